@@ -1,0 +1,61 @@
+# What every target is compiled with: C11, warnings, sanitizers, OpenMP.
+#
+# cutt_flags (an interface library) carries it, so that nothing leaks into a project that adds cuTT as a subdirectory.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_C_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
+  message(WARNING "cuTT is written for GCC (11 or later) and Clang (14 or later); ${CMAKE_C_COMPILER_ID} is untested")
+elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 11)
+  message(FATAL_ERROR "cuTT needs GCC 11 or later; ${CMAKE_C_COMPILER} is ${CMAKE_C_COMPILER_VERSION}")
+elseif(CMAKE_C_COMPILER_ID STREQUAL "Clang" AND CMAKE_C_COMPILER_VERSION VERSION_LESS 14)
+  message(FATAL_ERROR "cuTT needs Clang 14 or later; ${CMAKE_C_COMPILER} is ${CMAKE_C_COMPILER_VERSION}")
+endif()
+
+add_library(cutt_flags INTERFACE)
+target_compile_options(cutt_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
+# C11 without GNU extensions of the language, but with the whole of the system's interface (mmap, sched_getaffinity).
+target_compile_definitions(cutt_flags INTERFACE _GNU_SOURCE _FILE_OFFSET_BITS=64)
+if(CUTT_WERROR)
+  target_compile_options(cutt_flags INTERFACE -Werror)
+endif()
+
+set(cutt_sanitizers "${CUTT_SANITIZE}")
+if(CUTT_FUZZ)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "CUTT_FUZZ needs clang (libFuzzer is a part of it): configure with -DCMAKE_C_COMPILER=clang")
+  endif()
+  if(NOT cutt_sanitizers)
+    set(cutt_sanitizers "address,undefined")
+  endif()
+  target_compile_options(cutt_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(cutt_sanitizers)
+  target_compile_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}" -fno-sanitize-recover=all
+                                              -fno-omit-frame-pointer -g)
+  target_link_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}")
+endif()
+
+# OpenMP. Found or not, cutt_openmp can be linked; the rest of the build asks only for that.
+add_library(cutt_openmp INTERFACE)
+set(cutt_openmp_found OFF)
+set(cutt_openmp_text "no (CUTT_OPENMP is OFF)")
+if(CUTT_OPENMP)
+  find_package(OpenMP QUIET COMPONENTS C)
+  if(OpenMP_C_FOUND)
+    target_link_libraries(cutt_openmp INTERFACE OpenMP::OpenMP_C)
+    set(cutt_openmp_found ON)
+    set(cutt_openmp_text "yes (${OpenMP_C_FLAGS})")
+  else()
+    set(cutt_openmp_text "no: ${CMAKE_C_COMPILER} has no OpenMP")
+    message(WARNING "OpenMP was not found for ${CMAKE_C_COMPILER}: cuTT will run on one thread. "
+                    "With clang, install libomp-dev; -DCUTT_OPENMP=OFF asks for one thread and silences this.")
+  endif()
+endif()
+if(NOT cutt_openmp_found)
+  # One thread is what was asked for, or has been said: not once more for each pragma.
+  target_compile_options(cutt_openmp INTERFACE -Wno-unknown-pragmas)
+endif()
+message(STATUS "cuTT ${PROJECT_VERSION}: ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, OpenMP: ${cutt_openmp_text}")

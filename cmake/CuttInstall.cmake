@@ -1,0 +1,64 @@
+# Installation: header, both libraries, man page, CMake package and pkg-config file. (cli/CMakeLists.txt installs the
+# program.) Used both ways by tests/install.
+include(CMakePackageConfigHelpers)
+
+install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+if(CUTT_BUILD_CLI)
+  install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+endif()
+
+# What the archive needs from its user. OpenMP is named as a library and not as a flag, so that a C++ program, another
+# compiler or a linker that knows no -fopenmp can use the archive: GCC's by name, since the one of the compiler that links
+# is the right one; another (clang's libomp) by its path, since only its own compiler looks there.
+set(cutt_static_libraries m)
+if(cutt_openmp_found)
+  foreach(name IN LISTS OpenMP_C_LIB_NAMES)
+    if(name MATCHES "^(gomp|pthread|dl|rt|m)$")
+      list(APPEND cutt_static_libraries ${name})
+    else()
+      list(APPEND cutt_static_libraries "${OpenMP_${name}_LIBRARY}")
+    endif()
+  endforeach()
+endif()
+list(REMOVE_DUPLICATES cutt_static_libraries)
+target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
+
+install(TARGETS cutt_shared cutt_static EXPORT cutt-targets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+set(cutt_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cutt")
+install(EXPORT cutt-targets NAMESPACE cutt:: DESTINATION "${cutt_package_dir}")
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cutt-config.cmake.in"
+                              "${PROJECT_BINARY_DIR}/cutt-config.cmake" INSTALL_DESTINATION "${cutt_package_dir}")
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cutt-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/cutt-config.cmake" "${PROJECT_BINARY_DIR}/cutt-config-version.cmake"
+        DESTINATION "${cutt_package_dir}")
+
+# The prefix of cutt.pc is relative to the file, so that an installed tree can be moved.
+set(cutt_pc_libs_private "")
+foreach(library IN LISTS cutt_static_libraries)
+  if(IS_ABSOLUTE "${library}")
+    string(APPEND cutt_pc_libs_private " ${library}")
+  else()
+    string(APPEND cutt_pc_libs_private " -l${library}")
+  endif()
+endforeach()
+string(STRIP "${cutt_pc_libs_private}" cutt_pc_libs_private)
+foreach(kind INCLUDE LIB)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${kind}DIR}")
+    set(cutt_pc_${kind}dir "${CMAKE_INSTALL_${kind}DIR}")
+  else()
+    set(cutt_pc_${kind}dir "\${prefix}/${CMAKE_INSTALL_${kind}DIR}")
+  endif()
+endforeach()
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
+  set(cutt_pc_prefix "${CMAKE_INSTALL_PREFIX}")
+else()
+  file(RELATIVE_PATH cutt_pc_up "/root/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/root")
+  string(REGEX REPLACE "/$" "" cutt_pc_up "${cutt_pc_up}")
+  set(cutt_pc_prefix "\${pcfiledir}/${cutt_pc_up}")
+endif()
+configure_file("${PROJECT_SOURCE_DIR}/cmake/cutt.pc.in" "${PROJECT_BINARY_DIR}/cutt.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cutt.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

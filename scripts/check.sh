@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# Builds and runs the tests, stage by stage: scripts/check.sh [--long] STAGE...
+#   format   the layout of the sources
+#   release  the optimised build, every test
+#   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
+#   tsan     clang, ThreadSanitizer, the tests that use threads
+#   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (20)
+# --long registers the long tests in the release stage. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
+# All stages run even if one fails; the closing summary names those that did, and the exit status is 1.
+#
+# A stage whose tools aren't there is left out and named in the summary; scripts/bootstrap.sh installs them.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+fuzz_seconds=${FUZZ_SECONDS:-20}
+long=OFF
+if [[ ${1:-} == --long ]]; then
+  long=ON
+  shift
+fi
+
+# Hundreds of thousands of short parallel regions: threads that spin while they wait take fifty times as long as soon as
+# anything else runs on the machine.
+export OMP_WAIT_POLICY=passive
+
+summary=() failures=0
+title() { printf '\n==== %s ====\n' "$*"; }
+
+# configure_and_build PRESET FLAG...
+configure_and_build() {
+  local preset=$1
+  shift
+  # shellcheck disable=SC2086 # CMAKE_FLAGS is a list of words
+  cmake --preset "$preset" -DCUTT_WERROR="${WERROR:-OFF}" "$@" ${CMAKE_FLAGS:-} &&
+    cmake --build "${folder[$preset]}" -j "$jobs"
+}
+declare -A folder=([release]=build [asan]=build-asan [tsan]=build-tsan)
+
+ctest=(ctest)
+# run_tests FOLDER CTEST-OPTION... : with the whole output of every test, and without the number that ctest puts before
+# each line of it, so that cmocka's own closing lines can be read (and searched) as cmocka writes them.
+run_tests() {
+  local where=$1 log=$1/check.log
+  shift
+  "${ctest[@]}" --test-dir "$where" --verbose --no-tests=error --timeout 900 "$@" 2>&1 | sed -u -E 's/^[0-9]+: //' | tee "$log"
+  local status=${PIPESTATUS[0]}
+  note=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
+  local passed
+  passed=$(sed -n -E 's/^\[  PASSED  \] ([0-9]+) test.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+  note+=" (ctest); $passed cmocka tests passed"
+  return "$status"
+}
+
+# can_clang FLAG...: clang is there and links a program with these flags. Sets missing when not.
+can_clang() {
+  if ! command -v clang >/dev/null 2>&1; then
+    missing="clang is not installed"
+  elif ! echo 'int main(void) { return 0; }' | clang "$@" -x c - -o /dev/null >/dev/null 2>&1; then
+    missing="clang has no run time for $*"
+  fi
+  [[ -z $missing ]]
+}
+
+stage_format() { scripts/format.sh --check; }
+
+stage_release() {
+  configure_and_build release -DCUTT_BUILD_TESTS=ON -DCUTT_LONG_TESTS=$long && run_tests build
+}
+
+export UBSAN_OPTIONS=print_stacktrace=1
+
+stage_asan() {
+  can_clang -fsanitize=address,undefined || return 77
+  configure_and_build asan || return 1
+  # Allocations that can't succeed must return NULL, as they do without the sanitizer: tests ask for that.
+  ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1 run_tests build-asan
+}
+
+# ThreadSanitizer sees the library's code but not into the OpenMP run time, whose barriers would look like races.
+# Clang's run time tells the sanitizer about them through its tool `archer`; ignore_noninstrumented_modules keeps the
+# sanitizer from judging the run time's own locks. GCC's run time has no such thing: every barrier would be a report.
+# Where archer doesn't work (as Ubuntu 22.04 packages it), the tests run without OpenMP: then what threads of a caller
+# share is still checked, and what the library's own threads share is not.
+stage_tsan() {
+  can_clang -fsanitize=thread || return 77
+  local -x TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1
+  local archer
+  archer=$(dirname "$(readlink -f "$(clang -print-prog-name=clang)")")/../lib/libarcher.so
+  if [[ -e $archer ]]; then local -x OMP_TOOL_LIBRARIES=$archer; fi
+  # The sanitizer's layout of memory does not fit every kernel's address randomisation.
+  local ctest=(ctest) openmp=ON
+  if setarch "$(uname -m)" -R true 2>/dev/null; then ctest=(setarch "$(uname -m)" -R ctest); fi
+  if ! archer_works "${ctest[@]:0:${#ctest[@]}-1}"; then
+    echo "ThreadSanitizer can't be told about OpenMP here (archer): the tests run without OpenMP"
+    openmp=OFF
+  fi
+  configure_and_build tsan -DCUTT_OPENMP=$openmp || return 1
+  run_tests build-tsan -L threads
+  local status=$?
+  note+=", OpenMP $openmp"
+  return $status
+}
+
+# archer_works [PREFIX...]: a program without a race, which would be reported if barriers were not seen, runs silently.
+archer_works() {
+  mkdir -p build-tsan
+  clang -O1 -g -fsanitize=thread -fopenmp -x c - -o build-tsan/archer_probe 2>/dev/null <<'PROGRAM' || return 1
+#include <omp.h>
+int main(void) {
+  static int value[4096];
+  for (int turn = 0; turn < 10; turn++) {
+#pragma omp parallel num_threads(4)
+    {
+      int me = omp_get_thread_num(), all = omp_get_num_threads();
+      for (int i = me; i < 4096; i += all) value[i] += i;
+#pragma omp barrier
+      for (int i = (me + 1) % all; i < 4096; i += all) value[i] -= 1;
+    }
+  }
+  return 0;
+}
+PROGRAM
+  "$@" build-tsan/archer_probe >/dev/null 2>&1
+}
+
+stage_fuzz() {
+  can_clang -fsanitize=address,undefined || return 77
+  configure_and_build asan || return 1
+  local target name count=0 result=0
+  for target in build-asan/fuzz/fuzz_*; do
+    [[ -x $target && -f $target ]] || continue
+    name=$(basename "$target")
+    count=$((count + 1))
+    echo "-- $name for $fuzz_seconds s"
+    mkdir -p "build-asan/corpus/$name"
+    local seeds=()
+    if [[ -d tests/fuzz/seeds/$name ]]; then seeds=("tests/fuzz/seeds/$name"); fi
+    ASAN_OPTIONS=allocator_may_return_null=1 "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+      -print_final_stats=1 -verbosity=0 -artifact_prefix="build-asan/corpus/$name-" \
+      "build-asan/corpus/$name" ${seeds[@]+"${seeds[@]}"} 2>&1 | tail -n 40
+    if [[ ${PIPESTATUS[0]} -ne 0 ]]; then
+      result=1
+      echo "-- $name FAILED; the input is build-asan/corpus/$name-*"
+    fi
+  done
+  note="$count targets, $fuzz_seconds s each"
+  if [[ $count -eq 0 ]]; then
+    echo "no fuzz targets were built"
+    return 1
+  fi
+  return $result
+}
+
+for stage in "$@"; do
+  note='' missing=''
+  title "$stage"
+  start=$SECONDS
+  "stage_$stage"
+  case $? in
+    0) verdict=passed ;;
+    77) verdict="LEFT OUT" note=$missing ;;
+    *) verdict=FAILED failures=$((failures + 1)) ;;
+  esac
+  summary+=("$(printf '%-8s %-8s %4d s  %s' "$stage" "$verdict" $((SECONDS - start)) "$note")")
+done
+
+title summary
+printf '%s\n' "${summary[@]}"
+if [[ $failures -gt 0 ]]; then
+  echo "check: $failures of $# stages FAILED"
+  exit 1
+fi
+echo "check: all passed"
