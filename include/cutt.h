@@ -1,0 +1,223 @@
+/* cutt.h: tensor permutation, out[perm] = in, at close to memory bandwidth.
+ *
+ * Conventions, the paper's: the first mode of a tensor is its stride-1 mode (as in Fortran), and mode i of the output
+ * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult; after a
+ * failure cuttLastError() says, for the calling thread, which argument was wrong, its value, and what is allowed.
+ * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process.
+ *
+ * Two interfaces:
+ *   - the four calls of the cuTT paper (cuttPlan, cuttPlanMeasure, cuttExecute, cuttDestroy), for packed tensors;
+ *   - the descriptor interface (cuttProblem_t, cuttPlanCreate, cuttPlanExecute, ...) for everything else.
+ *
+ * The header compiles as C99 and as C++ and needs no CUDA header.
+ */
+#ifndef CUTT_H
+#define CUTT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CUTT_API __attribute__((visibility("default")))
+#else
+#define CUTT_API
+#endif
+
+#define CUTT_VERSION_MAJOR 0
+#define CUTT_VERSION_MINOR 1
+#define CUTT_VERSION_PATCH 0
+
+/* The largest rank that a problem may have. */
+#define CUTT_MAX_RANK 64
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As in CUDA's own headers; repeated here so that no CUDA header is needed. */
+#ifndef __DRIVER_TYPES_H__
+struct CUstream_st;
+typedef struct CUstream_st *cudaStream_t;
+#endif
+
+/* ---------------------------------------------------------------------------------------------- results and errors */
+
+typedef enum CUTT_RESULT {
+  CUTT_SUCCESS = 0,           /* done */
+  CUTT_INVALID_PLAN = 1,      /* the plan or handle is not one that is alive */
+  CUTT_INVALID_PARAMETER = 2, /* an argument is wrong; cuttLastError() names it */
+  CUTT_INVALID_DEVICE = 3,    /* the plan belongs to another device, or the backend asked for is not usable here */
+  CUTT_INTERNAL_ERROR = 4,    /* out of memory, or the system refused something; cuttLastError() says what */
+  CUTT_UNDEFINED_ERROR = 5    /* anything else */
+} cuttResult;
+
+/* "CUTT_SUCCESS" and so on; never NULL. */
+CUTT_API const char *cuttResultName(cuttResult result);
+
+/* The text of the calling thread's most recent failure, or "" if it has had none. It stays until that thread's next
+ * failing call. Never NULL. */
+CUTT_API const char *cuttLastError(void);
+
+/* major * 10000 + minor * 100 + patch of the library that is loaded. */
+CUTT_API int cuttVersion(void);
+
+/* ------------------------------------------------------------------------------------------------- the paper's calls */
+
+typedef unsigned int cuttHandle;
+
+/* Plans the permutation of a packed tensor, choosing the method by the model.
+ * handle       receives the plan's handle
+ * rank         number of modes, 1 .. CUTT_MAX_RANK
+ * dim          rank extents of the input, stride-1 mode first, each >= 1
+ * permutation  rank entries: output mode i is input mode permutation[i]
+ * sizeofType   bytes of an element: 1, 2, 4, 8 or 16
+ * stream       the stream to run in on a GPU; 0 for a CPU plan
+ * Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
+                             cudaStream_t stream);
+
+/* As cuttPlan, but the candidates are timed on idata -> odata and the fastest is kept. odata is overwritten. */
+CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
+                                    cudaStream_t stream, void *idata, void *odata);
+
+/* Permutes idata into odata. The two may not overlap, unless they are equal and the permutation is the identity.
+ * Safe from many threads at once on one handle; allocates nothing and takes no lock. */
+CUTT_API cuttResult cuttExecute(cuttHandle handle, void *idata, void *odata);
+
+/* Frees the plan. No call with this handle may be under way. */
+CUTT_API cuttResult cuttDestroy(cuttHandle handle);
+
+/* --------------------------------------------------------------------------------------------- descriptor interface */
+
+/* Element types. CUTT_BYTES_n elements are moved and never computed on: any n-byte element will do. */
+typedef enum cuttType {
+  CUTT_BYTES_1 = 1,
+  CUTT_BYTES_2 = 2,
+  CUTT_BYTES_4 = 4,
+  CUTT_BYTES_8 = 8,
+  CUTT_BYTES_16 = 16,
+  CUTT_F16 = 32,  /* IEEE half, computed in float */
+  CUTT_BF16 = 33, /* bfloat16, computed in float */
+  CUTT_F32 = 34,
+  CUTT_F64 = 35,
+  CUTT_C32 = 36, /* complex float, 8 bytes */
+  CUTT_C64 = 37, /* complex double, 16 bytes */
+  CUTT_I32 = 38, /* two's complement, arithmetic modulo 2^32 */
+  CUTT_I64 = 39  /* two's complement, arithmetic modulo 2^64 */
+} cuttType_t;
+
+typedef enum cuttBackend {
+  CUTT_BACKEND_AUTO = 0, /* the best that is usable here */
+  CUTT_BACKEND_CPU = 1
+} cuttBackend_t;
+
+typedef enum cuttChoice {
+  CUTT_PREDICT = 0, /* the candidate that the model predicts to be fastest */
+  CUTT_MEASURE = 1  /* the model's best candidates are timed and the fastest is kept */
+} cuttChoice_t;
+
+/* What to compute: out = alpha * perm(in) + beta * out.
+ *
+ * Start from CUTT_PROBLEM_INIT, then fill in. Everything that a pointer points to is read during the call that takes
+ * the problem and not kept. */
+typedef struct cuttProblem {
+  size_t struct_size;         /* sizeof(cuttProblem_t): lets the struct grow */
+  int rank;                   /* 0 .. CUTT_MAX_RANK; 0 is one element */
+  cuttType_t type;            /* the element type */
+  const int64_t *extents;     /* rank extents of the input, each >= 0 (0: nothing to do) */
+  const int *perm;            /* rank entries: output mode i is input mode perm[i] */
+  const int64_t *in_strides;  /* rank strides of the input's modes, any sign, 0 repeats; NULL: packed, first mode 1 */
+  const int64_t *out_strides; /* rank strides of the OUTPUT's modes, none may make elements overlap; NULL: packed */
+  const void *alpha;          /* one scalar, see below; NULL: 1 */
+  const void *beta;           /* one scalar; NULL or zero: out is written and never read */
+  int conjugate;              /* not 0: the input is conjugated (CUTT_C32 and CUTT_C64 only) */
+} cuttProblem_t;
+/* The scalars are of the element's type, but float for CUTT_F16 and CUTT_BF16. With CUTT_BYTES_n there are none. */
+
+#define CUTT_PROBLEM_INIT                                                                                              \
+  { sizeof(cuttProblem_t), 0, (cuttType_t)0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+
+/* Measured choices, kept to be used again: an object of its own, safe to share between threads. */
+typedef struct cuttWisdom *cuttWisdom_t;
+
+/* How to plan. NULL where options are taken means CUTT_OPTIONS_INIT. */
+typedef struct cuttOptions {
+  size_t struct_size;     /* sizeof(cuttOptions_t) */
+  cuttBackend_t backend;
+  int threads;            /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed) */
+  cuttChoice_t choice;
+  double measure_seconds; /* CUTT_MEASURE: time limit; 0: 2 seconds */
+  const void *measure_in; /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own */
+  void *measure_out;      /* CUTT_MEASURE: overwritten; given if and only if measure_in is */
+  cuttWisdom_t wisdom;    /* looked up first; a measured choice is added to it. NULL: none */
+} cuttOptions_t;
+
+#define CUTT_OPTIONS_INIT                                                                                              \
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL }
+
+typedef struct cuttPlanStruct *cuttPlan_t;
+
+/* Plans a problem. *plan receives the plan, or NULL on failure.
+ * Errors: CUTT_INVALID_PARAMETER (the text names the field), CUTT_INVALID_DEVICE (backend), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options);
+
+/* Executes a plan: in and out point to element (0, ..., 0) of each tensor; no alignment is asked for. The memory that
+ * the two span may not overlap, unless in == out and the permutation with its strides is the identity.
+ * stream is for GPU plans, NULL on the CPU. Any number of threads may execute one plan at once; nothing is allocated
+ * and no lock is taken. On the CPU the call returns when the result is there. */
+CUTT_API cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream);
+
+/* Frees a plan; NULL is allowed. No execution of it may be under way. */
+CUTT_API cuttResult cuttPlanDestroy(cuttPlan_t plan);
+
+/* Plan, execute, destroy. */
+CUTT_API cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
+                                cudaStream_t stream);
+
+/* ---------------------------------------------------------------------------------------------- what a plan is */
+
+typedef struct cuttPlanInfo {
+  size_t struct_size;       /* set to sizeof(cuttPlanInfo_t) before the call */
+  cuttBackend_t backend;
+  const char *method;       /* "Copy", "TiledCopy", "Tiled", "Packed" or "PackedSplit"; lives as long as the library */
+  const char *isa;          /* instruction set or architecture, such as "avx512"; likewise */
+  int threads;              /* threads that an execution uses */
+  int fused_rank;           /* rank of the canonical problem */
+  int fused_elem_bytes;     /* bytes of its elements */
+  int64_t bytes_moved;      /* bytes that an execution must move: read + write, and read of out when beta is not 0 */
+  double predicted_seconds; /* by the model */
+  double measured_seconds;  /* by CUTT_MEASURE or wisdom; 0 when neither */
+  double create_seconds;    /* what cuttPlanCreate took */
+} cuttPlanInfo_t;
+
+CUTT_API cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info);
+
+typedef enum cuttFormat { CUTT_TEXT = 0, CUTT_JSON = 1 } cuttFormat_t;
+
+/* Describes a plan: the problem, its canonical form, every candidate with its predicted time, and the choice.
+ * Writes at most size bytes with the final 0 to buffer (which may be NULL when size is 0), and to *needed (which may be
+ * NULL) the bytes that the whole text takes with its final 0. A text that did not fit is cut, and still CUTT_SUCCESS. */
+CUTT_API cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+/* Describes the backends and instruction sets of this machine, which are used, and why one is not. As above. */
+CUTT_API cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+/* -------------------------------------------------------------------------------------------------------- wisdom */
+
+CUTT_API cuttResult cuttWisdomCreate(cuttWisdom_t *wisdom);
+CUTT_API cuttResult cuttWisdomDestroy(cuttWisdom_t wisdom);
+
+/* Adds what a file holds. Lines that are damaged, of another version or of another machine are passed over and counted;
+ * the reason for the first of them is cuttLastError(), though the result is CUTT_SUCCESS. *used and *ignored (either may
+ * be NULL) receive the counts. A file that is missing or can't be read: CUTT_INVALID_PARAMETER. */
+CUTT_API cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
+
+/* Writes all of it: to a temporary file beside path, which then takes its name. Lines that cuttWisdomLoad passed over
+ * because they are another machine's are kept. */
+CUTT_API cuttResult cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

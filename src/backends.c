@@ -1,0 +1,5 @@
+/* The backends that this build has, best first. The one file that knows them all. */
+#include "core/backend.h"
+#include "cpu/cpu.h"
+
+const cutt_backend *const cutt_backends[] = {&cutt_cpu_backend, NULL};

@@ -1,0 +1,74 @@
+/* A backend is one table of functions. Core knows this table and not the backends; nothing outside a backend's folder
+ * knows which one it talks to.
+ *
+ *   canonical problem -> enumerate -> candidates with predicted seconds -> (choice, in core) -> prepare -> execute */
+#ifndef CUTT_CORE_BACKEND_H
+#define CUTT_CORE_BACKEND_H
+
+#include "core/canonical.h"
+#include "core/text.h"
+
+typedef enum cutt_method {
+  CUTT_METHOD_COPY,         /* contiguous on both sides */
+  CUTT_METHOD_TILED_COPY,   /* first mode shared: runs are copied */
+  CUTT_METHOD_TILED,        /* one mode on each side: a 2D transpose in tiles */
+  CUTT_METHOD_PACKED,       /* several modes on a side, all of them whole */
+  CUTT_METHOD_PACKED_SPLIT, /* as Packed, with the last mode of a side cut into chunks */
+  CUTT_METHODS
+} cutt_method;
+
+extern const char *const cutt_method_name[CUTT_METHODS]; /* the paper's names: "Copy", "TiledCopy", ... */
+
+/* One way to do a problem. m and k as in the paper: M_m is the first m modes of the input, M_k the first k modes of the
+ * output; the last mode of each may be cut to chunks of split_m, split_k elements. The rest is the backend's own, and
+ * small integers all the same, so that a candidate can be written to a file and read back. */
+enum { CUTT_PARAMS = 6 };
+typedef struct cutt_candidate {
+  cutt_method method;
+  int m, k;
+  int64_t split_m, split_k; /* 0: the last mode is whole */
+  int threads;
+  int64_t param[CUTT_PARAMS]; /* named by the backend's param_name[]; unused ones are 0 */
+  double seconds;             /* predicted */
+} cutt_candidate;
+
+enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
+
+typedef struct cutt_backend {
+  const char *name; /* "cpu" */
+  cuttBackend_t id;
+  const char *const *param_name; /* CUTT_PARAMS entries, NULL for unused ones */
+
+  /* Is it usable here? On false *why is a text for people ("libcuda.so.1 was not found"). */
+  bool (*probe)(const char **why);
+  /* Instruction set or architecture in use: "avx512". */
+  const char *(*isa)(void);
+  /* Key of wisdom: identifies the machine or device for the purpose of timings; no spaces or line ends. */
+  void (*device_key)(char *buffer, size_t size);
+  /* For cuttDevicesDescribe: the device's facts; an object's members without braces for JSON, indented lines for text. */
+  void (*describe_device)(cuttFormat_t format, cutt_text *text);
+
+  /* Fills list (at most max) with candidates, predicted seconds included, fastest predicted first; returns how many, at
+   * least 1. A pure function of its arguments and the device description: no allocation, no device call.
+   * threads: most threads to use, >= 1 (0: the backend's default). */
+  int (*enumerate)(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max);
+  /* Is this candidate (read from a file, say) one that prepare would take? *why says why not. */
+  bool (*accept)(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why);
+  /* Everything that execution needs, immutable from then on. *prepared is freed by release. */
+  cuttResult (*prepare)(const cutt_canonical *canonical, const cutt_candidate *candidate, void **prepared);
+  /* in and out are the user's pointers; overlap and NULL have been checked. Allocates nothing, locks nothing. */
+  cuttResult (*execute)(const void *prepared, const void *in, void *out, cudaStream_t stream);
+  void (*release)(void *prepared);
+
+  /* Memory for measuring: zeroed-or-not is the backend's affair, contents are arbitrary but distinct. */
+  cuttResult (*scratch_create)(size_t bytes, void **memory);
+  void (*scratch_release)(void *memory);
+  /* Waits until all that execute has started is done; a no-op on the CPU. */
+  cuttResult (*synchronize)(cudaStream_t stream);
+} cutt_backend;
+
+/* The table of backends, in the order of preference, ended by NULL. Defined in src/backends.c, the one file that knows
+ * them all. */
+extern const cutt_backend *const cutt_backends[];
+
+#endif

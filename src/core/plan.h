@@ -1,0 +1,64 @@
+/* What a plan is made of, and the steps of making one. */
+#ifndef CUTT_CORE_PLAN_H
+#define CUTT_CORE_PLAN_H
+
+#include "core/backend.h"
+
+/* How the candidate was chosen. */
+typedef enum cutt_chosen_by { CUTT_BY_MODEL, CUTT_BY_MEASURING, CUTT_BY_WISDOM } cutt_chosen_by;
+
+typedef struct cutt_choice {
+  cutt_candidate candidate;
+  void *prepared; /* the backend's; NULL when the volume is 0 */
+  cutt_chosen_by by;
+  double measured_seconds; /* 0 when by the model */
+} cutt_choice;
+
+/* The user's problem as far as it is told again by cuttPlanDescribe. Entries past rank are not set. */
+typedef struct cutt_facts {
+  int rank;
+  cuttType_t type;
+  bool in_strided, out_strided; /* strides were given; else packed, and the arrays are not set */
+  int64_t extents[CUTT_MAX_RANK];
+  int perm[CUTT_MAX_RANK];
+  int64_t in_strides[CUTT_MAX_RANK];
+  int64_t out_strides[CUTT_MAX_RANK]; /* by output mode */
+} cutt_facts;
+
+struct cuttPlanStruct {
+  uint64_t magic;
+  const cutt_backend *backend;
+  int threads; /* as asked for; 0: the backend's default */
+  double create_seconds;
+  cutt_choice choice;
+  cutt_canonical canonical;
+  cutt_facts facts;
+};
+
+/* Is this a plan, and alive, as far as can be seen? Words the error CUTT_INVALID_PLAN when not. */
+bool cutt_plan_alive(const struct cuttPlanStruct *plan);
+
+/* Bytes that an execution must move. */
+int64_t cutt_bytes_moved(const cutt_canonical *canonical);
+
+/* Seconds of a clock that only goes forward. */
+double cutt_clock(void);
+
+/* The backend that an id asks for, if it is usable here. Errors: CUTT_INVALID_PARAMETER (no such value),
+ * CUTT_INVALID_DEVICE. */
+cuttResult cutt_backend_select(cuttBackend_t id, const cutt_backend **backend);
+
+/* May a problem be executed on these buffers? Checks NULL and overlap; only for a volume above 0. The names are those
+ * of the arguments. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
+                              const char *out_name);
+
+/* Chooses a candidate by wisdom, by the model or by measuring, and prepares it. options have been validated; the volume
+ * is above 0. On success the caller owns choice->prepared. */
+cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
+                       cutt_choice *choice);
+
+/* The same but for predicted seconds? */
+bool cutt_candidate_equal(const cutt_candidate *a, const cutt_candidate *b);
+
+#endif
