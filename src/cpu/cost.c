@@ -1,0 +1,163 @@
+/* Counts and cost of a candidate on the CPU.
+ *
+ * One thread's time is a sum, nanoseconds per event: on the machines measured, moving lines and computing hardly overlap
+ * once the fill buffers and the store buffer are full (a transpose that takes 1/45 s/GB in L1 and a copy that takes
+ * 1/22 s/GB from memory take 1/15 together). The constants come from a least-squares fit over random problems
+ * (docs/performance.md says how); they differ by where the data is: L2, the last-level cache, or memory. */
+#include "cpu/cost.h"
+
+#include <string.h>
+
+#include "cpu/kernels/kernels.h"
+
+enum { LINE = CUTT_CPU_LINE };
+
+/* The largest power of two, at most a line, that divides a number of bytes. */
+static int64_t alignment_of(int64_t bytes) {
+  const int64_t low = bytes & -bytes;
+  return low == 0 || low > LINE ? LINE : low;
+}
+
+/* Bytes of the input runs of a tile; *alignment: of their starts. */
+static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t *alignment) {
+  int64_t dense = 1, strides = 0;
+  bool leading = true;
+  for (int i = 0; i < c->rank; i++) {
+    const int64_t stride = c->mode[i].in_stride, extent = t->extent[i];
+    if (leading && stride == dense && extent > 1) {
+      /* The chunks of a split mode of M_k come one right after another: no line is lost between them. */
+      const bool walked = i == t->split_k;
+      dense *= walked ? c->mode[i].extent : extent;
+      if (extent < c->mode[i].extent && !walked) strides |= stride * extent;
+      leading = extent == c->mode[i].extent;
+    } else {
+      leading = false;
+      strides |= stride;
+    }
+  }
+  *alignment = alignment_of(strides * c->elem_bytes);
+  return dense * c->elem_bytes;
+}
+
+enum { L1_SETS_BYTES = 4096, L2_WAYS = 16 };
+
+typedef struct row_lines {
+  int64_t runs;     /* separate runs that the rows of a tile are in */
+  int64_t lines;    /* lines that they touch */
+  int64_t distance; /* the largest power of two that divides all distances between runs, bytes */
+} row_lines;
+
+static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  row_lines r = {1, 1, 0};
+  int64_t distances = 0, dense = 1;
+  for (int i = 0; i < c->rank; i++) {
+    if (t->extent[i] == 1) continue;
+    const bool row = t->role[i] == CUTT_CPU_ROW || t->role[i] == CUTT_CPU_INNER;
+    const int64_t stride = c->mode[i].in_stride;
+    if (stride == dense) {
+      dense *= t->extent[i];
+      if (row && dense * c->elem_bytes > LINE) r.lines *= dense * c->elem_bytes / LINE;
+    } else if (row) {
+      r.runs *= t->extent[i];
+      distances |= stride * c->elem_bytes;
+    }
+  }
+  r.lines *= r.runs;
+  r.distance = distances & -distances;
+  return r;
+}
+
+/* Lines at multiples of `distance` bytes that a cache can hold, half of it being left to the output. */
+static int64_t cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance) {
+  const int64_t period = ways > 0 ? cache_bytes / ways : cache_bytes, step = distance < LINE ? LINE : distance;
+  const int64_t sets = step >= period ? 1 : period / step;
+  return (ways * sets + 1) / 2;
+}
+
+static double log2_of(int64_t n) { /* by eye: linear between powers of two */
+  int64_t power = 1, log = 0;
+  while (power * 2 <= n) power *= 2, log++;
+  return (double)log + (double)(n - power) / (double)power;
+}
+
+void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
+                    const cutt_cpu_machine *machine, double n[CUTT_CPU_COUNTS]) {
+  const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
+  memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
+  n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
+  if (t->kernel == CUTT_CPU_COPY) return;
+
+  const int64_t segments = t->segments * (t->x_inside ? 1 : t->cols);
+  const double tile = (double)(t->run * segments);
+  int64_t in_alignment, sequence = t->run, strides = 0;
+  const double in_run = (double)input_run(c, t, &in_alignment);
+  n[CUTT_CPU_COUNT_RUNS] = bytes / in_run;
+  if (t->split_k >= 0) sequence = sequence / t->extent[t->split_k] * c->mode[t->split_k].extent;
+  for (int i = 0; i < t->sequences; i++) sequence *= c->mode[t->sequence[i]].extent;
+  /* A line that an input run ends in is still in L2 when the next run is read, if no more than L2 has come since. */
+  const double between = (double)sequence * (double)segments * w;
+  if (between > (double)machine->l2_bytes / 4) {
+    n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_RUNS] * (1.0 - (double)in_alignment / LINE);
+  }
+  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
+  if (stream) {
+    for (int i = 0; i < c->rank; i++) {
+      if (c->mode[i].out_stride >= sequence) strides |= c->mode[i].out_stride;
+    }
+    const double runs = volume / (double)sequence;
+    n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);
+  }
+  n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
+  n[CUTT_CPU_COUNT_TILES] = volume / tile;
+  bool direct = !c->scale.active && !stream && t->out_unit == 1;
+  if (t->kernel == CUTT_CPU_TRANSPOSE) {
+    const int64_t vector = candidate->param[CUTT_CPU_PARAM_VECTOR], rows = vector / c->elem_bytes;
+    const int64_t columns = 16 / c->elem_bytes;
+    const double blocks = (double)((t->rows + rows - 1) / rows) * (double)((t->cols + columns - 1) / columns) *
+                          (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
+    n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
+    n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
+    n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->x_inside ? t->cols : t->steps_cols));
+    if (t->rows < rows) direct = false;
+    if (stream && vector == LINE && t->rows >= rows && !t->x_inside && t->inners == 1 && c->elem_bytes > 1)
+      direct = true;
+  } else {
+    n[CUTT_CPU_COUNT_PIECES] = volume / (double)t->piece;
+    n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
+  }
+  /* Each row gives some bytes of a line at a time: when it is asked for the next ones, has the line gone? Rows whose
+   * distance is a multiple of a large power of two share few of a cache's sets. */
+  const int64_t step = direct ? t->steps_cols : t->staged_cols;
+  const int64_t at_once = t->kernel == CUTT_CPU_TRANSPOSE ? step * c->elem_bytes : t->piece * c->elem_bytes;
+  const row_lines rows = lines_of_rows(c, t);
+  if (at_once < LINE) {
+    const double again = bytes / (double)at_once - bytes / LINE;
+    if (rows.lines > cache_holds(machine->l1_bytes, machine->l1_bytes / L1_SETS_BYTES, rows.distance)) {
+      n[CUTT_CPU_COUNT_RELOADS_L2] = again;
+    }
+    if (rows.lines > cache_holds(machine->l2_bytes, L2_WAYS, rows.distance)) n[CUTT_CPU_COUNT_RELOADS] = again;
+  }
+  if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
+  if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
+}
+
+/* Nanoseconds per event, for data in L2, in the last-level cache and in memory. */
+static const double nanoseconds[3][CUTT_CPU_COUNTS] = {
+    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads spread */
+    {0.37, 0.50, 0.05, 3.0, 3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 0.10},
+    {2.08, 0.23, 0.10, 6.0, 5.9, 0.30, 0.24, 0.37, 1.0, 0.20, 0.1, 10.0, 0.05, 0.23, 0.66},
+    {2.01, 0.98, 0.20, 18.0, 4.3, 1.27, 0.49, 0.10, 0.5, 0.34, 1.3, 43.0, 0.10, 0.22, 1.20},
+};
+
+double cutt_cpu_seconds(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
+                        const cutt_cpu_machine *machine) {
+  double n[CUTT_CPU_COUNTS], time = 0.0;
+  cutt_cpu_count(c, candidate, t, machine, n);
+  const double bytes = (double)c->volume * c->elem_bytes;
+  const int level = 2 * bytes <= (double)machine->l2_bytes ? 0 : bytes <= (double)machine->stream_bytes ? 1 : 2;
+  for (int i = 0; i < CUTT_CPU_COUNTS; i++) time += n[i] * nanoseconds[level][i];
+  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
+  if (level == 2 && !stream) time += bytes / LINE * nanoseconds[level][CUTT_CPU_COUNT_LINES]; /* lines read to write */
+  const double fixed = candidate->threads > 1 ? 3000.0 : 30.0;
+  return (fixed + time / (candidate->threads < 1 ? 1 : candidate->threads)) * 1e-9;
+}

@@ -1,0 +1,126 @@
+/* The CPU backend's table. The work is elsewhere: enumerate.c and cost.c choose, tile.c and prepare.c lay a plan out,
+ * execute.c and kernels/ run it, isa.c and machine.c know the processor. */
+#include "cpu/cpu.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "cpu/enumerate.h"
+#include "cpu/isa.h"
+#include "cpu/machine.h"
+#include "cpu/prepared.h"
+
+static bool probe(const char **why) {
+  *why = "";
+  return true;
+}
+
+static const char *isa(void) { return cutt_cpu_isa_kernels(NULL)->name; }
+
+/* The processor's name, the instruction set and the caches: what the timings of a choice hang on. */
+static void device_key(char *buffer, size_t size) {
+  const cutt_cpu_machine m = cutt_cpu_machine_get();
+  char name[128], key[256];
+  cutt_cpu_machine_name(name, (int64_t)sizeof name);
+  for (char *p = name; *p != 0; p++) {
+    if (!isalnum((unsigned char)*p)) *p = '_';
+  }
+  snprintf(key, sizeof key, "cpu-%s-%s-%lld-%lld", name, isa(), (long long)m.l2_bytes, (long long)m.l3_bytes);
+  if (size > 0) snprintf(buffer, size, "%s", key);
+}
+
+static void describe_device(cuttFormat_t format, cutt_text *text) {
+  const cutt_cpu_machine m = cutt_cpu_machine_get();
+  const cutt_cpu_kernels *used = cutt_cpu_isa_kernels(NULL);
+  char name[128];
+  cutt_cpu_machine_name(name, (int64_t)sizeof name);
+  if (format == CUTT_JSON) {
+    cutt_text_add(text, "\"name\": ");
+    cutt_text_add_json(text, name);
+    cutt_text_add(text, ", \"threads\": %d, \"l1_bytes\": %lld, \"l2_bytes\": %lld, \"l3_bytes\": %lld, ",
+                  m.max_threads, (long long)m.l1_bytes, (long long)m.l2_bytes, (long long)m.l3_bytes);
+    cutt_text_add(text, "\"instruction_sets\": [");
+  } else {
+    cutt_text_add(text, "  processor        %s\n  threads          %d\n", name, m.max_threads);
+    cutt_text_add(text, "  caches           L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n", (long long)(m.l1_bytes / 1024),
+                  (long long)(m.l2_bytes / 1024), (long long)(m.l3_bytes / 1024));
+    cutt_text_add(text, "  stores           past the caches for outputs over %lld KiB\n",
+                  (long long)(m.stream_bytes / 1024));
+  }
+  for (int i = 0; cutt_cpu_isa_all[i] != NULL; i++) {
+    const cutt_cpu_kernels *k = cutt_cpu_isa_all[i];
+    const char *why;
+    const bool usable = cutt_cpu_isa_usable(k, &why);
+    if (format == CUTT_JSON) {
+      cutt_text_add(text, "%s{\"name\": \"%s\", \"vector_bytes\": %d, \"usable\": %s, \"used\": %s", i == 0 ? "" : ", ",
+                    k->name, k->vector_bytes, usable ? "true" : "false", k == used ? "true" : "false");
+      if (!usable) {
+        cutt_text_add(text, ", \"why\": ");
+        cutt_text_add_json(text, why);
+      }
+      cutt_text_add(text, "}");
+    } else {
+      cutt_text_add(text, "  instruction set  %-8s %d-byte vectors%s%s\n", k->name, k->vector_bytes,
+                    !usable     ? ": not here, "
+                    : k == used ? ", in use"
+                                : "",
+                    why);
+    }
+  }
+  if (format == CUTT_JSON) cutt_text_add(text, "]");
+}
+
+static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
+  cutt_cpu_tile tile;
+  if (!cutt_cpu_tile_derive(canonical, candidate, &tile, why)) return false;
+  if (candidate->threads < 1 || candidate->threads > CUTT_MAX_THREADS) {
+    *why = "threads are out of range";
+    return false;
+  }
+  if (tile.kernel == CUTT_CPU_TRANSPOSE &&
+      candidate->param[CUTT_CPU_PARAM_VECTOR] > cutt_cpu_isa_kernels(NULL)->vector_bytes) {
+    *why = "the instruction set in use has no vectors that wide";
+    return false;
+  }
+  return true;
+}
+
+/* Scratch to measure on: distinct values, first touched by the threads of the caller's team. */
+static cuttResult scratch_create(size_t bytes, void **memory) {
+  uint64_t *words = malloc(bytes + sizeof *words);
+  *memory = words;
+  if (words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < bytes / sizeof *words + 1; i++) words[i] = i * 0x9e3779b97f4a7c15u;
+  return CUTT_SUCCESS;
+}
+
+static void scratch_release(void *memory) { free(memory); }
+
+static cuttResult synchronize(cudaStream_t stream) {
+  (void)stream;
+  return CUTT_SUCCESS;
+}
+
+static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
+
+const cutt_backend cutt_cpu_backend = {
+    .name = "cpu",
+    .id = CUTT_BACKEND_CPU,
+    .param_name = param_name,
+    .probe = probe,
+    .isa = isa,
+    .device_key = device_key,
+    .describe_device = describe_device,
+    .enumerate = cutt_cpu_enumerate,
+    .accept = accept,
+    .prepare = cutt_cpu_prepare,
+    .execute = cutt_cpu_execute,
+    .release = cutt_cpu_release,
+    .scratch_create = scratch_create,
+    .scratch_release = scratch_release,
+    .synchronize = synchronize,
+};

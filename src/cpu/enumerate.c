@@ -1,0 +1,216 @@
+/* The candidates of a problem: choices of M_m and M_k with splits, for each of the methods, cheapest first.
+ *
+ * A longer output run has fewer partial lines and calls, a longer input run wastes fewer lines, and a tile that holds
+ * both has to stay in cache. So on each side only a few lengths are worth a look: for each number of modes, the last one
+ * whole, and cut so that the run is about half a kilobyte, two, or eight. */
+#include <string.h>
+
+#include "cpu/cost.h"
+#include "cpu/enumerate.h"
+#include "cpu/isa.h"
+
+enum {
+  MAX_RUN_BYTES = 16 * 1024, /* of one side, when there is a choice */
+  MAX_TILE_BYTES = 512 * 1024,
+  MAX_SIDES = 24
+};
+
+typedef struct side {
+  int modes;
+  int64_t split; /* 0: the last mode is whole */
+} side;
+
+/* The choices for one side: its modes' extents in order, each number of modes with the last one whole, or cut in equal
+ * parts of about each of the targets (bytes). A part is a multiple of `unit` elements where the mode is the first, and at
+ * most `most` elements. */
+static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets, int64_t unit,
+                    int64_t most, side *list) {
+  int count = 0;
+  int64_t prefix = 1;
+  for (int i = 0; i < modes && prefix * w < MAX_RUN_BYTES && count + n_targets + 1 <= MAX_SIDES; i++) {
+    const bool fits = extent[i] <= MAX_RUN_BYTES / w / prefix;
+    int64_t previous = 0;
+    if (fits) list[count++] = (side){i + 1, 0};
+    for (int j = 0; j < n_targets; j++) {
+      int64_t aim = targets[j] / w;
+      if (aim > most) aim = most;
+      aim /= prefix;
+      if (aim < 1) continue;
+      const int64_t parts = (extent[i] + aim / 2) / aim;
+      if (parts < 2) break;
+      int64_t chunk = (extent[i] + parts - 1) / parts;
+      if (prefix == 1) chunk = (chunk + unit - 1) / unit * unit;
+      if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
+      previous = chunk;
+      list[count++] = (side){i + 1, chunk};
+    }
+    if (!fits) break;
+    prefix *= extent[i];
+  }
+  return count;
+}
+
+/* Output runs that go through the input's first mode, cut so that each chunk of it is some whole lines of the input. */
+static int sides_through_first(const cutt_canonical *c, int modes, side *list, int max) {
+  int64_t prefix = c->elem_bytes;
+  int i = 0, count = 0;
+  for (; i < modes && c->out_order[i] != 0; i++) {
+    if (prefix > MAX_RUN_BYTES) return 0;
+    prefix *= c->mode[c->out_order[i]].extent;
+  }
+  if (i == 0 || i == modes) return 0;
+  for (int64_t chunk = CUTT_CPU_LINE / c->elem_bytes; chunk < c->mode[0].extent && count < max; chunk *= 2) {
+    if (chunk * prefix > MAX_RUN_BYTES) break;
+    list[count++] = (side){i + 1, chunk};
+  }
+  return count;
+}
+
+static cutt_method method_of(const cutt_canonical *c, const cutt_candidate *q, const cutt_cpu_tile *t) {
+  if (t->kernel == CUTT_CPU_COPY) return CUTT_METHOD_COPY;
+  const bool shared = c->out_order[0] == 0;
+  if (shared && q->m <= 1 && q->k <= 1) return CUTT_METHOD_TILED_COPY;
+  if (!shared && q->m <= 1 && q->k <= 1) return CUTT_METHOD_TILED;
+  return q->split_m != 0 || q->split_k != 0 ? CUTT_METHOD_PACKED_SPLIT : CUTT_METHOD_PACKED;
+}
+
+/* Keeps the list sorted by predicted time, at most max entries. */
+static int insert(cutt_candidate *list, int count, int max, const cutt_candidate *q) {
+  int at = count < max ? count : max - 1;
+  if (count == max && list[max - 1].seconds <= q->seconds) return count;
+  while (at > 0 && list[at - 1].seconds > q->seconds) {
+    list[at] = list[at - 1];
+    at--;
+  }
+  list[at] = *q;
+  return count < max ? count + 1 : max;
+}
+
+typedef struct search {
+  const cutt_canonical *c;
+  const cutt_cpu_machine *machine;
+  cutt_candidate *list;
+  int count, max;
+} search;
+
+static void consider(search *s, cutt_candidate *q) {
+  cutt_cpu_tile t;
+  const char *why;
+  if (!cutt_cpu_tile_derive(s->c, q, &t, &why)) return;
+  const int64_t tile = t.run * t.segments * (t.x_inside ? 1 : t.cols) * s->c->elem_bytes;
+  if (tile > MAX_TILE_BYTES) return;
+  q->method = method_of(s->c, q, &t);
+  q->seconds = cutt_cpu_seconds(s->c, q, &t, s->machine);
+  s->count = insert(s->list, s->count, s->max, q);
+}
+
+/* The columns of a step: all of them when they are few, else enough for some whole lines of each row. */
+static int64_t step_for(const cutt_canonical *c) {
+  enum { STEP_BYTES = 256 };
+  const int64_t columns = STEP_BYTES / c->elem_bytes;
+  return c->mode[0].extent <= CUTT_CPU_MAX_STEP || columns > CUTT_CPU_MAX_STEP ? CUTT_CPU_MAX_STEP : columns;
+}
+
+static void consider_kernels(search *s, cutt_candidate *q, int widest) {
+  const cutt_canonical *c = s->c;
+  const bool shared = c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
+  q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
+  q->param[CUTT_CPU_PARAM_VECTOR] = q->param[CUTT_CPU_PARAM_STEP] = 0;
+  consider(s, q);
+  if (shared || q->m == 0 || q->k == 0) return;
+  /* The widest vector, unless fewer rows than that are there. */
+  int64_t rows = c->elem_bytes, vector = widest;
+  for (int i = 0; i < q->k && c->out_order[i] != 0 && rows < widest; i++) {
+    const bool cut = i == q->k - 1 && q->split_k != 0;
+    rows *= cut ? q->split_k : c->mode[c->out_order[i]].extent;
+  }
+  while (vector > 16 && vector / 2 >= rows) vector /= 2;
+  q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+  q->param[CUTT_CPU_PARAM_VECTOR] = vector;
+  q->param[CUTT_CPU_PARAM_STEP] = step_for(c);
+  consider(s, q);
+}
+
+static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machine, int threads, bool stream,
+                          cutt_candidate *list) {
+  memset(list, 0, sizeof *list);
+  list->method = CUTT_METHOD_COPY;
+  list->m = list->k = c->rank;
+  list->threads = threads;
+  list->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
+  list->param[CUTT_CPU_PARAM_STREAM] = stream;
+  cutt_cpu_tile t;
+  const char *why;
+  if (!cutt_cpu_tile_derive(c, list, &t, &why)) return 0;
+  list->seconds = cutt_cpu_seconds(c, list, &t, machine);
+  return 1;
+}
+
+/* Threads that are worth it: a fork costs as much as moving some hundred kilobytes. */
+static int threads_for(const cutt_canonical *c, int most) {
+  enum { BYTES_PER_THREAD = 256 * 1024 };
+  const int64_t worth = c->volume * c->elem_bytes / BYTES_PER_THREAD;
+  return worth < 2 ? 1 : worth < most ? (int)worth : most;
+}
+
+int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *list, int max) {
+  const cutt_cpu_machine machine = cutt_cpu_machine_get();
+  const int used = threads_for(c, threads > 0 ? threads : machine.max_threads);
+  const int64_t w = c->elem_bytes;
+  const bool unit = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
+  const bool stream = unit && !c->scale.reads_out && c->volume * w > machine.stream_bytes;
+  if (c->rank <= 1 && enumerate_copy(c, &machine, used, stream, list) == 1) return 1;
+
+  const int widest = cutt_cpu_isa_kernels(NULL)->vector_bytes;
+  static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
+  int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
+  int in_modes = 0, out_modes = 0;
+  side in_side[MAX_SIDES], out_side[MAX_SIDES];
+  for (int64_t dense = 1; in_modes < c->rank; in_modes++) { /* the leading modes, gaps allowed */
+    if (c->mode[in_modes].in_stride <= 0 || dense > MAX_RUN_BYTES) break;
+    in_extent[in_modes] = c->mode[in_modes].extent;
+    dense *= in_extent[in_modes];
+  }
+  for (int64_t dense = c->mode[c->out_order[0]].out_stride; out_modes < c->rank; out_modes++) {
+    const cutt_mode *mode = &c->mode[c->out_order[out_modes]];
+    if (mode->out_stride != dense) break;
+    out_extent[out_modes] = mode->extent;
+    dense *= mode->extent;
+  }
+  const int64_t line = CUTT_CPU_LINE / w;
+  const int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
+  int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
+  outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
+
+  search s = {c, &machine, list, 0, max};
+  cutt_candidate q;
+  memset(&q, 0, sizeof q);
+  q.threads = used;
+  for (int past = 0; past <= 1; past++) {
+    q.param[CUTT_CPU_PARAM_STREAM] = stream && past == 0;
+    if (past == 1 && (!stream || s.count > 0)) continue; /* through the caches only where past them nothing fits */
+    if (past == 1) q.param[CUTT_CPU_PARAM_STREAM] = 0;
+    for (int o = 0; o < outs; o++) {
+      q.k = out_side[o].modes;
+      q.split_k = out_side[o].split;
+      q.m = 0;
+      q.split_m = 0;
+      consider_kernels(&s, &q, widest);
+      for (int i = 0; i < ins; i++) {
+        q.m = in_side[i].modes;
+        q.split_m = in_side[i].split;
+        consider_kernels(&s, &q, widest);
+      }
+    }
+  }
+  if (s.count == 0) { /* always possible: element by element along the smallest output stride */
+    q.m = 0, q.split_m = 0;
+    q.k = 1;
+    q.split_k = c->mode[c->out_order[0]].extent > 64 ? 64 : 0;
+    q.param[CUTT_CPU_PARAM_STREAM] = 0;
+    q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
+    q.param[CUTT_CPU_PARAM_VECTOR] = q.param[CUTT_CPU_PARAM_STEP] = 0;
+    consider(&s, &q);
+  }
+  return s.count;
+}

@@ -1,0 +1,10 @@
+/* The candidates of a problem on the CPU. */
+#ifndef CUTT_CPU_ENUMERATE_H
+#define CUTT_CPU_ENUMERATE_H
+
+#include "core/backend.h"
+
+/* See cutt_backend.enumerate. */
+int cutt_cpu_enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max);
+
+#endif

@@ -1,0 +1,455 @@
+/* Execution of a prepared plan.
+ *
+ * The work is cut into items (outer position x part of an output sequence) that threads take from a common queue. One
+ * item walks its sequence tile by tile; one tile goes segment by segment (or a step of columns at a time) through the
+ * staging buffer:
+ *
+ *   kernel:  input -> stage, where an output run lies contiguous, at the same place in a 64-byte line as its destination
+ *   scale:   stage = alpha * op(stage) + beta * out, when asked for
+ *   flush:   stage -> output
+ *
+ * When stores go past the caches, only whole lines may be written: a partial line would cost a read of the line and, on
+ * most processors, two more memory transactions. So what a run leaves of its last line is carried (64 bytes per
+ * segment) to the next tile of the sequence, which continues the run. Only where an item's sequence starts and ends are
+ * lines written in part, through the caches, since another item owns their other bytes.
+ *
+ * All scratch is on the stack (see tile.h for its bounds): nothing is allocated or locked here. */
+#include <stdalign.h>
+#include <string.h>
+
+#include "cpu/prepared.h"
+
+enum { LINE = CUTT_CPU_LINE };
+
+/* What one call to execute has, the same for all its items. */
+typedef struct job {
+  const cutt_cpu_plan *p;
+  const char *in; /* element (0, ..., 0) */
+  char *out;
+  const char *in_begin, *in_end; /* the input's bytes */
+  bool direct;                   /* kernels write the output themselves, nothing is staged */
+} job;
+
+/* One tile: where it is, how much of it there is, and how it continues its sequence. */
+typedef struct tile_at {
+  const char *in;
+  char *out;
+  int64_t rows, cols, inners, segments, piece;
+  bool first, last; /* of the item's part of the sequence */
+} tile_at;
+
+typedef struct scratch {
+  alignas(LINE) char before[LINE]; /* what flush_stream may read ahead of the first staging place */
+  char stage[CUTT_CPU_STAGE_BYTES + LINE];
+  char carry[CUTT_CPU_CARRIES + 1][LINE]; /* of each segment, the last 64 bytes of its run so far */
+} scratch;
+
+/* ---------------------------------------------------------------------------------------------------------- flush */
+
+/* A run of n bytes, staged at `stage + lead` for dst, goes out in whole lines; lead = dst mod 64. */
+static void flush_stream(const cutt_cpu_kernels *k, char *dst, char *stage, int64_t lead, int64_t n, bool first,
+                         bool last, char *carry) {
+  int64_t at = 0; /* from the line that dst is in */
+  const int64_t end = lead + n;
+  char *line = dst - lead;
+  if (first && lead > 0) {
+    at = LINE;
+    const int64_t head = end < LINE ? n : LINE - lead;
+    k->copy(dst, stage + lead, head);
+    if (end <= LINE) return; /* never a tile that another one continues: see share_out */
+  }
+  const int64_t lines = (end - at) / LINE;
+  k->stream(line + at, stage + at, lines);
+  at += lines * LINE;
+  if (last) {
+    k->copy(line + at, stage + at, end - at);
+  } else {
+    memcpy(carry, stage + end - LINE, LINE);
+  }
+}
+
+static void scale_run(const job *j, char *run, char *dst, int64_t elements) {
+  const cutt_cpu_plan *p = j->p;
+  const int64_t base = elements * p->parts_per_element;
+  if (p->out_unit == p->w || !p->scale.reads_out) {
+    p->kernels->scale(run, dst, base, &p->scale);
+    return;
+  }
+  for (int64_t i = 0; i < elements; i++) {
+    p->kernels->scale(run + i * p->w, dst + i * p->out_unit, p->parts_per_element, &p->scale);
+  }
+}
+
+static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_t lead, int64_t bytes, char *carry) {
+  const cutt_cpu_plan *p = j->p;
+  if (p->scale.active) scale_run(j, stage + lead, dst, bytes / p->w);
+  if (p->stream) {
+    flush_stream(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry);
+  } else if (p->out_unit == p->w) {
+    p->kernels->copy(dst, stage + lead, bytes);
+  } else {
+    p->kernels->scatter(dst, p->out_unit, stage + lead, bytes / p->w, p->w);
+  }
+}
+
+/* The place in a line where a run has to be staged, with the bytes that the tile before left of that line. */
+static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *stage, const char *carry) {
+  if (!j->p->stream) return 0;
+  const int64_t lead = (int64_t)((uintptr_t)dst & (LINE - 1));
+  if (!t->first && lead > 0) memcpy(stage, carry + LINE - lead, LINE);
+  return lead;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ tile */
+
+/* Pieces of a gather between two looks at what to prefetch. */
+enum { GATHER_BYTES = 512 };
+
+static void gather_run(const cutt_cpu_plan *p, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+  const int64_t few = t->piece < GATHER_BYTES ? GATHER_BYTES / t->piece : 1;
+  const int lines = (int)(few * t->piece / LINE);
+  for (int64_t r = 0; r < t->rows; r += few) {
+    const int64_t pieces = t->rows - r < few ? t->rows - r : few;
+    p->kernels->gather(to + r * t->piece, from, p->row + r, pieces, t->piece);
+    cutt_cpu_prefetch(ahead, lines);
+  }
+}
+
+static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  for (int64_t segment = 0; segment < t->segments; segment++) {
+    char *dst = t->out + p->segment_out[segment];
+    const char *src = t->in + p->segment_in[segment];
+    char *carry = s->carry[p->stream ? segment : 0];
+    if (j->direct) {
+      gather_run(p, t, dst, src, ahead);
+      continue;
+    }
+    const int64_t lead = begin_run(j, t, dst, s->stage, carry);
+    gather_run(p, t, s->stage + lead, src, ahead);
+    flush(j, t, dst, s->stage, lead, t->rows * t->piece, carry);
+  }
+}
+
+/* A transpose of columns that take less than the 16 bytes that a row is read in, where some rows are too close to the
+ * input's end for that. Vector by vector: forward where there is room, else backward from the columns' end (the columns
+ * in front go where the first real one is written over them), else element by element. */
+static void transpose_guarded(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
+                              int64_t rows, int64_t cols) {
+  const cutt_cpu_plan *p = j->p;
+  const int64_t w = p->w, back = 16 - cols * w, extra = back / w;
+  int64_t pos_back[16];
+  for (int64_t c = 0; c < cols + extra; c++) pos_back[c] = pos[c < extra ? 0 : c - extra];
+  cutt_cpu_ahead none = {NULL, NULL, 0, 0, 0, 0};
+  const int64_t block = p->block_rows;
+  for (int64_t r = 0; r < rows; r += block) {
+    if (r + block > rows && rows >= block) r = rows - block;
+    int64_t low = row[r], high = row[r];
+    for (int64_t i = 1; i < block; i++) {
+      if (row[r + i] < low) low = row[r + i];
+      if (row[r + i] > high) high = row[r + i];
+    }
+    const int64_t n = rows < block ? rows : block;
+    char *to = stage + r * w;
+    if (src + high + 16 <= j->in_end) {
+      p->transpose(to, pos, src, row + r, n, cols, &none);
+    } else if (src + low - back >= j->in_begin) {
+      p->transpose(to, pos_back, src - back, row + r, n, cols + extra, &none);
+    } else {
+      for (int64_t c = 0; c < cols; c++) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w);
+    }
+  }
+}
+
+/* rows x cols elements from src to stage + pos[c] + r * w. */
+static void transpose_block(const job *j, const tile_at *t, char *stage, const int64_t *pos, const char *src,
+                            int64_t cols, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  int64_t padded[LINE];
+  const int64_t *row = p->row;
+  if (t->rows < p->block_rows && t->rows < p->rows) { /* the table goes on with rows that this tile does not have */
+    for (int64_t i = 0; i < p->block_rows; i++) padded[i] = row[i < t->rows ? i : t->rows - 1];
+    row = padded;
+  }
+  if (cols * p->w < 16 && src + p->row_max + 16 > j->in_end) {
+    transpose_guarded(j, stage, pos, src, row, t->rows, cols);
+  } else {
+    p->transpose(stage, pos, src, row, t->rows, cols, ahead);
+  }
+}
+
+/* A step of columns straight into the output: past the caches, or through them. */
+static void transpose_direct(const job *j, const tile_at *t, char *out, const int64_t *col_out, char (*carry)[LINE],
+                             const char *in, int64_t cols, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  if (!p->stream) {
+    for (int64_t i = 0; i < t->inners; i++) {
+      transpose_block(j, t, out + p->inner_pos[i], col_out, in + p->inner_in[i], cols, ahead);
+    }
+    return;
+  }
+  char *dst[CUTT_CPU_MAX_STEP];
+  for (int64_t c = 0; c < cols; c++) dst[c] = out + col_out[c];
+  p->shift(dst, carry, in, p->row, t->rows, cols, t->first, t->last, ahead);
+}
+
+/* Columns that are all part of one run. */
+static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t segment, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const char *in = t->in + p->segment_in[segment];
+  char *out = t->out + p->segment_out[segment];
+  if (j->direct && t->rows >= p->block_rows) {
+    transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
+    return;
+  }
+  char *carry = s->carry[p->stream ? segment : 0];
+  const int64_t lead = begin_run(j, t, out, s->stage, carry);
+  for (int64_t i = 0; i < t->inners; i++) {
+    transpose_block(j, t, s->stage + lead + p->inner_pos[i], p->col_out, in + p->inner_in[i], t->cols, ahead);
+  }
+  flush(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry);
+}
+
+/* Columns [c0, c0 + cols), each a run of its own, as many as the stage holds. */
+static void transpose_staged(const job *j, const tile_at *t, scratch *s, int64_t segment, int64_t c0, int64_t cols,
+                             cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const char *in = t->in + p->segment_in[segment] + c0 * p->w;
+  char *out = t->out + p->segment_out[segment];
+  char(*carry)[LINE] = s->carry + (p->stream ? segment * p->cols + c0 : 0);
+  int64_t pos[CUTT_CPU_MAX_STEP], lead[CUTT_CPU_MAX_STEP];
+  for (int64_t c = 0; c < cols; c++) {
+    char *place = s->stage + c * p->stage_stride;
+    lead[c] = begin_run(j, t, out + p->col_out[c0 + c], place, carry[p->stream ? c : 0]);
+    pos[c] = c * p->stage_stride + lead[c];
+  }
+  for (int64_t i = 0; i < t->inners; i++) {
+    transpose_block(j, t, s->stage + p->inner_pos[i], pos, in + p->inner_in[i], cols, ahead);
+  }
+  for (int64_t c = 0; c < cols; c++) {
+    flush(j, t, out + p->col_out[c0 + c], s->stage + c * p->stage_stride, lead[c], t->rows * t->inners * p->w,
+          carry[p->stream ? c : 0]);
+  }
+}
+
+/* A step of columns from c0 on. */
+static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t segment, int64_t c0, int64_t cols,
+                           cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const char *in = t->in + p->segment_in[segment] + c0 * p->w;
+  /* Fewer rows than a vector leave garbage behind a column, which only the stage has room for; and a shift cannot fall
+   * back on a gather where reading 16 bytes would run over the input's end. */
+  if (j->direct && t->rows >= p->block_rows && (!p->stream || cols * p->w >= 16 || in + p->row_max + 16 <= j->in_end)) {
+    transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
+                     s->carry + (p->stream ? segment * p->cols + c0 : 0), in, cols, ahead);
+    return;
+  }
+  for (int64_t c = 0; c < cols; c += p->step_staged) {
+    transpose_staged(j, t, s, segment, c0 + c, cols - c < p->step_staged ? cols - c : p->step_staged, ahead);
+  }
+}
+
+static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *next) {
+  const cutt_cpu_plan *p = j->p;
+  for (int64_t segment = 0; segment < t->segments; segment++) {
+    if (p->x_inside) {
+      transpose_inside(j, t, s, segment, next);
+      continue;
+    }
+    for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {
+      const int64_t left = t->cols - c0, cols = left < p->step ? left : p->step;
+      if (left > p->step && p->step < p->cols) { /* walking along the rows: their next step is what comes next */
+        const char *src = t->in + p->segment_in[segment] + (c0 + p->step) * p->w;
+        const int64_t after = left - p->step < p->step ? left - p->step : p->step;
+        cutt_cpu_ahead step = {src, p->row, t->rows, after * p->w, 0, 0};
+        transpose_step(j, t, s, segment, c0, cols, &step);
+      } else {
+        transpose_step(j, t, s, segment, c0, cols, next);
+      }
+    }
+  }
+}
+
+/* A split mode's last chunk is shorter: so is the table of the role that the mode has. */
+static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positions, int64_t w) {
+  switch (role) {
+    case CUTT_CPU_ROW:
+      t->rows = per * positions;
+      break;
+    case CUTT_CPU_COLUMN:
+      t->cols = per * positions;
+      break;
+    case CUTT_CPU_INNER:
+      t->inners = per * positions;
+      break;
+    case CUTT_CPU_SEGMENT:
+      t->segments = per * positions;
+      break;
+    case CUTT_CPU_PIECE:
+      t->piece = positions * w;
+      break;
+    default:
+      break;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------ items */
+
+/* The input and output offsets of tile `at` of the sequence; *chunk is its chunk of the split mode. */
+static void sequence_offsets(const cutt_cpu_plan *p, int64_t at, int64_t *in, int64_t *out, int64_t *chunk) {
+  *chunk = at % p->split_k.chunks;
+  at /= p->split_k.chunks;
+  *in = *chunk * p->k_in_stride;
+  *out = *chunk * p->k_out_stride;
+  for (int i = 0; i < p->sequences; i++) {
+    const int64_t x = at % p->sequence[i].extent;
+    at /= p->sequence[i].extent;
+    *in += x * p->sequence[i].in_stride;
+    *out += x * p->sequence[i].out_stride;
+  }
+}
+
+/* An item: where its sequence is, and which part of it. */
+typedef struct item_at {
+  const char *in;
+  char *out;
+  int64_t chunk_m, from, to;
+} item_at;
+
+static item_at find_item(const job *j, int64_t item) {
+  const cutt_cpu_plan *p = j->p;
+  item_at it = {j->in, j->out, 0, item % p->parts * p->sequence_part, 0};
+  int64_t outer = item / p->parts;
+  it.to = it.from + p->sequence_part;
+  /* An item begins with a full chunk: one that would begin with a short one leaves it to the item before. */
+  const int64_t chunks = p->split_k.chunks;
+  if (chunks > 1 && p->split_k.last < p->split_k.full) {
+    if (it.from % chunks == chunks - 1) it.from++;
+    if (it.to % chunks == chunks - 1) it.to++;
+  }
+  if (it.to > p->sequence_length) it.to = p->sequence_length;
+  it.chunk_m = outer % p->split_m.chunks;
+  outer /= p->split_m.chunks;
+  it.in += it.chunk_m * p->m_in_stride;
+  it.out += it.chunk_m * p->m_out_stride;
+  for (int i = 0; i < p->outers; i++) {
+    const int64_t x = outer % p->outer[i].extent;
+    outer /= p->outer[i].extent;
+    it.in += x * p->outer[i].in_stride;
+    it.out += x * p->outer[i].out_stride;
+  }
+  return it;
+}
+
+/* Items [first, end), one after another, each tile prefetching the next one. */
+static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
+  const cutt_cpu_plan *p = j->p;
+  item_at next = find_item(j, first);
+  for (int64_t item = first; item < end; item++) {
+    const item_at it = next;
+    int64_t in = 0, out = 0, chunk = 0, in_after = 0, out_after = 0, chunk_after = 0;
+    if (item + 1 < end) {
+      next = find_item(j, item + 1);
+      if (next.from < next.to) sequence_offsets(p, next.from, &in_after, &out_after, &chunk_after);
+    }
+    if (it.from < it.to) sequence_offsets(p, it.from, &in, &out, &chunk);
+    for (int64_t at = it.from; at < it.to; at++) {
+      tile_at t = {it.in + in,  it.out + out, p->rows,       p->cols,        p->inners,
+                   p->segments, p->piece,     at == it.from, at + 1 == it.to};
+      if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
+      if (chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
+      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0};
+      if (at + 1 < it.to) {
+        sequence_offsets(p, at + 1, &in, &out, &chunk);
+        /* A short chunk's table ends early, so that the whole one would be wrong for it. */
+        if (chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
+          ahead.base = it.in + in;
+          ahead.runs = p->aheads;
+        }
+      } else if (item + 1 < end && next.from < next.to &&
+                 (next.chunk_m < p->split_m.chunks - 1 || p->split_m.last == p->split_m.full)) {
+        ahead.base = next.in + in_after;
+        ahead.runs = p->aheads;
+      }
+      if (p->kernel == CUTT_CPU_GATHER) {
+        gather_tile(j, &t, s, &ahead);
+      } else {
+        transpose_tile(j, &t, s, &ahead);
+      }
+    }
+  }
+}
+
+static void run_items(const job *j) {
+  const int64_t items = j->p->items, batches = j->p->batches;
+  if (batches == 1) {
+    scratch s;
+    run_some(j, 0, items, &s);
+    if (j->p->stream) j->p->kernels->fence();
+    return;
+  }
+#pragma omp parallel num_threads(j->p->threads)
+  {
+    scratch mine;
+#pragma omp for schedule(dynamic, 1)
+    for (int64_t i = 0; i < batches; i++) run_some(j, items * i / batches, items * (i + 1) / batches, &mine);
+    if (j->p->stream) j->p->kernels->fence();
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- copy */
+
+/* Bytes [from, to) of a contiguous tensor. */
+static void copy_part(const job *j, int64_t from, int64_t to) {
+  const cutt_cpu_plan *p = j->p;
+  if (!p->scale.active) {
+    if (p->stream) {
+      p->kernels->copy_stream(j->out + from, j->in + from, to - from);
+    } else {
+      memmove(j->out + from, j->in + from, (size_t)(to - from)); /* in place is allowed here */
+    }
+    return;
+  }
+  enum { PIECE = 16 * 1024 };
+  alignas(LINE) char stage[PIECE];
+  for (int64_t at = from; at < to; at += PIECE) {
+    const int64_t n = to - at < PIECE ? to - at : PIECE;
+    memcpy(stage, j->in + at, (size_t)n);
+    p->kernels->scale(stage, j->out + at, n / p->w * p->parts_per_element, &p->scale);
+    memcpy(j->out + at, stage, (size_t)n);
+  }
+}
+
+static void run_copy(const job *j) {
+  enum { GRAIN = 256 * 1024 };
+  const int64_t bytes = j->p->bytes, grains = (bytes + GRAIN - 1) / GRAIN;
+  if (j->p->threads == 1 || grains <= 1) {
+    copy_part(j, 0, bytes);
+    return;
+  }
+  /* One long piece per thread. */
+  const int64_t parts = j->p->threads < grains ? j->p->threads : grains;
+#pragma omp parallel for schedule(static) num_threads(j->p->threads)
+  for (int64_t i = 0; i < parts; i++) {
+    const int64_t to = i + 1 == parts ? bytes : grains * (i + 1) / parts * GRAIN;
+    copy_part(j, grains * i / parts * GRAIN, to);
+  }
+}
+
+cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream) {
+  const cutt_cpu_plan *p = prepared;
+  (void)stream;
+  job j = {p,
+           (const char *)in + p->in_start,
+           (char *)out + p->out_start,
+           (const char *)in + p->in_low,
+           (const char *)in + p->in_high,
+           p->direct};
+  if (p->stream && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0) j.direct = false; /* shifts are by elements */
+  if (p->kernel == CUTT_CPU_COPY) {
+    run_copy(&j);
+  } else {
+    run_items(&j);
+  }
+  return CUTT_SUCCESS;
+}

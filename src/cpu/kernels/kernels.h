@@ -1,0 +1,93 @@
+/* The micro-kernels of one instruction set, as a table. kernels.c is compiled once per instruction set; each object
+ * defines one table, and isa.c picks one at run time.
+ *
+ * All of them work on one tile of a tensor that is being permuted, between the user's input and a staging buffer in L1
+ * ("stage"), in which every output run of the tile lies contiguous and with the same position inside a 64-byte line as
+ * its destination; stream() and copy() then carry whole lines out. */
+#ifndef CUTT_CPU_KERNELS_KERNELS_H
+#define CUTT_CPU_KERNELS_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/canonical.h"
+
+enum {
+  CUTT_CPU_LINE = 64,  /* bytes of a cache line, and of the longest vector */
+  CUTT_CPU_WIDTHS = 5, /* element widths: 1 << 0 .. 1 << 4 bytes */
+  CUTT_CPU_VECTORS = 3 /* vector widths: 16 << 0 .. 16 << 2 bytes */
+};
+
+/* Lines to prefetch while a kernel works on something else: `runs` runs of `bytes` bytes, run i at base + start[i].
+ * Spread over the work a few lines at a time, since a burst of prefetches waits for free fill buffers and lets nothing
+ * else pass. (run, byte) is how far it has come. */
+typedef struct cutt_cpu_ahead {
+  const char *base;
+  const int64_t *start;
+  int64_t runs, bytes;
+  int64_t run, byte;
+} cutt_cpu_ahead;
+
+static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
+  for (; lines > 0 && ahead->run < ahead->runs; lines--) {
+    const int64_t last = ahead->bytes - 1, at = ahead->byte < last ? ahead->byte : last;
+    __builtin_prefetch(ahead->base + ahead->start[ahead->run] + at);
+    ahead->byte += CUTT_CPU_LINE;
+    if (ahead->byte >= last + CUTT_CPU_LINE) { /* also the line that the last byte may be in */
+      ahead->byte = 0;
+      ahead->run++;
+    }
+  }
+}
+
+/* Transposes nrows x ncols elements of w bytes through registers of V bytes, W = V / w rows at a time.
+ *   stage   receives element (r, c) at stage + pos[c] + r * w
+ *   src     element (r, c) is at src + row[r] + c * w
+ *   nrows   rows. Under W: row[] must still have W readable entries with valid offsets, and what is written past
+ *           element nrows - 1 of column c (at most V bytes from pos[c]) is arbitrary; columns are written in ascending
+ *           order, so that a column that starts right there may follow. From W on, nothing is written past the end.
+ *   ncols   columns. Each row is read in pieces of 16 bytes: with ncols * w >= 16 nothing past its end is read, under
+ *           that up to 16 bytes from src + row[r] are.
+ *   ahead   prefetched meanwhile, a line for a line. */
+typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *src, const int64_t *row, int64_t nrows,
+                                   int64_t ncols, cutt_cpu_ahead *ahead);
+
+/* The same with 64-byte registers and each column going straight to its place in the output, past the caches, whole
+ * lines only. Takes nrows >= 64 / w, and destinations that are multiples of min(w, 8) bytes.
+ *   dst     where each column's first element goes
+ *   carry   of each column: the 64 bytes before dst[c], as far as they belong to dst[c]'s line (read unless first);
+ *           left with the last 64 bytes of the column
+ *   first   the bytes before dst[c] are not ours: its line is written in part
+ *   last    nothing follows: the last line is written in part; otherwise what is left of it is in carry */
+typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
+                               int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
+
+typedef struct cutt_cpu_kernels {
+  const char *name;
+  int vector_bytes; /* of the widest registers */
+
+  /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
+  cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
+
+  cutt_cpu_shift_fn *shift[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
+
+  /* Equations 4-6 as a table: stage[k] = piece at src + offset[k], for n pieces of piece_bytes each, one after another.
+   * Reads and writes nothing beyond them. */
+  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t piece_bytes);
+  /* The reverse, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
+  void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
+
+  /* Whole lines from stage to dst, both 64-byte aligned, past the caches. fence() orders them before later stores. */
+  void (*stream)(char *dst, const char *stage, int64_t lines);
+  void (*fence)(void);
+  /* Bytes from anywhere to anywhere, through the caches. */
+  void (*copy)(char *dst, const char *src, int64_t bytes);
+  /* A long contiguous copy past the caches, any alignment (the ceiling that the rest is held against). */
+  void (*copy_stream)(char *dst, const char *src, int64_t bytes);
+
+  /* stage[i] = alpha * op(stage[i]) + beta * out[i] for n elements of scale->type (out is read only if
+   * scale->reads_out); floating-point types round each operation (f16 and bf16: once, from float). */
+  void (*scale)(char *stage, const char *out, int64_t n, const cutt_scale *scale);
+} cutt_cpu_kernels;
+
+#endif

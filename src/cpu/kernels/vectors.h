@@ -1,0 +1,126 @@
+/* The few primitives that kernels.c is written in, over GCC/Clang vector types: vectors of 16, 32 and 64 bytes (as wide
+ * as the instruction set has), interleaving of two vectors within their 16-byte lanes, vectors assembled from 16-byte
+ * pieces of memory, and stores past the caches. Interleaving within lanes is what every SIMD set has as one instruction
+ * (unpack on x86, zip on Arm); assembling lanes from memory costs no shuffle. */
+#ifndef CUTT_CPU_KERNELS_VECTORS_H
+#define CUTT_CPU_KERNELS_VECTORS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define CUTT_INLINE static inline __attribute__((always_inline))
+
+#if defined(__AVX512BW__)
+#define CUTT_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define CUTT_VECTOR_BYTES 32
+#else
+#define CUTT_VECTOR_BYTES 16
+#endif
+
+/* Element indices of an interleave of a and b (b's follow a's, n elements each) for the lane that starts at l: the low
+ * or the high halves of the two lanes. */
+#define CUTT_ZIP_2(n, l) (l), (n) + (l)
+#define CUTT_ZIP_4(n, l) CUTT_ZIP_2(n, l), CUTT_ZIP_2(n, (l) + 1)
+#define CUTT_ZIP_8(n, l) CUTT_ZIP_4(n, l), CUTT_ZIP_4(n, (l) + 2)
+#define CUTT_ZIP_16(n, l) CUTT_ZIP_8(n, l), CUTT_ZIP_8(n, (l) + 4)
+
+/* e elements a lane; half is 0 or e / 2. */
+#define CUTT_LANES_16(zip, n, e, half) zip(n, half)
+#define CUTT_LANES_32(zip, n, e, half) zip(n, half), zip(n, (e) + (half))
+#define CUTT_LANES_64(zip, n, e, half)                                                                                 \
+  zip(n, half), zip(n, (e) + (half)), zip(n, 2 * (e) + (half)), zip(n, 3 * (e) + (half))
+
+#if defined(__clang__)
+#define CUTT_SHUFFLE(index_type, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define CUTT_SHUFFLE(index_type, a, b, ...) __builtin_shuffle(a, b, (index_type){__VA_ARGS__})
+#endif
+
+/* For one element type and vector width: the type, zip_lo and zip_hi. */
+#define CUTT_DEFINE_ZIP(W, V, T)                                                                                       \
+  typedef T cutt_v##V##_##W __attribute__((vector_size(V)));                                                           \
+  CUTT_INLINE cutt_v##V##_##W cutt_zip_lo_##V##_##W(cutt_v##V##_##W a, cutt_v##V##_##W b) {                            \
+    return CUTT_SHUFFLE(cutt_v##V##_##W, a, b, CUTT_LANES_##V(CUTT_ZIP_FOR_##W, V / W, 16 / W, 0));                    \
+  }                                                                                                                    \
+  CUTT_INLINE cutt_v##V##_##W cutt_zip_hi_##V##_##W(cutt_v##V##_##W a, cutt_v##V##_##W b) {                            \
+    return CUTT_SHUFFLE(cutt_v##V##_##W, a, b, CUTT_LANES_##V(CUTT_ZIP_FOR_##W, V / W, 16 / W, 8 / W));                \
+  }
+#define CUTT_ZIP_FOR_8 CUTT_ZIP_2
+#define CUTT_ZIP_FOR_4 CUTT_ZIP_4
+#define CUTT_ZIP_FOR_2 CUTT_ZIP_8
+#define CUTT_ZIP_FOR_1 CUTT_ZIP_16
+
+#define CUTT_DEFINE_ZIPS(V)                                                                                            \
+  CUTT_DEFINE_ZIP(1, V, int8_t)                                                                                        \
+  CUTT_DEFINE_ZIP(2, V, int16_t)                                                                                       \
+  CUTT_DEFINE_ZIP(4, V, int32_t)                                                                                       \
+  CUTT_DEFINE_ZIP(8, V, int64_t)
+
+CUTT_DEFINE_ZIPS(16)
+#if CUTT_VECTOR_BYTES >= 32
+CUTT_DEFINE_ZIPS(32)
+#endif
+#if CUTT_VECTOR_BYTES >= 64
+CUTT_DEFINE_ZIPS(64)
+#endif
+
+/* A vector from 16-byte pieces: lane j comes from src + row[j * step]. */
+CUTT_INLINE cutt_v16_8 cutt_load_16(const char *src, const int64_t *row, int step) {
+  (void)step;
+  cutt_v16_8 v;
+  memcpy(&v, src + row[0], 16);
+  return v;
+}
+
+#if CUTT_VECTOR_BYTES >= 32
+CUTT_INLINE cutt_v32_8 cutt_load_32(const char *src, const int64_t *row, int step) {
+  __m256i v = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(src + row[0])));
+  return (cutt_v32_8)_mm256_inserti128_si256(v, _mm_loadu_si128((const __m128i *)(const void *)(src + row[step])), 1);
+}
+#endif
+#if CUTT_VECTOR_BYTES >= 64
+CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int step) {
+  __m512i v = _mm512_castsi256_si512((__m256i)cutt_load_32(src, row, step));
+  /* Merging a broadcast load under a mask needs no shuffle port, which a plain 512-bit lane insert does. */
+  v = _mm512_mask_broadcast_i64x2(v, 0x30, _mm_loadu_si128((const __m128i *)(const void *)(src + row[2 * step])));
+  v = _mm512_mask_broadcast_i64x2(v, 0xc0, _mm_loadu_si128((const __m128i *)(const void *)(src + row[3 * step])));
+  return (cutt_v64_8)v;
+}
+#endif
+
+/* One aligned 64-byte line past the caches. */
+CUTT_INLINE void cutt_stream_line(char *dst, const char *src) {
+#if defined(__AVX512F__)
+  _mm512_stream_si512((void *)dst, _mm512_loadu_si512((const void *)src));
+#elif defined(__AVX2__)
+  _mm256_stream_si256((__m256i *)(void *)dst, _mm256_loadu_si256((const __m256i *)(const void *)src));
+  _mm256_stream_si256((__m256i *)(void *)(dst + 32), _mm256_loadu_si256((const __m256i *)(const void *)(src + 32)));
+#elif defined(__SSE2__)
+  for (int i = 0; i < 64; i += 16) {
+    _mm_stream_si128((__m128i *)(void *)(dst + i), _mm_loadu_si128((const __m128i *)(const void *)(src + i)));
+  }
+#elif defined(__aarch64__)
+  for (int i = 0; i < 64; i += 32) {
+    cutt_v16_8 a, b;
+    memcpy(&a, src + i, 16);
+    memcpy(&b, src + i + 16, 16);
+    __asm__ volatile("stnp %q0, %q1, [%2]" : : "w"(a), "w"(b), "r"(dst + i) : "memory");
+  }
+#else
+  memcpy(dst, src, 64);
+#endif
+}
+
+/* Streaming stores are ordered with nothing but this; the caller may hand the result to another thread right after. */
+CUTT_INLINE void cutt_stream_fence(void) {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* From a candidate (method, m, k, splits) to the role of each mode. See tile.h for the roles. */
+#include "cpu/tile.h"
+
+#include <string.h>
+
+#include "cpu/kernels/kernels.h"
+
+int64_t cutt_cpu_stage_stride(int64_t run_bytes) {
+  const int64_t lines = (run_bytes + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE + 2;
+  return (lines | 1) * CUTT_CPU_LINE;
+}
+
+static bool refuse(const char **why, const char *text) {
+  *why = text;
+  return false;
+}
+
+/* A register transpose wants a whole vector of rows; more of M_k than this goes to the inner modes as soon as it would
+ * take a mode away from the input's leading run. */
+enum { ENOUGH_ROW_BYTES = 256 };
+
+/* Row modes: M_k in output order, as long as it does not need the input's first mode. */
+static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t) {
+  t->rows = 1;
+  for (int i = 0; i < candidate->k; i++) {
+    const int mode = c->out_order[i];
+    if (mode == 0) break;
+    if (t->rows * c->elem_bytes >= ENOUGH_ROW_BYTES && mode < candidate->m) break;
+    t->role[mode] = CUTT_CPU_ROW;
+    t->rows *= t->extent[mode];
+  }
+}
+
+/* Column modes: M_m in input order, contiguous, not rows, all of them inside M_k or all of them outside. */
+static void take_columns(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k, cutt_cpu_tile *t) {
+  /* With fewer rows than a vector, a column's garbage runs into what follows it in the output run, which then has to be
+   * written later: only the first mode's columns are sure to be in that order. */
+  const bool one = in_k[0] && t->rows * c->elem_bytes < candidate->param[CUTT_CPU_PARAM_VECTOR];
+  t->cols = 1;
+  t->x_inside = in_k[0];
+  for (int mode = 0; mode < candidate->m; mode++) {
+    if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols || in_k[mode] != t->x_inside) break;
+    /* A chunk of a mode that a further mode follows is not contiguous with it; and columns whose chunk is cut short at
+     * the end must be the first ones. */
+    t->role[mode] = CUTT_CPU_COLUMN;
+    t->cols *= t->extent[mode];
+    if (one || mode == t->split_k || mode == t->split_m) break;
+  }
+}
+
+bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,
+                          const char **why) {
+  const int m = candidate->m, k = candidate->k, rank = c->rank;
+  const int64_t kernel = candidate->param[CUTT_CPU_PARAM_KERNEL];
+  *why = "";
+  if (kernel < 0 || kernel >= CUTT_CPU_KERNELS) return refuse(why, "unknown kernel");
+  if (m < 0 || m > rank || k < 0 || k > rank) return refuse(why, "m or k is beyond the rank");
+  memset(t, 0, offsetof(cutt_cpu_tile, sequence));
+  t->kernel = (cutt_cpu_kernel)kernel;
+  t->sequences = t->outers = 0;
+  t->split_m = t->split_k = t->last_k = -1;
+  t->piece = t->rows = t->cols = t->inners = t->segments = t->run = t->out_unit = 1;
+  t->steps_cols = t->staged_cols = 1;
+  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0;
+  if (t->kernel == CUTT_CPU_COPY) {
+    if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {
+      return refuse(why, "Copy takes contiguous tensors only");
+    }
+    return true;
+  }
+  if (rank == 0) return refuse(why, "a single element is a Copy");
+
+  /* Tile modes and their extents. M_k has to be dense in the output, in units of the smallest stride. */
+  bool in_k[CUTT_MAX_RANK];
+  for (int i = 0; i < rank; i++) {
+    in_k[i] = false;
+    t->role[i] = CUTT_CPU_OUTER;
+    t->extent[i] = 1;
+  }
+  t->out_unit = c->mode[c->out_order[0]].out_stride;
+  int64_t dense = t->out_unit;
+  for (int i = 0; i < k; i++) {
+    const int mode = c->out_order[i];
+    if (c->mode[mode].out_stride != dense) return refuse(why, "M_k is not contiguous in the output");
+    dense *= c->mode[mode].extent;
+    in_k[mode] = true;
+    t->extent[mode] = c->mode[mode].extent;
+    t->role[mode] = CUTT_CPU_INNER;
+    t->last_k = mode;
+  }
+  if (candidate->split_k != 0) {
+    if (t->last_k < 0 || candidate->split_k < 1 || candidate->split_k >= c->mode[t->last_k].extent) {
+      return refuse(why, "split_k is not a part of the last mode of M_k");
+    }
+    t->split_k = t->last_k;
+    t->extent[t->last_k] = candidate->split_k;
+  }
+  for (int mode = 0; mode < m; mode++) {
+    if (in_k[mode]) continue;
+    t->extent[mode] = c->mode[mode].extent;
+    t->role[mode] = CUTT_CPU_SEGMENT;
+  }
+  if (candidate->split_m != 0) {
+    if (m == 0 || in_k[m - 1] || candidate->split_m < 1 || candidate->split_m >= c->mode[m - 1].extent) {
+      return refuse(why, "split_m is not a part of the last mode of M_m");
+    }
+    t->split_m = m - 1;
+    t->extent[m - 1] = candidate->split_m;
+  }
+
+  if (t->kernel == CUTT_CPU_TRANSPOSE) {
+    if (m == 0 || k == 0 || c->out_order[0] == 0 || c->mode[0].in_stride != 1) {
+      return refuse(why, "a transpose needs different first modes and a contiguous input");
+    }
+    take_rows(c, candidate, t);
+    take_columns(c, candidate, in_k, t);
+    const int64_t v = candidate->param[CUTT_CPU_PARAM_VECTOR];
+    if (v != 16 && v != 32 && v != 64) return refuse(why, "a vector has 16, 32 or 64 bytes");
+  } else {
+    for (int i = 0; i < k; i++) t->role[c->out_order[i]] = CUTT_CPU_ROW;
+    if (k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1) {
+      t->role[0] = CUTT_CPU_PIECE;
+      t->piece = t->extent[0];
+    }
+    for (int i = 0; i < k; i++) {
+      if (t->role[c->out_order[i]] == CUTT_CPU_ROW) t->rows *= t->extent[c->out_order[i]];
+    }
+  }
+  for (int mode = 0; mode < rank; mode++) {
+    if (t->role[mode] == CUTT_CPU_INNER) t->inners *= t->extent[mode];
+    if (t->role[mode] == CUTT_CPU_SEGMENT) t->segments *= t->extent[mode];
+  }
+  if (t->rows > CUTT_CPU_MAX_TABLE || t->cols > CUTT_CPU_MAX_TABLE || t->inners > CUTT_CPU_MAX_TABLE ||
+      t->segments > CUTT_CPU_MAX_TABLE) {
+    return refuse(why, "a table would be too long");
+  }
+  t->run = t->piece * t->rows * t->inners * (t->x_inside ? t->cols : 1);
+  const int64_t stride = cutt_cpu_stage_stride(t->run * c->elem_bytes);
+  if (stride > CUTT_CPU_STAGE_BYTES) return refuse(why, "an output run does not fit the staging buffer");
+  if (stream) {
+    if (t->out_unit != 1) return refuse(why, "stores past the caches need a contiguous output");
+    if (t->segments * (t->x_inside ? 1 : t->cols) > CUTT_CPU_CARRIES) return refuse(why, "too many output runs");
+  }
+  if (t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside) {
+    const int64_t step = candidate->param[CUTT_CPU_PARAM_STEP];
+    if (step < 1 || step > CUTT_CPU_MAX_STEP) return refuse(why, "a step has 1 to 64 columns");
+    const int64_t fit = CUTT_CPU_STAGE_BYTES / stride, whole = 16 / c->elem_bytes;
+    t->steps_cols = (int)step;
+    t->staged_cols = (int)(fit >= step ? step : fit > whole ? fit - fit % whole : fit);
+  } else {
+    t->steps_cols = t->staged_cols = (int)t->cols;
+  }
+
+  /* Outside of the tile: first what continues the output run, then the rest. */
+  int64_t next = t->last_k < 0 ? 0 : c->mode[t->last_k].out_stride * c->mode[t->last_k].extent;
+  for (int i = k; i < rank && next > 0; i++) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_OUTER || c->mode[mode].out_stride != next) break;
+    t->role[mode] = CUTT_CPU_SEQUENCE;
+    t->sequence[t->sequences++] = mode;
+    next *= c->mode[mode].extent;
+  }
+  if (stream && t->run * c->elem_bytes < CUTT_CPU_LINE && (t->split_k >= 0 || t->sequences > 0)) {
+    return refuse(why, "stores past the caches need a line at least from each tile");
+  }
+  for (int mode = 0; mode < rank; mode++) {
+    if (t->role[mode] == CUTT_CPU_OUTER) t->outer[t->outers++] = mode;
+  }
+  return true;
+}
