@@ -1,0 +1,408 @@
+/* cutt bench: the paper's benchmark sets, or a file's, beside the speed of a plain copy.
+ *
+ * A default run is meant to take a few minutes and yet to be about memory: volumes are such that 400 MB move at least,
+ * where the paper's 200M elements (--volume paper) would ask for several gigabytes. Whatever the seed, a case is the
+ * same on every machine; every element of every result is checked. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "bench_cases.h"
+#include "bench_memory.h"
+#include "bench_report.h"
+#include "bench_run.h"
+#include "cli.h"
+
+static const char me[] = "bench";
+
+static const char help[] =
+    "Usage: cutt bench set1|set2|set3|FILE.csv [OPTION]...\n"
+    "Measure permutations beside the speed of a plain copy, and check every element of every result.\n\n"
+    "  set1            tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations\n"
+    "  set2            the paper's tensors of rank 8 and 12: trivial, reverse and random permutations\n"
+    "  set3            the 57 permutations of the TTC benchmark\n"
+    "  FILE.csv        lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the\n"
+    "                  fastest, output mode i is input mode perm[i]; - reads standard input\n\n"
+    "  --dtype NAME    b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)\n"
+    "  --volume N      elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes\n"
+    "                  (default: set1 336 MB, set2 208 MB in each tensor; set3 as listed)\n"
+    "  --samples N     set1: tensors of each rank and ratio (default: 4; the paper has 500 permutations of each "
+    "rank);\n"
+    "                  set2: random permutations of each tensor (default: 30; the paper has 500)\n"
+    "  --seed S        another draw of cases (default: 2017)\n"
+    "  --threads N     use N threads (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --measure       choose by timing, and compare with the model's choice\n"
+    "  --beta B        out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)\n"
+    "  --no-check      do not check the results\n"
+    "  --json FILE     write machine, results and summary; - is standard output, and the tables then go to stderr\n"
+    "  --csv FILE      write the cases, in the form of FILE.csv\n"
+    "  --list          print the cases and measure nothing\n"
+    "  --force         replace the files of --json and --csv when they exist\n"
+    "  --quiet         no progress bar\n"
+    "  -h, --help      this help\n";
+
+enum {
+  OPTION_DTYPE = 256,
+  OPTION_VOLUME,
+  OPTION_SAMPLES,
+  OPTION_SEED,
+  OPTION_THREADS,
+  OPTION_MEASURE,
+  OPTION_BETA,
+  OPTION_NO_CHECK,
+  OPTION_JSON,
+  OPTION_CSV,
+  OPTION_LIST,
+  OPTION_FORCE,
+  OPTION_QUIET
+};
+
+static const struct option options[] = {{"dtype", required_argument, NULL, OPTION_DTYPE},
+                                        {"volume", required_argument, NULL, OPTION_VOLUME},
+                                        {"samples", required_argument, NULL, OPTION_SAMPLES},
+                                        {"seed", required_argument, NULL, OPTION_SEED},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"measure", no_argument, NULL, OPTION_MEASURE},
+                                        {"beta", required_argument, NULL, OPTION_BETA},
+                                        {"no-check", no_argument, NULL, OPTION_NO_CHECK},
+                                        {"json", required_argument, NULL, OPTION_JSON},
+                                        {"csv", required_argument, NULL, OPTION_CSV},
+                                        {"list", no_argument, NULL, OPTION_LIST},
+                                        {"force", no_argument, NULL, OPTION_FORCE},
+                                        {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+enum { PAPER_VOLUME = -1, DEFAULT_VOLUME = 0 };
+
+/* What the command line asks for. */
+typedef struct request {
+  const char *set; /* as given: "set1", "FILE.csv" */
+  int number;      /* 1, 2, 3; 0 for a file */
+  const cutt_bench_dtype *dtype;
+  int64_t volume;  /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
+  int64_t samples; /* -1: the set's default */
+  int64_t seed, threads;
+  double beta;
+  bool measure, check, list, force, quiet;
+  const char *json_path, *csv_path;
+} request;
+
+/* Set by Ctrl-C: the case under way is finished, and what there is gets reported. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- request */
+
+static int default_threads(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+static int read_option(int option, request *ask) {
+  bool good = true;
+  switch (option) {
+    case OPTION_DTYPE:
+      ask->dtype = cutt_bench_dtype_find(optarg);
+      if (!ask->dtype)
+        return cutt_cli_misused(me, "--dtype is '%s'; it must be one of %s", optarg, cutt_bench_dtype_names());
+      break;
+    case OPTION_VOLUME:
+      if (strcmp(optarg, "paper") == 0) {
+        ask->volume = PAPER_VOLUME;
+      } else {
+        good = cutt_cli_parse_size(me, "--volume", optarg, 1, INT64_C(1) << 40, &ask->volume);
+      }
+      break;
+    case OPTION_SAMPLES:
+      good = cutt_cli_parse_int(me, "--samples", optarg, 0, 100000, &ask->samples);
+      break;
+    case OPTION_SEED:
+      good = cutt_cli_parse_int(me, "--seed", optarg, 0, INT64_MAX, &ask->seed);
+      break;
+    case OPTION_THREADS:
+      good = cutt_cli_parse_int(me, "--threads", optarg, 1, 4096, &ask->threads);
+      break;
+    case OPTION_BETA:
+      good = cutt_cli_parse_double(me, "--beta", optarg, -1000, 1000, &ask->beta);
+      break;
+    case OPTION_MEASURE:
+      ask->measure = true;
+      break;
+    case OPTION_NO_CHECK:
+      ask->check = false;
+      break;
+    case OPTION_JSON:
+      ask->json_path = optarg;
+      break;
+    case OPTION_CSV:
+      ask->csv_path = optarg;
+      break;
+    case OPTION_LIST:
+      ask->list = true;
+      break;
+    case OPTION_FORCE:
+      ask->force = true;
+      break;
+    case OPTION_QUIET:
+      ask->quiet = true;
+      break;
+    default:
+      good = false;
+      break; /* a message has been given */
+  }
+  return good ? CUTT_CLI_DONE : CUTT_CLI_USAGE;
+}
+
+/* What options say together; the operand. */
+static int check_request(int argc, char **argv, request *ask) {
+  if (argc - optind != 1)
+    return cutt_cli_misused(me, argc == optind ? "no set given; it must be set1, set2, set3 or a file FILE.csv"
+                                               : "more than one set given; there may be one of set1, set2, set3 or a "
+                                                 "file FILE.csv");
+  ask->set = argv[optind];
+  for (int i = 1; i <= 3; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "set%d", i);
+    if (strcmp(ask->set, name) == 0) ask->number = i;
+  }
+  if (ask->number == 0 && ask->volume != DEFAULT_VOLUME)
+    return cutt_cli_misused(me, "--volume is for set1, set2 and set3; the extents in %s are taken as they are",
+                            ask->set);
+  if ((ask->number == 0 || ask->number == 3) && ask->samples >= 0)
+    return cutt_cli_misused(me, "--samples is for set1 and set2; %s has its own cases", ask->set);
+  if (ask->number == 1 && ask->samples == 0)
+    return cutt_cli_misused(me, "--samples is '0'; for set1 it must be a whole number from 1 to 100000");
+  if (ask->beta != 0 && ask->dtype->computed == 0)
+    return cutt_cli_misused(me,
+                            "--beta needs elements to compute with; --dtype %s has none, but f2 f4 f8 c8 c16 i4 i8 do",
+                            ask->dtype->name);
+  bool whole = (double)(int64_t)ask->beta == ask->beta;
+  if (!whole && (ask->dtype->computed == CUTT_I32 || ask->dtype->computed == CUTT_I64))
+    return cutt_cli_misused(me, "--beta is %g; with --dtype %s it must be a whole number", ask->beta, ask->dtype->name);
+  if (ask->threads == 0) ask->threads = default_threads();
+#ifndef _OPENMP
+  if (ask->threads > 1) return cutt_cli_misused(me, "--threads must be 1: this program was built without OpenMP");
+#endif
+  if (ask->number == 1) {
+    if (ask->samples < 0) ask->samples = 4;
+    if (ask->volume == PAPER_VOLUME) ask->volume = 200000000;
+    /* 336 MB a tensor: two deviations below that are 400 MB of traffic still. */
+    if (ask->volume == DEFAULT_VOLUME) ask->volume = 336000000 / ask->dtype->bytes;
+  } else if (ask->number == 2) {
+    if (ask->samples < 0) ask->samples = 30;
+    if (ask->volume == PAPER_VOLUME) {
+      ask->volume = 0;
+    } else if (ask->volume == DEFAULT_VOLUME) {
+      ask->volume = 208000000 / ask->dtype->bytes;
+    }
+  } else if (ask->volume == PAPER_VOLUME) {
+    ask->volume = 0;
+  }
+  return CUTT_CLI_DONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ files */
+
+/* Opens a file for output, "-" being stdout, or refuses to replace one. NULL after a message. */
+static FILE *open_output(const char *option, const char *path, bool force) {
+  if (strcmp(path, "-") == 0) return stdout;
+  struct stat status;
+  if (!force && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+    cutt_cli_message("%s: %s exists; --force replaces it", option, path);
+    return NULL;
+  }
+  FILE *file = fopen(path, "w");
+  if (!file) cutt_cli_message("%s: %s can't be written: %s", option, path, strerror(errno));
+  return file;
+}
+
+/* Closes what open_output opened; false when the data did not arrive. */
+static bool close_output(FILE *file) {
+  if (!file) return true;
+  if (file == stdout) return fflush(file) == 0;
+  bool good = !ferror(file);
+  return fclose(file) == 0 && good;
+}
+
+static int read_cases(const request *ask, cutt_bench_cases *cases) {
+  char error[512];
+  bool good = true;
+  uint64_t seed = (uint64_t)ask->seed;
+  switch (ask->number) {
+    case 1:
+      good = cutt_bench_set1(cases, (int)ask->samples, ask->volume, seed);
+      break;
+    case 2:
+      good = cutt_bench_set2(cases, (int)ask->samples, ask->volume, seed);
+      break;
+    case 3:
+      good = cutt_bench_set3(cases, ask->volume);
+      break;
+    default: {
+      bool is_stdin = strcmp(ask->set, "-") == 0;
+      const char *name = is_stdin ? "stdin" : ask->set;
+      FILE *file = is_stdin ? stdin : fopen(name, "r");
+      if (!file && errno == ENOENT && !strchr(name, '.') && !strchr(name, '/'))
+        return cutt_cli_misused(me, "unknown set '%s'; it must be set1, set2, set3 or a file FILE.csv", name);
+      if (!file) return cutt_cli_failed("%s can't be read: %s", name, strerror(errno));
+      good = cutt_bench_read(cases, file, name, "cases", error, sizeof error);
+      if (!is_stdin) fclose(file);
+      if (!good) return cutt_cli_failed("%s", error);
+      return CUTT_CLI_DONE;
+    }
+  }
+  return good ? CUTT_CLI_DONE : cutt_cli_failed("out of memory for the list of cases");
+}
+
+static int write_csv(const request *ask, const cutt_bench_cases *cases) {
+  FILE *file = open_output("--csv", ask->csv_path, ask->force);
+  if (!file) return CUTT_CLI_FAILED;
+  bool written = cutt_bench_write(cases, file);
+  if (!close_output(file) || !written)
+    return cutt_cli_failed("--csv: %s can't be written: %s", ask->csv_path, strerror(errno));
+  return CUTT_CLI_DONE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- running */
+
+/* Bytes of each buffer, or a refusal when that is more than the machine has. */
+static int find_bytes(const request *ask, const cutt_bench_cases *cases, int64_t *bytes) {
+  int64_t largest = 0;
+  const cutt_bench_case *of = &cases->item[0];
+  for (size_t i = 0; i < cases->count; ++i) {
+    int64_t volume = cutt_bench_volume(&cases->item[i]);
+    if (volume <= largest) continue;
+    largest = volume;
+    of = &cases->item[i];
+  }
+  int64_t available = cutt_bench_memory_available();
+  double need = 2.0 * (double)largest * ask->dtype->bytes;
+  *bytes = need < 9e18 ? largest * ask->dtype->bytes : INT64_MAX;
+  /* A tenth is left to the rest of the machine. */
+  double usable = available > 0 ? 0.9 * (double)available : 4e18;
+  if (need <= usable) return CUTT_CLI_DONE;
+  char advice[128] = "";
+  if (ask->number > 0) {
+    /* Volumes scale all cases, in set 1 up to 1.4 times the mean; rounded to two digits, downwards. */
+    double mean = ask->volume > 0 ? (double)ask->volume : (double)largest, fits = mean * usable / need;
+    int64_t digits = (int64_t)(fits * 0.95), power = 1;
+    while (digits / power >= 100) power *= 10;
+    digits = digits / power * power;
+    if (digits >= 1) snprintf(advice, sizeof advice, "; --volume %lld would fit", (long long)digits);
+  }
+  return cutt_cli_failed("case %s needs %.1f GB for its two tensors, and %.1f GB of memory are available%s", of->id,
+                         1e-9 * need, 1e-9 * (double)available, advice);
+}
+
+/* Runs the cases; *done receives how many. Failures are in the results, and said as they come. */
+static void run_cases(cutt_bench_run *run, const cutt_bench_cases *cases, cutt_bench_result *results, size_t *done,
+                      FILE *table, bool quiet) {
+  /* Once only: a second Ctrl-C ends the program at once. */
+  struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+  sigaction(SIGINT, &action, &before);
+  cutt_cli_progress progress = cutt_cli_progress_start(quiet);
+  cutt_bench_print_head(table, cases);
+  for (*done = 0; *done < cases->count && !interrupted; ++*done) {
+    const cutt_bench_case *c = &cases->item[*done];
+    char what[128];
+    snprintf(what, sizeof what, "%zu of %zu: %s", *done + 1, cases->count, c->id);
+    cutt_cli_progress_show(&progress, what, (double)*done / (double)cases->count);
+    cutt_bench_run_case(run, c, &results[*done]);
+    cutt_cli_progress_clear(&progress);
+    cutt_bench_print_line(table, cases, &results[*done]);
+    if (results[*done].error[0]) {
+      char dims[256], perm[256];
+      cutt_cli_message("case %s (%s, perm %s): %s", c->id, cutt_bench_dims_text(c, dims, sizeof dims),
+                       cutt_bench_perm_text(c, perm, sizeof perm), results[*done].error);
+    }
+  }
+  sigaction(SIGINT, &before, NULL);
+}
+
+/* Everything after the cases, the bytes of a buffer and the JSON file (or NULL) are there. */
+static int measure(const request *ask, const cutt_bench_cases *cases, int64_t bytes, FILE *json) {
+  int code = CUTT_CLI_DONE;
+  cutt_bench_run run = {.values = {ask->dtype, ask->beta != 0, ask->beta},
+                        .threads = (int)ask->threads,
+                        .measure = ask->measure,
+                        .check = ask->check};
+  cutt_bench_result *results = calloc(cases->count, sizeof *results);
+  if (!results) return cutt_cli_failed("out of memory for %zu results", cases->count);
+  if (!cutt_bench_buffers_open(&run.buffers, (size_t)bytes, run.threads)) {
+    code = cutt_cli_failed("two buffers of %.1f GB each can't be had: %s; a smaller --volume would need less",
+                           1e-9 * (double)bytes, strerror(errno));
+    free(results);
+    return code;
+  }
+  cutt_bench_fill_in(&run.buffers, &run.values, bytes / ask->dtype->bytes);
+
+  FILE *table = json == stdout ? stderr : stdout;
+  size_t done = 0;
+  run_cases(&run, cases, results, &done, table, ask->quiet);
+  cutt_bench_buffers_close(&run.buffers);
+
+  cutt_bench_setup setup = {.set = ask->set,
+                            .dtype = ask->dtype->name,
+                            .elem_bytes = ask->dtype->bytes,
+                            .threads = run.threads,
+                            .measure = ask->measure,
+                            .beta = ask->beta,
+                            .volume = ask->volume,
+                            .samples = (int)(ask->samples < 0 ? 0 : ask->samples),
+                            .seed = (uint64_t)ask->seed};
+  if (!cutt_bench_print_summary(table, &setup, results, done)) code = cutt_cli_failed("out of memory for the summary");
+  if (fflush(table) != 0) code = cutt_cli_failed("the output could not be written: %s", strerror(errno));
+  if (json && !cutt_bench_write_json(json, &setup, results, done))
+    code = cutt_cli_failed("--json: %s can't be written: %s", ask->json_path, strerror(errno));
+  for (size_t i = 0; i < done; ++i)
+    if (results[i].error[0]) code = CUTT_CLI_FAILED;
+  if (done < cases->count) code = cutt_cli_failed("interrupted after %zu of %zu cases", done, cases->count);
+  free(results);
+  return code;
+}
+
+int cutt_cli_bench(int argc, char **argv) {
+  request ask = {.dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = true};
+  int code = CUTT_CLI_DONE;
+  for (int option; (option = cutt_cli_option(me, argc, argv, options)) != -1;) {
+    if (option == 'h') return cutt_cli_print(help);
+    code = read_option(option, &ask);
+    if (code != CUTT_CLI_DONE) return code;
+  }
+  code = check_request(argc, argv, &ask);
+  if (code != CUTT_CLI_DONE) return code;
+
+  cutt_bench_cases cases = {0};
+  int64_t bytes = 0;
+  code = read_cases(&ask, &cases);
+  if (code == CUTT_CLI_DONE && ask.csv_path) code = write_csv(&ask, &cases);
+  if (code == CUTT_CLI_DONE && ask.list) {
+    if (!cutt_bench_write(&cases, stdout))
+      code = cutt_cli_failed("the output could not be written: %s", strerror(errno));
+  } else if (code == CUTT_CLI_DONE) {
+    code = find_bytes(&ask, &cases, &bytes);
+    /* Opened before anything is measured, so that a wrong path costs no run. */
+    FILE *json = code == CUTT_CLI_DONE && ask.json_path ? open_output("--json", ask.json_path, ask.force) : NULL;
+    if (code == CUTT_CLI_DONE && ask.json_path && !json) code = CUTT_CLI_FAILED;
+    if (code == CUTT_CLI_DONE) code = measure(&ask, &cases, bytes, json);
+    if (!close_output(json) && code == CUTT_CLI_DONE)
+      code = cutt_cli_failed("--json: %s can't be written: %s", ask.json_path, strerror(errno));
+  }
+  cutt_bench_cases_free(&cases);
+  return code;
+}

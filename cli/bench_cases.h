@@ -1,0 +1,55 @@
+/* The cases of a benchmark: the paper's three sets, drawn from a seed, and sets that come from a file. */
+#ifndef CUTT_CLI_BENCH_CASES_H
+#define CUTT_CLI_BENCH_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cutt.h"
+
+typedef struct cutt_bench_case {
+  char id[64];
+  char group[32]; /* cases are summed up by it: "rank 3, 5:1" */
+  int rank;
+  int64_t extent[CUTT_MAX_RANK]; /* of the input, stride-1 mode first */
+  int perm[CUTT_MAX_RANK];       /* output mode i is input mode perm[i] */
+  bool trivial;                  /* all modes fuse to one: the permutation is a plain copy */
+} cutt_bench_case;
+
+/* A growing list of cases. Start from {0}; freed by cutt_bench_cases_free. */
+typedef struct cutt_bench_cases {
+  cutt_bench_case *item;
+  size_t count, room;
+} cutt_bench_cases;
+
+void cutt_bench_cases_free(cutt_bench_cases *cases);
+
+/* Elements of a case; INT64_MAX when there are more. */
+int64_t cutt_bench_volume(const cutt_bench_case *c);
+
+/* Set 1: ranks 2 to 7, largest to smallest extent 1:1, 5:1 and 15:1, `samples` tensors of each with a random
+ * permutation. The volume is normally distributed about `volume` elements with a deviation of a fifth of it, and stays
+ * within two deviations. Set 2: the paper's rank-8 and rank-12 tensors, the trivial, the reverse and `samples` random
+ * permutations of each; volume scales the large extents, 0 leaves them as the paper has them. Set 3: the 57 of the TTC
+ * compiler; likewise. The same seed gives the same cases on every machine, and more samples begin with the fewer.
+ * False when memory ran out. */
+bool cutt_bench_set1(cutt_bench_cases *cases, int samples, int64_t volume, uint64_t seed);
+bool cutt_bench_set2(cutt_bench_cases *cases, int samples, int64_t volume, uint64_t seed);
+bool cutt_bench_set3(cutt_bench_cases *cases, int64_t volume);
+
+/* Reads lines "id,dims,perm" under that heading: dims joined by x, first index fastest; perm divided by blanks. Blank
+ * lines and lines that begin with # are passed over. name is what messages call the file. On false, `error` says what
+ * is wrong, as "NAME:LINE: ...". */
+bool cutt_bench_read(cutt_bench_cases *cases, FILE *file, const char *name, const char *group, char *error,
+                     size_t error_size);
+
+/* Writes the heading and the cases in that form. False when the file refused. */
+bool cutt_bench_write(const cutt_bench_cases *cases, FILE *file);
+
+/* "48x28x28" and "2 0 1" into a buffer, cut when too long; returns the buffer. */
+const char *cutt_bench_dims_text(const cutt_bench_case *c, char *buffer, size_t size);
+const char *cutt_bench_perm_text(const cutt_bench_case *c, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,57 @@
+/* What a benchmark found: the line of a case, the closing tables, and the JSON. */
+#ifndef CUTT_CLI_BENCH_REPORT_H
+#define CUTT_CLI_BENCH_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bench_cases.h"
+
+typedef struct cutt_bench_result {
+  const cutt_bench_case *c;
+  char error[384];          /* why there are no figures, or why the result is wrong; "" when all is well */
+  const char *method, *isa; /* the library's texts */
+  int plan_threads;         /* threads that the plan uses */
+  int fused_rank;
+  int samples;              /* times that it was timed, each beside a copy */
+  double seconds;           /* of an execution, the median */
+  double copy_seconds;      /* of a copy of as many bytes beside it, the median */
+  const char *copy_loop;    /* which copy loop that was */
+  double gbs, copy_gbs;     /* bytes that move by the paper's count, per second, in 1e9 */
+  double plan_seconds;      /* of creating the plan, the median */
+  double model_seconds;     /* what the model predicted */
+  double predicted_seconds; /* with --measure: of an execution of the predicted choice, the median; else 0 */
+} cutt_bench_result;
+
+/* What was asked for, as far as the report says it. */
+typedef struct cutt_bench_setup {
+  const char *set; /* "set1" or the file's name */
+  const char *dtype;
+  int elem_bytes;
+  int threads;
+  bool measure;
+  double beta;
+  int64_t volume; /* 0: as listed */
+  int samples;
+  uint64_t seed;
+} cutt_bench_setup;
+
+/* Percent of copy speed. */
+double cutt_bench_percent(const cutt_bench_result *result);
+
+/* The lines of the table, whose columns are as wide as these cases need. */
+void cutt_bench_print_head(FILE *file, const cutt_bench_cases *cases);
+void cutt_bench_print_line(FILE *file, const cutt_bench_cases *cases, const cutt_bench_result *result);
+
+/* Worst, median and best of each group, and the ten worst cases. False when memory ran out. */
+bool cutt_bench_print_summary(FILE *file, const cutt_bench_setup *setup, const cutt_bench_result *results,
+                              size_t count);
+
+/* All of it as JSON. False with errno set when the file refused or memory ran out. */
+bool cutt_bench_write_json(FILE *file, const cutt_bench_setup *setup, const cutt_bench_result *results, size_t count);
+
+/* The median of count numbers, which it sorts. 0 when there are none. */
+double cutt_bench_median(double *list, size_t count);
+
+#endif

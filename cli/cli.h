@@ -1,0 +1,107 @@
+/* What the subcommands of the program `cutt` share: their entries, the words of their messages, and the parsing of
+ * their options. Everything that a person reads as a message goes to stderr as "cutt: ..."; results go to stdout. */
+#ifndef CUTT_CLI_CLI_H
+#define CUTT_CLI_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cutt.h"
+
+/* The exit codes, a contract with scripts. */
+enum { CUTT_CLI_DONE = 0, CUTT_CLI_FAILED = 1, CUTT_CLI_USAGE = 2 };
+
+/* As many threads as the library takes. */
+enum { CUTT_CLI_MAX_THREADS = 4096 };
+
+/* The subcommands. argv[0] is the subcommand's own name; each returns an exit code. */
+int cutt_cli_transpose(int argc, char **argv);
+int cutt_cli_plan(int argc, char **argv);
+int cutt_cli_bench(int argc, char **argv);
+int cutt_cli_devices(int argc, char **argv);
+
+/* ------------------------------------------------------------------------------------------------------- messages */
+
+/* "cutt: ..." and a line end on stderr. */
+void cutt_cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same, and returns CUTT_CLI_FAILED. */
+int cutt_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for wrong usage: adds where help is, "(see 'cutt COMMAND --help')", and returns CUTT_CLI_USAGE.
+ * command may be NULL: 'cutt --help'. */
+int cutt_cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes text to stdout and makes sure that it arrived: a full disk or a closed pipe is CUTT_CLI_FAILED with a message,
+ * else CUTT_CLI_DONE. */
+int cutt_cli_print(const char *text);
+
+/* Of the count words (those for which word is not NULL), the one nearest to a mistyped word, or NULL when none is near
+ * enough to be meant. */
+const char *cutt_cli_nearest(const char *word, const char *const *words, size_t count);
+
+/* ------------------------------------------------------------------------------------------------ options and values */
+
+/* getopt_long with this program's words: returns the option's val, -1 at the end of the options, or '?' after it has
+ * said what is wrong (unknown option with the nearest one, missing value, value that is not taken); the caller then
+ * returns CUTT_CLI_USAGE. Long options only, except -h, which is given back as 'h'. argv is reordered so that operands
+ * come last, from optind. */
+int cutt_cli_option(const char *command, int argc, char **argv, const struct option *options);
+
+/* Each of these reads the value of an option; on false it has said which option, which value, and what is allowed, and
+ * the caller returns CUTT_CLI_USAGE. `option` is as users write it: "--threads". */
+
+/* A whole decimal number, low <= *value <= high. */
+bool cutt_cli_parse_int(const char *command, const char *option, const char *text, int64_t low, int64_t high,
+                        int64_t *value);
+/* A number of things or bytes, which may end in k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s): "400M", "1.5Gi". */
+bool cutt_cli_parse_size(const char *command, const char *option, const char *text, int64_t low, int64_t high,
+                         int64_t *value);
+/* A floating-point number. */
+bool cutt_cli_parse_double(const char *command, const char *option, const char *text, double low, double high,
+                           double *value);
+/* Whole numbers between commas: "2,0,1", at most max of them; the empty text is none. */
+bool cutt_cli_parse_list(const char *command, const char *option, const char *text, int64_t low, int64_t high,
+                         int64_t *list, int max, int *count);
+
+/* The value of --backend: auto or cpu. */
+bool cutt_cli_parse_backend(const char *command, const char *text, cuttBackend_t *backend);
+
+/* Turns NumPy axes (negative ones count from the end) into 0 .. rank-1, each exactly once; count must be rank. */
+bool cutt_cli_check_axes(const char *command, const int64_t *axes, int count, int rank, int *checked);
+
+/* ------------------------------------------------------------------------------------------------------------ wisdom */
+
+/* A wisdom object from a file, which need not exist yet (*is_new tells); NULL after a message. What the file holds and
+ * can't be used is said unless quiet. The caller destroys it. */
+cuttWisdom_t cutt_cli_wisdom_open(const char *path, bool quiet, bool *is_new);
+
+/* -------------------------------------------------------------------------------------------------------------- time */
+
+/* Seconds of a clock that only goes forward. */
+double cutt_cli_seconds(void);
+
+/* "1.23 s", "45.6 ms", "789 us": for people. */
+const char *cutt_cli_duration(double seconds, char *buffer, size_t size);
+
+/* "(3, 4, 5)", "(3,)", "()": a shape as Python writes it; cut with "..." when it does not fit. */
+const char *cutt_cli_shape(const int64_t *shape, int rank, char *buffer, size_t size);
+
+/* ---------------------------------------------------------------------------------------------------------- progress */
+
+/* A progress bar on stderr, which shows only on a terminal and only once a second has passed since it began. */
+typedef struct cutt_cli_progress {
+  bool enabled;     /* stderr is a terminal and nobody asked for quiet */
+  bool shown;       /* something is on the line and has to be cleared */
+  double began;     /* cutt_cli_seconds() at the start */
+  double last_draw; /* when the bar was last drawn */
+} cutt_cli_progress;
+
+cutt_cli_progress cutt_cli_progress_start(bool quiet);
+/* `what` is in a few words what goes on now ("permuting"); fraction is 0 to 1. Cheap: draws at most ten times a
+ * second. */
+void cutt_cli_progress_show(cutt_cli_progress *progress, const char *what, double fraction);
+/* Clears the line; the next show draws it again. Call it before a message and at the end. */
+void cutt_cli_progress_clear(cutt_cli_progress *progress);
+
+#endif

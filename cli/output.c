@@ -1,0 +1,322 @@
+/* The output file; see output.h.
+ *
+ * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache, without
+ * a second buffer of the size of the tensor. Its price is that disk errors come as signals: room is therefore
+ * allocated beforehand, and SIGBUS has a handler. The handler cannot jump back, for the thread that it strikes may be
+ * one of OpenMP's; it says what happened, removes the temporary and ends the process, all of it async-signal-safe. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* What the signal handlers need. Written with these signals blocked, or before they can come. */
+static struct {
+  char temporary[PATH_MAX];                    /* "": none */
+  char input_message[PATH_MAX + 128];          /* what to say when the input fails */
+  const volatile uint8_t *input, *input_end;   /* its mapping */
+  const volatile uint8_t *output, *output_end; /* the output's */
+} guarded;
+
+static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
+
+static void on_ending_signal(int number) {
+  if (guarded.temporary[0]) unlink(guarded.temporary);
+  signal(number, SIG_DFL); /* the caller of this program should see that it was ended by this signal */
+  raise(number);
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context) {
+  (void)context;
+  static const char output_message[] = "cutt: the output could not be written: the disk is full or failed\n";
+  const volatile uint8_t *address = info->si_addr;
+  const char *text = NULL;
+  if (address >= guarded.input && address < guarded.input_end) text = guarded.input_message;
+  if (address >= guarded.output && address < guarded.output_end) text = output_message;
+  if (guarded.temporary[0]) unlink(guarded.temporary);
+  if (text) {
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written; /* there is nobody left to tell */
+    _exit(CUTT_CLI_FAILED);
+  }
+  signal(number, SIG_DFL); /* a fault of the program itself: let it show as one */
+}
+
+static void install_handlers(void) {
+  static bool installed = false;
+  if (installed) return;
+  installed = true;
+  struct sigaction action = {0}, old;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = on_bus_error;
+  sigaction(SIGBUS, &action, NULL);
+  action.sa_flags = 0;
+  action.sa_handler = on_ending_signal;
+  for (int i = 0; i < ENDING_SIGNALS; ++i) {
+    /* What was ignored at the start (nohup) stays ignored. */
+    if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+    sigaction(ending_signals[i], &action, NULL);
+  }
+}
+
+static void block_signals(sigset_t *before) {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (int i = 0; i < ENDING_SIGNALS; ++i) sigaddset(&blocked, ending_signals[i]);
+  sigprocmask(SIG_BLOCK, &blocked, before);
+}
+
+void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes) {
+  snprintf(guarded.input_message, sizeof guarded.input_message,
+           "cutt: %s: could not be read: it became shorter meanwhile, or the disk failed\n", path);
+  guarded.input_end = NULL;
+  guarded.input = data;
+  guarded.input_end = data ? data + bytes : NULL;
+  install_handlers();
+}
+
+/* ------------------------------------------------------------------------------------------------------- checking */
+
+/* Length of the folder part of path, its last slash included; 0 when it has none. */
+static size_t folder_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+static bool check_folder(const char *path) {
+  char folder[PATH_MAX];
+  size_t length = folder_length(path);
+  if (length >= sizeof folder) {
+    cutt_cli_message("%s: the path is longer than %d bytes", path, PATH_MAX - 1);
+    return false;
+  }
+  snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+  if (length == 0) snprintf(folder, sizeof folder, ".");
+  struct stat status;
+  if (stat(folder, &status) != 0) {
+    cutt_cli_message("%s: its folder can't be used: %s: %s", path, folder, strerror(errno));
+    return false;
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    cutt_cli_message("%s: %s is not a folder", path, folder);
+    return false;
+  }
+  if (access(folder, W_OK | X_OK) != 0) {
+    cutt_cli_message("%s: files can't be created in its folder %s: %s", path, folder, strerror(errno));
+    return false;
+  }
+  return true;
+}
+
+bool cutt_output_check(const char *path, const char *input, bool force) {
+  struct stat status, input_status;
+  if (*path == 0) {
+    cutt_cli_message("the name of the output is empty");
+    return false;
+  }
+  if (lstat(path, &status) != 0) {
+    if (errno != ENOENT) {
+      cutt_cli_message("%s: can't be created: %s", path, strerror(errno));
+      return false;
+    }
+    if (path[strlen(path) - 1] == '/') {
+      cutt_cli_message("%s: is the name of a folder; the output needs a file's name", path);
+      return false;
+    }
+    return check_folder(path);
+  }
+  if (S_ISLNK(status.st_mode) && stat(path, &status) != 0) {
+    cutt_cli_message("%s: is a symbolic link to something that can't be used: %s; remove it first", path,
+                     strerror(errno));
+    return false;
+  }
+  if (S_ISDIR(status.st_mode)) {
+    cutt_cli_message("%s: is a folder; the output needs a file's name", path);
+    return false;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    cutt_cli_message("%s: is not a regular file and can't be replaced by one", path);
+    return false;
+  }
+  bool same =
+      stat(input, &input_status) == 0 && input_status.st_dev == status.st_dev && input_status.st_ino == status.st_ino;
+  if (!force) {
+    if (same)
+      cutt_cli_message("%s: is the input itself; --force replaces it by the result", path);
+    else
+      cutt_cli_message("%s: exists; --force replaces it", path);
+    return false;
+  }
+  char *resolved = realpath(path, NULL);
+  bool good = check_folder(resolved ? resolved : path);
+  free(resolved);
+  return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------- creating */
+
+/* Opens a new file ".NAME.xxxxxx" beside the destination. The caller has the signals blocked. */
+static bool open_temporary(cutt_output *output) {
+  enum { LONGEST_NAME = 200, TRIES = 100 }; /* a file's name has 255 bytes at most, with what is added */
+  size_t folder = folder_length(output->path);
+  for (int i = 0; i < TRIES; ++i) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    unsigned char random[6];
+    char suffix[sizeof random + 1] = "";
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) break;
+    for (size_t j = 0; j < sizeof random; ++j) suffix[j] = letters[random[j] % (sizeof letters - 1)];
+    int length = snprintf(guarded.temporary, sizeof guarded.temporary, "%.*s.%.*s.%s", (int)folder, output->path,
+                          LONGEST_NAME, output->path + folder, suffix);
+    if (length < 0 || (size_t)length >= sizeof guarded.temporary) {
+      errno = ENAMETOOLONG;
+      break;
+    }
+    output->descriptor = open(guarded.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (output->descriptor >= 0) return true;
+    if (errno != EEXIST) break;
+  }
+  cutt_cli_message("%s: a temporary file can't be created beside it: %s", output->path, strerror(errno));
+  guarded.temporary[0] = 0;
+  return false;
+}
+
+/* Gives the file its length and its room on the disk. */
+static bool allocate(cutt_output *output) {
+  int error = 0;
+  if (ftruncate(output->descriptor, (off_t)output->bytes) != 0) error = errno;
+  if (!error) {
+    do error = posix_fallocate(output->descriptor, 0, (off_t)output->bytes);
+    while (error == EINTR);
+    if (error == EOPNOTSUPP || error == EINVAL) error = 0; /* a file system that can't: SIGBUS will tell */
+  }
+  if (!error) return true;
+  cutt_cli_message("%s: there is no room for its %zu bytes: %s", output->path, output->bytes, strerror(error));
+  return false;
+}
+
+bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force) {
+  memset(output, 0, sizeof *output);
+  output->descriptor = -1;
+  output->bytes = bytes;
+  output->replace = force;
+  /* A symbolic link stays, and what it points to is replaced. */
+  struct stat status;
+  output->path = force && stat(path, &status) == 0 ? realpath(path, NULL) : strdup(path);
+  if (!output->path) {
+    cutt_cli_message("%s: can't be resolved: %s", path, strerror(errno));
+    return false;
+  }
+  install_handlers();
+  sigset_t before;
+  block_signals(&before);
+  bool opened = open_temporary(output);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (opened) {
+    output->temporary = guarded.temporary;
+    if (allocate(output)) {
+      void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
+      if (data != MAP_FAILED) {
+        output->data = data;
+        guarded.output = output->data;
+        guarded.output_end = output->data + bytes;
+        return true;
+      }
+      cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
+    }
+  }
+  cutt_output_abandon(output);
+  return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- finishing */
+
+static void release(cutt_output *output) {
+  guarded.output = guarded.output_end = NULL;
+  if (output->data) munmap(output->data, output->bytes);
+  if (output->descriptor >= 0) close(output->descriptor);
+  free(output->path);
+  memset(output, 0, sizeof *output);
+  output->descriptor = -1;
+}
+
+void cutt_output_abandon(cutt_output *output) {
+  if (output->temporary) {
+    unlink(guarded.temporary);
+    guarded.temporary[0] = 0;
+  }
+  release(output);
+}
+
+/* Gives the temporary the name of the destination. Without `replace` a file that came to be there meanwhile is left
+ * alone: the kernel decides, so that there is no moment between looking and renaming. */
+static int take_name(const cutt_output *output) {
+  if (output->replace) return rename(guarded.temporary, output->path);
+  if (renameat2(AT_FDCWD, guarded.temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+  /* A file system without RENAME_NOREPLACE; a hard link never replaces either. */
+  if (link(guarded.temporary, output->path) == 0) return unlink(guarded.temporary);
+  if (errno == EEXIST) return -1;
+  /* Nor hard links: look, then rename. */
+  if (access(output->path, F_OK) == 0) {
+    errno = EEXIST;
+    return -1;
+  }
+  return rename(guarded.temporary, output->path);
+}
+
+/* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
+static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
+  /* In pieces first, which cost no more than the whole at once, for the sake of the progress bar. */
+  const size_t piece = (size_t)64 << 20;
+  for (size_t done = 0; output->bytes > piece && done < output->bytes; done += piece) {
+    cutt_cli_progress_show(progress, "writing to disk", (double)done / (double)output->bytes);
+    size_t length = output->bytes - done < piece ? output->bytes - done : piece;
+    if (sync_file_range(output->descriptor, (off_t)done, (off_t)length,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0)
+      continue;
+    if (errno != EINVAL && errno != ENOSYS && errno != ESPIPE && errno != EOPNOTSUPP) return false;
+    break; /* not on this file system: all at once, then */
+  }
+  return msync(output->data, output->bytes, MS_SYNC) == 0 && fsync(output->descriptor) == 0;
+}
+
+bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
+  bool written = write_to_disk(output, progress);
+  int write_error = errno;
+  cutt_cli_progress_clear(progress);
+  if (!written) {
+    cutt_cli_message("%s: could not be written to disk: %s", output->path, strerror(write_error));
+    cutt_output_abandon(output);
+    return false;
+  }
+  sigset_t before;
+  block_signals(&before);
+  bool renamed = take_name(output) == 0;
+  int error = errno;
+  if (renamed) guarded.temporary[0] = 0;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (!renamed) {
+    if (error == EEXIST)
+      cutt_cli_message("%s: was created by someone else meanwhile and is left alone; --force replaces it",
+                       output->path);
+    else
+      cutt_cli_message("%s: the finished result could not be given this name: %s", output->path, strerror(error));
+    cutt_output_abandon(output);
+    return false;
+  }
+  output->temporary = NULL;
+  release(output);
+  return true;
+}

@@ -1,0 +1,43 @@
+/* A file that is written whole or not at all: a temporary beside its destination, mapped into memory, that takes the
+ * destination's name when it is done, and is removed on failure, and on signals that end the program.
+ *
+ * One output at a time, since the signal handlers have to know it. */
+#ifndef CUTT_CLI_OUTPUT_H
+#define CUTT_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli.h"
+
+typedef struct cutt_output {
+  char *path;      /* the destination, symbolic links resolved when it is replaced */
+  char *temporary; /* the file that is being written */
+  bool replace;    /* an existing file may be replaced */
+  int descriptor;
+  uint8_t *data; /* the mapping; `bytes` long */
+  size_t bytes;
+} cutt_output;
+
+/* May OUT be created, or replaced when force is set? Says why not, and returns false. `input` is the path of the file
+ * that is read, whose identity OUT is compared with. Touches nothing: for failing before the work is done. */
+bool cutt_output_check(const char *path, const char *input, bool force);
+
+/* Creates the temporary for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it;
+ * the permissions follow the umask. On false a message has been given and nothing is left. From here to commit or
+ * abandon, signals that end the program remove the temporary. */
+bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
+
+/* While a mapped input is read: a file that becomes shorter, or a disk that fails, ends the program through SIGBUS with
+ * a message about the file `path` and without leaving a temporary. `data` NULL: no longer. */
+void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes);
+
+/* Writes everything to disk, which progress shows, and renames. On false a message has been given and the temporary is gone; OUT is untouched.
+ * `output` is finished either way. */
+bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress);
+
+/* Removes the temporary. Harmless after create failed, and after commit. */
+void cutt_output_abandon(cutt_output *output);
+
+#endif

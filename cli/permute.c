@@ -1,0 +1,148 @@
+/* Permutes one array, whole, or in pieces when somebody watches a progress bar; see permute.h.
+ *
+ * The library's execution of a plan is one call that says nothing until it is done. An honest bar therefore cuts the
+ * output into pieces that are permutations of their own: the same modes, some of them shorter, read through the strides
+ * of the whole input and written to the piece's own place. */
+#include "permute.h"
+
+#include <string.h>
+
+#include "bench_copy.h"
+
+/* Plans the permutation of a part of the input: `extents` of it, from `in`, to be packed at `out`. */
+static bool make_plan(cutt_cli_job *job, const int64_t *extents, const uint8_t *in, uint8_t *out, cuttPlan_t *plan) {
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = job->rank;
+  problem.type = (cuttType_t)job->elem_bytes;
+  problem.extents = extents;
+  problem.perm = job->perm;
+  problem.in_strides = job->strides;
+  cuttOptions_t plan_options = job->options;
+  if (plan_options.choice == CUTT_MEASURE) {
+    plan_options.measure_in = in;
+    plan_options.measure_out = out;
+  }
+  if (cuttPlanCreate(plan, &problem, &plan_options) == CUTT_SUCCESS) return true;
+  cutt_cli_progress_clear(&job->progress);
+  cutt_cli_message("the permutation could not be planned: %s", cuttLastError());
+  return false;
+}
+
+static bool execute(cutt_cli_job *job, cuttPlan_t plan, const uint8_t *in, uint8_t *out) {
+  double start = cutt_cli_seconds();
+  cuttResult result = cuttPlanExecute(plan, in, out, NULL);
+  job->seconds += cutt_cli_seconds() - start;
+  if (result == CUTT_SUCCESS) return true;
+  cutt_cli_progress_clear(&job->progress);
+  cutt_cli_message("the permutation failed: %s", cuttLastError());
+  return false;
+}
+
+/* Notes what the plan is, and the copy speed that it will be compared with: on the same memory, before it is written.
+ */
+static void measure_copy(cutt_cli_job *job, cuttPlan_t plan) {
+  const int64_t most = (int64_t)256 << 20;
+  job->info.struct_size = sizeof job->info;
+  if (cuttPlanGetInfo(plan, &job->info) != CUTT_SUCCESS || job->quiet) return;
+  int threads = job->info.threads > 0 ? job->info.threads : 1;
+  job->copy_gbs = cutt_cli_copy_gbs(job->out, job->in, (size_t)(job->bytes < most ? job->bytes : most), threads);
+}
+
+/* How the work is cut for the progress bar: the output's slowest modes up to `mode` (counted from the slowest) are
+ * walked one index at a time, and `mode` itself in chunks. Each piece is packed in the output. */
+typedef struct cutting {
+  int mode;
+  int64_t chunk;
+} cutting;
+
+static cutting cut(const cutt_cli_job *job) {
+  /* Large pieces, so that the pieces together are as fast as the whole, and few of them: 64 steps look smooth. */
+  const int64_t least_bytes = (int64_t)64 << 20, most_pieces = 64;
+  int64_t pieces = job->bytes / least_bytes < most_pieces ? job->bytes / least_bytes : most_pieces;
+  cutting result = {0, 0};
+  int64_t before = 1; /* pieces that the modes before `mode` make */
+  for (;; ++result.mode) {
+    int64_t extent = job->extents[job->perm[job->rank - 1 - result.mode]];
+    if (before * extent >= pieces || result.mode == job->rank - 1) {
+      int64_t parts = pieces / before > 0 ? pieces / before : 1;
+      result.chunk = (extent + parts - 1) / parts;
+      /* When this mode is the input's stride-1 mode, chunks of whole cache lines are the ones that read well. */
+      if (result.chunk >= 64) result.chunk = (result.chunk + 63) / 64 * 64;
+      if (result.chunk > extent) result.chunk = extent;
+      return result;
+    }
+    before *= extent;
+  }
+}
+
+/* Permutes in pieces, one bar step each. plan[0] is for whole chunks, plan[1] for the rest at the end of the mode. */
+static bool permute_in_pieces(cutt_cli_job *job) {
+  cutting pieces = cut(job);
+  int64_t extents[CUTT_MAX_RANK], index[CUTT_MAX_RANK] = {0}; /* index[i]: of output mode i, counted from the slowest */
+  int modes[CUTT_MAX_RANK] = {0};                             /* the input mode of that */
+  for (int i = 0; i < job->rank; ++i) modes[i] = job->perm[job->rank - 1 - i];
+  memcpy(extents, job->extents, sizeof extents);
+  int64_t piece_bytes = job->elem_bytes;
+  for (int i = 0; i < job->rank; ++i)
+    if (i < pieces.mode)
+      extents[modes[i]] = 1;
+    else if (i > pieces.mode)
+      piece_bytes *= job->extents[modes[i]];
+  int cut_mode = modes[pieces.mode];
+  cuttPlan_t plans[2] = {NULL, NULL};
+  bool good = true;
+  for (int64_t done = 0; good && done < job->bytes;) {
+    int64_t left = job->extents[cut_mode] - index[pieces.mode];
+    bool is_rest = left < pieces.chunk;
+    extents[cut_mode] = is_rest ? left : pieces.chunk;
+    int64_t offset = 0;
+    for (int i = 0; i <= pieces.mode; ++i) offset += index[i] * job->strides[modes[i]];
+    const uint8_t *in = job->in + offset * job->elem_bytes;
+    uint8_t *out = job->out + done;
+    cutt_cli_progress_show(&job->progress, "permuting", (double)done / (double)job->bytes);
+    cuttPlan_t *plan = &plans[is_rest];
+    if (!*plan) {
+      good = make_plan(job, extents, in, out, plan);
+      if (good && done == 0) measure_copy(job, *plan);
+    }
+    good = good && execute(job, *plan, in, out);
+    done += extents[cut_mode] * piece_bytes;
+    /* The next piece: on along the cut mode, then as an odometer over the modes before it. */
+    index[pieces.mode] += extents[cut_mode];
+    for (int i = pieces.mode; i > 0 && index[i] == job->extents[modes[i]]; --i) {
+      index[i] = 0;
+      ++index[i - 1];
+    }
+  }
+  cuttPlanDestroy(plans[0]);
+  cuttPlanDestroy(plans[1]);
+  return good;
+}
+
+/* A first execution of some microseconds is mostly cold caches and threads that wake up, while the copy speed is that of
+ * warm ones. So that the two can be compared, short work is repeated for a few milliseconds: `seconds` becomes that of
+ * the fastest repetition. */
+static bool time_short_work(cutt_cli_job *job, cuttPlan_t plan) {
+  const double budget = 2e-3;
+  if (job->quiet || job->seconds > budget) return true;
+  double best = job->seconds, spent = 0.0;
+  for (int round = 0; round < 100 && spent < budget; ++round) {
+    job->seconds = 0.0;
+    if (!execute(job, plan, job->in, job->out)) return false;
+    spent += job->seconds;
+    if (job->seconds < best) best = job->seconds;
+  }
+  job->seconds = best;
+  return true;
+}
+
+bool cutt_cli_permute(cutt_cli_job *job) {
+  const int64_t worth_cutting = (int64_t)1 << 30;
+  if (job->progress.enabled && job->rank > 0 && job->bytes >= worth_cutting) return permute_in_pieces(job);
+  cuttPlan_t plan = NULL;
+  bool good = make_plan(job, job->extents, job->in, job->out, &plan);
+  if (good) measure_copy(job, plan);
+  good = good && execute(job, plan, job->in, job->out) && time_short_work(job, plan);
+  cuttPlanDestroy(plan);
+  return good;
+}

@@ -1,0 +1,28 @@
+/* Permuting one array in memory on behalf of a subcommand, with a progress bar, and the copy speed for comparison. */
+#ifndef CUTT_CLI_PERMUTE_H
+#define CUTT_CLI_PERMUTE_H
+
+#include "cli.h"
+
+/* What is to be done, in the library's order of modes, and how it went. */
+typedef struct cutt_cli_job {
+  int rank;
+  int64_t extents[CUTT_MAX_RANK]; /* of the input's modes; none is 0 */
+  int64_t strides[CUTT_MAX_RANK]; /* of the input's modes, packed */
+  int perm[CUTT_MAX_RANK];
+  int elem_bytes;
+  int64_t bytes;     /* of all elements */
+  const uint8_t *in; /* the first element */
+  uint8_t *out;      /* likewise; overwritten more than once when copy speed or choices are measured */
+  cuttOptions_t options;
+  bool quiet; /* no comparison with copy speed */
+  cutt_cli_progress progress;
+  cuttPlanInfo_t info; /* result: the plan that did it, or most of it */
+  double seconds;      /* result: that one permutation takes, in executing plans alone */
+  double copy_gbs;     /* result: GB/s of a copy of the same memory, read and write counted; 0 when quiet */
+} cutt_cli_job;
+
+/* Does the job. On false a message has been given. */
+bool cutt_cli_permute(cutt_cli_job *job);
+
+#endif

@@ -1,0 +1,241 @@
+/* cutt plan: the canonical problem, every candidate with its predicted cost, and the choice, for a person or as JSON.
+ *
+ * What is printed is the library's own description. Shape and axes on the command line are NumPy's, as everywhere in
+ * this program, while the description counts from the stride-1 mode; so both are stated. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const char help[] =
+    "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"
+    "Show how a permutation would be done: the problem in its simplest form, every way to do it with its predicted\n"
+    "cost, and the choice. Nothing is permuted, and no file is read.\n\n"
+    "  --shape LIST    the shape of the input array, in C order as NumPy gives it: 5,3,2,4\n"
+    "  --axes LIST     axis i of the output is axis LIST[i] of the input (default: reversed)\n"
+    "  --dtype DTYPE   b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16 (the number is bytes),\n"
+    "                  or bytes1, bytes2, bytes4, bytes8, bytes16\n"
+    "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --measure       time the most promising ways and take the fastest\n"
+    "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
+    "  --backend NAME  auto or cpu (default: auto)\n"
+    "  --json          as one JSON object\n"
+    "  --quiet         no message about unused lines of the wisdom file\n"
+    "  -h, --help      this help\n";
+
+enum {
+  OPTION_SHAPE = 256,
+  OPTION_AXES,
+  OPTION_DTYPE,
+  OPTION_THREADS,
+  OPTION_MEASURE,
+  OPTION_WISDOM,
+  OPTION_BACKEND,
+  OPTION_JSON,
+  OPTION_QUIET
+};
+
+static const struct option options[] = {{"shape", required_argument, NULL, OPTION_SHAPE},
+                                        {"axes", required_argument, NULL, OPTION_AXES},
+                                        {"dtype", required_argument, NULL, OPTION_DTYPE},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"measure", no_argument, NULL, OPTION_MEASURE},
+                                        {"wisdom", required_argument, NULL, OPTION_WISDOM},
+                                        {"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static const char me[] = "plan";
+
+typedef struct plan_request {
+  const char *axes_text, *dtype, *wisdom_path;
+  int64_t shape[CUTT_MAX_RANK];
+  int axes[CUTT_MAX_RANK];
+  int rank; /* -1: no shape yet */
+  cuttType_t type;
+  cuttOptions_t options;
+  bool json, quiet;
+} plan_request;
+
+/* By NumPy's names; the number is the bytes of an element. */
+static bool read_dtype(const char *text, cuttType_t *type) {
+  static const struct {
+    const char *name;
+    cuttType_t type;
+  } types[] = {
+      {"b1", CUTT_BYTES_1},     {"i1", CUTT_BYTES_1},     {"u1", CUTT_BYTES_1},     {"i2", CUTT_BYTES_2},
+      {"u2", CUTT_BYTES_2},     {"f2", CUTT_F16},         {"i4", CUTT_I32},         {"u4", CUTT_BYTES_4},
+      {"f4", CUTT_F32},         {"i8", CUTT_I64},         {"u8", CUTT_BYTES_8},     {"f8", CUTT_F64},
+      {"f16", CUTT_BYTES_16},   {"c8", CUTT_C32},         {"c16", CUTT_C64},        {"bytes1", CUTT_BYTES_1},
+      {"bytes2", CUTT_BYTES_2}, {"bytes4", CUTT_BYTES_4}, {"bytes8", CUTT_BYTES_8}, {"bytes16", CUTT_BYTES_16}};
+  const char *name = text + (*text && strchr("<>|=", *text) ? 1 : 0);
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
+    if (strcmp(name, types[i].name) == 0) {
+      *type = types[i].type;
+      return true;
+    }
+  cutt_cli_misused(me,
+                   "--dtype is '%s'; it must be b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16, or "
+                   "bytes1, bytes2, bytes4, bytes8, bytes16",
+                   text);
+  return false;
+}
+
+/* Either kind of text that the library describes a plan in; the caller frees it. NULL after a message. */
+static char *describe(cuttPlan_t plan, cuttFormat_t format) {
+  size_t needed = 0;
+  char *text = NULL;
+  if (cuttPlanDescribe(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
+    text = malloc(needed);
+    if (text && cuttPlanDescribe(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
+    if (!text) {
+      cutt_cli_message("out of memory: %zu bytes for the description", needed);
+      return NULL;
+    }
+  }
+  cutt_cli_message("the plan could not be described: %s", cuttLastError());
+  free(text);
+  return NULL;
+}
+
+static int print_text(const plan_request *request, const char *description) {
+  char shape[512], axes[512], result[512], header[2048];
+  int64_t list[CUTT_MAX_RANK] = {0}, moved[CUTT_MAX_RANK] = {0};
+  for (int i = 0; i < request->rank; ++i) {
+    list[i] = request->axes[i];
+    moved[i] = request->shape[request->axes[i]];
+  }
+  cutt_cli_shape(request->shape, request->rank, shape, sizeof shape);
+  cutt_cli_shape(list, request->rank, axes, sizeof axes);
+  cutt_cli_shape(moved, request->rank, result, sizeof result);
+  snprintf(header, sizeof header,
+           "NumPy order: shape %s, axes %s -> shape %s, dtype %s, C order.\n"
+           "Below, modes count from the fastest (stride-1) one: mode i is NumPy's axis %d-i.\n\n",
+           shape, axes, result, request->dtype, request->rank - 1);
+  int code = cutt_cli_print(header);
+  return code ? code : cutt_cli_print(description);
+}
+
+/* The library's JSON object, with NumPy's view of the problem added under the key numpy. */
+static int print_json(const plan_request *request, const char *description) {
+  json_error_t error;
+  json_t *root = json_loads(description, 0, &error), *shape = json_array(), *axes = json_array();
+  if (!root) cutt_cli_message("the library's description is no JSON: %s", error.text);
+  bool good = root && shape && axes;
+  for (int i = 0; good && i < request->rank; ++i)
+    good = json_array_append_new(shape, json_integer(request->shape[i])) == 0 &&
+           json_array_append_new(axes, json_integer(request->axes[i])) == 0;
+  if (good)
+    good = json_object_set_new(
+               root, "numpy", json_pack("{s:O, s:O, s:s}", "shape", shape, "axes", axes, "dtype", request->dtype)) == 0;
+  char *text = good ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(root);
+  json_decref(shape);
+  json_decref(axes);
+  if (!text) return cutt_cli_failed("the plan could not be written as JSON");
+  int code = cutt_cli_print(text);
+  if (code == CUTT_CLI_DONE) code = cutt_cli_print("\n");
+  free(text);
+  return code;
+}
+
+static int show_plan(const plan_request *request) {
+  int64_t extents[CUTT_MAX_RANK] = {0};
+  int perm[CUTT_MAX_RANK] = {0};
+  const int rank = request->rank;
+  for (int mode = 0; mode < rank; ++mode) {
+    extents[mode] = request->shape[rank - 1 - mode];
+    perm[mode] = rank - 1 - request->axes[rank - 1 - mode];
+  }
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = rank;
+  problem.type = request->type;
+  problem.extents = extents;
+  problem.perm = perm;
+  cuttPlan_t plan = NULL;
+  cuttResult result = cuttPlanCreate(&plan, &problem, &request->options);
+  if (result == CUTT_INVALID_PARAMETER)
+    return cutt_cli_misused(me, "not a problem that can be done: %s", cuttLastError());
+  if (result != CUTT_SUCCESS) return cutt_cli_failed("the permutation could not be planned: %s", cuttLastError());
+  char *description = describe(plan, request->json ? CUTT_JSON : CUTT_TEXT);
+  cuttPlanDestroy(plan);
+  if (!description) return CUTT_CLI_FAILED;
+  int code = request->json ? print_json(request, description) : print_text(request, description);
+  free(description);
+  return code;
+}
+
+static int show_plan_with_wisdom(plan_request *request) {
+  if (!request->wisdom_path) return show_plan(request);
+  bool is_new = false;
+  request->options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &is_new);
+  if (!request->options.wisdom) return CUTT_CLI_FAILED;
+  int code = show_plan(request);
+  if (code == CUTT_CLI_DONE && (is_new || request->options.choice == CUTT_MEASURE) &&
+      cuttWisdomSave(request->options.wisdom, request->wisdom_path) != CUTT_SUCCESS)
+    code = cutt_cli_failed("the wisdom file could not be written: %s", cuttLastError());
+  cuttWisdomDestroy(request->options.wisdom);
+  return code;
+}
+
+/* One option into the request; false after a message. */
+static bool take_option(int option, plan_request *request) {
+  int64_t number = 0;
+  switch (option) {
+    case OPTION_SHAPE:
+      return cutt_cli_parse_list(me, "--shape", optarg, 0, INT64_MAX, request->shape, CUTT_MAX_RANK, &request->rank);
+    case OPTION_AXES:
+      request->axes_text = optarg;
+      return true;
+    case OPTION_DTYPE:
+      request->dtype = optarg;
+      return read_dtype(optarg, &request->type);
+    case OPTION_WISDOM:
+      request->wisdom_path = optarg;
+      return true;
+    case OPTION_JSON:
+      request->json = true;
+      return true;
+    case OPTION_QUIET:
+      request->quiet = true;
+      return true;
+    case OPTION_MEASURE:
+      request->options.choice = CUTT_MEASURE;
+      return true;
+    case OPTION_BACKEND:
+      return cutt_cli_parse_backend(me, optarg, &request->options.backend);
+    case OPTION_THREADS:
+      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &number)) return false;
+      request->options.threads = (int)number;
+      return true;
+    default:
+      return false;
+  }
+}
+
+int cutt_cli_plan(int argc, char **argv) {
+  plan_request request = {.rank = -1, .options = CUTT_OPTIONS_INIT};
+  int option;
+  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
+    if (option == 'h') return cutt_cli_print(help);
+    if (!take_option(option, &request)) return CUTT_CLI_USAGE;
+  }
+  if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; plan takes options only", argv[optind]);
+  if (request.rank < 0) return cutt_cli_misused(me, "--shape is missing; it must be given, such as --shape 5,3,2,4");
+  if (!request.dtype) return cutt_cli_misused(me, "--dtype is missing; it must be given, such as --dtype f8");
+  int64_t axes[CUTT_MAX_RANK];
+  int count = request.rank;
+  if (request.axes_text) {
+    if (!cutt_cli_parse_list(me, "--axes", request.axes_text, -CUTT_MAX_RANK, CUTT_MAX_RANK - 1, axes, CUTT_MAX_RANK,
+                             &count))
+      return CUTT_CLI_USAGE;
+  } else {
+    for (int i = 0; i < request.rank; ++i) axes[i] = request.rank - 1 - i;
+  }
+  if (!cutt_cli_check_axes(me, axes, count, request.rank, request.axes)) return CUTT_CLI_USAGE;
+  return show_plan_with_wisdom(&request);
+}

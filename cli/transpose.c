@@ -1,0 +1,372 @@
+/* cutt transpose IN.npy OUT.npy: out = np.ascontiguousarray(np.transpose(in, axes)), from file to file.
+ *
+ * The input is mapped, and the result is permuted straight into the mapping of the output: the tensor is never held in
+ * buffers of this program, and a Fortran-order input costs nothing extra, since it is only another set of strides.
+ *
+ * Order of axes: NumPy counts from the slowest of a C-order array, the library from the stride-1 mode. A C-order array
+ * of n axes is therefore the library's tensor with the axes reversed: axis a is mode n-1-a. In Fortran order axis a is
+ * mode a. Output is always C order. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "npy.h"
+#include "output.h"
+#include "permute.h"
+
+static const char help[] =
+    "Usage: cutt transpose IN.npy OUT.npy [--axes LIST | --spec SPEC] [OPTION]...\n"
+    "Permute the axes of an array: OUT = np.ascontiguousarray(np.transpose(IN, axes)), bit for bit.\n"
+    "Without --axes or --spec the axes are reversed, as np.transpose does.\n\n"
+    "  --axes LIST     axis i of OUT is axis LIST[i] of IN: 2,0,1; -1 is the last one\n"
+    "  --spec SPEC     the same with a letter for each axis: 'abc->cab'\n"
+    "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --measure       time the most promising ways to do it and take the fastest, rather than predict it\n"
+    "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
+    "  --backend NAME  auto or cpu (default: auto)\n"
+    "  --force         replace OUT when it exists\n"
+    "  --quiet         no progress bar and no closing line\n"
+    "  -h, --help      this help\n\n"
+    "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran order and\n"
+    "of any byte order (elements are moved, never changed). OUT appears whole or not at all.\n";
+
+enum {
+  OPTION_AXES = 256,
+  OPTION_SPEC,
+  OPTION_THREADS,
+  OPTION_MEASURE,
+  OPTION_WISDOM,
+  OPTION_BACKEND,
+  OPTION_FORCE,
+  OPTION_QUIET
+};
+
+static const struct option options[] = {{"axes", required_argument, NULL, OPTION_AXES},
+                                        {"spec", required_argument, NULL, OPTION_SPEC},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"measure", no_argument, NULL, OPTION_MEASURE},
+                                        {"wisdom", required_argument, NULL, OPTION_WISDOM},
+                                        {"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"force", no_argument, NULL, OPTION_FORCE},
+                                        {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static const char me[] = "transpose";
+
+/* What the command line asks for. */
+typedef struct transpose_request {
+  const char *in_path, *out_path;
+  const char *axes, *spec; /* as given, or NULL */
+  const char *wisdom_path;
+  cuttOptions_t options;
+  bool force, quiet;
+} transpose_request;
+
+/* The input file, mapped. */
+typedef struct npy_input {
+  int descriptor;
+  const uint8_t *data;
+  size_t bytes;
+  struct stat status;
+  cutt_npy npy;
+} npy_input;
+
+/* ------------------------------------------------------------------------------------------------------- axes */
+
+/* "abc->cab" to axes. Letters name the axes of an array of this rank. */
+static bool read_spec(const char *spec, int rank, int64_t *axes) {
+  const char *arrow = strstr(spec, "->");
+  if (!arrow) {
+    cutt_cli_misused(me, "--spec is '%s'; it must have the input's axes, '->', and the output's, such as 'abc->cab'",
+                     spec);
+    return false;
+  }
+  size_t left = (size_t)(arrow - spec), right = strlen(arrow + 2);
+  for (const char *at = spec; *at; ++at) {
+    if (at == arrow || at == arrow + 1) continue;
+    bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+    const char *side = at < arrow ? spec : arrow + 2;
+    if (!letter) {
+      cutt_cli_misused(me, "--spec is '%s', where '%c' is wrong; each axis is one letter, a-z or A-Z", spec, *at);
+      return false;
+    }
+    if (memchr(side, *at, (size_t)(at - side))) {
+      cutt_cli_misused(me, "--spec is '%s', where '%c' is twice on one side; each axis must be there once", spec, *at);
+      return false;
+    }
+    side = at < arrow ? arrow + 2 : spec;
+    if (!memchr(side, *at, at < arrow ? right : left)) {
+      cutt_cli_misused(me, "--spec is '%s', where '%c' is missing in the %s; both sides must have the same letters",
+                       spec, *at, at < arrow ? "output" : "input");
+      return false;
+    }
+  }
+  if (left != (size_t)rank) {
+    cutt_cli_misused(me, "--spec is '%s', which has %zu axes, but the array has %d", spec, left, rank);
+    return false;
+  }
+  for (size_t i = 0; i < right; ++i) axes[i] = (const char *)memchr(spec, arrow[2 + i], left) - spec;
+  return true;
+}
+
+/* axes[i]: the input's axis that the output's axis i is, in NumPy's order. */
+static bool find_axes(const transpose_request *request, int rank, int *axes) {
+  int64_t list[CUTT_MAX_RANK];
+  int count = rank;
+  if (request->axes) {
+    if (!cutt_cli_parse_list(me, "--axes", request->axes, -CUTT_MAX_RANK, CUTT_MAX_RANK - 1, list, CUTT_MAX_RANK,
+                             &count))
+      return false;
+  } else if (request->spec) {
+    if (!read_spec(request->spec, rank, list)) return false;
+  } else {
+    for (int i = 0; i < rank; ++i) list[i] = rank - 1 - i;
+  }
+  return cutt_cli_check_axes(me, list, count, rank, axes);
+}
+
+/* ------------------------------------------------------------------------------------------------------- input */
+
+static bool open_input(npy_input *in, const char *path) {
+  memset(in, 0, sizeof *in);
+  char why[CUTT_NPY_WHY];
+  /* Nonblocking: a FIFO without a writer is refused below and not waited for. */
+  in->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (in->descriptor < 0 || fstat(in->descriptor, &in->status) != 0) {
+    cutt_cli_message("%s: can't be read: %s", path, strerror(errno));
+    return false;
+  }
+  if (!S_ISREG(in->status.st_mode)) {
+    cutt_cli_message("%s: is %s; the input must be an .npy file", path,
+                     S_ISDIR(in->status.st_mode) ? "a folder" : "not a regular file");
+    return false;
+  }
+  if (in->status.st_size == 0) {
+    cutt_cli_message("%s: is empty; the input must be an .npy file", path);
+    return false;
+  }
+  in->bytes = (size_t)in->status.st_size;
+  void *data = mmap(NULL, in->bytes, PROT_READ, MAP_PRIVATE, in->descriptor, 0);
+  if (data == MAP_FAILED) {
+    cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, in->bytes, strerror(errno));
+    return false;
+  }
+  in->data = data;
+  cutt_output_guard_input(path, in->data, in->bytes);
+  if (!cutt_npy_parse(in->data, in->bytes, &in->npy, why) ||
+      !cutt_npy_check_length(&in->npy, (int64_t)in->bytes, why)) {
+    cutt_cli_message("%s: %s", path, why);
+    return false;
+  }
+  return true;
+}
+
+/* Is it still the file that was opened? One that was cut within its last page reads as zeros there, without a signal,
+ * and one that was written to meanwhile may have been read half old and half new. */
+static bool input_unchanged(const npy_input *in, const char *path) {
+  struct stat now;
+  if (fstat(in->descriptor, &now) != 0) {
+    cutt_cli_message("%s: can't be read: %s", path, strerror(errno));
+    return false;
+  }
+  if (now.st_size == in->status.st_size && now.st_mtim.tv_sec == in->status.st_mtim.tv_sec &&
+      now.st_mtim.tv_nsec == in->status.st_mtim.tv_nsec)
+    return true;
+  cutt_cli_message("%s: was changed while it was read (%lld bytes, then %lld); no output is written", path,
+                   (long long)in->status.st_size, (long long)now.st_size);
+  return false;
+}
+
+static void close_input(npy_input *in) {
+  cutt_output_guard_input("", NULL, 0);
+  if (in->data) munmap((void *)(uintptr_t)in->data, in->bytes);
+  if (in->descriptor >= 0) close(in->descriptor);
+}
+
+/* ------------------------------------------------------------------------------------------------------- memory */
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/* Brings a mapping into memory before the clock starts: reading a disk and faulting pages in is not permuting, and in
+ * order it is faster than in the permutation's order. Where the kernel can't (before 5.14) the permutation faults the
+ * pages in, more slowly. False when the file failed; the caller says of which. */
+static bool populate(const void *data, size_t bytes, int advice, const char *what, cutt_cli_progress *progress) {
+  const size_t piece = (size_t)32 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+  uintptr_t start = (uintptr_t)data & ~(page - 1), end = (uintptr_t)data + bytes;
+  for (uintptr_t at = start; at < end; at += piece) {
+    cutt_cli_progress_show(progress, what, (double)(at - start) / (double)(end - start));
+    if (madvise((void *)at, end - at < piece ? end - at : piece, advice) == 0) continue;
+    return errno != EFAULT && errno != EIO && errno != ENOSPC;
+  }
+  return true;
+}
+
+/* Both arrays fit in memory at once with room to spare; else populating the one would push out the other. */
+static bool fits_in_memory(int64_t bytes) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 && (double)bytes * 2.0 < 0.75 * (double)pages * (double)page;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the command */
+
+static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
+  char from[256], to[256], time[32], all[32], copy[64] = "";
+  cutt_cli_shape(in->shape, in->rank, from, sizeof from);
+  cutt_cli_shape(out->shape, out->rank, to, sizeof to);
+  cutt_cli_duration(job->seconds, time, sizeof time);
+  cutt_cli_duration(total, all, sizeof all);
+  if (job->bytes == 0) {
+    cutt_cli_message("%s -> %s of %s: nothing to permute, no elements; %s in all", from, to, in->descr, all);
+    return;
+  }
+  double gbs = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
+  if (job->copy_gbs > 0.0)
+    snprintf(copy, sizeof copy, ", %.0f%% of copy speed (%.3g GB/s)", 100.0 * gbs / job->copy_gbs, job->copy_gbs);
+  cutt_cli_message("%s -> %s of %s: %s (%s, %d thread%s), %s, %.3g GB/s%s; %s with files", from, to, in->descr,
+                   job->info.method, job->info.isa, job->info.threads, job->info.threads == 1 ? "" : "s", time, gbs,
+                   copy, all);
+}
+
+static void fill_job(cutt_cli_job *job, const npy_input *in, const int *axes) {
+  const cutt_npy *npy = &in->npy;
+  int rank = npy->rank;
+  job->rank = rank;
+  job->elem_bytes = npy->elem_bytes;
+  job->bytes = npy->data_bytes;
+  job->in = in->data + npy->data_start;
+  int64_t stride = 1;
+  for (int mode = 0; mode < rank; ++mode) {
+    job->extents[mode] = npy->shape[npy->fortran_order ? mode : rank - 1 - mode];
+    job->strides[mode] = stride;
+    stride *= job->extents[mode];
+    int axis = axes[rank - 1 - mode];
+    job->perm[mode] = npy->fortran_order ? axis : rank - 1 - axis;
+  }
+}
+
+/* Saves what was measured, before OUT appears: a failure leaves it untouched. */
+static bool save_wisdom(const transpose_request *request, cuttWisdom_t wisdom, bool is_new) {
+  const char *path = request->wisdom_path;
+  if (!path || !(is_new || request->options.choice == CUTT_MEASURE)) return true;
+  if (cuttWisdomSave(wisdom, path) == CUTT_SUCCESS) return true;
+  cutt_cli_message("the wisdom file could not be written: %s", cuttLastError());
+  return false;
+}
+
+/* From here on the input is open and its header read. */
+static int transpose(const transpose_request *request, const npy_input *in) {
+  double began = cutt_cli_seconds();
+  int axes[CUTT_MAX_RANK];
+  if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
+  if (!cutt_output_check(request->out_path, request->in_path, request->force)) return CUTT_CLI_FAILED;
+
+  cutt_npy out_npy = in->npy;
+  for (int i = 0; i < in->npy.rank; ++i) out_npy.shape[i] = in->npy.shape[axes[i]];
+  if (out_npy.rank == 0) { /* as np.ascontiguousarray: a scalar comes out as one element on one axis */
+    out_npy.rank = 1;
+    out_npy.shape[0] = 1;
+  }
+  uint8_t header[CUTT_NPY_HEADER_ROOM];
+  size_t header_bytes = cutt_npy_write_header(&out_npy, header);
+
+  cutt_cli_job job = {
+      .options = request->options, .quiet = request->quiet, .progress = cutt_cli_progress_start(request->quiet)};
+  fill_job(&job, in, axes);
+  bool wisdom_is_new = false;
+  if (request->wisdom_path) {
+    job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &wisdom_is_new);
+    if (!job.options.wisdom) return CUTT_CLI_FAILED;
+  }
+
+  cutt_output output;
+  bool good = cutt_output_create(&output, request->out_path, header_bytes + (size_t)job.bytes, request->force);
+  if (good) {
+    memcpy(output.data, header, header_bytes);
+    job.out = output.data + header_bytes;
+    if (job.bytes > 0) {
+      if (fits_in_memory(job.bytes)) {
+        if (!populate(job.in, (size_t)job.bytes, MADV_POPULATE_READ, "reading", &job.progress)) {
+          cutt_cli_progress_clear(&job.progress);
+          cutt_cli_message("%s: could not be read: it became shorter meanwhile, or the disk failed", request->in_path);
+          good = false;
+        }
+        if (good && !populate(output.data, output.bytes, MADV_POPULATE_WRITE, "making room", &job.progress)) {
+          cutt_cli_progress_clear(&job.progress);
+          cutt_cli_message("%s: could not be written: the disk is full or failed", request->out_path);
+          good = false;
+        }
+      }
+      good = good && cutt_cli_permute(&job);
+    }
+    cutt_cli_progress_clear(&job.progress);
+    good = good && input_unchanged(in, request->in_path) && save_wisdom(request, job.options.wisdom, wisdom_is_new);
+    if (good)
+      good = cutt_output_commit(&output, &job.progress);
+    else
+      cutt_output_abandon(&output);
+  }
+  cutt_cli_progress_clear(&job.progress);
+  if (good && !request->quiet) closing_line(&job, &in->npy, &out_npy, cutt_cli_seconds() - began);
+  cuttWisdomDestroy(job.options.wisdom);
+  return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+}
+
+int cutt_cli_transpose(int argc, char **argv) {
+  transpose_request request = {.options = CUTT_OPTIONS_INIT};
+  int64_t threads = 0;
+  int option;
+  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
+    switch (option) {
+      case OPTION_AXES:
+        request.axes = optarg;
+        break;
+      case OPTION_SPEC:
+        request.spec = optarg;
+        break;
+      case OPTION_WISDOM:
+        request.wisdom_path = optarg;
+        break;
+      case OPTION_FORCE:
+        request.force = true;
+        break;
+      case OPTION_QUIET:
+        request.quiet = true;
+        break;
+      case OPTION_MEASURE:
+        request.options.choice = CUTT_MEASURE;
+        break;
+      case OPTION_THREADS:
+        if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &threads)) return CUTT_CLI_USAGE;
+        request.options.threads = (int)threads;
+        break;
+      case OPTION_BACKEND:
+        if (!cutt_cli_parse_backend(me, optarg, &request.options.backend)) return CUTT_CLI_USAGE;
+        break;
+      case 'h':
+        return cutt_cli_print(help);
+      default:
+        return CUTT_CLI_USAGE;
+    }
+  }
+  if (request.axes && request.spec)
+    return cutt_cli_misused(me, "--axes and --spec say the same thing; give one of them");
+  if (argc - optind != 2)
+    return cutt_cli_misused(me, "%d file name%s given; there must be two, IN.npy and OUT.npy", argc - optind,
+                            argc - optind == 1 ? " is" : "s are");
+  request.in_path = argv[optind];
+  request.out_path = argv[optind + 1];
+  npy_input in;
+  int code = open_input(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
+  close_input(&in);
+  return code;
+}
