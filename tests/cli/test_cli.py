@@ -1,0 +1,778 @@
+"""Tests of the program `cutt` against NumPy, as scripts use it: files, exit codes, messages.
+
+The program is named by the environment variable CUTT_PROGRAM. Needs NumPy and nothing else. Run it directly, with
+unittest's arguments if any; the last line is "N passed, N failed, N skipped".
+"""
+
+import io
+import json
+import os
+import pty
+import resource
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+PROGRAM = os.environ.get("CUTT_PROGRAM", "")
+TIMEOUT = 120  # seconds for any one run of the program
+
+
+def cutt(*arguments, **options):
+    """Runs the program; stdout and stderr are text."""
+    options.setdefault("stdout", subprocess.PIPE)
+    options.setdefault("stderr", subprocess.PIPE)
+    return subprocess.run([PROGRAM, *map(str, arguments)], text=True, timeout=TIMEOUT, **options)
+
+
+def fill(shape, dtype, seed=0):
+    """An array of this dtype whose bytes are random (bool: random truth), every element told from its neighbours."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape, dtype=np.int64))
+    raw = np.random.default_rng(seed).integers(0, 256, count * dtype.itemsize, dtype=np.uint8)
+    if dtype.kind == "b":
+        raw &= 1
+    return raw.view(dtype).reshape(shape) if count else np.zeros(shape, dtype)
+
+
+def file_bytes(array):
+    """What np.save makes of an array."""
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def write(path, content):
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def raw_npy(header, data=b"", version=(1, 0), length=None):
+    """An .npy file with any text (or bytes) for a header, and any claimed length of it."""
+    header = header.encode("latin1") if isinstance(header, str) else header
+    size = len(header) if length is None else length
+    return b"\x93NUMPY" + bytes(version) + struct.pack("<H" if version[0] == 1 else "<I", size) + header + data
+
+
+DTYPES = ["|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4", "<u4", "<f4", "<i8", "<u8", "<f8", "<c8", "<c16"]
+if np.dtype(np.longdouble).itemsize == 16:
+    DTYPES.append(np.dtype(np.longdouble).str)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="cutt-test-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.input = self.path("in.npy")
+        self.output = self.path("out.npy")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def save(self, array):
+        np.save(self.input, array)
+        return array
+
+    def temporaries(self):
+        return [name for name in os.listdir(self.folder) if name.startswith(".")]
+
+    def good(self, *arguments, **options):
+        result = cutt(*arguments, **options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.temporaries(), [])
+        return result
+
+    def bad(self, code, words, *arguments, **options):
+        """The run fails with this code, in one line of stderr that starts with "cutt: " and has all these words."""
+        result = cutt(*arguments, **options)
+        self.assertEqual(result.returncode, code, result.stderr)
+        self.assertEqual(result.stdout or "", "")
+        self.assertRegex(result.stderr, r"\Acutt: [^\n]+\n\Z")
+        for word in [words] if isinstance(words, str) else words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(self.temporaries(), [])
+        return result
+
+    def check_output(self, array, axes=None):
+        """out.npy is what NumPy makes of array: shape, dtype, every bit, and the file as np.save writes it."""
+        expected = np.ascontiguousarray(np.transpose(array, axes))
+        found = np.load(self.output)
+        self.assertEqual(found.shape, expected.shape)
+        self.assertEqual(found.dtype.str, expected.dtype.str)
+        self.assertEqual(found.tobytes(), expected.tobytes())
+        if hasattr(np.lib.format, "GROWTH_AXIS_MAX_DIGITS"):  # else its headers are padded in another way
+            self.assertEqual(read(self.output), file_bytes(expected))
+
+    def transpose(self, array, axes=None, *arguments):
+        """Permutes what in.npy holds and compares with NumPy."""
+        options = [] if axes is None else ["--axes", ",".join(map(str, axes))]
+        result = self.good("transpose", self.input, self.output, "--force", *options, *arguments)
+        self.check_output(array, axes)
+        return result
+
+
+class Transpose(Case):
+    def test_dtypes_and_axes(self):
+        cases = [((5, 3, 7), None), ((5, 3, 7), (2, 0, 1)), ((5, 3, 7), (0, 1, 2)), ((5, 3, 7), (1, -1, 0)),
+                 ((17, 2, 9, 4), (-1, 1, 0, 2)), ((6, 5), (1, 0))]
+        for dtype in DTYPES:
+            for seed, (shape, axes) in enumerate(cases):
+                with self.subTest(dtype=dtype, shape=shape, axes=axes):
+                    self.transpose(self.save(fill(shape, dtype, seed)), axes, "--quiet")
+
+    def test_versions_and_orders(self):
+        for dtype in DTYPES:
+            for version in [(1, 0), (2, 0), (3, 0)]:
+                for order in "CF":
+                    with self.subTest(dtype=dtype, version=version, order=order):
+                        array = np.array(fill((4, 3, 5), dtype), order=order)
+                        with open(self.input, "wb") as file:
+                            np.lib.format.write_array(file, array, version=version)
+                        self.assertEqual(read(self.input)[6], version[0])
+                        self.transpose(array, (1, 2, 0), "--quiet")
+
+    def test_larger(self):
+        for shape, axes, dtype in [((300, 256, 3), (2, 0, 1), "|u1"), ((3, 300, 257), (1, 2, 0), "|u1"),
+                                   ((1001, 999), None, "<f4"), ((64, 33, 65, 7), (3, 2, 1, 0), "<f8"),
+                                   ((2,) * 16, tuple(range(15, -1, -1)), "<i2"), ((70, 60, 50), (1, 0, 2), "<c16")]:
+            for order in "CF":
+                with self.subTest(shape=shape, axes=axes, order=order):
+                    array = np.array(fill(shape, dtype), order=order)
+                    self.transpose(self.save(array), axes)
+
+    def test_random_axes(self):
+        random = np.random.default_rng(1)
+        for seed in range(60):
+            rank = int(random.integers(1, 8))
+            shape = tuple(int(n) for n in random.integers(1, 7, rank))
+            axes = tuple(int(n) for n in random.permutation(rank))
+            dtype = DTYPES[seed % len(DTYPES)]
+            with self.subTest(shape=shape, axes=axes, dtype=dtype):
+                array = np.array(fill(shape, dtype, seed), order="CF"[seed % 2])
+                self.transpose(self.save(array), axes, "--quiet", "--threads", 1 + seed % 3)
+
+    def test_byte_order_and_other_fixed_size_dtypes(self):
+        for dtype in [">i2", ">u4", ">f4", ">f8", ">c16", "|S1", "|S4", "|S16", "<U1", "<U4", ">U2", "|V8", "|V16",
+                      "<M8[ns]", "<m8[25s]", ">M8[D]", "<M8"]:
+            with self.subTest(dtype=dtype):
+                self.transpose(self.save(fill((3, 5, 2), "|V%d" % np.dtype(dtype).itemsize).view(dtype)), (2, 0, 1))
+
+    def test_empty_and_scalar(self):
+        for shape, axes in [((0,), None), ((0, 3), None), ((3, 0, 2), (1, 2, 0)), ((2, 0, 0), (2, 1, 0))]:
+            with self.subTest(shape=shape):
+                result = self.transpose(self.save(np.zeros(shape, "<f4")), axes)
+                self.assertIn("no elements", result.stderr)
+        for dtype in DTYPES:
+            with self.subTest(dtype=dtype):
+                scalar = self.save(fill((), dtype))
+                self.transpose(scalar)
+                self.assertEqual(np.load(self.output).shape, np.ascontiguousarray(scalar).shape)
+        self.transpose(self.save(fill((), "<f8")), ())
+        self.good("transpose", self.input, self.output, "--force", "--spec", "->")
+
+    def test_high_rank(self):
+        shape = (1, 2) * 8 + (1,) * 16
+        axes = tuple(range(31, -1, -2)) + tuple(range(0, 32, 2))
+        self.transpose(self.save(fill(shape, "<f4")), axes)
+        # More axes than this NumPy may have: the file is made by hand.
+        shape, data = (1,) * 61 + (2, 3, 4), np.arange(24, dtype="<i4")
+        write(self.input, raw_npy("{'descr': '<i4', 'fortran_order': False, 'shape': %r}" % (shape,), data.tobytes()))
+        self.good("transpose", self.input, self.output, "--force")
+        self.assertEqual(read(self.output)[-96:], data.reshape(2, 3, 4).transpose().tobytes())
+        self.assertIn(b"(4, 3, 2, 1, 1, ", read(self.output))
+        shape = (1,) * 65
+        write(self.input, raw_npy("{'descr': '<i4', 'fortran_order': False, 'shape': %r}" % (shape,), b"1234"))
+        self.bad(1, ["in.npy", "64"], "transpose", self.input, self.output, "--force")
+
+    def test_spec(self):
+        array = self.save(fill((4, 5, 6), "<f4"))
+        for spec, axes in [("abc->cab", (2, 0, 1)), ("hwC->Chw", (2, 0, 1)), ("zyx->zyx", (0, 1, 2))]:
+            with self.subTest(spec=spec):
+                self.good("transpose", self.input, self.output, "--force", "--spec", spec)
+                self.check_output(array, axes)
+        for spec, word in [("abc", "->"), ("abc->ab", "'c'"), ("abc->abb", "'c'"), ("aac->aca", "twice"), ("", "->"),
+                           ("abc->abcd", "'d'"), ("ab->ba", "3"), ("a,b->b,a", "','"), ("abc->ca b", "' '")]:
+            with self.subTest(spec=spec):
+                self.bad(2, ["--spec", word], "transpose", self.input, self.path("no.npy"), "--spec", spec)
+                self.assertFalse(os.path.exists(self.path("no.npy")))
+
+    def test_options(self):
+        array = self.save(fill((40, 50, 60), "<f8"))
+        self.transpose(array, (2, 0, 1), "--backend", "cpu", "--threads", "2")
+        self.transpose(array, (2, 0, 1), "--backend=auto", "--measure")
+        self.good("transpose", "--force", "--axes", "-1,0,1", self.input, self.output)
+        self.check_output(array, (2, 0, 1))
+
+    def test_closing_line(self):
+        self.save(fill((40, 50, 60), "<f8"))
+        result = self.good("transpose", self.input, self.output, "--axes", "2,0,1", "--threads", "1")
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr.splitlines()[-1],
+                         r"^cutt: \(40, 50, 60\) -> \(60, 40, 50\) of <f8: (Copy|TiledCopy|Tiled|Packed|PackedSplit) "
+                         r"\(.+, 1 thread\), [0-9.e+]+ (us|ms|s), [0-9.e+]+ GB/s, [0-9]+% of copy speed")
+        result = self.good("transpose", self.input, self.output, "--force", "--quiet")
+        self.assertEqual(result.stderr, "")
+
+    def test_trailing_bytes_are_ignored(self):
+        array = fill((3, 4), "<i4")
+        write(self.input, file_bytes(array) + b"more")  # np.load ignores them as well
+        self.transpose(array)
+
+    def test_odd_headers_that_numpy_reads(self):
+        data = np.arange(6, dtype="<i4")
+        for header in ["{'shape': (2, 3), 'descr': '<i4', 'fortran_order': False}",
+                       '{"descr":"<i4","fortran_order":False,"shape":(2,3,),}',
+                       "  { 'fortran_order' :\tFalse ,\n 'shape':( 2 , 3 ) , 'descr':'<i4' , } \n\n",
+                       "{'descr': '<i4', 'fortran_order': False, 'shape': (2L, 3L), }\n"]:
+            with self.subTest(header=header):
+                write(self.input, raw_npy(header, data.tobytes()))
+                self.transpose(data.reshape(2, 3))
+
+    def test_wisdom(self):
+        array = self.save(fill((40, 50, 60), "<f4"))
+        wisdom = self.path("wisdom")
+        self.transpose(array, (2, 0, 1), "--wisdom", wisdom)
+        self.assertTrue(os.path.exists(wisdom))
+        self.transpose(array, (2, 0, 1), "--wisdom", wisdom, "--measure")
+        self.assertGreater(os.path.getsize(wisdom), 0)
+        measured = read(wisdom)
+        result = self.transpose(array, (2, 0, 1), "--wisdom", wisdom)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertEqual(read(wisdom), measured)
+        write(wisdom, measured + b"\x00nonsense\nmore of it\n")
+        result = self.transpose(array, (2, 0, 1), "--wisdom", wisdom)
+        self.assertIn("wisdom", result.stderr)
+        self.transpose(array, (2, 0, 1), "--wisdom", wisdom, "--quiet")
+        self.bad(1, "wisdom", "transpose", self.input, self.path("no.npy"), "--wisdom", self.folder)
+        self.bad(1, "wisdom", "transpose", self.input, self.path("no.npy"), "--wisdom", self.path("none/wisdom"))
+        self.assertFalse(os.path.exists(self.path("no.npy")))
+
+
+class WrongUsage(Case):
+    def test_axes(self):
+        self.save(fill((2, 3, 4), "<f4"))
+        for axes, words in [("0,1", ["2 axes", "3"]), ("0,1,2,3", ["4 axes", "3"]), ("0,0,1", ["axis 0 twice"]),
+                            ("0,1,-3", ["axis 0 twice"]), ("0,1,3", ["axis 3"]), ("0,1,-4", ["axis -4"]),
+                            ("0,a,2", ["'a'"]), ("0,,2", ["''"]), ("0,1,2,", ["''"]), ("2 0 1", ["'2 0 1'"]),
+                            ("", ["0 axes"]), ("0,1,99999999999999999999", ["99999999999999999999"]),
+                            (",".join("0" * 65), ["64"])]:
+            with self.subTest(axes=axes):
+                self.bad(2, ["--axes", *words], "transpose", self.input, self.output, "--axes", axes)
+                self.assertFalse(os.path.exists(self.output))
+
+    def test_arguments(self):
+        self.save(fill((2, 3), "<f4"))
+        for words, arguments in [
+                (["two"], ["transpose"]), (["two"], ["transpose", self.input]),
+                (["two"], ["transpose", self.input, self.output, "x"]),
+                (["--axes", "--spec"], ["transpose", self.input, self.output, "--axes", "0,1", "--spec", "ab->ba"]),
+                (["--threads", "'0'"], ["transpose", self.input, self.output, "--threads", "0"]),
+                (["--threads", "'two'"], ["transpose", self.input, self.output, "--threads", "two"]),
+                (["--backend", "'gpu'", "auto", "cpu"], ["transpose", self.input, self.output, "--backend", "gpu"]),
+                (["'--axis'", "'--axes'"], ["transpose", self.input, self.output, "--axis", "0,1"]),
+                (["'--colour'", "--axes", "--spec"], ["transpose", self.input, self.output, "--colour"]),
+                (["'--axes'", "value"], ["transpose", self.input, self.output, "--axes"]),
+                (["'--force'", "no value"], ["transpose", self.input, self.output, "--force=yes"]),
+                (["'-x'"], ["transpose", self.input, self.output, "-x"]),
+                (["transpose", "plan", "bench", "devices"], []),
+                (["'transpos'", "'transpose'"], ["transpos"]), (["'xyzzy'", "transpose"], ["xyzzy"]),
+                (["'--hepl'", "'--help'"], ["--hepl"]), (["--shape"], ["plan"]),
+                (["--dtype"], ["plan", "--shape", "2,3"]),
+                (["--dtype", "'f3'", "f4"], ["plan", "--shape", "2,3", "--dtype", "f3"]),
+                (["--shape", "'-1'"], ["plan", "--shape", "2,-1", "--dtype", "f4"]),
+                (["--axes", "axis 2"], ["plan", "--shape", "2,3", "--dtype", "f4", "--axes", "0,2"]),
+                (["'x'"], ["plan", "--shape", "2,3", "--dtype", "f4", "x"]),
+                (["extents"], ["plan", "--shape", "9223372036854775807,3", "--dtype", "f4"]),
+                (["'x'"], ["devices", "x"]), (["'--jsn'", "'--json'"], ["devices", "--jsn"])]:
+            with self.subTest(arguments=arguments):
+                self.bad(2, ["--help", *words], *arguments)
+        self.assertFalse(os.path.exists(self.output))
+
+    def test_help_and_version(self):
+        overall = self.good("--help").stdout
+        for command in ["transpose", "plan", "bench", "devices"]:
+            self.assertIn(command, overall)
+            text = self.good(command, "--help").stdout
+            self.assertIn("Usage: cutt " + command, text)
+            self.assertEqual(self.good("help", command).stdout, text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 120)
+        self.assertRegex(self.good("--version").stdout, r"^cutt \d+\.\d+\.\d+ ")
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = cutt("--help", stdout=full)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+
+
+class BadInput(Case):
+    def fails(self, words):
+        self.bad(1, ["in.npy", *([words] if isinstance(words, str) else words)], "transpose", self.input, self.output)
+        self.assertFalse(os.path.exists(self.output))
+
+    def test_missing_and_not_a_file(self):
+        self.fails("No such file")
+        os.mkdir(self.input)
+        self.fails("folder")
+        os.rmdir(self.input)
+        os.mkfifo(self.input)
+        self.fails("not a regular file")
+        os.unlink(self.input)
+        os.symlink("nowhere", self.input)
+        self.fails("No such file")
+
+    def test_not_npy(self):
+        write(self.input, b"")
+        self.fails("empty")
+        for content in [b"x", b"\x93NUMP", b"hello, world, this is text", bytes(1000)]:
+            with self.subTest(content=content):
+                write(self.input, content)
+                self.fails("not an .npy file")
+        np.savez(self.path("in"), a=np.arange(3))
+        os.rename(self.path("in.npz"), self.input)
+        self.fails("archive")
+
+    def test_versions(self):
+        for version in [(0, 0), (1, 1), (4, 0), (255, 255)]:
+            with self.subTest(version=version):
+                write(self.input, raw_npy("{'descr': '<i4', 'fortran_order': False, 'shape': (), }", b"1234", version))
+                self.fails("%d.%d" % version)
+
+    def test_truncated_anywhere(self):
+        content = file_bytes(fill((3, 4), "<f8"))
+        self.assertEqual(len(content), 128 + 96)
+        for length in [7, 8, 9, 10, 11, 60, 127, 128, 129, 200, 223]:
+            with self.subTest(length=length):
+                write(self.input, content[:length])
+                self.fails("truncated")
+        write(self.input, content[:200])
+        self.fails(["96 bytes", "72 bytes"])
+
+    def test_dtypes(self):
+        np.save(self.input, np.array([1, "x", None], dtype=object), allow_pickle=True)
+        self.fails(["object", "'|O'"])
+        for dtype, words in [("<c32", ["32", "16"]), ("|S3", ["3 bytes"]), ("<U3", ["12 bytes"]), ("|V32", ["32"]),
+                             ("<f12", ["12 bytes"]), ("<i16", ["16 bytes"]), ("<f1", ["1 bytes"]), ("<c4", ["4 bytes"]),
+                             ("", ["''"]), ("<", ["'<'"]), ("f", ["'f'"]), ("<f0", ["'<f0'"]), ("<f08", ["'<f08'"]),
+                             ("<x4", ["'<x4'"]), ("<f4x", ["'<f4x'"]), ("<M8[", ["'<M8['"]), ("<M8[]", ["'<M8[]'"]),
+                             ("<M4", ["4 bytes"]), ("<f4,<i4", ["'<f4,<i4'"]), ("<f99999999999999999999", ["'<f999"]),
+                             ("<" + "f" * 100, ["63"])]:
+            with self.subTest(dtype=dtype):
+                write(self.input, raw_npy("{'descr': %r, 'fortran_order': False, 'shape': (2,), }" % dtype, bytes(64)))
+                self.fails(words)
+        np.save(self.input, np.zeros(3, dtype=[("a", "<f4"), ("b", "<i4")]))
+        self.fails("structured")
+
+    def test_malformed_headers(self):
+        ok = "'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)"
+        for header, words in [
+                ("", "'{'"), ("    ", "'{'"), ("{", "quotes"), ("{}", "descr"), ("[]", "'{'"), ("{" + ok, "'}'"),
+                (ok + "}", "'{'"), ("{" + ok + "} x", "'x'"), ("{" + ok + ",,}", "quotes"), ("{" + ok + "}}", "'}'"),
+                ("{'descr': '<i4', 'shape': (2, 3)}", "fortran_order"), ("{'descr': '<i4'}", "fortran_order"),
+                ("{" + ok + ", 'shape': (2, 3)}", "twice"), ("{" + ok + ", 'extra': 1}", "'extra'"),
+                ("{" + ok.replace("False", "0") + "}", "True or False"),
+                ("{" + ok.replace("False", "false") + "}", "True or False"),
+                ("{" + ok.replace("False", "Falsehood") + "}", "'}'"),
+                ("{" + ok.replace("(2, 3)", "[2, 3]") + "}", "'('"), ("{" + ok.replace("(2, 3)", "6") + "}", "'('"),
+                ("{" + ok.replace("(2, 3)", "(6)") + "}", "','"), ("{" + ok.replace("(2, 3)", "(2, -3)") + "}", "'-3"),
+                ("{" + ok.replace("(2, 3)", "(2, 3.0)") + "}", "')'"),
+                ("{" + ok.replace("(2, 3)", "(2, 03)") + "}", "leading zero"),
+                ("{" + ok.replace("(2, 3)", "(2 3)") + "}", "','"), ("{" + ok.replace("(2, 3)", "(2,, 3)") + "}", "', 3)"),
+                ("{" + ok.replace("(2, 3)", "(,)") + "}", "',)"), ("{" + ok.replace("(2, 3)", "(2, 3") + "}", "')'"),
+                ("{" + ok.replace("(2, 3)", "(2, 0x3)") + "}", "')'"),
+                ("{" + ok.replace("(2, 3)", "(2, 3)*2") + "}", "'*2"),
+                ("{" + ok.replace("'<i4'", "'<i4") + "}", "'<i4, '"),
+                ("{" + ok.replace("'<i4'", "'<i\\x34'") + "}", "0x5c"),
+                ("{" + ok.replace("'<i4'", "b'<i4'") + "}", "quotes"), ("{" + ok.replace("'<i4'", "4") + "}", "quotes"),
+                ("{" + ok.replace("'<i4'", "'<i4\xff'") + "}", "0xff"),
+                ("{" + ok.replace("'<i4'", "'<i4\x00'") + "}", "0x00"),
+                ("{" + ok.replace("descr", "d" * 40) + "}", "31"), ("__import__('os').system('true')", "'{'")]:
+            with self.subTest(header=header):
+                write(self.input, raw_npy(header, bytes(24)))
+                self.fails(words)
+
+    def test_gigantic(self):
+        ok = "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3)}"
+        for version in [(2, 0), (3, 0)]:
+            write(self.input, raw_npy(ok, bytes(100), version, 0xFFFFFFFF))
+            self.fails(["4294967295", "1048576"])
+            write(self.input, raw_npy(ok + " " * (2 << 20), bytes(24), version))
+            self.fails("1048576")
+            write(self.input, raw_npy(ok + " " * (1 << 19), bytes(24), version))
+            self.good("transpose", self.input, self.output, "--force")
+            os.unlink(self.output)
+        for shape, word in [((1 << 40, 1 << 40), "2^63-1"), ((9223372036854775807,), "2^63-1"),
+                            ((9223372036854775808,), "2^63-1"), ((10**30,), "2^63-1"), ((0, 1 << 40, 1 << 40), "2^63-1"),
+                            (((1 << 61) - 1,), "more than a file"), ((1 << 40, 1 << 20), "truncated")]:
+            with self.subTest(shape=shape):
+                write(self.input, raw_npy("{'descr': '<i4', 'fortran_order': False, 'shape': %r}" % (shape,), bytes(64)))
+                self.fails(word)
+
+
+class Output(Case):
+    def setUp(self):
+        super().setUp()
+        self.array = self.save(fill((20, 30, 40), "<f4"))
+
+    def test_existing_is_kept_without_force(self):
+        write(self.output, b"precious")
+        self.bad(1, ["out.npy", "exists", "--force"], "transpose", self.input, self.output)
+        self.assertEqual(read(self.output), b"precious")
+        self.transpose(self.array)
+
+    def test_bad_input_leaves_output(self):
+        write(self.output, b"precious")
+        write(self.input, read(self.input)[:-1])
+        self.bad(1, "truncated", "transpose", self.input, self.output, "--force")
+        self.assertEqual(read(self.output), b"precious")
+
+    def test_output_is_input(self):
+        for other in ["in.npy", "hard.npy", "soft.npy"]:
+            with self.subTest(other=other):
+                self.save(self.array)
+                if other == "hard.npy":
+                    os.link(self.input, self.path(other))
+                if other == "soft.npy":
+                    os.symlink("in.npy", self.path(other))
+                before = read(self.input)
+                self.bad(1, [other, "input itself", "--force"], "transpose", self.input, self.path(other))
+                self.assertEqual(read(self.input), before)
+                self.good("transpose", self.input, self.path(other), "--force")
+                expected = np.ascontiguousarray(self.array.transpose())
+                self.assertEqual(read(self.path(other)), file_bytes(expected))
+                if other == "soft.npy":  # the link stays, and what it points to is replaced
+                    self.assertTrue(os.path.islink(self.path(other)))
+                    self.assertEqual(read(self.input), file_bytes(expected))
+
+    def test_symbolic_links(self):
+        os.symlink("target.npy", self.output)
+        self.bad(1, ["out.npy", "symbolic link"], "transpose", self.input, self.output)
+        self.bad(1, ["out.npy", "symbolic link"], "transpose", self.input, self.output, "--force")
+        write(self.path("target.npy"), b"old")
+        self.bad(1, ["out.npy", "exists"], "transpose", self.input, self.output)
+        self.transpose(self.array)
+        self.assertTrue(os.path.islink(self.output))
+        self.assertFalse(os.path.islink(self.path("target.npy")))
+
+    def test_places_that_cannot_be_written(self):
+        os.mkdir(self.path("folder"))
+        write(self.path("file"), b"")
+        os.mkfifo(self.path("fifo"))
+        for place, words in [("folder", "folder"), ("folder/", "folder"), ("none/out.npy", "No such file"),
+                             ("file/out.npy", "Not a directory"), ("new/", "folder"), ("fifo", "regular file"),
+                             ("/dev/null", "regular file"), ("/proc/out.npy", "/proc"), ("x" * 256, "name too long")]:
+            for force in [[], ["--force"]]:
+                with self.subTest(place=place, force=force):
+                    path = place if place.startswith("/") else self.path(place)
+                    self.bad(1, [place, words], "transpose", self.input, path, *force)
+        self.bad(1, "empty", "transpose", self.input, "")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["fifo", "file", "folder", "in.npy"])
+        self.assertEqual(os.listdir(self.path("folder")), [])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write to read-only folders")
+    def test_read_only_folder(self):
+        os.mkdir(self.path("locked"), 0o555)
+        self.bad(1, ["locked", "Permission denied"], "transpose", self.input, self.path("locked/out.npy"))
+
+    def test_longest_name_and_no_folder(self):
+        self.output = self.path("x" * 251 + ".npy")
+        self.transpose(self.array)
+        self.good("transpose", "in.npy", "plain.npy", cwd=self.folder)
+        self.assertEqual(read(self.path("plain.npy")), read(self.output))
+
+    def test_permissions_follow_umask(self):
+        for mask in [0o022, 0o077, 0o002]:
+            with self.subTest(mask=mask):
+                self.good("transpose", self.input, self.output, "--force", preexec_fn=lambda m=mask: os.umask(m))
+                self.assertEqual(stat.S_IMODE(os.stat(self.output).st_mode), 0o666 & ~mask)
+
+    def test_file_size_limit(self):
+        write(self.output, b"precious")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+
+        self.bad(1, ["out.npy", "room", "96128", "File too large"], "transpose", self.input, self.output, "--force",
+                 preexec_fn=limit)
+        self.assertEqual(read(self.output), b"precious")
+
+    def test_full_disk(self):
+        np.save(self.input, np.zeros((1024, 1024), "<f4"))
+        mount = self.path("small")
+        os.mkdir(mount)
+        enter = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-Urm"]
+        script = ('mount -t tmpfs -o size=1m none "$1" || exit 77; echo precious > "$1/out.npy"; '
+                  '"$2" transpose "$3" "$1/out.npy" --force; echo "code $?"; cat "$1/out.npy"; ls -A "$1"')
+        try:
+            result = subprocess.run([*enter, "sh", "-c", script, "sh", mount, PROGRAM, self.input],
+                                    capture_output=True, text=True, timeout=TIMEOUT)
+        except FileNotFoundError:
+            self.skipTest("there is no unshare program to make a small disk with")
+        if result.returncode == 77 or "code" not in result.stdout:
+            self.skipTest("a small disk can't be mounted here: " + result.stderr.strip())
+        self.assertEqual(result.stdout.split(), ["code", "1", "precious", "out.npy"], result.stderr)
+        self.assertRegex(result.stderr, r"\Acutt: .*room.*No space left.*\n\Z")
+
+    def test_address_space_limit(self):
+        np.save(self.input, np.zeros(1 << 26, "|u1"))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))
+
+        probe = cutt("--version", preexec_fn=limit)
+        if probe.returncode != 0:
+            self.skipTest("the program does not start within 64 MiB of address space (a sanitizer's, perhaps)")
+        self.bad(1, "mapped", "transpose", self.input, self.output, preexec_fn=limit)
+
+
+class Interrupted(Case):
+    """What happens to the program's files when it, or they, are struck down in the middle."""
+
+    def setUp(self):
+        super().setUp()
+        shape = (4096, 8192)  # 128 MiB
+        with open(self.input, "wb") as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+            file.truncate(file.tell() + 4 * shape[0] * shape[1])
+
+    def stopped(self, *arguments, delay=0.0):
+        """A run of the program that is stopped (SIGSTOP) while it works on its temporary file."""
+        for _ in range(20):
+            process = subprocess.Popen([PROGRAM, "transpose", self.input, self.output, *arguments], text=True,
+                                       stderr=subprocess.PIPE)
+            self.addCleanup(process.stderr.close)
+            while not self.temporaries() and process.poll() is None:
+                time.sleep(0.0005)
+            time.sleep(delay)
+            if process.poll() is None:
+                process.send_signal(signal.SIGSTOP)
+                time.sleep(0.01)
+                if self.temporaries():
+                    return process
+                process.send_signal(signal.SIGCONT)
+            process.communicate(timeout=TIMEOUT)
+            if os.path.exists(self.output):
+                os.unlink(self.output)
+        self.skipTest("the program was done each time before it could be stopped")
+        return None
+
+    def finish(self, process, *signals):
+        for number in signals:
+            process.send_signal(number)
+        _, text = process.communicate(timeout=TIMEOUT)
+        return process.returncode, text
+
+    def test_killed(self):
+        code, _ = self.finish(self.stopped(), signal.SIGKILL)
+        self.assertEqual(code, -signal.SIGKILL)
+        self.assertFalse(os.path.exists(self.output))
+        for name in self.temporaries():
+            os.unlink(self.path(name))
+        write(self.output, b"precious")
+        code, _ = self.finish(self.stopped("--force"), signal.SIGKILL)
+        self.assertEqual(code, -signal.SIGKILL)
+        self.assertEqual(read(self.output), b"precious")
+
+    def test_ended_politely(self):
+        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]:
+            for delay in [0.0, 0.02]:
+                with self.subTest(number=number, delay=delay):
+                    code, _ = self.finish(self.stopped(delay=delay), number, signal.SIGCONT)
+                    self.assertEqual(code, -number)
+                    self.assertEqual(os.listdir(self.folder), ["in.npy"])
+
+    def test_ignored_signal_stays_ignored(self):
+        process = subprocess.Popen([PROGRAM, "transpose", self.input, self.output, "--quiet"], stderr=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), text=True)
+        while not self.temporaries() and process.poll() is None:
+            time.sleep(0.0005)
+        code, text = self.finish(process, signal.SIGHUP)
+        self.assertEqual((code, text), (0, ""))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
+
+    def test_input_shrinks(self):
+        size = os.path.getsize(self.input)
+        for delay in [0.0, 0.03, 0.06]:
+            for left in [0, 4096, size - 1]:
+                with self.subTest(delay=delay, left=left):
+                    os.truncate(self.input, 0)
+                    write(self.input, read_header((4096, 8192)))
+                    os.truncate(self.input, size)
+                    process = self.stopped(delay=delay)
+                    os.truncate(self.input, left)
+                    code, text = self.finish(process, signal.SIGCONT)
+                    self.assertEqual(code, 1, text)
+                    self.assertRegex(text, r"\Acutt: .*in\.npy.*(shorter|changed).*\n\Z")
+                    self.assertEqual(os.listdir(self.folder), ["in.npy"])
+
+    def test_output_appears_meanwhile(self):
+        process = self.stopped()
+        write(self.output, b"precious")
+        code, text = self.finish(process, signal.SIGCONT)
+        self.assertEqual(code, 1, text)
+        self.assertIn("meanwhile", text)
+        self.assertEqual(read(self.output), b"precious")
+        self.assertEqual(self.temporaries(), [])
+
+
+def read_header(shape):
+    file = io.BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return file.getvalue()
+
+
+class Terminal(Case):
+    def on_terminal(self, *arguments):
+        """Exit code, and what the program wrote to a stderr that is a terminal."""
+        controller, terminal = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *arguments], stderr=terminal, env=dict(os.environ, TERM="xterm"))
+        os.close(terminal)
+        text = b""
+        try:
+            while True:
+                piece = os.read(controller, 65536)
+                if not piece:
+                    break
+                text += piece
+        except OSError:  # how Linux says that the other end is closed
+            pass
+        os.close(controller)
+        return process.wait(timeout=TIMEOUT), text.decode()
+
+    def test_no_bar_for_short_work(self):
+        array = self.save(fill((20, 30, 40), "<f4"))
+        code, text = self.on_terminal("transpose", self.input, self.output)
+        self.assertEqual(code, 0, text)
+        self.check_output(array)
+        self.assertNotIn("[", text)
+        self.assertEqual(text.count("\n"), 1)
+
+    @unittest.skipUnless(os.environ.get("CUTT_LONG_TESTS"), "needs gigabytes of memory and disk; set CUTT_LONG_TESTS=1")
+    def test_in_pieces(self):
+        """Large enough to be cut into pieces for the bar, in ways that leave a rest and that walk several modes."""
+        bars = 0
+        for shape, axes in [((3, 20011, 18013), (0, 2, 1)), ((7, 5, 3, 1021, 10067), (1, 0, 2, 4, 3)),
+                            ((1 << 30) + 77, None), ((1031, 3, 349913), (2, 1, 0))]:
+            with self.subTest(shape=shape, axes=axes):
+                array = self.save(fill(shape, "|u1"))
+                axes_option = [] if axes is None else ["--axes", ",".join(map(str, axes))]
+                code, text = self.on_terminal("transpose", self.input, self.output, "--force", *axes_option)
+                self.assertEqual(code, 0, text)
+                self.check_output(array, axes)
+                bars += text.count("%] ") + text.count("% permuting") + text.count("% writing")
+        self.assertGreater(bars, 0)
+
+
+class Plan(Case):
+    def test_text(self):
+        text = self.good("plan", "--shape", "5,3,2,4", "--axes", "3,2,1,0", "--dtype", "f8").stdout
+        self.assertIn("(5, 3, 2, 4)", text)
+        self.assertIn("(4, 2, 3, 5)", text)
+        self.assertIn("NumPy", text)
+
+    def test_json(self):
+        for dtype in ["b1", "i1", "u1", "i2", "u2", "f2", "i4", "u4", "f4", "i8", "u8", "f8", "f16", "c8", "c16",
+                      "bytes1", "bytes2", "bytes4", "bytes8", "bytes16"]:
+            with self.subTest(dtype=dtype):
+                plan = json.loads(self.good("plan", "--shape", "50,30,20,4", "--axes", "3,-2,1,0", "--dtype", dtype,
+                                            "--threads", "1", "--json").stdout)
+                self.assertEqual(plan["numpy"], {"shape": [50, 30, 20, 4], "axes": [3, 2, 1, 0], "dtype": dtype})
+
+    def test_default_axes_and_odd_shapes(self):
+        for shape, axes in [("", []), ("7", [0]), ("3,0,2", [2, 1, 0]), ("1,1", [1, 0]), (",".join("2" * 20), None)]:
+            with self.subTest(shape=shape):
+                plan = json.loads(self.good("plan", "--shape", shape, "--dtype", "f4", "--json").stdout)
+                if axes is not None:
+                    self.assertEqual(plan["numpy"]["axes"], axes)
+                self.good("plan", "--shape", shape, "--dtype", "f4")
+
+    def test_measure_and_wisdom(self):
+        wisdom = self.path("wisdom")
+        arguments = ["plan", "--shape", "200,100,30", "--axes", "2,0,1", "--dtype", "f4", "--wisdom", wisdom]
+        self.good(*arguments, "--measure")
+        measured = read(wisdom)
+        self.assertGreater(len(measured), 0)
+        self.good(*arguments, "--json")
+        self.assertEqual(read(wisdom), measured)
+
+
+class Devices(Case):
+    def test_devices(self):
+        self.assertIn("cpu", self.good("devices").stdout)
+        json.loads(self.good("devices", "--json").stdout)
+
+    def test_instruction_sets(self):
+        devices = json.loads(self.good("devices", "--json").stdout)
+        cpu = next(backend for backend in devices["backends"] if backend["name"] == "cpu")
+        self.assertTrue(cpu["usable"])
+        array = self.save(fill((50, 60, 70), "<f4"))
+        names = [isa["name"] for isa in cpu["device"]["instruction_sets"] if isa["usable"]]
+        self.assertIn(cpu["isa"], names)
+        for name in names:
+            with self.subTest(name=name):
+                environment = dict(os.environ, CUTT_CPU_ISA=name)
+                result = self.good("transpose", self.input, self.output, "--force", env=environment)
+                self.assertIn("(%s, " % name, result.stderr)
+                self.check_output(array)
+        environment = dict(os.environ, CUTT_CPU_ISA="abacus")
+        self.bad(1, "CUTT_CPU_ISA", "transpose", self.input, self.path("no.npy"), env=environment)
+        self.assertFalse(os.path.exists(self.path("no.npy")))
+
+
+class Bench(Case):
+    def test_small_run(self):
+        result = self.path("result.json")
+        self.good("bench", "set1", "--volume", "20000", "--samples", "2", "--threads", "1", "--json", result)
+        with open(result, encoding="ascii") as file:
+            report = json.load(file)
+        self.assertGreater(len(report["results"]), 0)
+        for key in ["id", "dims", "perm", "elem_bytes", "threads", "method", "seconds", "gbs", "copy_gbs", "plan_us"]:
+            self.assertIn(key, report["results"][0])
+        self.assertIn("machine", report)
+        self.assertIn("summary", report)
+
+    def test_file(self):
+        cases, result = self.path("cases.csv"), self.path("result.json")
+        write(cases, b"id,dims,perm\n1,40x50x60,2 0 1\n")
+        self.good("bench", cases, "--json", result)
+        with open(result, encoding="ascii") as file:
+            self.assertEqual(len(json.load(file)["results"]), 1)
+
+    def test_errors(self):
+        self.bad(2, "set9", "bench", "set9")
+        self.bad(2, "--dtype", "bench", "set1", "--dtype", "x")
+        self.bad(1, "none.csv", "bench", self.path("none.csv"))
+
+
+class Result(unittest.TextTestResult):
+    """Counts a test with failing subtests as one failure."""
+
+    def counts(self):
+        failed = {str(getattr(test, "test_case", test)) for test, _ in self.failures + self.errors}
+        return self.testsRun - len(failed) - len(self.skipped), len(failed), len(self.skipped)
+
+
+def main():
+    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
+        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
+    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
+    for test, reason in program.result.skipped:
+        print("skipped: %s: %s" % (test, reason))
+    print("%d passed, %d failed, %d skipped" % program.result.counts())
+    sys.exit(0 if program.result.wasSuccessful() else 1)
+
+
+if __name__ == "__main__":
+    main()

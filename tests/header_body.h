@@ -1,0 +1,41 @@
+/* A small caller of cutt.h, compiled once as C99 and once as C++ (header_c99.c, header_cxx.cc): every macro is expanded,
+ * every type named, and both interfaces used. TEST_HEADER names the function; it returns 0 when all is well. */
+int TEST_HEADER(void) {
+  int dim[2] = {2, 3};
+  int swapped[2] = {1, 0};
+  const int64_t extents[2] = {2, 3};
+  float in[6] = {0, 1, 2, 3, 4, 5}, out[6] = {9, 9, 9, 9, 9, 9};
+  const float alpha = 2.0f;
+  cuttHandle handle = 0;
+  cudaStream_t stream = 0;
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  cuttPlan_t plan = NULL;
+  cuttPlanInfo_t info;
+  cuttWisdom_t wisdom = NULL;
+  size_t needed = 0;
+
+  if (cuttPlan(&handle, 2, dim, swapped, sizeof(float), stream) != CUTT_SUCCESS) return 1;
+  if (cuttExecute(handle, in, out) != CUTT_SUCCESS) return 2;
+  if (cuttDestroy(handle) != CUTT_SUCCESS) return 3;
+  if (out[0] != 0 || out[1] != 2 || out[2] != 4 || out[3] != 1 || out[4] != 3 || out[5] != 5) return 4;
+
+  problem.rank = 2;
+  problem.type = CUTT_F32;
+  problem.extents = extents;
+  problem.perm = swapped;
+  problem.alpha = &alpha;
+  options.backend = CUTT_BACKEND_CPU;
+  options.choice = CUTT_PREDICT;
+  if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS) return 5;
+  if (cuttPlanExecute(plan, in, out, NULL) != CUTT_SUCCESS) return 6;
+  if (out[1] != 4 || out[5] != 10) return 7;
+  info.struct_size = sizeof info;
+  if (cuttPlanGetInfo(plan, &info) != CUTT_SUCCESS || info.backend != CUTT_BACKEND_CPU) return 8;
+  if (cuttPlanDescribe(plan, CUTT_TEXT, NULL, 0, &needed) != CUTT_SUCCESS || needed == 0) return 9;
+  if (cuttPlanDestroy(plan) != CUTT_SUCCESS) return 10;
+  if (cuttDevicesDescribe(CUTT_JSON, NULL, 0, &needed) != CUTT_SUCCESS || needed == 0) return 11;
+  if (cuttWisdomCreate(&wisdom) != CUTT_SUCCESS || cuttWisdomDestroy(wisdom) != CUTT_SUCCESS) return 12;
+  if (cuttPermute(&problem, NULL, in, out, 0) != CUTT_SUCCESS) return 13;
+  return 0;
+}

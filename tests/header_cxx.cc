@@ -1,0 +1,7 @@
+// cutt.h as C++, included first so that it has to bring what it needs.
+#include "cutt.h"
+
+extern "C" int test_header_cxx(void);
+
+#define TEST_HEADER test_header_cxx
+#include "header_body.h"

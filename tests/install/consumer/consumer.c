@@ -1,0 +1,4 @@
+/* The C consumer: C99 is enough. */
+#include "consumer.h"
+
+int main(void) { return consume(); }

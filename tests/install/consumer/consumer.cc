@@ -1,0 +1,4 @@
+// The C++ consumer.
+#include "consumer.h"
+
+int main() { return consume(); }

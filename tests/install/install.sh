@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs to a prefix, moves the prefix, and builds and runs consumers against it: C and C++, by find_package and by
+# pkg-config, shared and static: tests/install/install.sh CMAKE BUILD CONSUMER WORK CC CXX (CXX may be empty)
+set -euo pipefail
+cmake=$1 build=$2 consumer=$3 work=$4 cc=$5 cxx=$6
+fail() { echo "install: $*" >&2; exit 1; }
+
+rm -rf "$work"
+mkdir -p "$work"
+"$cmake" --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log"; fail "cmake --install failed"; }
+# An installed tree must not know where it was put.
+prefix=$work/moved
+mv "$work/first" "$prefix"
+
+one() { # one GLOB: exactly one file
+  local found
+  mapfile -t found < <(find "$prefix" -path "$prefix/$1")
+  [[ ${#found[@]} -eq 1 ]] || fail "expected one $1 below the prefix, found ${#found[@]}"
+  echo "${found[0]}"
+}
+one include/cutt.h >/dev/null
+one share/man/man1/cutt.1 >/dev/null
+library=$(one 'lib*/libcutt.so')
+libdir=$(dirname "$library")
+[[ -e $libdir/libcutt.a ]] || fail "no libcutt.a beside $library"
+soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[[ $soname =~ ^libcutt\.so\.[0-9]+$ ]] || fail "the SONAME is '$soname'"
+[[ -e $libdir/$soname ]] || fail "no $soname beside $library"
+
+version=$("$prefix/bin/cutt" --version) || fail "the installed program does not run"
+header_version=$(sed -n 's/^#define CUTT_VERSION_[A-Z]* //p' "$prefix/include/cutt.h" | paste -sd.)
+[[ $version == *"$header_version"* ]] || fail "cutt --version says '$version', the header $header_version"
+
+run() { # run NAME PROGRAM
+  local said
+  said=$(LD_LIBRARY_PATH=$libdir "$2") || fail "$1 does not run: $said"
+  [[ $said == "consumer: correct, cuTT $header_version" ]] || fail "$1 said '$said'"
+  local needed
+  needed=$(readelf -d "$2" | grep NEEDED)
+  if [[ $1 == *static* ]]; then
+    if [[ $needed == *libcutt* ]]; then fail "$1 needs the shared library"; fi
+  else
+    [[ $needed == *libcutt* ]] || fail "$1 does not use the shared library"
+  fi
+  echo "install: $1 runs"
+}
+
+# By find_package. C++ alone, too: a project without C must not need C to be enabled.
+for language in C CXX; do
+  if [[ $language == C ]]; then compiler=$cc; else compiler=$cxx; fi
+  [[ -n $compiler ]] || continue
+  at=$work/cmake-$language
+  if ! { "$cmake" -S "$consumer" -B "$at" -DCONSUMER_LANGUAGE=$language -DCMAKE_${language}_COMPILER="$compiler" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCUTT_VERSION="$header_version" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the $language consumer does not build with find_package"
+  fi
+  run "find_package-$language-shared" "$at/consumer_shared"
+  run "find_package-$language-static" "$at/consumer_static"
+done
+
+# By pkg-config.
+export PKG_CONFIG_PATH=$libdir/pkgconfig
+[[ $(pkg-config --modversion cutt) == "$header_version" ]] || fail "cutt.pc says $(pkg-config --modversion cutt)"
+for language in C CXX; do
+  if [[ $language == C ]]; then compiler=$cc source=consumer.c; else compiler=$cxx source=consumer.cc; fi
+  [[ -n $compiler ]] || continue
+  # shellcheck disable=SC2046 # flags are words
+  "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt) -o "$work/pc-$language-shared"
+  run "pkg-config-$language-shared" "$work/pc-$language-shared"
+  # The archive is named, since -lcutt prefers the shared library where both are.
+  # shellcheck disable=SC2046
+  "$compiler" "$consumer/$source" $(pkg-config --cflags cutt) -o "$work/pc-$language-static" \
+    $(pkg-config --static --libs cutt | sed "s|-lcutt|-l:libcutt.a|")
+  run "pkg-config-$language-static" "$work/pc-$language-static"
+done
+
+rm -rf "$work"

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# The shared library exports exactly the functions that cutt.h declares, and the archive keeps every other name of its
+# own below cutt_: tests/install/symbols.sh NM HEADER SHARED ARCHIVE
+set -euo pipefail
+nm=$1 header=$2 shared=$3 archive=$4
+
+declared=$(grep -oE '^CUTT_API [^(]*\(' "$header" | grep -oE '[A-Za-z0-9_]+\($' | tr -d '(' | sort -u)
+exported=$("$nm" -D --defined-only "$shared" | awk '{ print $NF }' | sort -u)
+if ! diff <(printf '%s\n' "$declared") <(printf '%s\n' "$exported") >&2; then
+  echo "symbols: < is declared in cutt.h and not exported, > is exported and not declared" >&2
+  exit 1
+fi
+count=$(printf '%s\n' "$declared" | wc -l)
+if [[ $count -lt 4 ]]; then
+  echo "symbols: only $count functions were found in $header; has its layout changed?" >&2
+  exit 1
+fi
+
+stray=$("$nm" --extern-only --defined-only "$archive" | awk 'NF == 3 && $3 !~ /^(cutt_|cutt[A-Z])/ { print $3 }' | sort -u)
+if [[ -n $stray ]]; then
+  printf 'symbols: these names in the archive can collide with a program that links it:\n%s\n' "$stray" >&2
+  exit 1
+fi
+echo "symbols: the $count functions of cutt.h are exported, and nothing else"

@@ -1,0 +1,35 @@
+/* cmocka's side of the checks. */
+#include "support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/cpu.h"
+
+void test_check(const test_problem *p, unsigned what) {
+  if (!test_try(p, what)) fail();
+}
+
+bool test_isa_missing(void) {
+  const char *wanted = getenv("CUTT_CPU_ISA");
+  if (!wanted || !*wanted) return false;
+  const char *why = "";
+  if (cutt_cpu_backend.probe(&why) && !strcmp(cutt_cpu_backend.isa(), wanted)) return false;
+  printf("skipped: this machine or build lacks CUTT_CPU_ISA=%s (%s)\n", wanted, why ? why : "");
+  return true;
+}
+
+void test_assert_result(cuttResult wanted, cuttResult got, const char *call, const char *file, int line,
+                        const char *const *words) {
+  if (got != wanted) {
+    print_error("%s gave %s, not %s; last error: %s\n", call, cuttResultName(got), cuttResultName(wanted),
+                cuttLastError());
+    _fail(file, line);
+  }
+  for (; *words; words++) {
+    if (strstr(cuttLastError(), *words)) continue;
+    print_error("%s: the error \"%s\" does not say \"%s\"\n", call, cuttLastError(), *words);
+    _fail(file, line);
+  }
+}

@@ -1,0 +1,25 @@
+/* Runs one problem and holds the result to the plain definition: through the public interface, and through every
+ * candidate that the backend knows for it. Without cmocka, so that the fuzzer can use it too. */
+#ifndef CUTT_TESTS_TRY_H
+#define CUTT_TESTS_TRY_H
+
+#include "support/problem.h"
+
+enum {
+  TEST_CHOSEN = 1,     /* cuttPlanCreate, cuttPlanExecute */
+  TEST_CANDIDATES = 2, /* every candidate, also with and without threads and stores past the caches */
+  TEST_SHAPES = 4,     /* candidates of random shape that the backend accepts, whether the model lists them or not */
+  TEST_MUTANTS = 8,    /* candidates with fields changed at random, as edited wisdom may hold them: refused or right */
+  TEST_ALL = TEST_CHOSEN | TEST_CANDIDATES | TEST_SHAPES
+};
+
+/* False after a fault; the reason and the line that repeats the problem are then on stderr. A crash prints that too. */
+bool test_try(const test_problem *problem, unsigned what);
+
+/* How many executions have been done and compared; printed by programs so that one sees that work was done. */
+long test_executions(void);
+
+/* Frees the buffers that are kept from one problem to the next. */
+void test_try_cleanup(void);
+
+#endif

@@ -1,0 +1,472 @@
+/* Memory that runs out, at each allocation in turn: the call must fail cleanly or succeed, and leave nothing behind. And
+ * the promise of an execution: no allocation, no lock.
+ *
+ * The linker sends the library's calls of the allocator and of the mutex through the functions below
+ * (-Wl,--wrap=malloc and so on); those of libc and of the OpenMP run time are not the library's and not seen. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/backend.h"
+#include "cpu/cpu.h"
+#include "support/buffers.h"
+#include "support/check.h"
+#include "support/reference.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *memory);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *memory);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+/* ------------------------------------------------------------------------------------------------ the allocator */
+
+enum { MOST = 1 << 14 };
+
+static struct {
+  pthread_mutex_t lock;
+  bool watching;  /* allocations are counted and remembered */
+  long count;     /* of allocations asked for while watching */
+  long fail_from; /* the first that fails, from 1; 0: none */
+  long fail_to;   /* the last that fails */
+  long failed;
+  long locks; /* of mutexes taken */
+  void *alive[MOST];
+  int alive_count;
+} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool refused(void) {
+  if (!heap.watching) return false;
+  __real_pthread_mutex_lock(&heap.lock);
+  const long number = ++heap.count;
+  const bool refuse = heap.fail_from && number >= heap.fail_from && number <= heap.fail_to;
+  if (refuse) heap.failed++;
+  pthread_mutex_unlock(&heap.lock);
+  return refuse;
+}
+
+static void *remember(void *memory) {
+  if (!heap.watching || !memory) return memory;
+  __real_pthread_mutex_lock(&heap.lock);
+  if (heap.alive_count < MOST) heap.alive[heap.alive_count++] = memory;
+  pthread_mutex_unlock(&heap.lock);
+  return memory;
+}
+
+static void forget(const void *memory) {
+  if (!memory) return;
+  __real_pthread_mutex_lock(&heap.lock);
+  for (int i = heap.alive_count - 1; i >= 0; i--) {
+    if (heap.alive[i] != memory) continue;
+    heap.alive[i] = heap.alive[--heap.alive_count];
+    break;
+  }
+  pthread_mutex_unlock(&heap.lock);
+}
+
+void *__wrap_malloc(size_t size) { return refused() ? NULL : remember(__real_malloc(size)); }
+
+void *__wrap_calloc(size_t count, size_t size) { return refused() ? NULL : remember(__real_calloc(count, size)); }
+
+void *__wrap_realloc(void *old, size_t size) {
+  if (refused()) return NULL;
+  forget(old); /* before it is given back: another thread may be handed the same address */
+  void *memory = __real_realloc(old, size);
+  return remember(memory ? memory : old);
+}
+
+void __wrap_free(void *memory) {
+  forget(memory);
+  __real_free(memory);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return refused() ? NULL : remember(__real_aligned_alloc(alignment, size));
+}
+
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
+  if (refused()) return ENOMEM;
+  const int result = __real_posix_memalign(memory, alignment, size);
+  if (!result) remember(*memory);
+  return result;
+}
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
+  if (heap.watching) {
+    __real_pthread_mutex_lock(&heap.lock);
+    heap.locks++;
+    pthread_mutex_unlock(&heap.lock);
+  }
+  return __real_pthread_mutex_lock(mutex);
+}
+
+static void watch(long fail_from, long fail_to) {
+  heap.count = heap.failed = heap.locks = 0;
+  heap.alive_count = 0;
+  heap.fail_from = fail_from;
+  heap.fail_to = fail_to;
+  heap.watching = true;
+}
+
+static void unwatch(void) {
+  heap.watching = false;
+  heap.fail_from = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ the operations */
+
+/* Something that allocates and gives all of it back; when one of its calls fails, it must clean up and return the code. */
+typedef cuttResult (*operation)(void *context);
+
+/* Runs an operation with its first, second, ... allocation refused, alone and with all that follow, until none was. */
+static void refuse_each(operation run, void *context, const char *name) {
+  long most = 0;
+  for (int all = 0; all < 2; all++) {
+    for (long n = 1;; n++) {
+      assert_true(n < 5000);
+      watch(n, all ? 1000000 : n);
+      const cuttResult result = run(context);
+      unwatch();
+      if (heap.alive_count)
+        fail_msg("%s: allocation %ld refused: %d allocations are not given back", name, n, heap.alive_count);
+      if (!heap.failed) {
+        if (result != CUTT_SUCCESS) fail_msg("%s: %s without a refusal", name, cuttLastError());
+        break;
+      }
+      if (result != CUTT_SUCCESS && result != CUTT_INTERNAL_ERROR)
+        fail_msg("%s: allocation %ld refused: %s: %s", name, n, cuttResultName(result), cuttLastError());
+      if (result == CUTT_INTERNAL_ERROR && !strstr(cuttLastError(), "memory"))
+        fail_msg("%s: allocation %ld refused: the error is \"%s\"", name, n, cuttLastError());
+      if (n > most) most = n;
+    }
+  }
+  printf("%s: %ld allocations refused in turn\n", name, most);
+  assert_true(most >= 1);
+}
+
+typedef struct case_ {
+  test_problem p;
+  cuttOptions_t options;
+  unsigned char *in, *out, *expected;
+  size_t bytes;
+  const char *path;
+} case_;
+
+static case_ make_case(cuttType_t type, int rank, const int64_t *extents, const int *perm, int threads) {
+  case_ c = {.p = test_packed(type, rank, extents, perm), .options = CUTT_OPTIONS_INIT};
+  c.options.threads = threads;
+  c.bytes = (size_t)test_volume(&c.p) * test_type_bytes(type);
+  c.in = malloc(c.bytes);
+  c.out = malloc(c.bytes);
+  c.expected = malloc(c.bytes);
+  assert_non_null(c.in);
+  assert_non_null(c.out);
+  assert_non_null(c.expected);
+  test_fill_bits(c.in, c.bytes, test_type_bytes(type), 3);
+  test_reference(&c.p, c.in, c.expected);
+  return c;
+}
+
+static void free_case(case_ *c) {
+  free(c->in);
+  free(c->out);
+  free(c->expected);
+}
+
+/* Problems that lead to different methods. */
+enum { CASES = 6 };
+static case_ numbered_case(int number) {
+  static const int64_t extents[CASES][5] = {{40, 30, 20}, {64, 9, 11},     {300, 270},
+                                            {5000},       {3, 5, 7, 4, 6}, {2, 11, 3, 29, 13}};
+  static const int perms[CASES][5] = {{2, 1, 0}, {0, 2, 1}, {1, 0}, {0}, {4, 2, 0, 3, 1}, {3, 0, 4, 1, 2}};
+  static const int ranks[CASES] = {3, 3, 2, 1, 5, 5};
+  return make_case(number % 2 ? CUTT_BYTES_8 : CUTT_BYTES_4, ranks[number], extents[number], perms[number],
+                   1 + number % 3);
+}
+
+static cuttResult create_and_destroy(void *context) {
+  case_ *c = context;
+  const cuttProblem_t view = test_problem_view(&c->p);
+  cuttPlan_t plan;
+  cuttResult result = cuttPlanCreate(&plan, &view, &c->options);
+  if (result) {
+    if (plan) return CUTT_UNDEFINED_ERROR;
+    return result;
+  }
+  memset(c->out, 0xee, c->bytes);
+  result = cuttPlanExecute(plan, c->in, c->out, NULL);
+  if (!result && memcmp(c->out, c->expected, c->bytes) != 0) result = CUTT_UNDEFINED_ERROR;
+  cuttPlanDestroy(plan);
+  return result;
+}
+
+static cuttResult permute(void *context) {
+  case_ *c = context;
+  const cuttProblem_t view = test_problem_view(&c->p);
+  return cuttPermute(&view, &c->options, c->in, c->out, NULL);
+}
+
+static void plan_creation(void **unused) {
+  (void)unused;
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    refuse_each(create_and_destroy, &c, "cuttPlanCreate");
+    refuse_each(permute, &c, "cuttPermute");
+    free_case(&c);
+  }
+}
+
+static void measuring(void **unused) {
+  (void)unused;
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    c.options.choice = CUTT_MEASURE;
+    c.options.measure_seconds = 0.002;
+    refuse_each(create_and_destroy, &c, "cuttPlanCreate, measured");
+    free_case(&c);
+  }
+}
+
+typedef struct one_candidate {
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+} one_candidate;
+
+static cuttResult prepare_and_release(void *context) {
+  one_candidate *c = context;
+  void *prepared = NULL;
+  const cuttResult result = cutt_cpu_backend.prepare(&c->canonical, &c->candidate, &prepared);
+  if (!result) cutt_cpu_backend.release(prepared);
+  return result;
+}
+
+static void every_candidate(void **unused) {
+  (void)unused;
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    one_candidate one;
+    cutt_candidate list[CUTT_MAX_CANDIDATES];
+    const cuttProblem_t view = test_problem_view(&c.p);
+    assert_success(cutt_canonicalize(&view, &one.canonical));
+    const int count = cutt_cpu_backend.enumerate(&one.canonical, c.options.threads, list, CUTT_MAX_CANDIDATES);
+    for (int n = 0; n < count; n++) {
+      one.candidate = list[n];
+      for (long refuse = 1;; refuse++) { /* a candidate may need no memory at all, so refuse_each would complain */
+        assert_true(refuse < 1000);
+        watch(refuse, refuse);
+        const cuttResult result = prepare_and_release(&one);
+        unwatch();
+        assert_int_equal(heap.alive_count, 0);
+        if (!heap.failed) {
+          assert_success(result);
+          break;
+        }
+        assert_true(result == CUTT_SUCCESS || result == CUTT_INTERNAL_ERROR);
+      }
+    }
+    free_case(&c);
+  }
+}
+
+static cuttResult handle_life(void *context) {
+  case_ *c = context;
+  static int dim[3] = {40, 30, 20}, perm[3] = {2, 1, 0};
+  cuttHandle handle;
+  cuttResult result = cuttPlan(&handle, 3, dim, perm, 4, 0);
+  if (result) return result;
+  result = cuttExecute(handle, c->in, c->out);
+  const cuttResult destroyed = cuttDestroy(handle);
+  return result ? result : destroyed;
+}
+
+static void handles(void **unused) {
+  (void)unused;
+  case_ c = numbered_case(0);
+  assert_success(handle_life(&c)); /* the table of handles grows once and stays */
+  refuse_each(handle_life, &c, "cuttPlan");
+  free_case(&c);
+}
+
+/* The table of handles when it has to grow and can't: that plan fails, and those that are there live on. */
+static void handles_beyond_memory(void **unused) {
+  (void)unused;
+  enum { MANY = 3000 };
+  static cuttHandle list[MANY];
+  static int dim[2] = {3, 2}, perm[2] = {1, 0};
+  int made = 0, refusals = 0;
+  for (int i = 0; i < MANY; i++) {
+    for (long n = 1; n < 100; n++) {
+      watch(n, n);
+      const cuttResult result = cuttPlan(&list[made], 2, dim, perm, 1, 0);
+      unwatch();
+      if (result == CUTT_SUCCESS) {
+        made++;
+        break;
+      }
+      assert_int_equal(result, CUTT_INTERNAL_ERROR);
+      refusals++;
+    }
+  }
+  assert_true(made > 0 && refusals > 0);
+  for (int i = 0; i < made; i++) {
+    char out[7] = "......";
+    char in[7] = "abcdef";
+    assert_success(cuttExecute(list[i], in, out));
+    assert_string_equal(out, "adbecf");
+    assert_success(cuttDestroy(list[i]));
+  }
+}
+
+static cuttResult wisdom_life(void *context) {
+  case_ *c = context;
+  cuttWisdom_t wisdom;
+  cuttPlan_t plan;
+  cuttResult result = cuttWisdomCreate(&wisdom);
+  if (result) return wisdom ? CUTT_UNDEFINED_ERROR : result;
+  result = cuttWisdomLoad(wisdom, c->path, NULL, NULL);
+  for (int i = 0; i < 3 && !result; i++) { /* several, so that its tables grow */
+    const int64_t extents[3] = {5 + i, 6, 7};
+    cuttProblem_t view = test_problem_view(&c->p);
+    view.extents = extents;
+    c->options.wisdom = wisdom;
+    result = cuttPlanCreate(&plan, &view, &c->options);
+    c->options.wisdom = NULL;
+    if (!result) cuttPlanDestroy(plan);
+  }
+  if (!result) result = cuttWisdomSave(wisdom, c->path);
+  cuttWisdomDestroy(wisdom);
+  return result;
+}
+
+static void wisdom(void **unused) {
+  (void)unused;
+  char path[] = "/tmp/cutt-faults-XXXXXX";
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  case_ c = numbered_case(0);
+  c.path = path;
+  c.options.choice = CUTT_MEASURE;
+  c.options.measure_seconds = 0.0005;
+  refuse_each(wisdom_life, &c, "wisdom, empty file");
+  refuse_each(wisdom_life, &c, "wisdom, written file");
+  unlink(path);
+  free_case(&c);
+}
+
+/* ------------------------------------------------------------------------------------------------ executions */
+
+static void executions_allocate_nothing(void **unused) {
+  (void)unused;
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    const cuttProblem_t view = test_problem_view(&c.p);
+    cuttPlan_t plan;
+    assert_success(cuttPlanCreate(&plan, &view, &c.options));
+    watch(0, 0);
+    const cuttResult result = cuttPlanExecute(plan, c.in, c.out, NULL); /* the first one, too */
+    const cuttResult again = cuttPlanExecute(plan, c.in, c.out, NULL);
+    unwatch();
+    assert_success(result);
+    assert_success(again);
+    assert_int_equal(heap.count, 0);
+    assert_int_equal(heap.locks, 0);
+    assert_success(cuttPlanDestroy(plan));
+    free_case(&c);
+  }
+}
+
+static void handle_executions_allocate_nothing(void **unused) {
+  (void)unused;
+  case_ c = numbered_case(0);
+  int dim[3] = {40, 30, 20}, perm[3] = {2, 1, 0};
+  cuttHandle handle;
+  assert_success(cuttPlan(&handle, 3, dim, perm, 4, 0));
+  watch(0, 0);
+  const cuttResult result = cuttExecute(handle, c.in, c.out);
+  unwatch();
+  assert_success(result);
+  assert_int_equal(heap.count, 0);
+  assert_int_equal(heap.locks, 0);
+  assert_success(cuttDestroy(handle));
+  free_case(&c);
+}
+
+/* Every candidate, larger and smaller, scaled and not. */
+static void candidate_executions_allocate_nothing(void **unused) {
+  (void)unused;
+  test_rng rng = {4};
+  for (int i = 0; i < test_scaled(60); i++) {
+    test_problem p = test_random_problem(&rng, &(test_limits){1, 6, i % 10 ? 5000 : 500000, 0, 0, 40, 3});
+    const cuttProblem_t view = test_problem_view(&p);
+    const size_t bytes = (size_t)test_volume(&p) * test_type_bytes(p.type);
+    unsigned char *in = malloc(bytes), *out = calloc(1, bytes);
+    assert_non_null(in);
+    assert_non_null(out);
+    test_fill_numbers(in, bytes, p.type, 1);
+    cutt_canonical canonical;
+    cutt_candidate list[CUTT_MAX_CANDIDATES];
+    assert_success(cutt_canonicalize(&view, &canonical));
+    const int count = cutt_cpu_backend.enumerate(&canonical, p.threads, list, CUTT_MAX_CANDIDATES);
+    for (int n = 0; n < count; n++) {
+      void *prepared;
+      assert_success(cutt_cpu_backend.prepare(&canonical, &list[n], &prepared));
+      watch(0, 0);
+      const cuttResult result = cutt_cpu_backend.execute(prepared, in, out, NULL);
+      unwatch();
+      assert_success(result);
+      assert_int_equal(heap.count, 0);
+      assert_int_equal(heap.locks, 0);
+      cutt_cpu_backend.release(prepared);
+    }
+    free(in);
+    free(out);
+  }
+}
+
+/* Enumerating is a pure function: the model has no memory to ask for. */
+static void enumeration_allocates_nothing(void **unused) {
+  (void)unused;
+  test_rng rng = {6};
+  for (int i = 0; i < test_scaled(500); i++) {
+    const test_problem p = test_random_problem(&rng, &(test_limits){1, 14, 100000, 0, 30, 30, 3});
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    cutt_candidate list[CUTT_MAX_CANDIDATES];
+    watch(0, 0);
+    const cuttResult result = cutt_canonicalize(&view, &canonical);
+    if (!result) cutt_cpu_backend.enumerate(&canonical, p.threads, list, CUTT_MAX_CANDIDATES);
+    unwatch();
+    assert_success(result);
+    assert_int_equal(heap.count, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plan_creation),
+      cmocka_unit_test(measuring),
+      cmocka_unit_test(every_candidate),
+      cmocka_unit_test(handles),
+      cmocka_unit_test(handles_beyond_memory),
+      cmocka_unit_test(wisdom),
+      cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(handle_executions_allocate_nothing),
+      cmocka_unit_test(candidate_executions_allocate_nothing),
+      cmocka_unit_test(enumeration_allocates_nothing),
+  };
+  return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+/* Wisdom as it should be: what is saved comes back, files merge, and what can't be done is refused. Files that something
+ * has happened to are in test_wisdom_damage.c. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/wisdom.h"
+
+/* ------------------------------------------------------------------------------------------------ as it should be */
+
+static void saves_and_loads(void **unused) {
+  (void)unused;
+  cuttWisdom_t wisdom = wisdom_fresh(), again = wisdom_fresh();
+  for (int i = 0; i < WISDOM_PROBLEMS; i++) {
+    assert_false(wisdom_knows(wisdom, i));
+    wisdom_learn(wisdom, i);
+    assert_true(wisdom_knows(wisdom, i));
+    if (i + 1 < WISDOM_PROBLEMS) assert_false(wisdom_knows(wisdom, i + 1));
+  }
+  assert_success(cuttWisdomSave(wisdom, wisdom_path));
+  wisdom_assert_load(again, wisdom_path, WISDOM_PROBLEMS, 0);
+  for (int i = 0; i < WISDOM_PROBLEMS; i++) assert_true(wisdom_knows(again, i));
+  /* And what was loaded saves as the same file. */
+  size_t size, other_size;
+  assert_success(cuttWisdomSave(again, wisdom_other_path));
+  char *text = wisdom_read_file(wisdom_path, &size), *other = wisdom_read_file(wisdom_other_path, &other_size);
+  assert_int_equal(size, other_size);
+  assert_memory_equal(text, other, size);
+  free(text);
+  free(other);
+  wisdom_assert_load(again, wisdom_path, WISDOM_PROBLEMS, 0); /* loading twice is harmless */
+  assert_success(cuttWisdomLoad(again, wisdom_path, NULL, NULL));
+  assert_success(cuttWisdomDestroy(wisdom));
+  assert_success(cuttWisdomDestroy(again));
+}
+
+static void the_same_choice_comes_back(void **unused) {
+  (void)unused;
+  cuttWisdom_t wisdom = wisdom_fresh();
+  cuttPlanInfo_t measured = {.struct_size = sizeof measured}, recalled = measured;
+  cuttPlan_t plan = wisdom_plan(wisdom, 0, CUTT_MEASURE);
+  assert_success(cuttPlanGetInfo(plan, &measured));
+  assert_success(cuttPlanDestroy(plan));
+  for (int choice = CUTT_PREDICT; choice <= CUTT_MEASURE; choice++) { /* looked up before measuring, too */
+    plan = wisdom_plan(wisdom, 0, (cuttChoice_t)choice);
+    assert_success(cuttPlanGetInfo(plan, &recalled));
+    assert_success(cuttPlanDestroy(plan));
+    assert_string_equal(recalled.method, measured.method);
+    assert_int_equal(recalled.threads, measured.threads);
+    assert_true(recalled.predicted_seconds == measured.predicted_seconds);
+    assert_true(recalled.measured_seconds > 0.999 * measured.measured_seconds - 1e-11 &&
+                recalled.measured_seconds < 1.001 * measured.measured_seconds + 1e-11);
+  }
+  assert_success(cuttWisdomDestroy(wisdom));
+}
+
+static void files_merge(void **unused) {
+  (void)unused;
+  cuttWisdom_t one = wisdom_fresh(), two = wisdom_fresh(), all = wisdom_fresh();
+  wisdom_learn(one, 0);
+  wisdom_learn(one, 1);
+  wisdom_learn(two, 1);
+  wisdom_learn(two, 2);
+  assert_success(cuttWisdomSave(one, wisdom_path));
+  assert_success(cuttWisdomSave(two, wisdom_other_path));
+  wisdom_assert_load(all, wisdom_path, 2, 0);
+  wisdom_assert_load(all, wisdom_other_path, 2, 0);
+  for (int i = 0; i < 3; i++) assert_true(wisdom_knows(all, i));
+  assert_false(wisdom_knows(all, 3));
+  assert_success(cuttWisdomSave(all, wisdom_path));
+  cuttWisdom_t merged = wisdom_fresh();
+  wisdom_assert_load(merged, wisdom_path, 3, 0);
+  assert_success(cuttWisdomDestroy(one));
+  assert_success(cuttWisdomDestroy(two));
+  assert_success(cuttWisdomDestroy(all));
+  assert_success(cuttWisdomDestroy(merged));
+}
+
+static void empty_wisdom(void **unused) {
+  (void)unused;
+  cuttWisdom_t wisdom = wisdom_fresh();
+  assert_success(cuttWisdomSave(wisdom, wisdom_path));
+  wisdom_assert_load(wisdom, wisdom_path, 0, 0);
+  wisdom_write_file(wisdom_path, "", 0);
+  wisdom_assert_load(wisdom, wisdom_path, 0, 0);
+  assert_success(cuttWisdomDestroy(wisdom));
+  assert_success(cuttWisdomDestroy(NULL));
+}
+
+/* ------------------------------------------------------------------------------------------------ refusals */
+
+static void refuses_bad_arguments(void **unused) {
+  (void)unused;
+  char missing[160];
+  cuttWisdom_t wisdom = wisdom_fresh();
+  size_t used = 5, ignored = 5;
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomCreate(NULL), "wisdom", "NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(NULL, wisdom_path, NULL, NULL), "wisdom");
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomSave(NULL, wisdom_path), "wisdom");
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(wisdom, NULL, NULL, NULL), "path", "NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomSave(wisdom, NULL), "path", "NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(wisdom, "", NULL, NULL), "path");
+  snprintf(missing, sizeof missing, "%s/not-there", wisdom_folder);
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(wisdom, missing, &used, &ignored), missing);
+  assert_int_equal(used, 0);
+  assert_int_equal(ignored, 0);
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(wisdom, wisdom_folder, NULL, NULL), wisdom_folder);
+  assert_result(CUTT_INVALID_PARAMETER, cuttWisdomLoad(wisdom, "/dev/zero", NULL, NULL), "/dev/zero");
+  assert_int_not_equal(cuttWisdomSave(wisdom, wisdom_folder), CUTT_SUCCESS);
+  snprintf(missing, sizeof missing, "%s/not-there/file", wisdom_folder);
+  assert_int_not_equal(cuttWisdomSave(wisdom, missing), CUTT_SUCCESS);
+  assert_non_null(strstr(cuttLastError(), "not-there"));
+  assert_success(cuttWisdomDestroy(wisdom));
+}
+
+/* A disk that fills up, by a limit on the size of files: the old file is whole and nothing else is left behind. */
+static void full_disk_leaves_the_old_file(void **unused) {
+  (void)unused;
+  size_t size, now_size;
+  char *text = wisdom_saved(&size);
+  struct rlimit old, low;
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+  cuttWisdom_t wisdom = wisdom_learned();
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  for (size_t limit = 0; limit < size - 1; limit += 61) {
+    low = old;
+    low.rlim_cur = (rlim_t)limit;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+    const cuttResult result = cuttWisdomSave(wisdom, wisdom_path);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_result(CUTT_INTERNAL_ERROR, result, wisdom_path);
+    char *now = wisdom_read_file(wisdom_path, &now_size);
+    assert_int_equal(now_size, size);
+    assert_memory_equal(now, text, size);
+    free(now);
+  }
+  signal(SIGXFSZ, handler);
+  assert_success(cuttWisdomDestroy(wisdom));
+  unlink(wisdom_path);
+  unlink(wisdom_other_path);
+  assert_int_equal(rmdir(wisdom_folder), 0); /* empty: no temporary is left */
+  assert_int_equal(mkdir(wisdom_folder, 0700), 0);
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(saves_and_loads),       cmocka_unit_test(the_same_choice_comes_back),
+      cmocka_unit_test(files_merge),           cmocka_unit_test(empty_wisdom),
+      cmocka_unit_test(refuses_bad_arguments), cmocka_unit_test(full_disk_leaves_the_old_file),
+  };
+  return cmocka_run_group_tests_name("wisdom", tests, wisdom_open_folder, wisdom_close_folder);
+}
