@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cpu/kernels/kernels.h"
+#include "cpu/windows.h"
 
 enum { LINE = CUTT_CPU_LINE };
 
@@ -121,6 +122,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
     if (t->rows < rows) direct = false;
     if (stream && vector == LINE && t->rows >= rows && !t->x_inside && t->inners == 1 && c->elem_bytes > 1)
       direct = true;
+  } else if (t->kernel == CUTT_CPU_WINDOW) {
+    n[CUTT_CPU_COUNT_WINDOWS] = bytes / LINE * cutt_cpu_windows_estimate(c, t);
+    n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
+    if (t->rows * c->elem_bytes % LINE != 0 || t->split_k >= 0) direct = false;
   } else {
     n[CUTT_CPU_COUNT_PIECES] = volume / (double)t->piece;
     n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
@@ -143,10 +148,11 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
 
 /* Nanoseconds per event, for data in L2, in the last-level cache and in memory. */
 static const double nanoseconds[3][CUTT_CPU_COUNTS] = {
-    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads spread */
-    {0.37, 0.50, 0.05, 3.0, 3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 0.10},
-    {2.08, 0.23, 0.10, 6.0, 5.9, 0.30, 0.24, 0.37, 1.0, 0.20, 0.1, 10.0, 0.05, 0.23, 0.66},
-    {2.01, 0.98, 0.20, 18.0, 4.3, 1.27, 0.49, 0.10, 0.5, 0.34, 1.3, 43.0, 0.10, 0.22, 1.20},
+    /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
+       spread */
+    {0.37, 0.50, 0.05, 3.0, 3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 1.5, 0.10},
+    {2.08, 0.23, 0.10, 6.0, 5.9, 0.30, 0.24, 0.37, 5.0, 0.20, 0.1, 10.0, 0.05, 0.23, 1.5, 0.66},
+    {1.70, 0.30, 0.40, 16.0, 4.2, 0.60, 0.40, 0.90, 4.0, 0.36, 2.2, 39.0, 0.05, 0.10, 1.5, 1.15},
 };
 
 double cutt_cpu_seconds(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,

@@ -21,6 +21,7 @@ enum {
   CUTT_CPU_COUNT_TILES,
   CUTT_CPU_COUNT_RELOADS_L2, /* lines that come from L2 once more, because L1 does not hold all rows of a tile */
   CUTT_CPU_COUNT_RELOADS,    /* lines that come from further away once more, because L2 does not hold them */
+  CUTT_CPU_COUNT_WINDOWS,    /* window: windows read */
   CUTT_CPU_COUNT_SPREAD,     /* lines, times the doublings of the input streams of a tile beyond 16 */
   CUTT_CPU_COUNTS
 };

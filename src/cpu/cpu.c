@@ -80,6 +80,11 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
     *why = "threads are out of range";
     return false;
   }
+  if (tile.kernel == CUTT_CPU_WINDOW &&
+      cutt_cpu_isa_kernels(NULL)->window[__builtin_ctz((unsigned)canonical->elem_bytes)] == NULL) {
+    *why = "the instruction set in use has no windows";
+    return false;
+  }
   if (tile.kernel == CUTT_CPU_TRANSPOSE &&
       candidate->param[CUTT_CPU_PARAM_VECTOR] > cutt_cpu_isa_kernels(NULL)->vector_bytes) {
     *why = "the instruction set in use has no vectors that wide";

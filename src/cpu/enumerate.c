@@ -8,6 +8,7 @@
 #include "cpu/cost.h"
 #include "cpu/enumerate.h"
 #include "cpu/isa.h"
+#include "cpu/windows.h"
 
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, when there is a choice */
@@ -48,6 +49,19 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
     prefix *= extent[i];
   }
   return count;
+}
+
+/* Drops the choices whose run is shorter than some bytes, as long as longer ones are left. */
+static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, side *list, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    int64_t run = w;
+    for (int j = 0; j < list[i].modes; j++) {
+      run *= j == list[i].modes - 1 && list[i].split != 0 ? list[i].split : extent[j];
+    }
+    if (run >= bytes) list[kept++] = list[i];
+  }
+  return kept > 0 ? kept : count;
 }
 
 /* Output runs that go through the input's first mode, cut so that each chunk of it is some whole lines of the input. */
@@ -91,6 +105,7 @@ typedef struct search {
   const cutt_cpu_machine *machine;
   cutt_candidate *list;
   int count, max;
+  bool windows; /* the instruction set has a window kernel for these elements */
 } search;
 
 static void consider(search *s, cutt_candidate *q) {
@@ -99,6 +114,8 @@ static void consider(search *s, cutt_candidate *q) {
   if (!cutt_cpu_tile_derive(s->c, q, &t, &why)) return;
   const int64_t tile = t.run * t.segments * (t.x_inside ? 1 : t.cols) * s->c->elem_bytes;
   if (tile > MAX_TILE_BYTES) return;
+  if (t.kernel == CUTT_CPU_WINDOW && 2.0 * cutt_cpu_windows_estimate(s->c, &t) * s->c->elem_bytes > CUTT_CPU_LINE)
+    return;
   q->method = method_of(s->c, q, &t);
   q->seconds = cutt_cpu_seconds(s->c, q, &t, s->machine);
   s->count = insert(s->list, s->count, s->max, q);
@@ -117,6 +134,10 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
   q->param[CUTT_CPU_PARAM_VECTOR] = q->param[CUTT_CPU_PARAM_STEP] = 0;
   consider(s, q);
+  if (s->windows) {
+    q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
+    consider(s, q);
+  }
   if (shared || q->m == 0 || q->k == 0) return;
   /* The widest vector, unless fewer rows than that are there. */
   int64_t rows = c->elem_bytes, vector = widest;
@@ -161,7 +182,8 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   const bool stream = unit && !c->scale.reads_out && c->volume * w > machine.stream_bytes;
   if (c->rank <= 1 && enumerate_copy(c, &machine, used, stream, list) == 1) return 1;
 
-  const int widest = cutt_cpu_isa_kernels(NULL)->vector_bytes;
+  const cutt_cpu_kernels *kernels = cutt_cpu_isa_kernels(NULL);
+  const int widest = kernels->vector_bytes;
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
@@ -178,11 +200,13 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
     dense *= mode->extent;
   }
   const int64_t line = CUTT_CPU_LINE / w;
-  const int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
+  int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
   int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
+  ins = drop_short(in_extent, CUTT_CPU_LINE, w, in_side, ins);
+  outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
-  search s = {c, &machine, list, 0, max};
+  search s = {c, &machine, list, 0, max, kernels->window[__builtin_ctzll((unsigned long long)w)] != NULL};
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;

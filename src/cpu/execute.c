@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "cpu/prepared.h"
+#include "cpu/windows.h"
 
 enum { LINE = CUTT_CPU_LINE };
 
@@ -105,7 +106,17 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 /* Pieces of a gather between two looks at what to prefetch. */
 enum { GATHER_BYTES = 512 };
 
-static void gather_run(const cutt_cpu_plan *p, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  if (p->window != NULL && from + p->windows.low >= j->in_begin &&
+      from + p->windows.high + CUTT_CPU_WINDOW_BYTES <= j->in_end) {
+    const int64_t vectors = (t->rows * p->w + LINE - 1) / LINE, few = GATHER_BYTES / LINE;
+    for (int64_t v = 0; v < vectors; v += few) {
+      p->window(to, from, &p->windows, v, vectors - v < few ? vectors : v + few);
+      cutt_cpu_prefetch(ahead, (int)few);
+    }
+    return;
+  }
   const int64_t few = t->piece < GATHER_BYTES ? GATHER_BYTES / t->piece : 1;
   const int lines = (int)(few * t->piece / LINE);
   for (int64_t r = 0; r < t->rows; r += few) {
@@ -122,11 +133,11 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
     const char *src = t->in + p->segment_in[segment];
     char *carry = s->carry[p->stream ? segment : 0];
     if (j->direct) {
-      gather_run(p, t, dst, src, ahead);
+      gather_run(j, t, dst, src, ahead);
       continue;
     }
     const int64_t lead = begin_run(j, t, dst, s->stage, carry);
-    gather_run(p, t, s->stage + lead, src, ahead);
+    gather_run(j, t, s->stage + lead, src, ahead);
     flush(j, t, dst, s->stage, lead, t->rows * t->piece, carry);
   }
 }
@@ -371,7 +382,7 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
         ahead.base = next.in + in_after;
         ahead.runs = p->aheads;
       }
-      if (p->kernel == CUTT_CPU_GATHER) {
+      if (p->transpose == NULL) {
         gather_tile(j, &t, s, &ahead);
       } else {
         transpose_tile(j, &t, s, &ahead);

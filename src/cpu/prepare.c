@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "cpu/isa.h"
+#include "cpu/windows.h"
 
 /* Walks all positions of the modes that have a role (input order, or output order), first mode fastest, and writes for
  * each the sum of position * stride[mode] (bytes). Returns the largest sum. */
@@ -134,10 +135,17 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   int64_t aheads = t.kernel == CUTT_CPU_COPY ? 0 : plan_ahead(c, &t, &ahead_modes, ahead_mode, &ahead_run);
   if (aheads > CUTT_CPU_MAX_TABLE) aheads = 0;
   const int64_t rows_padded = t.rows < block_rows ? block_rows : t.rows;
+  cutt_cpu_window_fn *window = NULL;
+  if (t.kernel == CUTT_CPU_WINDOW) {
+    window = kernels->window[__builtin_ctzll((unsigned long long)w)];
+    if (window == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", kernels->name);
+  }
+  const size_t window_bytes = window != NULL ? cutt_cpu_windows_bytes(t.rows, w) : 0;
   const size_t entries = (size_t)(rows_padded + 2 * t.inners + 2 * t.segments + t.cols + aheads);
-  cutt_cpu_plan *p = malloc(sizeof *p + entries * sizeof(int64_t));
+  cutt_cpu_plan *p = malloc(sizeof *p + entries * sizeof(int64_t) + window_bytes);
   if (p == NULL) {
-    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", entries * sizeof(int64_t));
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables",
+                      entries * sizeof(int64_t) + window_bytes);
   }
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
   p->kernels = kernels;
@@ -185,6 +193,10 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
     p->ahead = next;
     p->aheads = aheads;
   }
+  if (window != NULL) {
+    cutt_cpu_windows_find(p->row, t.rows, w, (int64_t *)(p + 1) + entries, &p->windows);
+    p->window = window;
+  }
   p->rows = t.rows, p->cols = t.cols, p->inners = t.inners, p->segments = t.segments;
   p->block_rows = block_rows;
   p->x_inside = t.x_inside;
@@ -199,7 +211,9 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
         t.kernel == CUTT_CPU_TRANSPOSE && candidate->param[CUTT_CPU_PARAM_VECTOR] == 64 && !t.x_inside && t.inners == 1;
     p->shift = shifts ? kernels->shift[__builtin_ctzll((unsigned long long)w)] : NULL;
   }
-  p->direct = !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
+  /* A window's vector is stored whole, beyond the end of a run that is no multiple of it. */
+  const bool overruns = t.kernel == CUTT_CPU_WINDOW && (t.rows * w % CUTT_CPU_LINE != 0 || t.split_k >= 0);
+  p->direct = !overruns && !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
   /* Where columns are walked in steps along long rows, the kernel prefetches the next step itself. */
   const bool walks = t.kernel == CUTT_CPU_TRANSPOSE && !t.x_inside && t.steps_cols < t.cols;
   p->ahead_bytes = walks ? t.steps_cols * w : ahead_run * w;

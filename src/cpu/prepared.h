@@ -20,6 +20,8 @@ typedef struct cutt_cpu_plan {
   const cutt_cpu_kernels *kernels;
   cutt_cpu_transpose_fn *transpose; /* NULL: gather */
   cutt_cpu_shift_fn *shift;         /* transpose past the caches without staging; NULL: not for this plan */
+  cutt_cpu_window_fn *window;       /* gather through windows; NULL: piece by piece */
+  cutt_cpu_windows windows;
   cutt_cpu_kernel kernel;
   cutt_scale scale;
   int64_t in_start, out_start; /* bytes from the user's pointers to element (0, ..., 0) */

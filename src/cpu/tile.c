@@ -118,7 +118,8 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     if (v != 16 && v != 32 && v != 64) return refuse(why, "a vector has 16, 32 or 64 bytes");
   } else {
     for (int i = 0; i < k; i++) t->role[c->out_order[i]] = CUTT_CPU_ROW;
-    if (k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1) {
+    if (t->kernel == CUTT_CPU_GATHER && k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 &&
+        c->mode[0].out_stride == 1) {
       t->role[0] = CUTT_CPU_PIECE;
       t->piece = t->extent[0];
     }
@@ -133,6 +134,10 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   if (t->rows > CUTT_CPU_MAX_TABLE || t->cols > CUTT_CPU_MAX_TABLE || t->inners > CUTT_CPU_MAX_TABLE ||
       t->segments > CUTT_CPU_MAX_TABLE) {
     return refuse(why, "a table would be too long");
+  }
+  if (t->kernel == CUTT_CPU_WINDOW) {
+    if (c->elem_bytes == 1 || c->elem_bytes == 16) return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
+    if (t->rows > CUTT_CPU_MAX_WINDOWED) return refuse(why, "a table would have too many windows");
   }
   t->run = t->piece * t->rows * t->inners * (t->x_inside ? t->cols : 1);
   const int64_t stride = cutt_cpu_stage_stride(t->run * c->elem_bytes);

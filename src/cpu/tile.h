@@ -20,7 +20,13 @@
 
 #include "core/backend.h"
 
-typedef enum cutt_cpu_kernel { CUTT_CPU_COPY, CUTT_CPU_GATHER, CUTT_CPU_TRANSPOSE, CUTT_CPU_KERNELS } cutt_cpu_kernel;
+typedef enum cutt_cpu_kernel {
+  CUTT_CPU_COPY,
+  CUTT_CPU_GATHER,    /* piece by piece from a table */
+  CUTT_CPU_TRANSPOSE, /* through registers */
+  CUTT_CPU_WINDOW,    /* the gather's table, several elements per instruction */
+  CUTT_CPU_KERNELS
+} cutt_cpu_kernel;
 
 /* cutt_candidate.param[] of the CPU backend. */
 enum {
@@ -63,9 +69,10 @@ typedef struct cutt_cpu_tile {
 /* Bounds that keep an execution's scratch on the stack small. */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
-  CUTT_CPU_CARRIES = 1024,  /* segments of a tile at most, when stores go past the caches */
-  CUTT_CPU_MAX_STEP = 64,   /* columns of a step at most */
-  CUTT_CPU_MAX_TABLE = 8192 /* entries of a table at most */
+  CUTT_CPU_CARRIES = 1024,     /* segments of a tile at most, when stores go past the caches */
+  CUTT_CPU_MAX_STEP = 64,      /* columns of a step at most */
+  CUTT_CPU_MAX_TABLE = 8192,   /* entries of a table at most */
+  CUTT_CPU_MAX_WINDOWED = 2048 /* of one that is sorted into windows */
 };
 
 /* Bytes between the staging places of two segments: a line for the place inside the first line, a vector's width of

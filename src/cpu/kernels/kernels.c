@@ -128,9 +128,10 @@ CUTT_DEFINE_TRANSPOSES(64)
 
 #if CUTT_VECTOR_BYTES >= 64
 #include "cpu/kernels/shift.h"
-#define CUTT_IF_SHIFT(f) f
+#include "cpu/kernels/window.h"
+#define CUTT_IF_512(f) f
 #else
-#define CUTT_IF_SHIFT(f) NULL
+#define CUTT_IF_512(f) NULL
 #endif
 
 static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, src, bytes); }
@@ -251,7 +252,8 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
             {transpose_16_8, CUTT_IF_32(transpose_32_8), CUTT_IF_64(transpose_64_8)},
             {transpose_16_16, CUTT_IF_32(transpose_32_16), CUTT_IF_64(transpose_64_16)},
         },
-    .shift = {NULL, CUTT_IF_SHIFT(shift_2), CUTT_IF_SHIFT(shift_4), CUTT_IF_SHIFT(shift_8), CUTT_IF_SHIFT(shift_16)},
+    .shift = {NULL, CUTT_IF_512(shift_2), CUTT_IF_512(shift_4), CUTT_IF_512(shift_8), CUTT_IF_512(shift_16)},
+    .window = {NULL, CUTT_IF_512(window_2), CUTT_IF_512(window_4), CUTT_IF_512(window_8), NULL},
     .gather = gather,
     .scatter = scatter,
     .stream = stream,

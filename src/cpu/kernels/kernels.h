@@ -62,6 +62,22 @@ typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *
 typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
                                int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
 
+/* A table of gather offsets, sorted into windows: vector v of the output (64 bytes) has windows first[v] ..
+ * first[v + 1] - 1. Window i is 128 bytes at offset[i]; element e of the vector comes from place index[i * R + e] in it
+ * (in elements; R is 64 / w) where bit e of mask[i] is set. low and high: the smallest and the largest offset. */
+typedef struct cutt_cpu_windows {
+  const int64_t *offset;
+  const uint32_t *mask;
+  const int32_t *first;
+  const uint8_t *index;
+  int64_t low, high;
+} cutt_cpu_windows;
+
+/* The gather of vectors [from, to) through their windows: vector v goes to stage + v * 64, whole. Reads 128 bytes at
+ * each window. */
+typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from,
+                                int64_t to);
+
 typedef struct cutt_cpu_kernels {
   const char *name;
   int vector_bytes; /* of the widest registers */
@@ -70,6 +86,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
 
   cutt_cpu_shift_fn *shift[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
+
+  cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
   /* Equations 4-6 as a table: stage[k] = piece at src + offset[k], for n pieces of piece_bytes each, one after another.
    * Reads and writes nothing beyond them. */

@@ -1,0 +1,19 @@
+/* Finding the windows of a gather (kernels/window.h says what they are). */
+#ifndef CUTT_CPU_WINDOWS_H
+#define CUTT_CPU_WINDOWS_H
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/tile.h"
+
+enum { CUTT_CPU_WINDOW_BYTES = 128 };
+
+/* Windows of one output vector, about: a closed form from the strides of the row modes, O(rank). */
+double cutt_cpu_windows_estimate(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
+/* Bytes that the windows of a table of `rows` entries take at most, w bytes an element. */
+size_t cutt_cpu_windows_bytes(int64_t rows, int64_t w);
+
+/* Finds the windows of a table (offsets in bytes, multiples of w), in memory of that many bytes, aligned to 8. */
+void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, void *memory, cutt_cpu_windows *windows);
+
+#endif
