@@ -40,7 +40,7 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
       const int64_t parts = (extent[i] + aim / 2) / aim;
       if (parts < 2) break;
       int64_t chunk = (extent[i] + parts - 1) / parts;
-      if (prefix == 1) chunk = (chunk + unit - 1) / unit * unit;
+      if (prefix == 1) chunk = chunk < unit ? unit : (chunk + unit / 2) / unit * unit;
       if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
       previous = chunk;
       list[count++] = (side){i + 1, chunk};

@@ -12,20 +12,10 @@ typedef struct shift_column {
   int64_t lead; /* where in it */
 } shift_column;
 
-/* What is left of a column after its whole blocks: `before` is the last of those, `now` the last 64 bytes of it all. */
-static void finish_column(const shift_column *column, char *carry, const char *before, const char *now, int64_t bytes,
-                          bool last) {
-  const int64_t whole = bytes / 64 * 64, over = bytes - whole, end = column->lead + bytes;
-  char tail[192];
-  memcpy(tail, before, 64);
-  memcpy(tail + over, now, 64); /* the column's bytes from whole - 64 on */
-  int64_t at = whole;           /* of the line after the whole blocks' last one */
-  if (column->lead + over >= 64) {
-    cutt_stream_line(column->line + at, tail + 64 - column->lead);
-    at += 64;
-  }
-  memcpy(carry, now, 64);
-  if (last && at < end) copy_bytes(column->line + at, now + 64 - (end - at), end - at);
+/* The end of a run, a part of a line; `now` holds the run's last 64 bytes. */
+static void finish_column(const shift_column *column, const char *now, int64_t bytes) {
+  const int64_t end = column->lead + bytes, part = end % 64;
+  copy_bytes(column->line + end - part, now + 64 - part, part);
 }
 
 /* W: bytes of an element; P: bytes that places in a line are multiples of, the permute's element (T). */
@@ -92,9 +82,21 @@ static void finish_column(const shift_column *column, char *carry, const char *b
         }                                                                                                              \
         continue;                                                                                                      \
       }                                                                                                                \
-      block_64_##W(now, src + c0 * W, row + nrows - R);                                                                \
-      for (int i = from; i < to; i++) {                                                                                \
-        finish_column(&column[i], carry[c0 + i], (const char *)&before[i], (const char *)&now[i], nrows *W, last);     \
+      block_64_##W(now, src + c0 * W,                                                                                  \
+                   row + nrows - R); /* the run's last 64 bytes: `over` more than the whole blocks */                  \
+      const int64_t over = (nrows - r) * W;                                                                            \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
+        if (i < from || i >= to) continue;                                                                             \
+        const int64_t lead = column[i].lead;                                                                           \
+        if (lead + over >= 64) { /* one more whole line: its first `lead` bytes are in before, the others in now */    \
+          const T first_of_before = (T)((64 - lead) / P), first_of_now = (T)((128 - over - lead) / P);                 \
+          const cutt_shift_index_##W in_before = (cutt_shift_index_##W)(iota < (T)(lead / P));                         \
+          const cutt_shift_index_##W place = iota + first_of_now + (in_before & (T)(first_of_before - first_of_now));  \
+          const __m512i line = PERMUTE((__m512i)before[i], (__m512i)place, (__m512i)now[i]);                           \
+          _mm512_stream_si512((void *)(column[i].line + r * W), line);                                                 \
+        }                                                                                                              \
+        memcpy(carry[c0 + i], &now[i], 64);                                                                            \
+        if (last) finish_column(&column[i], (const char *)&now[i], nrows *W);                                          \
       }                                                                                                                \
     }                                                                                                                  \
   }
