@@ -127,7 +127,7 @@ PROGRAM
 stage_fuzz() {
   can_clang -fsanitize=address,undefined || return 77
   configure_and_build asan || return 1
-  local target name count=0 result=0
+  local target name log count=0 result=0
   for target in build-asan/fuzz/fuzz_*; do
     [[ -x $target && -f $target ]] || continue
     name=$(basename "$target")
@@ -136,12 +136,15 @@ stage_fuzz() {
     mkdir -p "build-asan/corpus/$name"
     local seeds=()
     if [[ -d tests/fuzz/seeds/$name ]]; then seeds=("tests/fuzz/seeds/$name"); fi
-    ASAN_OPTIONS=allocator_may_return_null=1 "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+    log=build-asan/corpus/$name.log
+    if ASAN_OPTIONS=allocator_may_return_null=1 "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
       -print_final_stats=1 -verbosity=0 -artifact_prefix="build-asan/corpus/$name-" \
-      "build-asan/corpus/$name" ${seeds[@]+"${seeds[@]}"} 2>&1 | tail -n 40
-    if [[ ${PIPESTATUS[0]} -ne 0 ]]; then
+      "build-asan/corpus/$name" ${seeds[@]+"${seeds[@]}"} >"$log" 2>&1; then
+      grep '^stat::' "$log"
+    else
       result=1
-      echo "-- $name FAILED; the input is build-asan/corpus/$name-*"
+      grep -v '^"' "$log" | tail -n 80
+      echo "-- $name FAILED; the input is build-asan/corpus/$name-*, and all that it said is in $log"
     fi
   done
   note="$count targets, $fuzz_seconds s each"

@@ -8,7 +8,17 @@
 #include "support/problem.h"
 #include "support/try.h"
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Threads that spin while they wait for work would take the processor from the fuzzer. */
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc;
+  (void)argv;
+  setenv("OMP_WAIT_POLICY", "passive", 0);
+  setenv("KMP_BLOCKTIME", "0", 0);
+  return 0;
+}
 
 enum { MOST_BYTES = 1 << 18 }; /* of a side's span, for what is executed */
 

@@ -4,12 +4,14 @@
 #include "support/try.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "core/plan.h"
@@ -66,7 +68,7 @@ static void crashed(int number) {
     if (signals[i] == number) sigaction(number, &old_action[i], NULL);
 }
 
-/* Longer than any problem takes, sanitizers included. */
+/* Of processor time, since a loaded machine may stand still for long: more than any problem takes, sanitizers included. */
 enum { HANG_SECONDS = 120 };
 
 static void hung(int number) {
@@ -87,12 +89,12 @@ static void watch_signals(void) {
     if (old.sa_handler != crashed) old_action[i] = old;
   }
   action.sa_handler = hung;
-  sigaction(SIGALRM, &action, NULL);
-  alarm(HANG_SECONDS);
+  sigaction(SIGPROF, &action, NULL);
+  setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {HANG_SECONDS, 0}}, NULL);
 }
 
 static void unwatch_signals(void) {
-  alarm(0);
+  setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {0, 0}}, NULL);
   for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &old_action[i], NULL);
 }
 
@@ -283,6 +285,12 @@ static int64_t mutated(test_rng *rng, int64_t value) {
   }
 }
 
+/* A few threads, or a number that must be refused: hundreds would be right and slow. */
+static int mutated_threads(test_rng *rng) {
+  static const int threads[] = {1, 2, 3, 5, 0, -1, INT_MIN, INT_MAX, 1 << 20};
+  return threads[test_random_in(rng, 0, (int64_t)(sizeof threads / sizeof *threads) - 1)];
+}
+
 static void mutate(test_rng *rng, cutt_candidate *c) {
   for (int changes = (int)test_random_in(rng, 1, 3); changes > 0; changes--) {
     int64_t field = test_random_in(rng, 0, 5 + CUTT_PARAMS);
@@ -303,7 +311,7 @@ static void mutate(test_rng *rng, cutt_candidate *c) {
         c->split_k = mutated(rng, c->split_k);
         break;
       case 5:
-        c->threads = (int)mutated(rng, c->threads);
+        c->threads = mutated_threads(rng);
         break;
       default:
         c->param[field - 6] = mutated(rng, c->param[field - 6]);
