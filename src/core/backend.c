@@ -12,20 +12,20 @@ const char *const cutt_method_name[CUTT_METHODS] = {
 };
 
 cuttResult cutt_backend_select(cuttBackend_t id, const cutt_backend **backend) {
-  if (id != CUTT_BACKEND_AUTO && id != CUTT_BACKEND_CPU) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "options->backend is %ld; it must be one of the values of cuttBackend_t",
-                      (long)id);
-  }
-  const char *why = "this build has none";
+  const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
     if (id != CUTT_BACKEND_AUTO && (*b)->id != id) continue;
+    if (name == NULL) name = (*b)->id_name;
     if ((*b)->probe(&why)) {
       *backend = *b;
       return CUTT_SUCCESS;
     }
   }
-  return cutt_error(CUTT_INVALID_DEVICE, "options->backend is %s, and no such backend is usable here: %s",
-                    id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : "CUTT_BACKEND_CPU",
+  if (name == NULL) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->backend is %ld; it must be one of the values of cuttBackend_t",
+                      (long)id);
+  }
+  return cutt_error(CUTT_INVALID_DEVICE, "options->backend is %s, and no such backend is usable here: %s", name,
                     why ? why : "it does not say why");
 }
 

@@ -37,6 +37,8 @@ enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
 typedef struct cutt_backend {
   const char *name; /* "cpu" */
   cuttBackend_t id;
+  const char *id_name;           /* "CUTT_BACKEND_CPU" */
+  bool has_streams;              /* takes a stream; without, one that is not NULL is refused */
   const char *const *param_name; /* CUTT_PARAMS entries, NULL for unused ones */
 
   /* Is it usable here? On false *why is a text for people ("libcuda.so.1 was not found"). */

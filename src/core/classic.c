@@ -117,7 +117,7 @@ static cuttResult check_arguments(const cuttHandle *handle, int rank, const int 
   const cutt_backend *backend = NULL;
   const cuttResult result = cutt_backend_select(CUTT_BACKEND_AUTO, &backend);
   if (result) return result;
-  if (stream && backend->id == CUTT_BACKEND_CPU) {
+  if (stream && !backend->has_streams) {
     return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be 0, because the plan is for the CPU",
                       (void *)stream);
   }

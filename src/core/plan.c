@@ -20,7 +20,6 @@
 /* Notices most pointers that are not a plan, or no longer. */
 static const uint64_t alive = UINT64_C(0x6375747420706c61), dead = UINT64_C(0xdeaddeaddeaddead);
 
-
 /* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes a number. */
 static const size_t first_options_size = sizeof(cuttOptions_t);
 static const size_t first_info_size = sizeof(cuttPlanInfo_t);
@@ -153,7 +152,7 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (stream && plan->backend->id == CUTT_BACKEND_CPU) {
+  if (stream && !plan->backend->has_streams) {
     return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be NULL for a plan on the CPU", (void *)stream);
   }
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;

@@ -14,8 +14,8 @@
 #include "cpu/prepared.h"
 
 static bool probe(const char **why) {
-  *why = "";
-  return true;
+  cutt_cpu_isa_kernels(why);
+  return *why == NULL;
 }
 
 static const char *isa(void) { return cutt_cpu_isa_kernels(NULL)->name; }
@@ -115,6 +115,8 @@ static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "s
 const cutt_backend cutt_cpu_backend = {
     .name = "cpu",
     .id = CUTT_BACKEND_CPU,
+    .id_name = "CUTT_BACKEND_CPU",
+    .has_streams = false,
     .param_name = param_name,
     .probe = probe,
     .isa = isa,
