@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,9 @@ static void on_ending_signal(int number) {
 
 static void on_bus_error(int number, siginfo_t *info, void *context) {
   (void)context;
+  /* Several threads may be struck at once; one of them speaks, and ends the program under the others. */
+  static atomic_flag struck = ATOMIC_FLAG_INIT;
+  while (atomic_flag_test_and_set(&struck)) pause();
   static const char output_message[] = "cutt: the output could not be written: the disk is full or failed\n";
   const volatile uint8_t *address = info->si_addr;
   const char *text = NULL;
@@ -51,6 +55,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     _exit(CUTT_CLI_FAILED);
   }
   signal(number, SIG_DFL); /* a fault of the program itself: let it show as one */
+  atomic_flag_clear(&struck);
 }
 
 static void install_handlers(void) {

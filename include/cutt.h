@@ -142,9 +142,9 @@ typedef struct cuttWisdom *cuttWisdom_t;
 
 /* How to plan. NULL where options are taken means CUTT_OPTIONS_INIT. */
 typedef struct cuttOptions {
-  size_t struct_size;     /* sizeof(cuttOptions_t) */
+  size_t struct_size; /* sizeof(cuttOptions_t) */
   cuttBackend_t backend;
-  int threads;            /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed) */
+  int threads; /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed) */
   cuttChoice_t choice;
   double measure_seconds; /* CUTT_MEASURE: time limit; 0: 2 seconds */
   const void *measure_in; /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own */
@@ -177,7 +177,7 @@ CUTT_API cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_
 /* ---------------------------------------------------------------------------------------------- what a plan is */
 
 typedef struct cuttPlanInfo {
-  size_t struct_size;       /* set to sizeof(cuttPlanInfo_t) before the call */
+  size_t struct_size; /* set to sizeof(cuttPlanInfo_t) before the call */
   cuttBackend_t backend;
   const char *method;       /* "Copy", "TiledCopy", "Tiled", "Packed" or "PackedSplit"; lives as long as the library */
   const char *isa;          /* instruction set or architecture, such as "avx512"; likewise */

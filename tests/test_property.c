@@ -21,6 +21,11 @@ static uint64_t base_seed;
 /* A generator of its own for every test, so that leaving one out does not change the others. */
 static test_rng rng_for(uint64_t test) { return (test_rng){test_mix(base_seed + test * 1000003)}; }
 
+/* Under sanitizers (CUTT_TEST_SCALE below 1), is this one of the problems of a list that are taken? */
+static bool sampled(int turn) {
+  return test_scale() >= 1.0 || (double)(test_mix((uint64_t)turn) % 1000) < 1000.0 * test_scale();
+}
+
 /* Gives a problem a place in memory and a number of threads, all of them in turn. */
 static void vary(test_problem *p, int turn) {
   static const int places[] = {0, TEST_AT_END, 1, 16, TEST_AT_START, 8, 4, 63, 32, 2, 12, 33};
@@ -65,13 +70,12 @@ static void every_permutation(void **unused) {
   int turn = 0;
   for (int rank = 1; rank <= 5; rank++) {
     for (size_t set = 0; set < sizeof sets / sizeof *sets; set++) {
-      int perm[5] = {0, 1, 2, 3, 4}, number = 0;
-      int stride = test_scale() < 1.0 && rank == 5 ? (int)(1.0 / test_scale()) : 1; /* a sample under sanitizers */
+      int perm[5] = {0, 1, 2, 3, 4};
       do {
-        if (number++ % stride != 0) continue;
         for (int t = 0; t < MOVED_TYPES; t++) {
+          if (!sampled(++turn)) continue;
           test_problem p = test_packed(moved_types[t], rank, sets[set], perm);
-          vary(&p, turn++);
+          vary(&p, turn);
           test_check(&p, turn % 4 ? TEST_CHOSEN | TEST_CANDIDATES : TEST_ALL);
         }
       } while (next_permutation(perm, rank));
@@ -82,13 +86,14 @@ static void every_permutation(void **unused) {
 static void every_small_matrix(void **unused) {
   (void)unused;
   const int perm[2] = {1, 0};
-  int turn = 0, step = test_scale() < 1.0 ? 3 : 1;
+  int turn = 0;
   for (int64_t rows = 1; rows <= 40; rows++) {
-    for (int64_t columns = 1 + (step > 1 ? rows % step : 0); columns <= 40; columns += step) {
+    for (int64_t columns = 1; columns <= 40; columns++) {
       const int64_t extents[2] = {rows, columns};
       for (int t = 0; t < MOVED_TYPES; t++) {
+        if (!sampled(++turn)) continue;
         test_problem p = test_packed(moved_types[t], 2, extents, perm);
-        vary(&p, turn++);
+        vary(&p, turn);
         test_check(&p, TEST_ALL);
       }
     }
@@ -103,8 +108,8 @@ static void matrices_around_vector_widths(void **unused) {
   for (int i = 0; i < count; i++) {
     for (int j = 0; j < count; j++) {
       const int64_t extents[2] = {sizes[i], sizes[j]};
-      for (int t = 0; t < MOVED_TYPES; t++, turn++) {
-        if (test_scale() < 1.0 && turn % 7) continue;
+      for (int t = 0; t < MOVED_TYPES; t++) {
+        if (!sampled(++turn)) continue;
         test_problem p = test_packed(moved_types[t], 2, extents, perm);
         vary(&p, turn);
         test_check(&p, TEST_ALL);
@@ -204,9 +209,9 @@ static void reversals_and_repeats(void **unused) {
   const int64_t extents[3] = {19, 6, 11};
   int perm[3] = {0, 1, 2}, turn = 0;
   do {
-    for (int i = 0; i < 27; i++) {          /* every sign of every input stride, 0 included */
-      for (int j = 0; j < 8; j++, turn++) { /* every sign of every output stride */
-        if (test_scale() < 1.0 && turn % 5) continue;
+    for (int i = 0; i < 27; i++) {  /* every sign of every input stride, 0 included */
+      for (int j = 0; j < 8; j++) { /* every sign of every output stride */
+        if (!sampled(++turn)) continue;
         test_problem p = test_packed(moved_types[turn % MOVED_TYPES], 3, extents, perm);
         p.in_strided = p.out_strided = true;
         for (int n = 0, rest = i; n < 3; n++, rest /= 3) p.in_strides[n] *= signs[rest % 3];
@@ -393,7 +398,7 @@ static void megabytes(void **unused) {
   for (int i = 0; i < count; i++) {
     for (int t = 0; t < MOVED_TYPES; t++) {
       const int turn = i * MOVED_TYPES + t;
-      if (turn % (test_scale() < 1.0 ? 12 : 2) != 0) continue; /* every second one: each takes a while */
+      if (turn % 2 != 0 || !sampled(turn)) continue; /* every second one: each takes a while */
       test_problem p = test_packed(moved_types[t], rows[i].rank, rows[i].extents, rows[i].perm);
       vary(&p, turn / 2);
       test_check(&p, TEST_ALL);

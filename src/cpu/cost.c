@@ -29,7 +29,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
       /* The chunks of a split mode of M_k come one right after another: no line is lost between them. */
       const bool walked = i == t->split_k;
       dense *= walked ? c->mode[i].extent : extent;
-      if (extent < c->mode[i].extent && !walked) strides |= stride * extent;
+      if (extent < c->mode[i].extent && !walked) strides |= dense;
       leading = extent == c->mode[i].extent;
     } else {
       leading = false;

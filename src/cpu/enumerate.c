@@ -191,13 +191,13 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   for (int64_t dense = 1; in_modes < c->rank; in_modes++) { /* the leading modes, gaps allowed */
     if (c->mode[in_modes].in_stride <= 0 || dense > MAX_RUN_BYTES) break;
     in_extent[in_modes] = c->mode[in_modes].extent;
-    dense *= in_extent[in_modes];
+    dense = dense > MAX_RUN_BYTES / in_extent[in_modes] ? MAX_RUN_BYTES + 1 : dense * in_extent[in_modes];
   }
   for (int64_t dense = c->mode[c->out_order[0]].out_stride; out_modes < c->rank; out_modes++) {
     const cutt_mode *mode = &c->mode[c->out_order[out_modes]];
     if (mode->out_stride != dense) break;
     out_extent[out_modes] = mode->extent;
-    dense *= mode->extent;
+    dense = cutt_cpu_next_stride(dense, mode->extent);
   }
   const int64_t line = CUTT_CPU_LINE / w;
   int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);

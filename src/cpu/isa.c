@@ -74,7 +74,7 @@ const cutt_cpu_kernels *cutt_cpu_isa_kernels(const char **note) {
     if (forced != NULL && strcmp(forced, best->name) == 0) return best;
   }
   if (forced != NULL && note != NULL) {
-    *note = "CUTT_CPU_ISA names an instruction set that is not usable here; `cutt devices` lists those that are";
+    *note = "CUTT_CPU_ISA names no instruction set that is usable here; without it, `cutt devices` lists them";
   }
   return best;
 }

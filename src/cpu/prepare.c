@@ -23,9 +23,11 @@ static int64_t fill_table(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_
     table[n] = sum;
     if (sum > largest) largest = sum;
     for (int i = 0; i < modes; i++) {
-      sum += stride[mode[i]];
-      if (++x[i] < t->extent[mode[i]]) break;
-      sum -= stride[mode[i]] * t->extent[mode[i]];
+      if (++x[i] < t->extent[mode[i]]) {
+        sum += stride[mode[i]];
+        break;
+      }
+      sum -= stride[mode[i]] * (t->extent[mode[i]] - 1);
       x[i] = 0;
     }
   }

@@ -82,7 +82,7 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   for (int i = 0; i < k; i++) {
     const int mode = c->out_order[i];
     if (c->mode[mode].out_stride != dense) return refuse(why, "M_k is not contiguous in the output");
-    dense *= c->mode[mode].extent;
+    dense = cutt_cpu_next_stride(dense, c->mode[mode].extent);
     in_k[mode] = true;
     t->extent[mode] = c->mode[mode].extent;
     t->role[mode] = CUTT_CPU_INNER;
@@ -157,13 +157,13 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   }
 
   /* Outside of the tile: first what continues the output run, then the rest. */
-  int64_t next = t->last_k < 0 ? 0 : c->mode[t->last_k].out_stride * c->mode[t->last_k].extent;
+  int64_t next = t->last_k < 0 ? 0 : cutt_cpu_next_stride(c->mode[t->last_k].out_stride, c->mode[t->last_k].extent);
   for (int i = k; i < rank && next > 0; i++) {
     const int mode = c->out_order[i];
     if (t->role[mode] != CUTT_CPU_OUTER || c->mode[mode].out_stride != next) break;
     t->role[mode] = CUTT_CPU_SEQUENCE;
     t->sequence[t->sequences++] = mode;
-    next *= c->mode[mode].extent;
+    next = cutt_cpu_next_stride(next, c->mode[mode].extent);
   }
   if (stream && t->run * c->elem_bytes < CUTT_CPU_LINE && (t->split_k >= 0 || t->sequences > 0)) {
     return refuse(why, "stores past the caches need a line at least from each tile");

@@ -80,6 +80,12 @@ enum {
  * of the L1 cache. */
 int64_t cutt_cpu_stage_stride(int64_t run_bytes);
 
+/* stride * extent, or 0 (no stride) where that is beyond 64 bits: a sparse tensor may end close to there. */
+static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
+  int64_t next;
+  return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
+}
+
 /* Derives the geometry; false with *why if the candidate does not fit the problem (bounds above included). */
 bool cutt_cpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate *candidate, cutt_cpu_tile *tile,
                           const char **why);
