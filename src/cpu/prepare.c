@@ -218,7 +218,12 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   p->direct = !overruns && !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
   /* Where columns are walked in steps along long rows, the kernel prefetches the next step itself. */
   const bool walks = t.kernel == CUTT_CPU_TRANSPOSE && !t.x_inside && t.steps_cols < t.cols;
-  p->ahead_bytes = walks ? t.steps_cols * w : ahead_run * w;
+  p->ahead_bytes = ahead_run * w;
+  if (walks) { /* and what comes after the last step is the first one of the next tile */
+    p->ahead = p->row;
+    p->aheads = t.rows;
+    p->ahead_bytes = t.steps_cols * w;
+  }
 
   p->split_m = split_of(c, &t, t.split_m);
   p->split_k = split_of(c, &t, t.split_k);

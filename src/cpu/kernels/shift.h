@@ -33,15 +33,17 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
       shift_column column[E];                                                                                          \
       cutt_shift_index_##W index[E];                                                                                   \
       cutt_v64_8 before[E], now[E];                                                                                    \
+      int64_t leads = 0;                                                                                               \
       _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
         const int64_t at = i >= from && i < to ? c0 + i : c;                                                           \
         column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);                                                           \
         column[i].line = dst[at] - column[i].lead;                                                                     \
         index[i] = iota + (T)((64 - column[i].lead) / P);                                                              \
         memcpy(&before[i], carry[at], 64);                                                                             \
+        leads |= column[i].lead;                                                                                       \
       }                                                                                                                \
       int64_t r = 0;                                                                                                   \
-      if (first) { /* the line that a column begins in is in part somebody else's */                                   \
+      if (first && leads != 0) { /* the line that a column begins in is in part somebody else's */                     \
         block_64_##W(now, src + c0 * W, row);                                                                          \
         for (int i = from; i < to; i++) {                                                                              \
           char head[64];                                                                                               \
@@ -76,7 +78,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
           }                                                                                                            \
         }                                                                                                              \
       }                                                                                                                \
-      if (r == nrows && !last) {                                                                                       \
+      if (r == nrows && (!last || leads == 0)) {                                                                       \
         _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                         \
           if (i >= from && i < to) memcpy(carry[c0 + i], &before[i], 64);                                              \
         }                                                                                                              \
