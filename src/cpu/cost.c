@@ -50,20 +50,20 @@ typedef struct row_lines {
 
 static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
   row_lines r = {1, 1, 0};
-  int64_t distances = 0, dense = 1;
+  int64_t distances = 0, dense = 1, run_lines = 1;
   for (int i = 0; i < c->rank; i++) {
     if (t->extent[i] == 1) continue;
     const bool row = t->role[i] == CUTT_CPU_ROW || t->role[i] == CUTT_CPU_INNER;
     const int64_t stride = c->mode[i].in_stride;
     if (stride == dense) {
       dense *= t->extent[i];
-      if (row && dense * c->elem_bytes > LINE) r.lines *= dense * c->elem_bytes / LINE;
+      if (row && dense * c->elem_bytes > LINE) run_lines = dense * c->elem_bytes / LINE;
     } else if (row) {
       r.runs *= t->extent[i];
       distances |= stride * c->elem_bytes;
     }
   }
-  r.lines *= r.runs;
+  r.lines = r.runs * run_lines;
   r.distance = distances & -distances;
   return r;
 }
