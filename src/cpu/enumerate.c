@@ -51,15 +51,16 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
   return count;
 }
 
-/* Drops the choices whose run is shorter than some bytes, as long as longer ones are left. */
-static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, side *list, int count) {
+/* Drops the choices whose run is shorter than some bytes, as long as longer ones are left. keep_whole: not those with
+ * whole modes, since longer choices of M_m may not fit an M_k that has their last mode. */
+static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, bool keep_whole, side *list, int count) {
   int kept = 0;
   for (int i = 0; i < count; i++) {
     int64_t run = w;
     for (int j = 0; j < list[i].modes; j++) {
       run *= j == list[i].modes - 1 && list[i].split != 0 ? list[i].split : extent[j];
     }
-    if (run >= bytes) list[kept++] = list[i];
+    if (run >= bytes || (keep_whole && list[i].split == 0)) list[kept++] = list[i];
   }
   return kept > 0 ? kept : count;
 }
@@ -202,8 +203,8 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   const int64_t line = CUTT_CPU_LINE / w;
   int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
   int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
-  ins = drop_short(in_extent, CUTT_CPU_LINE, w, in_side, ins);
-  outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, out_side, outs);
+  ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
+  outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
   search s = {c, &machine, list, 0, max, kernels->window[__builtin_ctzll((unsigned long long)w)] != NULL};
