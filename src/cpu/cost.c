@@ -82,7 +82,8 @@ static double log2_of(int64_t n) { /* by eye: linear between powers of two */
 }
 
 void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
-                    const cutt_cpu_machine *machine, double n[CUTT_CPU_COUNTS]) {
+                    const cutt_cpu_machine *machine, double counts[CUTT_CPU_COUNTS]) {
+  double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
@@ -114,8 +115,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t vector = candidate->param[CUTT_CPU_PARAM_VECTOR], rows = vector / c->elem_bytes;
     const int64_t columns = 16 / c->elem_bytes;
-    const double blocks = (double)((t->rows + rows - 1) / rows) * (double)((t->cols + columns - 1) / columns) *
-                          (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
+    const int64_t down = (t->rows + rows - 1) / rows, across = (t->cols + columns - 1) / columns;
+    const double blocks =
+        (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
     n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->x_inside ? t->cols : t->steps_cols));

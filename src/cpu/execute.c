@@ -150,12 +150,14 @@ static void transpose_guarded(const job *j, char *stage, const int64_t *pos, con
   const cutt_cpu_plan *p = j->p;
   const int64_t w = p->w, back = 16 - cols * w, extra = back / w;
   int64_t pos_back[16];
-  for (int64_t c = 0; c < cols + extra; c++) pos_back[c] = pos[c < extra ? 0 : c - extra];
+  for (int64_t c = 0; c < cols + extra; c++) {
+    pos_back[c] = pos[c < extra ? 0 : c - extra]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): cols >= 1 */
+  }
   cutt_cpu_ahead none = {NULL, NULL, 0, 0, 0, 0};
   const int64_t block = p->block_rows;
   for (int64_t r = 0; r < rows; r += block) {
     if (r + block > rows && rows >= block) r = rows - block;
-    int64_t low = row[r], high = row[r];
+    int64_t low = row[r], high = row[r]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): rows >= 1 */
     for (int64_t i = 1; i < block; i++) {
       if (row[r + i] < low) low = row[r + i];
       if (row[r + i] > high) high = row[r + i];
