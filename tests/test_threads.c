@@ -64,6 +64,24 @@ static void *execute_plan(void *argument) {
   return NULL;
 }
 
+/* Plans p for so many threads, and executes that one plan from all of the test's threads at once. */
+static void execute_by_all(const test_problem *p, int threads) {
+  const cuttProblem_t view = test_problem_view(p);
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.threads = threads;
+  job jobs[THREADS];
+  memset(jobs, 0, sizeof jobs);
+  unsigned char *expected, *in = make_input(p, &expected, &jobs[0].bytes);
+  assert_success(cuttPlanCreate(&jobs[0].plan, &view, &options));
+  jobs[0].in = in;
+  jobs[0].expected = expected;
+  for (int i = 1; i < THREADS; i++) jobs[i] = jobs[0];
+  run_all(execute_plan, jobs);
+  assert_success(cuttPlanDestroy(jobs[0].plan));
+  free(in);
+  free(expected);
+}
+
 static void one_plan_many_threads(void **unused) {
   (void)unused;
   static const int64_t extents[][4] = {{31, 7, 12, 9}, {3, 5, 90, 41}, {128, 64, 2, 3}};
@@ -71,20 +89,7 @@ static void one_plan_many_threads(void **unused) {
   for (int n = 0; n < 3; n++) {
     for (int threads = 1; threads <= 2; threads++) {
       const test_problem p = test_packed(CUTT_BYTES_4, 4, extents[n], perms[n]);
-      const cuttProblem_t view = test_problem_view(&p);
-      cuttOptions_t options = CUTT_OPTIONS_INIT;
-      options.threads = threads;
-      job jobs[THREADS];
-      memset(jobs, 0, sizeof jobs);
-      unsigned char *expected, *in = make_input(&p, &expected, &jobs[0].bytes);
-      assert_success(cuttPlanCreate(&jobs[0].plan, &view, &options));
-      jobs[0].in = in;
-      jobs[0].expected = expected;
-      for (int i = 1; i < THREADS; i++) jobs[i] = jobs[0];
-      run_all(execute_plan, jobs);
-      assert_success(cuttPlanDestroy(jobs[0].plan));
-      free(in);
-      free(expected);
+      execute_by_all(&p, threads);
     }
   }
 }
@@ -95,20 +100,7 @@ static void one_large_plan_many_threads(void **unused) {
   const int64_t extents[3] = {151, 70, 131};
   const int perm[3] = {2, 1, 0};
   const test_problem p = test_packed(CUTT_BYTES_8, 3, extents, perm);
-  const cuttProblem_t view = test_problem_view(&p);
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.threads = 3;
-  job jobs[THREADS];
-  memset(jobs, 0, sizeof jobs);
-  unsigned char *expected, *in = make_input(&p, &expected, &jobs[0].bytes);
-  assert_success(cuttPlanCreate(&jobs[0].plan, &view, &options));
-  jobs[0].in = in;
-  jobs[0].expected = expected;
-  for (int i = 1; i < THREADS; i++) jobs[i] = jobs[0];
-  run_all(execute_plan, jobs);
-  assert_success(cuttPlanDestroy(jobs[0].plan));
-  free(in);
-  free(expected);
+  execute_by_all(&p, 3);
 }
 
 static void *make_and_break_plans(void *argument) {
