@@ -153,6 +153,21 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   consider(s, q);
 }
 
+/* Every choice of the output's side with none and with every one of the input's. */
+static void consider_sides(search *s, cutt_candidate *q, bool stream, int widest, const side *out_side, int outs,
+                           const side *in_side, int ins) {
+  q->param[CUTT_CPU_PARAM_STREAM] = stream;
+  for (int o = 0; o < outs; o++) {
+    q->k = out_side[o].modes;
+    q->split_k = out_side[o].split;
+    for (int i = -1; i < ins; i++) {
+      q->m = i < 0 ? 0 : in_side[i].modes;
+      q->split_m = i < 0 ? 0 : in_side[i].split;
+      consider_kernels(s, q, widest);
+    }
+  }
+}
+
 static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machine, int threads, bool stream,
                           cutt_candidate *list) {
   memset(list, 0, sizeof *list);
@@ -188,6 +203,7 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
+  in_extent[0] = out_extent[0] = 1; /* there is a first mode, which not every compiler sees */
   side in_side[MAX_SIDES], out_side[MAX_SIDES];
   for (int64_t dense = 1; in_modes < c->rank; in_modes++) { /* the leading modes, gaps allowed */
     if (c->mode[in_modes].in_stride <= 0 || dense > MAX_RUN_BYTES) break;
@@ -211,23 +227,9 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;
-  for (int past = 0; past <= 1; past++) {
-    q.param[CUTT_CPU_PARAM_STREAM] = stream && past == 0;
-    if (past == 1 && (!stream || s.count > 0)) continue; /* through the caches only where past them nothing fits */
-    if (past == 1) q.param[CUTT_CPU_PARAM_STREAM] = 0;
-    for (int o = 0; o < outs; o++) {
-      q.k = out_side[o].modes;
-      q.split_k = out_side[o].split;
-      q.m = 0;
-      q.split_m = 0;
-      consider_kernels(&s, &q, widest);
-      for (int i = 0; i < ins; i++) {
-        q.m = in_side[i].modes;
-        q.split_m = in_side[i].split;
-        consider_kernels(&s, &q, widest);
-      }
-    }
-  }
+  consider_sides(&s, &q, stream, widest, out_side, outs, in_side, ins);
+  /* Through the caches only where past them nothing fits. */
+  if (stream && s.count == 0) consider_sides(&s, &q, false, widest, out_side, outs, in_side, ins);
   if (s.count == 0) { /* always possible: element by element along the smallest output stride */
     q.m = 0, q.split_m = 0;
     q.k = 1;

@@ -132,9 +132,12 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
     }
     block_rows = v / w;
   }
+  /* Where columns are walked in steps along long rows, what comes after a tile's last step is the first one of the next
+   * tile: its rows are the runs to prefetch. Elsewhere it is the next tile, whole. */
+  const bool walks = t.kernel == CUTT_CPU_TRANSPOSE && !t.x_inside && t.steps_cols < t.cols;
   int ahead_mode[CUTT_MAX_RANK], ahead_modes = 0;
-  int64_t ahead_run = 0;
-  int64_t aheads = t.kernel == CUTT_CPU_COPY ? 0 : plan_ahead(c, &t, &ahead_modes, ahead_mode, &ahead_run);
+  int64_t ahead_run = t.steps_cols, aheads = 0;
+  if (t.kernel != CUTT_CPU_COPY && !walks) aheads = plan_ahead(c, &t, &ahead_modes, ahead_mode, &ahead_run);
   if (aheads > CUTT_CPU_MAX_TABLE) aheads = 0;
   const int64_t rows_padded = t.rows < block_rows ? block_rows : t.rows;
   cutt_cpu_window_fn *window = NULL;
@@ -177,7 +180,7 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   p->row_max = fill_table(c, &t, CUTT_CPU_ROW, true, in_stride, next, t.rows);
   for (int64_t i = t.rows; i < rows_padded; i++) next[i] = next[t.rows - 1];
   p->row = next, next += rows_padded;
-  p->inner_max = fill_table(c, &t, CUTT_CPU_INNER, true, in_stride, next, t.inners);
+  fill_table(c, &t, CUTT_CPU_INNER, true, in_stride, next, t.inners);
   p->inner_in = next, next += t.inners;
   fill_table(c, &t, CUTT_CPU_INNER, true, run_stride, next, t.inners);
   p->inner_pos = next, next += t.inners;
@@ -216,13 +219,10 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   /* A window's vector is stored whole, beyond the end of a run that is no multiple of it. */
   const bool overruns = t.kernel == CUTT_CPU_WINDOW && (t.rows * w % CUTT_CPU_LINE != 0 || t.split_k >= 0);
   p->direct = !overruns && !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
-  /* Where columns are walked in steps along long rows, the kernel prefetches the next step itself. */
-  const bool walks = t.kernel == CUTT_CPU_TRANSPOSE && !t.x_inside && t.steps_cols < t.cols;
   p->ahead_bytes = ahead_run * w;
-  if (walks) { /* and what comes after the last step is the first one of the next tile */
+  if (walks) {
     p->ahead = p->row;
     p->aheads = t.rows;
-    p->ahead_bytes = t.steps_cols * w;
   }
 
   p->split_m = split_of(c, &t, t.split_m);

@@ -41,9 +41,9 @@ typedef struct cutt_cpu_plan {
   const int64_t *col_out;                  /* cols: output offset (x outside) or position in the run (x inside) */
   const int64_t *ahead; /* aheads: starts of the input runs of a tile, for the prefetch of the next one */
   int64_t rows, cols, inners, segments, aheads;
-  int64_t row_max, inner_max; /* largest entries of row and inner_in */
-  int64_t block_rows;         /* rows of a vector */
-  int64_t ahead_bytes;        /* bytes of an input run */
+  int64_t row_max;     /* largest entry of row */
+  int64_t block_rows;  /* rows of a vector */
+  int64_t ahead_bytes; /* bytes of an input run */
 
   int64_t piece;        /* bytes */
   int64_t step;         /* columns of a step */
