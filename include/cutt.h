@@ -9,6 +9,12 @@
  *   - the four calls of the cuTT paper (cuttPlan, cuttPlanMeasure, cuttExecute, cuttDestroy), for packed tensors;
  *   - the descriptor interface (cuttProblem_t, cuttPlanCreate, cuttPlanExecute, ...) for everything else.
  *
+ * On a machine with an NVIDIA GPU that this build has kernels for, plans are for the GPU unless they ask for the CPU
+ * (options.backend; or the environment variable CUTT_CUDA=0), and take pointers to memory that the GPU can reach: device,
+ * managed or pinned memory. A plan is for the calling thread's current CUDA context, or, when it has none, for the primary
+ * context of device 0, and is executed in that context (also from a thread that has none). CUDA is found at run time;
+ * nothing of it has to be linked.
+ *
  * The header compiles as C99 and as C++ and needs no CUDA header.
  */
 #ifndef CUTT_H
@@ -42,7 +48,7 @@ typedef struct CUstream_st *cudaStream_t;
 
 /* ---------------------------------------------------------------------------------------------- results and errors */
 
-typedef enum CUTT_RESULT {
+typedef enum cuttResult_t {
   CUTT_SUCCESS = 0,           /* done */
   CUTT_INVALID_PLAN = 1,      /* the plan or handle is not one that is alive */
   CUTT_INVALID_PARAMETER = 2, /* an argument is wrong; cuttLastError() names it */
@@ -65,27 +71,35 @@ CUTT_API int cuttVersion(void);
 
 typedef unsigned int cuttHandle;
 
-/* Plans the permutation of a packed tensor, choosing the method by the model.
+/* Plans the permutation of a packed tensor, choosing the method by the model. For the calling thread's GPU where one is
+ * usable, else for the CPU, as with CUTT_BACKEND_AUTO.
  * handle       receives the plan's handle
  * rank         number of modes, 1 .. CUTT_MAX_RANK
  * dim          rank extents of the input, stride-1 mode first, each >= 1
  * permutation  rank entries: output mode i is input mode permutation[i]
  * sizeofType   bytes of an element: 1, 2, 4, 8 or 16
- * stream       the stream to run in on a GPU; 0 for a CPU plan
- * Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+ * stream       the stream to run in on a GPU (0: the default stream); 0 for a CPU plan
+ * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
                              cudaStream_t stream);
 
-/* As cuttPlan, but the candidates are timed on idata -> odata and the fastest is kept. odata is overwritten. */
+/* As cuttPlan, but the candidates are timed on idata -> odata and the fastest is kept. odata is overwritten. On a GPU
+ * the timing is done in the stream (0: in one of the library's own) and waited for. */
 CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
                                     cudaStream_t stream, void *idata, void *odata);
 
 /* Permutes idata into odata. The two may not overlap, unless they are equal and the permutation is the identity.
- * Safe from many threads at once on one handle; allocates nothing and takes no lock. */
+ * Safe from many threads at once on one handle; allocates nothing and takes no lock. On a GPU the call starts the work in
+ * the plan's stream and does not wait for it; from another device's context: CUTT_INVALID_DEVICE. */
 CUTT_API cuttResult cuttExecute(cuttHandle handle, void *idata, void *odata);
 
-/* Frees the plan. No call with this handle may be under way. */
+/* Frees the plan. No call with this handle may be under way; what a call has started on a GPU may. */
 CUTT_API cuttResult cuttDestroy(cuttHandle handle);
+
+/* For programs that call them, as later versions of the original library had it: there is nothing to set up or to shut
+ * down. Any number of times, from any thread. */
+CUTT_API void cuttInitialize(void);
+CUTT_API void cuttFinalize(void);
 
 /* --------------------------------------------------------------------------------------------- descriptor interface */
 
@@ -107,8 +121,9 @@ typedef enum cuttType {
 } cuttType_t;
 
 typedef enum cuttBackend {
-  CUTT_BACKEND_AUTO = 0, /* the best that is usable here */
-  CUTT_BACKEND_CPU = 1
+  CUTT_BACKEND_AUTO = 0, /* the best that is usable here: a GPU, else the CPU */
+  CUTT_BACKEND_CPU = 1,
+  CUTT_BACKEND_CUDA = 2 /* NVIDIA GPUs, compute capability 7.0 and later */
 } cuttBackend_t;
 
 typedef enum cuttChoice {
@@ -144,16 +159,18 @@ typedef struct cuttWisdom *cuttWisdom_t;
 typedef struct cuttOptions {
   size_t struct_size; /* sizeof(cuttOptions_t) */
   cuttBackend_t backend;
-  int threads; /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed) */
+  int threads; /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed). GPU: unused */
   cuttChoice_t choice;
-  double measure_seconds; /* CUTT_MEASURE: time limit; 0: 2 seconds */
-  const void *measure_in; /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own */
-  void *measure_out;      /* CUTT_MEASURE: overwritten; given if and only if measure_in is */
-  cuttWisdom_t wisdom;    /* looked up first; a measured choice is added to it. NULL: none */
+  double measure_seconds;      /* CUTT_MEASURE: time limit; 0: 2 seconds */
+  const void *measure_in;      /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own */
+  void *measure_out;           /* CUTT_MEASURE: overwritten; given if and only if measure_in is */
+  cuttWisdom_t wisdom;         /* looked up first; a measured choice is added to it. NULL: none */
+  cudaStream_t measure_stream; /* CUTT_MEASURE on a GPU: the stream to time in; NULL: one of the library's own */
+  int candidate; /* 0: choose. n > 0: the n-th that cuttPlanDescribe lists, whatever choice and wisdom say */
 } cuttOptions_t;
 
 #define CUTT_OPTIONS_INIT                                                                                              \
-  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL }
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0 }
 
 typedef struct cuttPlanStruct *cuttPlan_t;
 
@@ -161,18 +178,51 @@ typedef struct cuttPlanStruct *cuttPlan_t;
  * Errors: CUTT_INVALID_PARAMETER (the text names the field), CUTT_INVALID_DEVICE (backend), CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options);
 
-/* Executes a plan: in and out point to element (0, ..., 0) of each tensor; no alignment is asked for. The memory that
- * the two span may not overlap, unless in == out and the permutation with its strides is the identity.
- * stream is for GPU plans, NULL on the CPU. Any number of threads may execute one plan at once; nothing is allocated
- * and no lock is taken. On the CPU the call returns when the result is there. */
+/* Executes a plan: in and out point to element (0, ..., 0) of each tensor; no alignment is asked for, but on a GPU that
+ * of the element type when alpha, beta or conjugate is used. The memory that the two span may not overlap, unless
+ * in == out and the permutation with its strides is the identity.
+ * Any number of threads may execute one plan at once; nothing is allocated and no lock is taken. On the CPU stream is
+ * NULL, and the call returns when the result is there. On a GPU the call starts the work in the stream (NULL: the default
+ * stream) and returns; it waits for nothing and may be captured into a CUDA graph.
+ * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: NULL, overlap, or memory that the plan's device can't reach (host
+ * memory that is not pinned for a GPU, a GPU's memory for the CPU); CUTT_INVALID_DEVICE: the current CUDA context is not
+ * the plan's; CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
-/* Frees a plan; NULL is allowed. No execution of it may be under way. */
+/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may. */
 CUTT_API cuttResult cuttPlanDestroy(cuttPlan_t plan);
 
-/* Plan, execute, destroy. */
+/* Plan, execute, destroy. Waits no more than cuttPlanExecute does: on a GPU, in the order of the stream. */
 CUTT_API cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
                                 cudaStream_t stream);
+
+/* Runs the plan once, uncounted, and then count times, as cuttPlanExecute does, and gives each run's seconds in
+ * seconds[0 .. count-1]: by events in the stream on a GPU, by the clock on the CPU. Waits for all of them. With beta each
+ * run adds to out again. count >= 1. The stream may not be one that is being captured. Errors: as cuttPlanExecute. */
+CUTT_API cuttResult cuttPlanTime(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream, int count,
+                                 double *seconds);
+
+/* ------------------------------------------------------------------------------------------------ a backend's memory */
+
+/* Memory of a backend, for programs that would rather not call CUDA themselves (the program cutt is one). The backend is
+ * given as for plans: CUTT_BACKEND_AUTO is the one that plans with it are for. On a GPU: device memory of the calling
+ * thread's current context, or of the primary context of device 0.
+ * Errors of all: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+
+/* *memory receives at least bytes bytes, at a multiple of 64 on the CPU and of 256 on a GPU, or NULL on failure. */
+CUTT_API cuttResult cuttMemoryAllocate(cuttBackend_t backend, size_t bytes, void **memory);
+
+/* Frees what cuttMemoryAllocate gave for the same backend; NULL is allowed. On a GPU it waits for the device. */
+CUTT_API cuttResult cuttMemoryFree(cuttBackend_t backend, void *memory);
+
+/* Copies bytes between the host and the backend's memory in any direction; done on return. In order with the GPU's
+ * default stream, and so after what other streams that are not non-blocking have been given. */
+CUTT_API cuttResult cuttMemoryCopy(cuttBackend_t backend, void *to, const void *from, size_t bytes);
+
+/* Times a plain copy of bytes within the backend's memory by the vendor's own means (cuMemcpyDtoDAsync; memcpy), the
+ * ceiling of a permutation. Counts as cuttPlanTime. to and from may not overlap. */
+CUTT_API cuttResult cuttCopyTime(cuttBackend_t backend, void *to, const void *from, size_t bytes, cudaStream_t stream,
+                                 int count, double *seconds);
 
 /* ---------------------------------------------------------------------------------------------- what a plan is */
 
@@ -180,8 +230,8 @@ typedef struct cuttPlanInfo {
   size_t struct_size; /* set to sizeof(cuttPlanInfo_t) before the call */
   cuttBackend_t backend;
   const char *method;       /* "Copy", "TiledCopy", "Tiled", "Packed" or "PackedSplit"; lives as long as the library */
-  const char *isa;          /* instruction set or architecture, such as "avx512"; likewise */
-  int threads;              /* threads that an execution uses */
+  const char *isa;          /* instruction set or architecture, such as "avx512" or "sm_90"; likewise */
+  int threads;              /* threads that an execution uses; on a GPU, threads of a block */
   int fused_rank;           /* rank of the canonical problem */
   int fused_elem_bytes;     /* bytes of its elements */
   int64_t bytes_moved;      /* bytes that an execution must move: read + write, and read of out when beta is not 0 */
@@ -199,7 +249,7 @@ typedef enum cuttFormat { CUTT_TEXT = 0, CUTT_JSON = 1 } cuttFormat_t;
  * NULL) the bytes that the whole text takes with its final 0. A text that did not fit is cut, and still CUTT_SUCCESS. */
 CUTT_API cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
-/* Describes the backends and instruction sets of this machine, which are used, and why one is not. As above. */
+/* Describes the backends, instruction sets and GPUs of this machine, which are used, and why one is not. As above. */
 CUTT_API cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
 /* -------------------------------------------------------------------------------------------------------- wisdom */

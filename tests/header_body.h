@@ -14,6 +14,8 @@ int TEST_HEADER(void) {
   cuttPlanInfo_t info;
   cuttWisdom_t wisdom = NULL;
   size_t needed = 0;
+  void *memory = NULL;
+  double seconds = -1;
 
   if (cuttPlan(&handle, 2, dim, swapped, sizeof(float), stream) != CUTT_SUCCESS) return 1;
   if (cuttExecute(handle, in, out) != CUTT_SUCCESS) return 2;
@@ -37,5 +39,13 @@ int TEST_HEADER(void) {
   if (cuttDevicesDescribe(CUTT_JSON, NULL, 0, &needed) != CUTT_SUCCESS || needed == 0) return 11;
   if (cuttWisdomCreate(&wisdom) != CUTT_SUCCESS || cuttWisdomDestroy(wisdom) != CUTT_SUCCESS) return 12;
   if (cuttPermute(&problem, NULL, in, out, 0) != CUTT_SUCCESS) return 13;
+  if (cuttMemoryAllocate(CUTT_BACKEND_CPU, sizeof in, &memory) != CUTT_SUCCESS) return 14;
+  if (cuttMemoryCopy(CUTT_BACKEND_CPU, memory, in, sizeof in) != CUTT_SUCCESS) return 15;
+  if (cuttCopyTime(CUTT_BACKEND_CPU, out, memory, sizeof in, stream, 1, &seconds) != CUTT_SUCCESS) return 16;
+  if (out[5] != 5 || cuttMemoryFree(CUTT_BACKEND_CPU, memory) != CUTT_SUCCESS) return 17;
+  options.measure_stream = stream;
+  if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS) return 18;
+  if (cuttPlanTime(plan, in, out, stream, 1, &seconds) != CUTT_SUCCESS || seconds < 0) return 19;
+  if (cuttPlanDestroy(plan) != CUTT_SUCCESS || CUTT_BACKEND_CUDA == CUTT_BACKEND_CPU) return 20;
   return 0;
 }

@@ -26,13 +26,19 @@ enum { CUTT_PARAMS = 6 };
 typedef struct cutt_candidate {
   cutt_method method;
   int m, k;
-  int64_t split_m, split_k; /* 0: the last mode is whole */
-  int threads;
+  int64_t split_m, split_k;   /* 0: the last mode is whole */
+  int threads;                /* of the processor; of a block on a GPU */
   int64_t param[CUTT_PARAMS]; /* named by the backend's param_name[]; unused ones are 0 */
   double seconds;             /* predicted */
 } cutt_candidate;
 
 enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
+
+/* Something to be timed. */
+typedef struct cutt_work {
+  cuttResult (*run)(const void *what, cudaStream_t stream);
+  const void *what;
+} cutt_work;
 
 typedef struct cutt_backend {
   const char *name; /* "cpu" */
@@ -43,7 +49,8 @@ typedef struct cutt_backend {
 
   /* Is it usable here? On false *why is a text for people ("libcuda.so.1 was not found"). */
   bool (*probe)(const char **why);
-  /* Instruction set or architecture in use: "avx512". */
+  /* Instruction set or architecture in use, by the calling thread where that differs: "avx512". Lives as long as the
+   * library. */
   const char *(*isa)(void);
   /* Key of wisdom: identifies the machine or device for the purpose of timings; no spaces or line ends. */
   void (*device_key)(char *buffer, size_t size);
@@ -62,11 +69,33 @@ typedef struct cutt_backend {
   cuttResult (*execute)(const void *prepared, const void *in, void *out, cudaStream_t stream);
   void (*release)(void *prepared);
 
-  /* Memory for measuring: zeroed-or-not is the backend's affair, contents are arbitrary but distinct. */
+  /* Candidates as enumerate gave them when a plan was prepared, whatever device the calling thread has by now.
+   * NULL: enumerate says the same everywhere. */
+  int (*enumerate_for)(const void *prepared, const cutt_canonical *canonical, cutt_candidate *list, int max);
+
+  /* Does only this backend's device reach this memory, and the processor not? May be called for any address, at any
+   * execution of another backend's plan once notice has said true. NULL: it has no such memory. */
+  bool (*owns)(const void *pointer);
+  /* Has the driver come into the process, whoever brought it? Called when another backend is planned for; never loads
+   * it. NULL where owns is. */
+  bool (*notice)(void);
+
+  /* The public functions of these names. bytes may be 0; pointers are not NULL. */
+  cuttResult (*memory_allocate)(size_t bytes, void **memory);
+  cuttResult (*memory_free)(void *memory);
+  cuttResult (*memory_copy)(void *to, const void *from, size_t bytes);
+  /* Starts a copy within the backend's memory. */
+  cuttResult (*copy)(void *to, const void *from, size_t bytes, cudaStream_t stream);
+
+  /* Runs work count times and gives each run's seconds; waits for them. Does not warm up. */
+  cuttResult (*time)(const cutt_work *work, cudaStream_t stream, int count, double *seconds);
+
+  /* What measuring needs when the user gives none: memory of arbitrary contents, and a stream (both NULL without
+   * has_streams). Work in the stream comes after what the default stream was given before. */
   cuttResult (*scratch_create)(size_t bytes, void **memory);
   void (*scratch_release)(void *memory);
-  /* Waits until all that execute has started is done; a no-op on the CPU. */
-  cuttResult (*synchronize)(cudaStream_t stream);
+  cuttResult (*stream_create)(cudaStream_t *stream);
+  void (*stream_release)(cudaStream_t stream);
 } cutt_backend;
 
 /* The table of backends, in the order of preference, ended by NULL. Defined in src/backends.c, the one file that knows

@@ -23,39 +23,69 @@ typedef struct contender {
 typedef struct buffers {
   const void *in;
   void *out;
+  cudaStream_t stream;
   void *own_in, *own_out; /* scratch, when the user gave none */
+  cudaStream_t own_stream;
 } buffers;
 
-static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical *canonical,
-                               const cuttOptions_t *options, buffers *b) {
-  *b = (buffers){options->measure_in, options->measure_out, NULL, NULL};
-  if (b->in) return cutt_buffers_check(canonical, b->in, b->out, "options->measure_in", "options->measure_out");
+static void close_buffers(const cutt_backend *backend, const buffers *b) {
+  if (b->own_in) backend->scratch_release(b->own_in);
+  if (b->own_out) backend->scratch_release(b->own_out);
+  if (b->own_stream) backend->stream_release(b->own_stream);
+}
+
+static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonical *canonical, const buffers *b) {
+  static const char in_name[] = "options->measure_in", out_name[] = "options->measure_out";
+  cuttResult result = cutt_buffers_check(canonical, b->in, b->out, in_name, out_name);
+  if (!result) result = cutt_memory_check(backend, b->in, in_name);
+  if (!result) result = cutt_memory_check(backend, b->out, out_name);
+  return result;
+}
+
+static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, buffers *b) {
   cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), &b->own_in);
   if (result) return result;
   result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), &b->own_out);
-  if (result) {
-    backend->scratch_release(b->own_in);
-    return result;
-  }
+  if (result) return result;
   b->in = (char *)b->own_in - canonical->in_low;
   b->out = (char *)b->own_out - canonical->out_low;
   return CUTT_SUCCESS;
 }
 
-static void close_buffers(const cutt_backend *backend, const buffers *b) {
-  if (b->own_in) backend->scratch_release(b->own_in);
-  if (b->own_out) backend->scratch_release(b->own_out);
+static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical *canonical,
+                               const cuttOptions_t *options, buffers *b) {
+  *b = (buffers){options->measure_in, options->measure_out, options->measure_stream, NULL, NULL, NULL};
+  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, b);
+  if (!result && !b->stream && backend->has_streams) {
+    result = backend->stream_create(&b->own_stream);
+    b->stream = b->own_stream;
+  }
+  if (result) close_buffers(backend, b);
+  return result;
+}
+
+/* A contender's executions as one thing to be timed. */
+typedef struct executions {
+  const cutt_backend *backend;
+  const void *prepared;
+  const buffers *b;
+  int repeats;
+} executions;
+
+static cuttResult run_executions(const void *what, cudaStream_t stream) {
+  const executions *e = what;
+  for (int i = 0; i < e->repeats; ++i) {
+    const cuttResult result = e->backend->execute(e->prepared, e->b->in, e->b->out, stream);
+    if (result) return result;
+  }
+  return CUTT_SUCCESS;
 }
 
 /* Seconds of one run, averaged over repeats. */
 static cuttResult run(const cutt_backend *backend, const contender *c, const buffers *b, int repeats, double *seconds) {
-  const double start = cutt_clock();
-  for (int i = 0; i < repeats; ++i) {
-    const cuttResult result = backend->execute(c->prepared, b->in, b->out, NULL);
-    if (result) return result;
-  }
-  const cuttResult result = backend->synchronize(NULL);
-  *seconds = (cutt_clock() - start) / repeats;
+  const executions what = {backend, c->prepared, b, repeats};
+  const cuttResult result = backend->time(&(cutt_work){run_executions, &what}, b->stream, 1, seconds);
+  *seconds /= repeats;
   return result;
 }
 
@@ -192,8 +222,18 @@ cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canoni
   const int count = backend->enumerate(canonical, options->threads, list, CUTT_MAX_CANDIDATES);
   if (count < 1) return cutt_error(CUTT_INTERNAL_ERROR, "backend %s has no candidate for this problem", backend->name);
 
+  if (options->candidate) {
+    if (options->candidate > count) {
+      return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; this problem has %d candidates",
+                        options->candidate, count);
+    }
+    *choice = (cutt_choice){list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
+    return backend->prepare(canonical, &choice->candidate, &choice->prepared);
+  }
+
   /* Wisdom is kept by the threads that the problem can make use of, not by what was asked for: "the default" means
-   * another number on another day, and a small problem runs on one thread whatever is asked. */
+   * another number on another day, and a small problem runs on one thread whatever is asked. (On a GPU these are the
+   * threads of the largest block, which depend on the problem and the device alone.) */
   int threads = 1;
   for (int i = 0; options->wisdom && i < count; ++i) {
     if (list[i].threads > threads) threads = list[i].threads;

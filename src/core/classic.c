@@ -115,13 +115,8 @@ static cuttResult check_arguments(const cuttHandle *handle, int rank, const int 
     return cutt_error(CUTT_INVALID_PARAMETER, "sizeofType is %zu; it must be 1, 2, 4, 8 or 16", sizeofType);
   }
   const cutt_backend *backend = NULL;
-  const cuttResult result = cutt_backend_select(CUTT_BACKEND_AUTO, &backend);
-  if (result) return result;
-  if (stream && !backend->has_streams) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be 0, because the plan is for the CPU",
-                      (void *)stream);
-  }
-  return CUTT_SUCCESS;
+  const cuttResult result = cutt_backend_select(CUTT_BACKEND_AUTO, "the backend", &backend);
+  return result ? result : cutt_stream_check(backend, stream, "stream");
 }
 
 static cuttResult plan_packed(cuttHandle *handle, int rank, const int *dim, const int *permutation, size_t sizeofType,
@@ -157,6 +152,7 @@ cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutat
   options.choice = CUTT_MEASURE;
   options.measure_in = idata;
   options.measure_out = odata;
+  options.measure_stream = stream;
   return plan_packed(handle, rank, dim, permutation, sizeofType, stream, &options);
 }
 
@@ -192,3 +188,7 @@ cuttResult cuttDestroy(cuttHandle handle) {
   pthread_mutex_unlock(&lock);
   return s ? cuttPlanDestroy(plan) : CUTT_INVALID_PLAN;
 }
+
+void cuttInitialize(void) {}
+
+void cuttFinalize(void) {}

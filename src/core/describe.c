@@ -12,7 +12,7 @@
 
 enum { ROWS = CUTT_MAX_CANDIDATES + 1 };
 
-static const char *const chosen_by_name[] = {"model", "measured", "wisdom"};
+static const char *const chosen_by_name[] = {"model", "measured", "wisdom", "caller"};
 
 typedef struct rows {
   cutt_candidate list[ROWS];
@@ -20,9 +20,12 @@ typedef struct rows {
 } rows;
 
 static void list_candidates(const struct cuttPlanStruct *plan, rows *r) {
+  const cutt_backend *backend = plan->backend;
   r->count = 0;
   if (plan->canonical.volume > 0) {
-    r->count = plan->backend->enumerate(&plan->canonical, plan->threads, r->list, CUTT_MAX_CANDIDATES);
+    r->count = backend->enumerate_for
+                   ? backend->enumerate_for(plan->choice.prepared, &plan->canonical, r->list, CUTT_MAX_CANDIDATES)
+                   : backend->enumerate(&plan->canonical, plan->threads, r->list, CUTT_MAX_CANDIDATES);
   }
   for (r->chosen = 0; r->chosen < r->count; ++r->chosen) {
     if (cutt_candidate_equal(&r->list[r->chosen], &plan->choice.candidate)) return;
@@ -150,7 +153,7 @@ static void plan_json(const struct cuttPlanStruct *plan, const rows *r, cutt_tex
   json_candidate(plan, &plan->choice.candidate, text);
   cutt_text_add(text, ",\"by\":\"%s\"},\"threads\":%d,\"backend\":\"%s\",\"isa\":", chosen_by_name[plan->choice.by],
                 plan->choice.candidate.threads, plan->backend->name);
-  cutt_text_add_json(text, plan->backend->isa());
+  cutt_text_add_json(text, plan->isa);
   cutt_text_add(text, ",\"predicted_seconds\":");
   json_number(text, plan->choice.candidate.seconds);
   cutt_text_add(text, ",\"measured_seconds\":");
@@ -292,11 +295,11 @@ static void plan_text(const struct cuttPlanStruct *plan, const rows *r, cutt_tex
   text_problem(plan, text);
   text_canonical(&plan->canonical, text);
   text_candidates(plan, r, text);
-  static const char *const how[] = {"by the model", "by measuring", "from wisdom"};
+  static const char *const how[] = {"by the model", "by measuring", "from wisdom", "as asked for"};
   const cutt_choice *choice = &plan->choice;
   cell time;
   cutt_text_add(text, "\nchoice      %s %s, on %s (%s), %d thread%s\n", cutt_method_name[choice->candidate.method],
-                how[choice->by], plan->backend->name, plan->backend->isa(), choice->candidate.threads,
+                how[choice->by], plan->backend->name, plan->isa, choice->candidate.threads,
                 choice->candidate.threads == 1 ? "" : "s");
   if (choice->candidate.seconds > 0) {
     cutt_text_add(text, "  predicted   %s, %.2f GB/s\n", duration(choice->candidate.seconds, &time),

@@ -20,8 +20,9 @@
 /* Notices most pointers that are not a plan, or no longer. */
 static const uint64_t alive = UINT64_C(0x6375747420706c61), dead = UINT64_C(0xdeaddeaddeaddead);
 
-/* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes a number. */
-static const size_t first_options_size = sizeof(cuttOptions_t);
+/* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes the place of the
+ * first field that was added. */
+static const size_t first_options_size = offsetof(cuttOptions_t, measure_stream);
 static const size_t first_info_size = sizeof(cuttPlanInfo_t);
 
 double cutt_clock(void) {
@@ -86,6 +87,10 @@ static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *opti
                       "options->measure_seconds is %g; it must be 0 (default) or more, and finite",
                       options->measure_seconds);
   }
+  if (options->candidate < 0) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; it must be 0 (choose) or more",
+                      options->candidate);
+  }
   if (!options->measure_in != !options->measure_out) {
     return cutt_error(CUTT_INVALID_PARAMETER, "options->%s is NULL and options->%s is not; give both or neither",
                       options->measure_in ? "measure_out" : "measure_in",
@@ -119,8 +124,11 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
   cuttOptions_t options;
   result = read_options(callers, &options);
   if (result) return result;
-  result = cutt_backend_select(options.backend, &plan->backend);
+  result = cutt_backend_select(options.backend, "options->backend", &plan->backend);
   if (result) return result;
+  result = cutt_stream_check(plan->backend, options.measure_stream, "options->measure_stream");
+  if (result) return result;
+  plan->isa = plan->backend->isa();
   plan->threads = options.threads;
   keep_facts(problem, &plan->facts);
   if (plan->canonical.volume == 0) {
@@ -152,11 +160,13 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (stream && !plan->backend->has_streams) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be NULL for a plan on the CPU", (void *)stream);
-  }
+  if (stream && !plan->backend->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
-  const cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
+  cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
+  if (result) return result;
+  result = cutt_memory_check(plan->backend, in, "in");
+  if (result) return result;
+  result = cutt_memory_check(plan->backend, out, "out");
   if (result) return result;
   if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
   return plan->backend->execute(plan->choice.prepared, in, out, stream);
@@ -176,12 +186,10 @@ cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *option
   cuttPlan_t plan = NULL;
   cuttResult result = cuttPlanCreate(&plan, problem, options);
   if (!plan) return result;
-  const cutt_backend *backend = plan->backend;
+  /* What was started needs nothing of the plan: a backend hands over all that a device is to know at the start. */
   result = cuttPlanExecute(plan, in, out, stream);
-  /* The plan is about to go, so what it started has to be over. */
-  const cuttResult finished = result ? result : backend->synchronize(stream);
   cuttPlanDestroy(plan);
-  return finished;
+  return result;
 }
 
 cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info) {
@@ -197,7 +205,7 @@ cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info) {
       .struct_size = size,
       .backend = plan->backend->id,
       .method = cutt_method_name[candidate->method],
-      .isa = plan->backend->isa(),
+      .isa = plan->isa,
       .threads = candidate->threads,
       .fused_rank = plan->canonical.rank,
       .fused_elem_bytes = plan->canonical.elem_bytes,

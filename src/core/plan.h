@@ -2,10 +2,12 @@
 #ifndef CUTT_CORE_PLAN_H
 #define CUTT_CORE_PLAN_H
 
+#include <stdatomic.h>
+
 #include "core/backend.h"
 
 /* How the candidate was chosen. */
-typedef enum cutt_chosen_by { CUTT_BY_MODEL, CUTT_BY_MEASURING, CUTT_BY_WISDOM } cutt_chosen_by;
+typedef enum cutt_chosen_by { CUTT_BY_MODEL, CUTT_BY_MEASURING, CUTT_BY_WISDOM, CUTT_BY_CALLER } cutt_chosen_by;
 
 typedef struct cutt_choice {
   cutt_candidate candidate;
@@ -28,7 +30,8 @@ typedef struct cutt_facts {
 struct cuttPlanStruct {
   uint64_t magic;
   const cutt_backend *backend;
-  int threads; /* as asked for; 0: the backend's default */
+  const char *isa; /* the backend's, at creation */
+  int threads;     /* as asked for; 0: the backend's default */
   double create_seconds;
   cutt_choice choice;
   cutt_canonical canonical;
@@ -44,9 +47,23 @@ int64_t cutt_bytes_moved(const cutt_canonical *canonical);
 /* Seconds of a clock that only goes forward. */
 double cutt_clock(void);
 
-/* The backend that an id asks for, if it is usable here. Errors: CUTT_INVALID_PARAMETER (no such value),
- * CUTT_INVALID_DEVICE. */
-cuttResult cutt_backend_select(cuttBackend_t id, const cutt_backend **backend);
+/* The backend that an id asks for, if it is usable here. argument: what the caller of the library calls the id, for the
+ * error's text. Errors: CUTT_INVALID_PARAMETER (no such value), CUTT_INVALID_DEVICE. */
+cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend);
+
+/* Refuses a stream, called by this name, where the backend has none. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name);
+
+/* Is there memory in the process that not every backend reaches? Set, for good, when a backend notices its driver, and
+ * so the whole cost of the check below for a process without one. */
+extern _Atomic(bool) cutt_memory_elsewhere;
+cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name);
+
+/* Refuses memory, called by this name, that only another backend's device reaches. Errors: CUTT_INVALID_PARAMETER. */
+static inline cuttResult cutt_memory_check(const cutt_backend *backend, const void *memory, const char *name) {
+  const bool look = atomic_load_explicit(&cutt_memory_elsewhere, memory_order_relaxed);
+  return look ? cutt_memory_look(backend, memory, name) : CUTT_SUCCESS;
+}
 
 /* May a problem be executed on these buffers? Checks NULL and overlap; only for a volume above 0. The names are those
  * of the arguments. Errors: CUTT_INVALID_PARAMETER. */

@@ -1,16 +1,16 @@
 /* The CPU backend's table. The work is elsewhere: enumerate.c and cost.c choose, tile.c and prepare.c lay a plan out,
- * execute.c and kernels/ run it, isa.c and machine.c know the processor. */
+ * execute.c and kernels/ run it, isa.c and machine.c know the processor, memory.c has memory and the clock. */
 #include "cpu/cpu.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
 #include "cpu/enumerate.h"
 #include "cpu/isa.h"
 #include "cpu/machine.h"
+#include "cpu/memory.h"
 #include "cpu/prepared.h"
 
 static bool probe(const char **why) {
@@ -93,23 +93,6 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
   return true;
 }
 
-/* Scratch to measure on: distinct values, first touched by the threads of the caller's team. */
-static cuttResult scratch_create(size_t bytes, void **memory) {
-  uint64_t *words = malloc(bytes + sizeof *words);
-  *memory = words;
-  if (words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
-#pragma omp parallel for schedule(static)
-  for (size_t i = 0; i < bytes / sizeof *words + 1; i++) words[i] = i * 0x9e3779b97f4a7c15u;
-  return CUTT_SUCCESS;
-}
-
-static void scratch_release(void *memory) { free(memory); }
-
-static cuttResult synchronize(cudaStream_t stream) {
-  (void)stream;
-  return CUTT_SUCCESS;
-}
-
 static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
 
 const cutt_backend cutt_cpu_backend = {
@@ -127,7 +110,11 @@ const cutt_backend cutt_cpu_backend = {
     .prepare = cutt_cpu_prepare,
     .execute = cutt_cpu_execute,
     .release = cutt_cpu_release,
-    .scratch_create = scratch_create,
-    .scratch_release = scratch_release,
-    .synchronize = synchronize,
+    .memory_allocate = cutt_cpu_memory_allocate,
+    .memory_free = cutt_cpu_memory_free,
+    .memory_copy = cutt_cpu_memory_copy,
+    .copy = cutt_cpu_copy,
+    .time = cutt_cpu_time,
+    .scratch_create = cutt_cpu_scratch_create,
+    .scratch_release = cutt_cpu_scratch_release,
 };

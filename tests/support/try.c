@@ -15,9 +15,7 @@
 #include <unistd.h>
 
 #include "core/plan.h"
-#include "cpu/cpu.h"
-#include "cpu/tile.h"
-#include "support/buffers.h"
+#include "support/engine.h"
 #include "support/reference.h"
 
 #ifdef __has_feature
@@ -35,7 +33,12 @@ static struct {
   long executions;
   char line[8192]; /* the problem under way, for a crash */
   char what[512];  /* what is being done to it */
-} state;
+  const test_engine *engine;
+} state = {.engine = &test_engine_cpu};
+
+void test_use_engine(const test_engine *engine) { state.engine = engine; }
+
+const test_engine *test_engine_in_use(void) { return state.engine; }
 
 long test_executions(void) { return state.executions; }
 
@@ -60,7 +63,9 @@ static void say_problem(void) {
   say(state.what);
   say("\nrepeat with CUTT_TEST_REPEAT='");
   say(state.line);
-  say("' test_property\n");
+  say("' ");
+  say(state.engine->program);
+  say("\n");
 }
 
 /* After a crash: name the problem, then let the handler that was there before (cmocka's or a sanitizer's) do its part,
@@ -124,10 +129,8 @@ __attribute__((format(printf, 1, 2))) static bool fault(const char *format, ...)
 /* The problem in memory. */
 typedef struct setting {
   const test_problem *p;
-  test_buffer in_buffer, out_buffer;
-  const unsigned char *in; /* element (0, ..., 0) */
-  unsigned char *out;      /* likewise */
-  ptrdiff_t out_offset;    /* of out in the zone: out == zone + out_offset */
+  test_memory memory;
+  ptrdiff_t out_offset; /* of memory.out in the zone: out == zone + out_offset */
 } setting;
 
 static bool images_reserve(size_t bytes) {
@@ -142,58 +145,67 @@ static bool images_reserve(size_t bytes) {
   return state.before && state.expected && state.forgiven;
 }
 
+/* Where a buffer lies, for an engine that can't compute with numbers that lie anywhere: 4 bytes do for those of 8. */
+static int aligned(const test_problem *p, int at) {
+  const int unit = p->type == CUTT_F16 || p->type == CUTT_BF16 ? 2 : p->type == CUTT_C64 ? 8 : 4;
+  return at >= 0 && state.engine->aligned_scalars && test_problem_computes(p) ? at / unit * unit : at;
+}
+
 static bool setting_make(const test_problem *p, setting *s) {
   const int64_t bytes = (int64_t)test_type_bytes(p->type);
   int64_t in_low, in_high, out_low, out_high;
   test_in_span(p, &in_low, &in_high);
   test_out_span(p, &out_low, &out_high);
-  s->p = p;
+  s->p = s->memory.problem = p;
   if (state.in.base) test_region_protect(&state.in, false);
-  if (!test_buffer_place(&state.in, (size_t)((in_high - in_low) * bytes), p->in_at, &s->in_buffer) ||
-      !test_buffer_place(&state.out, (size_t)((out_high - out_low) * bytes), p->out_at, &s->out_buffer) ||
-      !images_reserve(s->out_buffer.zone_bytes))
+  if (!test_buffer_place(&state.in, (size_t)((in_high - in_low) * bytes), aligned(p, p->in_at), &s->memory.in_buffer) ||
+      !test_buffer_place(&state.out, (size_t)((out_high - out_low) * bytes), aligned(p, p->out_at),
+                         &s->memory.out_buffer) ||
+      !images_reserve(s->memory.out_buffer.zone_bytes))
     return fault("the test has no memory for this problem");
   const bool computes = test_problem_computes(p);
   if (computes)
-    test_fill_numbers(s->in_buffer.data, s->in_buffer.bytes, p->type, p->seed);
+    test_fill_numbers(s->memory.in_buffer.data, s->memory.in_buffer.bytes, p->type, p->seed);
   else
-    test_fill_bits(s->in_buffer.data, s->in_buffer.bytes, (size_t)bytes, p->seed);
+    test_fill_bits(s->memory.in_buffer.data, s->memory.in_buffer.bytes, (size_t)bytes, p->seed);
   test_region_protect(&state.in, true);
-  s->in = s->in_buffer.data - in_low * bytes;
-  s->out = s->out_buffer.data - out_low * bytes;
-  s->out_offset = s->out - s->out_buffer.zone;
+  s->memory.in = s->memory.in_buffer.data - in_low * bytes;
+  s->memory.out = s->memory.out_buffer.data - out_low * bytes;
+  s->out_offset = s->memory.out - s->memory.out_buffer.zone;
   /* The poison: any bits around; inside, numbers where they count, and NaNs where they must not. */
-  test_fill_bits(state.before, s->out_buffer.zone_bytes, 1, p->seed ^ 0x5bd1e995);
-  unsigned char *inside = state.before + (s->out_buffer.data - s->out_buffer.zone);
+  test_fill_bits(state.before, s->memory.out_buffer.zone_bytes, 1, p->seed ^ 0x5bd1e995);
+  unsigned char *inside = state.before + (s->memory.out_buffer.data - s->memory.out_buffer.zone);
   if (!test_beta_is_zero(p))
-    test_fill_numbers(inside, s->out_buffer.bytes, p->type, p->seed ^ 0x1234567);
+    test_fill_numbers(inside, s->memory.out_buffer.bytes, p->type, p->seed ^ 0x1234567);
   else if (computes)
-    memset(inside, 0xff, s->out_buffer.bytes);
-  memcpy(state.expected, state.before, s->out_buffer.zone_bytes);
-  test_reference(p, s->in, state.expected + s->out_offset);
+    memset(inside, 0xff, s->memory.out_buffer.bytes);
+  memcpy(state.expected, state.before, s->memory.out_buffer.zone_bytes);
+  test_reference(p, s->memory.in, state.expected + s->out_offset);
   return true;
 }
 
-static void setting_poison(const setting *s) { memcpy(s->out_buffer.zone, state.before, s->out_buffer.zone_bytes); }
+static void setting_poison(const setting *s) {
+  memcpy(s->memory.out_buffer.zone, state.before, s->memory.out_buffer.zone_bytes);
+}
 
 /* Says what is wrong at the first byte that is. */
 static bool difference(const setting *s) {
   const test_problem *p = s->p;
   const size_t bytes = test_type_bytes(p->type);
   size_t wrong = 0, first = 0;
-  for (size_t i = s->out_buffer.zone_bytes; i-- > 0;) {
-    if (s->out_buffer.zone[i] == state.expected[i]) continue;
+  for (size_t i = s->memory.out_buffer.zone_bytes; i-- > 0;) {
+    if (s->memory.out_buffer.zone[i] == state.expected[i]) continue;
     wrong++;
     first = i;
   }
-  const size_t data = (size_t)(s->out_buffer.data - s->out_buffer.zone);
+  const size_t data = (size_t)(s->memory.out_buffer.data - s->memory.out_buffer.zone);
   if (first < data) return fault("%zu bytes wrong; a write %zu bytes before the output", wrong, data - first);
   first -= data;
-  if (first >= s->out_buffer.bytes)
-    return fault("%zu bytes wrong; a write %zu bytes behind the output", wrong, first - s->out_buffer.bytes + 1);
+  if (first >= s->memory.out_buffer.bytes)
+    return fault("%zu bytes wrong; a write %zu bytes behind the output", wrong, first - s->memory.out_buffer.bytes + 1);
   first -= first % bytes;
   char got[100], expected[100], before[100];
-  test_element_print(p->type, s->out_buffer.data + first, got, sizeof got);
+  test_element_print(p->type, s->memory.out_buffer.data + first, got, sizeof got);
   test_element_print(p->type, state.expected + data + first, expected, sizeof expected);
   test_element_print(p->type, state.before + data + first, before, sizeof before);
   return fault("%zu bytes wrong; first at output element %zu of the span: %s, should be %s; it was %s before", wrong,
@@ -201,11 +213,11 @@ static bool difference(const setting *s) {
 }
 
 static bool setting_compare(const setting *s) {
-  const size_t bytes = s->out_buffer.zone_bytes;
+  const size_t bytes = s->memory.out_buffer.zone_bytes;
   state.executions++;
-  if (!memcmp(s->out_buffer.zone, state.expected, bytes)) return true;
-  memcpy(state.forgiven, s->out_buffer.zone, bytes);
-  if (test_forgive(s->p, s->in, state.before + s->out_offset, state.expected + s->out_offset,
+  if (!memcmp(s->memory.out_buffer.zone, state.expected, bytes)) return true;
+  memcpy(state.forgiven, s->memory.out_buffer.zone, bytes);
+  if (test_forgive(s->p, s->memory.in, state.before + s->out_offset, state.expected + s->out_offset,
                    state.forgiven + s->out_offset) > 0 &&
       !memcmp(state.forgiven, state.expected, bytes))
     return true;
@@ -222,7 +234,9 @@ static bool info_is_sane(const test_problem *p, cuttPlan_t plan) {
   const int64_t once = test_volume(p) * (int64_t)test_type_bytes(p->type);
   const int64_t moved = once * (test_beta_is_zero(p) ? 2 : 3);
   if (info.bytes_moved != moved) return fault("bytes_moved is %" PRId64 ", not %" PRId64, info.bytes_moved, moved);
-  if (!info.method || !info.isa || info.threads < 1 || info.threads > p->threads || info.fused_rank > p->rank ||
+  const bool threads_good =
+      info.threads >= 1 && (info.threads <= p->threads || state.engine->backend != CUTT_BACKEND_CPU);
+  if (!info.method || !info.isa || !threads_good || info.fused_rank > p->rank ||
       info.fused_elem_bytes < (int)test_type_bytes(p->type) || !(info.predicted_seconds >= 0.0) ||
       !isfinite(info.predicted_seconds) || !(info.create_seconds >= 0.0))
     return fault("cuttPlanGetInfo gives nonsense: method %s isa %s threads %d rank %d bytes %d predicted %g create %g",
@@ -234,7 +248,7 @@ static bool info_is_sane(const test_problem *p, cuttPlan_t plan) {
 static bool try_chosen(const setting *s) {
   const cuttProblem_t view = test_problem_view(s->p);
   cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = CUTT_BACKEND_CPU;
+  options.backend = state.engine->backend;
   options.threads = s->p->threads;
   cuttPlan_t plan = NULL;
   snprintf(state.what, sizeof state.what, "the chosen plan");
@@ -242,9 +256,10 @@ static bool try_chosen(const setting *s) {
     return fault("cuttPlanCreate: %s", cuttLastError());
   bool good = info_is_sane(s->p, plan);
   for (int again = 0; good && again < 2; again++) { /* twice: a plan must not change by being executed */
+    char error[512];
     setting_poison(s);
-    if (cuttPlanExecute(plan, s->in, s->out, NULL) != CUTT_SUCCESS)
-      good = fault("cuttPlanExecute: %s", cuttLastError());
+    if (!state.engine->execute(plan, &s->memory, error, sizeof error))
+      good = fault("%s", error);
     else
       good = setting_compare(s);
   }
@@ -254,26 +269,24 @@ static bool try_chosen(const setting *s) {
 
 /* ------------------------------------------------------------------------------------------------ every candidate */
 
-static void name_candidate(const char *kind, int number, const cutt_candidate *c) {
+static void name_candidate(const char *kind, int number, const cutt_candidate *c, unsigned mode) {
   bool named = c->method >= 0 && c->method < CUTT_METHODS;
   size_t n = (size_t)snprintf(state.what, sizeof state.what,
                               "%s %d: %s (%d) m=%d k=%d split_m=%" PRId64 " split_k=%" PRId64 " threads=%d", kind,
                               number, named ? cutt_method_name[c->method] : "?", (int)c->method, c->m, c->k, c->split_m,
                               c->split_k, c->threads);
   for (int i = 0; i < CUTT_PARAMS && n < sizeof state.what; i++) {
-    const char *name = cutt_cpu_backend.param_name[i];
+    const char *name = state.engine->param_name(i);
     n += (size_t)snprintf(state.what + n, sizeof state.what - n, " %s=%" PRId64, name ? name : "-", c->param[i]);
   }
+  if (n < sizeof state.what) snprintf(state.what + n, sizeof state.what - n, " mode=%u", mode);
 }
 
-static bool try_candidate(const setting *s, const cutt_canonical *canonical, const cutt_candidate *candidate) {
-  void *prepared = NULL;
-  if (cutt_cpu_backend.prepare(canonical, candidate, &prepared) != CUTT_SUCCESS)
-    return fault("prepare refuses it: %s", cuttLastError());
+static bool try_candidate(const setting *s, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                          unsigned mode) {
+  char error[1024];
   setting_poison(s);
-  cuttResult result = cutt_cpu_backend.execute(prepared, s->in, s->out, NULL);
-  cutt_cpu_backend.release(prepared);
-  if (result != CUTT_SUCCESS) return fault("execute: %s: %s", cuttResultName(result), cuttLastError());
+  if (!state.engine->run(canonical, candidate, mode, &s->memory, error, sizeof error)) return fault("%s", error);
   return setting_compare(s);
 }
 
@@ -332,72 +345,46 @@ static bool try_mutants(const setting *s, const cutt_canonical *canonical, const
   for (int i = 0; i < 12; i++) {
     cutt_candidate mutant = list[test_random_in(&rng, 0, count - 1)];
     mutate(&rng, &mutant);
-    name_candidate("mutant", i, &mutant);
+    name_candidate("mutant", i, &mutant, 0);
     const char *why = NULL;
-    if (!cutt_cpu_backend.accept(canonical, &mutant, &why)) {
+    if (!state.engine->accept(canonical, &mutant, &why)) {
       if (!why || !*why) return fault("accept refuses it and does not say why");
-    } else if (!try_candidate(s, canonical, &mutant)) {
+    } else if (!try_candidate(s, canonical, &mutant, 0)) {
       return false;
     }
   }
   return true;
 }
 
-/* Any shape that the CPU backend has names for, sensible values more often than not. The model would choose few of them
- * for a problem this small: streaming stores and threads, say, are for large ones. */
-static cutt_candidate shaped(test_rng *rng, const cutt_canonical *canonical, int threads) {
-  cutt_candidate c;
-  memset(&c, 0, sizeof c);
-  c.method = (cutt_method)test_random_in(rng, 0, CUTT_METHODS - 1);
-  c.m = (int)test_random_in(rng, 0, canonical->rank < 5 ? canonical->rank : 5);
-  c.k = (int)test_random_in(rng, canonical->rank > 0, canonical->rank < 5 ? canonical->rank : 5);
-  if (c.m > 0 && test_chance(rng, 40)) c.split_m = test_random_in(rng, 1, canonical->mode[c.m - 1].extent);
-  if (c.k > 0 && test_chance(rng, 50))
-    c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent);
-  c.threads = test_chance(rng, 90) ? 1 : threads;
-  c.param[CUTT_CPU_PARAM_STREAM] = test_random_in(rng, 0, 1);
-  if (test_chance(rng, 30)) {
-    c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
-  } else {
-    c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
-    c.param[CUTT_CPU_PARAM_VECTOR] = (int64_t)16 << test_random_in(rng, 0, 2);
-    c.param[CUTT_CPU_PARAM_STEP] = test_chance(rng, 50) ? 16 : test_random_in(rng, 1, CUTT_CPU_MAX_STEP);
-  }
-  return c;
-}
-
 static bool try_shapes(const setting *s, const cutt_canonical *canonical) {
   test_rng rng = {s->p->seed ^ 0xabcdef};
   for (int i = 0, taken = 0; i < 60 && taken < 6; i++) {
-    const cutt_candidate shape = shaped(&rng, canonical, s->p->threads);
+    const cutt_candidate shape = state.engine->shape(&rng, canonical, s->p->threads);
     const char *why = "";
-    name_candidate("shape", i, &shape);
-    if (!cutt_cpu_backend.accept(canonical, &shape, &why)) continue;
-    if (!try_candidate(s, canonical, &shape)) return false;
+    name_candidate("shape", i, &shape, 0);
+    if (!state.engine->accept(canonical, &shape, &why)) continue;
+    if (!try_candidate(s, canonical, &shape, 0)) return false;
     taken++;
   }
   return true;
 }
 
-/* A candidate as it is, and with stores past the caches and threads, if it can be had with them. Starting threads takes
- * far longer than these problems do: one candidate of each gets them. */
+/* A candidate as it is, and in every other way that the engine has for it. */
 static bool try_variants(const setting *s, const cutt_canonical *canonical, int number, int count,
                          const cutt_candidate *candidate) {
-  const bool threads = s->p->seed % (uint64_t)count == (uint64_t)number;
-  for (int i = 0; i < (threads ? 4 : 2); i++) {
+  for (int way = 0;; way++) {
     cutt_candidate variant = *candidate;
     const char *why = "";
-    if (i & 1) variant.param[CUTT_CPU_PARAM_STREAM] ^= 1;
-    if (i & 2) variant.threads = candidate->threads > 1 ? 1 : s->p->threads;
-    if (i > 0 && cutt_candidate_equal(&variant, candidate)) continue;
-    name_candidate(i ? "variant of candidate" : "candidate", number, &variant);
-    if (!cutt_cpu_backend.accept(canonical, &variant, &why)) {
-      if (i == 0) return fault("accept refuses it: %s", why);
+    unsigned mode = 0;
+    if (way > 0 && !state.engine->vary(s->p, number, count, way, &variant, &mode)) return true;
+    if (way > 0 && mode == 0 && cutt_candidate_equal(&variant, candidate)) continue;
+    name_candidate(way ? "variant of candidate" : "candidate", number, &variant, mode);
+    if (!state.engine->accept(canonical, &variant, &why)) {
+      if (way == 0) return fault("accept refuses it: %s", why);
       continue;
     }
-    if (!try_candidate(s, canonical, &variant)) return false;
+    if (!try_candidate(s, canonical, &variant, mode)) return false;
   }
-  return true;
 }
 
 static bool try_candidates(const setting *s, unsigned what) {
@@ -407,12 +394,13 @@ static bool try_candidates(const setting *s, unsigned what) {
   snprintf(state.what, sizeof state.what, "the candidates");
   if (cutt_canonicalize(&view, &canonical) != CUTT_SUCCESS) return fault("cutt_canonicalize: %s", cuttLastError());
   if (canonical.volume == 0) return true;
-  int count = cutt_cpu_backend.enumerate(&canonical, s->p->threads, list, CUTT_MAX_CANDIDATES);
+  int count = state.engine->enumerate(&canonical, s->p->threads, list, CUTT_MAX_CANDIDATES);
   if (count < 1 || count > CUTT_MAX_CANDIDATES) return fault("enumerate gives %d candidates", count);
   for (int i = 0; i < count && (what & TEST_CANDIDATES); i++) {
-    name_candidate("candidate", i, &list[i]);
+    name_candidate("candidate", i, &list[i], 0);
     if (!(list[i].seconds >= 0.0) || !isfinite(list[i].seconds)) return fault("predicts %g seconds", list[i].seconds);
     if (i > 0 && list[i].seconds < list[i - 1].seconds) return fault("is out of order: the one before is slower");
+    if (i > 0 && state.engine->slow && state.engine->slow(&canonical, &list[i])) continue;
     if (!try_variants(s, &canonical, i, count, &list[i])) return false;
   }
   if ((what & TEST_SHAPES) && !try_shapes(s, &canonical)) return false;
@@ -424,8 +412,25 @@ bool test_try(const test_problem *p, unsigned what) {
   test_problem_print(p, state.line, sizeof state.line);
   snprintf(state.what, sizeof state.what, "setting up");
   watch_signals();
-  bool good = setting_make(p, &s) && (!(what & TEST_CHOSEN) || try_chosen(&s)) &&
+  bool good = setting_make(p, &s) && (!(what & TEST_CHOSEN) || !state.engine->execute || try_chosen(&s)) &&
               (!(what & ~(unsigned)TEST_CHOSEN) || try_candidates(&s, what));
+  unwatch_signals();
+  return good;
+}
+
+bool test_try_candidate(const test_problem *p, const cutt_candidate *candidate, bool *ran) {
+  setting s;
+  const cuttProblem_t view = test_problem_view(p);
+  cutt_canonical canonical;
+  const char *why = "";
+  *ran = false;
+  test_problem_print(p, state.line, sizeof state.line);
+  name_candidate("candidate", 0, candidate, 0);
+  if (cutt_canonicalize(&view, &canonical) != CUTT_SUCCESS) return fault("cutt_canonicalize: %s", cuttLastError());
+  if (!state.engine->accept(&canonical, candidate, &why)) return true;
+  *ran = true;
+  watch_signals();
+  const bool good = setting_make(p, &s) && try_candidate(&s, &canonical, candidate, 0);
   unwatch_signals();
   return good;
 }

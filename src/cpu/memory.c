@@ -1,0 +1,56 @@
+/* The CPU backend's memory and clock. */
+#include "cpu/memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/plan.h"
+
+enum { ALIGNMENT = 64 };
+
+cuttResult cutt_cpu_memory_allocate(size_t bytes, void **memory) {
+  /* aligned_alloc takes whole multiples of the alignment, and of 0 bytes it may make NULL. */
+  *memory = bytes > SIZE_MAX - ALIGNMENT ? NULL : aligned_alloc(ALIGNMENT, bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT);
+  if (*memory == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes", bytes);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_cpu_memory_free(void *memory) {
+  free(memory);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_cpu_memory_copy(void *to, const void *from, size_t bytes) {
+  memmove(to, from, bytes);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_cpu_copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+  (void)stream;
+  memcpy(to, from, bytes);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_cpu_time(const cutt_work *work, cudaStream_t stream, int count, double *seconds) {
+  for (int i = 0; i < count; i++) {
+    const double start = cutt_clock();
+    const cuttResult result = work->run(work->what, stream);
+    seconds[i] = cutt_clock() - start;
+    if (result) return result;
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Distinct values, first touched by the threads of the caller's team. */
+cuttResult cutt_cpu_scratch_create(size_t bytes, void **memory) {
+  uint64_t *words = malloc(bytes + sizeof *words);
+  *memory = words;
+  if (words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
+#pragma omp parallel for schedule(static)
+  for (size_t i = 0; i < bytes / sizeof *words + 1; i++) words[i] = i * 0x9e3779b97f4a7c15u;
+  return CUTT_SUCCESS;
+}
+
+void cutt_cpu_scratch_release(void *memory) { free(memory); }
