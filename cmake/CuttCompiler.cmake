@@ -58,4 +58,15 @@ if(NOT cutt_openmp_found)
   # One thread is what was asked for, or has been said: not once more for each pragma.
   target_compile_options(cutt_openmp INTERFACE -Wno-unknown-pragmas)
 endif()
+# What loading the CUDA driver takes: libraries of their own where libc is old, nothing where it has all of it.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#include <dlfcn.h>
+#include <pthread.h>
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void nothing(void) {}
+int main(void) { return pthread_once(&once, nothing) || dlopen(\"x\", RTLD_NOW); }" CUTT_LIBC_HAS_DLOPEN)
+set(cutt_system_libraries)
+if(NOT CUTT_LIBC_HAS_DLOPEN)
+  set(cutt_system_libraries pthread dl)
+endif()
 message(STATUS "cuTT ${PROJECT_VERSION}: ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, OpenMP: ${cutt_openmp_text}")

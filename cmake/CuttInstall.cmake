@@ -11,7 +11,7 @@ endif()
 # What the archive needs from its user. OpenMP is named as a library and not as a flag, so that a C++ program, another
 # compiler or a linker that knows no -fopenmp can use the archive: GCC's by name, since the one of the compiler that links
 # is the right one; another (clang's libomp) by its path, since only its own compiler looks there.
-set(cutt_static_libraries m)
+set(cutt_static_libraries m ${cutt_system_libraries})
 if(cutt_openmp_found)
   foreach(name IN LISTS OpenMP_C_LIB_NAMES)
     if(name MATCHES "^(gomp|pthread|dl|rt|m)$")

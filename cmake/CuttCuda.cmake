@@ -1,0 +1,210 @@
+# The GPU kernels: src/cuda/kernels/*.cu, compiled by nvcc for each architecture by itself, so that the build is parallel,
+# and put together into one file of code ("fatbin") for each source, which src/cuda/embed.c carries in the library.
+#
+# CMake's own CUDA language is not used: it would link the CUDA run time, and nothing of CUDA is linked here.
+#
+# From the user:
+#   CUTT_CUDA        AUTO: with nvcc, if it is found and works. ON: it must. OFF: no kernels, a library for CPUs only.
+#   CUTT_CUDA_ARCHS  such as "90" or "80;90": only these, for a build that is quick. Empty: all that are known.
+#   CUTT_NVCC        the compiler, if it isn't the one of CUDACXX, on PATH, or below /usr/local/cuda.
+#   CUTT_NVCC_FLAGS  anything else for it, such as -ccbin=/usr/bin/g++-12
+set(CUTT_CUDA AUTO CACHE STRING "GPU kernels: AUTO (when nvcc is found), ON or OFF")
+set_property(CACHE CUTT_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(CUTT_CUDA_ARCHS "" CACHE STRING "GPU architectures to compile kernels for, such as 80;90; empty: all")
+set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
+
+# All that there is reason to have code for. PTX of the newest is for what comes after it.
+set(cutt_cuda_all_archs 70 75 80 86 89 90 100 120)
+set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
+
+# cutt_cuda_find(WHY): sets cutt_nvcc, cutt_nvcc_version, cutt_nvcc_flags, cutt_fatbinary, cutt_cuda_archs and
+# cutt_cuda_ptx; or WHY to the reason why there will be no kernels.
+function(cutt_cuda_find why)
+  set(${why} "" PARENT_SCOPE)
+  if(DEFINED ENV{CUDACXX} AND NOT CUTT_NVCC)
+    set(CUTT_NVCC "$ENV{CUDACXX}" CACHE FILEPATH "NVIDIA's compiler nvcc" FORCE)
+  endif()
+  find_program(CUTT_NVCC nvcc PATHS /usr/local/cuda/bin DOC "NVIDIA's compiler nvcc")
+  mark_as_advanced(CUTT_NVCC)
+  if(NOT CUTT_NVCC)
+    set(${why} "no nvcc was found" PARENT_SCOPE)
+    return()
+  endif()
+  execute_process(COMMAND "${CUTT_NVCC}" --version OUTPUT_VARIABLE said ERROR_QUIET RESULT_VARIABLE failed)
+  if(failed OR NOT said MATCHES "release ([0-9]+)\\.([0-9]+)")
+    set(${why} "${CUTT_NVCC} does not run" PARENT_SCOPE)
+    return()
+  endif()
+  set(version "${CMAKE_MATCH_1}.${CMAKE_MATCH_2}")
+  math(EXPR number "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
+  if(version VERSION_LESS cutt_cuda_oldest_nvcc)
+    set(${why} "${CUTT_NVCC} is of CUDA ${version}, and ${cutt_cuda_oldest_nvcc} is the oldest that will do" PARENT_SCOPE)
+    return()
+  endif()
+
+  execute_process(COMMAND "${CUTT_NVCC}" --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+  set(archs)
+  foreach(arch IN LISTS cutt_cuda_all_archs)
+    if(known MATCHES "sm_${arch}[\r\n]")
+      list(APPEND archs ${arch})
+    endif()
+  endforeach()
+  if(NOT archs)
+    set(${why} "${CUTT_NVCC} knows none of the architectures ${cutt_cuda_all_archs}" PARENT_SCOPE)
+    return()
+  endif()
+  list(GET archs -1 ptx)
+  if(CUTT_CUDA_ARCHS)
+    foreach(arch IN LISTS CUTT_CUDA_ARCHS)
+      if(NOT known MATCHES "sm_${arch}[\r\n]")
+        message(FATAL_ERROR "CUTT_CUDA_ARCHS names ${arch}, which ${CUTT_NVCC} (CUDA ${version}) does not know; it knows ${archs}")
+      endif()
+    endforeach()
+    set(archs ${CUTT_CUDA_ARCHS})
+    set(ptx 0)
+  endif()
+
+  if(NOT cutt_fatbinary_of STREQUAL CUTT_NVCC) # another nvcc's would be of another version
+    unset(CUTT_FATBINARY CACHE)
+    set(cutt_fatbinary_of "${CUTT_NVCC}" CACHE INTERNAL "The nvcc that CUTT_FATBINARY was found for")
+  endif()
+  get_filename_component(folder "${CUTT_NVCC}" REALPATH)
+  get_filename_component(folder "${folder}" DIRECTORY)
+  get_filename_component(plain_folder "${CUTT_NVCC}" DIRECTORY)
+  find_program(CUTT_FATBINARY fatbinary HINTS "${folder}" "${plain_folder}" PATHS /usr/local/cuda/bin
+               DOC "NVIDIA's tool fatbinary, of the same CUDA as nvcc")
+  mark_as_advanced(CUTT_FATBINARY)
+  if(NOT CUTT_FATBINARY)
+    set(${why} "no fatbinary was found beside ${CUTT_NVCC}" PARENT_SCOPE)
+    return()
+  endif()
+
+  # nvcc preprocesses with a C++ compiler of the host, and not every one will do. Each is tried, once per build folder.
+  separate_arguments(given UNIX_COMMAND "${CUTT_NVCC_FLAGS}")
+  set(question "${CUTT_NVCC};${version};${CUTT_NVCC_FLAGS};${CMAKE_C_COMPILER}")
+  if(NOT cutt_nvcc_question STREQUAL question)
+    set(probe "${PROJECT_BINARY_DIR}/CMakeFiles/cutt_nvcc")
+    file(WRITE "${probe}.cu" "#include <cstdint>\nextern \"C\" __global__ void probe(uint32_t *p) { *p = threadIdx.x; }\n")
+    list(GET archs -1 arch)
+    set(answer "")
+    set(complaint "") # the first attempt's, which is what the user would have met
+    foreach(attempt "" "-ccbin=${CMAKE_C_COMPILER}" -ccbin=g++ -ccbin=clang++ -allow-unsupported-compiler)
+      set(answer ${given} ${attempt})
+      execute_process(COMMAND "${CUTT_NVCC}" -cubin -arch=sm_${arch} ${answer} "${probe}.cu" -o "${probe}.cubin"
+                      RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
+      if(NOT failed)
+        break()
+      elseif(NOT complaint)
+        string(REGEX MATCH "[^\r\n]+" complaint "${text} ")
+        string(SUBSTRING "${complaint}" 0 200 complaint)
+        string(STRIP "${complaint}" complaint)
+      endif()
+    endforeach()
+    if(failed)
+      set(${why} "${CUTT_NVCC} does not compile: ${complaint}" PARENT_SCOPE)
+      return()
+    endif()
+    set(cutt_nvcc_question "${question}" CACHE INTERNAL "What was asked to find cutt_nvcc_answer")
+    set(cutt_nvcc_answer "${answer}" CACHE INTERNAL "Flags with which nvcc works here")
+  endif()
+
+  set(cutt_nvcc "${CUTT_NVCC}" PARENT_SCOPE)
+  set(cutt_nvcc_version "${version}" PARENT_SCOPE)
+  set(cutt_nvcc_number "${number}" PARENT_SCOPE)
+  set(cutt_nvcc_flags ${cutt_nvcc_answer} PARENT_SCOPE)
+  set(cutt_fatbinary "${CUTT_FATBINARY}" PARENT_SCOPE)
+  set(cutt_cuda_archs ${archs} PARENT_SCOPE)
+  set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
+endfunction()
+
+# cutt_cuda_kernels(NAME...): compiles src/cuda/kernels/NAME.cu, and has src/cuda/embed.c of the calling folder carry
+# them. The compiler's report on each stays in kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
+function(cutt_cuda_kernels)
+  set(reason "it was configured with CUTT_CUDA=OFF")
+  if(CUTT_CUDA)
+    cutt_cuda_find(reason)
+    if(reason AND NOT CUTT_CUDA STREQUAL "AUTO")
+      message(FATAL_ERROR "CUTT_CUDA is ${CUTT_CUDA}, and there can be no GPU kernels: ${reason}")
+    endif()
+  endif()
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/generated")
+  set(cutt_cuda_report_dir "" PARENT_SCOPE)
+  if(reason)
+    message(STATUS "GPU kernels: none, because ${reason}. The library will be for CPUs only.")
+    string(REPLACE "\\" "\\\\" reason "${reason}")
+    string(REPLACE "\"" "\\\"" reason "${reason}")
+    file(CONFIGURE OUTPUT "${generated}/cutt_cuda_kernels.h" @ONLY
+         CONTENT "#define CUTT_CUDA_NONE \"this build has no GPU kernels: @reason@\"\n")
+    set_property(SOURCE cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
+    return()
+  endif()
+
+  set(dir "${CMAKE_CURRENT_BINARY_DIR}/kernels")
+  file(MAKE_DIRECTORY "${dir}")
+  set(flags ${cutt_nvcc_flags} -O3 --fmad=false # as the CPU computes: alpha and beta give the same bits
+            "-I${CMAKE_CURRENT_SOURCE_DIR}" $<$<CONFIG:Debug,RelWithDebInfo>:-lineinfo>)
+  if(CUTT_WERROR)
+    list(APPEND flags -Werror all-warnings)
+  endif()
+  set(fatbins)
+  set(list "")
+  foreach(name IN LISTS ARGN)
+    set(source "${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu")
+    set(images)
+    set(files)
+    foreach(arch IN LISTS cutt_cuda_archs)
+      set(file "${dir}/${name}.sm_${arch}.cubin")
+      add_custom_command(
+        OUTPUT "${file}"
+        BYPRODUCTS "${dir}/${name}.sm_${arch}.txt"
+        COMMAND sh "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh" "${dir}/${name}.sm_${arch}.txt"
+                "${cutt_nvcc}" -cubin -arch=sm_${arch} ${flags} -Xptxas=-v -MD -MF "${file}.d" -MT "${file}"
+                "${source}" -o "${file}"
+        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
+        DEPFILE "${file}.d"
+        COMMENT "Compiling GPU kernels ${name}.cu for sm_${arch}"
+        COMMAND_EXPAND_LISTS VERBATIM)
+      list(APPEND images "--image3=kind=elf,sm=${arch},file=${file}")
+      list(APPEND files "${file}")
+    endforeach()
+    if(cutt_cuda_ptx)
+      set(file "${dir}/${name}.compute_${cutt_cuda_ptx}.ptx")
+      add_custom_command(
+        OUTPUT "${file}"
+        COMMAND sh "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh" "${dir}/${name}.ptx.log"
+                "${cutt_nvcc}" -ptx -arch=compute_${cutt_cuda_ptx} ${flags} -MD -MF "${file}.d" -MT "${file}"
+                "${source}" -o "${file}"
+        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
+        DEPFILE "${file}.d"
+        COMMENT "Compiling GPU kernels ${name}.cu to PTX of compute_${cutt_cuda_ptx}"
+        COMMAND_EXPAND_LISTS VERBATIM)
+      list(APPEND images "--image3=kind=ptx,sm=${cutt_cuda_ptx},file=${file}")
+      list(APPEND files "${file}")
+    endif()
+    add_custom_command(
+      OUTPUT "${dir}/${name}.fatbin"
+      COMMAND "${cutt_fatbinary}" "--create=${dir}/${name}.fatbin" -64 --compress-all ${images}
+      DEPENDS ${files}
+      COMMENT "Packing GPU kernels ${name}"
+      VERBATIM)
+    list(APPEND fatbins "${dir}/${name}.fatbin")
+    string(APPEND list " X(${name})")
+  endforeach()
+
+  list(JOIN cutt_cuda_archs ", " archs)
+  file(CONFIGURE OUTPUT "${generated}/cutt_cuda_kernels.h" @ONLY CONTENT "#define CUTT_CUDA_IMAGES@list@
+#define CUTT_CUDA_IMAGE_DIR \"@dir@\"
+#define CUTT_CUDA_ARCH_LIST @archs@
+#define CUTT_CUDA_PTX @cutt_cuda_ptx@
+#define CUTT_CUDA_TOOLKIT @cutt_nvcc_number@
+")
+  set_property(SOURCE cuda/embed.c APPEND PROPERTY OBJECT_DEPENDS ${fatbins})
+  set_property(SOURCE cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
+  set(ptx "")
+  if(cutt_cuda_ptx)
+    set(ptx ", PTX of compute_${cutt_cuda_ptx}")
+  endif()
+  list(JOIN cutt_cuda_archs " sm_" archs)
+  message(STATUS "GPU kernels: nvcc ${cutt_nvcc_version}, sm_${archs}${ptx}")
+  set(cutt_cuda_report_dir "${dir}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,483 @@
+/* Tiled, Packed and PackedSplit: a tile goes from global to shared memory row by row and from there to global memory
+ * column by column (section 2.1 and 2.2 of the paper), so that both sides see long runs.
+ *
+ * One engine serves the three, since a mode is only a digit of its tables (tables.h). Against the original: tiles of a
+ * block overlap, being fetched by asynchronous copies `stages` - 1 tiles ahead of the one that is written; a thread keeps
+ * its place in the rows, and then its place in the columns, so that little is computed per access; the pitch of rows is the host's choice, so that a warp's
+ * reads of a column fall into different banks; elements below four bytes are read and written as words.
+ *
+ * Rows that are not aligned to words (odd extents of narrow elements, sub-tensors) are read in the words that they touch;
+ * so a row lies in shared memory as far behind a word's beginning as it does in global memory: its phase. */
+#include "tables.h"
+
+enum { BATCH = 4 }; /* independent accesses of a thread that are under way at once */
+
+/* ------------------------------------------------------------------------------------------------------------ load */
+
+#define DEFINE_LOAD_ROWS(bytes, type)                                                                                  \
+  DEVICE void load_rows##bytes(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,             \
+                               uint32_t stage_at, share s) {                                                           \
+    const uint32_t units = now->row_bytes / bytes, rows = now->rows, step = s.line_step;                               \
+    for (uint32_t unit = s.unit; unit < units; unit += s.unit_step) {                                                  \
+      const unsigned char *const base = in + (now->in + unit * bytes);                                                 \
+      uint32_t row = s.line, to = stage_at + row * args->pitch + unit * bytes;                                         \
+      uint32_t entry = args->rows_at + row * CUTT_ROW_ENTRY;                                                           \
+      for (; row + (BATCH - 1) * step < rows; row += BATCH * step) {                                                   \
+        const unsigned char *from[BATCH];                                                                              \
+        UNROLL(BATCH)                                                                                                  \
+        for (int i = 0; i < BATCH; ++i) {                                                                              \
+          const word2 offset = shared_load8(entry);                                                                    \
+          from[i] = base + join_words(offset.x, offset.y);                                                             \
+          entry += step * CUTT_ROW_ENTRY;                                                                              \
+        }                                                                                                              \
+        if (has_async()) {                                                                                             \
+          UNROLL(BATCH)                                                                                                \
+          for (int i = 0; i < BATCH; ++i) {                                                                            \
+            async_copy##bytes(to, from[i], args->near);                                                                \
+            to += step * args->pitch;                                                                                  \
+          }                                                                                                            \
+        } else {                                                                                                       \
+          type value[BATCH];                                                                                           \
+          UNROLL(BATCH)                                                                                                \
+          for (int i = 0; i < BATCH; ++i) value[i] = global_load##bytes(from[i]);                                      \
+          UNROLL(BATCH)                                                                                                \
+          for (int i = 0; i < BATCH; ++i) {                                                                            \
+            shared_store##bytes(to, value[i]);                                                                         \
+            to += step * args->pitch;                                                                                  \
+          }                                                                                                            \
+        }                                                                                                              \
+      }                                                                                                                \
+      for (; row < rows; row += step) {                                                                                \
+        const word2 offset = shared_load8(entry);                                                                      \
+        const unsigned char *const from = base + join_words(offset.x, offset.y);                                       \
+        if (has_async()) {                                                                                             \
+          async_copy##bytes(to, from, args->near);                                                                     \
+        } else {                                                                                                       \
+          shared_store##bytes(to, global_load##bytes(from));                                                           \
+        }                                                                                                              \
+        entry += step * CUTT_ROW_ENTRY;                                                                                \
+        to += step * args->pitch;                                                                                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_LOAD_ROWS(4, uint32_t)
+DEFINE_LOAD_ROWS(8, word2)
+DEFINE_LOAD_ROWS(16, word4)
+
+/* Rows that begin anywhere, word by word. A word that reaches past the input's bytes is read byte by byte. */
+DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
+                                uint32_t stage_at, share s) {
+  const unsigned char *const low = in + args->in_low, *const high = in + args->in_high;
+  const uint32_t words = (now->row_bytes + 6) / 4;
+  for (uint32_t word = s.unit; word < words; word += s.unit_step) {
+    UNROLL(4)
+    for (uint32_t row = s.line; row < now->rows; row += s.line_step) {
+      const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
+      const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y));
+      const uint32_t phase = (uint32_t)(uintptr_t)begin & 3;
+      if (word * 4 >= phase + now->row_bytes) continue;
+      const unsigned char *const from = begin - phase + word * 4;
+      const uint32_t to = stage_at + row * args->pitch + word * 4;
+      if (from >= low && from + 4 <= high) {
+        if (has_async()) {
+          async_copy4(to, from, args->near);
+        } else {
+          shared_store4(to, global_load4(from));
+        }
+      } else {
+        for (uint32_t i = 0; i < 4; ++i) {
+          if (from + i >= begin && from + i < begin + now->row_bytes) shared_store1(to + i, global_load1(from + i));
+        }
+      }
+    }
+  }
+}
+
+DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,
+                      share s, bool unaligned) {
+  if (unaligned && args->load_log2 == CUTT_LOAD_UNALIGNED) {
+    load_rows_unaligned(args, in, now, stage_at, s);
+  } else if (args->load_log2 == 4) {
+    load_rows16(args, in, now, stage_at, s);
+  } else if (args->load_log2 == 3) {
+    load_rows8(args, in, now, stage_at, s);
+  } else {
+    load_rows4(args, in, now, stage_at, s);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- store */
+
+typedef struct column {
+  int64_t global;
+  uint32_t shared, phase;
+} column;
+
+DEVICE column read_column(uint32_t entry_at) {
+  const word4 entry = shared_load16(entry_at);
+  column c;
+  c.global = join_words(entry.x, entry.y);
+  c.shared = entry.z;
+  c.phase = entry.w;
+  return c;
+}
+
+DEVICE uint32_t read_run(const cutt_kernel_args *args, uint32_t piece) {
+  return shared_load4(args->run_at + piece * CUTT_RUN_ENTRY);
+}
+
+/* Visits a thread's units of all columns: for each, `begin` with the unit once, then `get` with each column's entry for
+ * up to BATCH of them, then `put`. */
+#define FOR_UNITS(units, bytes, begin, type, get, put)                                                                 \
+  const uint32_t columns = now->columns, step = s.line_step;                                                           \
+  for (uint32_t unit = s.unit; unit < (units); unit += s.unit_step) {                                                  \
+    unsigned char *const base = out + (now->out + unit * bytes);                                                       \
+    begin;                                                                                                             \
+    uint32_t line = s.line, entry = args->columns_at + line * CUTT_COLUMN_ENTRY;                                       \
+    for (; line + (BATCH - 1) * step < columns; line += BATCH * step) {                                                \
+      unsigned char *to[BATCH];                                                                                        \
+      type value[BATCH];                                                                                               \
+      UNROLL(BATCH)                                                                                                    \
+      for (int i = 0; i < BATCH; ++i) {                                                                                \
+        const column c = read_column(entry);                                                                           \
+        entry += step * CUTT_COLUMN_ENTRY;                                                                             \
+        to[i] = base + c.global;                                                                                       \
+        value[i] = get;                                                                                                \
+      }                                                                                                                \
+      UNROLL(BATCH)                                                                                                    \
+      for (int i = 0; i < BATCH; ++i) put(to[i], value[i]);                                                            \
+    }                                                                                                                  \
+    for (; line < columns; line += step) {                                                                             \
+      const column c = read_column(entry);                                                                             \
+      entry += step * CUTT_COLUMN_ENTRY;                                                                               \
+      put(base + c.global, get);                                                                                       \
+    }                                                                                                                  \
+  }
+
+/* Pieces that are stored as they are. */
+#define DEFINE_STORE_COLUMNS(bytes, type)                                                                              \
+  DEVICE void store_columns##bytes(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,              \
+                                   uint32_t stage_at, share s) {                                                       \
+    FOR_UNITS(now->run, bytes, const uint32_t at = stage_at + read_run(args, unit), type,                              \
+              shared_load##bytes(at + c.shared), global_store##bytes)                                                  \
+  }
+DEFINE_STORE_COLUMNS(4, uint32_t)
+DEFINE_STORE_COLUMNS(8, word2)
+DEFINE_STORE_COLUMNS(16, word4)
+
+/* Pieces of one or two bytes, put together to words. In the usual tile, neighbouring lanes' words come from rows that
+ * are several apart, and would hit the same banks: so each lane begins with another piece of its word, and turns the word
+ * at the end. */
+typedef struct pieces {
+  uint32_t at[4],
+      turn; /* where in shared memory, but for the column's part; how far the first is from the word's first */
+} pieces;
+
+DEVICE uint32_t gather1(const pieces *p, uint32_t shared) {
+  const uint32_t word = (uint32_t)shared_load1(p->at[0] + shared) | (uint32_t)shared_load1(p->at[1] + shared) << 8 |
+                        (uint32_t)shared_load1(p->at[2] + shared) << 16 |
+                        (uint32_t)shared_load1(p->at[3] + shared) << 24;
+  return rotate_left(word, 8 * p->turn);
+}
+DEVICE uint32_t gather2(const pieces *p, uint32_t shared) {
+  const uint32_t word = (uint32_t)shared_load2(p->at[0] + shared) | (uint32_t)shared_load2(p->at[1] + shared) << 16;
+  return rotate_left(word, 16 * p->turn);
+}
+
+/* The `count` pieces of a unit; columns and rows are aligned to words. */
+DEVICE pieces pieces_of(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit, uint32_t count) {
+  pieces p;
+  p.turn = unit / (32 / count) & (count - 1);
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    p.at[i] = i < count ? stage_at + read_run(args, unit * count + ((i + p.turn) & (count - 1))) : 0;
+  }
+  return p;
+}
+
+/* The same from place `first` on, where rows begin anywhere: `phase` is that of the tile's first row, and the column's. */
+DEVICE pieces pieces_of_unaligned(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit, uint32_t first,
+                                  uint32_t count, uint32_t phase) {
+  pieces p;
+  p.turn = unit / (32 / count) & (count - 1);
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t entry = i < count ? read_run(args, first + ((i + p.turn) & (count - 1))) : 0;
+    p.at[i] = stage_at + (entry >> 2) + ((entry + phase) & 3);
+  }
+  return p;
+}
+
+#define DEFINE_STORE_COLUMNS_NARROW(bytes)                                                                             \
+  DEVICE void store_columns##bytes(                                                                                    \
+      const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,                        \
+      share s){FOR_UNITS(now->run * bytes / 4, 4, const pieces p = pieces_of(args, stage_at, unit, 4 / bytes),         \
+                         uint32_t, gather##bytes(&p, c.shared), global_store4)}                                        \
+  /* A word that a column has only a part of, in pieces. `first`: the word's beginning, in bytes from the column's. */ \
+  DEVICE void store_part##bytes(const cutt_kernel_args *args, unsigned char *begin, int32_t first, int32_t run_bytes,  \
+                                uint32_t shared_at, uint32_t phase) {                                                  \
+    for (int32_t from = first; from < first + 4; from += bytes) {                                                      \
+      if (from < 0 || from >= run_bytes) continue;                                                                     \
+      const uint32_t entry = read_run(args, (uint32_t)from / bytes);                                                   \
+      global_store##bytes(begin + from, shared_load##bytes(shared_at + (entry >> 2) + ((entry + phase) & 3)));         \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  /* Columns and rows that begin anywhere. */                                                                          \
+  DEVICE void store_columns##bytes##u(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,           \
+                                      const unsigned char *in, uint32_t stage_at, share s) {                           \
+    const int32_t run_bytes = (int32_t)(now->run * bytes);                                                             \
+    const uint32_t phase = (uint32_t)(uintptr_t)(in + now->in), units = (uint32_t)(run_bytes + 6) / 4;                 \
+    const uint32_t columns = now->columns, step = s.line_step;                                                         \
+    for (uint32_t unit = s.unit; unit < units; unit += s.unit_step) {                                                  \
+      uint32_t line = s.line, entry = args->columns_at + line * CUTT_COLUMN_ENTRY;                                     \
+      if (args->store_alike && line < columns) {                                                                       \
+        unsigned char *const base = out + now->out;                                                                    \
+        const int32_t before = (int32_t)((uintptr_t)(base + read_column(entry).global) & 3);                           \
+        const int32_t first = (int32_t)(unit * 4) - before;                                                            \
+        if (first >= 0 && first + 4 <= run_bytes) {                                                                    \
+          const pieces p = pieces_of_unaligned(args, stage_at, unit, (uint32_t)first / bytes, 4 / bytes, phase);       \
+          UNROLL(BATCH)                                                                                                \
+          for (; line < columns; line += step) {                                                                       \
+            const column c = read_column(entry);                                                                       \
+            global_store4(base + (c.global + first), gather##bytes(&p, c.shared));                                     \
+            entry += step * CUTT_COLUMN_ENTRY;                                                                         \
+          }                                                                                                            \
+          continue;                                                                                                    \
+        }                                                                                                              \
+      }                                                                                                                \
+      for (; line < columns; line += step) {                                                                           \
+        const column c = read_column(entry);                                                                           \
+        unsigned char *const begin = out + (now->out + c.global);                                                      \
+        const int32_t first = (int32_t)(unit * 4) - (int32_t)((uintptr_t)begin & 3);                                   \
+        entry += step * CUTT_COLUMN_ENTRY;                                                                             \
+        if (first >= run_bytes) continue;                                                                              \
+        if (first >= 0 && first + 4 <= run_bytes) {                                                                    \
+          const pieces p =                                                                                             \
+              pieces_of_unaligned(args, stage_at, unit, (uint32_t)first / bytes, 4 / bytes, phase + c.phase);          \
+          global_store4(begin + first, gather##bytes(&p, c.shared));                                                   \
+        } else {                                                                                                       \
+          store_part##bytes(args, begin, first, run_bytes, stage_at + c.shared, phase + c.phase);                      \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_STORE_COLUMNS_NARROW(1)
+DEFINE_STORE_COLUMNS_NARROW(2)
+
+/* Pieces of 4 and 8 bytes, stored 16 bytes at a time, with the same turn; here registers change places at the end. */
+DEVICE word4 gather4w(const pieces *p, uint32_t shared) {
+  const uint32_t a = shared_load4(p->at[0] + shared), b = shared_load4(p->at[1] + shared);
+  const uint32_t c = shared_load4(p->at[2] + shared), d = shared_load4(p->at[3] + shared);
+  const bool odd = p->turn & 1, two = p->turn & 2;
+  const word4 once = {odd ? d : a, odd ? a : b, odd ? b : c, odd ? c : d};
+  const word4 value = {two ? once.z : once.x, two ? once.w : once.y, two ? once.x : once.z, two ? once.y : once.w};
+  return value;
+}
+DEVICE word4 gather8w(const pieces *p, uint32_t shared) {
+  const word2 a = shared_load8(p->at[0] + shared), b = shared_load8(p->at[1] + shared);
+  const bool odd = p->turn & 1;
+  const word4 value = {odd ? b.x : a.x, odd ? b.y : a.y, odd ? a.x : b.x, odd ? a.y : b.y};
+  return value;
+}
+DEVICE pieces pieces_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit) {
+  pieces p;
+  p.turn = unit / 8 & 1; /* 8-byte accesses go by half warps */
+  p.at[0] = stage_at + read_run(args, unit * 2 + p.turn);
+  p.at[1] = stage_at + read_run(args, unit * 2 + (p.turn ^ 1));
+  p.at[2] = p.at[3] = 0;
+  return p;
+}
+
+DEVICE void store_columns4w(const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,
+                            share s){FOR_UNITS(now->run / 4, 16, const pieces p = pieces_of(args, stage_at, unit, 4),
+                                               word4, gather4w(&p, c.shared), global_store16)} DEVICE
+    void store_columns8w(const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,
+                         share s){FOR_UNITS(now->run / 2, 16, const pieces p = pieces_of_8w(args, stage_at, unit),
+                                            word4, gather8w(&p, c.shared), global_store16)}
+
+/* ------------------------------------------------------------------------------------------------- alpha and beta */
+
+/* out = alpha * op(in) + beta * out, rounded as on the CPU: products and sums one by one. */
+DEVICE uint32_t scale_float(const cutt_kernel_args *args, float x, float y, bool reads) {
+  const float scaled = (float)args->alpha[0] * x;
+  return float_to_bits(reads ? scaled + (float)args->beta[0] * y : scaled);
+}
+
+DEVICE word2 scale_complex32(const cutt_kernel_args *args, word2 x, word2 y) {
+  const float a_re = (float)args->alpha[0], a_im = (float)args->alpha[1];
+  const float re = bits_to_float(x.x), im = args->conjugate ? -bits_to_float(x.y) : bits_to_float(x.y);
+  float z_re = a_re * re - a_im * im, z_im = a_re * im + a_im * re;
+  if (args->reads_out) {
+    const float b_re = (float)args->beta[0], b_im = (float)args->beta[1];
+    z_re += b_re * bits_to_float(y.x) - b_im * bits_to_float(y.y);
+    z_im += b_re * bits_to_float(y.y) + b_im * bits_to_float(y.x);
+  }
+  const word2 z = {float_to_bits(z_re), float_to_bits(z_im)};
+  return z;
+}
+
+DEVICE word4 scale_complex64(const cutt_kernel_args *args, word4 x, word4 y) {
+  const word2 x_re = {x.x, x.y}, x_im = {x.z, x.w}, y_re = {y.x, y.y}, y_im = {y.z, y.w};
+  const double re = bits_to_double(x_re), im = args->conjugate ? -bits_to_double(x_im) : bits_to_double(x_im);
+  double z_re = args->alpha[0] * re - args->alpha[1] * im, z_im = args->alpha[0] * im + args->alpha[1] * re;
+  if (args->reads_out) {
+    z_re += args->beta[0] * bits_to_double(y_re) - args->beta[1] * bits_to_double(y_im);
+    z_im += args->beta[0] * bits_to_double(y_im) + args->beta[1] * bits_to_double(y_re);
+  }
+  const word2 low = double_to_bits(z_re), high = double_to_bits(z_im);
+  const word4 z = {low.x, low.y, high.x, high.y};
+  return z;
+}
+
+DEVICE uint16_t scale_f16(const cutt_kernel_args *args, uint16_t x, uint16_t y) {
+  const uint32_t z = scale_float(args, half_to_float(x), half_to_float(y), args->reads_out);
+  return float_to_half(bits_to_float(z));
+}
+DEVICE uint16_t scale_bf16(const cutt_kernel_args *args, uint16_t x, uint16_t y) {
+  const uint32_t z = scale_float(args, bfloat_to_float(x), bfloat_to_float(y), args->reads_out);
+  return float_to_bfloat(bits_to_float(z));
+}
+DEVICE uint32_t scale_f32(const cutt_kernel_args *args, uint32_t x, uint32_t y) {
+  return scale_float(args, bits_to_float(x), bits_to_float(y), args->reads_out);
+}
+DEVICE word2 scale_f64(const cutt_kernel_args *args, word2 x, word2 y) {
+  const double scaled = args->alpha[0] * bits_to_double(x);
+  return double_to_bits(args->reads_out ? scaled + args->beta[0] * bits_to_double(y) : scaled);
+}
+DEVICE word2 scale_c32(const cutt_kernel_args *args, word2 x, word2 y) { return scale_complex32(args, x, y); }
+DEVICE word4 scale_c64(const cutt_kernel_args *args, word4 x, word4 y) { return scale_complex64(args, x, y); }
+/* Unsigned arithmetic is the two's complement kind. */
+DEVICE uint32_t scale_i32(const cutt_kernel_args *args, uint32_t x, uint32_t y) {
+  const uint32_t scaled = (uint32_t)args->alpha_integer * x;
+  return args->reads_out ? scaled + (uint32_t)args->beta_integer * y : scaled;
+}
+DEVICE word2 scale_i64(const cutt_kernel_args *args, word2 x, word2 y) {
+  const uint64_t scaled = (uint64_t)args->alpha_integer * (uint64_t)join_words(x.x, x.y);
+  const uint64_t added = (uint64_t)args->beta_integer * (uint64_t)join_words(y.x, y.y);
+  return split_words((int64_t)(args->reads_out ? scaled + added : scaled));
+}
+
+/* Elements of the output, whose halves may be all that is aligned (complex ones). */
+#define DEFINE_WHOLE(bytes, type)                                                                                      \
+  DEVICE type out_load##bytes(const void *p, uint32_t halves) {                                                        \
+    (void)halves;                                                                                                      \
+    return global_load##bytes(p);                                                                                      \
+  }                                                                                                                    \
+  DEVICE void out_store##bytes(void *p, type v, uint32_t halves) {                                                     \
+    (void)halves;                                                                                                      \
+    global_store##bytes(p, v);                                                                                         \
+  }
+DEFINE_WHOLE(2, uint16_t)
+DEFINE_WHOLE(4, uint32_t)
+DEVICE word2 out_load8(const unsigned char *p, uint32_t halves) {
+  if (!halves) return global_load8(p);
+  const word2 v = {global_load4(p), global_load4(p + 4)};
+  return v;
+}
+DEVICE void out_store8(unsigned char *p, word2 v, uint32_t halves) {
+  if (!halves) {
+    global_store8(p, v);
+  } else {
+    global_store4(p, v.x);
+    global_store4(p + 4, v.y);
+  }
+}
+DEVICE word4 out_load16(const unsigned char *p, uint32_t halves) {
+  if (!halves) return global_load16(p);
+  const word2 a = global_load8(p), b = global_load8(p + 8);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+DEVICE void out_store16(unsigned char *p, word4 v, uint32_t halves) {
+  if (!halves) {
+    global_store16(p, v);
+  } else {
+    const word2 a = {v.x, v.y}, b = {v.z, v.w};
+    global_store8(p, a);
+    global_store8(p + 8, b);
+  }
+}
+
+#define DEFINE_STORE_SCALED(name, bytes, type, phased)                                                                 \
+  DEVICE void store_##name(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,                      \
+                           const unsigned char *in, uint32_t stage_at, share s) {                                      \
+    const uint32_t phase = (uint32_t)(uintptr_t)(in + now->in);                                                        \
+    const type zero = {0};                                                                                             \
+    for (uint32_t unit = s.unit; unit < now->run; unit += s.unit_step) {                                               \
+      unsigned char *const base = out + (now->out + unit * bytes);                                                     \
+      const uint32_t entry = read_run(args, unit);                                                                     \
+      UNROLL(2)                                                                                                        \
+      for (uint32_t line = s.line; line < now->columns; line += s.line_step) {                                         \
+        const column c = read_column(args->columns_at + line * CUTT_COLUMN_ENTRY);                                     \
+        const uint32_t within = phased ? (entry >> 2) + ((entry + c.phase + phase) & 3) : entry;                       \
+        unsigned char *const to = base + c.global;                                                                     \
+        const type before = args->reads_out ? out_load##bytes(to, args->halves) : zero;                                \
+        const type value = shared_load##bytes(stage_at + c.shared + within);                                           \
+        out_store##bytes(to, name(args, value, before), args->halves);                                                 \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_STORE_SCALED(scale_f16, 2, uint16_t, true)
+DEFINE_STORE_SCALED(scale_bf16, 2, uint16_t, true)
+DEFINE_STORE_SCALED(scale_f32, 4, uint32_t, false)
+DEFINE_STORE_SCALED(scale_f64, 8, word2, false)
+DEFINE_STORE_SCALED(scale_c32, 8, word2, false)
+DEFINE_STORE_SCALED(scale_c64, 16, word4, false)
+DEFINE_STORE_SCALED(scale_i32, 4, uint32_t, false)
+DEFINE_STORE_SCALED(scale_i64, 8, word2, false)
+
+/* --------------------------------------------------------------------------------------------------------- kernels */
+
+/* The block's tiles, in a ring of `stages` places in shared memory. A tile's place is written again only behind the
+ * barrier that follows its being read. Groups of copies are committed even when they are empty, so that waiting for all
+ * but the newest stages - 1 is waiting for the tile at hand. */
+#define DEFINE_KERNEL(name, unaligned, phased, store)                                                                  \
+  KERNEL(cutt_##name, CUTT_BLOCK_THREADS, CUTT_BLOCKS)                                                                 \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args) {                                     \
+    const uint32_t ahead = args.stages - 1;                                                                            \
+    const uint32_t tiles = fill_tables(&args, phased);                                                                 \
+    if (tiles == 0) return;                                                                                            \
+    barrier();                                                                                                         \
+    const share loads = share_of(args.load_units, args.load_rows);                                                     \
+    const share stores = share_of(args.store_units, args.store_columns);                                               \
+    uint32_t load_stage = 0, store_stage = 0;                                                                          \
+    for (uint32_t i = 0; i < tiles + ahead; ++i) {                                                                     \
+      if (i < tiles) {                                                                                                 \
+        const tile_now now = read_tile(i * CUTT_TILE_ENTRY);                                                           \
+        load_rows(&args, in, &now, args.stage_at + load_stage * args.stage_bytes, loads, unaligned);                   \
+        load_stage = load_stage + 1 == args.stages ? 0 : load_stage + 1;                                               \
+      }                                                                                                                \
+      async_commit();                                                                                                  \
+      if (i < ahead) continue;                                                                                         \
+      async_wait(ahead);                                                                                               \
+      barrier();                                                                                                       \
+      const tile_now now = read_tile((i - ahead) * CUTT_TILE_ENTRY);                                                   \
+      const uint32_t stage_at = args.stage_at + store_stage * args.stage_bytes;                                        \
+      store_stage = store_stage + 1 == args.stages ? 0 : store_stage + 1;                                              \
+      store;                                                                                                           \
+      barrier();                                                                                                       \
+    }                                                                                                                  \
+  }
+#define TILE_KERNEL(name, store) DEFINE_KERNEL(name, false, false, store(&args, out, &now, stage_at, stores))
+#define TILE_KERNEL_UNALIGNED(name, store)                                                                             \
+  DEFINE_KERNEL(name, true, true, store(&args, out, &now, in, stage_at, stores))
+#define SCALE_KERNEL(name, phased)                                                                                     \
+  DEFINE_KERNEL(name, phased, phased, store_##name(&args, out, &now, in, stage_at, stores))
+
+TILE_KERNEL(tile_1, store_columns1)
+TILE_KERNEL_UNALIGNED(tile_1u, store_columns1u)
+TILE_KERNEL(tile_2, store_columns2)
+TILE_KERNEL_UNALIGNED(tile_2u, store_columns2u)
+TILE_KERNEL(tile_4, store_columns4)
+TILE_KERNEL(tile_4w, store_columns4w)
+TILE_KERNEL(tile_8, store_columns8)
+TILE_KERNEL(tile_8w, store_columns8w)
+TILE_KERNEL(tile_16, store_columns16)
+SCALE_KERNEL(scale_f16, true)
+SCALE_KERNEL(scale_bf16, true)
+SCALE_KERNEL(scale_f32, false)
+SCALE_KERNEL(scale_f64, false)
+SCALE_KERNEL(scale_c32, false)
+SCALE_KERNEL(scale_c64, false)
+SCALE_KERNEL(scale_i32, false)
+SCALE_KERNEL(scale_i64, false)

@@ -1,0 +1,21 @@
+/* How far apart rows lie in shared memory, and how they are loaded, so that banks do not conflict. */
+#ifndef CUTT_CUDA_PITCH_H
+#define CUTT_CUDA_PITCH_H
+
+#include <stdint.h>
+
+#include "core/canonical.h"
+#include "cuda/tile.h"
+
+typedef struct cutt_cuda_pitch {
+  uint32_t bytes; /* from row to row */
+  uint32_t load;  /* bytes of a load; 0: rows are aligned to nothing */
+  bool conflicts; /* reading the columns asks the banks a quarter more often than it should, or worse */
+} cutt_cuda_pitch;
+
+/* piece: bytes that are read from shared memory at a time; store: bytes that are stored at a time, of one or more pieces;
+ * load: the widest load that the rows' alignment allows, 0 for none. */
+cutt_cuda_pitch cutt_cuda_pitch_choose(const cutt_canonical *canonical, const cutt_cuda_tile *tile, uint32_t piece,
+                                       uint32_t store, uint32_t load);
+
+#endif
