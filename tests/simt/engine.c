@@ -1,0 +1,197 @@
+/* Every launch is held to more than its result: each byte of the output's elements is written once and nothing else is
+ * written at all (a gap of a strided output that is written back as it was would not show in the result), and kernels
+ * have the threads that they were compiled for. */
+#include "simt/engine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda/tile.h"
+
+const cutt_cuda_device simt_h200 = {.name = "NVIDIA H200",
+                                    .major = 9,
+                                    .minor = 0,
+                                    .sms = 132,
+                                    .sm_threads = 2048,
+                                    .sm_blocks = 32,
+                                    .sm_shared = 233472,
+                                    .block_shared = 232448,
+                                    .reserved_shared = 1024,
+                                    .l2_bytes = 62914560,
+                                    .memory_bytes = INT64_C(150754820096),
+                                    .clock_hz = 1.98e9,
+                                    .memory_bandwidth = 4.8e12};
+const cutt_cuda_device simt_a100 = {.name = "NVIDIA A100-SXM4-80GB",
+                                    .major = 8,
+                                    .minor = 0,
+                                    .sms = 108,
+                                    .sm_threads = 2048,
+                                    .sm_blocks = 32,
+                                    .sm_shared = 167936,
+                                    .block_shared = 166912,
+                                    .reserved_shared = 1024,
+                                    .l2_bytes = 41943040,
+                                    .memory_bytes = INT64_C(85899345920),
+                                    .clock_hz = 1.41e9,
+                                    .memory_bandwidth = 2.039e12};
+const cutt_cuda_device simt_t4 = {.name = "Tesla T4",
+                                  .major = 7,
+                                  .minor = 5,
+                                  .sms = 40,
+                                  .sm_threads = 1024,
+                                  .sm_blocks = 16,
+                                  .sm_shared = 65536,
+                                  .block_shared = 65536,
+                                  .reserved_shared = 0,
+                                  .l2_bytes = 4194304,
+                                  .memory_bytes = INT64_C(15843721216),
+                                  .clock_hz = 1.59e9,
+                                  .memory_bandwidth = 3.2e11};
+
+static const cutt_cuda_device *device = &simt_h200;
+
+/* ------------------------------------------------------------------------------------------------------- kernels */
+
+#define DECLARE(name)                                                                                                  \
+  extern simt_kernel cutt_##name;                                                                                      \
+  extern const uint32_t cutt_##name##_most_threads;
+CUTT_KERNELS(DECLARE)
+
+#define LIST(name) {cutt_##name, &cutt_##name##_most_threads},
+static const struct {
+  simt_kernel *kernel;
+  const uint32_t *most_threads;
+} kernels[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(LIST)};
+
+simt_launch simt_launch_of(const cutt_cuda_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
+                           unsigned char *out, bool async) {
+  return (simt_launch){
+      .kernel = kernels[launch->kernel].kernel,
+      .in = in + launch->in_start,
+      .out = out + launch->out_start,
+      .args = &launch->args,
+      .blocks = launch->blocks,
+      .threads = launch->threads,
+      .shared_bytes = launch->shared_bytes,
+      .async = async,
+      .read = {in + canonical->in_low, (size_t)(canonical->in_high - canonical->in_low)},
+      .write = {out + canonical->out_low, (size_t)(canonical->out_high - canonical->out_low)},
+      .reads_out = canonical->scale.active && canonical->scale.reads_out,
+      .shared_split = launch->args.stage_at,
+  };
+}
+
+/* -------------------------------------------------------------------------------------------------------- engine */
+
+static const char *param_name(int number) { return cutt_cuda_param_name[number]; }
+
+static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
+  (void)threads;
+  return cutt_cuda_enumerate(device, canonical, list, max);
+}
+
+static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
+  return cutt_cuda_accept(device, canonical, candidate, why);
+}
+
+static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate, unsigned mode,
+                const test_memory *memory, char *error, size_t size) {
+  cutt_cuda_launch launch;
+  const char *why = "";
+  if (!cutt_cuda_lay_out(device, canonical, candidate, cutt_cuda_alignment(memory->in),
+                         cutt_cuda_alignment(memory->out), &launch, &why)) {
+    snprintf(error, size, "cutt_cuda_lay_out refuses it: %s", why);
+    return false;
+  }
+  const bool async = device->major >= 8 && !(mode & SIMT_WITHOUT_ASYNC);
+  const simt_launch asked = simt_launch_of(&launch, canonical, memory->in, memory->out, async);
+  if (launch.threads > *kernels[launch.kernel].most_threads) {
+    snprintf(error, size, "%s with %u threads; it is compiled for %u", cutt_cuda_kernel_name[launch.kernel],
+             launch.threads, *kernels[launch.kernel].most_threads);
+    return false;
+  }
+  if (launch.shared_bytes > (uint32_t)device->block_shared) {
+    snprintf(error, size, "%u bytes of shared memory; the device has %d", launch.shared_bytes, device->block_shared);
+    return false;
+  }
+  char fault[768];
+  int64_t written;
+  if (!simt_run(&asked, &written, NULL, fault, sizeof fault)) {
+    snprintf(error, size, "%s: %s", cutt_cuda_kernel_name[launch.kernel], fault);
+    return false;
+  }
+  if (written == canonical->volume * canonical->elem_bytes) return true;
+  snprintf(error, size, "%s writes %" PRId64 " bytes; %" PRId64 " are the output's",
+           cutt_cuda_kernel_name[launch.kernel], written, canonical->volume * canonical->elem_bytes);
+  return false;
+}
+
+static cutt_candidate draw_shape(test_rng *rng, const cutt_canonical *canonical) {
+  cutt_candidate c;
+  memset(&c, 0, sizeof c);
+  const int most = canonical->rank < 5 ? canonical->rank : 5;
+  c.m = (int)test_random_in(rng, 0, most);
+  c.k = (int)test_random_in(rng, 0, most);
+  if (test_chance(rng, 25)) { /* runs that both sides have */
+    c.k = c.m;
+    c.param[CUTT_CUDA_PARAM_DIRECT] = test_random_in(rng, 0, 1);
+  }
+  if (c.m > 0 && test_chance(rng, 60)) c.split_m = test_random_in(rng, 1, canonical->mode[c.m - 1].extent - 1);
+  if (c.k > 0 && test_chance(rng, 60))
+    c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent - 1);
+  if (c.m > 0 && c.k > 0 && canonical->out_order[c.k - 1] == c.m - 1 && test_chance(rng, 80)) c.split_k = c.split_m;
+  if (c.split_m == 0 && c.split_k == 0 && test_chance(rng, 60))
+    c.param[CUTT_CUDA_PARAM_BATCH] = test_random_in(rng, 0, 100);
+  c.threads = (int)(32 * test_random_in(rng, 1, CUTT_BLOCK_THREADS / 32));
+  c.param[CUTT_CUDA_PARAM_STAGES] = test_random_in(rng, 1, CUTT_STAGES);
+  c.param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_random_in(rng, 1, test_chance(rng, 50) ? 4 : CUTT_BLOCK_TILES);
+  c.method = cutt_cuda_method(canonical, &c);
+  return c;
+}
+
+/* Small tiles are many, and each takes all of its block's threads through two barriers. */
+static bool slow(const cutt_canonical *canonical, const cutt_candidate *candidate) {
+  enum { MOST_WORK = 10000 }; /* tiles times threads */
+  cutt_cuda_tile tile;
+  const char *why;
+  return cutt_cuda_tile_derive(canonical, candidate, &tile, &why) && tile.tiles * candidate->threads > MOST_WORK;
+}
+
+/* Tiles of any shape: what the model would not choose must be right too, since wisdom may hold it. */
+static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int threads) {
+  (void)threads;
+  cutt_candidate c = draw_shape(rng, canonical);
+  for (int tries = 0; tries < 20 && slow(canonical, &c); tries++) c = draw_shape(rng, canonical);
+  return c;
+}
+
+/* Without copies that don't wait; some of them with other stages, tiles of a block and threads. */
+static bool vary(const test_problem *problem, int number, int count, int way, cutt_candidate *candidate,
+                 unsigned *mode) {
+  (void)count;
+  test_rng rng = {problem->seed + (uint64_t)number};
+  if (way == 1 && device->major >= 8) *mode = SIMT_WITHOUT_ASYNC;
+  if (way == 2 && (problem->seed + (uint64_t)number) % 4 == 0) {
+    candidate->threads = (int)(32 * test_random_in(&rng, 1, CUTT_BLOCK_THREADS / 32));
+    candidate->param[CUTT_CUDA_PARAM_STAGES] = test_random_in(&rng, 1, CUTT_STAGES);
+    candidate->param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_random_in(&rng, 1, 6);
+  }
+  return way <= 2;
+}
+
+const test_engine *simt_engine(const cutt_cuda_device *for_device, const char *program) {
+  static test_engine engine = {.most_volume = 2500,
+                               .aligned_scalars = true,
+                               .param_name = param_name,
+                               .enumerate = enumerate,
+                               .accept = accept,
+                               .run = run,
+                               .slow = slow,
+                               .shape = shape,
+                               .vary = vary};
+  device = for_device;
+  engine.name = for_device->name;
+  engine.program = program;
+  return &engine;
+}

@@ -1,0 +1,71 @@
+/* Running a kernel on the host, thread by thread, with everything that a GPU leaves undefined made an error.
+ *
+ * Found: accesses outside of the launch's buffers or not aligned, bytes of the output written twice, threads that don't
+ * meet at the same barrier, shared memory read before it was written or while a copy to it is under way, and two threads
+ * that use a byte of shared memory, one of them writing, with no barrier in between. The first fault ends the launch.
+ *
+ * Blocks run one after another and are undisturbed by each other, so a fault between blocks shows only as a byte written
+ * twice. One launch at a time, from one thread of the program. */
+#ifndef CUTT_TESTS_SIMT_LAUNCH_H
+#define CUTT_TESTS_SIMT_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda/kernels/args.h"
+
+enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
+
+typedef void simt_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args);
+
+/* Global memory that a kernel may touch. */
+typedef struct simt_span {
+  const unsigned char *low;
+  size_t bytes;
+} simt_span;
+
+typedef struct simt_launch {
+  simt_kernel *kernel;
+  const unsigned char *in; /* the kernel's parameters */
+  unsigned char *out;
+  const cutt_kernel_args *args;
+  uint32_t blocks, threads, shared_bytes;
+  bool async;            /* has_async() */
+  simt_span read, write; /* spans of input and output */
+  bool reads_out;        /* the output may be read too */
+  uint32_t shared_split; /* shared accesses below and from this byte on are counted apart */
+  const uint32_t *only;  /* the blocks to run, only_count of them; NULL: all */
+  uint32_t only_count;
+} simt_launch;
+
+/* Requests of warps to shared memory, and the wavefronts that they take: 32 banks of 4 bytes each, lanes that read the
+ * same word served as one, 8-byte accesses by half warps and 16-byte ones by quarter warps. */
+typedef struct simt_shared_counts {
+  int64_t requests, wavefronts;
+  int64_t ideal; /* wavefronts if no two words of a request met in a bank */
+} simt_shared_counts;
+
+/* A request is what the lanes of a warp ask for at one site, each for the k-th time since the last barrier. */
+typedef struct simt_counts {
+  int64_t load_requests, load_bytes; /* global memory; bytes that lanes asked for */
+  int64_t store_requests, store_bytes;
+  int64_t load_sectors, store_sectors; /* sectors of each request, added up */
+  int64_t store_sectors_whole;         /* ... of which all 32 bytes were written by the request */
+  /* Sectors that a block touches between two barriers, each once: what a tile costs when L1 (or L2) brings its requests
+   * together, and no neighbour is at hand to share the sectors at its edges. */
+  int64_t tile_load_sectors, tile_store_sectors, tile_store_sectors_whole;
+  simt_shared_counts shared[2]; /* below shared_split; from there on */
+  /* Added up over blocks: bytes of loads that all threads of the block have under way at once, a load ending with the
+   * next store of its thread, and a copy that does not wait with its wait. */
+  int64_t flight_bytes;
+} simt_counts;
+
+/* Runs a launch to its end. *written: bytes of the output that were written. counts is added to; NULL: nothing is
+ * counted, which is faster. On false, error says what the first fault was, in which function, block and thread. */
+bool simt_run(const simt_launch *launch, int64_t *written, simt_counts *counts, char *error, size_t size);
+
+/* Frees the memory that is kept from launch to launch. */
+void simt_cleanup(void);
+
+#endif

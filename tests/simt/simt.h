@@ -1,0 +1,136 @@
+/* The kernels' language (src/cuda/kernels/device.h) under the emulator: a kernel compiled as C is a function that one
+ * fiber per thread runs. Every access to memory and every meeting of threads is a call that carries its site (a number of
+ * its own for each place in the source, by which the accesses of a warp's lanes find each other) and the function's name
+ * (for messages). What the calls check and count is in simt.c and counts.c; how a launch is asked for in launch.h. */
+#ifndef CUTT_TESTS_SIMT_H
+#define CUTT_TESTS_SIMT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KERNEL(name, threads, blocks)                                                                                  \
+  extern const uint32_t name##_most_threads;                                                                           \
+  const uint32_t name##_most_threads = (threads);                                                                      \
+  void name
+#define DEVICE static inline __attribute__((unused))
+#define CONSTANT(type) const type
+#define UNROLL(n)
+
+/* Where in the launch the calling thread is. */
+typedef struct simt_position {
+  uint32_t thread, threads, block;
+  bool async;
+} simt_position;
+extern simt_position simt_now;
+
+DEVICE uint32_t thread_index(void) { return simt_now.thread; }
+DEVICE uint32_t thread_count(void) { return simt_now.threads; }
+DEVICE uint32_t block_index(void) { return simt_now.block; }
+DEVICE bool has_async(void) { return simt_now.async; }
+
+/* ------------------------------------------------------------------------------------------- memory and meetings */
+
+#define SIMT_SITE __COUNTER__, __func__
+
+#define SIMT_MEMORY(bytes, type)                                                                                       \
+  type simt_global_load##bytes(unsigned site, const char *function, const void *p);                                    \
+  void simt_global_store##bytes(unsigned site, const char *function, void *p, type v);                                 \
+  type simt_shared_load##bytes(unsigned site, const char *function, uint32_t at);                                      \
+  void simt_shared_store##bytes(unsigned site, const char *function, uint32_t at, type v);
+SIMT_MEMORY(1, uint8_t)
+SIMT_MEMORY(2, uint16_t)
+SIMT_MEMORY(4, uint32_t)
+SIMT_MEMORY(8, word2)
+SIMT_MEMORY(16, word4)
+#undef SIMT_MEMORY
+
+#define global_load1(...) simt_global_load1(SIMT_SITE, __VA_ARGS__)
+#define global_load2(...) simt_global_load2(SIMT_SITE, __VA_ARGS__)
+#define global_load4(...) simt_global_load4(SIMT_SITE, __VA_ARGS__)
+#define global_load8(...) simt_global_load8(SIMT_SITE, __VA_ARGS__)
+#define global_load16(...) simt_global_load16(SIMT_SITE, __VA_ARGS__)
+#define global_store1(...) simt_global_store1(SIMT_SITE, __VA_ARGS__)
+#define global_store2(...) simt_global_store2(SIMT_SITE, __VA_ARGS__)
+#define global_store4(...) simt_global_store4(SIMT_SITE, __VA_ARGS__)
+#define global_store8(...) simt_global_store8(SIMT_SITE, __VA_ARGS__)
+#define global_store16(...) simt_global_store16(SIMT_SITE, __VA_ARGS__)
+#define shared_load1(...) simt_shared_load1(SIMT_SITE, __VA_ARGS__)
+#define shared_load2(...) simt_shared_load2(SIMT_SITE, __VA_ARGS__)
+#define shared_load4(...) simt_shared_load4(SIMT_SITE, __VA_ARGS__)
+#define shared_load8(...) simt_shared_load8(SIMT_SITE, __VA_ARGS__)
+#define shared_load16(...) simt_shared_load16(SIMT_SITE, __VA_ARGS__)
+#define shared_store1(...) simt_shared_store1(SIMT_SITE, __VA_ARGS__)
+#define shared_store2(...) simt_shared_store2(SIMT_SITE, __VA_ARGS__)
+#define shared_store4(...) simt_shared_store4(SIMT_SITE, __VA_ARGS__)
+#define shared_store8(...) simt_shared_store8(SIMT_SITE, __VA_ARGS__)
+#define shared_store16(...) simt_shared_store16(SIMT_SITE, __VA_ARGS__)
+
+/* near is a hint to a cache that the emulator does not have. */
+void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32_t at, const void *p, bool near);
+void simt_async_commit(void);
+void simt_async_wait(uint32_t pending);
+#define async_copy4(...) simt_async_copy(SIMT_SITE, 4, __VA_ARGS__)
+#define async_copy8(...) simt_async_copy(SIMT_SITE, 8, __VA_ARGS__)
+#define async_copy16(...) simt_async_copy(SIMT_SITE, 16, __VA_ARGS__)
+#define async_commit() simt_async_commit()
+#define async_wait(pending) simt_async_wait(pending)
+
+void simt_barrier(unsigned site, const char *function);
+uint32_t simt_shuffle_xor(unsigned site, const char *function, uint32_t v, uint32_t lanes);
+uint32_t simt_ballot(unsigned site, const char *function, bool vote);
+#define barrier() simt_barrier(SIMT_SITE)
+/* Of whole warps: the value of the lane whose number differs in the bits of lanes; a bit for each lane that votes. */
+#define shuffle_xor(v, lanes) simt_shuffle_xor(SIMT_SITE, v, lanes)
+#define ballot(vote) simt_ballot(SIMT_SITE, vote)
+
+/* ------------------------------------------------------------------------------------------------- arithmetic */
+
+DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return v << (bits & 31) | v >> (-bits & 31); }
+
+DEVICE float bits_to_float(uint32_t v) {
+  float f;
+  memcpy(&f, &v, sizeof f);
+  return f;
+}
+DEVICE uint32_t float_to_bits(float f) {
+  uint32_t v;
+  memcpy(&v, &f, sizeof v);
+  return v;
+}
+DEVICE double bits_to_double(word2 v) {
+  const uint64_t bits = (uint64_t)v.y << 32 | v.x;
+  double d;
+  memcpy(&d, &bits, sizeof d);
+  return d;
+}
+DEVICE word2 double_to_bits(double d) {
+  uint64_t bits;
+  memcpy(&bits, &d, sizeof bits);
+  const word2 v = {(uint32_t)bits, (uint32_t)(bits >> 32)};
+  return v;
+}
+
+DEVICE float half_to_float(uint16_t v) {
+  const uint32_t sign = (uint32_t)(v & 0x8000u) << 16, exponent = v >> 10 & 0x1fu, fraction = v & 0x3ffu;
+  if (exponent == 0x1f) return bits_to_float(sign | 0x7f800000u | fraction << 13);
+  if (exponent == 0) return bits_to_float(sign | float_to_bits((float)fraction * 0x1p-24f));
+  return bits_to_float(sign | (exponent + 112) << 23 | fraction << 13);
+}
+DEVICE uint16_t float_to_half(float f) {
+  const uint32_t bits = float_to_bits(f), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7fff;
+  if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* halfway from the largest to 2^16, and beyond */
+  /* Below the normal halves the sum's last bit is 2^-24, so that the addition rounds. */
+  if (magnitude < 0x38800000u) return (uint16_t)(sign | (float_to_bits(bits_to_float(magnitude) + 0.5f) - 0x3f000000u));
+  return (uint16_t)(sign | (magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23)) >> 13);
+}
+DEVICE float bfloat_to_float(uint16_t v) { return bits_to_float((uint32_t)v << 16); }
+DEVICE uint16_t float_to_bfloat(float f) {
+  const uint32_t bits = float_to_bits(f);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u); /* a NaN stays one */
+  return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+#endif
