@@ -27,6 +27,13 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 [[ $soname =~ ^libcutt\.so\.[0-9]+$ ]] || fail "the SONAME is '$soname'"
 [[ -e $libdir/$soname ]] || fail "no $soname beside $library"
 
+# CUDA is found at run time or not at all: nothing of it may be linked.
+for file in "$library" "$prefix/bin/cutt"; do
+  if readelf -d "$file" | grep NEEDED | grep -iE 'cuda|nvidia|nvrtc'; then fail "$file needs a library of CUDA"; fi
+done
+# The consumers hand over host memory: with a GPU, plans would be for that.
+export CUTT_CUDA=0
+
 version=$("$prefix/bin/cutt" --version) || fail "the installed program does not run"
 header_version=$(sed -n 's/^#define CUTT_VERSION_[A-Z]* //p' "$prefix/include/cutt.h" | paste -sd.)
 [[ $version == *"$header_version"* ]] || fail "cutt --version says '$version', the header $header_version"
@@ -37,6 +44,7 @@ run() { # run NAME PROGRAM
   [[ $said == "consumer: correct, cuTT $header_version" ]] || fail "$1 said '$said'"
   local needed
   needed=$(readelf -d "$2" | grep NEEDED)
+  if [[ $needed =~ cuda|nvidia ]]; then fail "$1 needs a library of CUDA"; fi
   if [[ $1 == *static* ]]; then
     if [[ $needed == *libcutt* ]]; then fail "$1 needs the shared library"; fi
   else

@@ -1,0 +1,501 @@
+/* The CUDA backend's host side against the fake driver: which backend is taken, contexts, pointers, streams, captures, and
+ * what a launch is given. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan.h"
+#include "cuda/fixture.h"
+#include "cuda/launch.h"
+
+/* ------------------------------------------------------------------------------------------------------------ backend */
+
+static cuttBackend_t backend_of(cuttPlan_t plan, const char **isa) {
+  cuttPlanInfo_t info;
+  info.struct_size = sizeof info;
+  assert_success(cuttPlanGetInfo(plan, &info));
+  if (isa) *isa = info.isa;
+  return info.backend;
+}
+
+static void auto_prefers_the_gpu(void **unused) {
+  (void)unused;
+  const cuttProblem_t problem = fixture_problem();
+  cuttPlan_t plan = NULL;
+  const char *isa = NULL;
+  assert_success(cuttPlanCreate(&plan, &problem, NULL));
+  assert_int_equal(backend_of(plan, &isa), CUTT_BACKEND_CUDA);
+  assert_string_equal(isa, "sm_90");
+  assert_success(cuttPlanDestroy(plan));
+}
+
+static void the_environment_forbids(void **unused) {
+  (void)unused;
+  static const char *const values[] = {"0", "off"};
+  const cuttProblem_t problem = fixture_problem();
+  cuttPlan_t plan = NULL;
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(setenv("CUTT_CUDA", values[i], 1), 0);
+    assert_success(cuttPlanCreate(&plan, &problem, NULL));
+    assert_int_equal(backend_of(plan, NULL), CUTT_BACKEND_CPU);
+    assert_success(cuttPlanDestroy(plan));
+    cuttOptions_t options = CUTT_OPTIONS_INIT;
+    options.backend = CUTT_BACKEND_CUDA;
+    assert_result(CUTT_INVALID_DEVICE, cuttPlanCreate(&plan, &problem, &options), "options->backend",
+                  "CUTT_BACKEND_CUDA", "CUTT_CUDA forbids it");
+    assert_null(plan);
+    void *memory = NULL;
+    assert_result(CUTT_INVALID_DEVICE, cuttMemoryAllocate(CUTT_BACKEND_CUDA, 8, &memory), "backend is", "CUTT_CUDA");
+    assert_null(memory);
+  }
+  assert_int_equal(unsetenv("CUTT_CUDA"), 0);
+}
+
+static void devices_are_described(void **unused) {
+  (void)unused;
+  char text[8192];
+  assert_success(cuttDevicesDescribe(CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "cuda: usable, sm_90"));
+  assert_non_null(strstr(text, "driver           for CUDA 12.8"));
+  assert_non_null(strstr(text, "made by CUDA 12.0 for sm_80, sm_90"));
+  assert_non_null(strstr(text, "NVIDIA H200, compute capability 9.0, in use"));
+  assert_non_null(strstr(text, "132 at 1980 MHz, shared memory 228 KiB each, 227 KiB for a block"));
+  assert_non_null(strstr(text, "142336 MiB at 4917 GB/s, L2 61440 KiB"));
+  assert_non_null(strstr(text, "NVIDIA A100-SXM4-40GB, compute capability 8.0\n"));
+  assert_non_null(strstr(text,
+                         "compute capability 6.0: not usable: Tesla P100-PCIE-16GB is of compute capability 6.0, "
+                         "which this build has no kernels for"));
+  assert_success(cuttDevicesDescribe(CUTT_JSON, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "\"kernels\": [\"sm_80\", \"sm_90\"]"));
+  assert_non_null(strstr(text, "\"multiprocessors\": 108"));
+  /* Planning is what makes a context; looking does not. */
+  assert_int_equal(fixture_calls(FAKE_primary_ctx_retain), 0);
+  assert_int_equal(fixture_calls(FAKE_module_load_data), 0);
+}
+
+/* Of the current context's device, the backend is not usable there. */
+static void a_device_without_kernels(void **unused) {
+  (void)unused;
+  struct CUctx_st *old = fake->context_create(2);
+  fake->context_set(old);
+  const cuttProblem_t problem = fixture_problem();
+  cuttPlan_t plan = NULL;
+  assert_success(cuttPlanCreate(&plan, &problem, NULL));
+  assert_int_equal(backend_of(plan, NULL), CUTT_BACKEND_CPU);
+  assert_success(cuttPlanDestroy(plan));
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CUDA;
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanCreate(&plan, &problem, &options), "Tesla P100", "6.0");
+  fake->context_destroy(old);
+}
+
+static void a_description_is_the_plans(void **unused) {
+  (void)unused;
+  struct CUctx_st *small = fake->context_create(1);
+  fake->context_set(small);
+  cuttPlan_t plan = fixture_plan();
+  static char there[65536], here[65536];
+  assert_success(cuttPlanDescribe(plan, CUTT_JSON, there, sizeof there, NULL));
+  assert_non_null(strstr(there, "\"isa\":\"sm_80\""));
+  assert_non_null(strstr(there, "\"backend\":\"cuda\""));
+  fake->context_set(NULL);
+  assert_success(cuttPlanDescribe(plan, CUTT_JSON, here, sizeof here, NULL));
+  assert_string_equal(there, here);
+  assert_success(cuttPlanDestroy(plan));
+  fake->context_destroy(small);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- contexts */
+
+static void without_a_context_the_primary_one(void **unused) {
+  (void)unused;
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  cuttPlan_t plan = fixture_plan();
+  fake->forget();
+  for (int i = 0; i < 3; i++) {
+    assert_success(cuttPlanExecute(plan, in, out, NULL));
+    assert_int_equal(fake->last.context->device, 0);
+    assert_int_equal(atomic_load(&fake->depth), 0);
+  }
+  assert_int_equal(fixture_calls(FAKE_ctx_push_current), 3);
+  assert_int_equal(fixture_calls(FAKE_ctx_pop_current), 3);
+  assert_int_equal(fixture_calls(FAKE_primary_ctx_retain), 0);
+  /* The same context, current this time: nothing to push. */
+  fake->context_set(fake->last.context);
+  fake->forget();
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_int_equal(fixture_calls(FAKE_ctx_push_current), 0);
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+}
+
+static void a_current_context_is_used(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  fake->forget();
+  cuttPlan_t plan = fixture_plan();
+  assert_int_equal(atomic_load(&own->modules), 1);
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_ptr_equal(fake->last.context, own);
+  cuttPlan_t second = fixture_plan();
+  assert_int_equal(atomic_load(&own->modules), 1); /* loaded once */
+  assert_int_equal(fixture_calls(FAKE_ctx_push_current), 0);
+  assert_int_equal(fixture_calls(FAKE_primary_ctx_retain), 0);
+  assert_success(cuttPlanDestroy(plan));
+  assert_success(cuttPlanDestroy(second));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+}
+
+static void other_contexts_are_refused(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0), *sibling = fake->context_create(0), *far = fake->context_create(1);
+  fake->context_set(own);
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  cuttPlan_t plan = fixture_plan();
+  cuttHandle handle = 0;
+  int dim[] = {4, 5}, permutation[] = {1, 0};
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, NULL));
+  fake->forget();
+  fake->context_set(far);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "device 0, NVIDIA H200", "device 1");
+  assert_result(CUTT_INVALID_DEVICE, cuttExecute(handle, in, out), "device 1");
+  fake->context_set(sibling);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "current context is");
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 0);
+  /* A thread that has none has not chosen another. */
+  fake->context_set(NULL);
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  fake->context_set(own);
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_success(cuttExecute(handle, in, out));
+  assert_success(cuttDestroy(handle));
+  fixture_free(in);
+  fixture_free(out);
+
+  /* Its address goes to a context of the same device that is not the plan's. */
+  fake->context_destroy(own);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "destroyed");
+  assert_ptr_equal(fake->context_create(0), own);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "destroyed", "address");
+  cuttPlan_t again = fixture_plan(); /* and gets kernels of its own */
+  assert_int_equal(atomic_load(&own->modules), 1);
+  in = fixture_device_memory(FIXTURE_BYTES);
+  out = fixture_device_memory(FIXTURE_BYTES);
+  assert_success(cuttPlanExecute(again, in, out, NULL));
+  assert_success(cuttPlanDestroy(plan));
+  assert_success(cuttPlanDestroy(again));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+  fake->context_destroy(sibling);
+  fake->context_destroy(far);
+}
+
+static void a_reset_device_is_taken_up_again(void **unused) {
+  (void)unused;
+  cuttPlan_t plan = fixture_plan();
+  fake->reset(0);
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "destroyed");
+  cuttPlan_t again = fixture_plan();
+  assert_success(cuttPlanExecute(again, in, out, NULL));
+  assert_success(cuttPlanDestroy(plan));
+  assert_success(cuttPlanDestroy(again));
+  fixture_free(in);
+  fixture_free(out);
+}
+
+/* ------------------------------------------------------------------------------------------------ planning, execution */
+
+static void nothing_heavy_is_done(void **unused) {
+  (void)unused;
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  fake->reset(0); /* so that planning starts with nothing */
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  fake->forget();
+  cuttPlan_t plan = fixture_plan();
+  assert_int_equal(fixture_heavy_calls(), 0);
+  assert_int_equal(fixture_calls(FAKE_module_load_data), 1);
+  fake->forget();
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_int_equal(fixture_heavy_calls(), 0);
+  long calls = 0;
+  for (int i = 0; i < FAKE_FUNCTIONS; i++) calls += fixture_calls(i);
+  assert_int_equal(fixture_calls(FAKE_ctx_get_current), 1);
+  assert_int_equal(fixture_calls(FAKE_ctx_get_id), 1);
+  assert_int_equal(fixture_calls(FAKE_pointer_get_attributes), 2);
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+  assert_int_equal(calls, 5);
+  /* Plan, execute and destroy at once waits for nothing either. */
+  fake->forget();
+  const cuttProblem_t problem = fixture_problem();
+  assert_success(cuttPermute(&problem, NULL, in, out, NULL));
+  assert_int_equal(fixture_heavy_calls(), 0);
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+}
+
+static void launches_are_as_laid_out(void **unused) {
+  (void)unused;
+  char *in = fixture_device_memory(FIXTURE_BYTES + 64), *out = fixture_device_memory(FIXTURE_BYTES + 64);
+  cuttPlan_t plan = fixture_plan();
+  const cutt_cuda_device h200 = {.name = "NVIDIA H200",
+                                 .major = 9,
+                                 .minor = 0,
+                                 .sms = 132,
+                                 .sm_threads = 2048,
+                                 .sm_blocks = 32,
+                                 .sm_shared = 233472,
+                                 .block_shared = 232448,
+                                 .reserved_shared = 1024,
+                                 .l2_bytes = 62914560,
+                                 .memory_bytes = INT64_C(139) << 30,
+                                 .clock_hz = 1.98e9,
+                                 .memory_bandwidth = 2 * 3.201e9 * 768};
+  static const uint32_t places[][2] = {{0, 0}, {4, 0}, {0, 4}, {8, 4}, {4, 12}, {1, 0}, {2, 3}, {32, 16}};
+  fake->args_size = sizeof(cutt_kernel_args);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const uint32_t in_at = places[i][0], out_at = places[i][1];
+    cutt_cuda_launch launch;
+    const char *why = NULL;
+    memset(&launch, 0, sizeof launch);
+    const bool fits =
+        cutt_cuda_lay_out(&h200, &plan->canonical, &plan->choice.candidate, cutt_cuda_alignment(in + in_at),
+                          cutt_cuda_alignment(out + out_at), &launch, &why);
+    if (!fits) {
+      assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in + in_at, out + out_at, NULL), "multiples of", why);
+      continue;
+    }
+    assert_success(cuttPlanExecute(plan, in + in_at, out + out_at, NULL));
+    const fake_launch *last = &fake->last;
+    assert_string_equal(last->kernel, cutt_cuda_kernel_name[launch.kernel]);
+    assert_int_equal(last->blocks, launch.blocks);
+    assert_int_equal(last->threads, launch.threads);
+    assert_int_equal(last->shared_bytes, launch.shared_bytes);
+    assert_int_equal(last->in, (uintptr_t)in + in_at + (uintptr_t)launch.in_start);
+    assert_int_equal(last->out, (uintptr_t)out + out_at + (uintptr_t)launch.out_start);
+    cutt_kernel_args args;
+    memcpy(&args, last->args_bytes, sizeof args);
+    assert_int_equal(args.tiles, launch.args.tiles);
+    assert_int_equal(args.grid_modes, launch.args.grid_modes);
+    assert_int_equal(args.in_low, launch.args.in_low);
+    assert_int_equal(args.in_high, launch.args.in_high);
+  }
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+}
+
+static void streams_are_passed_on(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0), *other = fake->context_create(0);
+  fake->context_set(own);
+  struct CUstream_st stream = {.context = own}, foreign = {.context = other};
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  cuttPlan_t plan = fixture_plan();
+  assert_success(cuttPlanExecute(plan, in, out, &stream));
+  assert_ptr_equal(fake->last.stream, &stream);
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_null(fake->last.stream);
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in, out, &foreign), "stream", "launching cutt_");
+  /* The classic calls bind one. */
+  cuttHandle handle = 0;
+  int dim[] = {4, 5}, permutation[] = {1, 0};
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, &stream));
+  assert_success(cuttExecute(handle, in, out));
+  assert_ptr_equal(fake->last.stream, &stream);
+  assert_success(cuttDestroy(handle));
+  /* A plan of the CPU takes none. */
+  const cuttProblem_t problem = fixture_problem();
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
+  options.measure_stream = &stream;
+  cuttPlan_t none = NULL;
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanCreate(&none, &problem, &options), "options->measure_stream", "NULL");
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+  fake->context_destroy(other);
+}
+
+static void captures_go_on(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  struct CUstream_st stream = {.context = own};
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  atomic_store(&stream.capturing, true);
+  atomic_store(&fake->capture_is_on, 1);
+  /* Even the first plan of a context, which loads the kernels. */
+  cuttPlan_t plan = fixture_plan();
+  assert_success(cuttPlanExecute(plan, in, out, &stream));
+  const cuttProblem_t problem = fixture_problem();
+  assert_success(cuttPermute(&problem, NULL, in, out, &stream));
+  /* Another plan may even be measured meanwhile, but not in this stream. */
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.choice = CUTT_MEASURE;
+  cuttPlan_t measured = NULL;
+  assert_success(cuttPlanCreate(&measured, &problem, &options));
+  assert_success(cuttPlanDestroy(measured));
+  options.measure_stream = &stream;
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanCreate(&measured, &problem, &options), "being captured");
+  double seconds = 0;
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanTime(plan, in, out, &stream, 1, &seconds), "being captured");
+  assert_int_equal(atomic_load(&fake->forbidden), 0);
+  atomic_store(&fake->capture_is_on, 0);
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- pointers */
+
+static void pointers_are_looked_at(void **unused) {
+  (void)unused;
+  void *device = fixture_device_memory(FIXTURE_BYTES);
+  void *plain = malloc(FIXTURE_BYTES), *pinned = malloc(FIXTURE_BYTES), *managed = malloc(FIXTURE_BYTES);
+  void *far = malloc(FIXTURE_BYTES);
+  fake->memory_enter(pinned, FIXTURE_BYTES, FAKE_PINNED, 0);
+  fake->memory_enter(managed, FIXTURE_BYTES, FAKE_MANAGED, 0);
+  fake->memory_enter(far, FIXTURE_BYTES, FAKE_DEVICE, 1);
+  cuttPlan_t plan = fixture_plan();
+  fake->forget();
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, plain, device, NULL), "in is", "host memory",
+                "not pinned", "NVIDIA H200");
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, device, plain, NULL), "out is", "host memory");
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, far, device, NULL), "in is", "device 1", "peer access");
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 0);
+  assert_success(cuttPlanExecute(plan, pinned, device, NULL));
+  assert_success(cuttPlanExecute(plan, device, managed, NULL));
+  assert_success(cuttPlanExecute(plan, managed, pinned, NULL));
+  atomic_store(&fake->peers, 1);
+  assert_success(cuttPlanExecute(plan, far, device, NULL));
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 4);
+  assert_success(cuttPlanDestroy(plan));
+
+  /* The reverse. */
+  const cuttProblem_t problem = fixture_problem();
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
+  assert_success(cuttPlanCreate(&plan, &problem, &options));
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, device, plain, NULL), "in is", "CUTT_BACKEND_CUDA",
+                "CUTT_BACKEND_CPU");
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, plain, device, NULL), "out is", "CUTT_BACKEND_CUDA");
+  memset(managed, 1, FIXTURE_BYTES);
+  memset(pinned, 2, FIXTURE_BYTES);
+  assert_success(cuttPlanExecute(plan, managed, plain, NULL));
+  assert_success(cuttPlanExecute(plan, plain, pinned, NULL));
+  assert_memory_equal(managed, pinned, FIXTURE_BYTES);
+  assert_success(cuttPlanDestroy(plan));
+  assert_result(CUTT_INVALID_PARAMETER, cuttMemoryCopy(CUTT_BACKEND_CPU, plain, device, 8), "from is");
+  void *const all[] = {plain, pinned, managed, far};
+  for (int i = 0; i < 4; i++) {
+    fake->memory_enter(all[i], 0, FAKE_FREE, 0);
+    free(all[i]);
+  }
+  fixture_free(device);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ threads */
+
+enum { THREADS = 8 };
+
+typedef struct together {
+  struct CUctx_st *context;
+  pthread_barrier_t barrier;
+  void *in;
+  char *out;
+  cuttPlan_t shared;
+} together;
+
+typedef struct one_thread {
+  together *all;
+  int number;
+  int failures;
+} one_thread;
+
+static void *plan_and_execute(void *argument) {
+  one_thread *me = argument;
+  together *all = me->all;
+  fake->context_set(all->context);
+  const cuttProblem_t problem = fixture_problem();
+  cuttPlan_t plan = NULL;
+  pthread_barrier_wait(&all->barrier);
+  char *out = all->out + (size_t)me->number * FIXTURE_BYTES;
+  if (cuttPlanCreate(&plan, &problem, NULL)) me->failures++;
+  for (int i = 0; i < 200; i++) {
+    if (cuttPlanExecute(plan, all->in, out, NULL)) me->failures++;
+    if (all->shared && cuttPlanExecute(all->shared, all->in, out, NULL)) me->failures++;
+  }
+  cuttPlanDestroy(plan);
+  fake->context_set(NULL);
+  return NULL;
+}
+
+static void threads_share_a_context(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0), *planned = fake->context_create(0);
+  /* The shared plan is of one context, the threads' own plans are the first of another: all of them want the kernels. */
+  for (int turn = 0; turn < 2; turn++) {
+    together all = {.context = turn ? planned : own};
+    fake->context_set(all.context);
+    all.in = fixture_device_memory(FIXTURE_BYTES);
+    all.out = fixture_device_memory((size_t)THREADS * FIXTURE_BYTES);
+    all.shared = turn ? fixture_plan() : NULL;
+    assert_int_equal(pthread_barrier_init(&all.barrier, NULL, THREADS), 0);
+    one_thread threads[THREADS];
+    pthread_t ids[THREADS];
+    fake->forget();
+    for (int i = 0; i < THREADS; i++) {
+      threads[i] = (one_thread){&all, i, 0};
+      assert_int_equal(pthread_create(&ids[i], NULL, plan_and_execute, &threads[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+      assert_int_equal(pthread_join(ids[i], NULL), 0);
+      assert_int_equal(threads[i].failures, 0);
+    }
+    assert_int_equal(atomic_load(&all.context->modules), 1);
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), THREADS * (turn ? 400 : 200));
+    pthread_barrier_destroy(&all.barrier);
+    assert_success(cuttPlanDestroy(all.shared));
+    fixture_free(all.in);
+    fixture_free(all.out);
+  }
+  fake->context_destroy(own);
+  fake->context_destroy(planned);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, fixture_end)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(devices_are_described),
+      TEST(auto_prefers_the_gpu),
+      TEST(the_environment_forbids),
+      TEST(a_device_without_kernels),
+      TEST(a_description_is_the_plans),
+      TEST(without_a_context_the_primary_one),
+      TEST(a_current_context_is_used),
+      TEST(other_contexts_are_refused),
+      TEST(a_reset_device_is_taken_up_again),
+      TEST(nothing_heavy_is_done),
+      TEST(launches_are_as_laid_out),
+      TEST(streams_are_passed_on),
+      TEST(captures_go_on),
+      TEST(pointers_are_looked_at),
+      TEST(threads_share_a_context),
+  };
+  return cmocka_run_group_tests(tests, fixture_open, NULL);
+}
