@@ -40,6 +40,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BYTES_OF = {"b1": 1, "i1": 1, "u1": 1, "i2": 2, "u2": 2, "f2": 2, "i4": 4, "u4": 4, "f4": 4, "i8": 8, "u8": 8, "f8": 8,
             "c8": 8, "c16": 16}
 POISON = 0xA5
+CPU = 1  # CUTT_BACKEND_CPU
 
 
 def fail(message):
@@ -138,7 +139,7 @@ class Cutt:
         rank = len(case.dims)
         extents, perm = (ctypes.c_int64 * rank)(*case.dims), (ctypes.c_int * rank)(*case.perm)
         problem = Problem(ctypes.sizeof(Problem), rank, elem_bytes, extents, perm)
-        options = Options(ctypes.sizeof(Options), 0, self.threads)
+        options = Options(ctypes.sizeof(Options), CPU, self.threads)
         plan = ctypes.c_void_p()
         if self.lib.cuttPlanCreate(ctypes.byref(plan), ctypes.byref(problem), ctypes.byref(options)):
             fail(f"case {case.text}: no plan: {self.lib.cuttLastError().decode()}")

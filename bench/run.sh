@@ -1,5 +1,6 @@
 #!/bin/bash
-# The three benchmark sets, 4- and 8-byte elements, on one thread and on all: figures for docs/performance.md.
+# The three benchmark sets on the CPU, 4- and 8-byte elements, on one thread and on all: figures for docs/performance.md.
+# (On a GPU: bench/device.sh.)
 #
 #     bench/run.sh [PROGRAM [OPTION...]]        PROGRAM: build/cutt; OPTIONs go to each `cutt bench`
 #
@@ -39,7 +40,7 @@ for count in "${threads[@]}"; do
     mapfile -t options < <(options_of "$set" "$@")
     for dtype in f4 f8; do
       name=$folder/$set-$dtype-$count
-      if ! "$program" bench "$set" --dtype "$dtype" --threads "$count" --json "$name.json" --force "${options[@]}" \
+      if ! "$program" bench "$set" --backend cpu --dtype "$dtype" --threads "$count" --json "$name.json" --force "${options[@]}" \
         >"$name.txt"; then
         failed=1
       fi

@@ -236,6 +236,7 @@ static bool run_case(const request *ask, const tiny_case *c, const char *id) {
   problem.extents = c->extent;
   problem.perm = c->perm;
   cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
   options.threads = ask->threads;
   cuttPlan_t plan = NULL;
   double plan_seconds = 0, other_plan_seconds = 0, seconds[3] = {0};

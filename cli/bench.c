@@ -24,12 +24,13 @@ static const char me[] = "bench";
 
 static const char help[] =
     "Usage: cutt bench set1|set2|set3|FILE.csv [OPTION]...\n"
-    "Measure permutations beside the speed of a plain copy, and check every element of every result.\n\n"
+    "Measure permutations beside the speed of a plain copy, and check the results.\n\n"
     "  set1            tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations\n"
     "  set2            the paper's tensors of rank 8 and 12: trivial, reverse and random permutations\n"
     "  set3            the 57 permutations of the TTC benchmark\n"
     "  FILE.csv        lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the\n"
     "                  fastest, output mode i is input mode perm[i]; - reads standard input\n\n"
+    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
     "  --dtype NAME    b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)\n"
     "  --volume N      elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes\n"
     "                  (default: set1 336 MB, set2 208 MB in each tensor; set3 as listed)\n"
@@ -37,9 +38,11 @@ static const char help[] =
     "rank);\n"
     "                  set2: random permutations of each tensor (default: 30; the paper has 500)\n"
     "  --seed S        another draw of cases (default: 2017)\n"
-    "  --threads N     use N threads (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --threads N     CPU: use N threads (default: OMP_NUM_THREADS, else all cores)\n"
     "  --measure       choose by timing, and compare with the model's choice\n"
     "  --beta B        out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)\n"
+    "  --all-candidates  also time every way to do each case, and write them with --json\n"
+    "  --full-check    on a GPU: check every element of every result (default: 8 MB of pieces of each)\n"
     "  --no-check      do not check the results\n"
     "  --json FILE     write machine, results and summary; - is standard output, and the tables then go to stderr\n"
     "  --csv FILE      write the cases, in the form of FILE.csv\n"
@@ -49,13 +52,16 @@ static const char help[] =
     "  -h, --help      this help\n";
 
 enum {
-  OPTION_DTYPE = 256,
+  OPTION_BACKEND = 256,
+  OPTION_DTYPE,
   OPTION_VOLUME,
   OPTION_SAMPLES,
   OPTION_SEED,
   OPTION_THREADS,
   OPTION_MEASURE,
   OPTION_BETA,
+  OPTION_ALL_CANDIDATES,
+  OPTION_FULL_CHECK,
   OPTION_NO_CHECK,
   OPTION_JSON,
   OPTION_CSV,
@@ -64,13 +70,16 @@ enum {
   OPTION_QUIET
 };
 
-static const struct option options[] = {{"dtype", required_argument, NULL, OPTION_DTYPE},
+static const struct option options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"dtype", required_argument, NULL, OPTION_DTYPE},
                                         {"volume", required_argument, NULL, OPTION_VOLUME},
                                         {"samples", required_argument, NULL, OPTION_SAMPLES},
                                         {"seed", required_argument, NULL, OPTION_SEED},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"measure", no_argument, NULL, OPTION_MEASURE},
                                         {"beta", required_argument, NULL, OPTION_BETA},
+                                        {"all-candidates", no_argument, NULL, OPTION_ALL_CANDIDATES},
+                                        {"full-check", no_argument, NULL, OPTION_FULL_CHECK},
                                         {"no-check", no_argument, NULL, OPTION_NO_CHECK},
                                         {"json", required_argument, NULL, OPTION_JSON},
                                         {"csv", required_argument, NULL, OPTION_CSV},
@@ -86,12 +95,14 @@ enum { PAPER_VOLUME = -1, DEFAULT_VOLUME = 0 };
 typedef struct request {
   const char *set; /* as given: "set1", "FILE.csv" */
   int number;      /* 1, 2, 3; 0 for a file */
+  cuttBackend_t backend;
   const cutt_bench_dtype *dtype;
   int64_t volume;  /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
   int64_t samples; /* -1: the set's default */
   int64_t seed, threads;
   double beta;
-  bool measure, check, list, force, quiet;
+  cutt_bench_check_t check;
+  bool measure, all_candidates, list, force, quiet;
   const char *json_path, *csv_path;
 } request;
 
@@ -143,8 +154,17 @@ static int read_option(int option, request *ask) {
     case OPTION_MEASURE:
       ask->measure = true;
       break;
+    case OPTION_BACKEND:
+      good = cutt_cli_parse_backend(me, optarg, &ask->backend);
+      break;
+    case OPTION_ALL_CANDIDATES:
+      ask->all_candidates = true;
+      break;
+    case OPTION_FULL_CHECK:
+      ask->check = CUTT_BENCH_CHECK_ALL;
+      break;
     case OPTION_NO_CHECK:
-      ask->check = false;
+      ask->check = CUTT_BENCH_CHECK_NOTHING;
       break;
     case OPTION_JSON:
       ask->json_path = optarg;
@@ -194,6 +214,8 @@ static int check_request(int argc, char **argv, request *ask) {
   bool whole = (double)(int64_t)ask->beta == ask->beta;
   if (!whole && (ask->dtype->computed == CUTT_I32 || ask->dtype->computed == CUTT_I64))
     return cutt_cli_misused(me, "--beta is %g; with --dtype %s it must be a whole number", ask->beta, ask->dtype->name);
+  if (ask->all_candidates && !ask->json_path && !ask->list)
+    return cutt_cli_misused(me, "--all-candidates writes to the file of --json, and there is none");
   if (ask->threads == 0) ask->threads = default_threads();
 #ifndef _OPENMP
   if (ask->threads > 1) return cutt_cli_misused(me, "--threads must be 1: this program was built without OpenMP");
@@ -293,6 +315,7 @@ static int find_bytes(const request *ask, const cutt_bench_cases *cases, int64_t
   int64_t available = cutt_bench_memory_available();
   double need = 2.0 * (double)largest * ask->dtype->bytes;
   *bytes = need < 9e18 ? largest * ask->dtype->bytes : INT64_MAX;
+  if (ask->backend != CUTT_BACKEND_CPU) return CUTT_CLI_DONE; /* the device says when it is asked for them */
   /* A tenth is left to the rest of the machine. */
   double usable = available > 0 ? 0.9 * (double)available : 4e18;
   if (need <= usable) return CUTT_CLI_DONE;
@@ -334,23 +357,44 @@ static void run_cases(cutt_bench_run *run, const cutt_bench_cases *cases, cutt_b
   sigaction(SIGINT, &before, NULL);
 }
 
+/* Takes and fills the memory, and wakes a device up. False after a message. */
+static bool open_run(const request *ask, int64_t bytes, cutt_bench_run *run) {
+  char why[512];
+  *run = (cutt_bench_run){.values = {ask->dtype, ask->beta != 0, ask->beta},
+                          .threads = (int)ask->threads,
+                          .measure = ask->measure,
+                          .all_candidates = ask->all_candidates,
+                          .check = ask->check};
+  run->clock = (cutt_bench_clock){.buffers = &run->buffers, .threads = run->threads};
+  if (!cutt_bench_buffers_open(&run->buffers, ask->backend, (size_t)bytes, run->threads, why, sizeof why)) {
+    cutt_cli_message(
+        "two buffers of %.1f GB each can't be had for --backend %s: %s; a smaller --volume would need less",
+        1e-9 * (double)bytes, cutt_cli_backend_name(ask->backend), why);
+    return false;
+  }
+  if (cutt_bench_fill_in(&run->buffers, &run->values, bytes / ask->dtype->bytes, why, sizeof why) &&
+      cutt_bench_warm_up(&run->clock, why, sizeof why))
+    return true;
+  cutt_cli_message("the input could not be made: %s", why);
+  cutt_bench_buffers_close(&run->buffers);
+  return false;
+}
+
+static const char *name_of_check(const request *ask) {
+  if (ask->check == CUTT_BENCH_CHECK_NOTHING) return "nothing";
+  return ask->check == CUTT_BENCH_CHECK_ALL || ask->backend == CUTT_BACKEND_CPU ? "all" : "sample";
+}
+
 /* Everything after the cases, the bytes of a buffer and the JSON file (or NULL) are there. */
 static int measure(const request *ask, const cutt_bench_cases *cases, int64_t bytes, FILE *json) {
   int code = CUTT_CLI_DONE;
-  cutt_bench_run run = {.values = {ask->dtype, ask->beta != 0, ask->beta},
-                        .threads = (int)ask->threads,
-                        .measure = ask->measure,
-                        .check = ask->check};
+  cutt_bench_run run;
   cutt_bench_result *results = calloc(cases->count, sizeof *results);
   if (!results) return cutt_cli_failed("out of memory for %zu results", cases->count);
-  if (!cutt_bench_buffers_open(&run.buffers, (size_t)bytes, run.threads)) {
-    code = cutt_cli_failed("two buffers of %.1f GB each can't be had: %s; a smaller --volume would need less",
-                           1e-9 * (double)bytes, strerror(errno));
+  if (!open_run(ask, bytes, &run)) {
     free(results);
-    return code;
+    return CUTT_CLI_FAILED;
   }
-  cutt_bench_fill_in(&run.buffers, &run.values, bytes / ask->dtype->bytes);
-
   FILE *table = json == stdout ? stderr : stdout;
   size_t done = 0;
   run_cases(&run, cases, results, &done, table, ask->quiet);
@@ -359,7 +403,9 @@ static int measure(const request *ask, const cutt_bench_cases *cases, int64_t by
   cutt_bench_setup setup = {.set = ask->set,
                             .dtype = ask->dtype->name,
                             .elem_bytes = ask->dtype->bytes,
+                            .backend = ask->backend,
                             .threads = run.threads,
+                            .check = name_of_check(ask),
                             .measure = ask->measure,
                             .beta = ask->beta,
                             .volume = ask->volume,
@@ -372,12 +418,13 @@ static int measure(const request *ask, const cutt_bench_cases *cases, int64_t by
   for (size_t i = 0; i < done; ++i)
     if (results[i].error[0]) code = CUTT_CLI_FAILED;
   if (done < cases->count) code = cutt_cli_failed("interrupted after %zu of %zu cases", done, cases->count);
-  free(results);
+  cutt_bench_results_free(results, done);
   return code;
 }
 
 int cutt_cli_bench(int argc, char **argv) {
-  request ask = {.dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = true};
+  request ask = {
+      .set = "", .dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = CUTT_BENCH_CHECK_SAMPLE};
   int code = CUTT_CLI_DONE;
   for (int option; (option = cutt_cli_option(me, argc, argv, options)) != -1;) {
     if (option == 'h') return cutt_cli_print(help);
@@ -394,6 +441,8 @@ int cutt_cli_bench(int argc, char **argv) {
   if (code == CUTT_CLI_DONE && ask.list) {
     if (!cutt_bench_write(&cases, stdout))
       code = cutt_cli_failed("the output could not be written: %s", strerror(errno));
+  } else if (code == CUTT_CLI_DONE && !cutt_cli_find_backend(ask.backend, &ask.backend)) {
+    code = CUTT_CLI_FAILED;
   } else if (code == CUTT_CLI_DONE) {
     code = find_bytes(&ask, &cases, &bytes);
     /* Opened before anything is measured, so that a wrong path costs no run. */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cutt.h"
+#include "cli.h"
 
 /* The first line of a file, without its end; false when there is none. */
 static bool read_line(const char *path, char *buffer, size_t size) {
@@ -77,13 +77,25 @@ static json_t *devices(void) {
   return parsed ? parsed : json_null();
 }
 
+/* Of that description, the part "device" of one backend; a reference of the caller's own, JSON's null without one. */
+static json_t *device_of(json_t *described, cuttBackend_t backend) {
+  size_t i;
+  json_t *each;
+  json_array_foreach(json_object_get(described, "backends"), i, each) {
+    const char *name = json_string_value(json_object_get(each, "name"));
+    json_t *device = json_object_get(each, "device");
+    if (name && device && strcmp(name, cutt_cli_backend_name(backend)) == 0) return json_incref(device);
+  }
+  return json_null();
+}
+
 #ifdef __clang__
 #define COMPILER __VERSION__
 #else
 #define COMPILER "GCC " __VERSION__
 #endif
 
-json_t *cutt_bench_machine(int threads, const char *isa) {
+json_t *cutt_bench_machine(cuttBackend_t backend, int threads, const char *isa) {
   char name[256], date[32] = "", version[32], system_text[512] = "", huge[128] = "";
   cpu_name(name, sizeof name);
   time_t now = time(NULL);
@@ -96,15 +108,23 @@ json_t *cutt_bench_machine(int threads, const char *isa) {
     snprintf(system_text, sizeof system_text, "%s %s %s", system.sysname, system.release, system.machine);
   read_line("/sys/kernel/mm/transparent_hugepage/enabled", huge, sizeof huge);
   int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
-  return json_pack("{s:s, s:s, s:I, s:i, s:o, s:I, s:s, s:s, s:s, s:s, s:s, s:o}", "cpu", name, "isa", isa ? isa : "",
-                   "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "threads", threads, "caches", caches(), "memory",
-                   (json_int_t)memory, "huge_pages", huge, "system", system_text, "compiler", COMPILER, "date", date,
-                   "version", version, "devices", devices());
+  json_t *described = devices();
+  return json_pack("{s:s, s:o, s:s, s:s, s:I, s:i, s:o, s:I, s:s, s:s, s:s, s:s, s:s, s:o}", "backend",
+                   cutt_cli_backend_name(backend), "device", device_of(described, backend), "cpu", name, "isa",
+                   isa ? isa : "", "cores", (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "threads", threads, "caches",
+                   caches(), "memory", (json_int_t)memory, "huge_pages", huge, "system", system_text, "compiler",
+                   COMPILER, "date", date, "version", version, "devices", described);
 }
 
-const char *cutt_bench_machine_text(char *buffer, size_t size) {
+const char *cutt_bench_machine_text(cuttBackend_t backend, char *buffer, size_t size) {
   char name[256];
   cpu_name(name, sizeof name);
   snprintf(buffer, size, "%s, %ld cores", name, sysconf(_SC_NPROCESSORS_ONLN));
+  if (backend == CUTT_BACKEND_CPU) return buffer;
+  json_t *described = devices(), *device = device_of(described, backend);
+  const char *text = json_string_value(json_object_get(device, "name"));
+  snprintf(buffer, size, "%s", text ? text : cutt_cli_backend_name(backend));
+  json_decref(device);
+  json_decref(described);
   return buffer;
 }

@@ -8,24 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_copy.h"
 #include "bench_machine.h"
+#include "bench_time.h"
+#include "cli.h"
 
 enum { TEN = 10 };
 
 double cutt_bench_percent(const cutt_bench_result *result) {
   return result->copy_gbs > 0 ? 100 * result->gbs / result->copy_gbs : 0;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-double cutt_bench_median(double *list, size_t count) {
-  if (count == 0) return 0;
-  qsort(list, count, sizeof *list, compare);
-  return count % 2 ? list[count / 2] : 0.5 * (list[count / 2 - 1] + list[count / 2]);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ table */
@@ -78,7 +68,7 @@ typedef struct statistics {
 
 /* What a set of results is chosen by. */
 typedef struct choice {
-  const char *group; /* NULL: any */
+  const char *group; /* "": any */
   bool skip_trivial;
 } choice;
 
@@ -90,7 +80,7 @@ static bool summarize(const cutt_bench_result *results, size_t count, choice whi
   size_t n = 0;
   for (size_t i = 0; done && i < count; ++i) {
     const cutt_bench_result *r = &results[i];
-    if (r->error[0] || (which.group && strcmp(which.group, r->c->group) != 0)) continue;
+    if (r->error[0] || (which.group[0] && strcmp(which.group, r->c->group) != 0)) continue;
     if (which.skip_trivial && r->c->trivial) continue;
     gbs[n] = r->gbs;
     percent[n++] = cutt_bench_percent(r);
@@ -170,9 +160,14 @@ bool cutt_bench_print_summary(FILE *file, const cutt_bench_setup *setup, const c
                               size_t count) {
   statistics s;
   char text[320];
-  fprintf(file, "\n%s, %s, %d thread%s, %s choice, bytes counted %dx; on %s\n", setup->set, setup->dtype,
-          setup->threads, setup->threads == 1 ? "" : "s", setup->measure ? "measured" : "predicted",
-          setup->beta != 0 ? 3 : 2, cutt_bench_machine_text(text, sizeof text));
+  char where[48] = "";
+  if (setup->backend == CUTT_BACKEND_CPU)
+    snprintf(where, sizeof where, "%d thread%s", setup->threads, setup->threads == 1 ? "" : "s");
+  else
+    snprintf(where, sizeof where, "%s", cutt_cli_backend_name(setup->backend));
+  fprintf(file, "\n%s, %s, %s, %s choice, bytes counted %dx, checked: %s; on %s\n", setup->set, setup->dtype, where,
+          setup->measure ? "measured" : "predicted", setup->beta != 0 ? 3 : 2, setup->check,
+          cutt_bench_machine_text(setup->backend, text, sizeof text));
   fprintf(file, "%-22s  %5s  %26s  %26s\n", "", "", "GB/s", "% of copy");
   fprintf(file, "%-22s  %5s  %8s %8s %8s  %8s %8s %8s\n", "group", "cases", "worst", "median", "best", "worst",
           "median", "best");
@@ -184,9 +179,9 @@ bool cutt_bench_print_summary(FILE *file, const cutt_bench_setup *setup, const c
     print_statistics(file, results[i].c->group, &s);
   }
   statistics whole;
-  if (!summarize(results, count, (choice){NULL, false}, &whole)) return false;
+  if (!summarize(results, count, (choice){"", false}, &whole)) return false;
   if (groups > 1) print_statistics(file, "all", &whole);
-  if (!summarize(results, count, (choice){NULL, true}, &s)) return false;
+  if (!summarize(results, count, (choice){"", true}, &s)) return false;
   if (s.cases < whole.cases) print_statistics(file, "all but plain copies", &s);
 
   totals all;
@@ -228,21 +223,24 @@ static json_t *json_result(const cutt_bench_setup *setup, const cutt_bench_resul
     json_array_append_new(dims, json_integer(r->c->extent[i]));
     json_array_append_new(perm, json_integer(r->c->perm[i]));
   }
-  json_t *result =
-      json_pack("{s:s, s:s, s:o, s:o, s:i, s:i, s:b}", "id", r->c->id, "group", r->c->group, "dims", dims, "perm", perm,
-                "elem_bytes", setup->elem_bytes, "threads", setup->threads, "trivial", r->c->trivial);
+  json_t *result = json_pack("{s:s, s:s, s:o, s:o, s:s, s:i, s:i, s:b}", "id", r->c->id, "group", r->c->group, "dims",
+                             dims, "perm", perm, "dtype", setup->dtype, "elem_bytes", setup->elem_bytes, "threads",
+                             setup->threads, "trivial", r->c->trivial);
   if (!result) return NULL;
   json_t *rest;
   if (r->error[0]) {
     rest = json_pack("{s:s, s:n, s:n, s:n, s:n, s:n}", "error", r->error, "method", "seconds", "gbs", "copy_gbs",
                      "plan_us");
   } else {
-    rest = json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:i, s:i, s:i, s:f}", "method", r->method, "seconds",
-                     r->seconds, "gbs", r->gbs, "copy_gbs", r->copy_gbs, "percent", cutt_bench_percent(r), "plan_us",
-                     1e6 * r->plan_seconds, "copy_loop", r->copy_loop, "isa", r->isa, "plan_threads", r->plan_threads,
-                     "fused_rank", r->fused_rank, "samples", r->samples, "model_seconds", r->model_seconds);
+    rest =
+        json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:s, s:s, s:i, s:i, s:i, s:f, s:O}", "method", r->method,
+                  "seconds", r->seconds, "seconds_min", r->seconds_least, "copy_seconds", r->copy_seconds, "gbs",
+                  r->gbs, "copy_gbs", r->copy_gbs, "percent", cutt_bench_percent(r), "plan_us", 1e6 * r->plan_seconds,
+                  "copy_loop", r->copy_loop, "isa", r->isa, "plan_threads", r->plan_threads, "fused_rank",
+                  r->fused_rank, "samples", r->samples, "model_seconds", r->model_seconds, "candidate", r->candidate);
     if (rest && r->predicted_seconds > 0)
       json_object_set_new(rest, "predicted_choice_seconds", json_real(r->predicted_seconds));
+    if (rest && r->candidates) json_object_set(rest, "candidates", r->candidates);
   }
   if (!rest || json_object_update(result, rest) != 0) {
     json_decref(result);
@@ -257,8 +255,8 @@ static json_t *json_summary(const cutt_bench_setup *setup, const cutt_bench_resu
   totals all;
   json_t *groups = json_array(), *ten = json_array();
   bool done = groups && ten && find_totals(results, count, &all) &&
-              summarize(results, count, (choice){NULL, false}, &whole) &&
-              summarize(results, count, (choice){NULL, true}, &moved);
+              summarize(results, count, (choice){"", false}, &whole) &&
+              summarize(results, count, (choice){"", true}, &moved);
   for (size_t i = 0; done && i < count; ++i) {
     if (!begins_group(results, i)) continue;
     done = summarize(results, count, (choice){results[i].c->group, false}, &s) &&
@@ -281,13 +279,13 @@ static json_t *json_summary(const cutt_bench_setup *setup, const cutt_bench_resu
   snprintf(set, sizeof set, "%s", setup->set);
   for (char *at = set; *at; ++at)
     if ((unsigned char)*at < ' ' || (unsigned char)*at > 126) *at = '?';
-  json_t *summary =
-      json_pack("{s:s, s:s, s:b, s:f, s:I, s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:f, s:f}, s:o}", "set", set, "dtype",
-                setup->dtype, "measure", setup->measure, "beta", setup->beta, "volume", (json_int_t)setup->volume,
-                "samples", setup->samples, "seed", (json_int_t)setup->seed, "cases", (json_int_t)count, "failed",
-                (json_int_t)count_failed(results, count), "all", json_statistics("all", &whole), "all_but_plain_copies",
-                json_statistics("all but plain copies", &moved), "groups", groups, "plan_us", "median",
-                1e6 * all.plan_median, "worst", 1e6 * all.plan_worst, "worst_cases", ten);
+  json_t *summary = json_pack(
+      "{s:s, s:s, s:s, s:s, s:b, s:f, s:I, s:i, s:I, s:I, s:I, s:o, s:o, s:o, s:{s:f, s:f}, s:o}", "set", set, "dtype",
+      setup->dtype, "backend", cutt_cli_backend_name(setup->backend), "checked", setup->check, "measure",
+      setup->measure, "beta", setup->beta, "volume", (json_int_t)setup->volume, "samples", setup->samples, "seed",
+      (json_int_t)setup->seed, "cases", (json_int_t)count, "failed", (json_int_t)count_failed(results, count), "all",
+      json_statistics("all", &whole), "all_but_plain_copies", json_statistics("all but plain copies", &moved), "groups",
+      groups, "plan_us", "median", 1e6 * all.plan_median, "worst", 1e6 * all.plan_worst, "worst_cases", ten);
   if (summary && all.predicted_over_measured > 0)
     json_object_set_new(summary, "predicted_over_measured", json_real(all.predicted_over_measured));
   return summary;
@@ -310,7 +308,16 @@ bool cutt_bench_write_json(FILE *file, const cutt_bench_setup *setup, const cutt
   const char *isa = NULL;
   for (size_t i = 0; i < count; ++i)
     if (!results[i].error[0]) isa = results[i].isa;
-  bool done = dump(file, "{\"machine\": ", cutt_bench_machine(setup->threads, isa), ",\n\"results\": [");
+  bool done =
+      dump(file, "{\"machine\": ", cutt_bench_machine(setup->backend, setup->threads, isa), ",\n\"results\": [");
   for (size_t i = 0; done && i < count; ++i) done = dump(file, i ? ",\n" : "\n", json_result(setup, &results[i]), "");
   return done && dump(file, "],\n\"summary\": ", json_summary(setup, results, count), "}\n") && fflush(file) == 0;
+}
+
+void cutt_bench_results_free(cutt_bench_result *results, size_t count) {
+  for (size_t i = 0; results && i < count; ++i) {
+    json_decref(results[i].candidate);
+    json_decref(results[i].candidates);
+  }
+  free(results);
 }

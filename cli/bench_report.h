@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 #include "bench_cases.h"
 
 typedef struct cutt_bench_result {
@@ -14,14 +16,17 @@ typedef struct cutt_bench_result {
   const char *method, *isa; /* the library's texts */
   int plan_threads;         /* threads that the plan uses */
   int fused_rank;
-  int samples;              /* times that it was timed, each beside a copy */
+  int samples;              /* times that it was timed, in turns with a copy */
   double seconds;           /* of an execution, the median */
+  double seconds_least;     /* the fastest */
   double copy_seconds;      /* of a copy of as many bytes beside it, the median */
   const char *copy_loop;    /* which copy loop that was */
   double gbs, copy_gbs;     /* bytes that move by the paper's count, per second, in 1e9 */
   double plan_seconds;      /* of creating the plan, the median */
   double model_seconds;     /* what the model predicted */
   double predicted_seconds; /* with --measure: of an execution of the predicted choice, the median; else 0 */
+  json_t *candidate;        /* the choice, as the library describes it; or NULL */
+  json_t *candidates;       /* with --all-candidates: all of them, each with "seconds"; else NULL */
 } cutt_bench_result;
 
 /* What was asked for, as far as the report says it. */
@@ -29,7 +34,9 @@ typedef struct cutt_bench_setup {
   const char *set; /* "set1" or the file's name */
   const char *dtype;
   int elem_bytes;
-  int threads;
+  cuttBackend_t backend;
+  int threads;       /* CPU */
+  const char *check; /* "all", "sample", "nothing" */
   bool measure;
   double beta;
   int64_t volume; /* 0: as listed */
@@ -51,7 +58,7 @@ bool cutt_bench_print_summary(FILE *file, const cutt_bench_setup *setup, const c
 /* All of it as JSON. False with errno set when the file refused or memory ran out. */
 bool cutt_bench_write_json(FILE *file, const cutt_bench_setup *setup, const cutt_bench_result *results, size_t count);
 
-/* The median of count numbers, which it sorts. 0 when there are none. */
-double cutt_bench_median(double *list, size_t count);
+/* Lets go of what results own. */
+void cutt_bench_results_free(cutt_bench_result *results, size_t count);
 
 #endif

@@ -6,13 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench_copy.h"
+#include "bench_candidates.h"
 #include "cli.h"
 
-/* A case is timed for about this long, by a number of samples within these limits; a sample repeats what is too short
- * for the clock. */
-static const double case_seconds = 0.3, sample_seconds = 100e-6;
-enum { LEAST_SAMPLES = 5, MOST_SAMPLES = 31, PLANS = 9, CASES_PER_CEILING = 8, CEILING_ROUNDS = 3, SMALL = 64000000 };
+enum { PLANS = 9 };
 
 /* Scalars of every type that a benchmark computes with. */
 typedef union scalar {
@@ -45,48 +42,8 @@ static scalar scalar_of(cuttType_t type, double value) {
   return s;
 }
 
-/* The copy to hold this many bytes against: looked for anew every few cases, since which one wins can change while a
- * benchmark runs. Below 64 MB one thread is tried beside all: threads may cost more than they bring. */
-static const cutt_bench_copy *copy_for(cutt_bench_run *run, size_t bytes) {
-  int size_class = 0;
-  for (size_t left = bytes; left > 1; left /= 2) ++size_class;
-  cutt_bench_copy *copy = &run->ceiling[size_class];
-  if (!copy->known || copy->cases_since >= CASES_PER_CEILING) {
-    double seconds, alone;
-    *copy = (cutt_bench_copy){.known = true, .threads = run->threads};
-    copy->loop =
-        cutt_cli_copy_fastest(run->buffers.out, run->buffers.in, bytes, run->threads, CEILING_ROUNDS, &seconds);
-    if (run->threads > 1 && bytes < SMALL) {
-      int loop = cutt_cli_copy_fastest(run->buffers.out, run->buffers.in, bytes, 1, CEILING_ROUNDS, &alone);
-      if (alone < seconds) {
-        copy->loop = loop;
-        copy->threads = 1;
-      }
-    }
-  }
-  ++copy->cases_since;
-  return copy;
-}
-
-static double time_plan(const cutt_bench_run *run, cuttPlan_t plan, long times) {
-  double began = cutt_cli_seconds();
-  for (long i = 0; i < times; ++i) cuttPlanExecute(plan, run->buffers.in, run->buffers.out, NULL);
-  return (cutt_cli_seconds() - began) / (double)times;
-}
-
-/* How often to repeat what takes this long to fill a sample. */
-static long repeats_for(double seconds) {
-  return seconds >= sample_seconds ? 1 : seconds <= 1e-9 ? 100000 : (long)(sample_seconds / seconds) + 1;
-}
-
-/* The plans of a case: the one that is reported, and with --measure beside it the one that the model would choose. */
-typedef struct plans {
-  cuttPlan_t chosen, predicted;
-} plans;
-
-/* Creates a plan; the median time of doing so goes to *seconds when it is not NULL. A measured plan is made once. */
-static bool create_plan(const cutt_bench_run *run, const cutt_bench_case *c, bool measure, cuttPlan_t *plan,
-                        double *seconds, cutt_bench_result *result) {
+bool cutt_bench_plan(const cutt_bench_run *run, const cutt_bench_case *c, bool measure, int candidate, cuttPlan_t *plan,
+                     char *why, size_t why_size) {
   const cutt_bench_dtype *dtype = run->values.dtype;
   cuttType_t type = run->values.computed ? dtype->computed : dtype->moved;
   scalar alpha = scalar_of(type, 1), beta = scalar_of(type, run->values.beta);
@@ -100,87 +57,109 @@ static bool create_plan(const cutt_bench_run *run, const cutt_bench_case *c, boo
     problem.beta = &beta;
   }
   cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = run->buffers.backend;
   options.threads = run->threads;
+  options.candidate = candidate;
   if (measure) {
     options.choice = CUTT_MEASURE;
     options.measure_in = run->buffers.in;
     options.measure_out = run->buffers.out;
   }
+  cuttResult result = cuttPlanCreate(plan, &problem, &options);
+  if (result != CUTT_SUCCESS) snprintf(why, why_size, "no plan: %s: %s", cuttResultName(result), cuttLastError());
+  return result == CUTT_SUCCESS;
+}
+
+bool cutt_bench_execute_checked(cutt_bench_run *run, const cutt_bench_case *c, cuttPlan_t plan, char *why,
+                                size_t why_size) {
+  if (run->check != CUTT_BENCH_CHECK_NOTHING &&
+      !cutt_bench_prepare_out(&run->buffers, &run->values, run->check, cutt_bench_volume(c), why, why_size))
+    return false;
+  /* Once, since with beta a second execution would add again. What fetches the result from a device waits for it. */
+  cuttResult result = cuttPlanExecute(plan, run->buffers.in, run->buffers.out, NULL);
+  if (result != CUTT_SUCCESS) {
+    snprintf(why, why_size, "not executed: %s: %s", cuttResultName(result), cuttLastError());
+    return false;
+  }
+  return run->check == CUTT_BENCH_CHECK_NOTHING ||
+         cutt_bench_check(&run->buffers, &run->values, c, run->check, why, why_size);
+}
+
+/* The plans of a case: the one that is reported, and with --measure beside it the one that the model would choose. */
+typedef struct plans {
+  cuttPlan_t chosen, predicted;
+} plans;
+
+/* Creates a plan; the median time of doing so goes to *seconds when it is not NULL. A measured plan is made once. */
+static bool create_plan(const cutt_bench_run *run, const cutt_bench_case *c, bool measure, cuttPlan_t *plan,
+                        double *seconds, cutt_bench_result *result) {
   double took[PLANS];
   int count = measure ? 1 : PLANS;
   for (int i = 0; i < count; ++i) {
+    cuttPlanDestroy(*plan);
     double began = cutt_cli_seconds();
-    cuttResult code = cuttPlanCreate(plan, &problem, &options);
+    bool made = cutt_bench_plan(run, c, measure, 0, plan, result->error, sizeof result->error);
     took[i] = cutt_cli_seconds() - began;
-    if (code != CUTT_SUCCESS) {
-      snprintf(result->error, sizeof result->error, "no plan: %s: %s", cuttResultName(code), cuttLastError());
-      return false;
-    }
-    if (i + 1 < count) {
-      cuttPlanDestroy(*plan);
-      *plan = NULL;
-    }
+    if (!made) return false;
   }
   if (seconds) *seconds = cutt_bench_median(took, (size_t)count);
   return true;
 }
 
-/* One execution onto a prepared output, compared with the definition. */
-static bool execute_checked(cutt_bench_run *run, const cutt_bench_case *c, cuttPlan_t plan, cutt_bench_result *result) {
-  if (run->check) cutt_bench_prepare_out(&run->buffers, &run->values, cutt_bench_volume(c));
-  cuttResult code = cuttPlanExecute(plan, run->buffers.in, run->buffers.out, NULL);
-  if (code != CUTT_SUCCESS) {
-    snprintf(result->error, sizeof result->error, "not executed: %s: %s", cuttResultName(code), cuttLastError());
-    return false;
-  }
-  return !run->check || cutt_bench_check(&run->buffers, &run->values, c, result->error, sizeof result->error);
-}
-
 /* Times the plans in turns with the copy and fills in the medians. */
-static void time_case(cutt_bench_run *run, const plans *p, size_t bytes, cutt_bench_result *result) {
-  double copy[MOST_SAMPLES], chosen[MOST_SAMPLES], predicted[MOST_SAMPLES];
-  const cutt_bench_copy *ceiling = copy_for(run, bytes);
-  long repeats = repeats_for(time_plan(run, p->chosen, 1));
-  if (repeats > 1) repeats = repeats_for(time_plan(run, p->chosen, repeats));
-  double began = cutt_cli_seconds();
-  int samples = 0;
-  while (samples < MOST_SAMPLES && (samples < LEAST_SAMPLES || cutt_cli_seconds() - began < case_seconds)) {
-    copy[samples] = cutt_cli_copy_seconds(ceiling->loop, run->buffers.out, run->buffers.in, bytes, ceiling->threads);
-    chosen[samples] = time_plan(run, p->chosen, repeats);
-    if (p->predicted) predicted[samples] = time_plan(run, p->predicted, repeats);
-    ++samples;
+static bool time_case(cutt_bench_run *run, const plans *p, size_t bytes, cutt_bench_result *result) {
+  cutt_bench_clock *clock = &run->clock;
+  cutt_bench_samples copy = {.count = 0}, chosen = {.count = 0}, predicted = {.count = 0};
+  const size_t size = sizeof result->error;
+  int repeats = 1;
+  if (!cutt_bench_repeats(clock, p->chosen, &repeats, result->error, size)) return false;
+  const double began = cutt_cli_seconds(), enough = cutt_bench_case_seconds(clock);
+  for (int round = 0; round < CUTT_BENCH_MOST_ROUNDS; ++round) {
+    if (round >= CUTT_BENCH_LEAST_ROUNDS && cutt_cli_seconds() - began >= enough) break;
+    if (!cutt_bench_time_copy(clock, bytes, repeats, &copy, result->error, size) ||
+        !cutt_bench_time_plan(clock, p->chosen, repeats, &chosen, result->error, size) ||
+        (p->predicted && !cutt_bench_time_plan(clock, p->predicted, repeats, &predicted, result->error, size)))
+      return false;
   }
-  result->samples = samples;
-  result->copy_loop = cutt_cli_copy_name(ceiling->loop);
-  result->copy_seconds = cutt_bench_median(copy, (size_t)samples);
-  result->seconds = cutt_bench_median(chosen, (size_t)samples);
-  if (p->predicted) result->predicted_seconds = cutt_bench_median(predicted, (size_t)samples);
+  result->samples = chosen.count;
+  result->copy_loop = cutt_bench_copy_name(clock, bytes);
+  result->copy_seconds = cutt_bench_samples_median(&copy);
+  result->seconds = cutt_bench_samples_median(&chosen);
+  result->seconds_least = cutt_bench_samples_least(&chosen);
+  result->predicted_seconds = cutt_bench_samples_median(&predicted);
   double moves = run->values.computed ? 3 : 2;
   if (result->seconds > 0) result->gbs = 1e-9 * moves * (double)bytes / result->seconds;
   if (result->copy_seconds > 0) result->copy_gbs = 1e-9 * 2 * (double)bytes / result->copy_seconds;
+  return true;
+}
+
+/* What the library says of the plan. */
+static bool describe(cuttPlan_t plan, cutt_bench_result *result) {
+  cuttPlanInfo_t info = {.struct_size = sizeof info};
+  if (cuttPlanGetInfo(plan, &info) == CUTT_SUCCESS) result->candidate = cutt_bench_chosen(plan);
+  if (!result->candidate) {
+    snprintf(result->error, sizeof result->error, "no description of the plan: %s", cuttLastError());
+    return false;
+  }
+  result->method = info.method;
+  result->isa = info.isa;
+  result->plan_threads = info.threads;
+  result->fused_rank = info.fused_rank;
+  result->model_seconds = info.predicted_seconds;
+  return true;
 }
 
 void cutt_bench_run_case(cutt_bench_run *run, const cutt_bench_case *c, cutt_bench_result *result) {
   *result = (cutt_bench_result){.c = c, .method = "", .isa = "", .copy_loop = ""};
-  size_t bytes = (size_t)cutt_bench_volume(c) * (size_t)run->values.dtype->bytes;
+  const size_t bytes = (size_t)cutt_bench_volume(c) * (size_t)run->values.dtype->bytes, size = sizeof result->error;
   plans p = {NULL, NULL};
-  cuttPlanInfo_t info = {.struct_size = sizeof info};
   bool good = create_plan(run, c, run->measure, &p.chosen, &result->plan_seconds, result) &&
               (!run->measure || create_plan(run, c, false, &p.predicted, NULL, result)) &&
-              (!run->measure || execute_checked(run, c, p.predicted, result)) &&
-              execute_checked(run, c, p.chosen, result);
-  if (good && cuttPlanGetInfo(p.chosen, &info) != CUTT_SUCCESS) {
-    snprintf(result->error, sizeof result->error, "no description of the plan: %s", cuttLastError());
-    good = false;
-  }
-  if (good) {
-    result->method = info.method;
-    result->isa = info.isa;
-    result->plan_threads = info.threads;
-    result->fused_rank = info.fused_rank;
-    result->model_seconds = info.predicted_seconds;
-    time_case(run, &p, bytes, result);
-  }
+              (!run->measure || cutt_bench_execute_checked(run, c, p.predicted, result->error, size)) &&
+              cutt_bench_execute_checked(run, c, p.chosen, result->error, size) && describe(p.chosen, result) &&
+              time_case(run, &p, bytes, result);
+  if (good && run->all_candidates)
+    result->candidates = cutt_bench_time_candidates(run, c, p.chosen, result->error, size);
   cuttPlanDestroy(p.chosen);
   cuttPlanDestroy(p.predicted);
 }

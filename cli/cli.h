@@ -64,8 +64,15 @@ bool cutt_cli_parse_double(const char *command, const char *option, const char *
 bool cutt_cli_parse_list(const char *command, const char *option, const char *text, int64_t low, int64_t high,
                          int64_t *list, int max, int *count);
 
-/* The value of --backend: auto or cpu. */
+/* The value of --backend: auto, cpu or cuda. */
 bool cutt_cli_parse_backend(const char *command, const char *text, cuttBackend_t *backend);
+
+/* That word, for a message. */
+const char *cutt_cli_backend_name(cuttBackend_t backend);
+
+/* What --backend comes to on this machine, which is never CUTT_BACKEND_AUTO. False after a message when it is not usable
+ * here. */
+bool cutt_cli_find_backend(cuttBackend_t asked, cuttBackend_t *backend);
 
 /* Turns NumPy axes (negative ones count from the end) into 0 .. rank-1, each exactly once; count must be rank. */
 bool cutt_cli_check_axes(const char *command, const int64_t *axes, int count, int rank, int *checked);

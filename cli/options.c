@@ -129,13 +129,47 @@ bool cutt_cli_parse_list(const char *command, const char *option, const char *te
   }
 }
 
+static const struct {
+  const char *name;
+  cuttBackend_t backend;
+} backends[] = {{"auto", CUTT_BACKEND_AUTO}, {"cpu", CUTT_BACKEND_CPU}, {"cuda", CUTT_BACKEND_CUDA}};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
 bool cutt_cli_parse_backend(const char *command, const char *text, cuttBackend_t *backend) {
-  if (strcmp(text, "auto") == 0 || strcmp(text, "cpu") == 0) {
-    *backend = *text == 'a' ? CUTT_BACKEND_AUTO : CUTT_BACKEND_CPU;
+  for (size_t i = 0; i < BACKENDS; ++i) {
+    if (strcmp(text, backends[i].name) != 0) continue;
+    *backend = backends[i].backend;
     return true;
   }
-  cutt_cli_misused(command, "--backend is '%s'; it must be auto or cpu", text);
+  cutt_cli_misused(command, "--backend is '%s'; it must be auto, cpu or cuda", text);
   return false;
+}
+
+const char *cutt_cli_backend_name(cuttBackend_t backend) {
+  for (size_t i = 0; i < BACKENDS; ++i)
+    if (backend == backends[i].backend) return backends[i].name;
+  return "unknown";
+}
+
+bool cutt_cli_find_backend(cuttBackend_t asked, cuttBackend_t *backend) {
+  /* A plan knows, and one of a tensor without elements is no work. */
+  static const int64_t extents[1] = {0};
+  static const int perm[1] = {0};
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = 1;
+  problem.type = CUTT_BYTES_1;
+  problem.extents = extents;
+  problem.perm = perm;
+  cuttOptions_t plan_options = CUTT_OPTIONS_INIT;
+  plan_options.backend = asked;
+  cuttPlan_t plan = NULL;
+  cuttPlanInfo_t info = {.struct_size = sizeof info};
+  bool found =
+      cuttPlanCreate(&plan, &problem, &plan_options) == CUTT_SUCCESS && cuttPlanGetInfo(plan, &info) == CUTT_SUCCESS;
+  if (!found) cutt_cli_message("--backend %s can't be had: %s", cutt_cli_backend_name(asked), cuttLastError());
+  *backend = info.backend;
+  cuttPlanDestroy(plan);
+  return found;
 }
 
 bool cutt_cli_check_axes(const char *command, const int64_t *axes, int count, int rank, int *checked) {

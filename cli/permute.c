@@ -9,8 +9,7 @@
 
 #include "bench_copy.h"
 
-/* Plans the permutation of a part of the input: `extents` of it, from `in`, to be packed at `out`. */
-static bool make_plan(cutt_cli_job *job, const int64_t *extents, const uint8_t *in, uint8_t *out, cuttPlan_t *plan) {
+bool cutt_cli_plan_part(cutt_cli_job *job, const int64_t *extents, const void *in, void *out, cuttPlan_t *plan) {
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = job->rank;
   problem.type = (cuttType_t)job->elem_bytes;
@@ -18,6 +17,7 @@ static bool make_plan(cutt_cli_job *job, const int64_t *extents, const uint8_t *
   problem.perm = job->perm;
   problem.in_strides = job->strides;
   cuttOptions_t plan_options = job->options;
+  plan_options.backend = job->backend;
   if (plan_options.choice == CUTT_MEASURE) {
     plan_options.measure_in = in;
     plan_options.measure_out = out;
@@ -102,7 +102,7 @@ static bool permute_in_pieces(cutt_cli_job *job) {
     cutt_cli_progress_show(&job->progress, "permuting", (double)done / (double)job->bytes);
     cuttPlan_t *plan = &plans[is_rest];
     if (!*plan) {
-      good = make_plan(job, extents, in, out, plan);
+      good = cutt_cli_plan_part(job, extents, in, out, plan);
       if (good && done == 0) measure_copy(job, *plan);
     }
     good = good && execute(job, *plan, in, out);
@@ -136,11 +136,36 @@ static bool time_short_work(cutt_cli_job *job, cuttPlan_t plan) {
   return true;
 }
 
+/* With room on the device or not; *done tells whether there is nothing left to do. */
+static bool try_device(cutt_cli_job *job, bool *done) {
+  bool no_room = false;
+  *done = true;
+  if (cutt_cli_permute_on_device(job, &no_room)) return true;
+  if (!no_room) return false;
+  cutt_cli_progress_clear(&job->progress);
+  const double gigabytes = 1e-9 * (double)job->bytes;
+  if (job->options.backend != CUTT_BACKEND_AUTO) {
+    cutt_cli_message("--backend %s: the device has no room for the two arrays of %.3g GB each: %s",
+                     cutt_cli_backend_name(job->backend), gigabytes, cuttLastError());
+    return false;
+  }
+  if (!job->quiet)
+    cutt_cli_message("the CPU does it, since the device has no room for the two arrays of %.3g GB each: %s", gigabytes,
+                     cuttLastError());
+  job->backend = CUTT_BACKEND_CPU;
+  *done = false;
+  return true;
+}
+
 bool cutt_cli_permute(cutt_cli_job *job) {
+  if (job->backend != CUTT_BACKEND_CPU) {
+    bool done = false, right = try_device(job, &done);
+    if (done) return right;
+  }
   const int64_t worth_cutting = (int64_t)1 << 30;
   if (job->progress.enabled && job->rank > 0 && job->bytes >= worth_cutting) return permute_in_pieces(job);
   cuttPlan_t plan = NULL;
-  bool good = make_plan(job, job->extents, job->in, job->out, &plan);
+  bool good = cutt_cli_plan_part(job, job->extents, job->in, job->out, &plan);
   if (good) measure_copy(job, plan);
   good = good && execute(job, plan, job->in, job->out) && time_short_work(job, plan);
   cuttPlanDestroy(plan);

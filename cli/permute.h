@@ -11,11 +11,13 @@ typedef struct cutt_cli_job {
   int64_t strides[CUTT_MAX_RANK]; /* of the input's modes, packed */
   int perm[CUTT_MAX_RANK];
   int elem_bytes;
-  int64_t bytes;     /* of all elements */
-  const uint8_t *in; /* the first element */
-  uint8_t *out;      /* likewise; overwritten more than once when copy speed or choices are measured */
-  cuttOptions_t options;
-  bool quiet; /* no comparison with copy speed */
+  int64_t bytes;         /* of all elements */
+  const uint8_t *in;     /* the first element */
+  uint8_t *out;          /* likewise; overwritten more than once when copy speed or choices are measured */
+  cuttOptions_t options; /* backend: as asked for */
+  cuttBackend_t
+      backend; /* what that comes to here; becomes the CPU when it was left open and a device lacks the memory */
+  bool quiet;  /* no comparison with copy speed, no word on a change of backend */
   cutt_cli_progress progress;
   cuttPlanInfo_t info; /* result: the plan that did it, or most of it */
   double seconds;      /* result: that one permutation takes, in executing plans alone */
@@ -24,5 +26,13 @@ typedef struct cutt_cli_job {
 
 /* Does the job. On false a message has been given. */
 bool cutt_cli_permute(cutt_cli_job *job);
+
+/* The same through the memory of a device, job->backend. On false and *no_room the device has no memory for the two
+ * arrays, cuttLastError() says so, and nothing has been done; else a message has been given. */
+bool cutt_cli_permute_on_device(cutt_cli_job *job, bool *no_room);
+
+/* Plans the permutation of a part of the input: `extents` of it, from `in`, to be packed at `out`. On false a message has
+ * been given. */
+bool cutt_cli_plan_part(cutt_cli_job *job, const int64_t *extents, const void *in, void *out, cuttPlan_t *plan);
 
 #endif

@@ -20,7 +20,7 @@ static const char help[] =
     "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
     "  --measure       time the most promising ways and take the fastest\n"
     "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
-    "  --backend NAME  auto or cpu (default: auto)\n"
+    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
     "  --json          as one JSON object\n"
     "  --quiet         no message about unused lines of the wisdom file\n"
     "  -h, --help      this help\n";
@@ -156,6 +156,8 @@ static int show_plan(const plan_request *request) {
   problem.type = request->type;
   problem.extents = extents;
   problem.perm = perm;
+  cuttBackend_t backend;
+  if (!cutt_cli_find_backend(request->options.backend, &backend)) return CUTT_CLI_FAILED;
   cuttPlan_t plan = NULL;
   cuttResult result = cuttPlanCreate(&plan, &problem, &request->options);
   if (result == CUTT_INVALID_PARAMETER)

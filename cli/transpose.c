@@ -29,7 +29,7 @@ static const char help[] =
     "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
     "  --measure       time the most promising ways to do it and take the fastest, rather than predict it\n"
     "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
-    "  --backend NAME  auto or cpu (default: auto)\n"
+    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
     "  --force         replace OUT when it exists\n"
     "  --quiet         no progress bar and no closing line\n"
     "  -h, --help      this help\n\n"
@@ -220,7 +220,7 @@ static bool fits_in_memory(int64_t bytes) {
 /* ------------------------------------------------------------------------------------------------------- the command */
 
 static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
-  char from[256], to[256], time[32], all[32], copy[64] = "";
+  char from[256], to[256], time[32], all[32], threads[32] = "", copy[64] = "";
   cutt_cli_shape(in->shape, in->rank, from, sizeof from);
   cutt_cli_shape(out->shape, out->rank, to, sizeof to);
   cutt_cli_duration(job->seconds, time, sizeof time);
@@ -232,9 +232,10 @@ static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt
   double gbs = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
   if (job->copy_gbs > 0.0)
     snprintf(copy, sizeof copy, ", %.0f%% of copy speed (%.3g GB/s)", 100.0 * gbs / job->copy_gbs, job->copy_gbs);
-  cutt_cli_message("%s -> %s of %s: %s (%s, %d thread%s), %s, %.3g GB/s%s; %s with files", from, to, in->descr,
-                   job->info.method, job->info.isa, job->info.threads, job->info.threads == 1 ? "" : "s", time, gbs,
-                   copy, all);
+  if (job->backend == CUTT_BACKEND_CPU)
+    snprintf(threads, sizeof threads, ", %d thread%s", job->info.threads, job->info.threads == 1 ? "" : "s");
+  cutt_cli_message("%s -> %s of %s: %s (%s%s), %s, %.3g GB/s%s; %s with files", from, to, in->descr, job->info.method,
+                   job->info.isa, threads, time, gbs, copy, all);
 }
 
 static void fill_job(cutt_cli_job *job, const npy_input *in, const int *axes) {
@@ -269,6 +270,8 @@ static int transpose(const transpose_request *request, const npy_input *in) {
   int axes[CUTT_MAX_RANK];
   if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
   if (!cutt_output_check(request->out_path, request->in_path, request->force)) return CUTT_CLI_FAILED;
+  cuttBackend_t backend;
+  if (!cutt_cli_find_backend(request->options.backend, &backend)) return CUTT_CLI_FAILED;
 
   cutt_npy out_npy = in->npy;
   for (int i = 0; i < in->npy.rank; ++i) out_npy.shape[i] = in->npy.shape[axes[i]];
@@ -279,8 +282,10 @@ static int transpose(const transpose_request *request, const npy_input *in) {
   uint8_t header[CUTT_NPY_HEADER_ROOM];
   size_t header_bytes = cutt_npy_write_header(&out_npy, header);
 
-  cutt_cli_job job = {
-      .options = request->options, .quiet = request->quiet, .progress = cutt_cli_progress_start(request->quiet)};
+  cutt_cli_job job = {.options = request->options,
+                      .backend = backend,
+                      .quiet = request->quiet,
+                      .progress = cutt_cli_progress_start(request->quiet)};
   fill_job(&job, in, axes);
   bool wisdom_is_new = false;
   if (request->wisdom_path) {

@@ -22,6 +22,9 @@ import unittest
 import numpy as np
 
 PROGRAM = os.environ.get("CUTT_PROGRAM", "")
+# All but the class Gpu is about the processor, also where there is a GPU.
+GPU_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "CUTT_CUDA"}
+os.environ["CUTT_CUDA"] = "0"
 TIMEOUT = 120  # seconds for any one run of the program
 
 
@@ -280,7 +283,7 @@ class WrongUsage(Case):
                 (["--axes", "--spec"], ["transpose", self.input, self.output, "--axes", "0,1", "--spec", "ab->ba"]),
                 (["--threads", "'0'"], ["transpose", self.input, self.output, "--threads", "0"]),
                 (["--threads", "'two'"], ["transpose", self.input, self.output, "--threads", "two"]),
-                (["--backend", "'gpu'", "auto", "cpu"], ["transpose", self.input, self.output, "--backend", "gpu"]),
+                (["--backend", "'gpu'", "auto", "cpu", "cuda"], ["transpose", self.input, self.output, "--backend", "gpu"]),
                 (["'--axis'", "'--axes'"], ["transpose", self.input, self.output, "--axis", "0,1"]),
                 (["'--colour'", "--axes", "--spec"], ["transpose", self.input, self.output, "--colour"]),
                 (["'--axes'", "value"], ["transpose", self.input, self.output, "--axes"]),
@@ -754,6 +757,119 @@ class Bench(Case):
         self.bad(2, "set9", "bench", "set9")
         self.bad(2, "--dtype", "bench", "set1", "--dtype", "x")
         self.bad(1, "none.csv", "bench", self.path("none.csv"))
+
+
+    def test_backends_and_checks(self):
+        cases, result = self.path("cases.csv"), self.path("result.json")
+        write(cases, b"id,dims,perm\n1,40x50x60,2 0 1\n2,7,0\n")
+        self.bad(2, "'gpu'", "bench", cases, "--backend", "gpu")
+        self.bad(2, ["--all-candidates", "--json"], "bench", cases, "--all-candidates")
+        self.good("bench", cases, "--backend", "cpu", "--full-check", "--all-candidates", "--json", result)
+        with open(result, encoding="ascii") as file:
+            report = json.load(file)
+        self.assertEqual(report["machine"]["backend"], "cpu")
+        self.assertEqual(report["summary"]["backend"], "cpu")
+        self.assertEqual(report["summary"]["checked"], "all")
+        self.assertIn("threads", report["machine"]["device"])
+        for row in report["results"]:
+            self.assertLessEqual(row["seconds_min"], row["seconds"])
+            self.assertGreater(row["copy_seconds"], 0)
+            self.assertEqual(row["dtype"], "f8")
+            for candidate in [row["candidate"], *row["candidates"]]:
+                for key in ["method", "m", "k", "split_m", "split_k", "params", "predicted_seconds"]:
+                    self.assertIn(key, candidate)
+            self.assertTrue(all(candidate["seconds"] > 0 for candidate in row["candidates"]))
+            self.assertEqual(sum(candidate["chosen"] for candidate in row["candidates"]), 1)
+
+    def test_beta_and_types(self):
+        """Values are checked by the program: whatever is computed wrongly ends it with 1."""
+        cases = self.path("cases.csv")
+        write(cases, b"id,dims,perm\n1,40x5x61,2 0 1\n2,3x70001,1 0\n3,200001,0\n")
+        for dtype in ["u1", "i2", "f2", "i4", "f4", "i8", "f8", "c8", "c16"]:
+            for options in [[], ["--beta", "2"]]:
+                if options and dtype in ["u1", "i2"]:
+                    continue
+                with self.subTest(dtype=dtype, options=options):
+                    self.good("bench", cases, "--dtype", dtype, *options)
+
+
+class NoGpu(Case):
+    """--backend cuda where it is forbidden, which is like a machine that has none."""
+
+    def test_refused(self):
+        self.save(fill((4, 5), "<f4"))
+        cases = self.path("cases.csv")
+        write(cases, b"id,dims,perm\n1,40x50,1 0\n")
+        for arguments in [["transpose", self.input, self.output], ["plan", "--shape", "4,5", "--dtype", "f4"],
+                          ["bench", cases]]:
+            with self.subTest(arguments=arguments):
+                self.bad(1, ["--backend cuda", "usable"], *arguments, "--backend", "cuda")
+        self.assertFalse(os.path.exists(self.output))
+        self.save(np.zeros((0, 3), "<f4"))  # nothing to permute is no way around it
+        self.bad(1, "--backend cuda", "transpose", self.input, self.output, "--backend", "cuda")
+
+    def test_auto_is_the_processor(self):
+        array = self.save(fill((40, 50, 60), "<f4"))
+        self.assertIn("thread", self.transpose(array, (2, 0, 1), "--backend", "auto").stderr)
+        plan = json.loads(self.good("plan", "--shape", "4,5", "--dtype", "f4", "--backend", "auto", "--json").stdout)
+        self.assertEqual(plan["backend"], "cpu")
+
+    def test_devices_say_why(self):
+        devices = json.loads(self.good("devices", "--json").stdout)
+        cuda = next(backend for backend in devices["backends"] if backend["name"] == "cuda")
+        self.assertFalse(cuda["usable"])
+        self.assertGreater(len(cuda["why"]), 0)
+        self.assertIn("cuda: not usable here", self.good("devices").stdout)
+
+    def test_help_names_the_backends(self):
+        for command in ["transpose", "plan", "bench"]:
+            self.assertRegex(self.good(command, "--help").stdout, r"--backend NAME +cpu, cuda, or auto")
+
+
+class Gpu(Case):
+    """The same on a GPU, where there is one that this build can use."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(os.environ.update, {"CUTT_CUDA": os.environ.pop("CUTT_CUDA")})
+        if "CUTT_CUDA" in GPU_ENVIRONMENT:
+            os.environ["CUTT_CUDA"] = GPU_ENVIRONMENT["CUTT_CUDA"]
+        devices = json.loads(cutt("devices", "--json").stdout)
+        cuda = [backend for backend in devices["backends"] if backend["name"] == "cuda"]
+        if not cuda or not cuda[0]["usable"]:
+            self.skipTest("no GPU that this build can use" + (": " + cuda[0]["why"] if cuda else ""))
+        self.isa = cuda[0]["isa"]
+
+    def test_transpose(self):
+        for dtype in DTYPES:
+            for shape, axes in [((5, 3, 7), None), ((64, 33, 65, 7), (3, 1, 0, 2)), ((6, 5), (0, 1))]:
+                with self.subTest(dtype=dtype, shape=shape):
+                    array = np.array(fill(shape, dtype), order="CF"[len(shape) % 2])
+                    result = self.transpose(self.save(array), axes, "--backend", "cuda")
+                    self.assertIn("(%s)" % self.isa, result.stderr)
+        array = self.save(fill((40, 50, 60), "<f8"))
+        for options in [[], ["--quiet"], ["--measure"], ["--wisdom", self.path("wisdom"), "--measure"],
+                        ["--wisdom", self.path("wisdom")]]:
+            with self.subTest(options=options):
+                self.transpose(array, (2, 0, 1), *options)
+
+    def test_plan(self):
+        for backend, name in [("auto", "cuda"), ("cuda", "cuda"), ("cpu", "cpu")]:
+            plan = json.loads(self.good("plan", "--shape", "40,50", "--dtype", "f4", "--backend", backend,
+                                        "--json").stdout)
+            self.assertEqual(plan["backend"], name)
+
+    def test_bench(self):
+        result = self.path("result.json")
+        for options in [[], ["--full-check"], ["--beta", "2"], ["--measure"], ["--all-candidates"]]:
+            with self.subTest(options=options):
+                self.good("bench", "set1", "--volume", "8000000", "--samples", "1", "--dtype", "f4", "--json", result,
+                          "--force", *options)
+                with open(result, encoding="ascii") as file:
+                    report = json.load(file)
+                self.assertEqual(report["summary"]["backend"], "cuda")
+                self.assertEqual(report["summary"]["failed"], 0)
+                self.assertIn("name", report["machine"]["device"])
 
 
 class Result(unittest.TextTestResult):

@@ -1,0 +1,259 @@
+#!/bin/bash
+# Everything on a machine with a GPU, in one run: build for the GPU at hand, the GPU's tests, the benchmark sets at the
+# paper's volumes beside a copy on the device, PyTorch beside them where it is there, and the tests once more under
+# compute-sanitizer. Ends within 9 minutes, whatever hangs.
+#
+#     bench/device.sh [OPTION...] FOLDER
+#
+#     --build DIR    use what was built in DIR (also on another machine) and build nothing
+#     --lib DIR      look there for shared libraries that the machine lacks, such as libjansson.so.4, libcmocka.so.0
+#     --seconds N    end after N seconds (default: 530)
+#     --volume N     of `cutt bench`, elements of a tensor (default: paper)
+#     --bench-only   no tests, no sanitizer
+#     --candidates   also time every candidate of every case (cutt bench --all-candidates): takes minutes more
+#
+# FOLDER receives (and build-device, without --build, what is built):
+#     set1-f4.json ... set3-f8.json   the benches, see `man cutt`
+#     torch.json                      the same cases with torch.permute().contiguous(), a copy and libcutt, taking turns
+#     device.log                      all that was printed
+# Exit status: 0 when every step that could run was good, 1 when one failed, 2 for wrong usage. A step that can't run
+# says why, and is not a failure.
+#
+# Building needs cmake, a C compiler, nvcc and jansson; tests need cmocka too. Where those are missing, build elsewhere:
+#     cmake -S . -B build -DCUTT_CUDA_ARCHS=90 && cmake --build build
+# carry the repository with that folder, and give --build build. The test programs are run directly, not by ctest, whose
+# files would name the paths of the machine that built them.
+set -uo pipefail
+root=$(realpath "$(dirname "$0")/..") || exit 2
+
+usage() {
+  echo "bench/device.sh: $1 (bench/device.sh --help explains)" >&2
+  exit 2
+}
+
+build='' lib='' seconds=530 volume=paper tests=yes candidates=() folder=''
+while (($#)); do
+  case $1 in
+  --build | --lib | --seconds | --volume)
+    (($# > 1)) || usage "$1 needs a value"
+    case $1 in
+    --build) build=$2 ;;
+    --lib) lib=$2 ;;
+    --seconds) seconds=$2 ;;
+    --volume) volume=$2 ;;
+    esac
+    shift
+    ;;
+  --bench-only) tests=no ;;
+  --candidates) candidates=(--all-candidates) ;;
+  -h | --help)
+    sed -n '2,/^set -uo/{/^#/!d;s/^# \{0,1\}//;p;}' "$root/bench/device.sh"
+    exit 0
+    ;;
+  -*) usage "unknown option $1" ;;
+  *)
+    [[ -z $folder ]] || usage "there may be one folder; '$folder' and '$1' are two"
+    folder=$1
+    ;;
+  esac
+  shift
+done
+[[ -n $folder ]] || usage "a folder for the results is missing"
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "--seconds is '$seconds'; it must be a whole number"
+[[ -z $build || -d $build ]] || usage "--build: '$build' is not a folder"
+[[ -z $lib || -d $lib ]] || usage "--lib: '$lib' is not a folder"
+mkdir -p "$folder" || exit 2
+if [[ -n $lib ]]; then
+  lib=$(realpath "$lib")
+  export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
+
+deadline=$((SECONDS + seconds)) failed=() skipped=()
+
+left() { echo $((deadline - SECONDS)); }
+cannot() {
+  echo "$1: not run: $2"
+  skipped+=("$1: $2")
+}
+
+# step NAME SECONDS COMMAND...: runs it for that long at most, and never past the end; then it is interrupted, upon which
+# `cutt bench` writes what it has. Exit status 77 is "nothing to do here".
+step() {
+  local name=$1 limit=$2 status began=$SECONDS
+  shift 2
+  if (($(left) < 5)); then
+    cannot "$name" "no time is left"
+    return 0
+  fi
+  if ((limit > $(left))); then limit=$(left); fi
+  echo
+  echo "== $name"
+  timeout --signal=INT --kill-after=5 "$limit" "$@"
+  status=$?
+  echo "== $name: exit status $status after $((SECONDS - began)) s"
+  case $status in
+  0) ;;
+  77) skipped+=("$name: it says that there is nothing to run on") ;;
+  124 | 137) failed+=("$name (ended after $limit s)") ;;
+  *) failed+=("$name (exit status $status)") ;;
+  esac
+  return "$status"
+}
+
+# --------------------------------------------------------------------------------------------------- the machine, build
+
+tell_machine() {
+  uname -srm
+  if ! command -v nvidia-smi >/dev/null; then
+    echo "nvidia-smi: not found; the GPU's name and architecture are left to the library"
+  else
+    nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total,clocks.max.sm,clocks.max.mem \
+      --format=csv
+  fi
+}
+
+# shellcheck disable=SC2317 # it is called, by another shell
+build_here() {
+  local tool arch generator=() with_tests=OFF
+  for tool in cmake cc; do
+    command -v "$tool" >/dev/null && continue
+    echo "there is no $tool; --build takes a folder from elsewhere"
+    return 77
+  done
+  arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. \r')
+  if [[ ! $arch =~ ^[0-9]+$ ]]; then
+    echo "nvidia-smi does not tell the GPU's architecture; --build takes a folder from elsewhere"
+    return 77
+  fi
+  if command -v ninja >/dev/null; then generator=(-G Ninja); fi
+  if [[ $tests == yes ]] && pkg-config --exists cmocka 2>/dev/null; then with_tests=ON; fi
+  cmake -S "$root" -B "$1" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DCUTT_CUDA=ON "-DCUTT_CUDA_ARCHS=$arch" \
+    "-DCUTT_BUILD_TESTS=$with_tests" && cmake --build "$1" -j "$(nproc)"
+}
+export -f build_here
+export tests root
+
+# ----------------------------------------------------------------------------------------------------------- the tests
+
+# The fast ones first: what they find would spoil the rest.
+run_tests() {
+  local name path
+  for name in memory streams property large; do
+    path=$build/tests/gpu/test_gpu_$name
+    if [[ ! -x $path ]]; then
+      cannot "test $name" "$path is not there (without cmocka no tests are built)"
+      continue
+    fi
+    CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.2} step "test $name" 60 "$path"
+  done
+}
+
+# --------------------------------------------------------------------------------------------------------- the benches
+
+benches=()
+run_benches() {
+  local program=$build/cutt set dtype json limit=45
+  if [[ ! -x $program ]]; then
+    cannot bench "$program is not there (without jansson the program is not built)"
+    return
+  fi
+  step devices 60 "$program" devices || return
+  local why
+  if ! why=$("$program" plan --backend cuda --shape 2,2 --dtype f4 2>&1); then
+    cannot bench "$why"
+    return
+  fi
+  if ((${#candidates[@]})); then limit=300; fi
+  for set in set1 set2 set3; do
+    for dtype in f8 f4; do
+      json=$folder/$set-$dtype.json
+      rm -f "$json"
+      step "bench $set $dtype" $limit "$program" bench "$set" --backend cuda --dtype "$dtype" --volume "$volume" \
+        "${candidates[@]}" --quiet --json "$json" --force
+      if [[ -s $json ]]; then benches+=("$json"); fi
+    done
+  done
+}
+
+# ------------------------------------------------------------------------------------------------------------- PyTorch
+
+python=''
+compare_with_torch() {
+  local name library=()
+  for name in python3 python; do
+    if command -v "$name" >/dev/null && "$name" -c 'import torch' 2>/dev/null; then
+      python=$name
+      break
+    fi
+  done
+  if ((${#benches[@]} == 0)); then
+    cannot PyTorch "there are no benches to compare with"
+  elif [[ -z $python ]]; then
+    cannot PyTorch "no python3 here imports torch"
+  else
+    if [[ -e $build/lib/libcutt.so ]]; then library=(--lib "$build/lib/libcutt.so"); fi
+    step PyTorch 75 "$python" "$root/bench/peers_gpu.py" "${benches[@]}" "${library[@]}" --seconds 60 \
+      --json "$folder/torch.json" --force
+  fi
+}
+
+# ------------------------------------------------------------------------------------------------------- the sanitizer
+
+# A sample of the property tests: under the sanitizer everything takes a hundred times as long.
+sanitize() {
+  local tool=$1 limit=$2 scale=$3 path=$build/tests/gpu/test_gpu_property
+  shift 3
+  if [[ ! -x $path ]]; then
+    cannot "sanitizer $tool" "$path is not there"
+    return
+  fi
+  CUTT_TEST_SCALE=$scale step "sanitizer $tool" "$limit" "$sanitizer" --tool "$tool" --error-exitcode 1 "$@" "$path"
+}
+sanitize_all() {
+  sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+  if [[ -z $sanitizer ]]; then
+    cannot sanitizer "there is no compute-sanitizer"
+    return
+  fi
+  sanitize memcheck 90 0.002
+  sanitize synccheck 40 0.001
+  sanitize initcheck 40 0.001
+  sanitize racecheck 240 0.001 # by far the slowest
+}
+
+# ----------------------------------------------------------------------------------------------------------- the result
+
+tell_result() {
+  local line
+  echo
+  echo "== summary after $((seconds - $(left))) s"
+  if ((${#benches[@]})); then
+    if [[ -z $python ]] && command -v python3 >/dev/null; then python=python3; fi
+    if [[ -n $python ]]; then
+      "$python" "$root/bench/peers_gpu.py" --summary "${benches[@]}" --json "$folder/torch.json"
+    else
+      echo "(no python3: the table at the end of each bench above has its figures)"
+    fi
+  fi
+  for line in "${skipped[@]}"; do echo "not run  $line"; done
+  for line in "${failed[@]}"; do echo "FAILED   $line"; done
+  if ((${#failed[@]})); then return 1; fi
+  echo "nothing failed"
+}
+
+main() {
+  tell_machine
+  if [[ -z $build ]]; then
+    build=$root/build-device
+    # shellcheck disable=SC2016 # for the other shell
+    step build 240 bash -c 'build_here "$1"' bash "$build"
+  fi
+  if [[ $tests == yes ]]; then run_tests; fi
+  run_benches
+  compare_with_torch
+  if [[ $tests == yes ]]; then sanitize_all; fi
+  tell_result
+}
+
+main 2>&1 | tee "$folder/device.log"
+exit "${PIPESTATUS[0]}"
