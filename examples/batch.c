@@ -76,6 +76,7 @@ static bool make_plan(batch *b, int threads) {
   problem.extents = extents;
   problem.perm = perm;
   cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU; /* against loops in the host's memory */
   options.threads = threads;
   cuttPlanDestroy(b->plan);
   if (cuttPlanCreate(&b->plan, &problem, &options) == CUTT_SUCCESS) return true;

@@ -14,8 +14,10 @@ int main(void) {
   problem.type = CUTT_F64;
   problem.extents = extents;
   problem.perm = perm;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU; /* in and out are in the host's memory */
   cuttPlan_t plan = NULL;
-  if (cuttPlanCreate(&plan, &problem, NULL) != CUTT_SUCCESS) {
+  if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS) {
     fprintf(stderr, "no plan: %s\n", cuttLastError());
     return 1;
   }
