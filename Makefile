@@ -1,7 +1,8 @@
 # A thin front to CMake: the usual commands, by name. `make help` lists them.
 #
 # Variables: JOBS (build jobs), PREFIX and DESTDIR (install), CC, WERROR=ON (a warning is an error), CMAKE_FLAGS
-# (anything else for configure, such as -DCUTT_OPENMP=OFF), BENCH_FLAGS (options of build/cutt bench) and FUZZ_SECONDS.
+# (anything else for configure, such as -DCUTT_OPENMP=OFF or -DCUTT_CUDA_ARCHS=90), BENCH_FLAGS (options of build/cutt
+# bench) and FUZZ_SECONDS.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 WERROR ?= OFF
