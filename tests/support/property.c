@@ -497,5 +497,6 @@ int test_properties(const test_engine *engine, void (*finish)(void)) {
   finish_engine = finish;
   if (getenv("CUTT_TEST_SEED")) base_seed = strtoull(getenv("CUTT_TEST_SEED"), NULL, 10);
   if (getenv("CUTT_TEST_REPEAT")) return cmocka_run_group_tests_name("repeat", again, NULL, cleanup);
+  if (getenv("CUTT_TEST_SKIP")) cmocka_set_skip_filter(getenv("CUTT_TEST_SKIP")); /* a pattern: many_* */
   return cmocka_run_group_tests_name(engine->name, tests, NULL, cleanup);
 }
