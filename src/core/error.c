@@ -37,7 +37,8 @@ void cutt_log(cutt_log_level level, const char *format, ...) {
   char message[TEXT_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  vsnprintf(message, sizeof message, format,
+            arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
   va_end(arguments);
   print_line(level, message);
 }
@@ -47,7 +48,8 @@ cuttResult cutt_error(cuttResult code, const char *format, ...) {
   char message[TEXT_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  vsnprintf(message, sizeof message, format,
+            arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
   va_end(arguments);
   memcpy(last_error, message, strlen(message) + 1);
   const cutt_log_level level = code == CUTT_SUCCESS ? CUTT_LOG_WARN : CUTT_LOG_ERROR;

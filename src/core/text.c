@@ -23,6 +23,7 @@ void cutt_text_add(cutt_text *text, const char *format, ...) {
   locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
   va_list arguments;
   va_start(arguments, format);
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started */
   const int added = vsnprintf(room ? text->buffer + text->length : NULL, room, format, arguments);
   va_end(arguments);
   if (c_locale) {

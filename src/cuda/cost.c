@@ -98,7 +98,8 @@ int cutt_cuda_occupancy(const cutt_cuda_device *d, bool copies, int threads, dou
   const int by_registers =
       copies ? CUTT_COPY_BLOCKS * CUTT_COPY_THREADS / threads : CUTT_BLOCKS * CUTT_BLOCK_THREADS / threads;
   const double by_shared = floor(d->sm_shared / (shared_bytes + d->reserved_shared));
-  return (int)fmin(fmin(d->sm_blocks, d->sm_threads / threads), fmin(by_registers, by_shared));
+  const int by_threads = d->sm_threads / threads;
+  return (int)fmin(fmin(d->sm_blocks, by_threads), fmin(by_registers, by_shared));
 }
 
 /* Instructions of a store, over those of one that stores pieces as they are. */

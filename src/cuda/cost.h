@@ -17,15 +17,14 @@ typedef struct cutt_cuda_counts {
   double padding;      /* what tiles at edges would have if they were whole, over the volume */
 } cutt_cuda_counts;
 
-void cutt_cuda_count(const cutt_canonical *canonical, const cutt_cuda_tile *tile, bool direct,
-                     cutt_cuda_counts *counts);
+void cutt_cuda_count(const cutt_canonical *c, const cutt_cuda_tile *tile, bool direct, cutt_cuda_counts *n);
 
 /* Blocks that are resident on an SM at once; 0: not even one fits. copies: of a kernel of copy.cu, else of tile.cu. */
-int cutt_cuda_occupancy(const cutt_cuda_device *device, bool copies, int threads, double shared_bytes);
+int cutt_cuda_occupancy(const cutt_cuda_device *d, bool copies, int threads, double shared_bytes);
 
 /* Chooses stages, tiles of a block and threads for the geometry, and predicts the seconds: fills candidate's threads,
  * param[] and seconds. False when the tile does not fit into shared memory with so many stages. */
-bool cutt_cuda_price(const cutt_cuda_device *device, const cutt_canonical *canonical, const cutt_cuda_tile *tile,
-                     const cutt_cuda_counts *counts, int stages, int threads, cutt_candidate *candidate);
+bool cutt_cuda_price(const cutt_cuda_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
+                     const cutt_cuda_counts *n, int stages, int threads, cutt_candidate *candidate);
 
 #endif

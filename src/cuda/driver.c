@@ -114,7 +114,7 @@ cuttResult cutt_cuda_failed(const cutt_cu *cu, cutt_cu_result error, const char 
   char what[128], text[512];
   va_list arguments;
   va_start(arguments, doing);
-  vsnprintf(what, sizeof what, doing, arguments);
+  vsnprintf(what, sizeof what, doing, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
   va_end(arguments);
   describe_error(cu, error, text, sizeof text);
   cuttResult result = CUTT_INTERNAL_ERROR;

@@ -40,11 +40,12 @@ static prefix grow(const cutt_canonical *c, const int *order, bool input, int64_
   int64_t stride = 1;
   for (int i = 0; i < c->rank && p.split == 0; ++i) {
     const cutt_mode *mode = &c->mode[order ? order[i] : i];
-    const int64_t reached = p.length * c->elem_bytes;
+    const int64_t reached = p.length * c->elem_bytes; /* >= 1 */
     if ((input ? mode->in_stride : mode->out_stride) != stride || reached * 4 > bytes * 3) break;
     /* A whole mode may overshoot by half. */
     int64_t chunk = mode->extent;
-    if (mode->extent > bytes * 3 / 2 / reached) chunk = even_chunk(mode->extent, bytes / reached, reached);
+    const int64_t wanted = bytes / (reached > 0 ? reached : 1);
+    if (mode->extent > wanted * 3 / 2) chunk = even_chunk(mode->extent, wanted, reached);
     if (chunk == 1) break;
     p.count = i + 1;
     p.length *= chunk;

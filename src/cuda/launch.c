@@ -78,11 +78,14 @@ static uint32_t scalar_bytes(cuttType_t type) {
 }
 
 static bool choose_scale_kernel(layout *l, const char **why) {
-  static const cutt_kernel kernels[] = {
-      [CUTT_F16 - CUTT_F16] = CUTT_KERNEL_scale_f16, [CUTT_BF16 - CUTT_F16] = CUTT_KERNEL_scale_bf16,
-      [CUTT_F32 - CUTT_F16] = CUTT_KERNEL_scale_f32, [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_scale_f64,
-      [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_scale_c32, [CUTT_C64 - CUTT_F16] = CUTT_KERNEL_scale_c64,
-      [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_scale_i32, [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_scale_i64};
+  static const cutt_kernel kernels[] = {[0] = CUTT_KERNEL_scale_f16,
+                                        [CUTT_BF16 - CUTT_F16] = CUTT_KERNEL_scale_bf16,
+                                        [CUTT_F32 - CUTT_F16] = CUTT_KERNEL_scale_f32,
+                                        [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_scale_f64,
+                                        [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_scale_c32,
+                                        [CUTT_C64 - CUTT_F16] = CUTT_KERNEL_scale_c64,
+                                        [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_scale_i32,
+                                        [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_scale_i64};
   const cuttType_t type = l->canonical->scale.type;
   const uint32_t needed = scalar_bytes(type);
   if (l->in_align < needed || l->out_align < needed) {

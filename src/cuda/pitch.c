@@ -40,7 +40,7 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes) {
 
 /* One warp's places in the first columns: as row and offset in it, so that a pitch is quickly tried. */
 typedef struct pattern {
-  uint32_t row[LANES], offset[LANES];
+  uint32_t row[LANES], offset[LANES]; /* of the first `lanes` */
   int lanes;
 } pattern;
 
@@ -95,13 +95,15 @@ static void loaded_pattern(const cutt_cuda_tile *tile, uint32_t row_bytes, uint3
 
 static int pattern_wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes) {
   uint32_t address[LANES];
-  for (int i = 0; i < p->lanes; ++i) address[i] = p->row[i] * pitch + p->offset[i];
+  for (int i = 0; i < p->lanes; ++i) {
+    address[i] = p->row[i] * pitch + p->offset[i]; /* NOLINT(clang-analyzer-core*): set up to lanes */
+  }
   return wavefronts(address, p->lanes, bytes);
 }
 
 static int least_wavefronts(const pattern *p, uint32_t bytes) {
   const int group = group_of(bytes);
-  return (p->lanes + group - 1) / group;
+  return (p->lanes + group - 1) / group; /* NOLINT(clang-analyzer-core*): stored_pattern has set it */
 }
 
 cutt_cuda_pitch cutt_cuda_pitch_choose(const cutt_canonical *c, const cutt_cuda_tile *tile, uint32_t piece,

@@ -82,7 +82,7 @@ bool cutt_cuda_tile_derive(const cutt_canonical *c, const cutt_candidate *candid
   for (int i = 0; i < k; ++i) {
     const int j = c->out_order[i];
     tile->run[tile->run_modes++] = j;
-    if (!(tile->in_m >> j & 1)) tile->row[tile->row_modes++] = j;
+    if (!(tile->in_m & UINT64_C(1) << j)) tile->row[tile->row_modes++] = j; /* NOLINT(clang-analyzer-core*): j >= 0 */
   }
   for (int j = 0; j < m; ++j) {
     if (!(tile->in_k >> j & 1)) tile->column[tile->column_modes++] = j;
