@@ -37,8 +37,8 @@ void cutt_log(cutt_log_level level, const char *format, ...) {
   char message[TEXT_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format,
-            arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started */
+  vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   print_line(level, message);
 }
@@ -48,8 +48,8 @@ cuttResult cutt_error(cuttResult code, const char *format, ...) {
   char message[TEXT_BYTES];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format,
-            arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started */
+  vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   memcpy(last_error, message, strlen(message) + 1);
   const cutt_log_level level = code == CUTT_SUCCESS ? CUTT_LOG_WARN : CUTT_LOG_ERROR;
