@@ -22,6 +22,8 @@ import statistics
 import sys
 import time
 
+from cutt_types import Options, Problem
+
 CUDA = 2  # CUTT_BACKEND_CUDA
 NOT_HERE = 77  # exit status: nothing to run on
 LEAST_ROUNDS, MOST_ROUNDS = 5, 25
@@ -48,21 +50,6 @@ def axes_of(perm):
 
 
 # ------------------------------------------------------------------------------------------------------------ libcutt
-
-class Problem(ctypes.Structure):
-    """cuttProblem_t"""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("rank", ctypes.c_int), ("type", ctypes.c_int),
-                ("extents", ctypes.POINTER(ctypes.c_int64)), ("perm", ctypes.POINTER(ctypes.c_int)),
-                ("in_strides", ctypes.c_void_p), ("out_strides", ctypes.c_void_p), ("alpha", ctypes.c_void_p),
-                ("beta", ctypes.c_void_p), ("conjugate", ctypes.c_int)]
-
-
-class Options(ctypes.Structure):
-    """cuttOptions_t, as far as it is needed here"""
-    _fields_ = [("struct_size", ctypes.c_size_t), ("backend", ctypes.c_int), ("threads", ctypes.c_int),
-                ("choice", ctypes.c_int), ("measure_seconds", ctypes.c_double), ("measure_in", ctypes.c_void_p),
-                ("measure_out", ctypes.c_void_p), ("wisdom", ctypes.c_void_p)]
-
 
 class Cutt:
     """A plan at a time."""

@@ -48,17 +48,7 @@ static double partial(double bytes, double align, double grain) {
 
 /* The power of two, up to a line, that divides where runs of one side begin, in bytes. */
 static double run_alignment(const cutt_canonical *c, const cutt_cuda_tile *tile, bool input) {
-  const uint64_t set = input ? tile->in_m : tile->in_k;
-  uint64_t bits = LINE;
-  for (int j = 0; j < c->rank; ++j) {
-    const uint64_t stride = (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
-    if (!(set >> j & 1)) {
-      bits |= stride;
-    } else if (tile->extent[j] != c->mode[j].extent) {
-      bits |= stride * (uint64_t)tile->extent[j];
-    }
-  }
-  return (double)(bits & (~bits + 1));
+  return (double)cutt_cuda_power(cutt_cuda_tile_steps(c, tile, input) | LINE);
 }
 
 /* Columns that go along the rows in steps meet the same banks again, and no pitch helps: how often, less 1. Columns that
@@ -112,7 +102,7 @@ static double copied_at_once(const cutt_cuda_counts *n, int threads) {
   const double unit = fmin(16, fmin(n->in_align, n->out_align)), units = fmax(1, floor(n->row_bytes / unit));
   const double parts = ceil(units / threads), across = ceil(units / parts);
   const double lanes = n->tile_bytes > n->row_bytes ? across * floor(threads / across) : fmin(units, threads);
-  return fmin(n->tile_bytes, lanes * (unit >= 16 ? 80 : unit * 8));
+  return fmin(n->tile_bytes, lanes * unit * (unit >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
 }
 
 bool cutt_cuda_price(const cutt_cuda_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,

@@ -15,22 +15,13 @@ typedef struct prefix {
   int64_t split, length;
 } prefix;
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* A chunk of about `wanted` of `extent`: chunks as even as can be, and whole sectors where that is no great loss. */
 static int64_t even_chunk(int64_t extent, int64_t wanted, int64_t unit_bytes) {
   if (wanted < 1) wanted = 1;
   if (wanted >= extent) return extent;
   const int64_t count = cutt_cuda_chunks(extent, wanted);
   int64_t chunk = cutt_cuda_chunks(extent, count);
-  const int64_t sector = 32 / gcd(unit_bytes, 32);
+  const int64_t sector = 32 / (int64_t)cutt_cuda_power((uint64_t)unit_bytes | 32);
   if (chunk >= 2 * sector) chunk = (chunk + sector - 1) / sector * sector;
   return chunk < extent ? chunk : extent;
 }
@@ -152,21 +143,15 @@ static bool copies_runs(const cutt_canonical *c) {
 /* Runs of the first mode, which both sides have: pieces of one where it is long, several of them in a tile where it is
  * short, so that each thread has some loads under way. */
 static void add_copies(const cutt_cuda_device *device, const cutt_canonical *c, listing *l) {
-  enum {
-    BLOCK = 256,
-    LARGEST = 16384,
-    IN_FLIGHT = 80,
-    MOST_LOADS = 16
-  }; /* of a thread: bytes, and as copy.cu has it */
+  enum { BLOCK = 256, LARGEST = 16384, IN_FLIGHT = 80 }; /* threads; bytes of a tile; bytes of a thread */
   const int64_t run = c->rank == 0 ? 1 : c->mode[0].extent;
   uint64_t bits = 16;
   for (int i = 1; i < c->rank; ++i) {
     bits |= (uint64_t)(c->mode[i].in_stride * c->elem_bytes) | (uint64_t)(c->mode[i].out_stride * c->elem_bytes);
   }
-  const int64_t unit = (int64_t)(bits & (~bits + 1)); /* bytes of a load */
+  const int64_t unit = (int64_t)cutt_cuda_power(bits); /* bytes of a load: 8 or 16 */
   const int64_t loads = run * c->elem_bytes / unit > 0 ? run * c->elem_bytes / unit : 1;
-  const int64_t rows = loads < BLOCK ? BLOCK / loads : 1,
-                many = IN_FLIGHT / unit < MOST_LOADS ? IN_FLIGHT / unit : MOST_LOADS;
+  const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / unit;
   for (int64_t i = 1; i <= 4; i *= 2) {
     cutt_candidate candidate;
     memset(&candidate, 0, sizeof candidate);
@@ -188,6 +173,7 @@ int cutt_cuda_enumerate(const cutt_cuda_device *device, const cutt_canonical *c,
   memset(&candidate, 0, sizeof candidate);
   const bool copies = copies_runs(c);
   if (copies) add_copies(device, c, &l);
+  if (copies && c->rank <= 1) return l.count; /* what is contiguous is copied */
   prefix m[RUNS], k[RUNS];
   const int ms = grow_all(c, NULL, true, m), ks = grow_all(c, c->out_order, false, k);
   for (int i = 0; i < ms; ++i) {
@@ -199,8 +185,6 @@ int cutt_cuda_enumerate(const cutt_cuda_device *device, const cutt_canonical *c,
       candidate.split_m = a.split;
       candidate.split_k = b.split;
       candidate.param[CUTT_CUDA_PARAM_BATCH] = 0;
-      /* What is contiguous is copied. */
-      if (copies && c->rank <= 1) continue;
       int64_t bytes = add(device, c, &candidate, &l);
       /* Refused for its number of tiles, it is small for sure. */
       if (bytes == 0 && a.length * b.length * c->elem_bytes <= SMALL_TILE_BYTES)

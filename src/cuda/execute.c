@@ -27,7 +27,8 @@ cuttResult cutt_cuda_prepare(const cutt_canonical *canonical, const cutt_candida
   plan->canonical = *canonical;
   plan->candidate = *candidate;
   const char *why = NULL;
-  if (!cutt_cuda_lay_out(&state->gpu->facts, canonical, candidate, 16, 16, &plan->ready, &why)) {
+  if (!cutt_cuda_lay_out(&state->gpu->facts, canonical, candidate, CUTT_CUDA_ALIGNED, CUTT_CUDA_ALIGNED, &plan->ready,
+                         &why)) {
     free(plan);
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate can't be laid out: %s", why ? why : "no reason given");
   }
@@ -99,7 +100,8 @@ static cuttResult execute_here(const cutt_cuda_plan *plan, const void *in, void 
   if (result) return result;
   const uint32_t in_align = cutt_cuda_alignment((const void *)(uintptr_t)from);
   const uint32_t out_align = cutt_cuda_alignment((const void *)(uintptr_t)to);
-  if (in_align >= 16 && out_align >= 16) return start(plan, &plan->ready, from, to, stream);
+  if (in_align >= CUTT_CUDA_ALIGNED && out_align >= CUTT_CUDA_ALIGNED)
+    return start(plan, &plan->ready, from, to, stream);
   cutt_cuda_launch launch;
   const char *why = NULL;
   if (!cutt_cuda_lay_out(&plan->state->gpu->facts, &plan->canonical, &plan->candidate, in_align, out_align, &launch,

@@ -22,10 +22,7 @@ static bool refuse(const char **why, const char *text) {
   return false;
 }
 
-static uint32_t alignment(uint64_t bits) {
-  bits |= CUTT_CUDA_ALIGNED;
-  return (uint32_t)(bits & (~bits + 1));
-}
+static uint32_t alignment(uint64_t bits) { return (uint32_t)cutt_cuda_power(bits | CUTT_CUDA_ALIGNED); }
 
 uint32_t cutt_cuda_alignment(const void *pointer) { return alignment((uintptr_t)pointer); }
 
@@ -55,19 +52,15 @@ typedef struct layout {
 static uint32_t side_alignment(const cutt_canonical *c, const cutt_cuda_tile *tile, bool input, uint64_t start,
                                bool lengths) {
   const uint64_t w = (uint64_t)c->elem_bytes, set = input ? tile->in_m : tile->in_k;
-  uint64_t bits = start, length = w, last_length = w;
+  const uint64_t bits = start | cutt_cuda_tile_steps(c, tile, input);
+  if (!lengths) return alignment(bits);
+  uint64_t length = w, last_length = w;
   for (int j = 0; j < c->rank; ++j) {
-    const uint64_t stride = (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * w;
-    const uint64_t extent = (uint64_t)tile->extent[j];
-    if (set >> j & 1) {
-      length *= extent;
-      last_length *= (uint64_t)cutt_cuda_last_chunk(c->mode[j].extent, tile->extent[j]);
-      if (j == tile->cut[0] || j == tile->cut[1]) bits |= stride * extent;
-    } else {
-      bits |= stride;
-    }
+    if (!(set >> j & 1)) continue;
+    length *= (uint64_t)tile->extent[j];
+    last_length *= (uint64_t)cutt_cuda_last_chunk(c->mode[j].extent, tile->extent[j]);
   }
-  return alignment(lengths ? bits | length | last_length : bits);
+  return alignment(bits | length | last_length);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- kernel */

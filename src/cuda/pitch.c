@@ -21,7 +21,7 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes) {
   int total = 0;
   for (int first = 0; first < lanes; first += group) {
     const int end = first + group < lanes ? first + group : lanes;
-    uint32_t seen[LANES * 4];
+    uint32_t seen[LANES];
     int count[BANKS] = {0}, worst = 0, distinct = 0;
     for (int i = first; i < end; ++i) {
       /* One word stands for all of a wide piece: pieces are aligned, and so fall into the same banks or none. */

@@ -9,7 +9,6 @@
 #include "cuda/state.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,16 +113,14 @@ const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu) {
 /* ------------------------------------------------------------------------------------------------ the current context */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(cutt_cu_context) primary; /* written under the lock */
-
-cutt_cu_context cutt_cuda_primary(void) { return atomic_load_explicit(&primary, memory_order_acquire); }
+static cutt_cu_context primary; /* under the lock */
 
 /* Retained once and never released: there is no moment at which the library would know that it is done. */
 static cuttResult retain_primary(const cutt_cu *cu, cutt_cu_context *context) {
   int count = 0;
   const cutt_cu_device device = cutt_cuda_gpus(cu, &count)->handle;
   pthread_mutex_lock(&lock);
-  *context = cutt_cuda_primary();
+  *context = primary;
   unsigned flags = 0;
   int active = 0;
   /* A program that has reset the device took the library's hold away with everyone else's. */
@@ -131,7 +128,7 @@ static cuttResult retain_primary(const cutt_cu *cu, cutt_cu_context *context) {
   if (!error && !active) {
     *context = NULL;
     error = cu->primary_ctx_retain(context, device);
-    if (!error) atomic_store_explicit(&primary, *context, memory_order_release);
+    if (!error) primary = *context;
   }
   pthread_mutex_unlock(&lock);
   return error ? cutt_cuda_failed(cu, error, "making the primary context of device 0") : CUTT_SUCCESS;

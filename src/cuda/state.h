@@ -41,9 +41,6 @@ typedef struct cutt_cuda_scope {
 cuttResult cutt_cuda_enter(cutt_cuda_scope *scope);
 void cutt_cuda_leave(const cutt_cuda_scope *scope);
 
-/* The primary context of device 0 if cutt_cuda_enter has retained it, else NULL. An atomic load. */
-cutt_cu_context cutt_cuda_primary(void);
-
 /* A context with its kernels. Lives as long as the library, also when the context does not. */
 typedef struct cutt_cuda_state {
   cutt_cu_context context;

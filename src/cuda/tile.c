@@ -107,3 +107,17 @@ bool cutt_cuda_tile_derive(const cutt_canonical *c, const cutt_candidate *candid
   tile->volume = tile->row_length * tile->rows;
   return true;
 }
+
+uint64_t cutt_cuda_tile_steps(const cutt_canonical *c, const cutt_cuda_tile *tile, bool input) {
+  const uint64_t set = input ? tile->in_m : tile->in_k;
+  uint64_t bits = 0;
+  for (int j = 0; j < c->rank; ++j) {
+    const uint64_t stride = (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
+    if (!(set >> j & 1)) {
+      bits |= stride;
+    } else if (tile->extent[j] != c->mode[j].extent) {
+      bits |= stride * (uint64_t)tile->extent[j];
+    }
+  }
+  return bits;
+}

@@ -36,6 +36,13 @@ bool cutt_cuda_tile_derive(const cutt_canonical *canonical, const cutt_candidate
 /* The method's name for a candidate of these modes (the paper's classes). */
 cutt_method cutt_cuda_method(const cutt_canonical *canonical, const cutt_candidate *candidate);
 
+/* Everything that is ever added to where runs of one side begin, in bytes, its bits put together: what divides it divides
+ * every place at which a row (input), or a column, begins. */
+uint64_t cutt_cuda_tile_steps(const cutt_canonical *canonical, const cutt_cuda_tile *tile, bool input);
+
+/* The largest power of two that divides bits, which are not 0. */
+static inline uint64_t cutt_cuda_power(uint64_t bits) { return bits & (~bits + 1); }
+
 /* Chunks of a mode, and the extent of the last of them. */
 static inline int64_t cutt_cuda_chunks(int64_t extent, int64_t chunk) { return extent / chunk + (extent % chunk != 0); }
 static inline int64_t cutt_cuda_last_chunk(int64_t extent, int64_t chunk) {

@@ -249,19 +249,6 @@ static void launches_are_as_laid_out(void **unused) {
   (void)unused;
   char *in = fixture_device_memory(FIXTURE_BYTES + 64), *out = fixture_device_memory(FIXTURE_BYTES + 64);
   cuttPlan_t plan = fixture_plan();
-  const cutt_cuda_device h200 = {.name = "NVIDIA H200",
-                                 .major = 9,
-                                 .minor = 0,
-                                 .sms = 132,
-                                 .sm_threads = 2048,
-                                 .sm_blocks = 32,
-                                 .sm_shared = 233472,
-                                 .block_shared = 232448,
-                                 .reserved_shared = 1024,
-                                 .l2_bytes = 62914560,
-                                 .memory_bytes = INT64_C(139) << 30,
-                                 .clock_hz = 1.98e9,
-                                 .memory_bandwidth = 2 * 3.201e9 * 768};
   static const uint32_t places[][2] = {{0, 0}, {4, 0}, {0, 4}, {8, 4}, {4, 12}, {1, 0}, {2, 3}, {32, 16}};
   fake->args_size = sizeof(cutt_kernel_args);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
@@ -270,7 +257,7 @@ static void launches_are_as_laid_out(void **unused) {
     const char *why = NULL;
     memset(&launch, 0, sizeof launch);
     const bool fits =
-        cutt_cuda_lay_out(&h200, &plan->canonical, &plan->choice.candidate, cutt_cuda_alignment(in + in_at),
+        cutt_cuda_lay_out(&fixture_h200, &plan->canonical, &plan->choice.candidate, cutt_cuda_alignment(in + in_at),
                           cutt_cuda_alignment(out + out_at), &launch, &why);
     if (!fits) {
       assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in + in_at, out + out_at, NULL), "multiples of", why);

@@ -134,24 +134,11 @@ static void the_fastest_is_chosen(void **unused) {
   cutt_candidate list[CUTT_MAX_CANDIDATES];
   int count = plan->backend->enumerate(&plan->canonical, 0, list, CUTT_MAX_CANDIDATES);
   assert_true(count >= 1);
-  const cutt_cuda_device device = {.name = "NVIDIA H200",
-                                   .major = 9,
-                                   .minor = 0,
-                                   .sms = 132,
-                                   .sm_threads = 2048,
-                                   .sm_blocks = 32,
-                                   .sm_shared = 233472,
-                                   .block_shared = 232448,
-                                   .reserved_shared = 1024,
-                                   .l2_bytes = 62914560,
-                                   .memory_bytes = INT64_C(139) << 30,
-                                   .clock_hz = 1.98e9,
-                                   .memory_bandwidth = 2 * 3.201e9 * 768};
   double fewest = 1e30;
   for (int i = 0; i < count && i < 12; i++) {
     cutt_cuda_launch launch;
     const char *why = NULL;
-    assert_true(cutt_cuda_lay_out(&device, &plan->canonical, &list[i], 16, 16, &launch, &why));
+    assert_true(cutt_cuda_lay_out(&fixture_h200, &plan->canonical, &list[i], 16, 16, &launch, &why));
     if (launch.blocks < fewest) fewest = launch.blocks;
   }
   assert_true(fabs(plan->choice.measured_seconds - 1e-6 * fewest) < 1e-9);

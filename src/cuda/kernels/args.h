@@ -17,6 +17,8 @@ enum {
   CUTT_BLOCKS = 2,          /* of so many threads that fit on an SM: 64 registers for each */
   CUTT_COPY_THREADS = 256,  /* the same for copies: 85 registers, since it is their loads that are in flight */
   CUTT_COPY_BLOCKS = 3,
+  CUTT_COPY_LOADS = 8,      /* of a thread that are in flight in a copy */
+  CUTT_COPY_LOADS_16 = 5,   /* the same for loads of 16 bytes */
   CUTT_BLOCK_TILES = 32,    /* most tiles of a block; at most its threads */
   CUTT_STAGES = 4,          /* most tiles of a block in shared memory at once */
   CUTT_TILE_ENTRY = 32,     /* bytes in shared memory: of a tile's description */

@@ -75,8 +75,8 @@ DEVICE void copy_tails(const cutt_kernel_args *args, const unsigned char *in, un
       if (tail > 0) copy_tails(&args, in + now.in, out + now.out, &now, tail);                                         \
     }                                                                                                                  \
   }
-DEFINE_COPY(1, uint8_t, 8)
-DEFINE_COPY(2, uint16_t, 8)
-DEFINE_COPY(4, uint32_t, 8)
-DEFINE_COPY(8, word2, 8)
-DEFINE_COPY(16, word4, 5)
+DEFINE_COPY(1, uint8_t, CUTT_COPY_LOADS)
+DEFINE_COPY(2, uint16_t, CUTT_COPY_LOADS)
+DEFINE_COPY(4, uint32_t, CUTT_COPY_LOADS)
+DEFINE_COPY(8, word2, CUTT_COPY_LOADS)
+DEFINE_COPY(16, word4, CUTT_COPY_LOADS_16)

@@ -3,8 +3,9 @@
  *
  * One engine serves the three, since a mode is only a digit of its tables (tables.h). Against the original: tiles of a
  * block overlap, being fetched by asynchronous copies `stages` - 1 tiles ahead of the one that is written; a thread keeps
- * its place in the rows, and then its place in the columns, so that little is computed per access; the pitch of rows is the host's choice, so that a warp's
- * reads of a column fall into different banks; elements below four bytes are read and written as words.
+ * its place in the rows, and then its place in the columns, so that little is computed per access; the pitch of rows is
+ * the host's choice, so that a warp's reads of a column fall into different banks; elements below four bytes are read and
+ * written as words.
  *
  * Rows that are not aligned to words (odd extents of narrow elements, sub-tensors) are read in the words that they touch;
  * so a row lies in shared memory as far behind a word's beginning as it does in global memory: its phase. */
@@ -169,8 +170,8 @@ DEFINE_STORE_COLUMNS(16, word4)
  * are several apart, and would hit the same banks: so each lane begins with another piece of its word, and turns the word
  * at the end. */
 typedef struct pieces {
-  uint32_t at[4],
-      turn; /* where in shared memory, but for the column's part; how far the first is from the word's first */
+  uint32_t at[4]; /* where in shared memory, but for the column's part */
+  uint32_t turn;  /* how far the first is from the word's first */
 } pieces;
 
 DEVICE uint32_t gather1(const pieces *p, uint32_t shared) {
