@@ -83,8 +83,10 @@ typedef unsigned int cuttHandle;
 CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
                              cudaStream_t stream);
 
-/* As cuttPlan, but the candidates are timed on idata -> odata and the fastest is kept. odata is overwritten. On a GPU
- * the timing is done in the stream (0: in one of the library's own) and waited for. */
+/* As cuttPlan, but the model's best 12 candidates are timed on idata -> odata: each runs once to warm up, and then they
+ * run by turns, round after round; those that have fallen behind leave, and the fastest run decides. Takes 2 seconds at
+ * most, apart from the first run. idata is only read; odata is overwritten and not restored. On a GPU the timing is done
+ * in the stream (0: in one of the library's own) and waited for. */
 CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
                                     cudaStream_t stream, void *idata, void *odata);
 
@@ -126,10 +128,17 @@ typedef enum cuttBackend {
   CUTT_BACKEND_CUDA = 2 /* NVIDIA GPUs, compute capability 7.0 and later */
 } cuttBackend_t;
 
+/* CUTT_MEASURE: the model's best candidates (12 at most) are timed by turns, after a run of each to warm up. The first one
+ * is run whatever the time limit. */
 typedef enum cuttChoice {
   CUTT_PREDICT = 0, /* the candidate that the model predicts to be fastest */
-  CUTT_MEASURE = 1  /* the model's best candidates are timed and the fastest is kept */
+  CUTT_MEASURE = 1  /* the fastest of those that are timed */
 } cuttChoice_t;
+
+typedef enum cuttModel {
+  CUTT_MODEL = 0,      /* the library's own: counts in closed form, and what they cost on the device */
+  CUTT_MODEL_PAPER = 1 /* MWP-CWP as the paper has it (Eq. 10-13, Table I), for comparison; GPUs only */
+} cuttModel_t;
 
 /* What to compute: out = alpha * perm(in) + beta * out.
  *
@@ -161,16 +170,24 @@ typedef struct cuttOptions {
   cuttBackend_t backend;
   int threads; /* CPU: most threads to use; 0: as OpenMP would (OMP_NUM_THREADS, else the cores allowed). GPU: unused */
   cuttChoice_t choice;
-  double measure_seconds;      /* CUTT_MEASURE: time limit; 0: 2 seconds */
-  const void *measure_in;      /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own */
-  void *measure_out;           /* CUTT_MEASURE: overwritten; given if and only if measure_in is */
+  /* CUTT_MEASURE: the time limit in seconds; 0: 2. */
+  double measure_seconds;
+  /* CUTT_MEASURE: the input to time on, or NULL for scratch memory of the library's own; and the output, which is overwritten
+   * (with beta: added to) any number of times and not restored. Both or none. */
+  const void *measure_in;
+  void *measure_out;
   cuttWisdom_t wisdom;         /* looked up first; a measured choice is added to it. NULL: none */
   cudaStream_t measure_stream; /* CUTT_MEASURE on a GPU: the stream to time in; NULL: one of the library's own */
-  int candidate; /* 0: choose. n > 0: the n-th that cuttPlanDescribe lists, whatever choice and wisdom say */
+  int candidate;     /* 0: choose. n > 0: the n-th that cuttPlanDescribe lists, whatever choice and wisdom say */
+  cuttModel_t model; /* what predicts the candidates' times */
+  /* NULL: the device at hand. Else a plan to be described and not to be executed, for a device that need not be here: a
+   * name (cuttDevicesDescribe lists them: "k20x", "h200", ...), or the path of a device file (cuttCalibrate), which has a
+   * '/' or a '.'. */
+  const char *device;
 } cuttOptions_t;
 
 #define CUTT_OPTIONS_INIT                                                                                              \
-  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0 }
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0, CUTT_MODEL, NULL }
 
 typedef struct cuttPlanStruct *cuttPlan_t;
 
@@ -229,8 +246,10 @@ CUTT_API cuttResult cuttCopyTime(cuttBackend_t backend, void *to, const void *fr
 typedef struct cuttPlanInfo {
   size_t struct_size; /* set to sizeof(cuttPlanInfo_t) before the call */
   cuttBackend_t backend;
-  const char *method;       /* "Copy", "TiledCopy", "Tiled", "Packed" or "PackedSplit"; lives as long as the library */
-  const char *isa;          /* instruction set or architecture, such as "avx512" or "sm_90"; likewise */
+  const char *method; /* "Copy", "TiledCopy", "Tiled", "Packed" or "PackedSplit"; lives as long as the library */
+  /* Instruction set or architecture, such as "avx512" or "sm_90"; likewise. With options.device the device's name, which
+   * lives as long as the plan. */
+  const char *isa;
   int threads;              /* threads that an execution uses; on a GPU, threads of a block */
   int fused_rank;           /* rank of the canonical problem */
   int fused_elem_bytes;     /* bytes of its elements */
@@ -244,15 +263,55 @@ CUTT_API cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info);
 
 typedef enum cuttFormat { CUTT_TEXT = 0, CUTT_JSON = 1 } cuttFormat_t;
 
-/* Describes a plan: the problem, its canonical form, every candidate with its predicted time, and the choice.
+/* Describes a plan: the problem, its canonical form, the candidates with what they are and their predicted times, the
+ * choice, and what its time is made of. As text the first candidates, as JSON all.
  * Writes at most size bytes with the final 0 to buffer (which may be NULL when size is 0), and to *needed (which may be
  * NULL) the bytes that the whole text takes with its final 0. A text that did not fit is cut, and still CUTT_SUCCESS. */
 CUTT_API cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
+typedef enum cuttDrawing { CUTT_DRAW_TEXT = 0, CUTT_DRAW_SVG = 1 } cuttDrawing_t;
+
+/* Draws the tile of the plan's choice: the runs of input and of output memory that it covers, laid over the units that
+ * memory is moved in (sectors on a GPU, cache lines on a CPU), and how much of each mode it takes. What a unit has beside
+ * the tile is moved for nothing, and so it shows why small extents cost. As text (ASCII, no more than 100 columns unless
+ * numbers are very long) or as an SVG image of its own. Buffer, size and needed as above. */
+CUTT_API cuttResult cuttPlanDraw(cuttPlan_t plan, cuttDrawing_t format, char *buffer, size_t size, size_t *needed);
+
 /* Describes the backends, instruction sets and GPUs of this machine, which are used, and why one is not. As above. */
 CUTT_API cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
+/* --------------------------------------------------------------------------------------------------- calibration */
+
+/* How to calibrate: to measure what the model has to know of the device at hand. Start from CUTT_CALIBRATION_INIT. */
+typedef struct cuttCalibration {
+  size_t struct_size; /* sizeof(cuttCalibration_t) */
+  cuttBackend_t backend;
+  double seconds;   /* time limit, about; 0: 60 */
+  uint64_t seed;    /* of the random problems that are measured */
+  int threads;      /* CPU: as in cuttOptions_t */
+  const char *path; /* the device file to write; NULL: where plans look for it, see below */
+  /* Or NULL. Called now and then with the share that is done (0 to 1) and what is under way; not 0 stops it. */
+  int (*progress)(void *data, double done, const char *what);
+  void *data;
+} cuttCalibration_t;
+
+#define CUTT_CALIBRATION_INIT                                                                                          \
+  { sizeof(cuttCalibration_t), CUTT_BACKEND_AUTO, 0.0, 1, 0, NULL, NULL, NULL }
+
+/* Measures bandwidths, latencies and the times of random problems' candidates, fits the model's parameters to them, and
+ * writes a device file: to a temporary file beside the path, which then takes its name. Plans that are made by processes
+ * started after that use it, if it is in $XDG_DATA_HOME/cutt (else $HOME/.local/share/cutt) under the device's own name,
+ * or named by the environment variable CUTT_CALIBRATION (0: no device file is used).
+ * A report goes to the buffer, as by cuttPlanDescribe: what was measured, the parameters, and how good the choice is on
+ * problems that were held back. 64 KiB are enough for it.
+ * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when stopped). */
+CUTT_API cuttResult cuttCalibrate(const cuttCalibration_t *calibration, cuttFormat_t format, char *buffer, size_t size,
+                                  size_t *needed);
+
 /* -------------------------------------------------------------------------------------------------------- wisdom */
+
+/* Files merge: load several into one object and save it. Of two entries for one problem the faster one stays, and those of
+ * other machines are kept. */
 
 CUTT_API cuttResult cuttWisdomCreate(cuttWisdom_t *wisdom);
 CUTT_API cuttResult cuttWisdomDestroy(cuttWisdom_t wisdom);

@@ -7,6 +7,7 @@
 
 #include "core/canonical.h"
 #include "core/text.h"
+#include "model/target.h"
 
 typedef enum cutt_method {
   CUTT_METHOD_COPY,         /* contiguous on both sides */
@@ -34,6 +35,23 @@ typedef struct cutt_candidate {
 
 enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
 
+/* A candidate looked at closely, for people, and for fitting the model to measured times. Counts are of one execution. */
+typedef struct cutt_explanation {
+  cutt_price price;           /* sums up to the time that the backend's own model predicts */
+  int64_t tile[CUTT_MAX_RANK]; /* extent of each canonical mode in a tile; 1 outside of it */
+  int64_t row_length, rows;   /* runs of the input in a tile: elements, how many */
+  int64_t column_length, columns; /* runs of the output */
+  int64_t tiles;
+  int64_t shared_bytes;       /* of a block; 0 where there is no such thing */
+  int blocks_per_sm;          /* resident at once; 0 likewise */
+  double occupancy;           /* threads resident on an SM over the most that it takes; 0 likewise */
+  double read_units, written_units; /* units of memory touched: sectors of 32 bytes on a GPU, lines of 64 on a CPU */
+  double least_units;         /* the same, each side, if every unit were used whole */
+  const char *unit;           /* "sectors", "lines" */
+  int unit_bytes;
+  double copy_seconds;        /* what a plain copy of the same bytes is predicted to take */
+} cutt_explanation;
+
 /* Something to be timed. */
 typedef struct cutt_work {
   cuttResult (*run)(const void *what, cudaStream_t stream);
@@ -57,10 +75,36 @@ typedef struct cutt_backend {
   /* For cuttDevicesDescribe: the device's facts; an object's members without braces for JSON, indented lines for text. */
   void (*describe_device)(cuttFormat_t format, cutt_text *text);
 
-  /* Fills list (at most max) with candidates, predicted seconds included, fastest predicted first; returns how many, at
-   * least 1. A pure function of its arguments and the device description: no allocation, no device call.
+  /* What a description of its devices holds. */
+  const cutt_schema *schema;
+  /* The device that plans of the calling thread are for; after probe has said yes. Lives as long as the library. */
+  const cutt_target *(*target)(void);
+  /* A device that it can plan for without having it, by the name that people give it; NULL: none. The names, as a list for
+   * people; NULL: there are none. */
+  const cutt_target *(*target_named)(const char *name);
+  const char *target_names;
+  /* Calibration's part that is the backend's own: measures bandwidths, latencies and the like on the device at hand, and
+   * sets those facts of *target (a copy of target()'s). progress (may be NULL) is told the share that is done, and stops it
+   * by returning false. Takes about so many seconds, or a few. Errors: CUTT_INTERNAL_ERROR. */
+  cuttResult (*measure_target)(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
+                               void *data);
+  /* Bytes of a tensor that calibration draws its random problems by, in turn; what stands there more often is drawn more
+   * often. Returns how many, at most max, at least 1, and not a multiple of three: every third problem is held back. NULL:
+   * sizes that suit a GPU. */
+  int (*training_sizes)(const cutt_target *target, int64_t *list, int max);
+  /* What the paper's model predicts for a candidate, in seconds; 0: it is not one for the target. NULL: the backend does
+   * not have that model. */
+  double (*paper_seconds)(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate);
+
+  /* Fills list (at most max) with candidates for the target, predicted seconds included, fastest predicted first; returns
+   * how many, at least 1. The first is the same whatever max is; those that are far behind it may be left out. A pure
+   * function of its arguments: no allocation, no device call.
    * threads: most threads to use, >= 1 (0: the backend's default). */
-  int (*enumerate)(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max);
+  int (*enumerate)(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
+                   cutt_candidate *list, int max);
+  /* What a candidate is and what its time is made of, by the backend's own model. */
+  void (*explain)(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                  cutt_explanation *explanation);
   /* Is this candidate (read from a file, say) one that prepare would take? *why says why not. */
   bool (*accept)(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why);
   /* Everything that execution needs, immutable from then on. *prepared is freed by release. */
@@ -68,10 +112,6 @@ typedef struct cutt_backend {
   /* in and out are the user's pointers; overlap and NULL have been checked. Allocates nothing, locks nothing. */
   cuttResult (*execute)(const void *prepared, const void *in, void *out, cudaStream_t stream);
   void (*release)(void *prepared);
-
-  /* Candidates as enumerate gave them when a plan was prepared, whatever device the calling thread has by now.
-   * NULL: enumerate says the same everywhere. */
-  int (*enumerate_for)(const void *prepared, const cutt_canonical *canonical, cutt_candidate *list, int max);
 
   /* Does only this backend's device reach this memory, and the processor not? May be called for any address, at any
    * execution of another backend's plan once notice has said true. NULL: it has no such memory. */

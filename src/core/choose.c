@@ -9,6 +9,11 @@
 #include "core/plan.h"
 #include "core/wisdom.h"
 
+int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max) {
+  if (plan->canonical.volume == 0) return 0;
+  return plan->backend->enumerate(plan->target, plan->model, &plan->canonical, plan->threads, list, max);
+}
+
 enum { CONTENDERS = 12, ROUNDS = 24, LARGEST_REPEATS = 10000 };
 static const double default_measure_seconds = 2.0, sample_seconds = 50e-6;
 
@@ -216,10 +221,19 @@ static bool recall(const cutt_backend *backend, const cutt_canonical *canonical,
   return true;
 }
 
-cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
-                       cutt_choice *choice) {
+static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice) {
+  return plan->elsewhere ? CUTT_SUCCESS
+                         : plan->backend->prepare(&plan->canonical, &choice->candidate, &choice->prepared);
+}
+
+cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+  const cutt_backend *backend = plan->backend;
+  const cutt_canonical *canonical = &plan->canonical;
+  cutt_choice *choice = &plan->choice;
   cutt_candidate list[CUTT_MAX_CANDIDATES];
-  const int count = backend->enumerate(canonical, options->threads, list, CUTT_MAX_CANDIDATES);
+  /* When only the first counts, it is found sooner. */
+  const bool first = !options->candidate && !options->wisdom && options->choice == CUTT_PREDICT;
+  const int count = cutt_plan_candidates(plan, list, first ? 1 : CUTT_MAX_CANDIDATES);
   if (count < 1) return cutt_error(CUTT_INTERNAL_ERROR, "backend %s has no candidate for this problem", backend->name);
 
   if (options->candidate) {
@@ -228,7 +242,7 @@ cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canoni
                         options->candidate, count);
     }
     *choice = (cutt_choice){list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
-    return backend->prepare(canonical, &choice->candidate, &choice->prepared);
+    return prepare(plan, choice);
   }
 
   /* Wisdom is kept by the threads that the problem can make use of, not by what was asked for: "the default" means
@@ -250,5 +264,5 @@ cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canoni
     return CUTT_SUCCESS;
   }
   *choice = (cutt_choice){list[0], NULL, CUTT_BY_MODEL, 0};
-  return backend->prepare(canonical, &list[0], &choice->prepared);
+  return prepare(plan, choice);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/device_file.h"
 #include "core/error.h"
 #include "core/problem.h"
 #include "core/wisdom.h"
@@ -38,6 +39,13 @@ bool cutt_plan_alive(const struct cuttPlanStruct *plan) {
              : plan->magic == dead ? "has been destroyed"
                                    : "is not a plan; it must come from cuttPlanCreate");
   return false;
+}
+
+cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan) {
+  if (!plan->elsewhere) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_DEVICE,
+                    "the plan was made with options->device, for %s; it can be described and not executed",
+                    plan->target->name);
 }
 
 int64_t cutt_bytes_moved(const cutt_canonical *canonical) {
@@ -91,6 +99,22 @@ static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *opti
     return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; it must be 0 (choose) or more",
                       options->candidate);
   }
+  if (options->model != CUTT_MODEL && options->model != CUTT_MODEL_PAPER) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->model is %ld; it must be CUTT_MODEL or CUTT_MODEL_PAPER",
+                      (long)options->model);
+  }
+  if (options->device && options->choice == CUTT_MEASURE) {
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->device is '%s' and options->choice is CUTT_MEASURE; only the device at hand can be "
+                      "measured: options->device must be NULL",
+                      options->device);
+  }
+  if (options->device && options->wisdom) {
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->device is '%s' and options->wisdom is given; wisdom is of the device at hand: one of the "
+                      "two must be NULL",
+                      options->device);
+  }
   if (!options->measure_in != !options->measure_out) {
     return cutt_error(CUTT_INVALID_PARAMETER, "options->%s is NULL and options->%s is not; give both or neither",
                       options->measure_in ? "measure_out" : "measure_in",
@@ -117,25 +141,47 @@ static void keep_facts(const cuttProblem_t *problem, cutt_facts *facts) {
   if (facts->out_strided) memcpy(facts->out_strides, problem->out_strides, rank * sizeof *facts->out_strides);
 }
 
-/* All of creation but the memory of the plan itself. */
+/* The device at hand, or one that is described. */
+static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+  plan->own_target = NULL;
+  plan->elsewhere = options->device != NULL;
+  if (plan->elsewhere) {
+    const cuttResult result =
+        cutt_target_described(options->device, options->backend, &plan->backend, &plan->target, &plan->own_target);
+    if (result) return result;
+    plan->isa = plan->target->name;
+  } else {
+    const cuttResult result = cutt_backend_select(options->backend, "options->backend", &plan->backend);
+    if (result) return result;
+    plan->target = plan->backend->target();
+    plan->isa = plan->backend->isa();
+  }
+  plan->model = options->model == CUTT_MODEL_PAPER ? CUTT_MODEL_IS_PAPER : CUTT_MODEL_IS_OWN;
+  if (plan->model == CUTT_MODEL_IS_OWN || plan->backend->paper_seconds) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "options->model is CUTT_MODEL_PAPER, which is a model of GPUs; it must be CUTT_MODEL on %s",
+                    plan->backend->id_name);
+}
+
+/* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
 static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers) {
+  plan->own_target = NULL;
   cuttResult result = cutt_canonicalize(problem, &plan->canonical);
   if (result) return result;
   cuttOptions_t options;
   result = read_options(callers, &options);
   if (result) return result;
-  result = cutt_backend_select(options.backend, "options->backend", &plan->backend);
+  result = find_target(plan, &options);
   if (result) return result;
   result = cutt_stream_check(plan->backend, options.measure_stream, "options->measure_stream");
   if (result) return result;
-  plan->isa = plan->backend->isa();
   plan->threads = options.threads;
   keep_facts(problem, &plan->facts);
   if (plan->canonical.volume == 0) {
     plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
     return CUTT_SUCCESS;
   }
-  return cutt_choose(plan->backend, &plan->canonical, &options, &plan->choice);
+  return cutt_choose(plan, &options);
 }
 
 cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
@@ -146,6 +192,7 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
   const cuttResult result = fill(made, problem, options);
   if (result) {
+    free(made->own_target);
     free(made);
     return result;
   }
@@ -160,6 +207,7 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (plan->elsewhere) return cutt_plan_check_here(plan);
   if (stream && !plan->backend->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
   cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
@@ -177,6 +225,7 @@ cuttResult cuttPlanDestroy(cuttPlan_t plan) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   *(volatile uint64_t *)&plan->magic = dead; /* volatile: a plain store before free would be optimised away */
   if (plan->choice.prepared) plan->backend->release(plan->choice.prepared);
+  free(plan->own_target);
   free(plan);
   return CUTT_SUCCESS;
 }

@@ -30,6 +30,10 @@ typedef struct cutt_facts {
 struct cuttPlanStruct {
   uint64_t magic;
   const cutt_backend *backend;
+  const cutt_target *target; /* the device that it is for */
+  cutt_target *own_target;   /* the same when it was read for this plan, else NULL */
+  bool elsewhere;            /* for a described device: nothing is prepared, and it can't be executed */
+  cutt_model model;
   const char *isa; /* the backend's, at creation */
   int threads;     /* as asked for; 0: the backend's default */
   double create_seconds;
@@ -40,6 +44,9 @@ struct cuttPlanStruct {
 
 /* Is this a plan, and alive, as far as can be seen? Words the error CUTT_INVALID_PLAN when not. */
 bool cutt_plan_alive(const struct cuttPlanStruct *plan);
+
+/* Refuses a plan for a described device, which can't be executed. Errors: CUTT_INVALID_DEVICE. */
+cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan);
 
 /* Bytes that an execution must move. */
 int64_t cutt_bytes_moved(const cutt_canonical *canonical);
@@ -70,10 +77,12 @@ static inline cuttResult cutt_memory_check(const cutt_backend *backend, const vo
 cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
                               const char *out_name);
 
-/* Chooses a candidate by wisdom, by the model or by measuring, and prepares it. options have been validated; the volume
- * is above 0. On success the caller owns choice->prepared. */
-cuttResult cutt_choose(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
-                       cutt_choice *choice);
+/* Chooses a candidate by wisdom, by the model or by measuring, and prepares it, unless the device is elsewhere: fills
+ * plan->choice. All else of the plan is there, options have been validated, and the volume is above 0. */
+cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options);
+
+/* The plan's candidates, as when it was made. Returns how many. */
+int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max);
 
 /* The same but for predicted seconds? */
 bool cutt_candidate_equal(const cutt_candidate *a, const cutt_candidate *b);

@@ -148,24 +148,56 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
   if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
 }
 
-/* Nanoseconds per event, for data in L2, in the last-level cache and in memory. */
-static const double nanoseconds[3][CUTT_CPU_COUNTS] = {
+/* ------------------------------------------------------------------------------------------------------ parameters */
+
+#define NAMED(level, where)                                                                                            \
+  {level ".lines", "ns", "a line that must move, " where}, {level ".waste", "ns", "a line read again, " where},        \
+      {level ".runs", "ns", "an input run, " where}, {level ".parts", "ns", "an output line written in part, " where}, \
+      {level ".flushes", "ns", "an output run of a tile, " where},                                                     \
+      {level ".staged", "ns", "a line through the staging buffer, " where},                                            \
+      {level ".loads", "ns", "16 bytes loaded by a transpose, " where},                                                \
+      {level ".vectors", "ns", "a register stored by a transpose, " where},                                            \
+      {level ".blocks", "ns", "a call of a transpose, " where}, {level ".pieces", "ns", "a gathered piece, " where},   \
+      {level ".piece_lines", "ns", "64 bytes of gathered pieces, " where}, {level ".tiles", "ns", "a tile, " where},   \
+      {level ".reloads_l2", "ns", "a line again from L2, " where},                                                     \
+      {level ".reloads", "ns", "a line again from beyond L2, " where},                                                 \
+      {level ".windows", "ns", "a window read, " where},                                                               \
+      {level ".spread", "ns", "a line, for each doubling of input streams beyond 16, " where},                         \
+      {level ".start", "ns", "an execution, " where}, {level ".fork", "ns", "waking and joining threads, " where}
+const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
+    NAMED("l2", "data in L2"), NAMED("l3", "data in the last-level cache"), NAMED("memory", "data in memory")};
+
+/* From a least-squares fit over random problems on one machine: docs/performance.md. */
+const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
-       spread */
-    {0.37, 0.50, 0.05, 3.0, 3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 1.5, 0.10},
-    {2.08, 0.23, 0.10, 6.0, 5.9, 0.30, 0.24, 0.37, 5.0, 0.20, 0.1, 10.0, 0.05, 0.23, 1.5, 0.66},
-    {1.70, 0.30, 0.40, 16.0, 4.2, 0.60, 0.40, 0.90, 4.0, 0.36, 2.2, 39.0, 0.05, 0.10, 1.5, 1.15},
+       spread start fork */
+    0.37, 0.50, 0.05, 3.0,  3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 1.5, 0.10, 30, 3000,
+    2.08, 0.23, 0.10, 6.0,  5.9, 0.30, 0.24, 0.37, 5.0, 0.20, 0.1, 10.0, 0.05, 0.23, 1.5, 0.66, 30, 3000,
+    1.70, 0.30, 0.40, 16.0, 4.2, 0.60, 0.40, 0.90, 4.0, 0.36, 2.2, 39.0, 0.05, 0.10, 1.5, 1.15, 30, 3000,
 };
+
+void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
+                    const cutt_cpu_machine *machine, cutt_price *price) {
+  double *n = price->part;
+  cutt_cpu_count(c, candidate, t, machine, n);
+  const double bytes = (double)c->volume * c->elem_bytes;
+  const int level = 2 * bytes <= (double)machine->l2_bytes         ? CUTT_CPU_IN_L2
+                    : bytes <= (double)machine->stream_bytes ? CUTT_CPU_IN_L3
+                                                             : CUTT_CPU_IN_MEMORY;
+  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
+  if (level == CUTT_CPU_IN_MEMORY && !stream) n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* read, to be written */
+  const double share = 1e-9 / (candidate->threads < 1 ? 1 : candidate->threads);
+  price->first = level * CUTT_CPU_COUNTS;
+  price->count = CUTT_CPU_COUNTS;
+  price->memory = price->work = 0;
+  for (int i = 0; i < CUTT_CPU_COUNT_STARTS; i++) n[i] *= share;
+  n[CUTT_CPU_COUNT_STARTS] = candidate->threads > 1 ? 0 : 1e-9;
+  n[CUTT_CPU_COUNT_FORKS] = candidate->threads > 1 ? 1e-9 : 0;
+}
 
 double cutt_cpu_seconds(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                         const cutt_cpu_machine *machine) {
-  double n[CUTT_CPU_COUNTS], time = 0.0;
-  cutt_cpu_count(c, candidate, t, machine, n);
-  const double bytes = (double)c->volume * c->elem_bytes;
-  const int level = 2 * bytes <= (double)machine->l2_bytes ? 0 : bytes <= (double)machine->stream_bytes ? 1 : 2;
-  for (int i = 0; i < CUTT_CPU_COUNTS; i++) time += n[i] * nanoseconds[level][i];
-  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
-  if (level == 2 && !stream) time += bytes / LINE * nanoseconds[level][CUTT_CPU_COUNT_LINES]; /* lines read to write */
-  const double fixed = candidate->threads > 1 ? 3000.0 : 30.0;
-  return (fixed + time / (candidate->threads < 1 ? 1 : candidate->threads)) * 1e-9;
+  cutt_price price;
+  cutt_cpu_price(c, candidate, t, machine, &price);
+  return cutt_price_seconds(&price, machine->base.value);
 }

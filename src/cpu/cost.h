@@ -1,4 +1,5 @@
-/* The CPU cost model: counts in closed form from extents and strides, O(rank) for a candidate, and time from counts. */
+/* The CPU cost model: counts in closed form from extents and strides, O(rank) for a candidate, and time from counts. Its
+ * parameters (model/target.h) are nanoseconds per event of one thread. */
 #ifndef CUTT_CPU_COST_H
 #define CUTT_CPU_COST_H
 
@@ -23,13 +24,21 @@ enum {
   CUTT_CPU_COUNT_RELOADS,    /* lines that come from further away once more, because L2 does not hold them */
   CUTT_CPU_COUNT_WINDOWS,    /* window: windows read */
   CUTT_CPU_COUNT_SPREAD,     /* lines, times the doublings of the input streams of a tile beyond 16 */
+  CUTT_CPU_COUNT_STARTS,     /* executions */
+  CUTT_CPU_COUNT_FORKS,      /* executions by more than one thread */
   CUTT_CPU_COUNTS
 };
+/* What an event costs depends on where the data is: there are as many parameters for each of these. */
+enum { CUTT_CPU_IN_L2, CUTT_CPU_IN_L3, CUTT_CPU_IN_MEMORY, CUTT_CPU_LEVELS };
+extern const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS];
+extern const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* built in */
 
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
                     const cutt_cpu_machine *machine, double counts[CUTT_CPU_COUNTS]);
 
-/* Seconds that counts take with the given number of threads. */
+/* What the candidate's time is made of, with its number of threads; and the sum, in seconds. */
+void cutt_cpu_price(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
+                    const cutt_cpu_machine *machine, cutt_price *price);
 double cutt_cpu_seconds(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
                         const cutt_cpu_machine *machine);
 

@@ -2,12 +2,13 @@
  * execute.c and kernels/ run it, isa.c and machine.c know the processor, memory.c has memory and the clock. */
 #include "cpu/cpu.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "cpu/calibrate.h"
 #include "cpu/enumerate.h"
+#include "cpu/explain.h"
 #include "cpu/isa.h"
 #include "cpu/machine.h"
 #include "cpu/memory.h"
@@ -20,35 +21,25 @@ static bool probe(const char **why) {
 
 static const char *isa(void) { return cutt_cpu_isa_kernels(NULL)->name; }
 
-/* The processor's name, the instruction set and the caches: what the timings of a choice hang on. */
-static void device_key(char *buffer, size_t size) {
-  const cutt_cpu_machine m = cutt_cpu_machine_get();
-  char name[128], key[256];
-  cutt_cpu_machine_name(name, (int64_t)sizeof name);
-  for (char *p = name; *p != 0; p++) {
-    if (!isalnum((unsigned char)*p)) *p = '_';
-  }
-  snprintf(key, sizeof key, "cpu-%s-%s-%lld-%lld", name, isa(), (long long)m.l2_bytes, (long long)m.l3_bytes);
-  if (size > 0) snprintf(buffer, size, "%s", key);
-}
+static const cutt_target *target(void) { return &cutt_cpu_machine_get()->base; }
 
 static void describe_device(cuttFormat_t format, cutt_text *text) {
-  const cutt_cpu_machine m = cutt_cpu_machine_get();
+  const cutt_cpu_machine *m = cutt_cpu_machine_get();
   const cutt_cpu_kernels *used = cutt_cpu_isa_kernels(NULL);
-  char name[128];
-  cutt_cpu_machine_name(name, (int64_t)sizeof name);
+  const char *name = m->base.name;
+  const int threads = cutt_cpu_max_threads();
   if (format == CUTT_JSON) {
     cutt_text_add(text, "\"name\": ");
     cutt_text_add_json(text, name);
     cutt_text_add(text, ", \"threads\": %d, \"l1_bytes\": %lld, \"l2_bytes\": %lld, \"l3_bytes\": %lld, ",
-                  m.max_threads, (long long)m.l1_bytes, (long long)m.l2_bytes, (long long)m.l3_bytes);
+                  threads, (long long)m->l1_bytes, (long long)m->l2_bytes, (long long)m->l3_bytes);
     cutt_text_add(text, "\"instruction_sets\": [");
   } else {
-    cutt_text_add(text, "  processor        %s\n  threads          %d\n", name, m.max_threads);
-    cutt_text_add(text, "  caches           L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n", (long long)(m.l1_bytes / 1024),
-                  (long long)(m.l2_bytes / 1024), (long long)(m.l3_bytes / 1024));
+    cutt_text_add(text, "  processor        %s\n  threads          %d\n", name, threads);
+    cutt_text_add(text, "  caches           L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n", (long long)(m->l1_bytes / 1024),
+                  (long long)(m->l2_bytes / 1024), (long long)(m->l3_bytes / 1024));
     cutt_text_add(text, "  stores           past the caches for outputs over %lld KiB\n",
-                  (long long)(m.stream_bytes / 1024));
+                  (long long)(m->stream_bytes / 1024));
   }
   for (int i = 0; cutt_cpu_isa_all[i] != NULL; i++) {
     const cutt_cpu_kernels *k = cutt_cpu_isa_all[i];
@@ -103,9 +94,14 @@ const cutt_backend cutt_cpu_backend = {
     .param_name = param_name,
     .probe = probe,
     .isa = isa,
-    .device_key = device_key,
+    .device_key = cutt_cpu_machine_key,
     .describe_device = describe_device,
+    .schema = &cutt_cpu_schema,
+    .target = target,
+    .measure_target = cutt_cpu_measure_target,
+    .training_sizes = cutt_cpu_training_sizes,
     .enumerate = cutt_cpu_enumerate,
+    .explain = cutt_cpu_explain,
     .accept = accept,
     .prepare = cutt_cpu_prepare,
     .execute = cutt_cpu_execute,

@@ -190,13 +190,15 @@ static int threads_for(const cutt_canonical *c, int most) {
   return worth < 2 ? 1 : worth < most ? (int)worth : most;
 }
 
-int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *list, int max) {
-  const cutt_cpu_machine machine = cutt_cpu_machine_get();
-  const int used = threads_for(c, threads > 0 ? threads : machine.max_threads);
+int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *c, int threads,
+                       cutt_candidate *list, int max) {
+  (void)model; /* it has its own only */
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
+  const int used = threads_for(c, threads > 0 ? threads : cutt_cpu_max_threads());
   const int64_t w = c->elem_bytes;
   const bool unit = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
-  const bool stream = unit && !c->scale.reads_out && c->volume * w > machine.stream_bytes;
-  if (c->rank <= 1 && enumerate_copy(c, &machine, used, stream, list) == 1) return 1;
+  const bool stream = unit && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
+  if (c->rank <= 1 && enumerate_copy(c, machine, used, stream, list) == 1) return 1;
 
   const cutt_cpu_kernels *kernels = cutt_cpu_isa_kernels(NULL);
   const int widest = kernels->vector_bytes;
@@ -223,7 +225,7 @@ int cutt_cpu_enumerate(const cutt_canonical *c, int threads, cutt_candidate *lis
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
-  search s = {c, &machine, list, 0, max, kernels->window[__builtin_ctzll((unsigned long long)w)] != NULL};
+  search s = {c, machine, list, 0, max, kernels->window[__builtin_ctzll((unsigned long long)w)] != NULL};
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;

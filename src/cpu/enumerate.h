@@ -5,6 +5,7 @@
 #include "core/backend.h"
 
 /* See cutt_backend.enumerate. */
-int cutt_cpu_enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max);
+int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
+                       cutt_candidate *list, int max);
 
 #endif

@@ -1,48 +1,134 @@
-/* The cost of a candidate, relative to a copy of the same bytes. What a permutation loses against a copy was measured, by
- * every candidate of random problems on one device, and fitted as a sum of named losses, each a closed form of extents,
- * alignment and the tile: no element is visited. Losses are shares of the copy's time:
+/* The cost of a candidate: counts in closed form of extents, alignment and the tile (no element is visited), and what they
+ * cost. Three things make the time of an execution:
  *
- *   partial sectors  written: L2 has to put their parts together. Read, they cost little: the next tile has them from L2
- *   partial lines    of 128 bytes, on both sides: what memory is asked for in one go
- *   accesses         narrow loads and stores are more instructions per byte
- *   latency          a tile's first byte waits for its loads; many tiles in flight on an SM hide it
- *   few warps        too few to keep an SM's pipes busy
- *   pressure         tiles in flight are in L2 too
- *   conflicts        of the banks of shared memory, where the pitch can't prevent them
- *   padding          tiles at an edge are smaller, and cost nearly as much as whole ones */
+ *   memory  bytes that move, and what memory and L2 do beyond them: sectors and lines that are touched in part, tiles at
+ *           edges, too few bytes in flight
+ *   work    what an SM's blocks are busy with: instructions, and waiting at each tile, over the blocks that an SM holds
+ *   start   the launch, and what the first and the last block do alone
+ *
+ * How the three add up is in model/target.h. */
 #include "cuda/cost.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "cuda/banks.h"
 #include "cuda/kernels/args.h"
 #include "cuda/launch.h"
+#include "cuda/pitch.h"
 
-enum { SECTOR = 32, LINE = 128, WARP = 32 };
+enum { SECTOR = CUTT_CUDA_SECTOR, LINE = 128, WARP = 32 };
+
+/* ------------------------------------------------------------------------------------------------------ parameters */
+
+enum {
+  /* memory */
+  TRAFFIC,
+  COPIED,
+  WRITTEN_SECTORS,
+  READ_LINES,
+  WRITTEN_LINES,
+  PRESSED_SECTORS,
+  PRESSED_LINES,
+  RUNS,
+  PADDING,
+  FLIGHT,
+  TAIL,
+  CONFLICTS,
+  LARGE_BLOCKS,
+  COPIES,
+  /* work */
+  LOADS,
+  LOAD_UNITS,
+  STORE_UNITS,
+  GATHERS,
+  UNALIGNED,
+  TILES,
+  LATENCY,
+  COPY_TILES,
+  /* start */
+  LAUNCH,
+  START,
+  TABLES,
+  LAST_LOADS,
+  LAST_STORES,
+  PARAMETERS,
+  WORK = LOADS,
+  STARTING = LAUNCH
+};
+_Static_assert((int)PARAMETERS == (int)CUTT_CUDA_PARAMETERS, "cost.h says how many there are");
+
+const cutt_parameter cutt_cuda_parameters[PARAMETERS] = {
+    [TRAFFIC] = {"traffic", "B", "bytes read and written through shared memory"},
+    [COPIED] = {"copied", "B", "bytes read and written by a copy of runs"},
+    [WRITTEN_SECTORS] = {"written_sectors", "B", "bytes of sectors that are written in part, beyond the output's own"},
+    [READ_LINES] = {"read_lines", "B", "bytes of lines that are read in part, beyond the input's own"},
+    [WRITTEN_LINES] = {"written_lines", "B", "bytes of lines that are written in part, beyond the output's own"},
+    [RUNS] = {"runs", "B", "runs that are copied"},
+    [PRESSED_SECTORS] = {"pressed_sectors", "B",
+                         "the same of columns' sectors, by the square of the share of L2 that tiles in flight take"},
+    [PRESSED_LINES] = {"pressed_lines", "B",
+                       "the same of rows' lines, by the square of the share of L2 that tiles in flight take"},
+    [PADDING] = {"padding", "B", "bytes that tiles at edges lack"},
+    [FLIGHT] = {"flight", "B", "bytes that memory could move, had it been asked for enough at once"},
+    [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
+    [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
+    [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
+    [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
+    [LOADS] = {"loads", "cycles", "warps' loads"},
+    [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
+    [STORE_UNITS] = {"store_units", "ns", "blocks' steps along columns, one tile after another"},
+    [GATHERS] = {"gathers", "cycles", "pieces of one or two bytes put together to words, by warps"},
+    [UNALIGNED] = {"unaligned", "cycles", "words of rows that begin anywhere, by warps"},
+    [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
+    [LATENCY] = {"latency", "ns", "waiting for tiles, where a block has one of them at a time"},
+    [COPY_TILES] = {"copy_tiles", "ns", "waiting for tiles of a copy of runs, one after another"},
+    [LAUNCH] = {"launch", "x", "an empty kernel"},
+    [START] = {"start", "ns", "a block's first tile"},
+    [TABLES] = {"tables", "ns", "a block's tables, entry after entry"},
+    [LAST_LOADS] = {"last_loads", "ns", "loads of a thread, when all blocks run at once"},
+    [LAST_STORES] = {"last_stores", "ns", "stores of a thread, when all blocks run at once"},
+};
 
 /* Fitted on an H200: docs/performance.md. */
-static const double copy_share = 0.88;          /* of the memory's bandwidth that a copy reaches */
-static const double launch_seconds = 2.2e-6;    /* an empty kernel, from start to end */
-static const double start_seconds = 1.2e-6;     /* a block's tables, and its first tile's latency */
-static const double sm_share = 1.0 / 50;        /* of the copy's bandwidth that one SM can reach alone */
-static const double floor_loss = 0.85;          /* what is left when nothing of the below is lost */
-static const double copy_floor = 0.97;          /* the same for runs that are copied */
-static const double written_sector_loss = 0.97; /* per partial sector over all sectors of the output */
-static const double read_line_loss = 0.114, written_line_loss = 0.035;
-static const double load_loss = 0.33, store_loss = 0.22, copy_loss = 0.5; /* bytes: over those of an access */
-static const double run_loss = 180;          /* bytes: over those of a run that is copied */
-static const double large_block_loss = 0.04; /* blocks of more than 256 threads wait for each other longer */
-static const double latency_loss = 1890, turn_loss = 2860; /* bytes: over those in flight, and in tiles, on an SM */
-static const double warp_loss = 1.6;                       /* warps: over those on an SM */
-static const double flight_seconds = 1.35e-6;              /* of an SM's share of memory's bandwidth */
+const double cutt_cuda_values[PARAMETERS] = {
+    [TRAFFIC] = 1.04,        [COPIED] = 1.01,          [WRITTEN_SECTORS] = 1.54, [READ_LINES] = 0.362,
+    [WRITTEN_LINES] = 0.108, [PRESSED_SECTORS] = 4.12, [PRESSED_LINES] = 0.388,  [RUNS] = 31,
+    [PADDING] = 0.048,       [FLIGHT] = 0.188,         [TAIL] = 0.288,           [CONFLICTS] = 0.253,
+    [LARGE_BLOCKS] = 0.0616, [COPIES] = 3.57,          [LOADS] = 1.82,           [LOAD_UNITS] = 2.4,
+    [STORE_UNITS] = 136,     [GATHERS] = 3.97,         [UNALIGNED] = 8.74,       [TILES] = 783,
+    [LATENCY] = 339,         [COPY_TILES] = 784,       [LAUNCH] = 1.28,          [START] = 100,
+    [TABLES] = 48.9,         [LAST_LOADS] = 17,        [LAST_STORES] = 2.59};
+
+static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
+static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
+static const double sm_share = 1.0 / 50;      /* of the copy's bandwidth that one SM can reach alone */
+static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's bandwidth */
 static const double flight_least = 32 * 1024;
-static const double conflict_loss = 0.025; /* per access of a bank again */
-static const double padding_loss = 0.37;
-static const double pressure_loss = 0.113; /* of L2 that tiles in flight take */
+
+double cutt_cuda_copy_bandwidth(const cutt_device *d) {
+  if (d->copy_bandwidth > 0) return d->copy_bandwidth;
+  return (d->memory_bandwidth > 0 ? d->memory_bandwidth : 1e12) * copy_share;
+}
+
+double cutt_cuda_launch_seconds(const cutt_device *d) {
+  return d->launch_seconds > 0 ? d->launch_seconds : usual_launch;
+}
+
+/* The mathematical library's are calls, for the sake of numbers that do not come up here. All that is rounded up is far
+ * from the largest int64_t, or from where a double has digits behind the point. */
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double down(double x) { return x < 1e15 ? (double)(int64_t)x : x; }
+static inline double up(double x) {
+  const double w = down(x);
+  return w < x ? w + 1 : w;
+}
 
 /* Units of `grain` bytes that a run touches in the mean over those that it fills, less 1, when runs begin at multiples of
  * `align` bytes. */
 static double partial(double bytes, double align, double grain) {
-  if (align >= grain) return ceil(bytes / grain) * grain / bytes - 1;
+  if (align >= grain) return up(bytes / grain) * grain / bytes - 1;
   return (grain - align) / bytes;
 }
 
@@ -51,63 +137,203 @@ static double run_alignment(const cutt_canonical *c, const cutt_cuda_tile *tile,
   return (double)cutt_cuda_power(cutt_cuda_tile_steps(c, tile, input) | LINE);
 }
 
-/* Columns that go along the rows in steps meet the same banks again, and no pitch helps: how often, less 1. Columns that
- * go from row to row do not, since the pitch is chosen for that. */
-static double bank_conflicts(const cutt_canonical *c, const cutt_cuda_tile *tile) {
-  if (tile->run_modes == 0 || !(tile->in_m >> tile->run[0] & 1)) return 0;
-  const int j = tile->run[0], banks = 128 / (c->elem_bytes > 4 ? c->elem_bytes : 4);
-  int64_t step = c->mode[j].in_stride, ways = 1;
-  if (c->elem_bytes < 4) step = step * c->elem_bytes / 4;
-  while (ways < banks && ways * 2 <= tile->extent[j] && step % (ways * 2) == 0) ways *= 2;
-  return (double)(ways - 1);
+/* What a tile covers of memory in one piece: a row, or a column; or several, where they lie one behind the other because
+ * the tile has all of the modes between. Then a sector that one of them ends in is the tile's own all the same. */
+typedef struct stretch {
+  double bytes, align; /* of its beginnings */
+} stretch;
+
+static stretch stretch_of(const cutt_canonical *c, const cutt_cuda_tile *tile, bool input) {
+  int64_t length = 1, dense = 1;
+  uint64_t bits = LINE;
+  bool open = true;
+  for (int i = 0; i < c->rank; ++i) {
+    const int j = input ? i : c->out_order[i];
+    const int64_t extent = c->mode[j].extent, inside = tile->extent[j];
+    const int64_t stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    open = open && stride == dense;
+    if (open) {
+      length *= inside;
+      dense *= extent;
+    }
+    if (!open || inside != extent) bits |= (uint64_t)(stride * (open ? inside : 1) * c->elem_bytes);
+    open = open && inside == extent;
+  }
+  return (stretch){(double)(length * c->elem_bytes), (double)cutt_cuda_power(bits)};
+}
+
+void cutt_cuda_side_count(const cutt_canonical *c, const int *order, int count, int64_t split, bool input,
+                          cutt_cuda_side *side) {
+  uint64_t set = 0, bits = LINE;
+  int64_t length = 1;
+  side->edge = 1;
+  for (int i = 0; i < count; ++i) {
+    const int j = order ? order[i] : i;
+    const int64_t extent = c->mode[j].extent, stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    const int64_t inside = i == count - 1 && split > 0 ? split : extent;
+    set |= UINT64_C(1) << j;
+    length *= inside;
+    if (inside == extent) continue;
+    bits |= (uint64_t)(stride * inside * c->elem_bytes);
+    side->edge = (double)(cutt_cuda_chunks(extent, inside) * inside) / (double)extent;
+  }
+  for (int j = 0; j < c->rank; ++j) {
+    if (set >> j & 1) continue;
+    bits |= (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
+  }
+  side->length = (double)length;
+  const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_cuda_power(bits);
+  side->sectors = partial(bytes, align, SECTOR);
+  side->lines = partial(bytes, align, LINE);
+}
+
+/* What memory takes at least, with tiles through shared memory. */
+static double least_memory(const cutt_canonical *c, const double *v, double byte, double padding, double sectors,
+                           double written_lines, double read_lines) {
+  const double bytes = (double)c->volume * c->elem_bytes;
+  const double traffic = c->scale.active && c->scale.reads_out ? 3 : 2;
+  return bytes * byte *
+         (traffic * (v[TRAFFIC] + padding * v[PADDING]) + sectors * v[WRITTEN_SECTORS] +
+          written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
+}
+
+static const double *values_of(const cutt_device *d) { return d->base.value ? d->base.value : cutt_cuda_values; }
+
+static double least(const cutt_device *d, const double *v, double memory, double work) {
+  const double m = memory * memory, w = work * work;
+  return sqrt(sqrt(m * m + w * w)) + cutt_cuda_launch_seconds(d) * v[LAUNCH];
+}
+
+double cutt_cuda_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_side *rows,
+                                const cutt_cuda_side *columns, double tile_elements, int threads) {
+  const double *v = values_of(d);
+  const double memory = least_memory(c, v, 1 / cutt_cuda_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
+                                     columns->sectors, columns->lines, rows->lines);
+  const double slots = larger(1, (double)cutt_cuda_occupancy(d, false, threads, 0) * d->sms);
+  return least(d, v, memory, (double)c->volume / tile_elements / slots * 1e-9 * v[TILES]);
+}
+
+double cutt_cuda_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
+                               const cutt_cuda_counts *n, int threads) {
+  if (n->widest.copies) return 0;
+  const double *v = values_of(d);
+  const double memory = least_memory(c, v, 1 / cutt_cuda_copy_bandwidth(d), n->padding, n->written_sectors,
+                                     n->written_lines, n->read_lines);
+  const double slots = (double)cutt_cuda_occupancy(d, false, threads, n->table_bytes + n->shared_bytes) * d->sms;
+  const double load = n->widest.load > 0 ? n->widest.load : 4, bytes = (double)c->volume * c->elem_bytes;
+  const double work = (slots > 0 ? (double)tile->tiles / slots * 1e-9 * v[TILES] : 0) +
+                      bytes / (WARP * load) / (d->sms * larger(d->clock_hz, 1e8)) * v[LOADS];
+  return least(d, v, memory, work);
 }
 
 void cutt_cuda_count(const cutt_canonical *c, const cutt_cuda_tile *tile, bool direct, cutt_cuda_counts *n) {
   const double w = c->elem_bytes;
+  const char *why;
+  cutt_cuda_access_choose(c, tile, direct, CUTT_CUDA_ALIGNED, CUTT_CUDA_ALIGNED, &n->widest, &why);
+  n->access = n->widest;
+  n->threads = 0;
   n->row_bytes = (double)tile->row_length * w;
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = run_alignment(c, tile, true);
   n->out_align = run_alignment(c, tile, false);
+  const stretch in = stretch_of(c, tile, true), out = stretch_of(c, tile, false);
+  n->read_sectors = partial(in.bytes, in.align, SECTOR);
+  n->written_sectors = partial(out.bytes, out.align, SECTOR);
+  n->read_lines = partial(in.bytes, in.align, LINE);
+  n->written_lines = partial(out.bytes, out.align, LINE);
   n->tile_bytes = (double)tile->volume * w;
-  double padded = 1, whole = 1;
+  double padded = 1, all = 1;
   for (int j = 0; j < c->rank; ++j) {
     padded *= (double)(cutt_cuda_chunks(c->mode[j].extent, tile->extent[j]) * tile->extent[j]);
-    whole *= (double)c->mode[j].extent;
+    all *= (double)c->mode[j].extent;
   }
-  n->padding = padded / whole - 1;
-  n->conflicts = direct ? 0 : bank_conflicts(c, tile);
-  const double pieces = direct ? 0 : n->column_bytes / fmin(w, fmax(1, n->out_align));
+  n->padding = padded / all - 1;
+  const double pieces = direct ? 0 : n->column_bytes / smaller(w, larger(1, n->out_align));
   n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + tile->columns * CUTT_COLUMN_ENTRY) + pieces * CUTT_RUN_ENTRY +
                    CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + 256;
-  n->shared_bytes = direct ? 0 : (double)tile->rows * (n->row_bytes + fmax(w, 8));
+  n->shared_bytes = direct ? 0 : (double)tile->rows * (n->row_bytes + larger(w, 8));
 }
 
-int cutt_cuda_occupancy(const cutt_cuda_device *d, bool copies, int threads, double shared_bytes) {
+int cutt_cuda_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes) {
   if (shared_bytes > d->block_shared) return 0;
   /* What the kernels are compiled for bounds their registers, and an SM has as many on every device of today. */
   const int by_registers =
       copies ? CUTT_COPY_BLOCKS * CUTT_COPY_THREADS / threads : CUTT_BLOCKS * CUTT_BLOCK_THREADS / threads;
-  const double by_shared = floor(d->sm_shared / (shared_bytes + d->reserved_shared));
+  const double by_shared = down(d->sm_shared / (shared_bytes + d->reserved_shared));
   const int by_threads = d->sm_threads / threads;
-  return (int)fmin(fmin(d->sm_blocks, by_threads), fmin(by_registers, by_shared));
-}
-
-/* Instructions of a store, over those of one that stores pieces as they are. */
-static double store_work(double w, double align) {
-  return w >= 4 ? 1 : w >= 2 ? (align >= 4 ? 1.5 : 2.5) : align >= 4 ? 2 : 4;
+  return (int)smaller(smaller(d->sm_blocks, by_threads), smaller(by_registers, by_shared));
 }
 
 /* Bytes that the threads of a block load before they store: as launch.c spreads them, and copy.cu batches loads. */
 static double copied_at_once(const cutt_cuda_counts *n, int threads) {
-  const double unit = fmin(16, fmin(n->in_align, n->out_align)), units = fmax(1, floor(n->row_bytes / unit));
-  const double parts = ceil(units / threads), across = ceil(units / parts);
-  const double lanes = n->tile_bytes > n->row_bytes ? across * floor(threads / across) : fmin(units, threads);
-  return fmin(n->tile_bytes, lanes * unit * (unit >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
+  const double unit = smaller(16, smaller(n->in_align, n->out_align)), units = larger(1, down(n->row_bytes / unit));
+  const double parts = up(units / threads), across = up(units / parts);
+  const double lanes = n->tile_bytes > n->row_bytes ? across * down(threads / across) : smaller(units, threads);
+  return smaller(n->tile_bytes, lanes * unit * (unit >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
 }
 
-bool cutt_cuda_price(const cutt_cuda_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
-                     const cutt_cuda_counts *n, int stages, int threads, cutt_candidate *candidate) {
-  const bool direct = candidate->param[CUTT_CUDA_PARAM_DIRECT] != 0;
+static cutt_cuda_steps steps_of(cutt_cuda_spread at, uint32_t units, uint32_t lines) {
+  return (cutt_cuda_steps){(double)((units + at.units - 1) / at.units), (double)((lines + at.lines - 1) / at.lines)};
+}
+
+void cutt_cuda_count_threads(const cutt_canonical *c, const cutt_cuda_tile *tile, int threads, bool banks,
+                             cutt_cuda_counts *n) {
+  n->access = n->widest;
+  n->threads = threads;
+  n->conflicts = 0;
+  if (n->access.copies) return;
+  cutt_cuda_spread loads, stores;
+  if (banks) {
+    const cutt_cuda_banks expected = cutt_cuda_banks_expect(c, tile, (uint32_t)threads, &n->access);
+    loads = expected.loads;
+    stores = expected.stores;
+    n->conflicts = expected.rows - 1 + expected.columns - 1;
+  } else {
+    bool alike;
+    n->access.load = cutt_cuda_pitch_load(c, tile, n->access.piece, n->access.load);
+    loads = cutt_cuda_spread_loads(c, tile, &n->access, (uint32_t)threads);
+    stores = cutt_cuda_spread_stores(c, tile, &n->access, (uint32_t)threads, &alike);
+  }
+  const uint32_t load_units = cutt_cuda_units((uint32_t)n->row_bytes, n->access.load);
+  const uint32_t store_units = cutt_cuda_units((uint32_t)n->column_bytes, n->access.store);
+  n->load = steps_of(loads, load_units, (uint32_t)tile->rows);
+  n->store = steps_of(stores, store_units, (uint32_t)tile->columns);
+}
+
+/* The terms of a kernel that goes through shared memory, but for those of the launch. */
+static void price_tiles(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
+                        const cutt_cuda_counts *n, int stages, double slots, double waves, double byte, double cycle,
+                        double *part) {
+  const int threads = n->threads;
+  const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
+  const double warps = up((double)threads / WARP), turns = tiles / slots * 1e-9;
+  const cutt_cuda_steps load = n->load, store = n->store;
+  const double piece = n->access.piece;
+  /* What a tile touches in part, the next ones have the rest of; unless so many are under way that it has left L2. */
+  const double room = larger((double)d->l2_bytes, 1e6);
+  const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
+  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, SECTOR) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
+  part[CONFLICTS] = n->conflicts * bytes / LINE * cycle;
+  part[LOADS] = tiles * load.along * load.across * warps * cycle;
+  part[LOAD_UNITS] = tiles * load.along * warps * cycle;
+  part[STORE_UNITS] = store.along * turns;
+  if (piece < 4) part[GATHERS] = bytes / piece / WARP * cycle;
+  if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
+  part[TILES] = turns;
+  if (stages == 1) part[LATENCY] = turns;
+  part[TABLES] = waves * 1e-9 *
+                 (up((double)tile->rows / threads) * tile->row_modes +
+                  up(n->column_bytes / piece / threads) * (tile->run_modes + (piece < w)) +
+                  up((double)tile->columns / threads) * tile->column_modes);
+  part[LAST_LOADS] = waves * n->block_tiles * load.along * load.across * 1e-9;
+  part[LAST_STORES] = waves * n->block_tiles * store.along * store.across * 1e-9;
+}
+
+bool cutt_cuda_price(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile, cutt_cuda_counts *n,
+                     int stages, cutt_candidate *candidate, cutt_price *price) {
+  const bool direct = n->access.copies;
+  const int threads = n->threads;
   const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
   const int resident = cutt_cuda_occupancy(d, direct, threads, n->table_bytes + stages * n->shared_bytes);
   if (resident < 1) return false;
@@ -115,40 +341,47 @@ bool cutt_cuda_price(const cutt_cuda_device *d, const cutt_canonical *c, const c
 
   /* Some tiles for each block, so that its tables are worth it, as long as all SMs have blocks. Fewer where tiles share
    * sectors: blocks drift apart, and with them the times at which the two halves of a sector are wanted. */
-  const double most_tiles = fmin(n->in_align, n->out_align) >= SECTOR ? 4 : 2;
-  const double block_tiles = fmin(fmax(floor(tiles / slots), 1), most_tiles);
-  const double blocks = ceil(tiles / block_tiles), on_sm = fmin(blocks, slots) / d->sms;
+  const double most_tiles = smaller(n->in_align, n->out_align) >= SECTOR ? 4 : 2;
+  n->block_tiles = smaller(larger(down(tiles / slots), 1), most_tiles);
+  const double blocks = up(tiles / n->block_tiles), on_sm = smaller(blocks, slots) / d->sms, waves = up(blocks / slots);
 
-  double loss;
-  const double sectors_out = partial(n->column_bytes, n->out_align, SECTOR);
-  const double lines = read_line_loss * partial(n->row_bytes, n->in_align, LINE) +
-                       written_line_loss * partial(n->column_bytes, n->out_align, LINE);
-  if (direct) {
-    const double unit = fmin(16, fmin(n->in_align, n->out_align));
-    loss = copy_floor + copy_loss / fmax(unit, 1) + (tile->rows > 1 ? run_loss / n->row_bytes : 0) +
-           latency_loss / (resident * n->tile_bytes);
-  } else {
-    const double load = fmax(4, fmin(n->in_align, fmax(w, 4)));
-    const double store = w < 4 ? 4 : n->out_align >= 16 ? 16 : fmin(w, n->out_align);
-    const double flying = stages > 1 ? stages - 0.5 : 0.5;
-    loss = floor_loss + load_loss / load + store_loss * store_work(w, n->out_align) / fmax(store, 1) +
-           latency_loss / (resident * n->tile_bytes * flying) + turn_loss / (resident * n->tile_bytes) +
-           pressure_loss * slots * block_tiles * n->tile_bytes / fmax((double)d->l2_bytes, 1e6);
-  }
-  loss += written_sector_loss * sectors_out + lines + warp_loss * WARP / (resident * threads) +
-          padding_loss * n->padding + conflict_loss * n->conflicts;
+  const double copy = cutt_cuda_copy_bandwidth(d);
+  const double byte = 1 / smaller(copy, copy * sm_share * smaller(d->sms, on_sm * d->sms)); /* seconds */
+  const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8));                             /* of all SMs */
+  const double traffic = bytes * (c->scale.active && c->scale.reads_out ? 3 : 2) * byte;
 
+  double *const part = price->part;
+  price->first = 0;
+  price->count = PARAMETERS;
+  price->memory = WORK;
+  price->work = STARTING - WORK;
+  memset(part, 0, PARAMETERS * sizeof *part);
+  part[direct ? COPIED : TRAFFIC] = traffic;
+  part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
+  part[READ_LINES] = n->read_lines * bytes * byte;
+  part[WRITTEN_LINES] = n->written_lines * bytes * byte;
+  part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
   const double in_flight = resident * (direct ? copied_at_once(n, threads) : stages * n->tile_bytes);
-  const double needed = fmax(flight_least, d->memory_bandwidth / d->sms * flight_seconds);
-  if (d->major >= 8 && in_flight < needed) loss += 1 - in_flight / needed;
-  if (threads > 256) loss += large_block_loss;
-  const double copy = (d->memory_bandwidth > 0 ? d->memory_bandwidth : 1e12) * copy_share;
-  const double speed = fmin(copy, copy * sm_share * fmin(d->sms, on_sm * d->sms));
-  const double traffic = bytes * (c->scale.active && c->scale.reads_out ? 3 : 2);
+  const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
+  if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
+  if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
+  if (threads > 256) part[LARGE_BLOCKS] = traffic;
+  if (direct) {
+    const double unit = smaller(16, smaller(n->in_align, n->out_align));
+    part[COPIES] = bytes / (WARP * larger(unit, 1)) * cycle;
+    if (tile->rows > 1) part[RUNS] = bytes / n->row_bytes * byte;
+    part[COPY_TILES] = tiles / slots * 1e-9;
+    part[TABLES] = waves * (double)tile->rows / threads * 1e-9;
+  } else {
+    price_tiles(d, c, tile, n, stages, slots, waves, byte, cycle, part);
+  }
+  part[LAUNCH] = cutt_cuda_launch_seconds(d);
+  part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
+
   candidate->threads = threads;
   candidate->param[CUTT_CUDA_PARAM_STAGES] = stages;
-  candidate->param[CUTT_CUDA_PARAM_BLOCK_TILES] = (int64_t)block_tiles;
-  candidate->seconds = launch_seconds + start_seconds * (1 + 0.3 * n->tile_bytes / 16384) + loss * traffic / speed;
+  candidate->param[CUTT_CUDA_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
+  candidate->seconds = cutt_price_seconds(price, values_of(d));
   return true;
 }

@@ -3,16 +3,16 @@
  * memory.c has memory and the clock. */
 #include "cuda/cuda.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/error.h"
 #include "cuda/embed.h"
 #include "cuda/execute.h"
 #include "cuda/memory.h"
+#include "cuda/paper.h"
 #include "cuda/pointer.h"
 #include "cuda/state.h"
+#include "cuda/target.h"
 
 /* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
  * the kernels tells. */
@@ -50,25 +50,27 @@ static const cutt_cuda_gpu *current_gpu(void) {
 
 static const char *isa(void) { return current_gpu()->isa; }
 
-/* The device's model and what of it is switched on: what the timings of a choice hang on, and not the driver. */
-static void device_key(char *buffer, size_t size) {
-  const cutt_cuda_device *facts = &current_gpu()->facts;
-  char name[sizeof facts->name];
-  snprintf(name, sizeof name, "%s", facts->name);
-  for (char *c = name; *c != 0; c++) {
-    if (!isalnum((unsigned char)*c)) *c = '_';
-  }
-  if (size > 0) snprintf(buffer, size, "cuda-%s-sm%d%d-%d", name, facts->major, facts->minor, facts->sms);
+static void device_key(char *buffer, size_t size) { cutt_cuda_device_key(&current_gpu()->facts, buffer, size); }
+
+static const cutt_target *target(void) { return &current_gpu()->facts.base; }
+
+static const cutt_target *target_named(const char *name) {
+  const cutt_device *device = cutt_device_find(name);
+  return device ? &device->base : NULL;
 }
 
-static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
+static int enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
+                     cutt_candidate *list, int max) {
   (void)threads; /* of the processor */
-  return cutt_cuda_enumerate(&current_gpu()->facts, canonical, list, max);
+  return cutt_cuda_enumerate((const cutt_device *)target, model, canonical, list, max);
 }
 
-static int enumerate_for(const void *prepared, const cutt_canonical *canonical, cutt_candidate *list, int max) {
-  const cutt_cuda_plan *plan = prepared;
-  return cutt_cuda_enumerate(&plan->state->gpu->facts, canonical, list, max);
+static double paper_seconds(const cutt_target *target, const cutt_canonical *canonical,
+                            const cutt_candidate *candidate) {
+  cutt_cuda_tile tile;
+  const char *why;
+  if (!cutt_cuda_tile_derive(canonical, candidate, &tile, &why)) return 0;
+  return cutt_cuda_paper_seconds((const cutt_device *)target, canonical, &tile, candidate);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
@@ -81,16 +83,16 @@ static void describe_json(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
                           cutt_text *text) {
   const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
   cutt_text_add(text, "\"name\": ");
-  cutt_text_add_json(text, used->facts.name);
+  cutt_text_add_json(text, used->facts.base.name);
   cutt_text_add(text, ", \"driver\": \"%d.%d\", \"toolkit\": \"%d.%d\", \"kernels\": [", cu->version / 1000,
                 cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
   for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
   if (kernels->ptx) cutt_text_add(text, ", \"compute_%d\"", kernels->ptx);
   cutt_text_add(text, "], \"devices\": [");
   for (int i = 0; i < count; i++) {
-    const cutt_cuda_device *facts = &gpus[i].facts;
+    const cutt_device *facts = &gpus[i].facts;
     cutt_text_add(text, "%s{\"device\": %d, \"name\": ", i == 0 ? "" : ", ", i);
-    cutt_text_add_json(text, facts->name);
+    cutt_text_add_json(text, facts->base.name);
     cutt_text_add(text, ", \"compute_capability\": \"%d.%d\", \"multiprocessors\": %d, \"clock_hz\": %.0f",
                   facts->major, facts->minor, facts->sms, facts->clock_hz);
     cutt_text_add(text, ", \"memory_bytes\": %lld, \"memory_bytes_per_second\": %.0f, \"l2_bytes\": %lld",
@@ -116,8 +118,9 @@ static void describe_text(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
   if (kernels->ptx) cutt_text_add(text, ", and PTX of compute_%d", kernels->ptx);
   cutt_text_add(text, "\n");
   for (int i = 0; i < count; i++) {
-    const cutt_cuda_device *facts = &gpus[i].facts;
-    cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, facts->name, facts->major, facts->minor,
+    const cutt_device *facts = &gpus[i].facts;
+    cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, facts->base.name, facts->major,
+                  facts->minor,
                   !gpus[i].usable    ? ": not usable: "
                   : &gpus[i] == used ? ", in use"
                                      : "",
@@ -152,8 +155,14 @@ const cutt_backend cutt_cuda_backend = {
     .isa = isa,
     .device_key = device_key,
     .describe_device = describe_device,
+    .schema = &cutt_cuda_schema,
+    .target = target,
+    .target_named = target_named,
+    .target_names = CUTT_KNOWN_DEVICE_KEYS,
+    .measure_target = cutt_cuda_measure_target,
+    .paper_seconds = paper_seconds,
     .enumerate = enumerate,
-    .enumerate_for = enumerate_for,
+    .explain = cutt_cuda_explain,
     .accept = accept,
     .prepare = cutt_cuda_prepare,
     .execute = cutt_cuda_execute,

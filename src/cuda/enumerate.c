@@ -1,12 +1,19 @@
 /* The candidates. A tile's runs should be long on both sides, so M_m and M_k are grown mode by mode until their runs
- * reach some lengths (RUNS), the last mode being cut where it would overshoot; all pairs of lengths are priced. */
+ * reach some lengths (RUNS), the last mode being cut where it would overshoot. Of the pairs of lengths, those are priced
+ * that can be worth it: what a pair takes at least follows from each of its two sides by itself, before there is a tile,
+ * and the pairs are visited in that order, until no other can be better (branch and bound). */
+#include <math.h>
 #include <string.h>
 
 #include "cuda/cost.h"
 #include "cuda/launch.h"
+#include "cuda/paper.h"
 #include "cuda/tile.h"
 
 enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
+/* A candidate that is predicted to take so many times as long as the best is of no interest. */
+static const double worth_listing = 1.6;
+static const int block_threads[] = {256, 512};
 static const int64_t run_bytes[RUNS] = {64, 128, 256, 512, 1024, 2048};
 
 /* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0. */
@@ -82,6 +89,9 @@ static void reconcile(const cutt_canonical *c, prefix *m, prefix *k) {
 }
 
 typedef struct listing {
+  const cutt_device *device;
+  const cutt_canonical *c;
+  cutt_model model;
   cutt_candidate *list;
   int count, max;
 } listing;
@@ -93,26 +103,20 @@ static void insert(listing *l, const cutt_candidate *candidate) {
   l->list[place] = *candidate;
 }
 
-static bool listed(const listing *l, const cutt_candidate *candidate) {
-  for (int i = 0; i < l->count; ++i) {
-    const cutt_candidate *other = &l->list[i];
-    if (other->m == candidate->m && other->k == candidate->k && other->split_m == candidate->split_m &&
-        other->split_k == candidate->split_k &&
-        other->param[CUTT_CUDA_PARAM_BATCH] == candidate->param[CUTT_CUDA_PARAM_BATCH] &&
-        other->param[CUTT_CUDA_PARAM_DIRECT] == candidate->param[CUTT_CUDA_PARAM_DIRECT]) {
-      return true;
-    }
-  }
-  return false;
+/* What takes longer than this is not worth a place in the list. */
+static double bound_of(const listing *l) {
+  if (l->count == 0 || l->model != CUTT_MODEL_IS_OWN) return INFINITY; /* another model's prices have other bounds */
+  return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
 }
 
 /* Prices a geometry with each number of stages. Returns the bytes of its tile; 0 when there is no such geometry. */
-static int64_t add(const cutt_cuda_device *device, const cutt_canonical *c, cutt_candidate *candidate, listing *l) {
-  static const int threads[] = {256, 512};
+static int64_t add(listing *l, cutt_candidate *candidate) {
+  const cutt_canonical *c = l->c;
   cutt_cuda_tile tile;
   cutt_cuda_counts counts;
+  cutt_price price;
   const char *why;
-  if (listed(l, candidate) || !cutt_cuda_tile_derive(c, candidate, &tile, &why)) return 0;
+  if (!cutt_cuda_tile_derive(c, candidate, &tile, &why)) return 0;
   const int64_t bytes = tile.volume * c->elem_bytes;
   if (bytes > MOST_TILE_BYTES) return 0;
   const bool direct = candidate->param[CUTT_CUDA_PARAM_DIRECT] != 0;
@@ -120,11 +124,22 @@ static int64_t add(const cutt_cuda_device *device, const cutt_canonical *c, cutt
   /* Buffers that are not aligned as the price assumes take pieces of a byte, longer tables and wider rows. */
   const double worst = counts.table_bytes + 4.0 * (double)(tile.column_length * c->elem_bytes) +
                        1.25 * (double)(tile.volume * c->elem_bytes) + 32.0 * (double)tile.rows;
-  if (!direct && worst > device->block_shared) return 0;
+  if (!direct && worst > l->device->block_shared) return 0;
+  if (cutt_cuda_least_of_tile(l->device, c, &tile, &counts, block_threads[0]) >= bound_of(l)) return bytes;
   candidate->method = cutt_cuda_method(c, candidate);
-  for (int stages = 1; stages <= (direct ? 1 : 3); ++stages) {
-    for (int i = 0; i < (direct ? 1 : 2); ++i) {
-      if (cutt_cuda_price(device, c, &tile, &counts, stages, threads[i], candidate)) insert(l, candidate);
+  for (int i = 0; i < (direct ? 1 : 2); ++i) {
+    if (i > 0 && cutt_cuda_least_of_tile(l->device, c, &tile, &counts, block_threads[i]) >= bound_of(l)) continue;
+    bool banks = false; /* only for what may be worth it without */
+    cutt_cuda_count_threads(c, &tile, block_threads[i], banks, &counts);
+    for (int stages = direct ? 1 : 3; stages > 0; --stages) {
+      if (!cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price)) continue;
+      if (candidate->seconds >= bound_of(l)) continue;
+      if (!banks && !direct) {
+        cutt_cuda_count_threads(c, &tile, block_threads[i], banks = true, &counts);
+        cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price);
+      }
+      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_cuda_paper_seconds(l->device, c, &tile, candidate);
+      insert(l, candidate);
     }
   }
   return bytes;
@@ -142,7 +157,8 @@ static bool copies_runs(const cutt_canonical *c) {
 
 /* Runs of the first mode, which both sides have: pieces of one where it is long, several of them in a tile where it is
  * short, so that each thread has some loads under way. */
-static void add_copies(const cutt_cuda_device *device, const cutt_canonical *c, listing *l) {
+static void add_copies(listing *l) {
+  const cutt_canonical *c = l->c;
   enum { BLOCK = 256, LARGEST = 16384, IN_FLIGHT = 80 }; /* threads; bytes of a tile; bytes of a thread */
   const int64_t run = c->rank == 0 ? 1 : c->mode[0].extent;
   uint64_t bits = 16;
@@ -163,37 +179,108 @@ static void add_copies(const cutt_cuda_device *device, const cutt_canonical *c, 
     } else {
       candidate.param[CUTT_CUDA_PARAM_BATCH] = rows * many / i > rows ? rows * many / i : rows;
     }
-    add(device, c, &candidate, l);
+    add(l, &candidate);
   }
 }
 
-int cutt_cuda_enumerate(const cutt_cuda_device *device, const cutt_canonical *c, cutt_candidate *list, int max) {
-  listing l = {list, 0, max};
+/* The same runs, several at a time, through shared memory: as whole as they are, so that only their two ends are touched in
+ * part. It is what narrow alignment leaves for them, and not far behind a copy where that is possible. */
+static void add_whole_runs(listing *l) {
+  static const int64_t tile_bytes[] = {8192, 16384, 32768};
+  const cutt_canonical *c = l->c;
+  const int64_t run = c->mode[0].extent * c->elem_bytes;
+  int64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t batch = run >= tile_bytes[i] ? 1 : tile_bytes[i] / run;
+    if (batch == last) continue;
+    last = batch;
+    cutt_candidate candidate;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    candidate.param[CUTT_CUDA_PARAM_BATCH] = batch;
+    add(l, &candidate);
+  }
+}
+
+/* M_m and M_k, and what any candidate of theirs takes at least. */
+typedef struct pair {
+  prefix m, k;
+  double least;
+} pair;
+
+static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
+
+/* All pairs of prefixes, in the order of what they take at least. */
+static int pair_up(const listing *l, pair *list) {
+  const cutt_canonical *c = l->c;
+  prefix m[RUNS], k[RUNS];
+  cutt_cuda_side rows[RUNS], columns[RUNS];
+  const int ms = grow_all(c, NULL, true, m), ks = grow_all(c, c->out_order, false, k);
+  for (int i = 0; i < ms; ++i) cutt_cuda_side_count(c, NULL, m[i].count, m[i].split, true, &rows[i]);
+  for (int i = 0; i < ks; ++i) cutt_cuda_side_count(c, c->out_order, k[i].count, k[i].split, false, &columns[i]);
+  int count = 0;
+  for (int i = 0; i < ms; ++i) {
+    for (int j = 0; j < ks; ++j) {
+      pair p = {m[i], k[j], 0};
+      reconcile(c, &p.m, &p.k);
+      bool known = false;
+      cutt_cuda_side row = rows[i], column = columns[j];
+      if (!same_prefix(&p.m, &m[i])) cutt_cuda_side_count(c, NULL, p.m.count, p.m.split, true, &row);
+      if (!same_prefix(&p.k, &k[j])) cutt_cuda_side_count(c, c->out_order, p.k.count, p.k.split, false, &column);
+      /* Rows, or columns, that go on in one another are better than each by itself: how much so, only a tile tells. */
+      const int next = p.k.count < c->rank ? c->out_order[p.k.count] : c->rank;
+      if (p.k.split == 0 && next < p.m.count) column.sectors = column.lines = 0;
+      int place_of_next = 0;
+      while (place_of_next < p.k.count && c->out_order[place_of_next] != p.m.count) ++place_of_next;
+      if (p.m.split == 0 && place_of_next < p.k.count) row.sectors = row.lines = 0;
+      double elements = row.length * column.length;
+      if (p.m.split == 0 && p.k.split == 0 && elements * (double)c->elem_bytes < 2 * SMALL_TILE_BYTES) {
+        elements = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes; /* with a batch */
+      }
+      p.least = cutt_cuda_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
+      int place = count;
+      for (; place > 0 && list[place - 1].least > p.least; --place) continue;
+      for (int q = place - 1; q >= 0 && list[q].least >= p.least && !known; --q) {
+        known = same_prefix(&list[q].m, &p.m) && same_prefix(&list[q].k, &p.k);
+      }
+      if (known) continue;
+      for (int q = count++; q > place; --q) list[q] = list[q - 1];
+      list[place] = p;
+    }
+  }
+  return count;
+}
+
+int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
+                        int max) {
+  listing l = {device, c, model, list, 0, max};
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
   const bool copies = copies_runs(c);
-  if (copies) add_copies(device, c, &l);
+  if (copies) add_copies(&l);
   if (copies && c->rank <= 1) return l.count; /* what is contiguous is copied */
-  prefix m[RUNS], k[RUNS];
-  const int ms = grow_all(c, NULL, true, m), ks = grow_all(c, c->out_order, false, k);
-  for (int i = 0; i < ms; ++i) {
-    for (int j = 0; j < ks; ++j) {
-      prefix a = m[i], b = k[j];
-      reconcile(c, &a, &b);
-      candidate.m = a.count;
-      candidate.k = b.count;
-      candidate.split_m = a.split;
-      candidate.split_k = b.split;
-      candidate.param[CUTT_CUDA_PARAM_BATCH] = 0;
-      int64_t bytes = add(device, c, &candidate, &l);
-      /* Refused for its number of tiles, it is small for sure. */
-      if (bytes == 0 && a.length * b.length * c->elem_bytes <= SMALL_TILE_BYTES)
-        bytes = a.length * b.length * c->elem_bytes;
-      /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
-      if (a.split > 0 || b.split > 0 || bytes == 0 || bytes > SMALL_TILE_BYTES) continue;
-      candidate.param[CUTT_CUDA_PARAM_BATCH] = 2 * SMALL_TILE_BYTES / bytes;
-      add(device, c, &candidate, &l);
-    }
+  const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
+  if (shared) add_whole_runs(&l);
+  pair pairs[RUNS * RUNS];
+  const int count = pair_up(&l, pairs);
+  for (int i = 0; i < count; ++i) {
+    const pair *p = &pairs[i];
+    if (p->least >= bound_of(&l)) break;
+    candidate.m = p->m.count;
+    candidate.k = p->k.count;
+    candidate.split_m = p->m.split;
+    candidate.split_k = p->k.split;
+    candidate.param[CUTT_CUDA_PARAM_BATCH] = 0;
+    if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
+    int64_t bytes = add(&l, &candidate);
+    /* Refused for its number of tiles, it is small for sure. */
+    const int64_t runs = p->m.length * p->k.length * c->elem_bytes;
+    if (bytes == 0 && runs <= SMALL_TILE_BYTES) bytes = runs;
+    /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
+    if (p->m.split > 0 || p->k.split > 0 || bytes == 0 || bytes > SMALL_TILE_BYTES) continue;
+    candidate.param[CUTT_CUDA_PARAM_BATCH] = 2 * SMALL_TILE_BYTES / bytes;
+    add(&l, &candidate);
   }
+  while (l.count > 1 && l.list[l.count - 1].seconds >= bound_of(&l)) --l.count;
   return l.count;
 }

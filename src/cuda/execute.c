@@ -46,12 +46,12 @@ static cuttResult wrong_context(const cutt_cuda_plan *plan, cutt_cu_context curr
     return cutt_error(
         CUTT_INVALID_DEVICE,
         "the plan's context %p on device %d, %s, has been destroyed; the current one only has its address",
-        (void *)current, gpu->handle, gpu->facts.name);
+        (void *)current, gpu->handle, gpu->facts.base.name);
   }
   if (cu->ctx_get_device(&device)) device = -1;
   return cutt_error(CUTT_INVALID_DEVICE,
                     "the plan is for context %p on device %d, %s, and the current context is %p on device %d",
-                    (void *)plan->state->context, gpu->handle, gpu->facts.name, (void *)current, device);
+                    (void *)plan->state->context, gpu->handle, gpu->facts.base.name, (void *)current, device);
 }
 
 /* Makes the plan's context current if none is, as in a thread that has not called CUDA yet; *pushed: it has to be taken

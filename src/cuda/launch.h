@@ -3,9 +3,9 @@
 #define CUTT_CUDA_LAUNCH_H
 
 #include "core/backend.h"
-#include "cuda/device.h"
 #include "cuda/kernels/args.h"
 #include "cuda/kernels/list.h"
+#include "model/device.h"
 
 /* Names of a candidate's parameters. candidate.threads is the threads of a block. */
 typedef enum cutt_cuda_param {
@@ -27,10 +27,11 @@ typedef struct cutt_cuda_launch {
 } cutt_cuda_launch;
 
 /* Candidates with predicted seconds, fastest first; at least 1, at most max. No allocation. */
-int cutt_cuda_enumerate(const cutt_cuda_device *device, const cutt_canonical *canonical, cutt_candidate *list, int max);
+int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *canonical,
+                        cutt_candidate *list, int max);
 
 /* Would cutt_cuda_lay_out take it? *why says why not. */
-bool cutt_cuda_accept(const cutt_cuda_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+bool cutt_cuda_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       const char **why);
 
 /* Buffers that are aligned to so many bytes are as good as any. */
@@ -39,7 +40,7 @@ enum { CUTT_CUDA_ALIGNED = 16 };
 /* The launch for buffers whose addresses are multiples of in_align and out_align bytes (powers of two up to
  * CUTT_CUDA_ALIGNED), counted at the user's pointers. False, with *why, for a candidate that is not accepted, and for scaling
  * kernels when a buffer is not aligned to the element's scalars. Takes a microsecond or so. */
-bool cutt_cuda_lay_out(const cutt_cuda_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                        uint32_t in_align, uint32_t out_align, cutt_cuda_launch *launch, const char **why);
 
 /* The largest power of two, up to CUTT_CUDA_ALIGNED, that divides an address. */

@@ -8,30 +8,42 @@
  * leaves conflicts between rows; so loads are no wider than a piece, unless columns run along the rows anyway. */
 #include "cuda/pitch.h"
 
-enum { LANES = 32, BANKS = 32, TRIES = 32 };
+enum { LANES = 32, BANKS = 32, MOST_PIECES = 4 };
 
 /* Lanes of a warp whose accesses of so many bytes the banks serve at once. */
 static int group_of(uint32_t bytes) { return bytes == 16 ? 8 : bytes == 8 ? 16 : LANES; }
 
 /* The lanes of a warp, each accessing `bytes` at an address (a multiple of 4 but for narrow pieces): how many times do
- * the banks have to be asked? Accesses of 8 and 16 bytes go by halves and quarters of a warp. */
-static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes) {
+ * the banks have to be asked? Accesses of 8 and 16 bytes go by halves and quarters of a warp. Beyond `most`, it is of no
+ * matter by how much. */
+static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int most) {
   const int group = group_of(bytes);
-  const uint32_t words = bytes > 4 ? bytes / 4 : 1;
+  /* One word stands for all of a wide piece: pieces are aligned, and so fall into the same banks or none. */
+  const uint32_t shift = bytes == 16 ? 4 : bytes == 8 ? 3 : 2, mask = ((uint32_t)(4 * BANKS) >> shift) - 1;
   int total = 0;
-  for (int first = 0; first < lanes; first += group) {
+  for (int first = 0; first < lanes && total <= most; first += group) {
     const int end = first + group < lanes ? first + group : lanes;
-    uint32_t seen[LANES];
-    int count[BANKS] = {0}, worst = 0, distinct = 0;
-    for (int i = first; i < end; ++i) {
-      /* One word stands for all of a wide piece: pieces are aligned, and so fall into the same banks or none. */
-      const uint32_t word = address[i] / 4 / words;
+    uint32_t used = 0; /* banks */
+    bool meet = false;
+    for (int i = first; i < end && !meet; ++i) {
+      const uint32_t bank = UINT32_C(1) << (address[i] >> shift & mask);
+      meet = (used & bank) != 0;
+      used |= bank;
+    }
+    if (!meet) {
+      ++total;
+      continue;
+    }
+    uint32_t seen[BANKS][LANES];
+    unsigned char count[BANKS] = {0};
+    int worst = 0;
+    for (int i = first; i < end && total + worst <= most; ++i) {
+      const uint32_t word = address[i] >> shift, bank = word & mask;
       bool known = false;
-      for (int d = distinct - 1; d >= 0 && !known; --d) known = seen[d] == word;
+      for (int d = count[bank] - 1; d >= 0 && !known; --d) known = seen[bank][d] == word;
       if (known) continue;
-      seen[distinct++] = word;
-      const int n = ++count[word % (BANKS / words)];
-      if (n > worst) worst = n;
+      seen[bank][count[bank]++] = word;
+      if (count[bank] > worst) worst = count[bank];
     }
     total += worst;
   }
@@ -44,25 +56,37 @@ typedef struct pattern {
   int lanes;
 } pattern;
 
-/* Digits of `index` over a list of modes: rows pass by `row`, bytes within a row by `offset`. */
-static uint32_t add_digits(const cutt_canonical *c, const cutt_cuda_tile *tile, const uint32_t *weight, const int *list,
-                           int count, uint32_t index, uint32_t *row, uint32_t *offset) {
-  for (int i = 0; i < count && index > 0; ++i) {
-    const int j = list[i];
-    const uint32_t extent = (uint32_t)tile->extent[j], digit = index % extent;
-    index /= extent;
-    if (tile->in_m >> j & 1) {
-      *offset += digit * (uint32_t)(c->mode[j].in_stride * c->elem_bytes);
-    } else {
-      *row += digit * weight[j];
+/* Where the first positions of a list of modes lie: as rows and bytes. */
+typedef struct place {
+  uint32_t row, offset;
+} place;
+
+/* Walks the first `count` positions of a list, the first of its modes fastest. `weight`: rows per step of a mode. */
+static void walk(const cutt_canonical *c, const cutt_cuda_tile *tile, const uint32_t *weight, const int *list,
+                 int modes, int count, place *p) {
+  uint32_t digit[CUTT_CUDA_TILE_MODES] = {0};
+  p[0] = (place){0, 0};
+  for (int n = 1; n < count; ++n) {
+    p[n] = p[n - 1];
+    for (int i = 0; i < modes; ++i) {
+      const int j = list[i];
+      const bool row = !(tile->in_m >> j & 1);
+      uint32_t *const at = row ? &p[n].row : &p[n].offset;
+      const uint32_t step = row ? weight[j] : (uint32_t)(c->mode[j].in_stride * c->elem_bytes);
+      if (++digit[i] < (uint32_t)tile->extent[j]) {
+        *at += step;
+        break;
+      }
+      digit[i] = 0;
+      *at -= step * (uint32_t)(tile->extent[j] - 1);
     }
   }
-  return index;
 }
 
-/* `turn0`: which of a store's pieces it is. */
-static void stored_pattern(const cutt_canonical *c, const cutt_cuda_tile *tile, uint32_t piece, uint32_t store,
-                           uint32_t turn0, pattern *p) {
+/* A warp's loads of the first columns, `store` bytes for each lane, one access for each piece of these: that is how many
+ * patterns there are. */
+static void stored_patterns(const cutt_canonical *c, const cutt_cuda_tile *tile, uint32_t piece, uint32_t store,
+                            pattern *patterns) {
   uint32_t weight[CUTT_MAX_RANK], product = 1;
   for (int i = 0; i < tile->row_modes; ++i) {
     weight[tile->row[i]] = product;
@@ -70,16 +94,28 @@ static void stored_pattern(const cutt_canonical *c, const cutt_cuda_tile *tile, 
   }
   const uint32_t parts = (uint32_t)c->elem_bytes / piece, run = (uint32_t)tile->column_length * parts;
   /* Several pieces are stored as one, each lane beginning with another of them (tile.cu). */
-  const uint32_t step = store / piece, units = run / step > 0 ? run / step : 1;
+  const uint32_t step = store / piece, units = run / step > 0 ? run / step : 1,
+                 turns = (uint32_t)group_of(piece) / step;
   const uint64_t total = (uint64_t)units * (uint64_t)tile->columns;
-  p->lanes = total < LANES ? (int)total : LANES;
-  for (int lane = 0; lane < p->lanes; ++lane) {
-    const uint32_t column = (uint32_t)lane / units, unit = (uint32_t)lane % units;
-    const uint32_t turn = unit / ((uint32_t)group_of(piece) / step), at = unit * step + (turn0 + turn) % step;
-    p->row[lane] = 0;
-    p->offset[lane] = at % parts * piece;
-    add_digits(c, tile, weight, tile->run, tile->run_modes, at / parts, &p->row[lane], &p->offset[lane]);
-    add_digits(c, tile, weight, tile->column, tile->column_modes, column, &p->row[lane], &p->offset[lane]);
+  const int lanes = total < LANES ? (int)total : LANES;
+  place places[LANES * MOST_PIECES], columns[LANES]; /* of elements of the run, of columns */
+  const uint32_t last = ((uint32_t)lanes < units ? (uint32_t)lanes : units) * step - 1;
+  walk(c, tile, weight, tile->run, tile->run_modes, (int)(last / parts) + 1, places);
+  walk(c, tile, weight, tile->column, tile->column_modes, (lanes - 1) / (int)units + 1, columns);
+  for (uint32_t turn0 = 0; turn0 < step; ++turn0) {
+    pattern *const p = &patterns[turn0];
+    p->lanes = lanes;
+    uint32_t unit = 0, column = 0;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const uint32_t at = unit * step + (turn0 + unit / turns) % step;
+      const place *const element = &places[at / parts];
+      p->row[lane] = element->row + columns[column].row;
+      p->offset[lane] = element->offset + columns[column].offset + at % parts * piece;
+      if (++unit == units) {
+        unit = 0;
+        ++column;
+      }
+    }
   }
 }
 
@@ -93,17 +129,26 @@ static void loaded_pattern(const cutt_cuda_tile *tile, uint32_t row_bytes, uint3
   }
 }
 
-static int pattern_wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes) {
+static int pattern_wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes, int most) {
   uint32_t address[LANES];
   for (int i = 0; i < p->lanes; ++i) {
     address[i] = p->row[i] * pitch + p->offset[i]; /* NOLINT(clang-analyzer-core*): set up to lanes */
   }
-  return wavefronts(address, p->lanes, bytes);
+  return wavefronts(address, p->lanes, bytes, most);
 }
 
 static int least_wavefronts(const pattern *p, uint32_t bytes) {
   const int group = group_of(bytes);
   return (p->lanes + group - 1) / group; /* NOLINT(clang-analyzer-core*): stored_pattern has set it */
+}
+
+uint32_t cutt_cuda_pitch_load(const cutt_canonical *c, const cutt_cuda_tile *tile, uint32_t piece, uint32_t load) {
+  const uint32_t bank = piece > 4 ? piece : 4;
+  if (load <= bank) return load;
+  /* Columns along the rows: lanes read one row, and the pitch is of no matter. */
+  const int64_t first = tile->run_modes > 0 ? tile->extent[tile->run[0]] : tile->row_length;
+  const bool along = tile->run_modes == 0 || (tile->in_m >> tile->run[0] & 1);
+  return along && first * c->elem_bytes >= 128 ? load : bank;
 }
 
 cutt_cuda_pitch cutt_cuda_pitch_choose(const cutt_canonical *c, const cutt_cuda_tile *tile, uint32_t piece,
@@ -115,29 +160,29 @@ cutt_cuda_pitch cutt_cuda_pitch_choose(const cutt_canonical *c, const cutt_cuda_
     const uint32_t words = (row_bytes + 6) / 4;
     return (cutt_cuda_pitch){(words | 1) * 4, 0, false};
   }
-  /* Columns along the rows: lanes read one row, and the pitch is of no matter. */
-  const bool along = tile->run_modes == 0 || (tile->in_m >> tile->run[0] & 1);
-  const uint32_t first_bytes = tile->run_modes > 0 ? (uint32_t)(tile->extent[tile->run[0]] * c->elem_bytes) : row_bytes;
-  if (load > bank && !(along && first_bytes >= 128)) load = bank;
+  load = cutt_cuda_pitch_load(c, tile, piece, load);
   const uint32_t unit = load > bank ? load : bank, step = unit;
   const uint32_t least = (row_bytes + unit - 1) / unit * unit;
 
-  enum { MOST_PIECES = 4 };
   const uint32_t pieces = store / piece;
   pattern stored[MOST_PIECES], loaded;
-  for (uint32_t i = 0; i < pieces; ++i) stored_pattern(c, tile, piece, store, i, &stored[i]);
+  stored_patterns(c, tile, piece, store, stored);
   loaded_pattern(tile, row_bytes, load, &loaded);
   const int least_stored = least_wavefronts(&stored[0], piece) * (int)pieces;
   const int least_loaded = least_wavefronts(&loaded, load);
   cutt_cuda_pitch best = {least, load, false};
   int best_cost = 1 << 30;
-  for (uint32_t i = 0; i < (tile->rows > 1 ? TRIES : 1); ++i) {
+  /* Rows that are a multiple of all banks further apart meet in the same ones. */
+  const uint32_t tries = tile->rows > 1 ? BANKS * 4 / step : 1;
+  for (uint32_t i = 0; i < tries; ++i) {
     const uint32_t pitch = least + i * step;
     if (i > 0 && pitch > least + 16 && pitch > least + least / 4) break; /* not for much of shared memory */
-    int reads = 0;
-    for (uint32_t j = 0; j < pieces; ++j) reads += pattern_wavefronts(&stored[j], pitch, piece);
-    const int cost = reads + pattern_wavefronts(&loaded, pitch, load);
+    int cost = pattern_wavefronts(&loaded, pitch, load, best_cost), reads = -cost;
+    for (uint32_t j = 0; j < pieces && cost < best_cost; ++j) {
+      cost += pattern_wavefronts(&stored[j], pitch, piece, best_cost - cost);
+    }
     if (cost >= best_cost) continue;
+    reads += cost;
     best_cost = cost;
     best.bytes = pitch;
     best.conflicts = reads * 4 > least_stored * 5;

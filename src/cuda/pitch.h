@@ -13,6 +13,10 @@ typedef struct cutt_cuda_pitch {
   bool conflicts; /* reading the columns asks the banks a quarter more often than it should, or worse */
 } cutt_cuda_pitch;
 
+/* The bytes of a load that suit the banks, of which `load` is the most that the rows' alignment allows. */
+uint32_t cutt_cuda_pitch_load(const cutt_canonical *canonical, const cutt_cuda_tile *tile, uint32_t piece,
+                              uint32_t load);
+
 /* piece: bytes that are read from shared memory at a time; store: bytes that are stored at a time, of one or more pieces;
  * load: the widest load that the rows' alignment allows, 0 for none. */
 cutt_cuda_pitch cutt_cuda_pitch_choose(const cutt_canonical *canonical, const cutt_cuda_tile *tile, uint32_t piece,

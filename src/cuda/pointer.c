@@ -11,7 +11,7 @@
 static cuttResult judge(const cutt_cu *cu, const cutt_cuda_gpu *gpu, const void *pointer, const char *name,
                         unsigned type, cutt_cu_address *address) {
   *address = (uintptr_t)pointer;
-  const char *device = gpu->facts.name;
+  const char *device = gpu->facts.base.name;
   if (type == CUTT_CU_MEMORY_DEVICE) {
     int ordinal = -1;
     const cutt_cu_result error =

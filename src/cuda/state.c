@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "cuda/embed.h"
 #include "cuda/launch.h"
+#include "cuda/target.h"
 
 /* ------------------------------------------------------------------------------------------------------------- GPUs */
 
@@ -32,7 +33,7 @@ static int attribute(const cutt_cu *cu, cutt_cu_device device, int which) {
 }
 
 /* Is there code that this GPU runs: for its own architecture, for an older one of the same generation, or PTX? */
-static bool has_kernels(const cutt_cuda_device *facts) {
+static bool has_kernels(const cutt_device *facts) {
   const int capability = facts->major * 10 + facts->minor;
   for (const int *arch = cutt_cuda_kernels.arch; *arch; ++arch) {
     if (*arch / 10 == facts->major && *arch <= capability) return true;
@@ -41,12 +42,12 @@ static bool has_kernels(const cutt_cuda_device *facts) {
 }
 
 static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gpu) {
-  cutt_cuda_device *facts = &gpu->facts;
+  cutt_device *facts = &gpu->facts;
   gpu->handle = device;
-  if (cu->device_get_name(facts->name, (int)sizeof facts->name, device)) {
-    snprintf(facts->name, sizeof facts->name, "unknown");
+  if (cu->device_get_name(facts->base.name, (int)sizeof facts->base.name, device)) {
+    snprintf(facts->base.name, sizeof facts->base.name, "unknown");
   }
-  facts->name[sizeof facts->name - 1] = 0;
+  facts->base.name[sizeof facts->base.name - 1] = 0;
   facts->major = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MAJOR);
   facts->minor = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MINOR);
   facts->sms = attribute(cu, device, CUTT_CU_DEVICE_MULTIPROCESSOR_COUNT);
@@ -66,12 +67,13 @@ static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gp
   gpu->reads_host_pages = attribute(cu, device, CUTT_CU_DEVICE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES) != 0;
   gpu->usable = false;
   if (facts->major < 1 || facts->sms < 1 || facts->sm_threads < 1 || facts->sm_shared < 1 || facts->block_shared < 1) {
-    snprintf(gpu->why, sizeof gpu->why, "the driver does not describe its device %s", facts->name);
+    snprintf(gpu->why, sizeof gpu->why, "the driver does not describe its device %s", facts->base.name);
   } else if (!has_kernels(facts)) {
     snprintf(gpu->why, sizeof gpu->why, "%s is of compute capability %d.%d, which this build has no kernels for",
-             facts->name, facts->major, facts->minor);
+             facts->base.name, facts->major, facts->minor);
   } else {
     gpu->usable = true;
+    cutt_cuda_device_complete(facts);
   }
 }
 
@@ -172,7 +174,7 @@ cutt_cu_result cutt_cuda_context_id(const cutt_cu *cu, cutt_cu_context context, 
 }
 
 /* Shared memory up to the device's bound, and the SM's memory split in favour of it rather than of L1. */
-static cuttResult prepare_function(const cutt_cu *cu, cutt_cu_function function, const cutt_cuda_device *facts,
+static cuttResult prepare_function(const cutt_cu *cu, cutt_cu_function function, const cutt_device *facts,
                                    const char *name) {
   /* A driver that loads kernels lazily would do it at the first launch, which may be in a capture. */
   cutt_cu_result error = cu->func_load ? cu->func_load(function) : CUTT_CU_SUCCESS;
@@ -208,7 +210,7 @@ static cuttResult load_kernels(const cutt_cu *cu, cutt_cuda_state *state) {
     const cutt_cu_result error = cu->module_load_data(&modules[count], cutt_cuda_kernels.image[count]);
     if (error) {
       result = cutt_cuda_failed(cu, error, "loading the kernels into %s, driver for CUDA %d.%d,",
-                                state->gpu->facts.name, cu->version / 1000, cu->version % 1000 / 10);
+                                state->gpu->facts.base.name, cu->version / 1000, cu->version % 1000 / 10);
       break;
     }
     result = take_kernels(cu, modules[count], cutt_cuda_kernels.source[count], state);
@@ -238,7 +240,7 @@ static cuttResult create_state(const cutt_cuda_scope *scope, unsigned long long 
   made->next = states;
   states = made;
   *state = made;
-  cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", gpu->facts.name);
+  cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", gpu->facts.base.name);
   return CUTT_SUCCESS;
 }
 

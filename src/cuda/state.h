@@ -9,13 +9,13 @@
 #ifndef CUTT_CUDA_STATE_H
 #define CUTT_CUDA_STATE_H
 
-#include "cuda/device.h"
 #include "cuda/driver.h"
 #include "cuda/kernels/list.h"
+#include "model/device.h"
 
 typedef struct cutt_cuda_gpu {
   cutt_cu_device handle;
-  cutt_cuda_device facts;
+  cutt_device facts;
   char isa[16];          /* "sm_90" */
   bool reads_host_pages; /* kernels reach all memory of the process, as the processor does */
   bool usable;           /* the library has kernels for it */

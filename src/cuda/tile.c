@@ -12,7 +12,10 @@ static bool refuse(const char **why, const char *text) {
 
 cutt_method cutt_cuda_method(const cutt_canonical *canonical, const cutt_candidate *candidate) {
   if (candidate->param[CUTT_CUDA_PARAM_DIRECT]) return canonical->rank <= 1 ? CUTT_METHOD_COPY : CUTT_METHOD_TILED_COPY;
-  if (candidate->m <= 1 && candidate->k <= 1) return CUTT_METHOD_TILED;
+  if (candidate->m <= 1 && candidate->k <= 1) {
+    const bool shared = canonical->rank > 0 && candidate->m == 1 && candidate->k == 1 && canonical->out_order[0] == 0;
+    return shared ? CUTT_METHOD_TILED_COPY : CUTT_METHOD_TILED;
+  }
   return candidate->split_m > 0 || candidate->split_k > 0 ? CUTT_METHOD_PACKED_SPLIT : CUTT_METHOD_PACKED;
 }
 
@@ -95,16 +98,18 @@ bool cutt_cuda_tile_derive(const cutt_canonical *c, const cutt_candidate *candid
     const int64_t extent = tile->extent[j];
     int64_t *const across = row ? &tile->row_length : &tile->rows, *const down =
                                                                        column ? &tile->column_length : &tile->columns;
-    if (extent > most_volume / *across || extent > most_volume / *down)
-      return refuse(why, "a tile of too many elements");
+    /* Each factor is bounded first, so that no product overflows. */
+    if (extent > most_volume) return refuse(why, "a tile of too many elements");
     *across *= extent;
     *down *= extent;
+    if (*across > most_volume || *down > most_volume) return refuse(why, "a tile of too many elements");
     const int64_t count = cutt_cuda_chunks(c->mode[j].extent, extent);
-    if (count > most_tiles / tile->tiles) return refuse(why, "more than 2147483647 tiles");
+    if (count > most_tiles) return refuse(why, "more than 2147483647 tiles");
     tile->tiles *= count;
+    if (tile->tiles > most_tiles) return refuse(why, "more than 2147483647 tiles");
   }
-  if (tile->row_length > most_volume / tile->rows) return refuse(why, "a tile of too many elements");
   tile->volume = tile->row_length * tile->rows;
+  if (tile->volume > most_volume) return refuse(why, "a tile of too many elements");
   return true;
 }
 

@@ -44,7 +44,10 @@ uint64_t cutt_cuda_tile_steps(const cutt_canonical *canonical, const cutt_cuda_t
 static inline uint64_t cutt_cuda_power(uint64_t bits) { return bits & (~bits + 1); }
 
 /* Chunks of a mode, and the extent of the last of them. */
-static inline int64_t cutt_cuda_chunks(int64_t extent, int64_t chunk) { return extent / chunk + (extent % chunk != 0); }
+static inline int64_t cutt_cuda_chunks(int64_t extent, int64_t chunk) {
+  if (chunk == extent) return 1; /* most often one of these two, and a division takes long */
+  return chunk == 1 ? extent : extent / chunk + (extent % chunk != 0);
+}
 static inline int64_t cutt_cuda_last_chunk(int64_t extent, int64_t chunk) {
   return extent % chunk != 0 ? extent % chunk : chunk;
 }

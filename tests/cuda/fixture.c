@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cutt_cuda_device fixture_h200 = {.name = "NVIDIA H200",
+const cutt_device fixture_h200 = {.base.name = "NVIDIA H200",
                                        .major = 9,
                                        .minor = 0,
                                        .sms = 132,

@@ -2,13 +2,13 @@
 #ifndef CUTT_TESTS_CUDA_FIXTURE_H
 #define CUTT_TESTS_CUDA_FIXTURE_H
 
-#include "cuda/device.h"
+#include "model/device.h"
 #include "cuda/fake_driver.h"
 #include "support/check.h"
 
 extern fake_control_t *fake;
 
-extern const cutt_cuda_device fixture_h200; /* what the library reads of the stand-in's device 0 */
+extern const cutt_device fixture_h200; /* what the library reads of the stand-in's device 0 */
 
 /* A group's set-up: finds the fake driver, which must be the one that the library will find. */
 int fixture_open(void **unused);

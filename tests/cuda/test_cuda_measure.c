@@ -132,7 +132,7 @@ static void the_fastest_is_chosen(void **unused) {
   assert_int_equal(plan->choice.by, CUTT_BY_MEASURING);
   /* None of the first few candidates, which are what is measured, has fewer. */
   cutt_candidate list[CUTT_MAX_CANDIDATES];
-  int count = plan->backend->enumerate(&plan->canonical, 0, list, CUTT_MAX_CANDIDATES);
+  int count = cutt_plan_candidates(plan, list, CUTT_MAX_CANDIDATES);
   assert_true(count >= 1);
   double fewest = 1e30;
   for (int i = 0; i < count && i < 12; i++) {

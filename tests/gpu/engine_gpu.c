@@ -116,7 +116,7 @@ static bool execute(cuttPlan_t plan, const test_memory *memory, char *error, siz
 static const char *param_name(int number) { return cutt_cuda_backend.param_name[number]; }
 
 static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
-  return cutt_cuda_backend.enumerate(canonical, threads, list, max);
+  return cutt_cuda_backend.enumerate(cutt_cuda_backend.target(), CUTT_MODEL_IS_OWN, canonical, threads, list, max);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {

@@ -9,7 +9,7 @@
 
 #include "cuda/tile.h"
 
-const cutt_cuda_device simt_h200 = {.name = "NVIDIA H200",
+const cutt_device simt_h200 = {.base.name = "NVIDIA H200",
                                     .major = 9,
                                     .minor = 0,
                                     .sms = 132,
@@ -22,7 +22,7 @@ const cutt_cuda_device simt_h200 = {.name = "NVIDIA H200",
                                     .memory_bytes = INT64_C(150754820096),
                                     .clock_hz = 1.98e9,
                                     .memory_bandwidth = 4.8e12};
-const cutt_cuda_device simt_a100 = {.name = "NVIDIA A100-SXM4-80GB",
+const cutt_device simt_a100 = {.base.name = "NVIDIA A100-SXM4-80GB",
                                     .major = 8,
                                     .minor = 0,
                                     .sms = 108,
@@ -35,7 +35,7 @@ const cutt_cuda_device simt_a100 = {.name = "NVIDIA A100-SXM4-80GB",
                                     .memory_bytes = INT64_C(85899345920),
                                     .clock_hz = 1.41e9,
                                     .memory_bandwidth = 2.039e12};
-const cutt_cuda_device simt_t4 = {.name = "Tesla T4",
+const cutt_device simt_t4 = {.base.name = "Tesla T4",
                                   .major = 7,
                                   .minor = 5,
                                   .sms = 40,
@@ -49,7 +49,7 @@ const cutt_cuda_device simt_t4 = {.name = "Tesla T4",
                                   .clock_hz = 1.59e9,
                                   .memory_bandwidth = 3.2e11};
 
-static const cutt_cuda_device *device = &simt_h200;
+static const cutt_device *device = &simt_h200;
 
 /* ------------------------------------------------------------------------------------------------------- kernels */
 
@@ -88,7 +88,7 @@ static const char *param_name(int number) { return cutt_cuda_param_name[number];
 
 static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
   (void)threads;
-  return cutt_cuda_enumerate(device, canonical, list, max);
+  return cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, max);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
@@ -180,7 +180,7 @@ static bool vary(const test_problem *problem, int number, int count, int way, cu
   return way <= 2;
 }
 
-const test_engine *simt_engine(const cutt_cuda_device *for_device, const char *program) {
+const test_engine *simt_engine(const cutt_device *for_device, const char *program) {
   static test_engine engine = {.most_volume = 2500,
                                .aligned_scalars = true,
                                .param_name = param_name,
@@ -191,7 +191,7 @@ const test_engine *simt_engine(const cutt_cuda_device *for_device, const char *p
                                .shape = shape,
                                .vary = vary};
   device = for_device;
-  engine.name = for_device->name;
+  engine.name = for_device->base.name;
   engine.program = program;
   return &engine;
 }

@@ -7,10 +7,10 @@
 #include "support/engine.h"
 
 /* Devices as the library would describe them. */
-extern const cutt_cuda_device simt_h200, simt_a100, simt_t4;
+extern const cutt_device simt_h200, simt_a100, simt_t4;
 
 /* The engine for plans made for a device. One at a time: asking for another changes the first too. */
-const test_engine *simt_engine(const cutt_cuda_device *device, const char *program);
+const test_engine *simt_engine(const cutt_device *device, const char *program);
 
 /* What the emulator is asked to run for a plan's launch on buffers. args: where the launch's are. */
 simt_launch simt_launch_of(const cutt_cuda_launch *launch, const cutt_canonical *canonical, const unsigned char *in,

@@ -58,7 +58,7 @@ static unsigned char *map(size_t bytes) {
 }
 
 /* Runs some blocks of a candidate; how many different ones. */
-static uint32_t run_blocks(const cutt_cuda_device *device, const cutt_canonical *canonical,
+static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *canonical,
                            const cutt_candidate *candidate, uint32_t most, const unsigned char *in, unsigned char *out,
                            cutt_cuda_launch *launch, int64_t *written, simt_counts *counts) {
   const char *why = "";
@@ -81,22 +81,22 @@ static uint32_t run_blocks(const cutt_cuda_device *device, const cutt_canonical 
   return count;
 }
 
-static double flight(const cutt_cuda_device *device, const cutt_cuda_launch *launch, const simt_counts *counts,
+static double flight(const cutt_device *device, const cutt_cuda_launch *launch, const simt_counts *counts,
                      uint32_t blocks) {
   const int resident =
       cutt_cuda_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
   return (double)counts->flight_bytes / blocks * resident;
 }
 
-static bool fills(const cutt_cuda_device *device, const cutt_cuda_launch *launch) {
+static bool fills(const cutt_device *device, const cutt_cuda_launch *launch) {
   const int resident =
       cutt_cuda_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
   return (int64_t)launch->blocks >= (int64_t)resident * device->sms;
 }
 
-static void plan_for(const cutt_cuda_device *device, const cutt_canonical *canonical, cutt_candidate *candidate) {
+static void plan_for(const cutt_device *device, const cutt_canonical *canonical, cutt_candidate *candidate) {
   cutt_candidate list[CUTT_MAX_CANDIDATES];
-  assert_true(cutt_cuda_enumerate(device, canonical, list, CUTT_MAX_CANDIDATES) >= 1);
+  assert_true(cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, CUTT_MAX_CANDIDATES) >= 1);
   *candidate = list[0];
 }
 

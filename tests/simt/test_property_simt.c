@@ -9,7 +9,7 @@
 int main(int argc, char **argv) {
   static const struct {
     const char *name, *program;
-    const cutt_cuda_device *device;
+    const cutt_device *device;
   } devices[] = {{"h200", "test_property_simt h200", &simt_h200},
                  {"a100", "test_property_simt a100", &simt_a100},
                  {"t4", "test_property_simt t4", &simt_t4}};

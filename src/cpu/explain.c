@@ -1,0 +1,42 @@
+/* What a candidate is and what its time is made of, for people and for calibration. */
+#include "cpu/explain.h"
+
+#include <string.h>
+
+#include "cpu/cost.h"
+#include "cpu/kernels/kernels.h"
+
+void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const cutt_candidate *candidate,
+                      cutt_explanation *e) {
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
+  cutt_cpu_tile tile;
+  const char *why;
+  memset(e, 0, sizeof *e);
+  e->unit = "lines";
+  e->unit_bytes = CUTT_CPU_LINE;
+  e->least_units = (double)c->volume * c->elem_bytes / CUTT_CPU_LINE;
+  if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* of another machine: there is no saying */
+  cutt_cpu_price(c, candidate, &tile, machine, &e->price);
+  double n[CUTT_CPU_COUNTS];
+  cutt_cpu_count(c, candidate, &tile, machine, n);
+  for (int j = 0; j < c->rank; ++j) e->tile[j] = tile.extent[j];
+  if (tile.kernel == CUTT_CPU_COPY) {
+    if (c->rank > 0) e->tile[0] = c->volume;
+    e->row_length = e->column_length = c->volume;
+    e->rows = e->columns = e->tiles = 1;
+  } else {
+    const int64_t volume = tile.run * tile.segments * (tile.x_inside ? 1 : tile.cols);
+    e->row_length = 1;
+    for (int j = 0; j < candidate->m; ++j) e->row_length *= tile.extent[j];
+    e->rows = volume / e->row_length;
+    e->column_length = tile.run;
+    e->columns = volume / tile.run;
+    e->tiles = (int64_t)n[CUTT_CPU_COUNT_TILES];
+  }
+  e->read_units = e->least_units + n[CUTT_CPU_COUNT_WASTE];
+  e->written_units = e->least_units + n[CUTT_CPU_COUNT_PARTS];
+  /* A copy takes the lines, and the start. */
+  const double *value = machine->base.value + e->price.first;
+  const int at_all_times[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};
+  for (int i = 0; i < 3; ++i) e->copy_seconds += e->price.part[at_all_times[i]] * value[at_all_times[i]];
+}

@@ -1,0 +1,73 @@
+/* What planning knows of a device: facts, and what things cost there.
+ *
+ * The time of a candidate is made of terms, each the count of one kind of event times what one of them costs: a value of
+ * the model's parameters, with a physical unit. The terms are in three groups. Those of the first, what memory does, and
+ * those of the second, what processors do, go on at the same time, and what is smaller hides behind what is larger, but
+ * for what collides; those of the third come on top:
+ *
+ *   seconds = (memory^4 + work^4)^(1/4) + rest,   each a sum of part[i] * value[first + i]
+ *
+ * part[i] is the count, times the seconds that one unit of the parameter is on the device (1 for "s"; one over the
+ * bandwidth for "B"; one over the clock of all SMs for "cycles"). A model whose terms are all of the third group is a plain
+ * sum. Since the whole is homogeneous in the values, it is the sum over all terms of value times derivative (Euler): so it
+ * says by itself which term dominates, and the values can be fitted to measured times by least squares, linear step by
+ * linear step (model/fit.h), on any device (`cutt calibrate`). */
+#ifndef CUTT_MODEL_TARGET_H
+#define CUTT_MODEL_TARGET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CUTT_TERMS = 28, CUTT_PARAMETERS = 64 };
+
+/* What a value of the model means. */
+typedef struct cutt_parameter {
+  const char *name; /* "memory.lines": a word of a description file */
+  const char *unit;
+  const char *what; /* for a person */
+} cutt_parameter;
+
+/* A candidate's time, taken apart. */
+typedef struct cutt_price {
+  int first, count; /* the parameters that it is made of; count <= CUTT_TERMS */
+  int memory, work; /* so many terms are of the first group, and the next ones of the second */
+  double part[CUTT_TERMS];
+} cutt_price;
+
+/* A device as core knows it: the beginning of a backend's own struct. Immutable. */
+typedef struct cutt_target {
+  char name[96];
+  const double *value; /* of the model's parameters; NULL: the backend's own */
+  const char *source;  /* the file that the values come from; NULL: the backend's own */
+} cutt_target;
+
+/* A number in a backend's description of a device. */
+typedef enum cutt_fact_kind { CUTT_FACT_INT, CUTT_FACT_INT64, CUTT_FACT_REAL } cutt_fact_kind;
+typedef struct cutt_fact {
+  const char *name, *unit, *what;
+  cutt_fact_kind kind;
+  size_t offset;      /* in the backend's struct */
+  double least, most; /* that are allowed */
+} cutt_fact;
+
+/* All that a description file holds of a backend's devices. */
+typedef struct cutt_schema {
+  const char *backend; /* its name */
+  size_t bytes;        /* of its struct, which begins with a cutt_target */
+  const cutt_fact *facts;
+  int fact_count;
+  const cutt_parameter *parameters;
+  const double *value; /* built in: of the parameters */
+  int parameter_count; /* <= CUTT_PARAMETERS */
+} cutt_schema;
+
+/* Which model prices candidates. */
+typedef enum cutt_model { CUTT_MODEL_IS_OWN, CUTT_MODEL_IS_PAPER } cutt_model;
+
+/* The whole time, in seconds. */
+double cutt_price_seconds(const cutt_price *price, const double *value);
+
+/* The same, as the sum of slope[i] * value[first + i], slope being the derivatives; returns the whole. */
+double cutt_price_slopes(const cutt_price *price, const double *value, double slope[CUTT_TERMS]);
+
+#endif

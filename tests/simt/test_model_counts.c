@@ -1,0 +1,232 @@
+/* The closed forms of cuda/count.h, held to what the emulator counts: random problems, the first few candidates of each,
+ * all blocks run. Each quantity's predictions over exact counts: their mean has to be 1, nearly, and none may be far off.
+ *
+ * CUTT_TEST_SCALE thins out the problems, CUTT_TEST_SEED draws others. Usage: test_model_counts [PROBLEM], which prints
+ * the counts of one problem's candidates by number. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cuda/count.h"
+#include "simt/engine.h"
+#include "support/check.h"
+
+enum { PROBLEMS = 220, CANDIDATES = 3, QUANTITIES = 10, MOST_SAMPLES = 16384, FEW_SAMPLES = 150 };
+
+/* The bars: of the mean (geometric, so that half and double weigh the same), of how far off a prediction is in the mean,
+ * and of the worst ones. Kernels that store pieces where the model has them store 16 bytes ask four times as often. */
+static const double most_mean = 0.02, most_mean_of_few = 0.12;
+static const struct {
+  const char *name;
+  double most_off, least, most;
+} quantities[QUANTITIES] = {{"load requests", 0.02, 0.5, 1.4},
+                            {"load sectors", 0.02, 0.45, 1.5},
+                            {"store requests", 0.08, 0.2, 5.0},
+                            {"store sectors", 0.03, 0.5, 1.8},
+                            {"sectors of a tile's loads", 0.01, 0.85, 1.25},
+                            {"sectors of a tile's stores", 0.01, 0.85, 1.25},
+                            {"whole sectors of a tile's stores", 0.02, 0.7, 1.3},
+                            {"whole sectors of stores", 0.03, 0.6, 1.8},
+                            {"reads and writes of shared memory", 0.03, 0.6, 1.7},
+                            {"wavefronts of shared memory", 0.12, 0.3, 3.0}};
+
+typedef struct sample {
+  double ratio;
+  int problem, candidate;
+} sample;
+
+static sample samples[QUANTITIES][MOST_SAMPLES];
+static int sample_count[QUANTITIES];
+static int only_problem = -1;
+
+/* Addresses for a tensor; what is read there is zero. */
+static unsigned char *map(size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  unsigned char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Sub-tensors of tensors that are up to 8 larger in some modes. */
+static void add_gaps(test_rng *rng, test_problem *p) {
+  int64_t in = 1, out = 1;
+  p->in_strided = p->out_strided = true;
+  for (int i = 0; i < p->rank; i++) {
+    p->in_strides[i] = in;
+    p->out_strides[i] = out;
+    in *= p->extents[i] + (test_chance(rng, 30) ? test_random_in(rng, 1, 8) : 0);
+    out *= p->extents[p->perm[i]] + (test_chance(rng, 30) ? test_random_in(rng, 1, 8) : 0);
+  }
+}
+
+static test_problem draw(int number) {
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_4,
+                                     CUTT_BYTES_8, CUTT_BYTES_8, CUTT_BYTES_16};
+  const char *seed = getenv("CUTT_TEST_SEED");
+  const uint64_t others = seed ? (uint64_t)strtoull(seed, NULL, 0) : 0;
+  test_rng rng = {test_mix((uint64_t)number + (others << 32))};
+  int64_t extent[CUTT_MAX_RANK];
+  int perm[CUTT_MAX_RANK];
+  double share[CUTT_MAX_RANK], sum = 0;
+  const int rank = (int)test_random_in(&rng, 2, 8);
+  const cuttType_t type = types[test_random_in(&rng, 0, (int64_t)(sizeof types / sizeof *types) - 1)];
+  const double volume = 20000 * pow(8, (double)test_random_in(&rng, 0, 1000) / 1000);
+  for (int i = 0; i < rank; i++) sum += share[i] = (double)test_random_in(&rng, 20, 100);
+  for (int i = 0; i < rank; i++) {
+    extent[i] = lround(pow(volume, share[i] / sum));
+    if (extent[i] < 2) extent[i] = 2;
+    perm[i] = i;
+  }
+  test_shuffle(&rng, perm, rank);
+  test_problem p = test_packed(type, rank, extent, perm);
+  if (test_chance(&rng, 20)) add_gaps(&rng, &p);
+  return p;
+}
+
+static void add_sample(int quantity, double predicted, double exact, int problem, int candidate) {
+  if (exact == 0 && predicted < 1) return; /* copies do not go through shared memory */
+  assert_true(sample_count[quantity] < MOST_SAMPLES);
+  if (exact == 0) exact = 1;
+  samples[quantity][sample_count[quantity]++] = (sample){predicted / exact, problem, candidate};
+}
+
+static void print_problem(int number, int which) {
+  char line[800];
+  const test_problem p = draw(number);
+  test_problem_print(&p, line, sizeof line);
+  printf("    problem %d, candidate %d: %s\n", number, which, line);
+}
+
+static bool same_geometry(const cutt_candidate *a, const cutt_candidate *b) {
+  return a->m == b->m && a->k == b->k && a->split_m == b->split_m && a->split_k == b->split_k &&
+         a->param[CUTT_CUDA_PARAM_DIRECT] == b->param[CUTT_CUDA_PARAM_DIRECT] &&
+         a->param[CUTT_CUDA_PARAM_BATCH] == b->param[CUTT_CUDA_PARAM_BATCH];
+}
+
+static void hold(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                 const unsigned char *in, unsigned char *out, int problem, int number) {
+  const char *why = "";
+  char error[768];
+  cutt_cuda_launch launch;
+  cutt_cuda_tile tile;
+  simt_counts e;
+  int64_t written;
+  cutt_cuda_requests n;
+  memset(&e, 0, sizeof e);
+  if (!cutt_cuda_tile_derive(canonical, candidate, &tile, &why) ||
+      !cutt_cuda_lay_out(device, canonical, candidate, 16, 16, &launch, &why))
+    fail_msg("problem %d: the candidate is not accepted: %s", problem, why);
+  const simt_launch asked = simt_launch_of(&launch, canonical, in, out, device->major >= 8);
+  if (!simt_run(&asked, &written, &e, error, sizeof error)) fail_msg("problem %d: %s", problem, error);
+  cutt_cuda_count_requests(canonical, &tile, candidate, &n);
+  const double predicted[QUANTITIES] = {
+      n.load_requests, n.load_sectors, n.store_requests, n.store_sectors, n.tile_load_sectors, n.tile_store_sectors,
+      /* whole ones beside all, since there may be none */
+      n.tile_store_sectors_whole + (double)e.tile_store_sectors, n.store_sectors_whole + (double)e.store_sectors,
+      n.shared_stores + n.shared_loads, n.shared_store_wavefronts + n.shared_load_wavefronts};
+  const simt_shared_counts *s = &e.shared[1];
+  const int64_t exact[QUANTITIES] = {e.load_requests,
+                                     e.load_sectors,
+                                     e.store_requests,
+                                     e.store_sectors,
+                                     e.tile_load_sectors,
+                                     e.tile_store_sectors,
+                                     e.tile_store_sectors_whole + e.tile_store_sectors,
+                                     e.store_sectors_whole + e.store_sectors,
+                                     s->requests,
+                                     s->wavefronts};
+  if (only_problem >= 0) {
+    printf("%s, %s %d,%d/%" PRId64 ",%" PRId64 ", %s: predicted, exact\n", device->base.name,
+           cutt_method_name[candidate->method], candidate->m, candidate->k, candidate->split_m, candidate->split_k,
+           cutt_cuda_kernel_name[launch.kernel]);
+    for (int i = 0; i < QUANTITIES; i++)
+      printf("  %-34s %12.1f %10" PRId64 "\n", quantities[i].name, predicted[i], exact[i]);
+  }
+  for (int i = 0; i < QUANTITIES; i++) add_sample(i, predicted[i], (double)exact[i], problem, number);
+}
+
+static void hold_problem(const cutt_device *device, int number) {
+  const test_problem problem = draw(number);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_canonical canonical;
+  cutt_candidate list[CUTT_MAX_CANDIDATES];
+  if (only_problem >= 0) print_problem(number, 0);
+  assert_success(cutt_canonicalize(&view, &canonical));
+  const int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
+  unsigned char *in = map((size_t)canonical.in_high), *out = map((size_t)canonical.out_high);
+  assert_non_null(in);
+  assert_non_null(out);
+  for (int i = 0, done = 0; i < count && done < CANDIDATES; i++) {
+    bool again = false;
+    for (int j = 0; j < i; j++) again = again || same_geometry(&list[i], &list[j]);
+    if (again) continue;
+    done++;
+    hold(device, &canonical, &list[i], in, out, number, i);
+  }
+  munmap(in, (size_t)canonical.in_high);
+  munmap(out, (size_t)canonical.out_high);
+}
+
+static int compare_samples(const void *a, const void *b) {
+  const double x = ((const sample *)a)->ratio, y = ((const sample *)b)->ratio;
+  return (x > y) - (x < y);
+}
+
+/* Prints a quantity's line; false when a bar is missed. */
+static bool sum_up(int quantity) {
+  sample *const list = samples[quantity];
+  const int count = sample_count[quantity];
+  double logs = 0, off = 0;
+  if (count == 0) return true;
+  qsort(list, (size_t)count, sizeof *list, compare_samples);
+  for (int i = 0; i < count; i++) {
+    logs += log(fmax(list[i].ratio, 1e-3)) / count;
+    off += fabs(list[i].ratio - 1) / count;
+  }
+  const double mean = exp(logs);
+  const bool few = count < FEW_SAMPLES;
+  printf("%-34s %5d  %6.3f %6.3f  %6.3f %6.3f %6.3f %6.3f %6.3f\n", quantities[quantity].name, count, mean, off,
+         list[0].ratio, list[count / 20].ratio, list[count / 2].ratio, list[count - 1 - count / 20].ratio,
+         list[count - 1].ratio);
+  if (fabs(logs) <= log1p(few ? most_mean_of_few : most_mean) && (few || off <= quantities[quantity].most_off) &&
+      list[0].ratio >= quantities[quantity].least && list[count - 1].ratio <= quantities[quantity].most)
+    return true;
+  printf("  a bar is missed (mean 1 -+ %.2f, off by %.2f, worst %.2f and %.2f); the lowest and highest:\n",
+         few ? most_mean_of_few : most_mean, quantities[quantity].most_off, quantities[quantity].least,
+         quantities[quantity].most);
+  print_problem(list[0].problem, list[0].candidate);
+  print_problem(list[count - 1].problem, list[count - 1].candidate);
+  return false;
+}
+
+static void counts_agree(void **unused) {
+  (void)unused;
+  const int problems = test_scaled(PROBLEMS);
+  bool good = true;
+  if (only_problem >= 0) {
+    hold_problem(only_problem % 4 == 3 ? &simt_t4 : &simt_h200, only_problem);
+    return;
+  }
+  for (int i = 0; i < problems; i++) hold_problem(i % 4 == 3 ? &simt_t4 : &simt_h200, i);
+  printf("predicted over exact               count    mean    off  lowest     5%%    50%%    95%% highest\n");
+  for (int i = 0; i < QUANTITIES; i++) good = sum_up(i) && good;
+  if (!good) fail_msg("the closed forms are not what the emulator counts");
+}
+
+static int cleanup(void **unused) {
+  (void)unused;
+  simt_cleanup();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_agree)};
+  if (argc > 2) {
+    fprintf(stderr, "usage: test_model_counts [PROBLEM]\n");
+    return 2;
+  }
+  if (argc > 1) only_problem = atoi(argv[1]);
+  return cmocka_run_group_tests_name("model counts", tests, NULL, cleanup);
+}
