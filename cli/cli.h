@@ -21,6 +21,7 @@ int cutt_cli_transpose(int argc, char **argv);
 int cutt_cli_plan(int argc, char **argv);
 int cutt_cli_bench(int argc, char **argv);
 int cutt_cli_devices(int argc, char **argv);
+int cutt_cli_calibrate(int argc, char **argv);
 
 /* ------------------------------------------------------------------------------------------------------- messages */
 

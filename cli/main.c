@@ -17,6 +17,7 @@ static const command commands[] = {
     {"transpose", cutt_cli_transpose, "permute the axes of the array in an .npy file"},
     {"plan", cutt_cli_plan, "show how a permutation would be done, and what it is predicted to cost"},
     {"bench", cutt_cli_bench, "measure sets of permutations beside the speed of a plain copy"},
+    {"calibrate", cutt_cli_calibrate, "measure this machine, so that plans fit it better"},
     {"devices", cutt_cli_devices, "list the backends and instruction sets that are usable here, and why one is not"},
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -79,7 +80,8 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
 
-  if (argc < 2) return cutt_cli_misused(NULL, "no command given; there are transpose, plan, bench and devices");
+  if (argc < 2)
+    return cutt_cli_misused(NULL, "no command given; there are transpose, plan, bench, calibrate and devices");
   const char *word = argv[1];
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
   if (strcmp(word, "--version") == 0) return print_version();

@@ -117,9 +117,11 @@ function(cutt_cuda_find why)
   set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
 endfunction()
 
-# cutt_cuda_kernels(NAME...): compiles src/cuda/kernels/NAME.cu, and has src/cuda/embed.c of the calling folder carry
-# them. The compiler's report on each stays in kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
+# cutt_cuda_kernels(NAME... PROBE NAME): compiles src/cuda/kernels/NAME.cu, and has src/cuda/embed.c of the calling folder
+# carry them; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
+# kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
 function(cutt_cuda_kernels)
+  cmake_parse_arguments(PARSE_ARGV 0 of "" "PROBE" "")
   set(reason "it was configured with CUTT_CUDA=OFF")
   if(CUTT_CUDA)
     cutt_cuda_find(reason)
@@ -148,7 +150,7 @@ function(cutt_cuda_kernels)
   endif()
   set(fatbins)
   set(list "")
-  foreach(name IN LISTS ARGN)
+  foreach(name IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
     set(source "${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu")
     set(images)
     set(files)
@@ -188,7 +190,9 @@ function(cutt_cuda_kernels)
       COMMENT "Packing GPU kernels ${name}"
       VERBATIM)
     list(APPEND fatbins "${dir}/${name}.fatbin")
-    string(APPEND list " X(${name})")
+    if(NOT name STREQUAL of_PROBE)
+      string(APPEND list " X(${name})")
+    endif()
   endforeach()
 
   list(JOIN cutt_cuda_archs ", " archs)

@@ -14,20 +14,19 @@
  *
  * When two lines have one key, the faster of the two is kept: a timing is too long when something disturbed it, and
  * never too short. */
-#ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700 /* POSIX of 2008 with realpath */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
 #endif
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/error.h"
+#include "core/file.h"
 #include "core/wisdom.h"
 
 static const char header[] = "cutt wisdom, format ";
@@ -262,27 +261,18 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
   if (ignored) *ignored = 0;
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  /* Not to wait for the other end of a pipe, which is refused below. */
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which can't be opened: %s", path, strerror(errno));
+  int file = -1;
+  result = cutt_file_open("path", path, &file);
+  if (result) return result;
+  reader r = {.wisdom = wisdom, .path = path};
+  for (const cutt_backend *const *b = cutt_backends; *b && r.devices < DEVICES; ++b) {
+    const char *why = NULL;
+    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r.device[r.devices++]);
   }
-  struct stat status;
-  if (fstat(file, &status)) {
-    result = cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which can't be examined: %s", path, strerror(errno));
-  } else if (!S_ISREG(status.st_mode)) {
-    result = cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which is not a regular file", path);
-  } else {
-    reader r = {.wisdom = wisdom, .path = path};
-    for (const cutt_backend *const *b = cutt_backends; *b && r.devices < DEVICES; ++b) {
-      const char *why = NULL;
-      if ((*b)->probe(&why)) cutt_wisdom_device(*b, r.device[r.devices++]);
-    }
-    result = read_lines(&r, file);
-    if (used) *used = r.used;
-    if (ignored) *ignored = r.ignored;
-    cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r.used, r.ignored, path);
-  }
+  result = read_lines(&r, file);
+  if (used) *used = r.used;
+  if (ignored) *ignored = r.ignored;
+  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r.used, r.ignored, path);
   close(file);
   return result;
 }
@@ -330,100 +320,13 @@ static char *compose(cuttWisdom_t wisdom, size_t *length) {
   return text;
 }
 
-static bool write_all(int file, const char *text, size_t length) {
-  while (length) {
-    const ssize_t put = write(file, text, length);
-    if (put < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    text += put;
-    length -= (size_t)put;
-  }
-  return true;
-}
-
-/* So that the new name survives a power failure; where folders can't be synchronised, the file is no worse for it. */
-static void sync_folder(char *path) {
-  char *slash = strrchr(path, '/');
-  if (slash) slash[slash == path] = 0;
-  const int folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  if (fsync(folder)) cutt_log(CUTT_LOG_DEBUG, "wisdom: a folder could not be synchronised: %s", strerror(errno));
-  close(folder);
-}
-
-/* Creates a file of a name that nobody has, beside target. name: at least strlen(target) + 64 bytes. -1: errno. */
-static int create_beside(const char *target, char *name, size_t size) {
-  for (int i = 0; i < 1000; ++i) {
-    snprintf(name, size, "%s.%ld-%d.tmp", target, (long)getpid(), i);
-    const int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file >= 0 || errno != EEXIST) return file;
-  }
-  return -1;
-}
-
-/* target: where path leads to, which is not a link. mode: of the file that is there, or 0. */
-static cuttResult replace(const char *target, mode_t mode, const char *text, size_t length) {
-  const size_t size = strlen(target) + 64;
-  char *name = malloc(size);
-  if (!name) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a file name", size);
-  const char *failed = NULL;
-  int error = 0;
-  const int file = create_beside(target, name, size);
-  if (file < 0) {
-    failed = "created";
-    error = errno;
-  } else {
-    if (mode && fchmod(file, mode & 0777)) {
-      cutt_log(CUTT_LOG_WARN, "wisdom: %s could not be given the mode of %s: %s", name, target, strerror(errno));
-    }
-    if (!write_all(file, text, length)) {
-      failed = "written";
-      error = errno;
-    } else if (fsync(file)) {
-      failed = "synchronised";
-      error = errno;
-    }
-    if (close(file) && !failed) {
-      failed = "closed";
-      error = errno;
-    }
-    if (!failed && rename(name, target)) {
-      failed = "renamed";
-      error = errno;
-    }
-    if (failed) unlink(name);
-  }
-  cuttResult result = CUTT_SUCCESS;
-  if (failed) {
-    result = cutt_error(CUTT_INTERNAL_ERROR, "\"%s\" is as it was, because its temporary \"%s\" could not be %s: %s",
-                        target, name, failed, strerror(error));
-  } else {
-    sync_folder(name);
-  }
-  free(name);
-  return result;
-}
-
 cuttResult cuttWisdomSave(cuttWisdom_t wisdom, const char *path) {
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  struct stat status = {0};
-  char *target = realpath(path, NULL);
-  if (!target && errno != ENOENT) {
-    return cutt_error(errno == ENOMEM ? CUTT_INTERNAL_ERROR : CUTT_INVALID_PARAMETER,
-                      "path is \"%s\", which can't be followed: %s", path, strerror(errno));
-  }
-  if (target && (stat(target, &status) || !S_ISREG(status.st_mode))) {
-    result = cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which is there and not a regular file", path);
-  } else {
-    size_t length = 0;
-    char *text = compose(wisdom, &length);
-    result = text ? replace(target ? target : path, target ? status.st_mode : 0, text, length)
-                  : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom for \"%s\"", path);
-    free(text);
-  }
-  free(target);
+  size_t length = 0;
+  char *text = compose(wisdom, &length);
+  result = text ? cutt_file_replace("path", path, text, length)
+                : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom for \"%s\"", path);
+  free(text);
   return result;
 }

@@ -73,7 +73,7 @@ enum { /* CUmemorytype */
        CUTT_CU_MEMORY_DEVICE = 2
 };
 
-enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_EVENT_DEFAULT = 0 };
+enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_STREAM_NON_BLOCKING = 1, CUTT_CU_EVENT_DEFAULT = 0 };
 enum { CUTT_CU_CAPTURE_NONE = 0 };         /* CUstreamCaptureStatus */
 enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
 
@@ -105,6 +105,7 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(pointer_get_attribute, cuPointerGetAttribute, (void *value, int attribute, cutt_cu_address pointer))               \
   X(pointer_get_attributes, cuPointerGetAttributes,                                                                    \
     (unsigned count, int *attributes, void **values, cutt_cu_address pointer))                                         \
+  X(mem_get_info, cuMemGetInfo_v2, (size_t * unused, size_t * all))                                                    \
   X(mem_alloc, cuMemAlloc_v2, (cutt_cu_address * memory, size_t bytes))                                                \
   X(mem_free, cuMemFree_v2, (cutt_cu_address memory))                                                                  \
   X(memcpy, cuMemcpy, (cutt_cu_address to, cutt_cu_address from, size_t bytes))                                        \

@@ -2,7 +2,8 @@
  * compiler nothing, and that GCC and Clang have alike on every processor.
  *
  * The build says what there is, in a header that it makes:
- *   CUTT_CUDA_IMAGES     X(tile) X(copy) ...: <name>.fatbin in the folder CUTT_CUDA_IMAGE_DIR. Not defined: no kernels,
+ *   CUTT_CUDA_IMAGES     X(tile) X(copy) ...: <name>.fatbin in the folder CUTT_CUDA_IMAGE_DIR, and probe.fatbin. Not
+ *                        defined: no kernels,
  *   CUTT_CUDA_NONE       and why
  *   CUTT_CUDA_ARCH_LIST  75, 80, ...
  *   CUTT_CUDA_PTX, CUTT_CUDA_TOOLKIT */
@@ -35,6 +36,7 @@
       ".popsection\n");                                                                                                \
   extern const unsigned char cutt_cuda_image_##name[] __attribute__((visibility("hidden")));
 CUTT_CUDA_IMAGES
+X(probe)
 #undef X
 
 #define X(name) CUTT_CUDA_IMAGE_##name,
@@ -45,6 +47,7 @@ _Static_assert((int)CUTT_CUDA_IMAGE_COUNT < (int)CUTT_CUDA_MOST_IMAGES, "an imag
 #define X(name) .image[CUTT_CUDA_IMAGE_##name] = cutt_cuda_image_##name, .source[CUTT_CUDA_IMAGE_##name] = #name,
 const cutt_cuda_embedded cutt_cuda_kernels = {
     CUTT_CUDA_IMAGES.arch = {CUTT_CUDA_ARCH_LIST, 0},
+    .probe = cutt_cuda_image_probe,
     .ptx = CUTT_CUDA_PTX,
     .toolkit = CUTT_CUDA_TOOLKIT,
 };

@@ -63,6 +63,9 @@ typedef struct fake_control {
   double launch_seconds;                           /* what a launch takes */
   double (*seconds_of)(const fake_launch *launch); /* or else this, if set */
   double copy_seconds;
+  bool copies_nothing; /* copies within device memory only take their time */
+  size_t free_bytes;   /* of a device's memory */
+  int l2_bytes;        /* of all devices, as the library will describe them; 0: what they have */
   fake_launch last;
 
   struct CUctx_st *(*context_create)(int device); /* not current in any thread */

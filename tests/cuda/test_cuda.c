@@ -95,7 +95,7 @@ static void a_description_is_the_plans(void **unused) {
   struct CUctx_st *small = fake->context_create(1);
   fake->context_set(small);
   cuttPlan_t plan = fixture_plan();
-  static char there[65536], here[65536];
+  static char there[1 << 20], here[1 << 20];
   assert_success(cuttPlanDescribe(plan, CUTT_JSON, there, sizeof there, NULL));
   assert_non_null(strstr(there, "\"isa\":\"sm_80\""));
   assert_non_null(strstr(there, "\"backend\":\"cuda\""));

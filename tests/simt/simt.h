@@ -21,6 +21,7 @@
 typedef struct simt_position {
   uint32_t thread, threads, block;
   bool async;
+  uint32_t cycles; /* its clock: a cycle for each time that it is read */
 } simt_position;
 extern simt_position simt_now;
 
@@ -28,6 +29,7 @@ DEVICE uint32_t thread_index(void) { return simt_now.thread; }
 DEVICE uint32_t thread_count(void) { return simt_now.threads; }
 DEVICE uint32_t block_index(void) { return simt_now.block; }
 DEVICE bool has_async(void) { return simt_now.async; }
+DEVICE uint32_t cycle_count(void) { return simt_now.cycles++; }
 
 /* ------------------------------------------------------------------------------------------- memory and meetings */
 
@@ -65,6 +67,11 @@ SIMT_MEMORY(16, word4)
 #define shared_store4(...) simt_shared_store4(SIMT_SITE, __VA_ARGS__)
 #define shared_store8(...) simt_shared_store8(SIMT_SITE, __VA_ARGS__)
 #define shared_store16(...) simt_shared_store16(SIMT_SITE, __VA_ARGS__)
+
+DEVICE const unsigned char *simt_address(word2 v) {
+  return (const unsigned char *)(uintptr_t)((uint64_t)v.y << 32 | v.x);
+}
+#define global_load_address(...) simt_address(global_load8(__VA_ARGS__))
 
 /* near is a hint to a cache that the emulator does not have. */
 void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32_t at, const void *p, bool near);

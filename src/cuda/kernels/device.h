@@ -10,8 +10,10 @@
  *   CONSTANT(type)                             the type of a parameter that is a struct, read in place
  *   UNROLL(n)                                  before a loop
  *   thread_index() thread_count() block_index()
+ *   cycle_count()                              the SM's clock, modulo 2^32; accesses to memory stay on their side of it
  *   barrier()                                  of all threads of a block
  *   global_load1..16(p) global_store1..16(p, v)  naturally aligned; the number is the bytes
+ *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
  *   shared_load1..16(at) shared_store1..16(at, v)
  *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
  *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
@@ -51,6 +53,11 @@ DEVICE uint32_t thread_index(void) { return threadIdx.x; }
 DEVICE uint32_t thread_count(void) { return blockDim.x; }
 DEVICE uint32_t block_index(void) { return blockIdx.x; }
 DEVICE void barrier(void) { __syncthreads(); }
+DEVICE uint32_t cycle_count(void) {
+  uint32_t cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles)::"memory");
+  return cycles;
+}
 
 #define DEVICE_MEMORY(bytes, type)                                                                                     \
   DEVICE type global_load##bytes(const void *p) { return *(const type *)p; }                                           \
@@ -63,6 +70,13 @@ DEVICE_MEMORY(4, uint32_t)
 DEVICE_MEMORY(8, word2)
 DEVICE_MEMORY(16, word4)
 #undef DEVICE_MEMORY
+
+/* By itself, since the compiler does not know where the address leads, and may load it once for each use of it. */
+DEVICE const unsigned char *global_load_address(const void *p) {
+  const unsigned char *address;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p) : "memory");
+  return address;
+}
 
 #if __CUDA_ARCH__ >= 800
 DEVICE bool has_async(void) { return true; }

@@ -1,0 +1,152 @@
+/* cutt calibrate: measures the device at hand and writes what planning needs to know of it.
+ *
+ * The work is the library's. Here are the questions that a program asks before it writes a file, the progress bar, and
+ * Ctrl-C, which ends the calibration at the next measurement: nothing has been written by then. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli.h"
+
+static const char me[] = "calibrate";
+
+static const char help[] =
+    "Usage: cutt calibrate [OPTION]...\n"
+    "Measure the bandwidths, the latencies and the times of random permutations on this machine, fit the model that\n"
+    "predicts times to them, and write a device file that later plans on this machine use. Prints what was measured,\n"
+    "the parameters, and how good the model's choices are on problems that the fit did not see.\n\n"
+    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
+    "  --seconds S     take about so long (default: 60)\n"
+    "  --seed N        another draw of random permutations (default: 1)\n"
+    "  --threads N     CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --out FILE      write FILE, which must not exist or be a device file (default: the file of this device in\n"
+    "                  $XDG_DATA_HOME/cutt, else in ~/.local/share/cutt, where plans look for it)\n"
+    "  --json          print the report as one JSON object\n"
+    "  --quiet         no progress bar\n"
+    "  -h, --help      this help\n";
+
+enum { OPTION_BACKEND = 256, OPTION_SECONDS, OPTION_SEED, OPTION_THREADS, OPTION_OUT, OPTION_JSON, OPTION_QUIET };
+
+static const struct option options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
+                                        {"seed", required_argument, NULL, OPTION_SEED},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"out", required_argument, NULL, OPTION_OUT},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+enum { REPORT_BYTES = 65536 };
+
+typedef struct request {
+  cuttCalibration_t calibration;
+  cuttFormat_t format;
+  bool quiet;
+} request;
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+static int show_progress(void *data, double done, const char *what) {
+  cutt_cli_progress_show(data, what, done);
+  return interrupted;
+}
+
+static bool take_option(int option, request *ask) {
+  int64_t number = 0;
+  switch (option) {
+    case OPTION_BACKEND:
+      return cutt_cli_parse_backend(me, optarg, &ask->calibration.backend);
+    case OPTION_SECONDS:
+      return cutt_cli_parse_double(me, "--seconds", optarg, 0.1, 86400, &ask->calibration.seconds);
+    case OPTION_SEED:
+      if (!cutt_cli_parse_int(me, "--seed", optarg, 0, INT64_MAX, &number)) return false;
+      ask->calibration.seed = (uint64_t)number;
+      return true;
+    case OPTION_THREADS:
+      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &number)) return false;
+      ask->calibration.threads = (int)number;
+      return true;
+    case OPTION_OUT:
+      ask->calibration.path = optarg;
+      return true;
+    case OPTION_JSON:
+      ask->format = CUTT_JSON;
+      return true;
+    case OPTION_QUIET:
+      ask->quiet = true;
+      return true;
+    default:
+      return false; /* a message has been given */
+  }
+}
+
+/* May this path be written? Yes, if nothing is there, or an earlier device file. False after a message. */
+static bool may_replace(const char *path) {
+  static const char header[] = "cutt device, format ";
+  struct stat status;
+  if (stat(path, &status) != 0) return true; /* the library says what is wrong with the path, if anything is */
+  char start[sizeof header] = "";
+  FILE *file = S_ISREG(status.st_mode) ? fopen(path, "r") : NULL;
+  const int error = errno;
+  if (!file) {
+    cutt_cli_message("--out: %s is there, and %s", path,
+                     S_ISREG(status.st_mode) ? strerror(error) : "is not a regular file");
+    return false;
+  }
+  const size_t got = fread(start, 1, sizeof header - 1, file);
+  fclose(file);
+  if (got == sizeof header - 1 && memcmp(start, header, got) == 0) return true;
+  cutt_cli_message("--out: %s exists and is not a device file; it is left alone", path);
+  return false;
+}
+
+static int calibrate(request *ask) {
+  char *report = malloc(REPORT_BYTES);
+  if (!report) return cutt_cli_failed("out of memory: %d bytes for the report", REPORT_BYTES);
+  cutt_cli_progress progress = cutt_cli_progress_start(ask->quiet);
+  ask->calibration.progress = show_progress;
+  ask->calibration.data = &progress;
+  /* Once only: a second Ctrl-C ends the program at once. */
+  struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
+  sigaction(SIGINT, &action, &before);
+  size_t needed = 0;
+  const cuttResult result = cuttCalibrate(&ask->calibration, ask->format, report, REPORT_BYTES, &needed);
+  sigaction(SIGINT, &before, NULL);
+  cutt_cli_progress_clear(&progress);
+  int code;
+  if (result == CUTT_SUCCESS) {
+    if (needed > REPORT_BYTES) cutt_cli_message("the report is cut: it has %zu bytes", needed);
+    code = cutt_cli_print(report);
+  } else if (interrupted) {
+    code = cutt_cli_failed("interrupted; nothing was written");
+  } else {
+    code = cutt_cli_failed("this machine could not be calibrated: %s", cuttLastError());
+  }
+  free(report);
+  const char *used = getenv("CUTT_CALIBRATION");
+  if (code == CUTT_CLI_DONE && !ask->calibration.path && used && *used && !ask->quiet)
+    cutt_cli_message("CUTT_CALIBRATION is '%s' here, so plans will not look at the file that was written", used);
+  return code;
+}
+
+int cutt_cli_calibrate(int argc, char **argv) {
+  request ask = {.calibration = CUTT_CALIBRATION_INIT, .format = CUTT_TEXT};
+  int option;
+  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
+    if (option == 'h') return cutt_cli_print(help);
+    if (!take_option(option, &ask)) return CUTT_CLI_USAGE;
+  }
+  if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; calibrate takes options only", argv[optind]);
+  if (!cutt_cli_find_backend(ask.calibration.backend, &ask.calibration.backend)) return CUTT_CLI_FAILED;
+  if (ask.calibration.path && !may_replace(ask.calibration.path)) return CUTT_CLI_FAILED;
+  return calibrate(&ask);
+}
