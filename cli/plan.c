@@ -1,4 +1,5 @@
-/* cutt plan: the canonical problem, every candidate with its predicted cost, and the choice, for a person or as JSON.
+/* cutt plan: the canonical problem, every candidate with its predicted cost, the choice, and a drawing of its tile, for a
+ * person or as JSON and SVG.
  *
  * What is printed is the library's own description. Shape and axes on the command line are NumPy's, as everywhere in
  * this program, while the description counts from the stride-1 mode; so both are stated. */
@@ -8,11 +9,12 @@
 #include <string.h>
 
 #include "cli.h"
+#include "output.h"
 
 static const char help[] =
     "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"
-    "Show how a permutation would be done: the problem in its simplest form, every way to do it with its predicted\n"
-    "cost, and the choice. Nothing is permuted, and no file is read.\n\n"
+    "Show how a permutation would be done: the problem in its simplest form, the ways to do it with their predicted\n"
+    "cost, the choice, and what dominates its time. Nothing is permuted, and no array is read.\n\n"
     "  --shape LIST    the shape of the input array, in C order as NumPy gives it: 5,3,2,4\n"
     "  --axes LIST     axis i of the output is axis LIST[i] of the input (default: reversed)\n"
     "  --dtype DTYPE   b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16 (the number is bytes),\n"
@@ -21,6 +23,12 @@ static const char help[] =
     "  --measure       time the most promising ways and take the fastest\n"
     "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
     "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
+    "  --device NAME   for a device that need not be here: one that 'cutt devices' lists (k20x ... b200), or a\n"
+    "                  device file, whose name must have a '/' or a '.'\n"
+    "  --model NAME    what predicts: own, or paper for the one of the cuTT paper, which is for GPUs (default: own)\n"
+    "  --draw          also draw the tile of the choice over the memory that it moves\n"
+    "  --svg FILE      write that drawing to FILE as an image\n"
+    "  --force         replace FILE of --svg when it exists\n"
     "  --json          as one JSON object\n"
     "  --quiet         no message about unused lines of the wisdom file\n"
     "  -h, --help      this help\n";
@@ -33,6 +41,11 @@ enum {
   OPTION_MEASURE,
   OPTION_WISDOM,
   OPTION_BACKEND,
+  OPTION_DEVICE,
+  OPTION_MODEL,
+  OPTION_DRAW,
+  OPTION_SVG,
+  OPTION_FORCE,
   OPTION_JSON,
   OPTION_QUIET
 };
@@ -44,6 +57,11 @@ static const struct option options[] = {{"shape", required_argument, NULL, OPTIO
                                         {"measure", no_argument, NULL, OPTION_MEASURE},
                                         {"wisdom", required_argument, NULL, OPTION_WISDOM},
                                         {"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"device", required_argument, NULL, OPTION_DEVICE},
+                                        {"model", required_argument, NULL, OPTION_MODEL},
+                                        {"draw", no_argument, NULL, OPTION_DRAW},
+                                        {"svg", required_argument, NULL, OPTION_SVG},
+                                        {"force", no_argument, NULL, OPTION_FORCE},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"quiet", no_argument, NULL, OPTION_QUIET},
                                         {"help", no_argument, NULL, 'h'},
@@ -52,13 +70,13 @@ static const struct option options[] = {{"shape", required_argument, NULL, OPTIO
 static const char me[] = "plan";
 
 typedef struct plan_request {
-  const char *axes_text, *dtype, *wisdom_path;
+  const char *axes_text, *dtype, *wisdom_path, *svg_path;
   int64_t shape[CUTT_MAX_RANK];
   int axes[CUTT_MAX_RANK];
   int rank; /* -1: no shape yet */
   cuttType_t type;
   cuttOptions_t options;
-  bool json, quiet;
+  bool json, quiet, draw, force;
 } plan_request;
 
 /* By NumPy's names; the number is the bytes of an element. */
@@ -85,13 +103,31 @@ static bool read_dtype(const char *text, cuttType_t *type) {
   return false;
 }
 
-/* Either kind of text that the library describes a plan in; the caller frees it. NULL after a message. */
-static char *describe(cuttPlan_t plan, cuttFormat_t format) {
+static bool read_model(const char *text, cuttModel_t *model) {
+  *model = strcmp(text, "paper") == 0 ? CUTT_MODEL_PAPER : CUTT_MODEL;
+  if (*model == CUTT_MODEL_PAPER || strcmp(text, "own") == 0) return true;
+  cutt_cli_misused(me, "--model is '%s'; it must be own or paper", text);
+  return false;
+}
+
+/* What the library says of a plan, in one form or another. */
+typedef cuttResult (*says)(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed);
+
+static cuttResult describe(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
+  return cuttPlanDescribe(plan, (cuttFormat_t)format, buffer, size, needed);
+}
+
+static cuttResult draw(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
+  return cuttPlanDraw(plan, (cuttDrawing_t)format, buffer, size, needed);
+}
+
+/* The whole text; the caller frees it. NULL after a message. */
+static char *whole_text(cuttPlan_t plan, says say, int format) {
   size_t needed = 0;
   char *text = NULL;
-  if (cuttPlanDescribe(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
+  if (say(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
     text = malloc(needed);
-    if (text && cuttPlanDescribe(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
+    if (text && say(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
     if (!text) {
       cutt_cli_message("out of memory: %zu bytes for the description", needed);
       return NULL;
@@ -102,7 +138,22 @@ static char *describe(cuttPlan_t plan, cuttFormat_t format) {
   return NULL;
 }
 
-static int print_text(const plan_request *request, const char *description) {
+static int write_svg(cuttPlan_t plan, const plan_request *request) {
+  char *image = whole_text(plan, draw, CUTT_DRAW_SVG);
+  if (!image) return CUTT_CLI_FAILED;
+  const size_t bytes = strlen(image);
+  cutt_output output;
+  bool good = cutt_output_create(&output, request->svg_path, bytes, request->force);
+  if (good) {
+    memcpy(output.data, image, bytes);
+    cutt_cli_progress progress = cutt_cli_progress_start(true);
+    good = cutt_output_commit(&output, &progress);
+  }
+  free(image);
+  return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+}
+
+static int print_text(cuttPlan_t plan, const plan_request *request, const char *description) {
   char shape[512], axes[512], result[512], header[2048];
   int64_t list[CUTT_MAX_RANK] = {0}, moved[CUTT_MAX_RANK] = {0};
   for (int i = 0; i < request->rank; ++i) {
@@ -117,7 +168,14 @@ static int print_text(const plan_request *request, const char *description) {
            "Below, modes count from the fastest (stride-1) one: mode i is NumPy's axis %d-i.\n\n",
            shape, axes, result, request->dtype, request->rank - 1);
   int code = cutt_cli_print(header);
-  return code ? code : cutt_cli_print(description);
+  if (!code) code = cutt_cli_print(description);
+  if (code || !request->draw) return code;
+  char *drawing = whole_text(plan, draw, CUTT_DRAW_TEXT);
+  if (!drawing) return CUTT_CLI_FAILED;
+  code = cutt_cli_print("\n");
+  if (!code) code = cutt_cli_print(drawing);
+  free(drawing);
+  return code;
 }
 
 /* The library's JSON object, with NumPy's view of the problem added under the key numpy. */
@@ -143,6 +201,26 @@ static int print_json(const plan_request *request, const char *description) {
   return code;
 }
 
+/* The library has refused the problem or the options, whose fields are this program's options by the same names. */
+static int refused(void) {
+  const char *said = cuttLastError(), field[] = "options->";
+  if (strncmp(said, "options->model is", 17) == 0)
+    return cutt_cli_misused(me, "--model paper is for GPUs; on a processor it must be own, or name a GPU by --device");
+  if (strncmp(said, field, strlen(field)) != 0) return cutt_cli_misused(me, "not a problem that can be done: %s", said);
+  char text[2048] = "";
+  size_t length = 0;
+  while (*said && length + 3 < sizeof text) {
+    if (strncmp(said, field, strlen(field)) == 0) {
+      text[length++] = '-';
+      text[length++] = '-';
+      said += strlen(field);
+    } else {
+      text[length++] = *said++;
+    }
+  }
+  return cutt_cli_misused(me, "%s", text);
+}
+
 static int show_plan(const plan_request *request) {
   int64_t extents[CUTT_MAX_RANK] = {0};
   int perm[CUTT_MAX_RANK] = {0};
@@ -157,17 +235,17 @@ static int show_plan(const plan_request *request) {
   problem.extents = extents;
   problem.perm = perm;
   cuttBackend_t backend;
-  if (!cutt_cli_find_backend(request->options.backend, &backend)) return CUTT_CLI_FAILED;
+  if (!request->options.device && !cutt_cli_find_backend(request->options.backend, &backend)) return CUTT_CLI_FAILED;
   cuttPlan_t plan = NULL;
   cuttResult result = cuttPlanCreate(&plan, &problem, &request->options);
-  if (result == CUTT_INVALID_PARAMETER)
-    return cutt_cli_misused(me, "not a problem that can be done: %s", cuttLastError());
+  if (result == CUTT_INVALID_PARAMETER) return refused();
   if (result != CUTT_SUCCESS) return cutt_cli_failed("the permutation could not be planned: %s", cuttLastError());
-  char *description = describe(plan, request->json ? CUTT_JSON : CUTT_TEXT);
-  cuttPlanDestroy(plan);
-  if (!description) return CUTT_CLI_FAILED;
-  int code = request->json ? print_json(request, description) : print_text(request, description);
+  int code = request->svg_path ? write_svg(plan, request) : CUTT_CLI_DONE;
+  char *description = code ? NULL : whole_text(plan, describe, request->json ? CUTT_JSON : CUTT_TEXT);
+  if (!code && !description) code = CUTT_CLI_FAILED;
+  if (!code) code = request->json ? print_json(request, description) : print_text(plan, request, description);
   free(description);
+  cuttPlanDestroy(plan);
   return code;
 }
 
@@ -208,6 +286,20 @@ static bool take_option(int option, plan_request *request) {
     case OPTION_MEASURE:
       request->options.choice = CUTT_MEASURE;
       return true;
+    case OPTION_DEVICE:
+      request->options.device = optarg;
+      return true;
+    case OPTION_MODEL:
+      return read_model(optarg, &request->options.model);
+    case OPTION_DRAW:
+      request->draw = true;
+      return true;
+    case OPTION_SVG:
+      request->svg_path = optarg;
+      return true;
+    case OPTION_FORCE:
+      request->force = true;
+      return true;
     case OPTION_BACKEND:
       return cutt_cli_parse_backend(me, optarg, &request->options.backend);
     case OPTION_THREADS:
@@ -219,6 +311,27 @@ static bool take_option(int option, plan_request *request) {
   }
 }
 
+/* What does not go together; false after a message. */
+static bool check_options(const plan_request *request) {
+  const char *device = request->options.device;
+  if (request->rank < 0) {
+    cutt_cli_misused(me, "--shape is missing; it must be given, such as --shape 5,3,2,4");
+  } else if (!request->dtype) {
+    cutt_cli_misused(me, "--dtype is missing; it must be given, such as --dtype f8");
+  } else if (device && request->options.choice == CUTT_MEASURE) {
+    cutt_cli_misused(me, "--device is '%s', and --measure is given: only the device at hand can be measured", device);
+  } else if (device && request->wisdom_path) {
+    cutt_cli_misused(me, "--device is '%s', and --wisdom is given: wisdom is of the device at hand", device);
+  } else if (request->draw && request->json) {
+    cutt_cli_misused(me, "--draw is for people, and --json is given; with it a drawing must go to a file: --svg FILE");
+  } else if (request->force && !request->svg_path) {
+    cutt_cli_misused(me, "--force is given without --svg, whose file it replaces");
+  } else {
+    return true;
+  }
+  return false;
+}
+
 int cutt_cli_plan(int argc, char **argv) {
   plan_request request = {.rank = -1, .options = CUTT_OPTIONS_INIT};
   int option;
@@ -227,8 +340,7 @@ int cutt_cli_plan(int argc, char **argv) {
     if (!take_option(option, &request)) return CUTT_CLI_USAGE;
   }
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; plan takes options only", argv[optind]);
-  if (request.rank < 0) return cutt_cli_misused(me, "--shape is missing; it must be given, such as --shape 5,3,2,4");
-  if (!request.dtype) return cutt_cli_misused(me, "--dtype is missing; it must be given, such as --dtype f8");
+  if (!check_options(&request)) return CUTT_CLI_USAGE;
   int64_t axes[CUTT_MAX_RANK];
   int count = request.rank;
   if (request.axes_text) {
@@ -239,5 +351,6 @@ int cutt_cli_plan(int argc, char **argv) {
     for (int i = 0; i < request.rank; ++i) axes[i] = request.rank - 1 - i;
   }
   if (!cutt_cli_check_axes(me, axes, count, request.rank, request.axes)) return CUTT_CLI_USAGE;
+  if (request.svg_path && !cutt_output_check(request.svg_path, "", request.force)) return CUTT_CLI_FAILED;
   return show_plan_with_wisdom(&request);
 }

@@ -67,3 +67,20 @@ void cutt_text_add_json(cutt_text *text, const char *string) {
   }
   cutt_text_add(text, "\"");
 }
+
+void cutt_text_add_xml(cutt_text *text, const char *string) {
+  for (const unsigned char *s = (const unsigned char *)string; *s;) {
+    int length = utf8_length(s);
+    const bool none = length == 3 && s[0] == 0xef && s[1] == 0xbf && s[2] >= 0xbe; /* U+FFFE and U+FFFF */
+    if (*s == '&' || *s == '<' || *s == '>' || *s == '"') {
+      cutt_text_add(text, "&#%d;", *s);
+    } else if ((*s >= 0x20 && *s < 0x7f) || *s == '\n' || *s == '\t') {
+      cutt_text_add(text, "%c", *s);
+    } else if (length > 0 && !none) {
+      for (int i = 0; i < length; ++i) cutt_text_add(text, "%c", s[i]);
+    } else {
+      cutt_text_add(text, "?");
+    }
+    s += length > 0 ? length : 1;
+  }
+}

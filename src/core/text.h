@@ -16,5 +16,7 @@ cutt_text cutt_text_start(char *buffer, size_t size);
 void cutt_text_add(cutt_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON string, quoted and escaped. */
 void cutt_text_add_json(cutt_text *text, const char *string);
+/* Text of an XML document, escaped; what XML has no character for becomes '?'. */
+void cutt_text_add_xml(cutt_text *text, const char *string);
 
 #endif

@@ -157,6 +157,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const cuttProblem_t view = test_problem_view(&p);
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.threads = (int)number(&s, wild, 0, 4);
+  static const char *const devices[] = {"k20x", "p100", "a100", "h200"};
+  if (flags & 128) options.device = devices[byte(&s) % (sizeof devices / sizeof *devices)];
+  if (flags & 128 && byte(&s) % 2) options.model = CUTT_MODEL_PAPER;
   cuttPlan_t plan = NULL;
   const cuttResult result = cuttPlanCreate(&plan, &view, &options);
   if (result != CUTT_SUCCESS) {
@@ -170,6 +173,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char text[600];
   size_t needed = 0;
   cuttPlanInfo_t info = {.struct_size = sizeof info};
+  if (cuttPlanDraw(plan, flags & 64 ? CUTT_DRAW_SVG : CUTT_DRAW_TEXT, text, sizeof text, &needed) || needed < 2)
+    die(&p, "a plan that can't be drawn");
   if (cuttPlanDescribe(plan, flags & 64 ? CUTT_JSON : CUTT_TEXT, text, sizeof text, &needed) || needed < 2 ||
       cuttPlanGetInfo(plan, &info) || cuttPlanDestroy(plan))
     die(&p, "a plan that can't be described or destroyed");
