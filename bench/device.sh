@@ -1,7 +1,7 @@
 #!/bin/bash
 # Everything on a machine with a GPU, in one run: build for the GPU at hand, the GPU's tests, the benchmark sets at the
-# paper's volumes beside a copy on the device, PyTorch beside them where it is there, and the tests once more under
-# compute-sanitizer. Ends within 9 minutes, whatever hangs.
+# paper's volumes beside a copy on the device, calibration, the model's choices beside measured ones with and without it,
+# PyTorch where it is there, and the tests once more under compute-sanitizer. Ends within 9 minutes, whatever hangs.
 #
 #     bench/device.sh [OPTION...] FOLDER
 #
@@ -10,10 +10,16 @@
 #     --seconds N    end after N seconds (default: 530)
 #     --volume N     of `cutt bench`, elements of a tensor (default: paper)
 #     --bench-only   no tests, no sanitizer
+#     --figures-only calibration and the figures alone
+#     --samples N    of the figures, see `cutt bench --help` (default: 2)
+#     --seed S       of the figures (default: 2017)
 #     --candidates   also time every candidate of every case (cutt bench --all-candidates): takes minutes more
 #
 # FOLDER receives (and build-device, without --build, what is built):
 #     set1-f4.json ... set3-f8.json   the benches, see `man cutt`
+#     calibrated.device               what `cutt calibrate` found
+#     figures-f8.json, figures-f4.json  `cutt bench figures` with the parameters that the library comes with, and
+#     figures-f8-calibrated.json, ...   with those of calibrated.device, on the same cases
 #     torch.json                      the same cases with torch.permute().contiguous(), a copy and libcutt, taking turns
 #     device.log                      all that was printed
 # Exit status: 0 when every step that could run was good, 1 when one failed, 2 for wrong usage. A step that can't run
@@ -31,20 +37,23 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 volume=paper tests=yes candidates=() folder=''
+build='' lib='' seconds=530 volume=paper samples=2 seed=2017 tests=yes only='' candidates=() folder=''
 while (($#)); do
   case $1 in
-  --build | --lib | --seconds | --volume)
+  --build | --lib | --seconds | --volume | --samples | --seed)
     (($# > 1)) || usage "$1 needs a value"
     case $1 in
     --build) build=$2 ;;
     --lib) lib=$2 ;;
     --seconds) seconds=$2 ;;
     --volume) volume=$2 ;;
+    --samples) samples=$2 ;;
+    --seed) seed=$2 ;;
     esac
     shift
     ;;
   --bench-only) tests=no ;;
+  --figures-only) tests=no only=figures ;;
   --candidates) candidates=(--all-candidates) ;;
   -h | --help)
     sed -n '2,/^set -uo/{/^#/!d;s/^# \{0,1\}//;p;}' "$root/bench/device.sh"
@@ -150,19 +159,25 @@ run_tests() {
 
 # --------------------------------------------------------------------------------------------------------- the benches
 
-benches=()
-run_benches() {
-  local program=$build/cutt set dtype json limit=45
+# Is there a program, and a GPU that it can use?
+program=''
+can_bench() {
+  local why
+  program=$build/cutt
   if [[ ! -x $program ]]; then
     cannot bench "$program is not there (without jansson the program is not built)"
-    return
+    return 1
   fi
-  step devices 60 "$program" devices || return
-  local why
+  step devices 60 "$program" devices || return 1
   if ! why=$("$program" plan --backend cuda --shape 2,2 --dtype f4 2>&1); then
     cannot bench "$why"
-    return
+    return 1
   fi
+}
+
+benches=()
+run_benches() {
+  local set dtype json limit=45
   if ((${#candidates[@]})); then limit=300; fi
   for set in set1 set2 set3; do
     for dtype in f8 f4; do
@@ -173,6 +188,51 @@ run_benches() {
       if [[ -s $json ]]; then benches+=("$json"); fi
     done
   done
+}
+
+# --------------------------------------------------------------------------------------------------------- the figures
+
+# Results are not checked: the tests do that for every candidate. Volumes are a quarter of the paper's, which still is
+# several times what the caches hold, since every candidate runs a dozen times.
+figures=()
+run_figures() {
+  local dtype kind json calibration device=$folder/calibrated.device
+  rm -f "$device"
+  step calibrate 90 "$program" calibrate --backend cuda --seconds 40 --out "$device" --quiet
+  for kind in '' -calibrated; do
+    calibration=0
+    if [[ -n $kind ]]; then calibration=$device; fi
+    for dtype in f8 f4; do
+      json=$folder/figures-$dtype$kind.json
+      rm -f "$json"
+      if [[ -n $kind && ! -s $device ]]; then
+        cannot "figures $dtype$kind" "$device was not written"
+        continue
+      fi
+      CUTT_CALIBRATION=$calibration step "figures $dtype$kind" 75 "$program" bench figures --backend cuda \
+        --dtype "$dtype" --volume 48M --samples "$samples" --seed "$seed" --no-check --quiet --json "$json" --force
+      if [[ -s $json ]]; then figures+=("$json"); fi
+    done
+  done
+}
+
+tell_figures() {
+  "$python" - "${figures[@]}" <<'END'
+import json, pathlib, sys
+
+print("figures: quality of the choice, time of the fastest candidate over its own")
+print("%-22s %6s   %-22s   %s" % ("", "cases", "predicted: mean worst hits", "the paper's model"))
+for path in sys.argv[1:]:
+    with open(path, encoding="utf-8") as file:
+        all_cases = json.load(file)["summary"].get("choices", {}).get("all")
+    if not all_cases:
+        continue
+    line = "%-22s %6d" % (pathlib.Path(path).stem, all_cases["compared"])
+    for quality in (all_cases["quality"].get(name) for name in ("predicted", "paper")):
+        if quality:
+            line += "   %11.3f %6.3f %6.0f%%" % (quality["mean"], quality["worst"], 100 * quality["hits"])
+    print(line)
+END
 }
 
 # ------------------------------------------------------------------------------------------------------------- PyTorch
@@ -246,6 +306,10 @@ tell_result() {
       echo "(no python3: the table at the end of each bench above has its figures)"
     fi
   fi
+  if ((${#figures[@]})); then
+    if [[ -z $python ]] && command -v python3 >/dev/null; then python=python3; fi
+    if [[ -n $python ]]; then tell_figures; fi
+  fi
   for line in "${skipped[@]}"; do echo "not run  $line"; done
   for line in "${failed[@]}"; do echo "FAILED   $line"; done
   if ((${#failed[@]})); then return 1; fi
@@ -260,8 +324,11 @@ main() {
     step build 240 bash -c 'build_here "$1"' bash "$build"
   fi
   if [[ $tests == yes ]]; then run_tests; fi
-  run_benches
-  compare_with_torch
+  if can_bench; then
+    if [[ -z $only ]]; then run_benches; fi
+    run_figures
+  fi
+  if [[ -z $only ]]; then compare_with_torch; fi
   if [[ $tests == yes ]]; then sanitize_all; fi
   tell_result
 }

@@ -23,25 +23,28 @@
 static const char me[] = "bench";
 
 static const char help[] =
-    "Usage: cutt bench set1|set2|set3|FILE.csv [OPTION]...\n"
+    "Usage: cutt bench set1|set2|set3|figures|FILE.csv [OPTION]...\n"
     "Measure permutations beside the speed of a plain copy, and check the results.\n\n"
     "  set1            tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations\n"
     "  set2            the paper's tensors of rank 8 and 12: trivial, reverse and random permutations\n"
     "  set3            the 57 permutations of the TTC benchmark\n"
+    "  figures         sets 1 and 2 with --all-candidates: the paper's Fig. 5-7 and 9, chosen beside measured\n"
     "  FILE.csv        lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the\n"
     "                  fastest, output mode i is input mode perm[i]; - reads standard input\n\n"
     "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
     "  --dtype NAME    b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)\n"
     "  --volume N      elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes\n"
-    "                  (default: set1 336 MB, set2 208 MB in each tensor; set3 as listed)\n"
+    "                  (default: set1 336 MB, set2 208 MB, figures 96 MB in each tensor; set3 as listed)\n"
     "  --samples N     set1: tensors of each rank and ratio (default: 4; the paper has 500 permutations of each "
     "rank);\n"
-    "                  set2: random permutations of each tensor (default: 30; the paper has 500)\n"
+    "                  set2: random permutations of each tensor (default: 30; the paper has 500);\n"
+    "                  figures: N as for set1, 6 N as for set2 (default: 2)\n"
     "  --seed S        another draw of cases (default: 2017)\n"
     "  --threads N     CPU: use N threads (default: OMP_NUM_THREADS, else all cores)\n"
     "  --measure       choose by timing, and compare with the model's choice\n"
     "  --beta B        out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)\n"
-    "  --all-candidates  also time every way to do each case, and write them with --json\n"
+    "  --all-candidates  also time every way to do each case, judge the model by it, and write them with --json\n"
+    "  --candidates N  the same for N ways of each case, those that the model puts first (figures: on the CPU 24)\n"
     "  --full-check    on a GPU: check every element of every result (default: 8 MB of pieces of each)\n"
     "  --no-check      do not check the results\n"
     "  --json FILE     write machine, results and summary; - is standard output, and the tables then go to stderr\n"
@@ -61,6 +64,7 @@ enum {
   OPTION_MEASURE,
   OPTION_BETA,
   OPTION_ALL_CANDIDATES,
+  OPTION_CANDIDATES,
   OPTION_FULL_CHECK,
   OPTION_NO_CHECK,
   OPTION_JSON,
@@ -79,6 +83,7 @@ static const struct option options[] = {{"backend", required_argument, NULL, OPT
                                         {"measure", no_argument, NULL, OPTION_MEASURE},
                                         {"beta", required_argument, NULL, OPTION_BETA},
                                         {"all-candidates", no_argument, NULL, OPTION_ALL_CANDIDATES},
+                                        {"candidates", required_argument, NULL, OPTION_CANDIDATES},
                                         {"full-check", no_argument, NULL, OPTION_FULL_CHECK},
                                         {"no-check", no_argument, NULL, OPTION_NO_CHECK},
                                         {"json", required_argument, NULL, OPTION_JSON},
@@ -90,16 +95,19 @@ static const struct option options[] = {{"backend", required_argument, NULL, OPT
                                         {NULL, 0, NULL, 0}};
 
 enum { PAPER_VOLUME = -1, DEFAULT_VOLUME = 0 };
+enum { FIGURES = 4, FIGURES_CPU_CANDIDATES = 24 };
 
 /* What the command line asks for. */
 typedef struct request {
   const char *set; /* as given: "set1", "FILE.csv" */
-  int number;      /* 1, 2, 3; 0 for a file */
+  int number;      /* 1, 2, 3, FIGURES; 0 for a file */
   cuttBackend_t backend;
   const cutt_bench_dtype *dtype;
-  int64_t volume;  /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
-  int64_t samples; /* -1: the set's default */
+  int64_t volume;        /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
+  bool volume_as_listed; /* set2 and figures: the paper's tensors as they are */
+  int64_t samples;       /* -1: the set's default */
   int64_t seed, threads;
+  int64_t most_candidates; /* 0: not said */
   double beta;
   cutt_bench_check_t check;
   bool measure, all_candidates, list, force, quiet;
@@ -160,6 +168,9 @@ static int read_option(int option, request *ask) {
     case OPTION_ALL_CANDIDATES:
       ask->all_candidates = true;
       break;
+    case OPTION_CANDIDATES:
+      good = cutt_cli_parse_int(me, "--candidates", optarg, 1, 100000, &ask->most_candidates);
+      break;
     case OPTION_FULL_CHECK:
       ask->check = CUTT_BENCH_CHECK_ALL;
       break;
@@ -188,25 +199,39 @@ static int read_option(int option, request *ask) {
   return good ? CUTT_CLI_DONE : CUTT_CLI_USAGE;
 }
 
+/* What is not said of volumes and samples. Of set 1, 336 MB a tensor: two deviations below that are 400 MB of traffic
+ * still. The figures take each case dozens of times, and some minutes with less. */
+static void set_defaults(request *ask) {
+  static const int64_t samples[] = {-1, 4, 30, -1, 2}, bytes[] = {0, 336000000, 208000000, 0, 96000000};
+  if (ask->samples < 0) ask->samples = samples[ask->number];
+  if (ask->volume == PAPER_VOLUME) {
+    ask->volume_as_listed = true;
+    ask->volume = ask->number == 1 || ask->number == FIGURES ? 200000000 : 0;
+  } else if (ask->volume == DEFAULT_VOLUME) {
+    ask->volume = bytes[ask->number] / ask->dtype->bytes;
+  }
+}
+
 /* What options say together; the operand. */
 static int check_request(int argc, char **argv, request *ask) {
   if (argc - optind != 1)
-    return cutt_cli_misused(me, argc == optind ? "no set given; it must be set1, set2, set3 or a file FILE.csv"
-                                               : "more than one set given; there may be one of set1, set2, set3 or a "
-                                                 "file FILE.csv");
+    return cutt_cli_misused(me, argc == optind ? "no set given; it must be set1, set2, set3, figures or a file FILE.csv"
+                                               : "more than one set given; there may be one of set1, set2, set3, "
+                                                 "figures or a file FILE.csv");
   ask->set = argv[optind];
   for (int i = 1; i <= 3; ++i) {
     char name[8];
     snprintf(name, sizeof name, "set%d", i);
     if (strcmp(ask->set, name) == 0) ask->number = i;
   }
+  if (strcmp(ask->set, "figures") == 0) ask->number = FIGURES;
   if (ask->number == 0 && ask->volume != DEFAULT_VOLUME)
-    return cutt_cli_misused(me, "--volume is for set1, set2 and set3; the extents in %s are taken as they are",
+    return cutt_cli_misused(me, "--volume is for set1, set2, set3 and figures; the extents in %s are taken as they are",
                             ask->set);
   if ((ask->number == 0 || ask->number == 3) && ask->samples >= 0)
-    return cutt_cli_misused(me, "--samples is for set1 and set2; %s has its own cases", ask->set);
-  if (ask->number == 1 && ask->samples == 0)
-    return cutt_cli_misused(me, "--samples is '0'; for set1 it must be a whole number from 1 to 100000");
+    return cutt_cli_misused(me, "--samples is for set1, set2 and figures; %s has its own cases", ask->set);
+  if ((ask->number == 1 || ask->number == FIGURES) && ask->samples == 0)
+    return cutt_cli_misused(me, "--samples is '0'; for %s it must be a whole number from 1 to 100000", ask->set);
   if (ask->beta != 0 && ask->dtype->computed == 0)
     return cutt_cli_misused(me,
                             "--beta needs elements to compute with; --dtype %s has none, but f2 f4 f8 c8 c16 i4 i8 do",
@@ -214,27 +239,19 @@ static int check_request(int argc, char **argv, request *ask) {
   bool whole = (double)(int64_t)ask->beta == ask->beta;
   if (!whole && (ask->dtype->computed == CUTT_I32 || ask->dtype->computed == CUTT_I64))
     return cutt_cli_misused(me, "--beta is %g; with --dtype %s it must be a whole number", ask->beta, ask->dtype->name);
-  if (ask->all_candidates && !ask->json_path && !ask->list)
-    return cutt_cli_misused(me, "--all-candidates writes to the file of --json, and there is none");
+  if (ask->all_candidates && ask->most_candidates)
+    return cutt_cli_misused(me, "--all-candidates and --candidates exclude each other");
+  const char *writer = ask->number == FIGURES ? ask->set
+                       : ask->all_candidates  ? "--all-candidates"
+                       : ask->most_candidates ? "--candidates"
+                                              : NULL;
+  if (writer && !ask->json_path && !ask->list)
+    return cutt_cli_misused(me, "%s writes to the file of --json, and there is none", writer);
   if (ask->threads == 0) ask->threads = default_threads();
 #ifndef _OPENMP
   if (ask->threads > 1) return cutt_cli_misused(me, "--threads must be 1: this program was built without OpenMP");
 #endif
-  if (ask->number == 1) {
-    if (ask->samples < 0) ask->samples = 4;
-    if (ask->volume == PAPER_VOLUME) ask->volume = 200000000;
-    /* 336 MB a tensor: two deviations below that are 400 MB of traffic still. */
-    if (ask->volume == DEFAULT_VOLUME) ask->volume = 336000000 / ask->dtype->bytes;
-  } else if (ask->number == 2) {
-    if (ask->samples < 0) ask->samples = 30;
-    if (ask->volume == PAPER_VOLUME) {
-      ask->volume = 0;
-    } else if (ask->volume == DEFAULT_VOLUME) {
-      ask->volume = 208000000 / ask->dtype->bytes;
-    }
-  } else if (ask->volume == PAPER_VOLUME) {
-    ask->volume = 0;
-  }
+  set_defaults(ask);
   return CUTT_CLI_DONE;
 }
 
@@ -275,12 +292,16 @@ static int read_cases(const request *ask, cutt_bench_cases *cases) {
     case 3:
       good = cutt_bench_set3(cases, ask->volume);
       break;
+    case FIGURES:
+      good = cutt_bench_set1(cases, (int)ask->samples, ask->volume, seed) &&
+             cutt_bench_set2(cases, 6 * (int)ask->samples, ask->volume_as_listed ? 0 : ask->volume, seed);
+      break;
     default: {
       bool is_stdin = strcmp(ask->set, "-") == 0;
       const char *name = is_stdin ? "stdin" : ask->set;
       FILE *file = is_stdin ? stdin : fopen(name, "r");
       if (!file && errno == ENOENT && !strchr(name, '.') && !strchr(name, '/'))
-        return cutt_cli_misused(me, "unknown set '%s'; it must be set1, set2, set3 or a file FILE.csv", name);
+        return cutt_cli_misused(me, "unknown set '%s'; it must be set1, set2, set3, figures or a file FILE.csv", name);
       if (!file) return cutt_cli_failed("%s can't be read: %s", name, strerror(errno));
       good = cutt_bench_read(cases, file, name, "cases", error, sizeof error);
       if (!is_stdin) fclose(file);
@@ -363,8 +384,11 @@ static bool open_run(const request *ask, int64_t bytes, cutt_bench_run *run) {
   *run = (cutt_bench_run){.values = {ask->dtype, ask->beta != 0, ask->beta},
                           .threads = (int)ask->threads,
                           .measure = ask->measure,
-                          .all_candidates = ask->all_candidates,
+                          .all_candidates = ask->all_candidates || ask->most_candidates || ask->number == FIGURES,
+                          .most_candidates = (int)ask->most_candidates,
                           .check = ask->check};
+  if (ask->number == FIGURES && !ask->all_candidates && !ask->most_candidates && ask->backend == CUTT_BACKEND_CPU)
+    run->most_candidates = FIGURES_CPU_CANDIDATES;
   run->clock = (cutt_bench_clock){.buffers = &run->buffers, .threads = run->threads};
   if (!cutt_bench_buffers_open(&run->buffers, ask->backend, (size_t)bytes, run->threads, why, sizeof why)) {
     cutt_cli_message(
@@ -407,6 +431,7 @@ static int measure(const request *ask, const cutt_bench_cases *cases, int64_t by
                             .threads = run.threads,
                             .check = name_of_check(ask),
                             .measure = ask->measure,
+                            .most_candidates = run.most_candidates,
                             .beta = ask->beta,
                             .volume = ask->volume,
                             .samples = (int)(ask->samples < 0 ? 0 : ask->samples),

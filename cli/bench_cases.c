@@ -178,7 +178,7 @@ bool cutt_bench_set1(cutt_bench_cases *cases, int samples, int64_t volume, uint6
     for (size_t r = 0; r < sizeof ratios / sizeof ratios[0]; ++r) {
       for (int sample = 0; sample < samples; ++sample) {
         stream s = open_stream(seed, 1, (uint64_t)rank, (uint64_t)ratios[r], (uint64_t)sample);
-        cutt_bench_case c = {.rank = rank};
+        cutt_bench_case c = {.set = 1, .rank = rank};
         snprintf(c.id, sizeof c.id, "r%d_%dto1_%03d", rank, ratios[r], sample + 1);
         snprintf(c.group, sizeof c.group, "rank %d, %d:1", rank, ratios[r]);
         /* Weights from 1 to the ratio, both of which occur; shuffled only once they are extents, so that those rounded
@@ -208,7 +208,7 @@ bool cutt_bench_set2(cutt_bench_cases *cases, int samples, int64_t volume, uint6
     int64_t extent[12];
   } tensor[] = {{8, {5, 3, 2, 4, 35, 33, 37, 40}}, {12, {2, 3, 4, 3, 2, 2, 3, 2, 20, 18, 22, 24}}};
   for (size_t t = 0; t < sizeof tensor / sizeof tensor[0]; ++t) {
-    cutt_bench_case base = {.rank = tensor[t].rank};
+    cutt_bench_case base = {.set = 2, .rank = tensor[t].rank};
     memcpy(base.extent, tensor[t].extent, (size_t)base.rank * sizeof base.extent[0]);
     snprintf(base.group, sizeof base.group, "rank %d", base.rank);
     if (volume > 0) scale_case(&base, volume);
@@ -390,7 +390,10 @@ bool cutt_bench_set3(cutt_bench_cases *cases, int64_t volume) {
   source from = {.array = cutt_bench_ttc57};
   bool done = read_cases(cases, &from, "set3", "set 3", error, sizeof error);
   free(from.line);
-  for (size_t i = 0; done && volume > 0 && i < cases->count; ++i) scale_case(&cases->item[i], volume);
+  for (size_t i = 0; done && i < cases->count; ++i) {
+    cases->item[i].set = 3;
+    if (volume > 0) scale_case(&cases->item[i], volume);
+  }
   return done;
 }
 

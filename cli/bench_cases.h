@@ -12,6 +12,7 @@
 typedef struct cutt_bench_case {
   char id[64];
   char group[32]; /* cases are summed up by it: "rank 3, 5:1" */
+  int set;        /* 1, 2, 3; 0: from a file */
   int rank;
   int64_t extent[CUTT_MAX_RANK]; /* of the input, stride-1 mode first */
   int perm[CUTT_MAX_RANK];       /* output mode i is input mode perm[i] */

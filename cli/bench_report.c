@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_choices.h"
 #include "bench_machine.h"
 #include "bench_time.h"
 #include "cli.h"
@@ -201,6 +202,7 @@ bool cutt_bench_print_summary(FILE *file, const cutt_bench_setup *setup, const c
     fprintf(file, "  %5.1f  %s  %s  %s  %s\n", cutt_bench_percent(r), r->c->id,
             cutt_bench_dims_text(r->c, dims, sizeof dims), cutt_bench_perm_text(r->c, perm, sizeof perm), r->method);
   }
+  if (!cutt_bench_print_choices(file, setup, results, count)) return false;
   size_t failed = count_failed(results, count);
   if (failed) fprintf(file, "%zu of %zu cases FAILED\n", failed, count);
   return true;
@@ -227,6 +229,7 @@ static json_t *json_result(const cutt_bench_setup *setup, const cutt_bench_resul
                              dims, "perm", perm, "dtype", setup->dtype, "elem_bytes", setup->elem_bytes, "threads",
                              setup->threads, "trivial", r->c->trivial);
   if (!result) return NULL;
+  if (r->c->set) json_object_set_new(result, "set", json_integer(r->c->set));
   json_t *rest;
   if (r->error[0]) {
     rest = json_pack("{s:s, s:n, s:n, s:n, s:n, s:n}", "error", r->error, "method", "seconds", "gbs", "copy_gbs",
@@ -241,6 +244,7 @@ static json_t *json_result(const cutt_bench_setup *setup, const cutt_bench_resul
     if (rest && r->predicted_seconds > 0)
       json_object_set_new(rest, "predicted_choice_seconds", json_real(r->predicted_seconds));
     if (rest && r->candidates) json_object_set(rest, "candidates", r->candidates);
+    if (rest && cutt_bench_has_choice(r)) json_object_set_new(rest, "choice", cutt_bench_json_choice(r));
   }
   if (!rest || json_object_update(result, rest) != 0) {
     json_decref(result);
@@ -288,6 +292,13 @@ static json_t *json_summary(const cutt_bench_setup *setup, const cutt_bench_resu
       groups, "plan_us", "median", 1e6 * all.plan_median, "worst", 1e6 * all.plan_worst, "worst_cases", ten);
   if (summary && all.predicted_over_measured > 0)
     json_object_set_new(summary, "predicted_over_measured", json_real(all.predicted_over_measured));
+  bool chosen = false;
+  for (size_t i = 0; i < count; ++i) chosen = chosen || cutt_bench_has_choice(&results[i]);
+  if (summary && chosen &&
+      json_object_set_new(summary, "choices", cutt_bench_json_choices(setup, results, count)) != 0) {
+    json_decref(summary);
+    return NULL;
+  }
   return summary;
 }
 

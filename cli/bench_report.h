@@ -10,6 +10,26 @@
 
 #include "bench_cases.h"
 
+/* A candidate that something chose. */
+typedef struct cutt_bench_pick {
+  int candidate;      /* its place in the list, from 1; 0: there is none */
+  double seconds;     /* the median of the final, see bench_candidates.c */
+  bool correlated;    /* of a model: whether the next is known */
+  double correlation; /* Spearman's, of the predicted and the measured times of all that was timed */
+} cutt_bench_pick;
+
+/* The first K candidates of the model, for these K. */
+enum { CUTT_BENCH_GAINS = 5 };
+extern const int cutt_bench_gain_of[CUTT_BENCH_GAINS];
+
+/* What timing its candidates says of a case. */
+typedef struct cutt_bench_choice {
+  int listed, timed;                          /* candidates; 0: none of the rest is known */
+  double copy_seconds;                        /* of a copy in turns with the final's candidates */
+  cutt_bench_pick predicted, paper, measured; /* by the model, by the paper's, and the fastest of all */
+  double gain[CUTT_BENCH_GAINS];              /* time of the fastest over that of the fastest of the first K */
+} cutt_bench_choice;
+
 typedef struct cutt_bench_result {
   const cutt_bench_case *c;
   char error[384];          /* why there are no figures, or why the result is wrong; "" when all is well */
@@ -26,7 +46,8 @@ typedef struct cutt_bench_result {
   double model_seconds;     /* what the model predicted */
   double predicted_seconds; /* with --measure: of an execution of the predicted choice, the median; else 0 */
   json_t *candidate;        /* the choice, as the library describes it; or NULL */
-  json_t *candidates;       /* with --all-candidates: all of them, each with "seconds"; else NULL */
+  json_t *candidates;       /* with --all-candidates: all of them, those that were timed with "seconds"; else NULL */
+  cutt_bench_choice choice; /* with --all-candidates */
 } cutt_bench_result;
 
 /* What was asked for, as far as the report says it. */
@@ -38,6 +59,7 @@ typedef struct cutt_bench_setup {
   int threads;       /* CPU */
   const char *check; /* "all", "sample", "nothing" */
   bool measure;
+  int most_candidates; /* 0: all */
   double beta;
   int64_t volume; /* 0: as listed */
   int samples;

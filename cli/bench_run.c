@@ -159,7 +159,7 @@ void cutt_bench_run_case(cutt_bench_run *run, const cutt_bench_case *c, cutt_ben
               cutt_bench_execute_checked(run, c, p.chosen, result->error, size) && describe(p.chosen, result) &&
               time_case(run, &p, bytes, result);
   if (good && run->all_candidates)
-    result->candidates = cutt_bench_time_candidates(run, c, p.chosen, result->error, size);
+    result->candidates = cutt_bench_time_candidates(run, c, p.chosen, &result->choice, result->error, size);
   cuttPlanDestroy(p.chosen);
   cuttPlanDestroy(p.predicted);
 }

@@ -12,6 +12,7 @@ typedef struct cutt_bench_run {
   cutt_bench_values values;
   int threads;
   bool measure, all_candidates;
+  int most_candidates; /* of a case, to be timed; 0: all */
   cutt_bench_check_t check;
   cutt_bench_clock clock;
 } cutt_bench_run;

@@ -80,6 +80,61 @@ static void files_merge(void **unused) {
   assert_success(cuttWisdomDestroy(merged));
 }
 
+/* An entry's text ends with its time in picoseconds: *context. */
+static void set_time(char *entry, size_t room, void *context) {
+  char *time = strrchr(entry, ' ');
+  assert_non_null(time);
+  wisdom_put(entry, room, time + 1, strlen(time + 1), context);
+}
+
+/* An entry's second word is its device. */
+static void set_machine(char *entry, size_t room, void *context) {
+  char *device = strchr(entry, ' ');
+  assert_non_null(device);
+  wisdom_put(entry, room, device + 1, strcspn(device + 1, " "), context);
+}
+
+static size_t count_entries(const char *text, const char *words) {
+  size_t count = 0;
+  for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+    char one[8192];
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(line, "\n"), line);
+    count += wisdom_is_entry(line) && strstr(one, words);
+  }
+  return count;
+}
+
+/* Two runs of this machine and one of another: the union is saved, and of two entries for one problem the faster. */
+static void merging_keeps_the_faster(void **unused) {
+  (void)unused;
+  static char slow_time[] = "777000000", fast_time[] = "333000000", machine[] = "cpu/some-other-machine";
+  size_t size;
+  char *text = wisdom_saved(&size);
+  char *slow = wisdom_edited(text, set_time, slow_time), *fast = wisdom_edited(text, set_time, fast_time);
+  char *others = wisdom_edited(slow, set_machine, machine);
+  const char *const order[][3] = {{slow, fast, others}, {fast, others, slow}, {others, slow, fast}};
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    cuttWisdom_t all = wisdom_fresh();
+    for (int file = 0; file < 3; file++) {
+      const bool foreign = order[i][file] == others;
+      wisdom_write_file(wisdom_path, order[i][file], strlen(order[i][file]));
+      wisdom_assert_load(all, wisdom_path, foreign ? 0 : WISDOM_PROBLEMS, foreign ? WISDOM_PROBLEMS : 0);
+    }
+    assert_success(cuttWisdomSave(all, wisdom_other_path));
+    assert_success(cuttWisdomDestroy(all));
+    char *merged = wisdom_read_file(wisdom_other_path, &size);
+    assert_int_equal(count_entries(merged, ""), 2 * WISDOM_PROBLEMS);
+    assert_int_equal(count_entries(merged, fast_time), WISDOM_PROBLEMS);
+    assert_int_equal(count_entries(merged, slow_time), WISDOM_PROBLEMS);
+    assert_int_equal(count_entries(merged, machine), WISDOM_PROBLEMS);
+    free(merged);
+  }
+  free(text);
+  free(slow);
+  free(fast);
+  free(others);
+}
+
 static void empty_wisdom(void **unused) {
   (void)unused;
   cuttWisdom_t wisdom = wisdom_fresh();
@@ -149,9 +204,13 @@ static void full_disk_leaves_the_old_file(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(saves_and_loads),       cmocka_unit_test(the_same_choice_comes_back),
-      cmocka_unit_test(files_merge),           cmocka_unit_test(empty_wisdom),
-      cmocka_unit_test(refuses_bad_arguments), cmocka_unit_test(full_disk_leaves_the_old_file),
+      cmocka_unit_test(saves_and_loads),
+      cmocka_unit_test(the_same_choice_comes_back),
+      cmocka_unit_test(files_merge),
+      cmocka_unit_test(merging_keeps_the_faster),
+      cmocka_unit_test(empty_wisdom),
+      cmocka_unit_test(refuses_bad_arguments),
+      cmocka_unit_test(full_disk_leaves_the_old_file),
   };
   return cmocka_run_group_tests_name("wisdom", tests, wisdom_open_folder, wisdom_close_folder);
 }
