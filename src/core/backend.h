@@ -37,19 +37,21 @@ enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
 
 /* A candidate looked at closely, for people, and for fitting the model to measured times. Counts are of one execution. */
 typedef struct cutt_explanation {
-  cutt_price price;           /* sums up to the time that the backend's own model predicts */
-  int64_t tile[CUTT_MAX_RANK]; /* extent of each canonical mode in a tile; 1 outside of it */
-  int64_t row_length, rows;   /* runs of the input in a tile: elements, how many */
+  cutt_price price;               /* sums up to the time that the backend's own model predicts */
+  int64_t tile[CUTT_MAX_RANK];    /* extent of each canonical mode in a tile; 1 outside of it */
+  int64_t row_length, rows;       /* runs of the input in a tile: elements, how many */
   int64_t column_length, columns; /* runs of the output */
   int64_t tiles;
-  int64_t shared_bytes;       /* of a block; 0 where there is no such thing */
-  int blocks_per_sm;          /* resident at once; 0 likewise */
-  double occupancy;           /* threads resident on an SM over the most that it takes; 0 likewise */
+  int64_t shared_bytes;             /* of a block; 0 where there is no such thing */
+  int blocks_per_sm;                /* resident at once; 0 likewise */
+  double occupancy;                 /* threads resident on an SM over the most that it takes; 0 likewise */
   double read_units, written_units; /* units of memory touched: sectors of 32 bytes on a GPU, lines of 64 on a CPU */
-  double least_units;         /* the same, each side, if every unit were used whole */
-  const char *unit;           /* "sectors", "lines" */
+  double least_units;               /* the same, each side, if every unit were used whole */
+  double partial_units;             /* of those written: that a tile, or a run past the caches, fills in part */
+  double requests, wavefronts;      /* of warps to memory; of shared memory; 0 where there is no such thing */
+  const char *unit;                 /* "sectors", "lines" */
   int unit_bytes;
-  double copy_seconds;        /* what a plain copy of the same bytes is predicted to take */
+  double copy_seconds; /* what a plain copy of the same bytes is predicted to take */
 } cutt_explanation;
 
 /* Something to be timed. */

@@ -111,6 +111,9 @@ static void add_explanation(const struct cuttPlanStruct *plan, const cutt_candid
   add_named(text, "read_units", e.read_units);
   add_named(text, "written_units", e.written_units);
   add_named(text, "least_units", e.least_units);
+  add_named(text, "partial_units", e.partial_units);
+  add_named(text, "requests", e.requests);
+  add_named(text, "wavefronts", e.wavefronts);
   cutt_text_add(text, ",\"terms\":[");
   for (int i = 0; i < count; ++i) {
     cutt_text_add(text, "%s{\"name\":\"%s\",\"seconds\":", i ? "," : "", terms[i].parameter->name);

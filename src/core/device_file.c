@@ -5,7 +5,7 @@
  *   backend cuda
  *   key cuda-NVIDIA_H200-...
  *   name NVIDIA H200
- *   fact sms 132
+ *   fact sms 132 1
  *   fact l2_bytes 62914560 B
  *   parameter memory.lines 1.0625 B
  *   end

@@ -110,10 +110,11 @@ static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *opti
                       options->device);
   }
   if (options->device && options->wisdom) {
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "options->device is '%s' and options->wisdom is given; wisdom is of the device at hand: one of the "
-                      "two must be NULL",
-                      options->device);
+    return cutt_error(
+        CUTT_INVALID_PARAMETER,
+        "options->device is '%s' and options->wisdom is given; wisdom is of the device at hand: one of the "
+        "two must be NULL",
+        options->device);
   }
   if (!options->measure_in != !options->measure_out) {
     return cutt_error(CUTT_INVALID_PARAMETER, "options->%s is NULL and options->%s is not; give both or neither",

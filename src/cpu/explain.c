@@ -35,6 +35,7 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   }
   e->read_units = e->least_units + n[CUTT_CPU_COUNT_WASTE];
   e->written_units = e->least_units + n[CUTT_CPU_COUNT_PARTS];
+  e->partial_units = n[CUTT_CPU_COUNT_PARTS];
   /* A copy takes the lines, and the start. */
   const double *value = machine->base.value + e->price.first;
   const int at_all_times[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};

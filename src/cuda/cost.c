@@ -25,6 +25,7 @@ enum {
   /* memory */
   TRAFFIC,
   COPIED,
+  CACHED,
   WRITTEN_SECTORS,
   READ_LINES,
   WRITTEN_LINES,
@@ -61,14 +62,16 @@ _Static_assert((int)PARAMETERS == (int)CUTT_CUDA_PARAMETERS, "cost.h says how ma
 const cutt_parameter cutt_cuda_parameters[PARAMETERS] = {
     [TRAFFIC] = {"traffic", "B", "bytes read and written through shared memory"},
     [COPIED] = {"copied", "B", "bytes read and written by a copy of runs"},
+    [CACHED] = {"cached", "B", "bytes read and written where L2 holds both tensors"},
     [WRITTEN_SECTORS] = {"written_sectors", "B", "bytes of sectors that are written in part, beyond the output's own"},
     [READ_LINES] = {"read_lines", "B", "bytes of lines that are read in part, beyond the input's own"},
     [WRITTEN_LINES] = {"written_lines", "B", "bytes of lines that are written in part, beyond the output's own"},
     [RUNS] = {"runs", "B", "runs that are copied"},
-    [PRESSED_SECTORS] = {"pressed_sectors", "B",
-                         "the same of columns' sectors, by the square of the share of L2 that tiles in flight take"},
+    [PRESSED_SECTORS] =
+        {"pressed_sectors", "B",
+         "bytes of sectors that columns end in, by the square of the share of L2 that tiles in flight take"},
     [PRESSED_LINES] = {"pressed_lines", "B",
-                       "the same of rows' lines, by the square of the share of L2 that tiles in flight take"},
+                       "bytes of lines that rows end in, by the square of the share of L2 that tiles in flight take"},
     [PADDING] = {"padding", "B", "bytes that tiles at edges lack"},
     [FLIGHT] = {"flight", "B", "bytes that memory could move, had it been asked for enough at once"},
     [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
@@ -91,14 +94,34 @@ const cutt_parameter cutt_cuda_parameters[PARAMETERS] = {
 };
 
 /* Fitted on an H200: docs/performance.md. */
-const double cutt_cuda_values[PARAMETERS] = {
-    [TRAFFIC] = 1.04,        [COPIED] = 1.01,          [WRITTEN_SECTORS] = 1.54, [READ_LINES] = 0.362,
-    [WRITTEN_LINES] = 0.108, [PRESSED_SECTORS] = 4.12, [PRESSED_LINES] = 0.388,  [RUNS] = 31,
-    [PADDING] = 0.048,       [FLIGHT] = 0.188,         [TAIL] = 0.288,           [CONFLICTS] = 0.253,
-    [LARGE_BLOCKS] = 0.0616, [COPIES] = 3.57,          [LOADS] = 1.82,           [LOAD_UNITS] = 2.4,
-    [STORE_UNITS] = 136,     [GATHERS] = 3.97,         [UNALIGNED] = 8.74,       [TILES] = 783,
-    [LATENCY] = 339,         [COPY_TILES] = 784,       [LAUNCH] = 1.28,          [START] = 100,
-    [TABLES] = 48.9,         [LAST_LOADS] = 17,        [LAST_STORES] = 2.59};
+const double cutt_cuda_values[PARAMETERS] = {[TRAFFIC] = 1.03,
+                                             [COPIED] = 1.05,
+                                             [CACHED] = 0.56,
+                                             [WRITTEN_SECTORS] = 1.57,
+                                             [READ_LINES] = 0.376,
+                                             [WRITTEN_LINES] = 0.115,
+                                             [PRESSED_SECTORS] = 3.61,
+                                             [PRESSED_LINES] = 0.386,
+                                             [RUNS] = 50,
+                                             [PADDING] = 0.037,
+                                             [FLIGHT] = 0.192,
+                                             [TAIL] = 0.223,
+                                             [CONFLICTS] = 0.271,
+                                             [LARGE_BLOCKS] = 0.0616,
+                                             [COPIES] = 3,
+                                             [LOADS] = 2.54,
+                                             [LOAD_UNITS] = 3.69,
+                                             [STORE_UNITS] = 138,
+                                             [GATHERS] = 3.78,
+                                             [UNALIGNED] = 8.56,
+                                             [TILES] = 740,
+                                             [LATENCY] = 317,
+                                             [COPY_TILES] = 700,
+                                             [LAUNCH] = 1.24,
+                                             [START] = 469,
+                                             [TABLES] = 44,
+                                             [LAST_LOADS] = 17,
+                                             [LAST_STORES] = 2.4};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -187,14 +210,19 @@ void cutt_cuda_side_count(const cutt_canonical *c, const int *order, int count, 
   side->lines = partial(bytes, align, LINE);
 }
 
+/* Do both tensors stay in L2, where they may be from the last time, half of it being left to others? */
+static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
+  return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
+}
+
 /* What memory takes at least, with tiles through shared memory. */
-static double least_memory(const cutt_canonical *c, const double *v, double byte, double padding, double sectors,
-                           double written_lines, double read_lines) {
+static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
+                           double sectors, double written_lines, double read_lines) {
   const double bytes = (double)c->volume * c->elem_bytes;
   const double traffic = c->scale.active && c->scale.reads_out ? 3 : 2;
   return bytes * byte *
-         (traffic * (v[TRAFFIC] + padding * v[PADDING]) + sectors * v[WRITTEN_SECTORS] +
-          written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
+         (traffic * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
+          sectors * v[WRITTEN_SECTORS] + written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
 }
 
 static const double *values_of(const cutt_device *d) { return d->base.value ? d->base.value : cutt_cuda_values; }
@@ -207,7 +235,7 @@ static double least(const cutt_device *d, const double *v, double memory, double
 double cutt_cuda_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_side *rows,
                                 const cutt_cuda_side *columns, double tile_elements, int threads) {
   const double *v = values_of(d);
-  const double memory = least_memory(c, v, 1 / cutt_cuda_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
+  const double memory = least_memory(d, c, v, 1 / cutt_cuda_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
                                      columns->sectors, columns->lines, rows->lines);
   const double slots = larger(1, (double)cutt_cuda_occupancy(d, false, threads, 0) * d->sms);
   return least(d, v, memory, (double)c->volume / tile_elements / slots * 1e-9 * v[TILES]);
@@ -217,7 +245,7 @@ double cutt_cuda_least_of_tile(const cutt_device *d, const cutt_canonical *c, co
                                const cutt_cuda_counts *n, int threads) {
   if (n->widest.copies) return 0;
   const double *v = values_of(d);
-  const double memory = least_memory(c, v, 1 / cutt_cuda_copy_bandwidth(d), n->padding, n->written_sectors,
+  const double memory = least_memory(d, c, v, 1 / cutt_cuda_copy_bandwidth(d), n->padding, n->written_sectors,
                                      n->written_lines, n->read_lines);
   const double slots = (double)cutt_cuda_occupancy(d, false, threads, n->table_bytes + n->shared_bytes) * d->sms;
   const double load = n->widest.load > 0 ? n->widest.load : 4, bytes = (double)c->volume * c->elem_bytes;
@@ -356,7 +384,7 @@ bool cutt_cuda_price(const cutt_device *d, const cutt_canonical *c, const cutt_c
   price->memory = WORK;
   price->work = STARTING - WORK;
   memset(part, 0, PARAMETERS * sizeof *part);
-  part[direct ? COPIED : TRAFFIC] = traffic;
+  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
   part[READ_LINES] = n->read_lines * bytes * byte;
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;

@@ -8,6 +8,7 @@
 
 #include "core/device_file.h"
 #include "cuda/cost.h"
+#include "cuda/count.h"
 #include "cuda/launch.h"
 #include "cuda/probe.h"
 
@@ -91,6 +92,8 @@ cuttResult cutt_cuda_measure_target(cutt_target *target, double seconds, bool (*
 
 /* ------------------------------------------------------------------------------------------------------ explanation */
 
+static double larger(double a, double b) { return a > b ? a : b; }
+
 void cutt_cuda_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                        cutt_explanation *e) {
   const cutt_device *device = (const cutt_device *)target;
@@ -121,6 +124,11 @@ void cutt_cuda_explain(const cutt_target *target, const cutt_canonical *canonica
   e->shared_bytes = (int64_t)ceil(counts.table_bytes + stages * counts.shared_bytes);
   e->blocks_per_sm = cutt_cuda_occupancy(device, direct, candidate->threads, (double)e->shared_bytes);
   e->occupancy = (double)e->blocks_per_sm * candidate->threads / (device->sm_threads > 0 ? device->sm_threads : 1);
-  e->read_units = e->least_units * (1 + counts.read_sectors);
-  e->written_units = e->least_units * (1 + counts.written_sectors);
+  cutt_cuda_requests requests;
+  cutt_cuda_count_requests(canonical, &tile, candidate, &requests);
+  e->read_units = larger(e->least_units, requests.tile_load_sectors);
+  e->written_units = larger(e->least_units, requests.tile_store_sectors);
+  e->partial_units = larger(0, requests.tile_store_sectors - requests.tile_store_sectors_whole);
+  e->requests = requests.load_requests + requests.store_requests;
+  e->wavefronts = requests.shared_store_wavefronts + requests.shared_load_wavefronts;
 }
