@@ -261,7 +261,8 @@ static void every_candidate(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     const cuttProblem_t view = test_problem_view(&c.p);
     assert_success(cutt_canonicalize(&view, &one.canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &one.canonical, c.options.threads, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &one.canonical,
+                                                 c.options.threads, list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       one.candidate = list[n];
       for (long refuse = 1;; refuse++) { /* a candidate may need no memory at all, so refuse_each would complain */
@@ -420,7 +421,8 @@ static void candidate_executions_allocate_nothing(void **unused) {
     cutt_canonical canonical;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     assert_success(cutt_canonicalize(&view, &canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
+                                                 list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       void *prepared;
       assert_success(cutt_cpu_backend.prepare(&canonical, &list[n], &prepared));
@@ -448,7 +450,9 @@ static void enumeration_allocates_nothing(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     watch(0, 0);
     const cuttResult result = cutt_canonicalize(&view, &canonical);
-    if (!result) cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads, list, CUTT_MAX_CANDIDATES);
+    if (!result)
+      cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads, list,
+                                 CUTT_MAX_CANDIDATES);
     unwatch();
     assert_success(result);
     assert_int_equal(heap.count, 0);

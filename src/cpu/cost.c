@@ -40,7 +40,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
   return dense * c->elem_bytes;
 }
 
-enum { L1_SETS_BYTES = 4096, L2_WAYS = 16 };
+enum { L1_SETS_BYTES = 4096, L2_WAYS = 16, TLB_ENTRIES = 64 };
 
 typedef struct row_lines {
   int64_t runs;     /* separate runs that the rows of a tile are in */
@@ -144,6 +144,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
     }
     if (rows.lines > cache_holds(machine->l2_bytes, L2_WAYS, rows.distance)) n[CUTT_CPU_COUNT_RELOADS] = again;
   }
+  if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
   if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
 }
@@ -163,17 +164,21 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
       {level ".reloads", "ns", "a line again from beyond L2, " where},                                                 \
       {level ".windows", "ns", "a window read, " where},                                                               \
       {level ".spread", "ns", "a line, for each doubling of input streams beyond 16, " where},                         \
-      {level ".start", "ns", "an execution, " where}, {level ".fork", "ns", "waking and joining threads, " where}
+      {level ".pages", "ns", "a line of a tile of more than 64 input runs, " where},                                   \
+      {level ".start", "ns", "an execution, " where}, {                                                                \
+    level ".fork", "ns", "waking and joining threads, " where                                                          \
+  }
 const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     NAMED("l2", "data in L2"), NAMED("l3", "data in the last-level cache"), NAMED("memory", "data in memory")};
 
 /* From a least-squares fit over random problems on one machine: docs/performance.md. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
-       spread start fork */
-    0.37, 0.50, 0.05, 3.0,  3.4, 0.81, 0.34, 0.48, 6.6, 0.32, 1.2, 13.0, 0.05, 0.05, 1.5, 0.10, 30, 3000,
-    2.08, 0.23, 0.10, 6.0,  5.9, 0.30, 0.24, 0.37, 5.0, 0.20, 0.1, 10.0, 0.05, 0.23, 1.5, 0.66, 30, 3000,
-    1.70, 0.30, 0.40, 16.0, 4.2, 0.60, 0.40, 0.90, 4.0, 0.36, 2.2, 39.0, 0.05, 0.10, 1.5, 1.15, 30, 3000,
+       spread pages start fork */
+    0.676, 0.115,  0.0499, 3,     2.93,  0,      0.266, 0.469, 10.8,  0.264,  0.836, 12.1,  0,    0,     2.59,
+    0.131, 0.0557, 28.1,   3e+03, 1.58,  0.0872, 0.097, 6,     7.7,   0.0647, 0.27,  0.6,   2.73, 0.193, 0.0614,
+    3.72,  0.0501, 0.23,   1.36,  0.567, 0,      29.5,  3e+03, 1.1,   0.247,  0.369, 17.7,  1.7,  0.833, 0.387,
+    0.329, 4.39,   0.305,  1.15,  10.4,  0.067,  0.735, 1.69,  0.216, 0.408,  30,    3e+03,
 };
 
 void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
@@ -181,7 +186,7 @@ void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, co
   double *n = price->part;
   cutt_cpu_count(c, candidate, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
-  const int level = 2 * bytes <= (double)machine->l2_bytes         ? CUTT_CPU_IN_L2
+  const int level = 2 * bytes <= (double)machine->l2_bytes   ? CUTT_CPU_IN_L2
                     : bytes <= (double)machine->stream_bytes ? CUTT_CPU_IN_L3
                                                              : CUTT_CPU_IN_MEMORY;
   const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;

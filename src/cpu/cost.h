@@ -24,6 +24,7 @@ enum {
   CUTT_CPU_COUNT_RELOADS,    /* lines that come from further away once more, because L2 does not hold them */
   CUTT_CPU_COUNT_WINDOWS,    /* window: windows read */
   CUTT_CPU_COUNT_SPREAD,     /* lines, times the doublings of the input streams of a tile beyond 16 */
+  CUTT_CPU_COUNT_PAGES,      /* lines of tiles with more input runs than a TLB of the first level has entries */
   CUTT_CPU_COUNT_STARTS,     /* executions */
   CUTT_CPU_COUNT_FORKS,      /* executions by more than one thread */
   CUTT_CPU_COUNTS

@@ -31,8 +31,8 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   if (format == CUTT_JSON) {
     cutt_text_add(text, "\"name\": ");
     cutt_text_add_json(text, name);
-    cutt_text_add(text, ", \"threads\": %d, \"l1_bytes\": %lld, \"l2_bytes\": %lld, \"l3_bytes\": %lld, ",
-                  threads, (long long)m->l1_bytes, (long long)m->l2_bytes, (long long)m->l3_bytes);
+    cutt_text_add(text, ", \"threads\": %d, \"l1_bytes\": %lld, \"l2_bytes\": %lld, \"l3_bytes\": %lld, ", threads,
+                  (long long)m->l1_bytes, (long long)m->l2_bytes, (long long)m->l3_bytes);
     cutt_text_add(text, "\"instruction_sets\": [");
   } else {
     cutt_text_add(text, "  processor        %s\n  threads          %d\n", name, threads);

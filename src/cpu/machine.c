@@ -17,8 +17,10 @@
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
-#define SIZE(name, what) {#name, "B", what, CUTT_FACT_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15}
-#define SPEED(name, what) {#name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15}
+#define SIZE(name, what)                                                                                               \
+  { #name, "B", what, CUTT_FACT_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15 }
+#define SPEED(name, what)                                                                                              \
+  { #name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
 static const cutt_fact facts[] = {
     SIZE(l1_bytes, "data cache of the first level"),
     SIZE(l2_bytes, "cache of the second level"),

@@ -6,18 +6,18 @@
 #include <string.h>
 
 const cutt_device fixture_h200 = {.base.name = "NVIDIA H200",
-                                       .major = 9,
-                                       .minor = 0,
-                                       .sms = 132,
-                                       .sm_threads = 2048,
-                                       .sm_blocks = 32,
-                                       .sm_shared = 233472,
-                                       .block_shared = 232448,
-                                       .reserved_shared = 1024,
-                                       .l2_bytes = 62914560,
-                                       .memory_bytes = INT64_C(139) << 30,
-                                       .clock_hz = 1.98e9,
-                                       .memory_bandwidth = 2 * 3.201e9 * 768};
+                                  .major = 9,
+                                  .minor = 0,
+                                  .sms = 132,
+                                  .sm_threads = 2048,
+                                  .sm_blocks = 32,
+                                  .sm_shared = 233472,
+                                  .block_shared = 232448,
+                                  .reserved_shared = 1024,
+                                  .l2_bytes = 62914560,
+                                  .memory_bytes = INT64_C(139) << 30,
+                                  .clock_hz = 1.98e9,
+                                  .memory_bandwidth = 2 * 3.201e9 * 768};
 
 fake_control_t *fake;
 

@@ -2,8 +2,8 @@
 #ifndef CUTT_TESTS_CUDA_FIXTURE_H
 #define CUTT_TESTS_CUDA_FIXTURE_H
 
-#include "model/device.h"
 #include "cuda/fake_driver.h"
+#include "model/device.h"
 #include "support/check.h"
 
 extern fake_control_t *fake;

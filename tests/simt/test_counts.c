@@ -58,9 +58,9 @@ static unsigned char *map(size_t bytes) {
 }
 
 /* Runs some blocks of a candidate; how many different ones. */
-static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *canonical,
-                           const cutt_candidate *candidate, uint32_t most, const unsigned char *in, unsigned char *out,
-                           cutt_cuda_launch *launch, int64_t *written, simt_counts *counts) {
+static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                           uint32_t most, const unsigned char *in, unsigned char *out, cutt_cuda_launch *launch,
+                           int64_t *written, simt_counts *counts) {
   const char *why = "";
   char error[768];
   uint32_t only[TILES], count = 0;
