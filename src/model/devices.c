@@ -11,7 +11,7 @@
  *                    Microbenchmarking", 2018); A100 and H100 29 (Luo et al., "Benchmarking and Dissecting the Nvidia
  *                    Hopper GPU Architecture", 2024). The paper fitted it instead, and got 1 for Maxwell and Pascal
  *   departure_delay, arithmetic   not published: Pascal's are carried on
- * and H200 and B200 have H100's. `cutt calibrate` replaces what is carried on by what it measures.
+ * and B200 has H100's. `cutt calibrate` replaces what is carried on by what it measures.
  *
  * Bandwidths of copies: the paper's, by GPU-STREAM (section 3); H200: measured (docs/performance.md). */
 #include <stdbool.h>
@@ -135,7 +135,8 @@ const cutt_known_device cutt_known_devices[] = {
       .clock_hz = 1.98e9,
       .memory_bandwidth = 3.35e12,
       HOPPER}},
-    /* Data sheet "NVIDIA H200 Tensor Core GPU", SXM; L2 and bytes of memory as its driver says. */
+    /* Data sheet "NVIDIA H200 Tensor Core GPU", SXM; L2 and bytes of memory as its driver says. Bandwidth of a copy,
+     * launch and latencies as `cutt calibrate` measured them on one (docs/performance.md); cycles_ac is Pascal's. */
     {"h200",
      {.base.name = "NVIDIA H200",
       .major = 9,
@@ -148,9 +149,12 @@ const cutt_known_device cutt_known_devices[] = {
       .memory_bytes = INT64_C(150754820096),
       .clock_hz = 1.98e9,
       .memory_bandwidth = 4.8e12,
-      .copy_bandwidth = 4.2e12,
-      .launch_seconds = 2.2e-6,
-      HOPPER}},
+      .copy_bandwidth = 4.25e12,
+      .launch_seconds = 5e-6,
+      .memory_latency = 753,
+      .departure_delay = 14.5,
+      .shared_latency = 23.1,
+      .arithmetic = 260}},
     /* Data sheet "NVIDIA DGX B200" (1.44 TB and 64 TB/s in eight; newer drivers say 7680 bits at 3996 MHz, 7.67 TB/s);
      * "NVIDIA Blackwell Tuning Guide" for shared memory; SMs, L2 and clock as its driver says. */
     {"b200",
