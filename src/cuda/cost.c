@@ -37,6 +37,7 @@ enum {
   TAIL,
   CONFLICTS,
   LARGE_BLOCKS,
+  SINGLE,
   COPIES,
   /* work */
   LOADS,
@@ -77,6 +78,7 @@ const cutt_parameter cutt_cuda_parameters[PARAMETERS] = {
     [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
     [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
+    [SINGLE] = {"single", "B", "bytes moved by blocks of one tile at a time, which load or store and never both"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -108,6 +110,7 @@ const double cutt_cuda_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                              [TAIL] = 0.223,
                                              [CONFLICTS] = 0.271,
                                              [LARGE_BLOCKS] = 0.0616,
+                                             [SINGLE] = 0.03,
                                              [COPIES] = 3,
                                              [LOADS] = 2.54,
                                              [LOAD_UNITS] = 3.69,
@@ -349,7 +352,10 @@ static void price_tiles(const cutt_device *d, const cutt_canonical *c, const cut
   if (piece < 4) part[GATHERS] = bytes / piece / WARP * cycle;
   if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
   part[TILES] = turns;
-  if (stages == 1) part[LATENCY] = turns;
+  if (stages == 1) {
+    part[LATENCY] = turns;
+    part[SINGLE] = part[TRAFFIC] + part[CACHED];
+  }
   part[TABLES] = waves * 1e-9 *
                  (up((double)tile->rows / threads) * tile->row_modes +
                   up(n->column_bytes / piece / threads) * (tile->run_modes + (piece < w)) +

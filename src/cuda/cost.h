@@ -38,7 +38,7 @@ void cutt_cuda_count(const cutt_canonical *c, const cutt_cuda_tile *tile, bool d
 int cutt_cuda_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
 
 /* The model's parameters (model/target.h). */
-enum { CUTT_CUDA_PARAMETERS = 28, CUTT_CUDA_SECTOR = 32 };
+enum { CUTT_CUDA_PARAMETERS = 29, CUTT_CUDA_SECTOR = 32 };
 extern const cutt_parameter cutt_cuda_parameters[CUTT_CUDA_PARAMETERS];
 extern const double cutt_cuda_values[CUTT_CUDA_PARAMETERS]; /* built in */
 
