@@ -147,7 +147,7 @@ export tests root
 # The fast ones first: what they find would spoil the rest.
 run_tests() {
   local name path
-  for name in memory streams property large; do
+  for name in probe memory streams property large; do
     path=$build/tests/gpu/test_gpu_$name
     if [[ ! -x $path ]]; then
       cannot "test $name" "$path is not there (without cmocka no tests are built)"

@@ -245,15 +245,17 @@ double cutt_cuda_least_of_sides(const cutt_device *d, const cutt_canonical *c, c
 }
 
 double cutt_cuda_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
-                               const cutt_cuda_counts *n, int threads) {
+                               const cutt_cuda_counts *n) {
   if (n->widest.copies) return 0;
   const double *v = values_of(d);
-  const double memory = least_memory(d, c, v, 1 / cutt_cuda_copy_bandwidth(d), n->padding, n->written_sectors,
-                                     n->written_lines, n->read_lines);
-  const double slots = (double)cutt_cuda_occupancy(d, false, threads, n->table_bytes + n->shared_bytes) * d->sms;
-  const double load = n->widest.load > 0 ? n->widest.load : 4, bytes = (double)c->volume * c->elem_bytes;
-  const double work = (slots > 0 ? (double)tile->tiles / slots * 1e-9 * v[TILES] : 0) +
-                      bytes / (WARP * load) / (d->sms * larger(d->clock_hz, 1e8)) * v[LOADS];
+  const double byte = 1 / cutt_cuda_copy_bandwidth(d), tiles = (double)tile->tiles;
+  double memory = least_memory(d, c, v, byte, n->padding, n->written_sectors, n->written_lines, n->read_lines);
+  if (n->threads > 256) memory += 2.0 * (double)c->volume * c->elem_bytes * byte * v[LARGE_BLOCKS];
+  const int resident = cutt_cuda_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
+  const double turns = tiles / larger(1, (double)resident * d->sms) * 1e-9;
+  const double steps = tiles * n->load.along * up((double)n->threads / WARP) / (d->sms * larger(d->clock_hz, 1e8));
+  const double work =
+      turns * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
   return least(d, v, memory, work);
 }
 
@@ -329,6 +331,16 @@ void cutt_cuda_count_threads(const cutt_canonical *c, const cutt_cuda_tile *tile
   const uint32_t store_units = cutt_cuda_units((uint32_t)n->column_bytes, n->access.store);
   n->load = steps_of(loads, load_units, (uint32_t)tile->rows);
   n->store = steps_of(stores, store_units, (uint32_t)tile->columns);
+  if (banks || n->access.store == n->access.piece || n->access.piece < 4) return;
+  /* The banks may have stores narrower, of which there are more, but perhaps fewer along a column. */
+  cutt_cuda_access narrow = n->access;
+  bool alike;
+  cutt_cuda_access_narrow(&narrow);
+  stores = cutt_cuda_spread_stores(c, tile, &narrow, (uint32_t)threads, &alike);
+  const cutt_cuda_steps steps =
+      steps_of(stores, cutt_cuda_units((uint32_t)n->column_bytes, narrow.store), (uint32_t)tile->columns);
+  n->store.along = smaller(n->store.along, steps.along);
+  n->store.across = smaller(n->store.across, steps.across);
 }
 
 /* The terms of a kernel that goes through shared memory, but for those of the launch. */

@@ -73,8 +73,8 @@ void cutt_cuda_side_count(const cutt_canonical *c, const int *order, int count, 
 double cutt_cuda_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_side *rows,
                                 const cutt_cuda_side *columns, double tile_elements, int threads);
 
-/* Nor one of this geometry. */
+/* Nor one of this geometry, by blocks of as many threads as the counts are for. */
 double cutt_cuda_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_tile *tile,
-                               const cutt_cuda_counts *n, int threads);
+                               const cutt_cuda_counts *n);
 
 #endif

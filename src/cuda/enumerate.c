@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/plan.h"
 #include "cuda/cost.h"
 #include "cuda/launch.h"
 #include "cuda/paper.h"
@@ -96,10 +97,16 @@ typedef struct listing {
   int count, max;
 } listing;
 
+/* Some geometries come up more than once: what is the same takes the same time. */
 static void insert(listing *l, const cutt_candidate *candidate) {
   if (l->count == l->max && candidate->seconds >= l->list[l->count - 1].seconds) return;
-  int place = l->count < l->max ? l->count++ : l->count - 1;
-  for (; place > 0 && l->list[place - 1].seconds > candidate->seconds; --place) l->list[place] = l->list[place - 1];
+  int place = l->count;
+  while (place > 0 && l->list[place - 1].seconds > candidate->seconds) --place;
+  for (int i = place - 1; i >= 0 && l->list[i].seconds >= candidate->seconds; --i) {
+    if (cutt_candidate_equal(&l->list[i], candidate)) return;
+  }
+  if (l->count < l->max) ++l->count;
+  for (int i = l->count - 1; i > place; --i) l->list[i] = l->list[i - 1];
   l->list[place] = *candidate;
 }
 
@@ -125,12 +132,11 @@ static int64_t add(listing *l, cutt_candidate *candidate) {
   const double worst = counts.table_bytes + 4.0 * (double)(tile.column_length * c->elem_bytes) +
                        1.25 * (double)(tile.volume * c->elem_bytes) + 32.0 * (double)tile.rows;
   if (!direct && worst > l->device->block_shared) return 0;
-  if (cutt_cuda_least_of_tile(l->device, c, &tile, &counts, block_threads[0]) >= bound_of(l)) return bytes;
   candidate->method = cutt_cuda_method(c, candidate);
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
-    if (i > 0 && cutt_cuda_least_of_tile(l->device, c, &tile, &counts, block_threads[i]) >= bound_of(l)) continue;
     bool banks = false; /* only for what may be worth it without */
     cutt_cuda_count_threads(c, &tile, block_threads[i], banks, &counts);
+    if (cutt_cuda_least_of_tile(l->device, c, &tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
       if (!cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
@@ -234,8 +240,13 @@ static int pair_up(const listing *l, pair *list) {
       while (place_of_next < p.k.count && c->out_order[place_of_next] != p.m.count) ++place_of_next;
       if (p.m.split == 0 && place_of_next < p.k.count) row.sectors = row.lines = 0;
       double elements = row.length * column.length;
-      if (p.m.split == 0 && p.k.split == 0 && elements * (double)c->elem_bytes < 2 * SMALL_TILE_BYTES) {
-        elements = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes; /* with a batch */
+      const double longest =
+          row.length > column.length ? row.length : column.length; /* a tile has that many at least */
+      if (p.m.split == 0 && p.k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
+        /* With a batch, whose modes may be what runs go on in. */
+        const double most = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes;
+        if (elements < most) elements = most;
+        row.sectors = row.lines = column.sectors = column.lines = 0;
       }
       p.least = cutt_cuda_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
       int place = count;
