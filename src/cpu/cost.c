@@ -171,14 +171,15 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
 const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     NAMED("l2", "data in L2"), NAMED("l3", "data in the last-level cache"), NAMED("memory", "data in memory")};
 
-/* From a least-squares fit over random problems on one machine: docs/performance.md. */
+/* From least-squares fits over random problems on one machine: docs/performance.md. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
        spread pages start fork */
-    0.676, 0.115,  0.0499, 3,     2.93,  0,      0.266, 0.469, 10.8,  0.264,  0.836, 12.1,  0,    0,     2.59,
-    0.131, 0.0557, 28.1,   3e+03, 1.58,  0.0872, 0.097, 6,     7.7,   0.0647, 0.27,  0.6,   2.73, 0.193, 0.0614,
-    3.72,  0.0501, 0.23,   1.36,  0.567, 0,      29.5,  3e+03, 1.1,   0.247,  0.369, 17.7,  1.7,  0.833, 0.387,
-    0.329, 4.39,   0.305,  1.15,  10.4,  0.067,  0.735, 1.69,  0.216, 0.408,  30,    3e+03,
+    /* clang-format off */
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 2.59, 0.131, 0.056, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 1.36, 0.567, 0, 30, 3000,
+    1.7, 0.3, 0.4, 16, 4.2, 0.6, 0.4, 0.9, 4, 0.36, 2.2, 39, 0.05, 0.1, 1.5, 1.15, 0, 30, 3000,
+    /* clang-format on */
 };
 
 void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,

@@ -78,8 +78,8 @@ static uint32_t ask_banks(const pattern *p, uint32_t pitch, uint32_t unit, uint3
       left -= times * lanes[i];
     }
   }
-  const uint32_t hit = (uint32_t)__builtin_popcount(set) / (BANKS / banks);
-  if (hit >= wanted) return 1;
+  const uint32_t hit = (uint32_t)__builtin_popcount(set) / (BANKS / banks); /* NOLINT(clang-analyzer-core*): <= BANKS */
+  if (hit == 0 || hit >= wanted) return 1;
   const uint32_t least = (wanted + hit - 1) / hit;
   return least > 2 ? least : 2;
 }
@@ -131,7 +131,7 @@ static pattern thin_out(const pattern *run, uint32_t pieces, uint32_t together) 
     l.bytes *= each;
     pieces /= each;
     const uint32_t before = together / lanes; /* of this digit's values, until the turn */
-    if (!turned && lanes * l.size > together && p.count + 1 < LEVELS) {
+    if (!turned && before > 0 && lanes * l.size > together && p.count + 1 < LEVELS) {
       turned = true;
       add(&p, before, l.rows, l.bytes);
       p.level[p.count++] = (level){l.size / before, l.rows * before + first.rows, l.bytes * before + first.bytes,
@@ -195,7 +195,8 @@ cutt_cuda_banks cutt_cuda_banks_expect(const cutt_canonical *c, const cutt_cuda_
       uint32_t stretch;
       const double first = ask_banks(&p, pitch, bank, &stretch);
       const double written = gap % ROW == 0 ? 1 : 1 + first_across;
-      const double cost = first * pieces * (32 / group) + written * (32 / row_group);
+      const uint32_t stores = 32 / group, loads = 32 / row_group;
+      const double cost = first * pieces * stores + written * loads;
       if (cost >= best_cost) continue;
       best_cost = cost;
       conflicts = first > 1.25;

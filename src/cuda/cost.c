@@ -306,7 +306,8 @@ static double copied_at_once(const cutt_cuda_counts *n, int threads) {
 }
 
 static cutt_cuda_steps steps_of(cutt_cuda_spread at, uint32_t units, uint32_t lines) {
-  return (cutt_cuda_steps){(double)((units + at.units - 1) / at.units), (double)((lines + at.lines - 1) / at.lines)};
+  const uint32_t along = (units + at.units - 1) / at.units, across = (lines + at.lines - 1) / at.lines;
+  return (cutt_cuda_steps){along, across};
 }
 
 void cutt_cuda_count_threads(const cutt_canonical *c, const cutt_cuda_tile *tile, int threads, bool banks,

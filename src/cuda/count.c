@@ -81,8 +81,9 @@ typedef struct asked {
 /* The share of cuts inside runs that lie between sectors: they are `step` lanes apart, at `places` places of a run. */
 static double cuts_between_sectors(const side *s, uint32_t places, uint32_t step, double align) {
   const uint32_t bytes = step * s->width, start = (uint32_t)align;
-  if (start < SECTOR) return (start > bytes ? (double)(places / (start / bytes)) / places : 1) * align / SECTOR;
-  return bytes >= SECTOR ? 1 : (double)(places / (SECTOR / bytes)) / places;
+  const uint32_t unit = start < SECTOR ? start : SECTOR;
+  const uint32_t between = unit > bytes ? places / (unit / bytes) : places;
+  return (double)between / places * (start < SECTOR ? align / SECTOR : 1);
 }
 
 /* A tile's runs, `lines` of so many units. */
@@ -119,7 +120,8 @@ static asked ask(const side *s, uint32_t units, uint32_t lines) {
   if (units == across) {
     const uint32_t period = across / step; /* warps until a cut is between runs again */
     const uint32_t last = more > 0 ? more - 1 - (more - 1) / period : 0, warps = parts_of(down * across, WARP);
-    a.cuts = last + (double)rounds * (warps - 1 - (warps - 1) / period);
+    const uint32_t each = warps - 1 - (warps - 1) / period;
+    a.cuts = last + (double)rounds * each;
   } else {
     a.cuts = lines * (touched(units, step) - 1);
   }
@@ -133,7 +135,8 @@ static double groups(const side *s, uint32_t units, uint32_t lines) {
   if (units == 0 || lines == 0) return 0;
   if (across % WARP == 0) return (double)lines * parts_of(units, group);
   const uint32_t rest = lines % down, end = rest > 0 ? (rest - 1) * across + units : 0;
-  return (double)(lines / down) * parts_of((down - 1) * across + units, group) + parts_of(end, group);
+  const uint32_t whole = lines / down;
+  return (double)whole * parts_of((down - 1) * across + units, group) + parts_of(end, group);
 }
 
 /* --------------------------------------------------------------------------------------------------------- sectors */
@@ -256,7 +259,10 @@ static void add(const kind *k, const side *s, sums *sum) {
     sectors = lines * e.whole * (inside + SECTOR - 4) / SECTOR + lines * (e.head + e.tail) - n.pairs * e.both;
     /* Both ends of a short column may be in one sector. */
     if (run < SECTOR) sectors -= lines * fmin(e.head, e.tail) * (1 - run / (double)SECTOR);
-    if (s->at.units < WARP) full = 1 - pow(1 - e.whole, fmin(WARP / s->at.units, lines));
+    if (s->at.units < WARP) {
+      const uint32_t together = WARP / s->at.units;
+      full = 1 - pow(1 - e.whole, fmin(together, lines));
+    }
     a.requests *= full;
     a.accesses *= full;
     sum->sectors_whole += k->tiles * fmax(0, lines * e.whole * (inside - SECTOR + 4) / SECTOR - a.cuts);
