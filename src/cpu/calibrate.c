@@ -107,7 +107,9 @@ cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*p
 int cutt_cpu_training_sizes(const cutt_target *target, int64_t *list, int max) {
   const cutt_cpu_machine *m = (const cutt_cpu_machine *)(const void *)target;
   const int64_t l3 = m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes;
-  const int64_t sizes[] = {32 * MIB, m->l2_bytes / 4, 16 * MIB, l3, 48 * MIB, 24 * MIB, m->l2_bytes / 8};
+  /* A last-level cache of some hundred megabytes is not rare, and what it holds behaves unlike memory. */
+  const int64_t beyond = m->l3_bytes < 64 * MIB ? 96 * MIB : m->l3_bytes < 256 * MIB ? m->l3_bytes * 3 / 2 : 384 * MIB;
+  const int64_t sizes[] = {32 * MIB, m->l2_bytes / 4, beyond, l3, 48 * MIB, beyond, m->l2_bytes / 8};
   int count = 0;
   for (; count < max && count < (int)(sizeof sizes / sizeof *sizes); count++) list[count] = sizes[count];
   return count;
