@@ -127,6 +127,9 @@ static cuttResult open_memory(cutt_calibration *c, int64_t largest) {
   return c->backend->has_streams ? c->backend->stream_create(&c->stream) : CUTT_SUCCESS;
 }
 
+/* Of a tensor, for each second of the time limit: 400 MB in a minute. */
+static const double bytes_per_second = 400e6 / 60;
+
 /* By default sizes for a GPU: large ones, where bandwidth is all, and some that its L2 holds or whose launch counts. */
 static int find_sizes(const cutt_calibration *c, int64_t *list) {
   static const int64_t mib[] = {64, 128, 32, 256, 8, 96, 48, 1};
@@ -139,7 +142,10 @@ static int find_sizes(const cutt_calibration *c, int64_t *list) {
 static cuttResult measure_problems(cutt_calibration *c) {
   int64_t sizes[SIZES], largest = 0;
   const int count = find_sizes(c, sizes);
+  /* In a short time large problems would be few, and take it from the others. */
+  const double most = c->limit * bytes_per_second > (double)MIB ? c->limit * bytes_per_second : (double)MIB;
   for (int i = 0; i < count; ++i) {
+    if ((double)sizes[i] > most) sizes[i] = (int64_t)most;
     if (sizes[i] > largest) largest = sizes[i];
   }
   cuttResult result = open_memory(c, largest);
