@@ -231,8 +231,7 @@ static double least_memory(const cutt_device *d, const cutt_canonical *c, const 
 static const double *values_of(const cutt_device *d) { return d->base.value ? d->base.value : cutt_cuda_values; }
 
 static double least(const cutt_device *d, const double *v, double memory, double work) {
-  const double m = memory * memory, w = work * work;
-  return sqrt(sqrt(m * m + w * w)) + cutt_cuda_launch_seconds(d) * v[LAUNCH];
+  return cutt_price_overlap(memory, work) + cutt_cuda_launch_seconds(d) * v[LAUNCH];
 }
 
 double cutt_cuda_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_cuda_side *rows,
@@ -270,7 +269,6 @@ void cutt_cuda_count(const cutt_canonical *c, const cutt_cuda_tile *tile, bool d
   n->in_align = run_alignment(c, tile, true);
   n->out_align = run_alignment(c, tile, false);
   const stretch in = stretch_of(c, tile, true), out = stretch_of(c, tile, false);
-  n->read_sectors = partial(in.bytes, in.align, SECTOR);
   n->written_sectors = partial(out.bytes, out.align, SECTOR);
   n->read_lines = partial(in.bytes, in.align, LINE);
   n->written_lines = partial(out.bytes, out.align, LINE);

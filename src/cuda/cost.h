@@ -19,7 +19,7 @@ typedef struct cutt_cuda_counts {
   double in_align, out_align; /* bytes: what divides all places where rows, and columns, begin; up to 128 */
   /* Units that the tile's stretches of memory (rows, columns, or several that lie one behind the other) touch in the mean,
    * over those that they fill, less 1. */
-  double read_sectors, written_sectors, read_lines, written_lines;
+  double written_sectors, read_lines, written_lines;
   double tile_bytes;
   double shared_bytes; /* of a tile, with its rows' padding */
   double table_bytes;  /* of a block's tables */

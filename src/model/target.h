@@ -15,6 +15,7 @@
 #ifndef CUTT_MODEL_TARGET_H
 #define CUTT_MODEL_TARGET_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,12 @@ typedef struct cutt_schema {
 
 /* Which model prices candidates. */
 typedef enum cutt_model { CUTT_MODEL_IS_OWN, CUTT_MODEL_IS_PAPER } cutt_model;
+
+/* Seconds of memory's and of processors' terms together: (memory^4 + work^4)^(1/4). */
+static inline double cutt_price_overlap(double memory, double work) {
+  const double m = memory * memory, w = work * work;
+  return sqrt(sqrt(m * m + w * w));
+}
 
 /* The whole time, in seconds. */
 double cutt_price_seconds(const cutt_price *price, const double *value);
