@@ -1,16 +1,10 @@
 /* The paper's performance model, term by term against values worked out by hand, and the table of devices. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "model/device.h"
 #include "model/mwp.h"
 #include "support/check.h"
-
-static void near(double wanted, double got, int line) {
-  if (fabs(got - wanted) > 1e-9 * fabs(wanted)) fail_msg("line %d: %.17g, where %.17g is right", line, got, wanted);
-}
-#define assert_near(wanted, got) near(wanted, got, __LINE__)
 
 static const cutt_device *known(const char *key) {
   const cutt_device *device = cutt_device_find(key);

@@ -12,11 +12,6 @@
 #include "model/mwp.h"
 #include "support/check.h"
 
-static void near(double wanted, double got, int line) {
-  if (fabs(got - wanted) > 1e-9 * fabs(wanted)) fail_msg("line %d: %.17g, where %.17g is right", line, got, wanted);
-}
-#define assert_near(wanted, got) near(wanted, got, __LINE__)
-
 static const cutt_device *known(const char *key) {
   const cutt_device *device = cutt_device_find(key);
   assert_non_null(device);

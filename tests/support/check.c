@@ -1,6 +1,7 @@
 /* cmocka's side of the checks. */
 #include "support/check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,4 +33,8 @@ void test_assert_result(cuttResult wanted, cuttResult got, const char *call, con
     print_error("%s: the error \"%s\" does not say \"%s\"\n", call, cuttLastError(), *words);
     _fail(file, line);
   }
+}
+
+void test_assert_near(double wanted, double got, int line) {
+  if (fabs(got - wanted) > 1e-9 * fabs(wanted)) fail_msg("line %d: %.17g, where %.17g is right", line, got, wanted);
 }

@@ -26,4 +26,8 @@ void test_assert_result(cuttResult wanted, cuttResult got, const char *call, con
                         const char *const *words);
 #define assert_success(result) assert_result(CUTT_SUCCESS, result, NULL)
 
+/* Fails unless got is wanted but for rounding: within 1e-9 of it, relatively. */
+#define assert_near(wanted, got) test_assert_near(wanted, got, __LINE__)
+void test_assert_near(double wanted, double got, int line);
+
 #endif
