@@ -33,7 +33,7 @@ void cutt_describe_explain(const struct cuttPlanStruct *plan, const cutt_candida
 int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanation *e, cutt_term list[CUTT_TERMS],
                         double *sum) {
   const cutt_schema *schema = plan->backend->schema;
-  const double *value = plan->target->value ? plan->target->value : schema->value;
+  const double *value = cutt_target_values(plan->target, schema->value);
   double slope[CUTT_TERMS];
   int count = 0;
   *sum = cutt_price_slopes(&e->price, value, slope);

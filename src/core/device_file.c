@@ -348,7 +348,7 @@ static void compose(const cutt_schema *schema, const char *key, const cutt_targe
     add_fact_value(text, &schema->facts[i], target);
     add_value_line(text, schema->facts[i].unit);
   }
-  const double *value = target->value ? target->value : schema->value;
+  const double *value = cutt_target_values(target, schema->value);
   for (int i = 0; i < schema->parameter_count; ++i) {
     cutt_text_add(text, "parameter %s ", schema->parameters[i].name);
     cutt_add_real(text, value[i]);

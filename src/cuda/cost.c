@@ -228,7 +228,7 @@ static double least_memory(const cutt_device *d, const cutt_canonical *c, const 
           sectors * v[WRITTEN_SECTORS] + written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
 }
 
-static const double *values_of(const cutt_device *d) { return d->base.value ? d->base.value : cutt_cuda_values; }
+static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_cuda_values); }
 
 static double least(const cutt_device *d, const double *v, double memory, double work) {
   return cutt_price_overlap(memory, work) + cutt_cuda_launch_seconds(d) * v[LAUNCH];

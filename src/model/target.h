@@ -42,6 +42,11 @@ typedef struct cutt_target {
   const char *source;  /* the file that the values come from; NULL: the backend's own */
 } cutt_target;
 
+/* The values that hold for the target: its own, or those built in. */
+static inline const double *cutt_target_values(const cutt_target *target, const double *built_in) {
+  return target->value ? target->value : built_in;
+}
+
 /* A number in a backend's description of a device. */
 typedef enum cutt_fact_kind { CUTT_FACT_INT, CUTT_FACT_INT64, CUTT_FACT_REAL } cutt_fact_kind;
 typedef struct cutt_fact {
