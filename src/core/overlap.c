@@ -22,7 +22,7 @@ __extension__ typedef __int128 int128;
 typedef struct sorted_mode {
   int64_t reach;  /* extent - 1 */
   int64_t stride; /* > 0: a negative stride only turns the sign of its d */
-  int index;      /* into out_strides */
+  int index;      /* into the caller's strides */
   bool negative;
 } sorted_mode;
 
@@ -126,7 +126,7 @@ static verdict search(int rank, const sorted_mode *modes, int64_t *d) {
   }
 }
 
-static cuttResult refuse(int rank, const sorted_mode *modes, const int64_t *d) {
+static cuttResult refuse(int rank, const sorted_mode *modes, const int64_t *d, const char *name) {
   char buffer[640];
   cutt_text text = cutt_text_start(buffer, sizeof buffer);
   for (int i = 0; i < rank; ++i) {
@@ -135,20 +135,20 @@ static cuttResult refuse(int rank, const sorted_mode *modes, const int64_t *d) {
                   text.length ? ", " : "", modes[i].negative ? -d[i] : d[i], modes[i].index, modes[i].reach + 1,
                   modes[i].negative ? "-" : "", modes[i].stride);
   }
-  return cutt_error(CUTT_INVALID_PARAMETER,
-                    "out_strides make elements of the output overlap: a step of %s ends where it began", buffer);
+  return cutt_error(CUTT_INVALID_PARAMETER, "%s make elements of that tensor overlap: a step of %s ends where it began",
+                    name, buffer);
 }
 
-cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *stride) {
+cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *stride, const char *name) {
   sorted_mode modes[CUTT_MAX_RANK];
   int count = 0;
   for (int i = 0; i < rank; ++i) {
     if (extent[i] <= 1) continue;
     if (stride[i] == 0) {
       return cutt_error(CUTT_INVALID_PARAMETER,
-                        "out_strides[%d] is 0 with extent %" PRId64
-                        ", which makes elements of the output overlap; it may be 0 for an extent of 1 only",
-                        i, extent[i]);
+                        "%s[%d] is 0 with extent %" PRId64
+                        ", which makes elements of that tensor overlap; it may be 0 for an extent of 1 only",
+                        name, i, extent[i]);
     }
     const sorted_mode mode = {extent[i] - 1, stride[i] < 0 ? -stride[i] : stride[i], i, stride[i] < 0};
     int place = count++;
@@ -168,16 +168,15 @@ cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *st
     case APART:
       return CUTT_SUCCESS;
     case OVERLAPPING:
-      return refuse(count, modes, d);
+      return refuse(count, modes, d, name);
     case UNDECIDED:
       break;
   }
   const sorted_mode *small = &modes[crossed - 1], *large = &modes[crossed];
   return cutt_error(
       CUTT_INVALID_PARAMETER,
-      "out_strides interleave mode %d (extent %" PRId64 ", stride %" PRId64 ") with mode %d (extent %" PRId64
-      ", stride %" PRId64
+      "%s interleave mode %d (extent %" PRId64 ", stride %" PRId64 ") with mode %d (extent %" PRId64 ", stride %" PRId64
       ") and others in a way that could not be shown to keep elements apart; each stride must exceed what "
       "the modes of smaller stride reach together",
-      small->index, small->reach + 1, stride[small->index], large->index, large->reach + 1, stride[large->index]);
+      name, small->index, small->reach + 1, stride[small->index], large->index, large->reach + 1, stride[large->index]);
 }

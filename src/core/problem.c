@@ -123,7 +123,7 @@ static cuttResult check_strides(const cuttProblem_t *problem, cutt_problem *chec
     checked->in_low = checked->in_high = checked->out_low = checked->out_high = 0;
     return CUTT_SUCCESS; /* no elements, so none that overlap */
   }
-  return problem->out_strides ? cutt_overlap_check(rank, extent, stride) : CUTT_SUCCESS;
+  return problem->out_strides ? cutt_overlap_check(rank, extent, stride, "out_strides") : CUTT_SUCCESS;
 }
 
 static cutt_scalar read_scalar(cuttType_t type, const void *from) {

@@ -34,9 +34,9 @@ cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const
 /* Validates all of a problem. Errors: CUTT_INVALID_PARAMETER, with the text naming the field. No allocation. */
 cuttResult cutt_problem_check(const cuttProblem_t *callers, cutt_problem *checked);
 
-/* Checks that no two elements of a tensor share an address. extent and stride are by output mode; extents of 1 and 0
- * are passed over. Exact where the search ends within its limit; refuses what it can't decide.
- * Errors: CUTT_INVALID_PARAMETER, with the text naming the modes of out_strides. */
-cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *stride);
+/* Checks that no two elements of a tensor share an address. extent and stride are by the modes of that tensor; extents of
+ * 1 and 0 are passed over. Exact where the search ends within its limit; refuses what it can't decide. name: what the caller
+ * calls the strides, "out_strides". Errors: CUTT_INVALID_PARAMETER, with the text naming the strides and the modes. */
+cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *stride, const char *name);
 
 #endif

@@ -14,9 +14,22 @@
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
+/* Large memory comes in huge pages where the system has them: a permutation walks through so many pages at once that finding
+ * them would take longer than the data, and which small ones a buffer got would make times differ from one to the next. */
+static void *allocate(size_t bytes) {
+  const bool large = bytes >= 2 * (size_t)HUGE_PAGE && bytes < SIZE_MAX - 2 * (size_t)HUGE_PAGE;
+  const size_t unit = large ? HUGE_PAGE : ALIGNMENT;
+  if (bytes > SIZE_MAX - unit) return NULL;
+  const size_t whole = (bytes / unit + 1) * unit; /* whole multiples, and never 0 */
+  void *memory = aligned_alloc(unit, whole);
+#ifdef MADV_HUGEPAGE
+  if (large && memory) (void)madvise(memory, whole, MADV_HUGEPAGE); /* a wish */
+#endif
+  return memory;
+}
+
 cuttResult cutt_cpu_memory_allocate(size_t bytes, void **memory) {
-  /* aligned_alloc takes whole multiples of the alignment, and of 0 bytes it may make NULL. */
-  *memory = bytes > SIZE_MAX - ALIGNMENT ? NULL : aligned_alloc(ALIGNMENT, bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT);
+  *memory = allocate(bytes);
   if (*memory == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes", bytes);
   return CUTT_SUCCESS;
 }
@@ -47,18 +60,11 @@ cuttResult cutt_cpu_time(const cutt_work *work, cudaStream_t stream, int count, 
   return CUTT_SUCCESS;
 }
 
-/* Distinct values, first touched by the threads of the caller's team. In huge pages where the system has them, as large
- * arrays often are: which small pages a buffer got, and which of them share a cache's sets, would differ from one buffer
- * to the next, and the times with it. */
+/* Distinct values, first touched by the threads of the caller's team. */
 cuttResult cutt_cpu_scratch_create(size_t bytes, void **memory) {
-  const bool large = bytes >= 2 * (size_t)HUGE_PAGE && bytes < SIZE_MAX - 2 * (size_t)HUGE_PAGE;
-  const size_t whole = large ? (bytes / HUGE_PAGE + 1) * HUGE_PAGE : bytes + sizeof(uint64_t);
-  uint64_t *words = large ? aligned_alloc(HUGE_PAGE, whole) : malloc(whole);
+  uint64_t *words = bytes > SIZE_MAX - sizeof *words ? NULL : allocate(bytes + sizeof *words);
   *memory = words;
   if (words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
-#ifdef MADV_HUGEPAGE
-  if (large) (void)madvise(words, whole, MADV_HUGEPAGE); /* a wish */
-#endif
 #pragma omp parallel for schedule(static)
   for (size_t i = 0; i < bytes / sizeof *words + 1; i++) words[i] = i * 0x9e3779b97f4a7c15u;
   return CUTT_SUCCESS;
