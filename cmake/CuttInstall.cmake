@@ -1,8 +1,9 @@
-# Installation: header, both libraries, man page, CMake package and pkg-config file. (cli/CMakeLists.txt installs the
+# Installation: headers, the libraries, man page, CMake package and pkg-config file. (cli/CMakeLists.txt installs the
 # program.) Used both ways by tests/install.
 include(CMakePackageConfigHelpers)
 
-install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" "${PROJECT_SOURCE_DIR}/include/cutt_contract.h"
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(CUTT_BUILD_CLI)
   install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
@@ -24,7 +25,7 @@ endif()
 list(REMOVE_DUPLICATES cutt_static_libraries)
 target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
 
-install(TARGETS cutt_shared cutt_static EXPORT cutt-targets
+install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static EXPORT cutt-targets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 set(cutt_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cutt")
@@ -36,7 +37,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/cutt-config-version.cmak
 install(FILES "${PROJECT_BINARY_DIR}/cutt-config.cmake" "${PROJECT_BINARY_DIR}/cutt-config-version.cmake"
         DESTINATION "${cutt_package_dir}")
 
-# The prefix of cutt.pc is relative to the file, so that an installed tree can be moved.
+# The prefix of the .pc files is relative to the file, so that an installed tree can be moved.
 set(cutt_pc_libs_private "")
 foreach(library IN LISTS cutt_static_libraries)
   if(IS_ABSOLUTE "${library}")
@@ -60,5 +61,7 @@ else()
   string(REGEX REPLACE "/$" "" cutt_pc_up "${cutt_pc_up}")
   set(cutt_pc_prefix "\${pcfiledir}/${cutt_pc_up}")
 endif()
-configure_file("${PROJECT_SOURCE_DIR}/cmake/cutt.pc.in" "${PROJECT_BINARY_DIR}/cutt.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/cutt.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+foreach(name cutt cutt_contract)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

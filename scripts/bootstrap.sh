@@ -42,10 +42,20 @@ have_fuzzer() {
 have_clang_openmp() { clang_links -fopenmp '#include <omp.h>
 int main(void) { return omp_get_max_threads() < 1; }'; }
 
+# Any library with the CBLAS interface that contractions would find: known to the loader, or in Debian's folders.
+have_blas() {
+  local file
+  if { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -qE 'lib(openblas|blis|mkl_rt|cblas)\.so'; then return 0; fi
+  for file in /usr/lib/*/openblas-*/libopenblas.so* /usr/lib/*/blis-*/libblis.so*; do
+    if [[ -e $file ]]; then return 0; fi
+  done
+  return 1
+}
+
 have_clang_format() { have clang-format-14 || [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; }
 
 # need CHECK PACKAGE KIND TEXT: when the command CHECK fails, PACKAGE is missing. KIND `must`: nothing works without;
-# `may`: a part of `make check` is left out without.
+# `may`: a part of the program, or of `make check`, is left out without.
 packages=() texts=() musts=()
 need() {
   if ! eval "$1"; then
@@ -62,6 +72,7 @@ gather() {
   need 'have pkg-config' pkg-config must 'pkg-config'
   need 'have_library jansson' libjansson-dev must 'the JSON library jansson'
   need 'have_library libpng' libpng-dev must 'libpng'
+  need have_blas libopenblas0-openmp may 'a BLAS, to contract tensors on the processor'
   if [[ $1 == check ]]; then
     need 'have_library cmocka' libcmocka-dev must 'the test library cmocka'
     need have_numpy python3-numpy must 'Python 3 with NumPy'

@@ -47,5 +47,17 @@ int TEST_HEADER(void) {
   if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS) return 18;
   if (cuttPlanTime(plan, in, out, stream, 1, &seconds) != CUTT_SUCCESS || seconds < 0) return 19;
   if (cuttPlanDestroy(plan) != CUTT_SUCCESS || CUTT_BACKEND_CUDA == CUTT_BACKEND_CPU) return 20;
+  {
+    cuttContraction_t contraction = CUTT_CONTRACTION_INIT;
+    cuttContractionOptions_t contraction_options = CUTT_CONTRACTION_OPTIONS_INIT;
+    cuttContractionPlan_t contraction_plan = NULL;
+    cuttContractionInfo_t contraction_info;
+    contraction_info.struct_size = sizeof contraction_info;
+    contraction.pattern = "ab,bc->ac";
+    contraction_options.workspace_limit = CUTT_NO_LIMIT;
+    if (cuttContractionPlanCreate(&contraction_plan, &contraction, &contraction_options) == CUTT_SUCCESS) return 21;
+    if (cuttContractionGetInfo(contraction_plan, &contraction_info) != CUTT_INVALID_PLAN) return 22;
+    if (cuttContractionDestroy(contraction_plan) != CUTT_SUCCESS) return 23;
+  }
   return 0;
 }

@@ -1,5 +1,5 @@
-/* cutt.h as strict C99, included first so that it has to bring what it needs. */
-#include "cutt.h"
+/* cutt_contract.h, and cutt.h with it, as strict C99, included first so that it has to bring what it needs. */
+#include "cutt_contract.h"
 
 int test_header_c99(void);
 

@@ -1,5 +1,5 @@
 // cutt.h as C++, included first so that it has to bring what it needs.
-#include "cutt.h"
+#include "cutt_contract.h"
 
 extern "C" int test_header_cxx(void);
 

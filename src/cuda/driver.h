@@ -73,7 +73,8 @@ enum { /* CUmemorytype */
        CUTT_CU_MEMORY_DEVICE = 2
 };
 
-enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_STREAM_NON_BLOCKING = 1, CUTT_CU_EVENT_DEFAULT = 0 };
+enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_STREAM_NON_BLOCKING = 1 };
+enum { CUTT_CU_EVENT_DEFAULT = 0, CUTT_CU_EVENT_DISABLE_TIMING = 2 };
 enum { CUTT_CU_CAPTURE_NONE = 0 };         /* CUstreamCaptureStatus */
 enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
 
@@ -111,9 +112,14 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(memcpy, cuMemcpy, (cutt_cu_address to, cutt_cu_address from, size_t bytes))                                        \
   X(memcpy_dtod_async, cuMemcpyDtoDAsync_v2,                                                                           \
     (cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream))                                     \
+  X(memset_d8_async, cuMemsetD8Async,                                                                                  \
+    (cutt_cu_address memory, unsigned char value, size_t bytes, cudaStream_t stream))                                  \
+  X(memset_d2d32_async, cuMemsetD2D32Async,                                                                            \
+    (cutt_cu_address memory, size_t pitch, unsigned value, size_t width, size_t height, cudaStream_t stream))          \
   X(stream_create, cuStreamCreate, (cudaStream_t * stream, unsigned flags))                                            \
   X(stream_destroy, cuStreamDestroy_v2, (cudaStream_t stream))                                                         \
   X(stream_synchronize, cuStreamSynchronize, (cudaStream_t stream))                                                    \
+  X(stream_wait_event, cuStreamWaitEvent, (cudaStream_t stream, cutt_cu_event event, unsigned flags))                  \
   X(stream_is_capturing, cuStreamIsCapturing, (cudaStream_t stream, int *status))                                      \
   X(thread_exchange_stream_capture_mode, cuThreadExchangeStreamCaptureMode, (int *mode))                               \
   X(event_create, cuEventCreate, (cutt_cu_event * event, unsigned flags))                                              \
@@ -124,8 +130,10 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
 
 /* Those that only newer drivers have: NULL where not. */
 #define CUTT_CU_NEWER_FUNCTIONS(X)                                                                                     \
-  X(ctx_get_id, cuCtxGetId, (cutt_cu_context context, unsigned long long *id)) /* 12.0 */                              \
-  X(func_load, cuFuncLoad, (cutt_cu_function function))                        /* 12.4 */
+  X(mem_alloc_async, cuMemAllocAsync, (cutt_cu_address * memory, size_t bytes, cudaStream_t stream)) /* 11.2 */        \
+  X(mem_free_async, cuMemFreeAsync, (cutt_cu_address memory, cudaStream_t stream))                   /* 11.2 */        \
+  X(ctx_get_id, cuCtxGetId, (cutt_cu_context context, unsigned long long *id))                       /* 12.0 */        \
+  X(func_load, cuFuncLoad, (cutt_cu_function function))                                              /* 12.4 */
 
 #define CUTT_CU_MEMBER(member, symbol, parameters) cutt_cu_result(*member) parameters;
 typedef struct cutt_cu {

@@ -444,10 +444,7 @@ PUBLIC cutt_cu_result cuMemGetInfo_v2(size_t *unused, size_t *all) {
   return CUTT_CU_SUCCESS;
 }
 
-PUBLIC cutt_cu_result cuMemAlloc_v2(cutt_cu_address *memory, size_t bytes) {
-  BEGIN(mem_alloc);
-  NEEDS_CONTEXT;
-  unsafe();
+static cutt_cu_result take_memory(cutt_cu_address *memory, size_t bytes) {
   if (!bytes) return CUTT_CU_INVALID_VALUE;
   if (bytes > (size_t)1 << 40) return 2;
   void *made = aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -461,10 +458,7 @@ PUBLIC cutt_cu_result cuMemAlloc_v2(cutt_cu_address *memory, size_t bytes) {
   return CUTT_CU_SUCCESS;
 }
 
-PUBLIC cutt_cu_result cuMemFree_v2(cutt_cu_address memory) {
-  BEGIN(mem_free);
-  NEEDS_CONTEXT;
-  unsafe();
+static cutt_cu_result give_memory(cutt_cu_address memory) {
   pthread_mutex_lock(&lock);
   const int i = look_up(memory);
   const bool own = i >= 0 && map[i].own && map[i].from == memory;
@@ -474,6 +468,20 @@ PUBLIC cutt_cu_result cuMemFree_v2(cutt_cu_address memory) {
   atomic_fetch_sub(&control.alive_memory, 1);
   free((void *)(uintptr_t)memory);
   return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemAlloc_v2(cutt_cu_address *memory, size_t bytes) {
+  BEGIN(mem_alloc);
+  NEEDS_CONTEXT;
+  unsafe();
+  return take_memory(memory, bytes);
+}
+
+PUBLIC cutt_cu_result cuMemFree_v2(cutt_cu_address memory) {
+  BEGIN(mem_free);
+  NEEDS_CONTEXT;
+  unsafe();
+  return give_memory(memory);
 }
 
 PUBLIC cutt_cu_result cuMemcpy(cutt_cu_address to, cutt_cu_address from, size_t bytes) {
@@ -492,6 +500,41 @@ PUBLIC cutt_cu_result cuMemcpyDtoDAsync_v2(cutt_cu_address to, cutt_cu_address f
   pthread_mutex_lock(&lock);
   stream_of(stream)->clock += control.copy_seconds;
   pthread_mutex_unlock(&lock);
+  return CUTT_CU_SUCCESS;
+}
+
+/* In the order of the stream, like all work here: at once. */
+PUBLIC cutt_cu_result cuMemAllocAsync(cutt_cu_address *memory, size_t bytes, cudaStream_t stream) {
+  BEGIN(mem_alloc_async);
+  NEEDS_CONTEXT;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  return take_memory(memory, bytes);
+}
+
+PUBLIC cutt_cu_result cuMemFreeAsync(cutt_cu_address memory, cudaStream_t stream) {
+  BEGIN(mem_free_async);
+  NEEDS_CONTEXT;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  return give_memory(memory);
+}
+
+PUBLIC cutt_cu_result cuMemsetD8Async(cutt_cu_address memory, unsigned char value, size_t bytes, cudaStream_t stream) {
+  BEGIN(memset_d8_async);
+  NEEDS_CONTEXT;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  memset((void *)(uintptr_t)memory, value, bytes);
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemsetD2D32Async(cutt_cu_address memory, size_t pitch, unsigned value, size_t width,
+                                         size_t height, cudaStream_t stream) {
+  BEGIN(memset_d2d32_async);
+  NEEDS_CONTEXT;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  if (memory % 4 || (height > 1 && (pitch % 4 || pitch < 4 * width))) return CUTT_CU_INVALID_VALUE;
+  for (size_t row = 0; row < height; row++) {
+    for (size_t i = 0; i < width; i++) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
+  }
   return CUTT_CU_SUCCESS;
 }
 
@@ -540,6 +583,7 @@ PUBLIC cutt_cu_result cuStreamIsCapturing(cudaStream_t stream, int *status) {
 
 struct CUevent_st {
   double clock;
+  bool captured; /* recorded in a stream that was being captured */
 };
 
 /* Taken in turns: more than are ever in use at once. */
@@ -549,7 +593,7 @@ static atomic_uint event_count;
 PUBLIC cutt_cu_result cuEventCreate(cutt_cu_event *event, unsigned flags) {
   BEGIN(event_create);
   NEEDS_CONTEXT;
-  if (flags != CUTT_CU_EVENT_DEFAULT) return CUTT_CU_INVALID_VALUE;
+  if (flags != CUTT_CU_EVENT_DEFAULT && flags != CUTT_CU_EVENT_DISABLE_TIMING) return CUTT_CU_INVALID_VALUE;
   atomic_fetch_add(&control.alive_events, 1);
   *event = &events[atomic_fetch_add(&event_count, 1) % (sizeof events / sizeof *events)];
   return CUTT_CU_SUCCESS;
@@ -567,6 +611,19 @@ PUBLIC cutt_cu_result cuEventRecord(cutt_cu_event event, cudaStream_t stream) {
   if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
   pthread_mutex_lock(&lock);
   event->clock = stream_of(stream)->clock;
+  event->captured = stream_of(stream)->capturing;
+  pthread_mutex_unlock(&lock);
+  return CUTT_CU_SUCCESS;
+}
+
+/* A capture takes events of its own only. */
+PUBLIC cutt_cu_result cuStreamWaitEvent(cudaStream_t stream, cutt_cu_event event, unsigned flags) {
+  BEGIN(stream_wait_event);
+  if (flags || !event) return CUTT_CU_INVALID_VALUE;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  if (stream_of(stream)->capturing != event->captured) return CUTT_CU_INVALID_VALUE;
+  pthread_mutex_lock(&lock);
+  if (stream_of(stream)->clock < event->clock) stream_of(stream)->clock = event->clock;
   pthread_mutex_unlock(&lock);
   return CUTT_CU_SUCCESS;
 }

@@ -19,6 +19,9 @@ one() { # one GLOB: exactly one file
   echo "${found[0]}"
 }
 one include/cutt.h >/dev/null
+one include/cutt_contract.h >/dev/null
+one 'lib*/libcutt_contract.a' >/dev/null
+one 'lib*/libcutt_contract.so' >/dev/null
 one share/man/man1/cutt.1 >/dev/null
 library=$(one 'lib*/libcutt.so')
 libdir=$(dirname "$library")
@@ -28,8 +31,8 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 [[ -e $libdir/$soname ]] || fail "no $soname beside $library"
 
 # CUDA is found at run time or not at all: nothing of it may be linked.
-for file in "$library" "$prefix/bin/cutt"; do
-  if readelf -d "$file" | grep NEEDED | grep -iE 'cuda|nvidia|nvrtc'; then fail "$file needs a library of CUDA"; fi
+for file in "$library" "$libdir/libcutt_contract.so" "$prefix/bin/cutt"; do
+  if readelf -d "$file" | grep NEEDED | grep -iE 'cuda|nvidia|nvrtc|cublas|blas|blis|mkl'; then fail "$file needs a library of CUDA or a BLAS"; fi
 done
 # The consumers hand over host memory: with a GPU, plans would be for that.
 export CUTT_CUDA=0
@@ -74,12 +77,12 @@ for language in C CXX; do
   if [[ $language == C ]]; then compiler=$cc source=consumer.c; else compiler=$cxx source=consumer.cc; fi
   [[ -n $compiler ]] || continue
   # shellcheck disable=SC2046 # flags are words
-  "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt) -o "$work/pc-$language-shared"
+  "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt_contract) -o "$work/pc-$language-shared"
   run "pkg-config-$language-shared" "$work/pc-$language-shared"
   # The archive is named, since -lcutt prefers the shared library where both are.
   # shellcheck disable=SC2046
-  "$compiler" "$consumer/$source" $(pkg-config --cflags cutt) -o "$work/pc-$language-static" \
-    $(pkg-config --static --libs cutt | sed "s|-lcutt|-l:libcutt.a|")
+  "$compiler" "$consumer/$source" $(pkg-config --cflags cutt_contract) -o "$work/pc-$language-static" \
+    $(pkg-config --static --libs cutt_contract | sed -E 's/-l(cutt[a-z_]*)/-l:lib\1.a/g')
   run "pkg-config-$language-static" "$work/pc-$language-static"
 done
 

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# The shared library exports exactly the functions that cutt.h declares, and the archive keeps every other name of its
-# own below cutt_: tests/install/symbols.sh NM HEADER SHARED ARCHIVE
+# A shared library exports exactly the functions that its header declares, and the archive keeps every other name of its
+# own below cutt_: tests/install/symbols.sh NM HEADER SHARED ARCHIVE [PRIVATE]
+# PRIVATE: one name more that is exported, the table for libraries that come with this one.
 set -euo pipefail
-nm=$1 header=$2 shared=$3 archive=$4
+nm=$1 header=$2 shared=$3 archive=$4 private=${5:-}
 
 declared=$(grep -oE '^CUTT_API [^(]*\(' "$header" | grep -oE '[A-Za-z0-9_]+\($' | tr -d '(' | sort -u)
+if [[ -n $private ]]; then declared=$(printf '%s\n%s\n' "$declared" "$private" | sort -u); fi
 exported=$("$nm" -D --defined-only "$shared" | awk '{ print $NF }' | sort -u)
 if ! diff <(printf '%s\n' "$declared") <(printf '%s\n' "$exported") >&2; then
-  echo "symbols: < is declared in cutt.h and not exported, > is exported and not declared" >&2
+  echo "symbols: < is declared in $(basename "$header") and not exported, > is exported and not declared" >&2
   exit 1
 fi
 count=$(printf '%s\n' "$declared" | wc -l)
@@ -21,4 +23,4 @@ if [[ -n $stray ]]; then
   printf 'symbols: these names in the archive can collide with a program that links it:\n%s\n' "$stray" >&2
   exit 1
 fi
-echo "symbols: the $count functions of cutt.h are exported, and nothing else"
+echo "symbols: the $count functions of $(basename "$header") are exported, and nothing else"

@@ -1,7 +1,36 @@
-/* Permutes a 3 x 5 x 4 tensor with the library under test and compares every element with the definition. In the
+/* Permutes a 3 x 5 x 4 tensor with the library under test and compares every element with the definition, and contracts two
+ * small matrices, unless the machine has no BLAS. In the
  * common subset of C99 and C++, so that both consumers are the same program. */
 #include <cutt.h>
+#include <cutt_contract.h>
 #include <stdio.h>
+
+static int contract(void) {
+  const int64_t left_extents[2] = {2, 3}, right_extents[2] = {3, 2};
+  const double left[6] = {1, 2, 3, 4, 5, 6}, right[6] = {1, 0, 2, 0, 1, 0};
+  const double wanted[4] = {11, 14, 3, 4};
+  double result[4] = {-1, -1, -1, -1};
+  int i;
+  cuttResult code;
+  cuttContraction_t contraction = CUTT_CONTRACTION_INIT;
+  cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+  contraction.pattern = "ab,bc->ac";
+  contraction.type = CUTT_F64;
+  contraction.left_rank = contraction.right_rank = contraction.result_rank = 2;
+  contraction.left_extents = left_extents;
+  contraction.right_extents = right_extents;
+  options.backend = CUTT_BACKEND_CPU;
+  code = cuttContract(&contraction, &options, left, right, result, NULL);
+  if (code == CUTT_INVALID_DEVICE) return 0; /* no BLAS */
+  for (i = 0; i < 4 && !code; i++) {
+    if (result[i] != wanted[i]) {
+      printf("consumer: element %d of the contraction is wrong\n", i);
+      return 1;
+    }
+  }
+  if (code) printf("consumer: %s\n", cuttLastError());
+  return code != CUTT_SUCCESS;
+}
 
 static int consume(void) {
   enum { A = 3, B = 5, C = 4 };
@@ -28,6 +57,7 @@ static int consume(void) {
       }
     }
   }
+  if (contract()) return 1;
   i = cuttVersion();
   printf("consumer: correct, cuTT %d.%d.%d\n", i / 10000, i / 100 % 100, i % 100);
   return 0;

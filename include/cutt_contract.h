@@ -1,0 +1,165 @@
+/* cutt_contract.h: tensor contraction, D = alpha * L * R + beta * D, by permutation and matrix multiplication.
+ *
+ * The route is the indirect one of TAL-SH and of the cuTT paper (section 3.4): operands are permuted until the contraction
+ * is a matrix product, that is left to a BLAS, and the result is permuted back. Plans are made so that as little as
+ * possible has to be permuted, often nothing.
+ *
+ * Conventions are cutt.h's: the first mode of a tensor is its stride-1 mode, extents and strides are counted in elements,
+ * every call returns a cuttResult, and cuttLastError() says what was wrong.
+ *
+ * The BLAS is found at run time. On the CPU any library that has the CBLAS interface will do (OpenBLAS, BLIS, MKL); the
+ * fastest one that is found is used, one thread in each of the library's own. On a GPU it is cuBLAS. Where there is none,
+ * planning fails with CUTT_INVALID_DEVICE and says what was looked for.
+ *
+ * The header compiles as C99 and as C++ and needs no CUDA header. Programs link libcutt_contract and libcutt. */
+#ifndef CUTT_CONTRACT_H
+#define CUTT_CONTRACT_H
+
+#include "cutt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What to compute. Start from CUTT_CONTRACTION_INIT, then fill in. Everything that a pointer points to is read during the
+ * call that takes it and not kept.
+ *
+ * The pattern names the modes of each tensor, in one of two forms:
+ *   einsum   "abc,cd->abd"                        one letter (a-z, A-Z) a mode; without "->..." the result has the letters
+ *                                                 that are there once, in alphabetical order; white space is ignored
+ *   TAL-SH   "D(a,b,d)+=L(a,b,c)*R(c,d)"          names of letters, digits and _ between commas, of any length; "L+(...)"
+ *                                                 and "R+(...)" conjugate that operand (which changes nothing in real
+ *                                                 types); "+=" makes beta 1 and "=" 0, unless beta is given
+ * The FIRST letter is the stride-1 mode, as in TAL-SH and Fortran; for NumPy's C-order arrays write each group backwards.
+ *
+ * A mode may be in all three tensors (batch), in both operands (contracted), in one operand and the result, in one operand
+ * only (summed), and more than once in one operand (diagonal). Operands and result may be scalars: "a,a->", "ab,->ab". */
+typedef struct cuttContraction {
+  size_t struct_size;  /* sizeof(cuttContraction_t) */
+  const char *pattern; /* see above */
+  cuttType_t type; /* CUTT_F32, F64, C32, C64; CUTT_F16 and CUTT_BF16 (accumulated in float) where the BLAS has them */
+  int left_rank;   /* modes of L, as many as the pattern gives it */
+  int right_rank;  /* of R */
+  int result_rank; /* of D */
+  const int64_t *left_extents;   /* left_rank extents, >= 0 */
+  const int64_t *right_extents;  /* right_rank */
+  const int64_t *result_extents; /* result_rank, to be checked; NULL: those that follow */
+  const int64_t *left_strides;   /* any sign, 0 repeats; NULL: packed */
+  const int64_t *right_strides;
+  const int64_t *result_strides; /* any sign, none may make elements overlap; NULL: packed */
+  const void *alpha;             /* one scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1 */
+  const void *beta;   /* NULL: what the pattern says, which is 0 but for "+="; 0: D is written and never read */
+  int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
+  int conjugate_right;
+} cuttContraction_t;
+
+#define CUTT_CONTRACTION_INIT                                                                                          \
+  { sizeof(cuttContraction_t), NULL, (cuttType_t)0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+
+/* No limit on workspace. */
+#define CUTT_NO_LIMIT ((size_t)-1)
+
+/* How to plan. NULL where options are taken means CUTT_CONTRACTION_OPTIONS_INIT. */
+typedef struct cuttContractionOptions {
+  size_t struct_size; /* sizeof(cuttContractionOptions_t) */
+  cuttBackend_t backend;
+  int threads; /* CPU: most threads to use; 0: as OpenMP would. GPU: unused */
+  /* Most bytes of workspace. The contraction is cut into pieces that need no more; with 0 nothing is permuted, which may be
+   * slow. */
+  size_t workspace_limit;
+  /* NULL: the fastest that is found. Else a name of cuttProvidersDescribe ("openblas", "blis", "mkl", "cublas"), or the path
+   * of a library with a '/' in it. */
+  const char *provider;
+} cuttContractionOptions_t;
+
+#define CUTT_CONTRACTION_OPTIONS_INIT                                                                                  \
+  { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL }
+
+typedef struct cuttContractionStruct *cuttContractionPlan_t;
+
+/* Plans a contraction. *plan receives the plan, or NULL on failure.
+ * Errors: CUTT_INVALID_PARAMETER (the text names the field; of a pattern, the letter and its place), CUTT_INVALID_DEVICE
+ * (backend; no BLAS; a type that it does not have), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttContraction_t *contraction,
+                                              const cuttContractionOptions_t *options);
+
+/* Bytes of workspace that an execution needs: 0 .. options.workspace_limit. */
+CUTT_API cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes);
+
+/* Executes a plan. left, right and result point to element (0, ..., 0) of each tensor, and are of the memory that the plan's
+ * backend works in, as for cuttPlanExecute; on a GPU at multiples of the element's size. The result may not overlap with an
+ * operand.
+ * workspace   memory of the backend, at least cuttContractionWorkspace bytes, at a multiple of 64 (256 on a GPU), which
+ *             nothing else uses until the execution is done; NULL: the library takes and frees what it needs
+ * workspace_bytes  how large it is; 0 with NULL
+ * stream      on a GPU: the stream to work in, which may not be under capture. The call returns when all is started. On the
+ *             CPU NULL, and the result is there on return.
+ * Any number of threads may execute one plan at once, each with a workspace of its own.
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right,
+                                           void *result, void *workspace, size_t workspace_bytes, cudaStream_t stream);
+
+/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may. */
+CUTT_API cuttResult cuttContractionDestroy(cuttContractionPlan_t plan);
+
+/* Plan, execute, destroy, with workspace of the library's own. */
+CUTT_API cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContractionOptions_t *options,
+                                 const void *left, const void *right, void *result, cudaStream_t stream);
+
+/* ---------------------------------------------------------------------------------------------- what a plan is */
+
+typedef struct cuttContractionInfo {
+  size_t struct_size; /* set to sizeof(cuttContractionInfo_t) before the call */
+  cuttBackend_t backend;
+  const char *provider;                               /* "openblas", ...; lives as long as the library */
+  int threads;                                        /* that an execution uses; 1 on a GPU */
+  int permutes_left, permutes_right, permutes_result; /* not 0: that tensor is permuted */
+  int64_t m, n, k, batch;         /* the contraction as matrix products: extents of all modes of each group */
+  int64_t gemm_m, gemm_n, gemm_k; /* of one product that the BLAS is given, at most */
+  int64_t gemm_count;             /* of products */
+  int64_t pieces;                 /* that the work is cut into */
+  size_t workspace_bytes;
+  double flops;                     /* 2 m n k batch; four times that for complex types */
+  double intensity;                 /* 2 sqrt(vol D vol L vol R) / (vol D + vol L + vol R), the paper's section 3.4 */
+  double predicted_seconds;         /* of an execution */
+  double predicted_permute_seconds; /* the part of it that is permuting */
+  double create_seconds;            /* what cuttContractionPlanCreate took */
+} cuttContractionInfo_t;
+
+CUTT_API cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info);
+
+/* Describes a plan: the modes by groups, what is permuted and how, the matrix products, pieces, workspace, and predicted
+ * times. Buffer, size and needed as for cuttPlanDescribe. */
+CUTT_API cuttResult cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t format, char *buffer, size_t size,
+                                            size_t *needed);
+
+/* Seconds of one execution, and of its steps. Steps of pieces are summed; where threads work on different pieces, over the
+ * threads, and divided by their number. */
+typedef struct cuttContractionTimes {
+  double total;
+  double permute; /* of L, R and D, and of sums over modes that are in one operand only */
+  double gemm;
+} cuttContractionTimes_t;
+
+/* Runs the plan once, uncounted, and then count times, each with its steps timed (which costs a little), and gives each
+ * run's seconds in times[0 .. count-1]. Waits for all of them. count >= 1. Errors: as cuttContractionExecute. */
+CUTT_API cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
+                                        void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
+                                        cuttContractionTimes_t *times);
+
+/* The ceiling: times the matrix products alone. Runs batch products of packed m x k and k x n matrices into packed m x n
+ * ones, of the plan's type, with its provider and threads and all of its m, n, k and batch, on scratch memory of arbitrary
+ * finite contents. Count and seconds as for cuttPlanTime. CUTT_INTERNAL_ERROR when the memory can't be had. */
+CUTT_API cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count,
+                                            double *seconds);
+
+/* Describes the matrix-multiplication libraries: which were found and where, the kernels that each picked, its speed as
+ * measured on one core (some milliseconds each, once in a process) or on the GPU, which is the default, what would make one
+ * faster, and what was looked for and not found. As cuttDevicesDescribe. */
+CUTT_API cuttResult cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

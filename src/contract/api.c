@@ -1,0 +1,460 @@
+/* The public calls of contraction: arguments are checked here, and memory is found. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/plan.h"
+#include "core/error.h"
+#include "core/private.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
+
+static const size_t first_options_size = sizeof(cuttContractionOptions_t);
+static const size_t first_info_size = sizeof(cuttContractionInfo_t);
+
+bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
+  if (plan && plan->magic == alive) return true;
+  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
+             !plan                 ? "is NULL; it must come from cuttContractionPlanCreate"
+             : plan->magic == dead ? "has been destroyed"
+                                   : "is not a plan; it must come from cuttContractionPlanCreate");
+  return false;
+}
+
+static bool is_gpu(const struct cuttContractionStruct *plan) { return plan->backend->id != CUTT_BACKEND_CPU; }
+
+/* ---------------------------------------------------------------------------------------------------------------- planning */
+
+static cuttResult read_options(const cuttContractionOptions_t *callers, cuttContractionOptions_t *options) {
+  *options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
+  if (!callers) return CUTT_SUCCESS;
+  const cuttResult result = cutt_struct_read(options, sizeof *options, first_options_size, callers, "options");
+  if (result) return result;
+  if (options->threads >= 0 && options->threads <= CUTT_MAX_THREADS) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
+                    CUTT_MAX_THREADS);
+}
+
+static int thread_count(int asked) {
+#ifdef _OPENMP
+  if (asked > 0) return asked;
+  const int threads = omp_get_max_threads();
+  return threads < CUTT_MAX_THREADS ? threads : CUTT_MAX_THREADS;
+#else
+  (void)asked;
+  return 1;
+#endif
+}
+
+/* On a GPU the id of the context that the calling thread works in, which is entered for the time of the call. */
+static cuttResult enter(cutt_cuda_scope *scope, unsigned long long *id) {
+  const cuttResult result = cutt_cuda_enter(scope);
+  if (result) return result;
+  const cutt_cu_result error = cutt_cuda_context_id(scope->cu, scope->context, id);
+  if (!error) return CUTT_SUCCESS;
+  cutt_cuda_leave(scope);
+  return cutt_cuda_failed(scope->cu, error, "asking for the current context");
+}
+
+static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction_t *contraction,
+                       const cuttContractionOptions_t *callers) {
+  if (!contraction)
+    return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
+  cutt_contraction checked;
+  cuttContractionOptions_t options;
+  const cutt_backend *backend = NULL;
+  const cutt_provider *provider = NULL;
+  cuttResult result = cutt_contraction_check(contraction, &checked);
+  if (!result) result = read_options(callers, &options);
+  if (!result) result = cutt_backend_select(options.backend, "options->backend", &backend);
+  if (result) return result;
+  cutt_cuda_scope scope;
+  unsigned long long context = 0;
+  const bool gpu = backend->id != CUTT_BACKEND_CPU;
+  if (gpu) result = enter(&scope, &context);
+  if (result) return result;
+  result = cutt_provider_find(backend->id, options.provider, "options->provider", checked.type->type, &provider);
+  if (!result) {
+    const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
+    result =
+        cutt_contraction_prepare(&checked, backend, provider, gpu ? 1 : thread_count(options.threads), limit, plan);
+  }
+  plan->context = context;
+  if (gpu) cutt_cuda_leave(&scope);
+  return result;
+}
+
+cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttContraction_t *contraction,
+                                     const cuttContractionOptions_t *options) {
+  const double start = cutt_clock();
+  if (!plan) return cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttContractionPlan_t");
+  *plan = NULL;
+  struct cuttContractionStruct *made = calloc(1, sizeof *made);
+  if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+  const cuttResult result = fill(made, contraction, options);
+  if (result) {
+    cutt_contraction_release(made);
+    free(made);
+    return result;
+  }
+  made->magic = alive;
+  made->create_seconds = cutt_clock() - start;
+  *plan = made;
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttContractionDestroy(cuttContractionPlan_t plan) {
+  if (!plan) return CUTT_SUCCESS;
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  *(volatile uint64_t *)&plan->magic = dead; /* volatile: a plain store before free would be optimised away */
+  cutt_contraction_release(plan);
+  free(plan);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!bytes) return cutt_error(CUTT_INVALID_PARAMETER, "bytes is NULL; it must point to a size_t");
+  *bytes = plan->workspace_bytes;
+  return CUTT_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- executing */
+
+/* What an execution is given, checked. */
+typedef struct request {
+  cutt_operands operands;
+  cudaStream_t stream;
+  void *own; /* workspace that was taken for it */
+  cutt_cuda_scope scope;
+} request;
+
+static const char *const tensor_name[CUTT_TENSORS] = {"left", "right", "result"};
+
+static cuttResult check_overlap(const cutt_contraction *c, const void *const *tensor) {
+  const uintptr_t low = (uintptr_t)tensor[CUTT_RESULT] + (uintptr_t)c->low[CUTT_RESULT];
+  const uintptr_t high = (uintptr_t)tensor[CUTT_RESULT] + (uintptr_t)c->high[CUTT_RESULT];
+  for (int t = 0; t < 2; ++t) {
+    const uintptr_t from = (uintptr_t)tensor[t] + (uintptr_t)c->low[t],
+                    to = (uintptr_t)tensor[t] + (uintptr_t)c->high[t];
+    if (from >= high || low >= to || c->alpha_is_zero) continue;
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "%s spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and result [0x%" PRIxPTR ", 0x%" PRIxPTR
+                      "), which overlap; the result must have memory of its own",
+                      tensor_name[t], from, to, low, high);
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Memory that the plan's device reaches; on a GPU the address there. */
+static cuttResult reach(const struct cuttContractionStruct *plan, const request *r, const void *memory,
+                        const char *name, void **at) {
+  *at = (void *)(uintptr_t)memory;
+  if (!is_gpu(plan)) return cutt_memory_look(plan->backend, memory, name);
+  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(r->scope.cu);
+  cutt_cu_address address = 0;
+  if (!gpu) return CUTT_INVALID_DEVICE;
+  const cuttResult result = cutt_cuda_reach(r->scope.cu, gpu, memory, name, &address);
+  *at = (void *)(uintptr_t)address;
+  return result;
+}
+
+static cuttResult check_tensors(const struct cuttContractionStruct *plan, request *r, const void *const *tensor) {
+  const cutt_contraction *c = &plan->asked;
+  void *at[CUTT_TENSORS] = {NULL, NULL, NULL};
+  if (c->empty) return CUTT_SUCCESS;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    if (t != CUTT_RESULT && (c->no_terms || c->high[t] == c->low[t])) continue;
+    if (!tensor[t])
+      return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)", tensor_name[t]);
+    if (is_gpu(plan) && (uintptr_t)tensor[t] % (uintptr_t)c->type->bytes)
+      return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; on a GPU it must be a multiple of the element's %d bytes",
+                        tensor_name[t], tensor[t], c->type->bytes);
+    const cuttResult result = reach(plan, r, tensor[t], tensor_name[t], &at[t]);
+    if (result) return result;
+  }
+  r->operands = (cutt_operands){.operand = {at[CUTT_LEFT], at[CUTT_RIGHT]}, .result = at[CUTT_RESULT]};
+  return c->no_terms ? CUTT_SUCCESS : check_overlap(c, tensor);
+}
+
+/* In order with the stream where the driver can do that. */
+static cuttResult take_workspace(const struct cuttContractionStruct *plan, request *r) {
+  if (is_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async) {
+    cutt_cu_address address = 0;
+    const cutt_cu_result error = r->scope.cu->mem_alloc_async(&address, plan->workspace_bytes, r->stream);
+    if (error) return cutt_cuda_failed(r->scope.cu, error, "taking %zu bytes of workspace", plan->workspace_bytes);
+    r->own = (void *)(uintptr_t)address;
+    return CUTT_SUCCESS;
+  }
+  return cuttMemoryAllocate(plan->backend->id, plan->workspace_bytes, &r->own);
+}
+
+static void give_back(const struct cuttContractionStruct *plan, const request *r) {
+  if (!r->own) return;
+  if (is_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async)
+    r->scope.cu->mem_free_async((cutt_cu_address)(uintptr_t)r->own, r->stream);
+  else
+    cuttMemoryFree(plan->backend->id, r->own);
+}
+
+static cuttResult find_workspace(const struct cuttContractionStruct *plan, request *r, void *workspace, size_t bytes) {
+  const size_t alignment = is_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 64;
+  if (!workspace && bytes)
+    return cutt_error(CUTT_INVALID_PARAMETER, "workspace is NULL and workspace_bytes is %zu; it must be 0 then", bytes);
+  r->operands.workspace = (unsigned char *)(uintptr_t)plan; /* never used: offsets of 0 may be added to it */
+  if (plan->workspace_bytes == 0) return CUTT_SUCCESS;
+  if (workspace && bytes < plan->workspace_bytes)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "workspace_bytes is %zu; it must be %zu, as cuttContractionWorkspace says, or more", bytes,
+                      plan->workspace_bytes);
+  if (workspace && (uintptr_t)workspace % alignment)
+    return cutt_error(CUTT_INVALID_PARAMETER, "workspace is %p; it must be a multiple of %zu", workspace, alignment);
+  if (workspace) {
+    void *at = NULL;
+    const cuttResult result = reach(plan, r, workspace, "workspace", &at);
+    r->operands.workspace = at;
+    return result;
+  }
+  const cuttResult result = take_workspace(plan, r);
+  r->operands.workspace = r->own;
+  return result;
+}
+
+static cuttResult check_stream(const struct cuttContractionStruct *plan, const request *r) {
+  int status = CUTT_CU_CAPTURE_NONE;
+  if (!is_gpu(plan)) return cutt_stream_check(plan->backend, r->stream, "stream");
+  const cutt_cu_result error = r->scope.cu->stream_is_capturing(r->stream, &status);
+  if (error)
+    return cutt_cuda_failed(r->scope.cu, error, "asking whether stream %p is being captured", (void *)r->stream);
+  if (status == CUTT_CU_CAPTURE_NONE) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p, which is being captured; a contraction can't be",
+                    (void *)r->stream);
+}
+
+/* Enters the plan's context; on success close_request must follow. */
+static cuttResult open_request(const struct cuttContractionStruct *plan, request *r, const void *const *tensor,
+                               void *workspace, size_t bytes) {
+  unsigned long long id = 0;
+  cuttResult result = CUTT_SUCCESS;
+  if (is_gpu(plan)) {
+    result = enter(&r->scope, &id);
+    if (result) return result;
+    if (id != plan->context)
+      result = cutt_error(CUTT_INVALID_DEVICE,
+                          "the plan is for context number %llu, and the current one is number %llu", plan->context, id);
+  }
+  if (!result) result = check_stream(plan, r);
+  if (!result) result = check_tensors(plan, r, tensor);
+  if (!result) result = find_workspace(plan, r, workspace, bytes);
+  if (result && is_gpu(plan)) cutt_cuda_leave(&r->scope);
+  return result;
+}
+
+static void close_request(const struct cuttContractionStruct *plan, const request *r) {
+  give_back(plan, r);
+  if (is_gpu(plan)) cutt_cuda_leave(&r->scope);
+}
+
+static cuttResult run(const struct cuttContractionStruct *plan, const request *r, cutt_steps *steps) {
+  return is_gpu(plan) ? cutt_contraction_run_gpu(plan, &r->operands, r->stream, steps)
+                      : cutt_contraction_run_cpu(plan, &r->operands, steps);
+}
+
+cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
+                                  void *workspace, size_t workspace_bytes, cudaStream_t stream) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  const void *const tensor[CUTT_TENSORS] = {left, right, result};
+  request r = {.stream = stream};
+  cuttResult code = open_request(plan, &r, tensor, workspace, workspace_bytes);
+  if (code) return code;
+  code = run(plan, &r, NULL);
+  close_request(plan, &r);
+  return code;
+}
+
+cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContractionOptions_t *options, const void *left,
+                        const void *right, void *result, cudaStream_t stream) {
+  cuttContractionPlan_t plan = NULL;
+  cuttResult code = cuttContractionPlanCreate(&plan, contraction, options);
+  if (code) return code;
+  code = cuttContractionExecute(plan, left, right, result, NULL, 0, stream);
+  cuttContractionDestroy(plan);
+  return code;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ timing */
+
+typedef struct execution {
+  const struct cuttContractionStruct *plan;
+  const request *r;
+} execution;
+
+static cuttResult run_execution(const void *what, cudaStream_t stream) {
+  const execution *e = what;
+  (void)stream; /* the request's */
+  return run(e->plan, e->r, NULL);
+}
+
+static cuttResult time_once(const struct cuttContractionStruct *plan, const request *r, cuttContractionTimes_t *times) {
+  const execution what = {plan, r};
+  cutt_steps steps = {0, 0};
+  cuttResult result = CUTT_SUCCESS;
+  if (is_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
+    result = plan->backend->time(&(cutt_work){run_execution, &what}, r->stream, 1, &times->total);
+    if (!result) result = run(plan, r, &steps);
+  } else {
+    const double start = cutt_clock();
+    result = run(plan, r, &steps);
+    times->total = cutt_clock() - start;
+  }
+  times->permute = steps.permute;
+  times->gemm = steps.multiply;
+  return result;
+}
+
+static cuttResult check_count(int count, const void *list, const char *name) {
+  if (count < 1) return cutt_error(CUTT_INVALID_PARAMETER, "count is %d; it must be 1 or more", count);
+  if (list) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to count = %d of them", name, count);
+}
+
+cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
+                               void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
+                               cuttContractionTimes_t *times) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  cuttResult code = check_count(count, times, "times");
+  if (code) return code;
+  const void *const tensor[CUTT_TENSORS] = {left, right, result};
+  request r = {.stream = stream};
+  code = open_request(plan, &r, tensor, workspace, workspace_bytes);
+  if (code) return code;
+  cuttContractionTimes_t warm_up;
+  code = time_once(plan, &r, &warm_up);
+  for (int i = 0; i < count && !code; ++i) code = time_once(plan, &r, &times[i]);
+  close_request(plan, &r);
+  return code;
+}
+
+/* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
+static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
+  int64_t size[CUTT_ROLES];
+  *c = plan->contraction;
+  cutt_contraction_sizes(c, size);
+  const cutt_group group[CUTT_ROLES] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K, CUTT_GROUP_BATCH};
+  const int64_t m = size[CUTT_ROLE_M], n = size[CUTT_ROLE_N], k = size[CUTT_ROLE_K];
+  const int64_t stride[CUTT_ROLES][CUTT_TENSORS] = {{1, 0, 1}, {0, k, m}, {m, 1, 0}, {m * k, k * n, m * n}};
+  c->modes = 0;
+  for (int role = 0; role < CUTT_ROLES; ++role) {
+    if (size[role] == 1) continue;
+    cutt_contract_mode *mode = &c->mode[c->modes++];
+    *mode = (cutt_contract_mode){.group = group[role], .extent = size[role]};
+    memcpy(mode->stride, stride[role], sizeof mode->stride);
+  }
+  c->conjugate[0] = c->conjugate[1] = false;
+  c->beta_is_zero = true;
+  memset(c->beta, 0, sizeof c->beta);
+  c->volume[CUTT_LEFT] = m * k * size[CUTT_ROLE_BATCH];
+  c->volume[CUTT_RIGHT] = k * n * size[CUTT_ROLE_BATCH];
+  c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];
+}
+
+static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
+                                double *seconds) {
+  cutt_contraction c;
+  products_alone(plan, &c);
+  struct cuttContractionStruct *products = calloc(1, sizeof *products);
+  if (!products) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *products);
+  void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
+  cuttResult result = cutt_contraction_prepare(&c, plan->backend, plan->provider, plan->threads, 0, products);
+  for (int t = 0; t < CUTT_TENSORS && !result; ++t)
+    result = plan->backend->scratch_create((size_t)(c.volume[t] * c.type->bytes), &memory[t]);
+  if (!result) {
+    request r = {.operands = {.operand = {memory[0], memory[1]}, .result = memory[2]}, .stream = stream};
+    r.operands.workspace = memory[2]; /* never used: nothing is permuted */
+    const execution what = {products, &r};
+    const cutt_work work = {run_execution, &what};
+    result = plan->backend->time(&work, stream, 1, seconds);
+    if (!result) result = plan->backend->time(&work, stream, count, seconds);
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (memory[t]) plan->backend->scratch_release(memory[t]);
+  cutt_contraction_release(products);
+  free(products);
+  return result;
+}
+
+cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count, double *seconds) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  cuttResult result = check_count(count, seconds, "seconds");
+  if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
+  if (result) return result;
+  if (plan->asked.empty || plan->asked.no_terms) {
+    for (int i = 0; i < count; ++i) seconds[i] = 0;
+    return CUTT_SUCCESS;
+  }
+  if (!is_gpu(plan)) return time_products(plan, stream, count, seconds);
+  cutt_cuda_scope scope;
+  unsigned long long id = 0;
+  result = enter(&scope, &id);
+  if (result) return result;
+  result = id == plan->context
+               ? time_products(plan, stream, count, seconds)
+               : cutt_error(CUTT_INVALID_DEVICE, "the plan is for another context than the current one");
+  cutt_cuda_leave(&scope);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- what it is */
+
+cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttContractionInfo_t");
+  const size_t size = info->struct_size;
+  if (size < first_info_size || size > CUTT_LARGEST_STRUCT)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "info->struct_size is %zu; it must be set to sizeof(cuttContractionInfo_t), %zu", size,
+                      sizeof *info);
+  const cutt_contraction *c = &plan->contraction;
+  const cutt_piece *piece = plan->kind[0];
+  int64_t extent[CUTT_ROLES];
+  cutt_contraction_sizes(c, extent);
+  const double m = (double)extent[CUTT_ROLE_M], n = (double)extent[CUTT_ROLE_N], k = (double)extent[CUTT_ROLE_K];
+  const double batch = (double)extent[CUTT_ROLE_BATCH];
+  const double left = (double)plan->asked.volume[CUTT_LEFT], right = (double)plan->asked.volume[CUTT_RIGHT];
+  const double volume = (double)plan->asked.volume[CUTT_RESULT];
+  const bool none = plan->asked.empty || plan->asked.no_terms;
+  cuttContractionInfo_t own = {
+      .struct_size = size,
+      .backend = plan->backend->id,
+      .provider = plan->provider->name,
+      .threads = plan->threads,
+      .m = extent[CUTT_ROLE_M],
+      .n = extent[CUTT_ROLE_N],
+      .k = extent[CUTT_ROLE_K],
+      .batch = extent[CUTT_ROLE_BATCH],
+      .pieces = none ? 0 : plan->cost.units * plan->cost.terms,
+      .workspace_bytes = plan->workspace_bytes,
+      .flops = none ? 0 : cutt_flops_each(c) * m * n * k * batch,
+      .intensity = volume + left + right > 0 ? 2 * sqrt(volume * left * right) / (volume + left + right) : 0,
+      .predicted_seconds = cutt_plan_seconds(plan),
+      .predicted_permute_seconds = cutt_plan_permute_seconds(plan),
+      .create_seconds = plan->create_seconds,
+  };
+  if (piece) {
+    own.permutes_left = plan->way.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
+    own.permutes_right = plan->way.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
+    own.permutes_result = plan->way.packed[CUTT_RESULT];
+    own.gemm_m = piece->gemm.m;
+    own.gemm_n = piece->gemm.n;
+    own.gemm_k = piece->gemm.k;
+    own.gemm_count = cutt_plan_products(plan);
+  }
+  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
+  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  return CUTT_SUCCESS;
+}

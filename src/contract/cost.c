@@ -1,0 +1,182 @@
+/* The cost of a way (cost.h). All counts are in doubles: they only have to be compared. */
+#include "contract/cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { LINE = 64, GAP = 1024 };
+
+/* What permuting a tensor in pieces takes beyond the bytes and runs that are counted, as measured: tables are set up anew. */
+static const double piece_loss = 1.4;
+
+int64_t cutt_aligned(int64_t bytes) {
+  return (bytes + CUTT_WORKSPACE_ALIGNMENT - 1) / CUTT_WORKSPACE_ALIGNMENT * CUTT_WORKSPACE_ALIGNMENT;
+}
+
+double cutt_flops_each(const cutt_contraction *c) { return c->type->complex ? 8.0 : 2.0; }
+
+static int64_t chunks_of(const cutt_contraction *c, const cutt_way *way, int mode) {
+  return (c->mode[mode].extent + way->chunk[mode] - 1) / way->chunk[mode];
+}
+
+bool cutt_way_stays(const cutt_contraction *c, const cutt_way *way, cutt_tensor t) {
+  for (int i = 0; i < c->modes; ++i)
+    if (way->chunk[i] < c->mode[i].extent && cutt_way_holds(c, way, t, i)) return false;
+  return true;
+}
+
+/* Bytes of the runs in which a piece lies in the tensor's own memory. */
+static double run_bytes(const cutt_contraction *c, const cutt_way *way, cutt_tensor t) {
+  int64_t run = 1;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (int i = 0; i < c->modes && !grew; ++i) {
+      if (llabs(c->mode[i].stride[t]) != run || way->chunk[i] == 1) continue;
+      run *= way->chunk[i];
+      grew = way->chunk[i] == c->mode[i].extent;
+      if (!grew) return (double)run * c->type->bytes;
+    }
+  }
+  return (double)run * c->type->bytes;
+}
+
+/* How often each piece of a tensor is packed: with chunks of the loops that it does not have, again for each of them that
+ * comes between. Chunks of K come innermost, and so every tensor that has them is packed anew for each unit. */
+static double repeats(const cutt_contraction *c, const cutt_way *way, cutt_tensor t) {
+  double m = 1, n = 1, k = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const cutt_role role = cutt_mode_role(&c->mode[i]);
+    const double count = (double)chunks_of(c, way, i);
+    if (role == CUTT_ROLE_M) m *= count;
+    if (role == CUTT_ROLE_N) n *= count;
+    if (role == CUTT_ROLE_K && cutt_way_holds(c, way, t, i)) k *= count;
+  }
+  if (t == CUTT_RESULT || cutt_way_stays(c, way, t)) return 1;
+  if (t == CUTT_LEFT) return k > 1 || way->n_outside ? n : 1;
+  return k > 1 || !way->n_outside ? m : 1;
+}
+
+typedef struct counts {
+  cutt_view view; /* of a piece */
+  cutt_gemm gemm;
+  double pieces, calls; /* calls: products in a piece */
+  double volume[CUTT_TENSORS];
+  bool in_cache; /* a packed piece stays in a thread's cache */
+} counts;
+
+static double permute_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, const counts *n,
+                              cutt_tensor t) {
+  const double bytes = (double)n->volume[t] * c->type->bytes * repeats(c, way, t);
+  const double launches = bytes / (double)(n->view.packed[t] * c->type->bytes) * r->launch;
+  const double run = run_bytes(c, way, t), waste = (run + LINE) / run;
+  double moved = bytes * waste;                                          /* to or from the tensor itself */
+  if (t == CUTT_RESULT && (!c->beta_is_zero || n->in_cache)) moved *= 2; /* lines are read to be written */
+  double near = 0;
+  if (n->in_cache && !cutt_way_stays(c, way, t))
+    near = bytes / r->cache / r->threads;
+  else
+    moved += bytes;
+  /* The first mode going elsewhere is a transposition and not a copy of runs. */
+  const cutt_role inner = way->inner[t];
+  const bool copies = way->kept[inner] > 0 && llabs(c->mode[way->chain[inner][0]].stride[t]) == 1;
+  const double seconds = moved / r->memory * (copies ? 1.0 : 1.25) + near + launches / r->threads;
+  return n->pieces > 1 && !cutt_way_stays(c, way, t) ? piece_loss * seconds : seconds;
+}
+
+/* Elements of a tensor that lie side by side within one product. *next: how far from one such run to the next. */
+static double run_in_product(const cutt_way *way, const counts *n, cutt_tensor t, int64_t *next) {
+  int64_t run = 1;
+  for (bool grew = true; grew;) {
+    grew = false;
+    *next = 0;
+    for (int side = 0; side < 2 && !grew; ++side) {
+      const cutt_role role = cutt_tensor_roles[t][side];
+      for (int i = 0; i < way->kept[role] && !grew; ++i) {
+        const int mode = way->chain[role][i];
+        const int64_t stride = n->view.stride[t][mode];
+        if (n->view.extent[mode] == 1 || stride < run) continue;
+        grew = stride == run;
+        if (grew) run *= n->view.extent[mode];
+        if (!grew && (*next == 0 || stride < *next)) *next = stride;
+      }
+    }
+  }
+  return (double)run;
+}
+
+/* What bringing operands to the products takes, and the result away. A product of matrices that outgrow the cache finds
+ * nothing of them there the next time; of smaller ones only the first use counts. Where a matrix consists of short runs with
+ * gaps between them, each begins with a wait, since a BLAS does not look ahead as the permutation does. */
+static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, const counts *n) {
+  double seconds = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    const double passes = t == CUTT_RESULT ? 2 : 1, bytes_each = c->type->bytes;
+    double elements = n->volume[t] * repeats(c, way, (cutt_tensor)t), matrix = 1;
+    for (int side = 0; side < 2; ++side) {
+      const cutt_role role = cutt_tensor_roles[t][side];
+      for (int i = 0; i < way->kept[role]; ++i) matrix *= (double)n->view.extent[way->chain[role][i]];
+    }
+    const double all = matrix * n->calls * n->pieces;
+    if (way->packed[t] && n->in_cache && !cutt_way_stays(c, way, (cutt_tensor)t)) {
+      seconds += passes * all * bytes_each / r->cache / r->threads;
+      continue;
+    }
+    if (matrix * bytes_each > (double)r->cache_bytes && all > elements) elements = all;
+    seconds += passes * elements * bytes_each / r->fetch;
+    int64_t next = 0;
+    const double run = run_in_product(way, n, (cutt_tensor)t, &next);
+    if (n->volume[t] * bytes_each > 2.0 * (double)r->cache_bytes && ((double)next - run) * bytes_each >= GAP)
+      seconds += passes * elements / run * r->run / r->threads;
+  }
+  return seconds;
+}
+
+static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, const counts *n) {
+  const cutt_gemm *g = &n->gemm;
+  const double m = (double)g->m, nn = (double)g->n, k = (double)g->k;
+  const double calls = n->calls * n->pieces;
+  const double flops = cutt_flops_each(c) * m * nn * k * calls;
+  const bool vector = g->m == 1 || g->n == 1, small = m * nn * k <= r->small;
+  const double *by = small ? r->small_slow : r->slow;
+  const double speed = vector ? r->vector_share * r->flops : r->flops;
+  const double slow = vector ? 1 + r->vector_edge / k
+                             : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->turned / m);
+  return flops * slow / speed / r->threads + fetch_seconds(c, r, way, n) + calls * r->call / r->threads;
+}
+
+void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, cutt_cost *cost) {
+  counts n = {.pieces = 1, .calls = 1};
+  bool swapped = false;
+  cutt_way_view(c, way, NULL, &n.view);
+  *cost = (cutt_cost){.units = 1, .terms = 1};
+  if (!cutt_way_product(c, way, &n.view, &n.gemm, &swapped)) {
+    cost->seconds = INFINITY;
+    return;
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t) n.volume[t] = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t chunks = chunks_of(c, way, i);
+    n.pieces *= (double)chunks;
+    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K)
+      cost->terms *= chunks;
+    else
+      cost->units *= chunks;
+    if (!cutt_way_keeps(way, c, i)) n.calls *= (double)way->chunk[i];
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      if (cutt_way_holds(c, way, (cutt_tensor)t, i)) n.volume[t] *= (double)c->mode[i].extent;
+  }
+  int64_t own = 0, shared = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    cost->packed_bytes[t] = cutt_aligned(n.view.packed[t] * c->type->bytes);
+    *(cutt_way_stays(c, way, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &own) += cost->packed_bytes[t];
+  }
+  cost->spread = !r->gpu && r->threads > 1 && cost->units >= 2 * r->threads;
+  cost->workspace = shared + own * (cost->spread ? r->threads : 1);
+  n.in_cache = r->cache_bytes > 0 && own > 0 && own <= r->cache_bytes;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    if (way->packed[t]) cost->permute[t] = permute_seconds(c, r, way, &n, (cutt_tensor)t);
+    cost->seconds += cost->permute[t];
+  }
+  cost->multiply = multiply_seconds(c, r, way, &n);
+  cost->seconds += cost->multiply;
+}

@@ -1,0 +1,93 @@
+/* Cuts a way into pieces (cost.h).
+ *
+ * Step by step the chunk of one mode is halved, until the pieces are small enough: that of the mode where it costs least for
+ * what it saves, by the model. Any mode may be next, with two exceptions. Where a role's chain runs through a tensor that stays
+ * in place, it is cut from its outer end, a mode down to 1 before the next one is begun, so that it goes on being a chain. And
+ * no more than a few modes may have a last chunk that is shorter than the others, so that there are few kinds of pieces. */
+#include <math.h>
+
+#include "contract/cost.h"
+
+static bool in_place(const cutt_way *way, cutt_role role) {
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (!way->packed[t] && (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role)) return true;
+  return false;
+}
+
+/* May the mode be cut further, as far as the chain that it is in goes? */
+static bool may_cut(const cutt_contraction *c, const cutt_way *way, int mode) {
+  if (way->chunk[mode] == 1) return false;
+  if (!cutt_way_keeps(way, c, mode)) return true;
+  const cutt_role role = cutt_mode_role(&c->mode[mode]);
+  if (!in_place(way, role)) return true;
+  for (int i = way->kept[role]; i-- > 0;)
+    if (way->chunk[way->chain[role][i]] > 1) return way->chain[role][i] == mode;
+  return false;
+}
+
+static int ragged(const cutt_contraction *c, const cutt_way *way) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) count += c->mode[i].extent % way->chunk[i] != 0;
+  return count;
+}
+
+/* About half, such that the chunks are of nearly one size. */
+static int64_t halved(int64_t extent, int64_t chunk) {
+  const int64_t chunks = 2 * ((extent + chunk - 1) / chunk);
+  const int64_t next = (extent + chunks - 1) / chunks;
+  return next < chunk ? next : chunk / 2;
+}
+
+static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt_way *way, cutt_cost *cost) {
+  cutt_cost other;
+  way->n_outside = true;
+  cutt_cost_of(c, r, way, &other);
+  way->n_outside = false;
+  cutt_cost_of(c, r, way, cost);
+  if (!(other.seconds < cost->seconds)) return;
+  *cost = other;
+  way->n_outside = true;
+}
+
+static int64_t piece(const cutt_contraction *c, const cutt_way *way, const cutt_cost *cost) {
+  int64_t bytes = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (t == CUTT_RESULT || !cutt_way_stays(c, way, (cutt_tensor)t)) bytes += cost->packed_bytes[t];
+  return bytes;
+}
+
+bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t piece_bytes, cutt_way *way,
+              cutt_cost *cost) {
+  cost_best_order(c, r, way, cost);
+  for (;;) {
+    const int64_t now = piece(c, way, cost);
+    if (cost->workspace <= limit && now <= piece_bytes) return isfinite(cost->seconds);
+    cutt_way best_way = *way;
+    cutt_cost best = {.seconds = INFINITY};
+    double best_worth = INFINITY;
+    bool found = false;
+    for (int mode = 0; mode < c->modes; ++mode) {
+      if (!may_cut(c, way, mode)) continue;
+      cutt_way tried = *way;
+      cutt_cost cost_of;
+      do tried.chunk[mode] = halved(c->mode[mode].extent, tried.chunk[mode]);
+      while (ragged(c, &tried) > CUTT_MOST_RAGGED);
+      cost_best_order(c, r, &tried, &cost_of);
+      /* Seconds more for a byte less; of those that save nothing yet, the cheapest. */
+      const int64_t saved =
+          cost->workspace > limit ? cost->workspace - cost_of.workspace : now - piece(c, &tried, &cost_of);
+      const double more = cost_of.seconds - cost->seconds;
+      double worth = saved > 0 ? (more > 0 ? more / (double)saved : more) : 1.0 + cost_of.seconds;
+      if (!isfinite(worth)) continue;
+      if (!found || worth < best_worth) {
+        found = true;
+        best_worth = worth;
+        best = cost_of;
+        best_way = tried;
+      }
+    }
+    if (!found) return false;
+    *way = best_way;
+    *cost = best;
+  }
+}

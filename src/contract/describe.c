@@ -1,0 +1,254 @@
+/* A contraction's plan in words and as JSON. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contract/plan.h"
+#include "core/error.h"
+
+static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
+static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
+static const char tensor_letter[CUTT_TENSORS] = {'L', 'R', 'D'};
+
+double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {
+  double seconds = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) seconds += plan->cost.permute[t];
+  for (int t = 0; t < 2; ++t)
+    if (plan->reduce[t]) seconds += cutt_plan_seconds(plan->reduce[t]);
+  return seconds;
+}
+
+double cutt_plan_seconds(const struct cuttContractionStruct *plan) {
+  return plan->cost.multiply + cutt_plan_permute_seconds(plan);
+}
+
+int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
+  int64_t count = plan->cost.units * plan->cost.terms;
+  const cutt_piece *piece = plan->kind[0];
+  for (int i = 0; piece && i < piece->loops + piece->sums; ++i) count *= piece->loop[i].extent;
+  return count;
+}
+
+static bool has_pieces(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
+
+/* ------------------------------------------------------------------------------------------------------------------- text */
+
+typedef struct cell {
+  char at[64];
+} cell;
+
+static const char *duration(double seconds, cell *c) {
+  const double unit = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
+  snprintf(c->at, sizeof c->at, "%.3f %s", seconds * unit, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
+  return c->at;
+}
+
+static void add_bytes(cutt_text *text, double bytes) {
+  if (bytes < 1e6)
+    cutt_text_add(text, "%.1f kB", bytes * 1e-3);
+  else
+    cutt_text_add(text, "%.1f MB", bytes * 1e-6);
+}
+
+static void add_modes(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_contraction *c = &plan->asked;
+  cutt_text_add(text, "modes         fused where they are neighbours in every tensor; strides in elements\n");
+  cutt_text_add(text, "  %-9s %-12s %12s %14s %14s %14s\n", "is", "mode", "extent", "in L", "in R", "in D");
+  for (int i = 0; i < c->modes; ++i) {
+    const cutt_contract_mode *mode = &c->mode[i];
+    cutt_text_add(text, "  %-9s %-12s %12" PRId64, group_name[mode->group], mode->name, mode->extent);
+    for (int t = 0; t < CUTT_TENSORS; ++t) {
+      if (mode->stride[t])
+        cutt_text_add(text, " %14" PRId64, mode->stride[t]);
+      else
+        cutt_text_add(text, " %14s", "-");
+    }
+    cutt_text_add(text, "\n");
+  }
+}
+
+static void add_chain(const struct cuttContractionStruct *plan, cutt_role role, cutt_text *text) {
+  const cutt_way *way = &plan->way;
+  cutt_text_add(text, "[%s:", role_name[role]);
+  for (int i = 0; i < way->kept[role]; ++i)
+    cutt_text_add(text, " %s", plan->contraction.mode[way->chain[role][i]].name);
+  cutt_text_add(text, "]");
+}
+
+/* "[m: a b][k: c][loops: d]" */
+static void add_layout(const struct cuttContractionStruct *plan, cutt_tensor t, cutt_text *text) {
+  const cutt_role *roles = cutt_tensor_roles[t];
+  const cutt_role first = plan->way.inner[t];
+  add_chain(plan, first, text);
+  add_chain(plan, roles[0] == first ? roles[1] : roles[0], text);
+  bool any = false;
+  for (int i = 0; i < plan->contraction.modes; ++i) {
+    if (cutt_way_keeps(&plan->way, &plan->contraction, i) || !plan->contraction.mode[i].stride[t]) continue;
+    cutt_text_add(text, any ? " %s" : "[loops: %s", plan->contraction.mode[i].name);
+    any = true;
+  }
+  if (any) cutt_text_add(text, "]");
+}
+
+static void add_tensors(const struct cuttContractionStruct *plan, cutt_text *text) {
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    cutt_text_add(text, "%-13s %c ", t ? "" : "tensors", tensor_letter[t]);
+    if (t != CUTT_RESULT && plan->reduce[t]) cutt_text_add(text, "is summed over what only it has, and then ");
+    if (plan->way.packed[t]) {
+      cutt_text_add(text, "is permuted %s ", t == CUTT_RESULT ? "from" : "to");
+      add_layout(plan, (cutt_tensor)t, text);
+      if (plan->stays[t] && plan->cuts) cutt_text_add(text, ", once");
+    } else {
+      cutt_text_add(text, "is used in place");
+    }
+    cutt_text_add(text, "\n");
+  }
+}
+
+static void add_products(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_gemm *g = &plan->kind[0]->gemm;
+  cutt_text_add(text, "products      %" PRId64 " of %" PRId64 " x %" PRId64 " x %" PRId64 " (m, n, k)",
+                cutt_plan_products(plan), g->m, g->n, g->k);
+  if (g->batch > 1) cutt_text_add(text, ", %" PRId64 " at a time", g->batch);
+  if (plan->kind[0]->swapped) cutt_text_add(text, ", as the transpose: R times L");
+  cutt_text_add(text, "\n");
+  const int64_t pieces = plan->cost.units * plan->cost.terms;
+  if (pieces == 1) return;
+  cutt_text_add(text, "pieces        %" PRId64 ":", pieces);
+  for (int i = 0; i < plan->cuts; ++i)
+    cutt_text_add(text, "%s %s in chunks of %" PRId64, i ? "," : "", plan->contraction.mode[plan->cut[i].mode].name,
+                  plan->cut[i].chunk);
+  if (plan->cost.spread) cutt_text_add(text, "; each thread has pieces of its own");
+  if (plan->turns == 2 && plan->rates.gpu) cutt_text_add(text, "; one is permuted while another is multiplied");
+  cutt_text_add(text, "\n");
+}
+
+static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *text) {
+  cell c;
+  const double seconds = cutt_plan_seconds(plan), permute = cutt_plan_permute_seconds(plan);
+  int64_t size[CUTT_ROLES];
+  double flops = cutt_flops_each(&plan->contraction);
+  cutt_contraction_sizes(&plan->contraction, size);
+  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
+  cutt_text_add(text, "predicted     %s", duration(seconds, &c));
+  if (seconds > 0)
+    cutt_text_add(text, ", %.1f GFLOP/s, %.0f%% of it permuting", 1e-9 * flops / seconds, 100 * permute / seconds);
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (plan->cost.permute[t] > 0)
+      cutt_text_add(text, "; %c %s", tensor_letter[t], duration(plan->cost.permute[t], &c));
+  cutt_text_add(text, "; products %s\n", duration(plan->cost.multiply, &c));
+}
+
+static void describe_text(const struct cuttContractionStruct *plan, cutt_text *text) {
+  cell c;
+  const cutt_provider *provider = plan->provider;
+  cutt_text_add(text, "contraction   of %s on %s", plan->asked.type->name, plan->backend->name);
+  if (!plan->rates.gpu) cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
+  cutt_text_add(text, ", products by %s%s%s%s\n", provider->name, provider->kernels[0] ? " (" : "", provider->kernels,
+                provider->kernels[0] ? ")" : "");
+  if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
+  if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
+  add_modes(plan, text);
+  if (!has_pieces(plan)) {
+    cutt_text_add(text, plan->asked.empty ? "              the result has no elements: there is nothing to do\n"
+                                          : "              a sum over nothing: the result is scaled by beta\n");
+  } else {
+    add_tensors(plan, text);
+    add_products(plan, text);
+    cutt_text_add(text, "workspace     ");
+    add_bytes(text, (double)plan->workspace_bytes);
+    cutt_text_add(text, "\n");
+    add_prediction(plan, text);
+  }
+  cutt_text_add(text, "made in       %s\n", duration(plan->create_seconds, &c));
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- JSON */
+
+static void add_names(const struct cuttContractionStruct *plan, const char *name, const int *mode, int count,
+                      cutt_text *text) {
+  cutt_text_add(text, "\"%s\":[", name);
+  for (int i = 0; i < count; ++i) {
+    if (i) cutt_text_add(text, ",");
+    cutt_text_add_json(text, plan->contraction.mode[mode[i]].name);
+  }
+  cutt_text_add(text, "]");
+}
+
+static void add_json_modes(const struct cuttContractionStruct *plan, cutt_text *text) {
+  cutt_text_add(text, ",\"modes\":[");
+  for (int i = 0; i < plan->asked.modes; ++i) {
+    const cutt_contract_mode *mode = &plan->asked.mode[i];
+    cutt_text_add(text, "%s{\"name\":", i ? "," : "");
+    cutt_text_add_json(text, mode->name);
+    cutt_text_add(text, ",\"is\":\"%s\",\"extent\":%" PRId64, group_name[mode->group], mode->extent);
+    cutt_text_add(text, ",\"strides\":{\"L\":%" PRId64 ",\"R\":%" PRId64 ",\"D\":%" PRId64 "}}",
+                  mode->stride[CUTT_LEFT], mode->stride[CUTT_RIGHT], mode->stride[CUTT_RESULT]);
+  }
+  cutt_text_add(text, "]");
+}
+
+static void add_json_way(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_way *way = &plan->way;
+  const cutt_gemm *g = &plan->kind[0]->gemm;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":%s,\"summed\":%s", t ? "," : "", tensor_letter[t],
+                  way->packed[t] ? "true" : "false", t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
+    if (way->packed[t]) cutt_text_add(text, ",\"inner\":\"%s\"", role_name[way->inner[t]]);
+    cutt_text_add(text, ",\"permute_seconds\":%.9g}", plan->cost.permute[t]);
+  }
+  cutt_text_add(text, "},\"chains\":{");
+  for (int role = 0; role < CUTT_CHAINS; ++role) {
+    if (role) cutt_text_add(text, ",");
+    add_names(plan, role_name[role], way->chain[role], way->kept[role], text);
+  }
+  cutt_text_add(text, "},\"product\":{\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, g->m,
+                g->n, g->k, g->batch);
+  cutt_text_add(text, ",\"swapped\":%s,\"count\":%" PRId64 "}", plan->kind[0]->swapped ? "true" : "false",
+                cutt_plan_products(plan));
+  cutt_text_add(text, ",\"pieces\":%" PRId64 ",\"spread\":%s,\"cuts\":[", plan->cost.units * plan->cost.terms,
+                plan->cost.spread ? "true" : "false");
+  for (int i = 0; i < plan->cuts; ++i) {
+    cutt_text_add(text, "%s{\"mode\":", i ? "," : "");
+    cutt_text_add_json(text, plan->contraction.mode[plan->cut[i].mode].name);
+    cutt_text_add(text, ",\"chunk\":%" PRId64 "}", plan->cut[i].chunk);
+  }
+  cutt_text_add(text, "]");
+}
+
+static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
+  int64_t size[CUTT_ROLES];
+  cutt_contraction_sizes(&plan->contraction, size);
+  cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d", plan->asked.type->name, plan->backend->name,
+                plan->threads);
+  cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", plan->provider->name);
+  cutt_text_add_json(text, plan->provider->kernels);
+  cutt_text_add(text, ",\"path\":");
+  cutt_text_add_json(text, plan->provider->path);
+  cutt_text_add(text, "},\"conjugate\":{\"L\":%s,\"R\":%s}", plan->asked.conjugate[CUTT_LEFT] ? "true" : "false",
+                plan->asked.conjugate[CUTT_RIGHT] ? "true" : "false");
+  cutt_text_add(text, ",\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, size[CUTT_ROLE_M],
+                size[CUTT_ROLE_N], size[CUTT_ROLE_K], size[CUTT_ROLE_BATCH]);
+  add_json_modes(plan, text);
+  if (has_pieces(plan)) add_json_way(plan, text);
+  cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",
+                plan->workspace_bytes, cutt_plan_seconds(plan), cutt_plan_permute_seconds(plan));
+  cutt_text_add(text, ",\"create_seconds\":%.9g}", plan->create_seconds);
+}
+
+cuttResult cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t format, char *buffer, size_t size,
+                                   size_t *needed) {
+  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  if (format != CUTT_TEXT && format != CUTT_JSON)
+    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
+  if (!buffer && size)
+    return cutt_error(CUTT_INVALID_PARAMETER, "buffer is NULL and size is %zu; it must be 0 then", size);
+  cutt_text text = cutt_text_start(buffer, size);
+  if (format == CUTT_TEXT)
+    describe_text(plan, &text);
+  else
+    describe_json(plan, &text);
+  if (needed) *needed = text.length + 1;
+  return CUTT_SUCCESS;
+}

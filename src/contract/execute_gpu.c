@@ -1,0 +1,287 @@
+/* Execution on a GPU: everything is started in the caller's stream, and nothing is waited for.
+ *
+ * A contraction in pieces has two turns of workspace and a second stream, in which it permutes: while one piece is
+ * multiplied, the operands of the next are packed and the result of the one before is brought to its place. Events keep them
+ * in order. The permutations come first in the second stream: what is packed for the next piece must not wait for the
+ * product of this one, so a result is unpacked after that. */
+#include <string.h>
+
+#include "contract/plan.h"
+#include "core/error.h"
+#include "core/private.h"
+
+typedef struct run {
+  const struct cuttContractionStruct *plan;
+  const cutt_operands *operands;
+  const cutt_cu *cu;
+  void *session;
+  cudaStream_t stream, side;                           /* the same when there is nothing to overlap */
+  cutt_cu_event packed[2], multiplied[2], unpacked[2]; /* of each turn; in use only with two streams */
+  bool was_unpacked[2], was_multiplied[2];
+  cutt_walk walk[2];
+  cutt_steps *steps;
+  cutt_cu_event begun, ended; /* of a step that is timed */
+} run;
+
+#define TRY(call)                                                                                                      \
+  do {                                                                                                                 \
+    const cuttResult tried = (call);                                                                                   \
+    if (tried) return tried;                                                                                           \
+  } while (0)
+
+static cuttResult record(const run *r, cutt_cu_event event, cudaStream_t stream) {
+  const cutt_cu_result error = r->cu->event_record(event, stream);
+  return error ? cutt_cuda_failed(r->cu, error, "recording an event") : CUTT_SUCCESS;
+}
+
+static cuttResult wait_for(const run *r, cudaStream_t stream, cutt_cu_event event) {
+  const cutt_cu_result error = r->cu->stream_wait_event(stream, event, 0);
+  return error ? cutt_cuda_failed(r->cu, error, "letting a stream wait for an event") : CUTT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------- steps that are timed */
+
+static cuttResult begin_step(const run *r) { return r->steps ? record(r, r->begun, r->stream) : CUTT_SUCCESS; }
+
+static cuttResult end_step(const run *r, double *sum) {
+  if (!r->steps) return CUTT_SUCCESS;
+  float milliseconds = 0;
+  TRY(record(r, r->ended, r->stream));
+  cutt_cu_result error = r->cu->event_synchronize(r->ended);
+  if (!error) error = r->cu->event_elapsed_time(&milliseconds, r->begun, r->ended);
+  if (error) return cutt_cuda_failed(r->cu, error, "timing a step of a contraction");
+  *sum += 1e-3 * (double)milliseconds;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult permute(const run *r, cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
+  TRY(begin_step(r));
+  TRY(cuttPlanExecute(plan, in, out, stream));
+  return end_step(r, r->steps ? &r->steps->permute : NULL);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the products */
+
+static cuttResult multiply(const run *r, const cutt_piece *piece, const unsigned char *const operand[2],
+                           unsigned char *result_at, const void *beta) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const int64_t bytes = plan->contraction.type->bytes;
+  const int left = piece->swapped ? 1 : 0;
+  int64_t sums = 1;
+  for (int i = 0; i < piece->sums; ++i) sums *= piece->loop[piece->loops + i].extent;
+  TRY(begin_step(r));
+  for (int64_t turn = 0; turn < piece->products; ++turn) {
+    int64_t base[CUTT_TENSORS], more[CUTT_TENSORS];
+    cutt_loops_offset(piece->loop, piece->loops, turn, base);
+    for (int64_t s = 0; s < sums; ++s) {
+      cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, more);
+      const unsigned char *at[2];
+      for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
+      TRY(plan->provider->gemm(plan->provider, r->session, plan->contraction.type->type, &piece->gemm,
+                               plan->contraction.alpha, at[left], at[1 - left], s ? plan->one : beta,
+                               result_at + base[CUTT_RESULT] * bytes));
+    }
+  }
+  return end_step(r, r->steps ? &r->steps->multiply : NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the pieces */
+
+static unsigned char *packed_place(const run *r, cutt_tensor t, int turn) {
+  const struct cuttContractionStruct *plan = r->plan;
+  if (plan->stays[t]) return r->operands->workspace + plan->shared_offset[t];
+  return r->operands->workspace + plan->turn_offset + (size_t)(turn % plan->turns) * plan->turn_bytes +
+         plan->piece_offset[t];
+}
+
+/* Packs the operands of step number `step` in the side stream, after the product that used the same turn's memory. */
+static cuttResult pack(run *r, int64_t step) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const int turn = (int)(step % plan->turns);
+  const bool two = r->side != r->stream;
+  cutt_walk *walk = &r->walk[turn];
+  const cutt_piece *piece = cutt_walk_to(walk, step / plan->cost.terms, step % plan->cost.terms);
+  if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->multiplied[turn]));
+  for (int t = 0; t < 2; ++t) {
+    if (!plan->way.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
+    TRY(permute(r, piece->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
+                packed_place(r, (cutt_tensor)t, turn), r->side));
+  }
+  return two ? record(r, r->packed[turn], r->side) : CUTT_SUCCESS;
+}
+
+/* The result has a turn of its own, by unit: it is summed up over the unit's steps. */
+static cuttResult multiply_step(run *r, int64_t step) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const int64_t terms = plan->cost.terms, term = step % terms;
+  const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
+  const bool two = r->side != r->stream, packed = plan->way.packed[CUTT_RESULT];
+  cutt_walk *walk = &r->walk[turn];
+  const cutt_piece *piece = cutt_walk_to(walk, step / terms, term);
+  const unsigned char *operand[2];
+  for (int t = 0; t < 2; ++t)
+    operand[t] = plan->way.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
+                                     : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
+  unsigned char *result_at =
+      packed ? packed_place(r, CUTT_RESULT, result_turn) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
+  if (two) TRY(wait_for(r, r->stream, r->packed[turn]));
+  if (two && packed && term == 0 && r->was_unpacked[result_turn]) TRY(wait_for(r, r->stream, r->unpacked[result_turn]));
+  TRY(multiply(r, piece, operand, result_at, term ? plan->one : packed ? plan->zero : plan->contraction.beta));
+  r->was_multiplied[turn] = true;
+  return two ? record(r, r->multiplied[turn], r->stream) : CUTT_SUCCESS;
+}
+
+static cuttResult unpack(run *r, int64_t step) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const int64_t terms = plan->cost.terms;
+  if (!plan->way.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
+  const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
+  const bool two = r->side != r->stream;
+  cutt_walk walk = {.plan = plan};
+  const cutt_piece *piece = cutt_walk_to(&walk, step / terms, step % terms);
+  if (two) TRY(wait_for(r, r->side, r->multiplied[turn]));
+  TRY(permute(r, piece->permute[CUTT_RESULT], packed_place(r, CUTT_RESULT, result_turn),
+              r->operands->result + cutt_walk_offset(&walk, CUTT_RESULT), r->side));
+  r->was_unpacked[result_turn] = true;
+  return two ? record(r, r->unpacked[result_turn], r->side) : CUTT_SUCCESS;
+}
+
+static cuttResult do_pieces(run *r) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const int64_t steps = plan->cost.units * plan->cost.terms;
+  const bool two = r->side != r->stream;
+  for (int t = 0; t < 2; ++t)
+    if (plan->stays[t])
+      TRY(permute(r, plan->kind[0]->permute[t], r->operands->operand[t], packed_place(r, (cutt_tensor)t, 0),
+                  r->stream));
+  if (two) { /* the side begins when all before it in the stream is done */
+    TRY(record(r, r->packed[0], r->stream));
+    TRY(wait_for(r, r->side, r->packed[0]));
+  }
+  TRY(pack(r, 0));
+  for (int64_t step = 0; step < steps; ++step) {
+    TRY(multiply_step(r, step));
+    if (two && step + 1 < steps) TRY(pack(r, step + 1));
+    TRY(unpack(r, step));
+    if (!two && step + 1 < steps) TRY(pack(r, step + 1));
+  }
+  if (!two) return CUTT_SUCCESS;
+  TRY(record(r, r->packed[0], r->side));
+  return wait_for(r, r->stream, r->packed[0]);
+}
+
+/* -------------------------------------------------------------------------------------------------------- before and after */
+
+/* A scalar of words of 4 bytes, set in the stream. */
+static cuttResult set_scalar(const run *r, size_t offset, const unsigned char scalar[CUTT_SCALAR_BYTES]) {
+  unsigned char *to = r->operands->workspace + offset;
+  for (size_t i = 0; i < CUTT_SCALAR_BYTES; i += sizeof(unsigned)) {
+    unsigned word = 0;
+    memcpy(&word, scalar + i, sizeof word);
+    const cutt_cu_result error =
+        r->cu->memset_d2d32_async((cutt_cu_address)(uintptr_t)(to + i), sizeof word, word, 1, 1, r->stream);
+    if (error) return cutt_cuda_failed(r->cu, error, "setting a scalar");
+  }
+  return CUTT_SUCCESS;
+}
+
+/* A sum over nothing with beta 0: zeros, run by run. */
+static cuttResult clear(const run *r) {
+  const cutt_contraction *c = &r->plan->asked;
+  cutt_loop loop[CUTT_MOST_MODES];
+  int loops = 0;
+  int64_t runs = 1, run_bytes = c->type->bytes;
+  for (int i = 0; i < c->modes; ++i) {
+    const cutt_contract_mode *mode = &c->mode[i];
+    if (!mode->stride[CUTT_RESULT]) continue;
+    if (mode->stride[CUTT_RESULT] == 1) {
+      run_bytes *= mode->extent;
+      continue;
+    }
+    loop[loops] = (cutt_loop){.extent = mode->extent};
+    loop[loops++].stride[CUTT_RESULT] = mode->stride[CUTT_RESULT];
+    runs *= mode->extent;
+  }
+  for (int64_t i = 0; i < runs; ++i) {
+    int64_t offset[CUTT_TENSORS];
+    cutt_loops_offset(loop, loops, i, offset);
+    const unsigned char *to = r->operands->result + offset[CUTT_RESULT] * c->type->bytes;
+    const cutt_cu_result error =
+        r->cu->memset_d8_async((cutt_cu_address)(uintptr_t)to, 0, (size_t)run_bytes, r->stream);
+    if (error) return cutt_cuda_failed(r->cu, error, "clearing the result");
+  }
+  return CUTT_SUCCESS;
+}
+
+static cuttResult reduce(run *r, cutt_operands *operands) {
+  const struct cuttContractionStruct *plan = r->plan;
+  if (!plan->reduce[0] && !plan->reduce[1]) return CUTT_SUCCESS;
+  TRY(set_scalar(r, plan->one_offset, plan->unit));
+  for (int t = 0; t < 2; ++t) {
+    if (!plan->reduce[t]) continue;
+    const cutt_operands own = {{operands->operand[t], operands->workspace + plan->one_offset},
+                               operands->workspace + plan->reduced_offset[t],
+                               operands->workspace + plan->reduce_base};
+    cutt_steps steps = {0, 0};
+    TRY(cutt_contraction_run_gpu(plan->reduce[t], &own, r->stream, r->steps ? &steps : NULL));
+    if (r->steps) r->steps->permute += steps.permute + steps.multiply;
+    operands->operand[t] = own.result;
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Events and the second stream live as long as the call: the driver keeps what is under way. */
+enum { EVENTS = 8 };
+
+static cuttResult open_run(run *r) {
+  cutt_cu_event *const event[EVENTS] = {&r->packed[0],   &r->packed[1],   &r->multiplied[0], &r->multiplied[1],
+                                        &r->unpacked[0], &r->unpacked[1], &r->begun,         &r->ended};
+  const bool two = r->plan->turns == 2 && !r->steps;
+  const int first = r->steps ? 6 : 0, end = r->steps ? EVENTS : two ? 6 : 0;
+  cutt_cu_result error = 0;
+  for (int i = first; i < end && !error; ++i) error = r->cu->event_create(event[i], CUTT_CU_EVENT_DEFAULT);
+  if (error) return cutt_cuda_failed(r->cu, error, "creating an event");
+  r->side = r->stream;
+  if (!two) return CUTT_SUCCESS;
+  cudaStream_t side = NULL;
+  error = r->cu->stream_create(&side, CUTT_CU_STREAM_NON_BLOCKING);
+  if (error) return cutt_cuda_failed(r->cu, error, "creating a stream");
+  r->side = side;
+  return CUTT_SUCCESS;
+}
+
+static void close_run(run *r) {
+  const cutt_cu_event event[EVENTS] = {r->packed[0],   r->packed[1],   r->multiplied[0], r->multiplied[1],
+                                       r->unpacked[0], r->unpacked[1], r->begun,         r->ended};
+  for (int i = 0; i < EVENTS; ++i)
+    if (event[i]) r->cu->event_destroy(event[i]);
+  if (r->side != r->stream) r->cu->stream_destroy(r->side);
+}
+
+cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *callers,
+                                    cudaStream_t stream, cutt_steps *steps) {
+  const char *why = NULL;
+  if (plan->asked.empty) return CUTT_SUCCESS;
+  cutt_operands operands = *callers;
+  run r = {.plan = plan,
+           .operands = &operands,
+           .cu = cutt_cuda_driver(&why),
+           .stream = stream,
+           .side = stream,
+           .steps = steps};
+  if (!r.cu) return cutt_error(CUTT_INVALID_DEVICE, "%s", why);
+  r.walk[0].plan = r.walk[1].plan = plan;
+  if (plan->scale) {
+    return plan->asked.beta_is_zero ? clear(&r)
+                                    : cuttPlanExecute(plan->scale, operands.result, operands.result, stream);
+  }
+  cuttResult result = open_run(&r);
+  if (!result) result = reduce(&r, &operands);
+  if (!result) result = plan->provider->begin(plan->provider, stream, &r.session);
+  if (!result) {
+    result = do_pieces(&r);
+    plan->provider->end(plan->provider, r.session);
+  }
+  close_run(&r);
+  return result;
+}

@@ -1,0 +1,26 @@
+/* The text of a contraction: "abc,cd->abd" or "D(a,b,d)+=L(a,b,c)*R(c,d)". */
+#ifndef CUTT_CONTRACT_PATTERN_H
+#define CUTT_CONTRACT_PATTERN_H
+
+#include "contract/problem.h"
+
+enum { CUTT_MOST_LABELS = 3 * CUTT_MAX_RANK };
+
+typedef struct cutt_label {
+  char name[CUTT_NAME_SIZE];
+} cutt_label;
+
+typedef struct cutt_pattern {
+  int rank[CUTT_TENSORS];
+  int label[CUTT_TENSORS][CUTT_MAX_RANK]; /* which of the labels each mode is */
+  int place[CUTT_TENSORS][CUTT_MAX_RANK]; /* where in the text it stands, from 1; 0: implied, not written */
+  int labels;
+  cutt_label name[CUTT_MOST_LABELS];
+  bool conjugate[2];
+  bool adds; /* "+=": beta is 1 unless given */
+} cutt_pattern;
+
+/* Errors: CUTT_INVALID_PARAMETER; the text has the pattern's character and its place, from 1. */
+cuttResult cutt_pattern_parse(const char *text, cutt_pattern *pattern);
+
+#endif

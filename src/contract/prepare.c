@@ -1,0 +1,352 @@
+/* Makes a plan of a way: workspace laid out, and for each kind of piece its permutations, product and loops. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/choose.h"
+#include "contract/plan.h"
+#include "core/error.h"
+
+/* ---------------------------------------------------------------------------------------------------- cuts and workspace */
+
+/* Outermost first: batch, M and N in the way's order, K. */
+static void list_cuts(struct cuttContractionStruct *plan) {
+  const cutt_contraction *c = &plan->contraction;
+  const cutt_way *way = &plan->way;
+  const cutt_role order[CUTT_ROLES] = {CUTT_ROLE_BATCH, way->n_outside ? CUTT_ROLE_N : CUTT_ROLE_M,
+                                       way->n_outside ? CUTT_ROLE_M : CUTT_ROLE_N, CUTT_ROLE_K};
+  unsigned bit = 1;
+  plan->cuts = 0;
+  for (int o = 0; o < CUTT_ROLES; ++o) {
+    for (int i = 0; i < c->modes; ++i) {
+      const int64_t extent = c->mode[i].extent, chunk = way->chunk[i];
+      if (cutt_mode_role(&c->mode[i]) != order[o] || chunk == extent) continue;
+      cutt_cutting *cut = &plan->cut[plan->cuts++];
+      *cut = (cutt_cutting){.mode = i, .chunk = chunk, .chunks = (extent + chunk - 1) / chunk, .role = order[o]};
+      if (extent % chunk) {
+        cut->ragged = bit;
+        bit <<= 1;
+      }
+      for (int t = 0; t < CUTT_TENSORS; ++t) cut->held[t] = cutt_way_holds(c, way, (cutt_tensor)t, i);
+    }
+  }
+}
+
+/* On a GPU two turns of pieces, so that one is permuted while the other is multiplied, if there is room. */
+static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit) {
+  size_t at = plan->workspace_bytes; /* what reductions have taken */
+  plan->turn_bytes = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    const size_t bytes = (size_t)plan->cost.packed_bytes[t];
+    plan->stays[t] =
+        t != CUTT_RESULT && plan->way.packed[t] && cutt_way_stays(&plan->contraction, &plan->way, (cutt_tensor)t);
+    if (plan->stays[t]) {
+      plan->shared_offset[t] = at;
+      at += bytes;
+    } else {
+      plan->piece_offset[t] = plan->turn_bytes;
+      plan->turn_bytes += bytes;
+    }
+  }
+  plan->turn_offset = at;
+  plan->turns = plan->cost.spread ? plan->threads : 1;
+  const bool two = plan->rates.gpu && plan->cost.units * plan->cost.terms > 1 &&
+                   (uint64_t)at + 2 * plan->turn_bytes <= (uint64_t)limit;
+  if (two) plan->turns = 2;
+  plan->workspace_bytes = at + (size_t)plan->turns * plan->turn_bytes;
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- pieces */
+
+cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_way *way, const cutt_view *view, cutt_tensor t,
+                                  cuttBackend_t backend, int threads, cuttPlan_t *made) {
+  int64_t extents[CUTT_MOST_MODES], own[CUTT_MOST_MODES], packed[CUTT_MOST_MODES];
+  int perm[CUTT_MOST_MODES], rank = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (view->extent[i] == 1 || !cutt_way_holds(c, way, t, i)) continue;
+    extents[rank] = view->extent[i];
+    own[rank] = c->mode[i].stride[t];
+    packed[rank] = view->stride[t][i];
+    perm[rank] = rank;
+    ++rank;
+  }
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = rank;
+  problem.type = c->type->type;
+  problem.extents = extents;
+  problem.perm = perm;
+  problem.in_strides = t == CUTT_RESULT ? packed : own;
+  problem.out_strides = t == CUTT_RESULT ? own : packed;
+  if (t == CUTT_RESULT && !c->beta_is_zero) problem.beta = c->beta;
+  problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = backend;
+  options.threads = threads;
+  return cuttPlanCreate(made, &problem, &options);
+}
+
+/* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
+ * then the sums. */
+static void list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piece *piece) {
+  for (int sums = 0; sums < 2; ++sums) {
+    cutt_contract_mode mode[CUTT_MOST_MODES];
+    int count = 0;
+    for (int i = 0; i < c->modes; ++i) {
+      const bool is_sum = cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K;
+      if (piece->view.extent[i] == 1 || is_sum != (sums == 1) || cutt_way_keeps(way, c, i)) continue;
+      cutt_contract_mode *m = &mode[count];
+      *m = c->mode[i];
+      m->extent = piece->view.extent[i];
+      for (int t = 0; t < CUTT_TENSORS; ++t) m->stride[t] = piece->view.stride[t][i];
+      ++count;
+    }
+    count = cutt_modes_fuse(mode, count);
+    const int first = sums ? piece->loops : 0;
+    for (int i = 0; i < count; ++i) {
+      cutt_loop loop = {.extent = mode[i].extent};
+      memcpy(loop.stride, mode[i].stride, sizeof loop.stride);
+      int at = first + i;
+      const int64_t key = llabs(loop.stride[sums ? CUTT_LEFT : CUTT_RESULT]);
+      for (; at > first && llabs(piece->loop[at - 1].stride[sums ? CUTT_LEFT : CUTT_RESULT]) < key; --at)
+        piece->loop[at] = piece->loop[at - 1];
+      piece->loop[at] = loop;
+    }
+    *(sums ? &piece->sums : &piece->loops) = count;
+  }
+  piece->products = 1;
+  for (int i = 0; i < piece->loops; ++i) piece->products *= piece->loop[i].extent;
+}
+
+/* On a GPU the loop with the most turns becomes the product's batch. */
+static void take_batch(cutt_piece *piece) {
+  int best = -1;
+  for (int i = 0; i < piece->loops; ++i)
+    if (best < 0 || piece->loop[i].extent > piece->loop[best].extent) best = i;
+  if (best < 0) return;
+  const cutt_loop loop = piece->loop[best];
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (loop.stride[t] < 0) return;
+  for (int i = best; i + 1 < piece->loops + piece->sums; ++i) piece->loop[i] = piece->loop[i + 1];
+  --piece->loops;
+  piece->products /= loop.extent;
+  piece->gemm.batch = loop.extent;
+  piece->gemm.stride_a = loop.stride[piece->swapped ? CUTT_RIGHT : CUTT_LEFT];
+  piece->gemm.stride_b = loop.stride[piece->swapped ? CUTT_LEFT : CUTT_RIGHT];
+  piece->gemm.stride_c = loop.stride[CUTT_RESULT];
+}
+
+static cuttResult make_piece(struct cuttContractionStruct *plan, const int64_t *extent, cutt_piece **made) {
+  const cutt_contraction *c = &plan->contraction;
+  cutt_piece *piece = calloc(1, sizeof *piece);
+  *made = piece;
+  if (!piece) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a piece of a plan", sizeof *piece);
+  cutt_way_view(c, &plan->way, extent, &piece->view);
+  if (!cutt_way_product(c, &plan->way, &piece->view, &piece->gemm, &piece->swapped))
+    return cutt_error(CUTT_INTERNAL_ERROR, "a piece of the contraction is no matrix product");
+  list_loops(c, &plan->way, piece);
+  if (plan->rates.gpu) take_batch(piece);
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    if (!plan->way.packed[t]) continue;
+    const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
+    const cuttResult result = cutt_piece_permutation(c, &plan->way, &piece->view, (cutt_tensor)t, plan->backend->id,
+                                                     threads, &piece->permute[t]);
+    if (result) return result;
+  }
+  return CUTT_SUCCESS;
+}
+
+static cuttResult make_pieces(struct cuttContractionStruct *plan) {
+  unsigned ragged = 0;
+  for (int i = 0; i < plan->cuts; ++i) ragged |= plan->cut[i].ragged;
+  for (unsigned kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
+    if (kind & ~ragged) continue;
+    int64_t extent[CUTT_MOST_MODES];
+    for (int i = 0; i < plan->contraction.modes; ++i) extent[i] = plan->way.chunk[i];
+    for (int i = 0; i < plan->cuts; ++i) {
+      const cutt_cutting *cut = &plan->cut[i];
+      if (kind & cut->ragged)
+        extent[cut->mode] = plan->contraction.mode[cut->mode].extent - (cut->chunks - 1) * cut->chunk;
+    }
+    const cuttResult result = make_piece(plan, extent, &plan->kind[kind]);
+    if (result) return result;
+  }
+  return CUTT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- reductions */
+
+/* L' = L summed over the modes that only L has, as a contraction of L and a scalar 1 into workspace, packed as L lies. */
+static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contraction *reduction) {
+  const cutt_group summed = t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R;
+  *reduction = *c;
+  reduction->modes = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (!c->mode[i].stride[t] && c->mode[i].group != summed) continue;
+    cutt_contract_mode *mode = &reduction->mode[reduction->modes++];
+    *mode = c->mode[i];
+    mode->group = c->mode[i].group == summed ? CUTT_GROUP_SUM_L : CUTT_GROUP_M;
+    mode->stride[CUTT_LEFT] = c->mode[i].stride[t];
+    mode->stride[CUTT_RIGHT] = mode->stride[CUTT_RESULT] = 0;
+  }
+  reduction->conjugate[CUTT_LEFT] = c->conjugate[t];
+  reduction->conjugate[CUTT_RIGHT] = false;
+  reduction->volume[CUTT_LEFT] = c->volume[t];
+  reduction->volume[CUTT_RIGHT] = reduction->volume[CUTT_RESULT] = 1;
+  reduction->beta_is_zero = reduction->alpha_is_one = true;
+  reduction->beta_is_one = false;
+  memset(reduction->beta, 0, sizeof reduction->beta);
+  /* Packed in the order in which the operand has them. */
+  for (;;) {
+    int next = -1;
+    for (int i = 0; i < reduction->modes; ++i) {
+      const cutt_contract_mode *mode = &reduction->mode[i];
+      if (mode->group != CUTT_GROUP_M || mode->stride[CUTT_RESULT]) continue;
+      if (next < 0 || llabs(mode->stride[CUTT_LEFT]) < llabs(reduction->mode[next].stride[CUTT_LEFT])) next = i;
+    }
+    if (next < 0) break;
+    reduction->mode[next].stride[CUTT_RESULT] = reduction->volume[CUTT_RESULT];
+    reduction->volume[CUTT_RESULT] *= reduction->mode[next].extent;
+  }
+}
+
+/* The rest of the contraction, with the sum in the operand's place. */
+static void replace_operand(cutt_contraction *c, cutt_tensor t, const cutt_contraction *reduction) {
+  const cutt_group summed = t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R;
+  int left = 0, from = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    cutt_contract_mode mode = c->mode[i];
+    if (mode.group == summed) {
+      ++from;
+      continue;
+    }
+    if (mode.stride[t]) mode.stride[t] = reduction->mode[from++].stride[CUTT_RESULT];
+    c->mode[left++] = mode;
+  }
+  c->modes = cutt_modes_fuse(c->mode, left);
+  c->volume[t] = reduction->volume[CUTT_RESULT];
+  c->conjugate[t] = false;
+}
+
+static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
+  for (int i = 0; i < c->modes; ++i)
+    if (c->mode[i].group == (t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R)) return true;
+  return false;
+}
+
+/* Sums beforehand, unless the other operand is a scalar: then the contraction is a sum itself. Where there is no room for the
+ * sum, its modes are looped over. */
+static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
+  const int64_t one = plan->rates.gpu ? CUTT_WORKSPACE_ALIGNMENT : 0;
+  cutt_contraction reduction[2];
+  bool sums[2] = {false, false};
+  size_t at = 0, inner = 0;
+  for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
+    cutt_contraction *c = &plan->contraction;
+    if (!has_sums(c, (cutt_tensor)t) || c->volume[1 - t] == 1) continue;
+    reduction_of(c, (cutt_tensor)t, &reduction[t]);
+    memcpy(reduction[t].alpha, plan->one, sizeof reduction[t].alpha);
+    const int64_t bytes = cutt_aligned(reduction[t].volume[CUTT_RESULT] * c->type->bytes);
+    if (bytes > limit - one - (int64_t)at) continue;
+    sums[t] = true;
+    plan->reduced_offset[t] = at;
+    at += (size_t)bytes;
+    replace_operand(c, (cutt_tensor)t, &reduction[t]);
+  }
+  if (!sums[CUTT_LEFT] && !sums[CUTT_RIGHT]) return CUTT_SUCCESS;
+  plan->one_offset = at;
+  at += (size_t)one;
+  for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
+    if (!sums[t]) continue;
+    struct cuttContractionStruct *made = calloc(1, sizeof *made);
+    if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+    plan->reduce[t] = made;
+    const cuttResult result = cutt_contraction_prepare(&reduction[t], plan->backend, plan->provider, plan->threads,
+                                                       limit - (int64_t)at, made);
+    if (result) return result;
+    if (made->workspace_bytes > inner) inner = made->workspace_bytes;
+  }
+  plan->workspace_bytes = plan->reduce_base = at;
+  plan->reduce_bytes = at + inner; /* while the sums are under way */
+  return CUTT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ plans */
+
+/* D = beta * D: with beta 0 zeros, which are a scalar repeated. */
+static cuttResult make_scale(struct cuttContractionStruct *plan) {
+  const cutt_contraction *c = &plan->contraction;
+  int64_t extents[CUTT_MOST_MODES], strides[CUTT_MOST_MODES], none[CUTT_MOST_MODES];
+  int perm[CUTT_MOST_MODES], rank = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (!c->mode[i].stride[CUTT_RESULT]) continue;
+    extents[rank] = c->mode[i].extent;
+    strides[rank] = c->mode[i].stride[CUTT_RESULT];
+    none[rank] = 0;
+    perm[rank] = rank;
+    ++rank;
+  }
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = rank;
+  problem.type = c->type->type;
+  problem.extents = extents;
+  problem.perm = perm;
+  problem.out_strides = strides;
+  problem.in_strides = c->beta_is_zero ? none : strides;
+  if (!c->beta_is_zero) problem.alpha = c->beta;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = plan->backend->id;
+  options.threads = plan->threads;
+  return cuttPlanCreate(&plan->scale, &problem, &options);
+}
+
+static void set_ones(struct cuttContractionStruct *plan) {
+  const float f = 1.0f;
+  const double d = 1.0;
+  const uint16_t half = 0x3c00, bfloat = 0x3f80;
+  const cuttType_t type = plan->contraction.type->type;
+  if (type == CUTT_F64 || type == CUTT_C64)
+    memcpy(plan->one, &d, sizeof d);
+  else
+    memcpy(plan->one, &f, sizeof f);
+  memcpy(plan->unit, plan->one, sizeof plan->unit);
+  if (type != CUTT_F16 && type != CUTT_BF16) return;
+  memset(plan->unit, 0, sizeof plan->unit);
+  memcpy(plan->unit, type == CUTT_F16 ? &half : &bfloat, sizeof half);
+}
+
+cuttResult cutt_contraction_prepare(const cutt_contraction *asked, const cutt_backend *backend,
+                                    const cutt_provider *provider, int threads, int64_t limit,
+                                    struct cuttContractionStruct *plan) {
+  memset(plan, 0, sizeof *plan);
+  plan->backend = backend;
+  plan->provider = provider;
+  plan->threads = threads;
+  plan->asked = plan->contraction = *asked;
+  set_ones(plan);
+  cuttResult result = cutt_rates_find(plan, &plan->rates);
+  if (result || asked->empty) return result;
+  if (asked->no_terms) return make_scale(plan);
+  result = reduce(plan, limit);
+  if (result) return result;
+  const int64_t room = limit - (int64_t)plan->workspace_bytes;
+  result = cutt_way_choose(plan, room);
+  if (result) return result;
+  list_cuts(plan);
+  lay_out_workspace(plan, limit);
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  return make_pieces(plan);
+}
+
+void cutt_contraction_release(struct cuttContractionStruct *plan) {
+  for (int t = 0; t < 2; ++t) {
+    if (!plan->reduce[t]) continue;
+    cutt_contraction_release(plan->reduce[t]);
+    free(plan->reduce[t]);
+  }
+  for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
+    cutt_piece *piece = plan->kind[kind];
+    if (!piece) continue;
+    for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(piece->permute[t]);
+    free(piece);
+  }
+  cuttPlanDestroy(plan->scale);
+}

@@ -1,0 +1,41 @@
+/* The functions of private.h as a shared library that comes with libcutt has them: each calls libcutt's own. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/private.h"
+
+#define CALL(type, name, parameters, arguments)                                                                        \
+  type name parameters { return CUTT_PRIVATE.name arguments; }
+CUTT_PRIVATE_FUNCTIONS(CALL)
+#undef CALL
+
+void cutt_cuda_leave(const cutt_cuda_scope *scope) { CUTT_PRIVATE.cutt_cuda_leave(scope); }
+
+enum { TEXT = 2048 };
+
+cuttResult cutt_error(cuttResult code, const char *format, ...) {
+  char text[TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  va_end(arguments);
+  return CUTT_PRIVATE.error(code, "%s", text);
+}
+
+void cutt_log(cutt_log_level level, const char *format, ...) {
+  char text[TEXT];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  va_end(arguments);
+  CUTT_PRIVATE.log(level, "%s", text);
+}
+
+cuttResult cutt_cuda_failed(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...) {
+  char text[TEXT];
+  va_list arguments;
+  va_start(arguments, doing);
+  vsnprintf(text, sizeof text, doing, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  va_end(arguments);
+  return CUTT_PRIVATE.cuda_failed(cu, error, "%s", text);
+}

@@ -1,0 +1,12 @@
+/* The table that libcutt lends to the libraries that come with it. */
+#include "core/private.h"
+
+const cutt_private CUTT_PRIVATE = {
+#define ENTRY(type, name, parameters, arguments) .name = (name),
+    CUTT_PRIVATE_FUNCTIONS(ENTRY)
+#undef ENTRY
+        .cutt_cuda_leave = cutt_cuda_leave,
+    .error = cutt_error,
+    .log = cutt_log,
+    .cuda_failed = cutt_cuda_failed,
+};

@@ -1,0 +1,187 @@
+/* A BLAS that is none. See fake_cblas.h. */
+#include "contract/fake_cblas.h"
+
+#include <complex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+#if FAKE_KIND == FAKE_NOTHING
+PUBLIC int fake_nothing(void);
+PUBLIC int fake_nothing(void) { return 0; }
+#else
+
+static fake_cblas_t control = {.threads = 4};
+
+#if FAKE_KIND == FAKE_BLIS
+static _Thread_local int threads = 4;
+#define THREADS threads
+#else
+#define THREADS control.threads
+#endif
+
+/* ---------------------------------------------------------------------------------------------------------- products */
+
+typedef enum kind { F32, F64, C32, C64 } kind;
+
+static double complex load(kind type, const void *from, ptrdiff_t i) {
+  switch (type) {
+    case F32:
+      return (double)((const float *)from)[i];
+    case F64:
+      return ((const double *)from)[i];
+    case C32: {
+      const float *f = (const float *)from + 2 * i;
+      return (double)f[0] + (double)f[1] * I;
+    }
+    default: {
+      const double *d = (const double *)from + 2 * i;
+      return d[0] + d[1] * I;
+    }
+  }
+}
+
+static void store(kind type, void *to, ptrdiff_t i, double complex value) {
+  switch (type) {
+    case F32:
+      ((float *)to)[i] = (float)creal(value);
+      break;
+    case F64:
+      ((double *)to)[i] = creal(value);
+      break;
+    case C32:
+      ((float *)to)[2 * i] = (float)creal(value);
+      ((float *)to)[2 * i + 1] = (float)cimag(value);
+      break;
+    default:
+      ((double *)to)[2 * i] = creal(value);
+      ((double *)to)[2 * i + 1] = cimag(value);
+  }
+}
+
+/* Element (row, column) of op(matrix). */
+static double complex element(kind type, int op, const void *matrix, int ld, ptrdiff_t row, ptrdiff_t column) {
+  const double complex value = load(type, matrix, op == 111 ? row + column * ld : column + row * ld);
+  return op == 113 ? conj(value) : value;
+}
+
+static void enter(fake_call call) {
+  const int number = atomic_fetch_add(&control.calls, 1), inside = atomic_fetch_add(&control.inside, 1) + 1;
+  if (number < FAKE_CALLS) control.call[number] = call;
+  if (THREADS > control.most_in_call) control.most_in_call = THREADS;
+  int most = atomic_load(&control.together);
+  while (inside > most && !atomic_compare_exchange_weak(&control.together, &most, inside)) {
+  }
+}
+
+static void leave(void) { atomic_fetch_sub(&control.inside, 1); }
+
+static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double complex alpha, const void *a, int lda,
+                 const void *b, int ldb, double complex beta, void *c, int ldc) {
+  enter((fake_call){true, op_a, op_b, m, n, k, lda, ldb, ldc, a, b, c, creal(beta)});
+  for (ptrdiff_t j = 0; !control.only_remember && j < n; j++) {
+    for (ptrdiff_t i = 0; i < m; i++) {
+      double complex sum = 0;
+      for (ptrdiff_t l = 0; l < k; l++) sum += element(type, op_a, a, lda, i, l) * element(type, op_b, b, ldb, l, j);
+      store(type, c, i + j * ldc, alpha * sum + (beta == 0 ? 0 : beta * load(type, c, i + j * ldc)));
+    }
+  }
+  leave();
+}
+
+/* As careless as some are: beta is multiplied with, whatever it is. */
+static void gemv(kind type, int op, int m, int n, double complex alpha, const void *a, int lda, const void *x, int incx,
+                 double complex beta, void *y, int incy) {
+  enter((fake_call){false, op, 0, m, n, 0, lda, incx, incy, a, x, y, creal(beta)});
+  const int rows = op == 111 ? m : n, columns = op == 111 ? n : m;
+  for (ptrdiff_t i = 0; !control.only_remember && i < rows; i++) {
+    double complex sum = 0;
+    for (ptrdiff_t l = 0; l < columns; l++) sum += element(type, op, a, lda, i, l) * load(type, x, l * incx);
+    store(type, y, i * incy, alpha * sum + beta * load(type, y, i * incy));
+  }
+  leave();
+}
+
+#define REAL(letter, type, scalar)                                                                                     \
+  PUBLIC void cblas_##letter##gemm(int order, int op_a, int op_b, int m, int n, int k, scalar alpha, const scalar *a,  \
+                                   int lda, const scalar *b, int ldb, scalar beta, scalar *c, int ldc);                \
+  PUBLIC void cblas_##letter##gemm(int order, int op_a, int op_b, int m, int n, int k, scalar alpha, const scalar *a,  \
+                                   int lda, const scalar *b, int ldb, scalar beta, scalar *c, int ldc) {               \
+    if (order == 102) gemm(type, op_a, op_b, m, n, k, (double)alpha, a, lda, b, ldb, (double)beta, c, ldc);            \
+  }                                                                                                                    \
+  PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, scalar alpha, const scalar *a, int lda,            \
+                                   const scalar *x, int incx, scalar beta, scalar *y, int incy);                       \
+  PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, scalar alpha, const scalar *a, int lda,            \
+                                   const scalar *x, int incx, scalar beta, scalar *y, int incy) {                      \
+    if (order == 102) gemv(type, op, m, n, (double)alpha, a, lda, x, incx, (double)beta, y, incy);                     \
+  }
+REAL(s, F32, float)
+REAL(d, F64, double)
+
+#if FAKE_KIND != FAKE_PLAIN
+#define COMPLEX(letter, type)                                                                                          \
+  PUBLIC void cblas_##letter##gemm(int order, int op_a, int op_b, int m, int n, int k, const void *alpha,              \
+                                   const void *a, int lda, const void *b, int ldb, const void *beta, void *c,          \
+                                   int ldc);                                                                           \
+  PUBLIC void cblas_##letter##gemm(int order, int op_a, int op_b, int m, int n, int k, const void *alpha,              \
+                                   const void *a, int lda, const void *b, int ldb, const void *beta, void *c,          \
+                                   int ldc) {                                                                          \
+    if (order != 102) return;                                                                                          \
+    gemm(type, op_a, op_b, m, n, k, load(type, alpha, 0), a, lda, b, ldb, load(type, beta, 0), c, ldc);                \
+  }                                                                                                                    \
+  PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, const void *alpha, const void *a, int lda,         \
+                                   const void *x, int incx, const void *beta, void *y, int incy);                      \
+  PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, const void *alpha, const void *a, int lda,         \
+                                   const void *x, int incx, const void *beta, void *y, int incy) {                     \
+    if (order != 102) return;                                                                                          \
+    gemv(type, op, m, n, load(type, alpha, 0), a, lda, x, incx, load(type, beta, 0), y, incy);                         \
+  }
+COMPLEX(c, C32)
+COMPLEX(z, C64)
+#endif
+
+/* -------------------------------------------------------------------------------------------------- what it says it is */
+
+#if FAKE_KIND == FAKE_OPENBLAS || FAKE_KIND == FAKE_ILP64 || FAKE_KIND == FAKE_SERIAL
+PUBLIC const char *openblas_get_config(void);
+PUBLIC const char *openblas_get_config(void) {
+  return FAKE_KIND == FAKE_ILP64 ? "OpenBLAS 9.8.7 USE64BITINT DYNAMIC_ARCH" : "OpenBLAS 9.8.7 DYNAMIC_ARCH Prescott";
+}
+PUBLIC const char *openblas_get_corename(void);
+PUBLIC const char *openblas_get_corename(void) { return "Prescott"; }
+PUBLIC int openblas_get_parallel(void);
+PUBLIC int openblas_get_parallel(void) { return FAKE_KIND == FAKE_SERIAL ? 0 : 1; }
+PUBLIC int openblas_get_num_threads(void);
+PUBLIC int openblas_get_num_threads(void) { return control.threads; }
+PUBLIC void openblas_set_num_threads(int number);
+PUBLIC void openblas_set_num_threads(int number) { control.threads = number; }
+#elif FAKE_KIND == FAKE_BLIS
+PUBLIC const char *bli_info_get_version_str(void);
+PUBLIC const char *bli_info_get_version_str(void) { return "9.8"; }
+PUBLIC int64_t bli_info_get_blas_int_type_size(void);
+PUBLIC int64_t bli_info_get_blas_int_type_size(void) { return 32; }
+PUBLIC int64_t bli_thread_get_num_threads(void);
+PUBLIC int64_t bli_thread_get_num_threads(void) { return threads; }
+PUBLIC void bli_thread_set_num_threads(int64_t number);
+PUBLIC void bli_thread_set_num_threads(int64_t number) { threads = (int)number; }
+#endif
+
+static int threads_of_thread(void) { return THREADS; }
+
+static void forget(void) {
+  control.most_in_call = 0;
+  control.only_remember = false;
+  atomic_store(&control.together, 0);
+  atomic_store(&control.calls, 0);
+  memset(control.call, 0, sizeof control.call);
+}
+
+PUBLIC fake_cblas_t *fake_cblas(void);
+PUBLIC fake_cblas_t *fake_cblas(void) {
+  control.threads_of_thread = threads_of_thread;
+  control.forget = forget;
+  return &control;
+}
+#endif

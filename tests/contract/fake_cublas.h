@@ -1,0 +1,37 @@
+/* A cuBLAS that is none: it multiplies the process's own memory, at once, by plain loops, keeps books of its handles, and
+ * fails on request. It goes with the stand-in for the driver (tests/cuda/fake_driver.h). */
+#ifndef CUTT_TESTS_CONTRACT_FAKE_CUBLAS_H
+#define CUTT_TESTS_CONTRACT_FAKE_CUBLAS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cutt.h"
+
+struct cublasContext {
+  cudaStream_t stream;
+  int pointer_mode, math_mode;
+  atomic_bool in_use; /* in a call: two at once in one handle are a fault */
+};
+
+typedef struct fake_cublas_call {
+  struct cublasContext *handle;
+  cudaStream_t stream;
+  bool wide; /* by a function with integers of 64 bits */
+  int64_t m, n, k, batch, lda, ldb, ldc;
+  int data, compute, math_mode;
+} fake_cublas_call;
+
+typedef struct fake_cublas_t {
+  atomic_int alive, made;            /* handles */
+  atomic_int calls;                  /* products */
+  atomic_int faults;                 /* two calls at once in one handle, a mode of pointers that is wrong */
+  atomic_int fail_create, fail_gemm; /* the status that these give; 0: none */
+  atomic_bool only_remember;         /* products touch no memory */
+  fake_cublas_call last;
+} fake_cublas_t;
+
+typedef fake_cublas_t *fake_cublas_function(void);
+
+#endif

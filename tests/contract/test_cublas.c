@@ -1,0 +1,365 @@
+/* The GPU's provider without a GPU: stand-ins for the driver (tests/cuda) and for cuBLAS come first in LD_LIBRARY_PATH.
+ * Argument 1 is the folder of the latter. Argument 2, where there is one: why there is no cuBLAS to be found. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/fake_cublas.h"
+#include "contract/provider.h"
+#include "core/private.h"
+#include "cuda/fixture.h"
+
+static const char *folder, *why_none;
+static fake_cublas_t *blas;
+static const cutt_provider *cublas;
+static bool old; /* a release without integers of 64 bits */
+
+static int open_both(void **unused) {
+  if (fixture_open(unused)) return -1;
+  if (cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &cublas)) {
+    print_error("%s\n", cuttLastError());
+    return -1;
+  }
+  void *library = dlopen(cublas->path, RTLD_NOW | RTLD_NOLOAD);
+  fake_cublas_function *function = NULL;
+  void *symbol = library ? dlsym(library, "fake_cublas") : NULL;
+  memcpy(&function, &symbol, sizeof function);
+  if (!function) {
+    print_error("%s is not the stand-in\n", cublas->path);
+    return -1;
+  }
+  blas = function();
+  old = !dlsym(library, "cublasGemmEx_64");
+  return 0;
+}
+
+static int start(void **unused) {
+  fixture_start(unused);
+  atomic_store(&blas->fail_create, 0);
+  atomic_store(&blas->fail_gemm, 0);
+  atomic_store(&blas->only_remember, false);
+  atomic_store(&blas->calls, 0);
+  return 0;
+}
+
+/* Each handle that is kept has an event; nothing else may be left. */
+static int finish(void **unused) {
+  (void)unused;
+  atomic_store(&fake->fail, -1);
+  fake->context_set(NULL);
+  assert_int_equal(atomic_load(&fake->alive_events), atomic_load(&blas->alive));
+  assert_int_equal(atomic_load(&fake->alive_memory), 0);
+  assert_int_equal(atomic_load(&fake->alive_streams), 0);
+  assert_int_equal(atomic_load(&fake->depth), 0);
+  assert_int_equal(atomic_load(&blas->faults), 0);
+  return 0;
+}
+
+static cudaStream_t new_stream(void) {
+  cudaStream_t stream = NULL;
+  cutt_cuda_scope scope;
+  assert_success(cutt_cuda_enter(&scope));
+  assert_int_equal(scope.cu->stream_create(&stream, CUTT_CU_STREAM_NON_BLOCKING), 0);
+  cutt_cuda_leave(&scope);
+  return stream;
+}
+
+static void end_stream(cudaStream_t stream) {
+  cutt_cuda_scope scope;
+  assert_success(cutt_cuda_enter(&scope));
+  assert_int_equal(scope.cu->stream_destroy(stream), 0);
+  cutt_cuda_leave(&scope);
+}
+
+static const double one = 1, zero = 0;
+static double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4];
+static const cutt_gemm small = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1};
+
+/* The handle of a session: as the stand-in sees it. */
+static struct cublasContext *product_in(void *session) {
+  assert_success(cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, z));
+  assert_memory_equal(x, z, sizeof z);
+  return blas->last.handle;
+}
+
+static void what_it_is(void **unused) {
+  (void)unused;
+  assert_string_equal(cublas->name, "cublas");
+  assert_string_equal(cublas->version, old ? "11.0.3" : "12.8.4");
+  assert_true(cublas->backend == CUTT_BACKEND_CUDA);
+  assert_true(cublas->takes(cublas, CUTT_F16) && cublas->takes(cublas, CUTT_BF16) && cublas->takes(cublas, CUTT_C64));
+  assert_false(cublas->takes(cublas, CUTT_I32));
+  /* An H200's data sheet: 67 Tflop/s in both. */
+  assert_true(cublas->flops > 55e12 && cublas->flops < 67e12);
+  assert_true(cublas->flops_f32 > 55e12 && cublas->flops_f32 < 67e12);
+  assert_true(cutt_provider_speed(cublas, CUTT_BF16) > 600e12 &&
+              cutt_provider_speed(cublas, CUTT_C64) == cublas->flops);
+  cutt_cuda_scope scope;
+  fake->context_set(fake->context_create(1)); /* an A100: 19.5 in both */
+  assert_success(cutt_cuda_enter(&scope));
+  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 16e12 && cutt_provider_speed(cublas, CUTT_F64) < 19.6e12);
+  assert_true(cutt_provider_speed(cublas, CUTT_F32) > 16e12 && cutt_provider_speed(cublas, CUTT_F32) < 19.6e12);
+  cutt_cuda_leave(&scope);
+  struct CUctx_st *p100 = fake->context_create(2); /* 4.7 and 9.5; no bf16 */
+  fake->context_set(p100);
+  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 4e12 && cutt_provider_speed(cublas, CUTT_F64) < 4.8e12);
+  assert_false(cublas->takes(cublas, CUTT_BF16));
+  const cutt_provider *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
+                "type is bf16");
+}
+
+/* A stream keeps its handle, another one gets it after an event, and two at once have two. */
+static void handles(void **unused) {
+  (void)unused;
+  cudaStream_t stream[2] = {new_stream(), new_stream()};
+  cutt_cuda_scope scope;
+  assert_success(cutt_cuda_enter(&scope));
+  void *session[2] = {NULL, NULL};
+  const int made = atomic_load(&blas->made);
+  for (int i = 0; i < 2; i++) assert_success(cublas->begin(cublas, stream[i], &session[i]));
+  struct cublasContext *first = product_in(session[0]), *second = product_in(session[1]);
+  assert_ptr_not_equal(first, second);
+  assert_ptr_equal(blas->last.stream, stream[1]);
+  assert_int_equal(blas->last.math_mode, 16); /* halves are added up in float */
+  for (int i = 0; i < 2; i++) cublas->end(cublas, session[i]);
+  for (int i = 0; i < 4; i++) {
+    assert_success(cublas->begin(cublas, stream[i % 2], &session[0]));
+    assert_ptr_equal(product_in(session[0]), i % 2 ? second : first);
+    cublas->end(cublas, session[0]);
+  }
+  /* The other's stream, while the other is at work: it waits. */
+  assert_success(cublas->begin(cublas, stream[0], &session[0]));
+  fake->forget();
+  assert_success(cublas->begin(cublas, stream[0], &session[1]));
+  assert_int_equal(fixture_calls(FAKE_stream_wait_event), 1);
+  assert_ptr_equal(product_in(session[1]), second);
+  cublas->end(cublas, session[0]);
+  cublas->end(cublas, session[1]);
+  assert_true(atomic_load(&blas->made) <= made + 2);
+  cutt_cuda_leave(&scope);
+  end_stream(stream[0]);
+  end_stream(stream[1]);
+}
+
+/* A capture neither waits for what is outside of it nor lends its handle to it; and makes one handle, not one each time. */
+static void captures(void **unused) {
+  (void)unused;
+  cudaStream_t stream = new_stream();
+  cutt_cuda_scope scope;
+  assert_success(cutt_cuda_enter(&scope));
+  void *session = NULL;
+  assert_success(cublas->begin(cublas, stream, &session));
+  struct cublasContext *outside = product_in(session), *inside = NULL;
+  cublas->end(cublas, session);
+  const int made = atomic_load(&blas->made);
+  for (int i = 0; i < 4; i++) {
+    atomic_store(&stream->capturing, true);
+    fake->forget();
+    assert_success(cublas->begin(cublas, stream, &session));
+    struct cublasContext *handle = product_in(session);
+    assert_ptr_not_equal(handle, outside);
+    if (inside) assert_ptr_equal(handle, inside);
+    inside = handle;
+    cublas->end(cublas, session);
+    assert_int_equal(fixture_calls(FAKE_stream_wait_event) + fixture_calls(FAKE_event_record), 0);
+    atomic_store(&stream->capturing, false);
+    assert_success(cublas->begin(cublas, stream, &session));
+    assert_ptr_equal(product_in(session), outside);
+    cublas->end(cublas, session);
+  }
+  assert_true(atomic_load(&blas->made) <= made + 1);
+  cutt_cuda_leave(&scope);
+  end_stream(stream);
+}
+
+/* Each context has its own, also one at the address of another that is gone. */
+static void contexts(void **unused) {
+  (void)unused;
+  struct CUctx_st *context = fake->context_create(0);
+  void *session = NULL;
+  struct cublasContext *handle[3] = {NULL, NULL, NULL};
+  for (int i = 0; i < 2; i++) {
+    fake->context_set(context);
+    assert_success(cublas->begin(cublas, NULL, &session));
+    handle[i] = product_in(session);
+    cublas->end(cublas, session);
+  }
+  assert_ptr_equal(handle[0], handle[1]);
+  fake->context_destroy(context);
+  struct CUctx_st *next = fake->context_create(0);
+  assert_ptr_equal(next, context);
+  fake->context_set(next);
+  assert_success(cublas->begin(cublas, NULL, &session));
+  handle[2] = product_in(session);
+  cublas->end(cublas, session);
+  assert_ptr_not_equal(handle[2], handle[0]);
+}
+
+static void *many_sessions(void *failed) {
+  cutt_cuda_scope scope;
+  if (cutt_cuda_enter(&scope)) return failed;
+  void *result = NULL;
+  for (int i = 0; i < 200 && !result; i++) {
+    double result_of[4];
+    void *session = NULL;
+    if (cublas->begin(cublas, NULL, &session)) result = failed;
+    if (!result && cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, result_of)) result = failed;
+    if (!result && memcmp(x, result_of, sizeof x) != 0) result = failed;
+    cublas->end(cublas, session);
+  }
+  cutt_cuda_leave(&scope);
+  return result;
+}
+
+static void threads(void **unused) {
+  (void)unused;
+  pthread_t thread[4];
+  const int made = atomic_load(&blas->made);
+  atomic_store(&blas->only_remember, false);
+  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&thread[i], NULL, many_sessions, thread), 0);
+  for (int i = 0; i < 4; i++) {
+    void *result = NULL;
+    assert_int_equal(pthread_join(thread[i], &result), 0);
+    assert_null(result);
+  }
+  assert_true(atomic_load(&blas->made) <= made + 4);
+}
+
+static void batches_and_sizes(void **unused) {
+  (void)unused;
+  cutt_cuda_scope scope;
+  assert_success(cutt_cuda_enter(&scope));
+  void *session = NULL;
+  assert_success(cublas->begin(cublas, NULL, &session));
+  /* Three products with one A: c_i = a b_i. */
+  float a[4] = {1, 2, 3, 4}, b[12], c[12], single_one = 1, single_zero = 0;
+  for (int i = 0; i < 12; i++) b[i] = (float)i;
+  cutt_gemm g = small;
+  g.batch = 3;
+  g.stride_b = g.stride_c = 4;
+  assert_success(cublas->gemm(cublas, session, CUTT_F32, &g, &single_one, a, b, &single_zero, c));
+  for (int i = 0; i < 12; i++) {
+    const int column = i / 2, row = i % 2;
+    assert_true(c[i] == a[row] * b[2 * column] + a[2 + row] * b[2 * column + 1]);
+  }
+  /* What integers of 32 bits hold, and what not. */
+  atomic_store(&blas->only_remember, true);
+  g = (cutt_gemm){.m = INT_MAX, .n = 1, .k = 1, .lda = INT_MAX, .ldb = 1, .ldc = INT_MAX, .batch = 1};
+  assert_success(cublas->gemm(cublas, session, CUTT_F32, &g, &single_one, a, b, &single_zero, c));
+  assert_false(blas->last.wide);
+  atomic_store(&blas->calls, 0);
+  g.m = g.lda = g.ldc = INT64_C(1) + INT_MAX;
+  for (g.batch = 1; g.batch <= 2; g.batch++) {
+    assert_success(cublas->gemm(cublas, session, CUTT_F32, &g, &single_one, a, b, &single_zero, c));
+    assert_int_equal(blas->last.wide, !old);
+    assert_int_equal(blas->last.m, old ? 1 << 30 : g.m);
+  }
+  assert_int_equal(atomic_load(&blas->calls), old ? 4 : 2);
+  cublas->end(cublas, session);
+  cutt_cuda_leave(&scope);
+}
+
+static void failures(void **unused) {
+  (void)unused;
+  fake->context_set(fake->context_create(0)); /* which has no handle yet */
+  void *session = NULL;
+  const int alive = atomic_load(&blas->alive);
+  atomic_store(&blas->fail_create, 1);
+  assert_result(CUTT_INVALID_DEVICE, cublas->begin(cublas, NULL, &session), "making a cuBLAS handle failed", "(1)");
+  atomic_store(&blas->fail_create, 0);
+  static const int fails[] = {FAKE_ctx_get_current, FAKE_ctx_get_id, FAKE_stream_is_capturing, FAKE_event_create};
+  for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+    fake->forget();
+    atomic_store(&fake->fail_at, 1);
+    atomic_store(&fake->fail, fails[i]);
+    assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "a failure on request");
+    assert_int_equal(atomic_load(&fake->failed), 1);
+  }
+  fake->forget();
+  assert_int_equal(atomic_load(&blas->alive), alive);
+  assert_success(cublas->begin(cublas, NULL, &session));
+  atomic_store(&blas->fail_gemm, 14);
+  assert_result(CUTT_INTERNAL_ERROR, cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, z),
+                "m = 2, n = 2, k = 2", old ? "an error" : "an internal failure on request");
+  atomic_store(&blas->fail_gemm, 0);
+  cublas->end(cublas, session);
+  /* Waiting fails: the handle is not lost. */
+  fake->forget();
+  atomic_store(&fake->fail_at, 1);
+  atomic_store(&fake->fail, FAKE_stream_wait_event);
+  assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "waiting for");
+  fake->forget();
+  assert_int_equal(atomic_load(&blas->alive), alive + 1);
+  assert_success(cublas->begin(cublas, NULL, &session));
+  cublas->end(cublas, session);
+  assert_int_equal(atomic_load(&blas->alive), alive + 1);
+}
+
+static void described(void **unused) {
+  (void)unused;
+  atomic_store(&blas->only_remember, true); /* no GPU is that fast in the test's own loops */
+  fake->context_set(NULL);
+  char text[16384];
+  size_t needed = 0, again = 0;
+  assert_success(cuttProvidersDescribe(CUTT_TEXT, NULL, 0, &needed));
+  assert_success(cuttProvidersDescribe(CUTT_TEXT, text, sizeof text, &again));
+  assert_int_equal(needed, again);
+  assert_non_null(strstr(text, "cublas: multiplies matrices on the GPU, the default"));
+  assert_success(cuttProvidersDescribe(CUTT_JSON, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "\"name\":\"cublas\",\"backend\":\"cuda\",\"default\":true"));
+}
+
+static void asked_for(void **unused) {
+  (void)unused;
+  const cutt_provider *provider = NULL;
+  char path[1024];
+  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
+  assert_ptr_equal(provider, cublas);
+  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
+  assert_ptr_equal(provider, cublas);
+  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
+                "p is 'blis'", "the CPU");
+  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
+                "p is 'rocblas'; it must be cublas");
+  snprintf(path, sizeof path, "%s/fake_nothing.so", folder);
+  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
+                "cublasCreate_v2");
+}
+
+static void none(void **unused) {
+  (void)unused;
+  const cutt_provider *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
+                "no library multiplies matrices on a GPU here", why_none);
+  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
+                "p is 'cublas'", why_none);
+  char text[16384];
+  assert_success(cuttProvidersDescribe(CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, why_none));
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) return 2;
+  folder = argv[1];
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(what_it_is, start, finish),
+      cmocka_unit_test_setup_teardown(handles, start, finish),
+      cmocka_unit_test_setup_teardown(captures, start, finish),
+      cmocka_unit_test_setup_teardown(contexts, start, finish),
+      cmocka_unit_test_setup_teardown(threads, start, finish),
+      cmocka_unit_test_setup_teardown(batches_and_sizes, start, finish),
+      cmocka_unit_test_setup_teardown(failures, start, finish),
+      cmocka_unit_test_setup_teardown(described, start, finish),
+      cmocka_unit_test_setup_teardown(asked_for, start, finish),
+  };
+  const struct CMUnitTest without[] = {cmocka_unit_test(none)};
+  if (argc > 2) {
+    why_none = argv[2];
+    return cmocka_run_group_tests(without, NULL, NULL);
+  }
+  return cmocka_run_group_tests(tests, open_both, NULL);
+}

@@ -1,0 +1,264 @@
+/* The choice of a way against all of them: for random contractions everything is tried that a way can be (which tensors are
+ * packed, every ordered choice of modes for the chains, both orders of packed ones, every chunk that halving can lead to), by
+ * brute force and by the same cost, and the planner's choice may cost only so much more. No clock is read. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contract/choose.h"
+#include "support/check.h"
+
+/* The planner cuts step by step and never goes back. Where it is worst the product is tiny and a launch or a call decides. */
+static const double worst_uncut = 1.3, worst_cut = 1.3, mean_cut = 1.02;
+
+static const cutt_rates cpu_rates = {.threads = 2,
+                                     .flops = 50e9,
+                                     .memory = 10e9,
+                                     .fetch = 25e9,
+                                     .cache = 40e9,
+                                     .call = 6e-8,
+                                     .launch = 8e-7,
+                                     .run = 2.6e-9,
+                                     .slow = {0.87, 43, 18, 4.2},
+                                     .small_slow = {0.67, 9.7, 7.5, 6},
+                                     .small = 1e6,
+                                     .turned = 6,
+                                     .vector_share = 0.125,
+                                     .vector_edge = 11,
+                                     .permute_scale = 1,
+                                     .cache_bytes = 1 << 16};
+static const cutt_rates gpu_rates = {.gpu = true,
+                                     .threads = 1,
+                                     .flops = 50e12,
+                                     .memory = 4e12,
+                                     .fetch = 4e12,
+                                     .cache = 1e12,
+                                     .call = 4e-6,
+                                     .launch = 3e-6,
+                                     .slow = {1, 96, 96, 96},
+                                     .vector_share = 1,
+                                     .vector_edge = 96,
+                                     .permute_scale = 1};
+
+/* ------------------------------------------------------------------------------------------------- a random contraction */
+
+/* At most two modes of each group: three of a role have 16 ordered choices, and everything is multiplied. */
+static void draw(test_rng *rng, cutt_contraction *c) {
+  static const cutt_group groups[] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K, CUTT_GROUP_BATCH};
+  static const bool in[4][CUTT_TENSORS] = {
+      {true, false, true}, {false, true, true}, {true, true, false}, {true, true, true}};
+  memset(c, 0, sizeof *c);
+  c->type = cutt_type_lookup(test_chance(rng, 50) ? CUTT_F64 : CUTT_C32);
+  c->beta_is_zero = test_chance(rng, 70);
+  for (int g = 0; g < 4; ++g) {
+    const int64_t count = test_random_in(rng, 0, g == 3 ? 1 : 2);
+    for (int64_t i = 0; i < count; ++i) {
+      cutt_contract_mode *mode = &c->mode[c->modes];
+      snprintf(mode->name, sizeof mode->name, "%c", 'a' + c->modes);
+      mode->group = groups[g];
+      mode->extent = test_chance(rng, 30) ? test_random_in(rng, 2, 5) : test_random_in(rng, 6, 90);
+      ++c->modes;
+    }
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    int order[CUTT_MOST_MODES], count = 0;
+    for (int i = 0; i < c->modes; ++i)
+      if (in[c->mode[i].group == CUTT_GROUP_BATCH ? 3 : (int)c->mode[i].group][t]) order[count++] = i;
+    test_shuffle(rng, order, count);
+    c->volume[t] = 1;
+    for (int i = 0; i < count; ++i) {
+      c->mode[order[i]].stride[t] = c->volume[t];
+      c->volume[t] *= c->mode[order[i]].extent;
+    }
+  }
+  c->modes = cutt_modes_fuse(c->mode, c->modes);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ brute force */
+
+typedef struct search {
+  const cutt_contraction *c;
+  const cutt_rates *rates;
+  int64_t limit, piece;
+  bool cut;
+  cutt_way way;
+  double best;
+} search;
+
+static int64_t piece_bytes(const search *s, const cutt_cost *cost) {
+  int64_t bytes = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (t == CUTT_RESULT || !cutt_way_stays(s->c, &s->way, (cutt_tensor)t)) bytes += cost->packed_bytes[t];
+  return bytes;
+}
+
+static void look(search *s) {
+  for (int outside = 0; outside < 2; ++outside) {
+    cutt_cost cost;
+    s->way.n_outside = outside == 1;
+    cutt_cost_of(s->c, s->rates, &s->way, &cost);
+    if (cost.workspace <= s->limit && piece_bytes(s, &cost) <= s->piece && cost.seconds < s->best)
+      s->best = cost.seconds;
+  }
+}
+
+/* Chunks that halving reaches, of all modes. A chain that runs through a tensor in place must go on being one; the cost of
+ * what is no product any more is infinite, and what is one by its strides but not as a chain is left out here. */
+static bool chain_is_whole(const search *s, int mode, int64_t chunk) {
+  const cutt_role role = cutt_mode_role(&s->c->mode[mode]);
+  if (role == CUTT_ROLE_BATCH || !cutt_way_keeps(&s->way, s->c, mode) || chunk == s->c->mode[mode].extent) return true;
+  bool outside = false;
+  for (int i = 0; i < s->way.kept[role]; ++i) {
+    if (outside && s->way.chunk[s->way.chain[role][i]] != 1) return false;
+    if (s->way.chain[role][i] == mode) outside = true;
+  }
+  return true;
+}
+
+static void try_chunks(search *s, int mode) {
+  if (mode < 0) {
+    for (int i = 0; i < s->c->modes; ++i)
+      if (!chain_is_whole(s, i, s->way.chunk[i])) return;
+    look(s);
+    return;
+  }
+  const int64_t extent = s->c->mode[mode].extent;
+  for (int64_t chunk = extent;; chunk = (chunk + 1) / 2) {
+    s->way.chunk[mode] = chunk;
+    try_chunks(s, mode - 1);
+    if (chunk == 1 || !s->cut) break;
+  }
+  s->way.chunk[mode] = extent;
+}
+
+static void try_orders(search *s, int t) {
+  if (t == CUTT_TENSORS) {
+    try_chunks(s, s->c->modes - 1);
+    return;
+  }
+  for (int which = 0; which < (s->way.packed[t] ? 2 : 1); ++which) {
+    s->way.inner[t] = cutt_tensor_roles[t][which];
+    try_orders(s, t + 1);
+  }
+}
+
+/* Every ordered choice of a role's modes. */
+static void try_chains(search *s, int role) {
+  if (role == CUTT_CHAINS) {
+    /* In place a chain has to run through memory; cutt_way_product looks at the first and at the whole extent only. */
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      for (int side = 0; side < 2 && !s->way.packed[t]; ++side) {
+        const cutt_role r = cutt_tensor_roles[t][side];
+        for (int i = 0; i < s->way.kept[r]; ++i) {
+          const cutt_contract_mode *mode = &s->c->mode[s->way.chain[r][i]];
+          if (mode->stride[t] <= 0) return;
+          if (i + 1 < s->way.kept[r] && s->c->mode[s->way.chain[r][i + 1]].stride[t] != mode->stride[t] * mode->extent)
+            return;
+        }
+      }
+    try_orders(s, 0);
+    return;
+  }
+  int mode[CUTT_MOST_MODES], count = 0;
+  for (int i = 0; i < s->c->modes; ++i)
+    if (cutt_mode_role(&s->c->mode[i]) == (cutt_role)role) mode[count++] = i;
+  assert_true(count <= 2);
+  s->way.kept[role] = 0;
+  try_chains(s, role + 1);
+  for (int i = 0; i < count; ++i) {
+    s->way.kept[role] = 1;
+    s->way.chain[role][0] = mode[i];
+    try_chains(s, role + 1);
+    for (int j = 0; j < count; ++j) {
+      if (j == i) continue;
+      s->way.kept[role] = 2;
+      s->way.chain[role][0] = mode[i];
+      s->way.chain[role][1] = mode[j];
+      try_chains(s, role + 1);
+    }
+  }
+}
+
+static double brute_force(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int64_t piece, bool cut) {
+  search s = {.c = c, .rates = rates, .limit = limit, .piece = piece, .cut = cut, .best = INFINITY};
+  for (int i = 0; i < c->modes; ++i) s.way.chunk[i] = c->mode[i].extent;
+  for (unsigned packed = 0; packed < 8; ++packed) {
+    for (int t = 0; t < CUTT_TENSORS; ++t) s.way.packed[t] = (packed >> t & 1) != 0;
+    try_chains(&s, 0);
+  }
+  return s.best;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ tests */
+
+static void cheapest(void *best, const cutt_way *way) {
+  search *s = best;
+  s->way = *way;
+  look(s);
+}
+
+/* Nothing cut: what is enumerated has the best of all. */
+static void test_uncut(void **state) {
+  (void)state;
+  test_rng rng = {11};
+  double worst = 1;
+  for (int i = 0; i < test_scaled(500); ++i) {
+    cutt_contraction c;
+    draw(&rng, &c);
+    const cutt_rates *rates = test_chance(&rng, 50) ? &cpu_rates : &gpu_rates;
+    search s = {.c = &c, .rates = rates, .limit = INT64_MAX, .piece = INT64_MAX, .best = INFINITY};
+    cutt_ways_enumerate(&c, cheapest, &s);
+    const double least = brute_force(&c, rates, INT64_MAX, INT64_MAX, false);
+    if (s.best / least > worst) worst = s.best / least;
+  }
+  print_message("uncut: at worst %.4f times the best\n", worst);
+  assert_true(worst <= worst_uncut);
+}
+
+/* With a limit of workspace, from none to all: a way is always found, and it is near the best. */
+static void test_with_limits(void **state) {
+  (void)state;
+  test_rng rng = {12};
+  double sum = 0, worst = 1;
+  const int cases = test_scaled(150);
+  for (int i = 0; i < cases; ++i) {
+    cutt_contraction c;
+    do draw(&rng, &c);
+    while (c.modes > 4);
+    const int64_t bytes = (c.volume[0] + c.volume[1] + c.volume[2]) * c.type->bytes;
+    const int64_t limit = test_chance(&rng, 10) ? 0 : test_random_in(&rng, 0, bytes);
+    cutt_way_choice best[CUTT_BEST_WAYS];
+    assert_true(cutt_ways_best(&c, &gpu_rates, limit, best) >= 1);
+    assert_true(best[0].cost.workspace <= limit);
+    const double least = brute_force(&c, &gpu_rates, limit, INT64_MAX, true);
+    const double over = best[0].cost.seconds / least;
+    if (over > worst_cut)
+      print_message("case %d, limit %lld: %.9g s, and %.9g s could be had\n", i, (long long)limit, best[0].cost.seconds,
+                    least);
+    if (over > worst) worst = over;
+    sum += log(over);
+  }
+  const double mean = exp(sum / cases);
+  print_message("with limits: %.3f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases,
+                worst);
+  assert_true(mean <= mean_cut && worst <= worst_cut);
+}
+
+/* Scalars, vectors and what has no modes at all have ways too. */
+static void test_nothing(void **state) {
+  (void)state;
+  cutt_contraction c = {.type = cutt_type_lookup(CUTT_F64), .volume = {1, 1, 1}, .beta_is_zero = true};
+  cutt_way_choice best[CUTT_BEST_WAYS];
+  assert_true(cutt_ways_best(&c, &cpu_rates, 0, best) >= 1);
+  assert_int_equal(best[0].cost.workspace, 0);
+  assert_int_equal(best[0].cost.units, 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_nothing),
+      cmocka_unit_test(test_uncut),
+      cmocka_unit_test(test_with_limits),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
