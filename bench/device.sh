@@ -11,6 +11,7 @@
 #     --volume N     of `cutt bench`, elements of a tensor (default: paper)
 #     --bench-only   no tests, no sanitizer
 #     --figures-only calibration and the figures alone
+#     --contract-only contractions alone: their tests and benches
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
 #     --seed S       of the figures (default: 2017)
 #     --candidates   also time every candidate of every case (cutt bench --all-candidates): takes minutes more
@@ -20,6 +21,8 @@
 #     calibrated.device               what `cutt calibrate` found
 #     figures-f8.json, figures-f4.json  `cutt bench figures` with the parameters that the library comes with, and
 #     figures-f8-calibrated.json, ...   with those of calibrated.device, on the same cases
+#     contract-tccg48-f8.json ...     `cutt bench contract`, set by set: contractions beside the matrix product alone
+#     contract-torch.json             the contractions of tccg48 with torch.einsum and libcutt_contract, taking turns
 #     torch.json                      the same cases with torch.permute().contiguous(), a copy and libcutt, taking turns
 #     device.log                      all that was printed
 # Exit status: 0 when every step that could run was good, 1 when one failed, 2 for wrong usage. A step that can't run
@@ -37,7 +40,7 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 volume=paper samples=2 seed=2017 tests=yes only='' candidates=() folder=''
+build='' lib='' seconds=530 volume=paper samples=2 contractions=60 seed=2017 tests=yes only='' candidates=() folder=''
 while (($#)); do
   case $1 in
   --build | --lib | --seconds | --volume | --samples | --seed)
@@ -54,6 +57,7 @@ while (($#)); do
     ;;
   --bench-only) tests=no ;;
   --figures-only) tests=no only=figures ;;
+  --contract-only) only=contract ;;
   --candidates) candidates=(--all-candidates) ;;
   -h | --help)
     sed -n '2,/^set -uo/{/^#/!d;s/^# \{0,1\}//;p;}' "$root/bench/device.sh"
@@ -147,6 +151,13 @@ export tests root
 # The fast ones first: what they find would spoil the rest.
 run_tests() {
   local name path
+  if [[ -x $build/tests/contract/test_contract ]]; then
+    CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.1} step "test contract" 120 "$build/tests/contract/test_contract" \
+      "$root/bench/data" cuda
+  else
+    cannot "test contract" "it is not there (without cmocka no tests are built)"
+  fi
+  if [[ $only == contract ]]; then return; fi
   for name in probe memory streams property large; do
     path=$build/tests/gpu/test_gpu_$name
     if [[ ! -x $path ]]; then
@@ -188,6 +199,46 @@ run_benches() {
       if [[ -s $json ]]; then benches+=("$json"); fi
     done
   done
+}
+
+# ------------------------------------------------------------------------------------------------------ the contractions
+
+# cuBLAS may come with the toolkit or with Python's packages, where the loader does not look.
+find_cublas() {
+  local file
+  if [[ -n ${CUTT_CUBLAS:-} ]] || ldconfig -p 2>/dev/null | grep -q 'libcublas\.so\.'; then return; fi
+  for file in /usr/local/cuda/lib64/libcublas.so.[0-9]* \
+    "$(python3 -c 'import nvidia; print(list(nvidia.__path__)[0])' 2>/dev/null)"/*/lib/libcublas.so.[0-9]*; do
+    if [[ -e $file ]]; then
+      export CUTT_CUBLAS=$file LD_LIBRARY_PATH=$(dirname "$file")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+      return
+    fi
+  done
+}
+
+run_contractions() {
+  local set dtype json name cases count
+  for set in tccg48 talsh48 random; do
+    for dtype in f8 f4; do
+      json=$folder/contract-$set-$dtype.json
+      count=()
+      if [[ $set == random ]]; then count=(--volume paper --samples "$contractions"); fi
+      rm -f "$json"
+      step "bench contract $set $dtype" 60 "$program" bench contract --set "$set" --backend cuda --dtype "$dtype" \
+        "${count[@]}" --quiet --json "$json" --force
+    done
+  done
+  for name in python3 python; do
+    if command -v "$name" >/dev/null && "$name" -c 'import torch' 2>/dev/null && [[ -e $build/lib/libcutt_contract.so ]]; then
+      cases=$(mktemp)
+      "$program" bench contract --set tccg48 --list >"$cases"
+      step "contract PyTorch" 90 "$name" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
+        --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" --json "$folder/contract-torch.json" --force
+      rm -f "$cases"
+      return
+    fi
+  done
+  cannot "contract PyTorch" "no python3 here imports torch, or there is no libcutt_contract.so"
 }
 
 # --------------------------------------------------------------------------------------------------------- the figures
@@ -323,13 +374,15 @@ main() {
     # shellcheck disable=SC2016 # for the other shell
     step build 240 bash -c 'build_here "$1"' bash "$build"
   fi
+  find_cublas
   if [[ $tests == yes ]]; then run_tests; fi
   if can_bench; then
     if [[ -z $only ]]; then run_benches; fi
-    run_figures
+    if [[ $only != contract ]]; then run_figures; fi
+    if [[ $only != figures ]]; then run_contractions; fi
   fi
   if [[ -z $only ]]; then compare_with_torch; fi
-  if [[ $tests == yes ]]; then sanitize_all; fi
+  if [[ $tests == yes && -z $only ]]; then sanitize_all; fi
   tell_result
 }
 

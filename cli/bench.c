@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
 #include "bench_cases.h"
+#include "bench_files.h"
 #include "bench_memory.h"
 #include "bench_report.h"
 #include "bench_run.h"
@@ -24,7 +24,10 @@ static const char me[] = "bench";
 
 static const char help[] =
     "Usage: cutt bench set1|set2|set3|figures|FILE.csv [OPTION]...\n"
-    "Measure permutations beside the speed of a plain copy, and check the results.\n\n"
+    "       cutt bench contract --set SET [OPTION]...\n"
+    "Measure permutations beside the speed of a plain copy, and check the results; or contractions beside that of "
+    "their\n"
+    "matrix products, which 'cutt bench contract --help' explains.\n\n"
     "  set1            tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations\n"
     "  set2            the paper's tensors of rank 8 and 12: trivial, reverse and random permutations\n"
     "  set3            the 57 permutations of the TTC benchmark\n"
@@ -225,6 +228,8 @@ static int check_request(int argc, char **argv, request *ask) {
     if (strcmp(ask->set, name) == 0) ask->number = i;
   }
   if (strcmp(ask->set, "figures") == 0) ask->number = FIGURES;
+  if (strcmp(ask->set, "contract") == 0)
+    return cutt_cli_misused(me, "contract has options of its own and comes first: cutt bench contract --set SET ...");
   if (ask->number == 0 && ask->volume != DEFAULT_VOLUME)
     return cutt_cli_misused(me, "--volume is for set1, set2, set3 and figures; the extents in %s are taken as they are",
                             ask->set);
@@ -256,27 +261,6 @@ static int check_request(int argc, char **argv, request *ask) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------ files */
-
-/* Opens a file for output, "-" being stdout, or refuses to replace one. NULL after a message. */
-static FILE *open_output(const char *option, const char *path, bool force) {
-  if (strcmp(path, "-") == 0) return stdout;
-  struct stat status;
-  if (!force && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    cutt_cli_message("%s: %s exists; --force replaces it", option, path);
-    return NULL;
-  }
-  FILE *file = fopen(path, "w");
-  if (!file) cutt_cli_message("%s: %s can't be written: %s", option, path, strerror(errno));
-  return file;
-}
-
-/* Closes what open_output opened; false when the data did not arrive. */
-static bool close_output(FILE *file) {
-  if (!file) return true;
-  if (file == stdout) return fflush(file) == 0;
-  bool good = !ferror(file);
-  return fclose(file) == 0 && good;
-}
 
 static int read_cases(const request *ask, cutt_bench_cases *cases) {
   char error[512];
@@ -313,10 +297,10 @@ static int read_cases(const request *ask, cutt_bench_cases *cases) {
 }
 
 static int write_csv(const request *ask, const cutt_bench_cases *cases) {
-  FILE *file = open_output("--csv", ask->csv_path, ask->force);
+  FILE *file = cutt_bench_file_open("--csv", ask->csv_path, ask->force);
   if (!file) return CUTT_CLI_FAILED;
   bool written = cutt_bench_write(cases, file);
-  if (!close_output(file) || !written)
+  if (!cutt_bench_file_close(file) || !written)
     return cutt_cli_failed("--csv: %s can't be written: %s", ask->csv_path, strerror(errno));
   return CUTT_CLI_DONE;
 }
@@ -448,6 +432,7 @@ static int measure(const request *ask, const cutt_bench_cases *cases, int64_t by
 }
 
 int cutt_cli_bench(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "contract") == 0) return cutt_cli_bench_contract(argc - 1, argv + 1);
   request ask = {
       .set = "", .dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = CUTT_BENCH_CHECK_SAMPLE};
   int code = CUTT_CLI_DONE;
@@ -471,10 +456,11 @@ int cutt_cli_bench(int argc, char **argv) {
   } else if (code == CUTT_CLI_DONE) {
     code = find_bytes(&ask, &cases, &bytes);
     /* Opened before anything is measured, so that a wrong path costs no run. */
-    FILE *json = code == CUTT_CLI_DONE && ask.json_path ? open_output("--json", ask.json_path, ask.force) : NULL;
+    FILE *json =
+        code == CUTT_CLI_DONE && ask.json_path ? cutt_bench_file_open("--json", ask.json_path, ask.force) : NULL;
     if (code == CUTT_CLI_DONE && ask.json_path && !json) code = CUTT_CLI_FAILED;
     if (code == CUTT_CLI_DONE) code = measure(&ask, &cases, bytes, json);
-    if (!close_output(json) && code == CUTT_CLI_DONE)
+    if (!cutt_bench_file_close(json) && code == CUTT_CLI_DONE)
       code = cutt_cli_failed("--json: %s can't be written: %s", ask.json_path, strerror(errno));
   }
   cutt_bench_cases_free(&cases);

@@ -1,7 +1,7 @@
 /* Drawing the cases of a benchmark, and reading and writing them.
  *
  * A case must be the same on every machine, or figures could not be compared: the random numbers are the program's own
- * (splitmix64), every case has a stream of its own, seeded by what the case is, and extents come from integer
+ * (bench_random.h), every case has a stream of its own, seeded by what the case is, and extents come from integer
  * arithmetic, not from a math library whose last digits differ. */
 #include "bench_cases.h"
 
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_random.h"
 #include "bench_ttc57.h"
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
@@ -53,44 +54,18 @@ static bool is_trivial(const cutt_bench_case *c) {
 
 /* --------------------------------------------------------------------------------------------------- random numbers */
 
-typedef struct stream {
-  uint64_t state;
-} stream;
-
-static uint64_t next(stream *s) {
-  uint64_t z = s->state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 /* The stream of the case that these numbers name. */
-static stream open_stream(uint64_t seed, uint64_t set, uint64_t rank, uint64_t ratio, uint64_t sample) {
-  stream s = {seed};
-  s.state = next(&s) ^ (set << 48 | rank << 40 | ratio << 32 | sample);
-  s.state = next(&s);
-  return s;
+static cutt_bench_stream open_stream(uint64_t seed, uint64_t set, uint64_t rank, uint64_t ratio, uint64_t sample) {
+  return cutt_bench_stream_open(seed, set << 48 | rank << 40 | ratio << 32 | sample);
 }
-
-/* Evenly distributed over 0 .. below-1; the bias is below 2^-32 for the small ranges that are asked for. */
-static int64_t draw(stream *s, int64_t below) { return (int64_t)((next(s) >> 32) * (uint64_t)below >> 32); }
 
 /* Normal with deviation 1, in units of 2^-16, within two deviations: the sum of twelve even numbers is near enough to
  * normal there. */
-static int64_t draw_normal(stream *s) {
+static int64_t draw_normal(cutt_bench_stream *s) {
   for (;;) {
     int64_t sum = -6 * 65536;
-    for (int i = 0; i < 12; ++i) sum += (int64_t)(next(s) >> 48);
+    for (int i = 0; i < 12; ++i) sum += (int64_t)(cutt_bench_next(s) >> 48);
     if (sum >= -2 * 65536 && sum <= 2 * 65536) return sum;
-  }
-}
-
-static void draw_perm(stream *s, int rank, int *perm) {
-  for (int i = 0; i < rank; ++i) perm[i] = i;
-  for (int i = rank - 1; i > 0; --i) {
-    int j = (int)draw(s, i + 1), swap = perm[i];
-    perm[i] = perm[j];
-    perm[j] = swap;
   }
 }
 
@@ -177,23 +152,23 @@ bool cutt_bench_set1(cutt_bench_cases *cases, int samples, int64_t volume, uint6
   for (int rank = 2; rank <= 7; ++rank) {
     for (size_t r = 0; r < sizeof ratios / sizeof ratios[0]; ++r) {
       for (int sample = 0; sample < samples; ++sample) {
-        stream s = open_stream(seed, 1, (uint64_t)rank, (uint64_t)ratios[r], (uint64_t)sample);
+        cutt_bench_stream s = open_stream(seed, 1, (uint64_t)rank, (uint64_t)ratios[r], (uint64_t)sample);
         cutt_bench_case c = {.set = 1, .rank = rank};
         snprintf(c.id, sizeof c.id, "r%d_%dto1_%03d", rank, ratios[r], sample + 1);
         snprintf(c.group, sizeof c.group, "rank %d, %d:1", rank, ratios[r]);
         /* Weights from 1 to the ratio, both of which occur; shuffled only once they are extents, so that those rounded
          * up are not always the first. */
         int64_t weight[CUTT_MAX_RANK], fixed[CUTT_MAX_RANK], extent[CUTT_MAX_RANK];
-        for (int i = 0; i < rank; ++i) weight[i] = PARTS + draw(&s, (ratios[r] - 1) * PARTS + 1);
+        for (int i = 0; i < rank; ++i) weight[i] = PARTS + cutt_bench_draw(&s, (ratios[r] - 1) * PARTS + 1);
         weight[0] = PARTS;
         weight[1] = (int64_t)ratios[r] * PARTS;
         double wanted = (double)volume * (1.0 + 0.2 * (double)draw_normal(&s) / 65536);
         int64_t factor = find_factor(weight, rank, 1, wanted);
         for (int i = 0; i < rank; ++i) fixed[i] = scale(weight[i], factor);
         round_to_volume(fixed, rank, 1, wanted, extent);
-        draw_perm(&s, rank, c.perm);
+        cutt_bench_draw_perm(&s, rank, c.perm);
         for (int i = 0; i < rank; ++i) c.extent[i] = extent[c.perm[i]];
-        draw_perm(&s, rank, c.perm);
+        cutt_bench_draw_perm(&s, rank, c.perm);
         c.trivial = is_trivial(&c);
         if (!add_case(cases, &c)) return false;
       }
@@ -221,8 +196,8 @@ bool cutt_bench_set2(cutt_bench_cases *cases, int samples, int64_t volume, uint6
         snprintf(c.id, sizeof c.id, "r%d_reverse", c.rank);
       } else {
         snprintf(c.id, sizeof c.id, "r%d_random_%03d", c.rank, sample + 1);
-        stream s = open_stream(seed, 2, (uint64_t)c.rank, 0, (uint64_t)sample);
-        draw_perm(&s, c.rank, c.perm);
+        cutt_bench_stream s = open_stream(seed, 2, (uint64_t)c.rank, 0, (uint64_t)sample);
+        cutt_bench_draw_perm(&s, c.rank, c.perm);
       }
       c.trivial = is_trivial(&c);
       if (!add_case(cases, &c)) return false;

@@ -2,13 +2,13 @@
  * them the share of a copy that was timed next to each case, which is the figure that means the same on any machine. */
 #include "bench_report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench_choices.h"
+#include "bench_files.h"
 #include "bench_machine.h"
 #include "bench_time.h"
 #include "cli.h"
@@ -302,27 +302,17 @@ static json_t *json_summary(const cutt_bench_setup *setup, const cutt_bench_resu
   return summary;
 }
 
-/* Writes a value on a line of its own, what is before it and after it too, and lets go of it. False with errno set. */
-static bool dump(FILE *file, const char *before, json_t *value, const char *after) {
-  if (!value) {
-    errno = ENOMEM;
-    return false;
-  }
-  bool done =
-      fputs(before, file) != EOF && json_dumpf(value, file, JSON_REAL_PRECISION(6)) == 0 && fputs(after, file) != EOF;
-  json_decref(value);
-  return done;
-}
-
 /* A line for each result: that stays readable, and two runs can be compared line by line. */
 bool cutt_bench_write_json(FILE *file, const cutt_bench_setup *setup, const cutt_bench_result *results, size_t count) {
   const char *isa = NULL;
   for (size_t i = 0; i < count; ++i)
     if (!results[i].error[0]) isa = results[i].isa;
-  bool done =
-      dump(file, "{\"machine\": ", cutt_bench_machine(setup->backend, setup->threads, isa), ",\n\"results\": [");
-  for (size_t i = 0; done && i < count; ++i) done = dump(file, i ? ",\n" : "\n", json_result(setup, &results[i]), "");
-  return done && dump(file, "],\n\"summary\": ", json_summary(setup, results, count), "}\n") && fflush(file) == 0;
+  bool done = cutt_bench_dump(file, "{\"machine\": ", cutt_bench_machine(setup->backend, setup->threads, isa),
+                              ",\n\"results\": [");
+  for (size_t i = 0; done && i < count; ++i)
+    done = cutt_bench_dump(file, i ? ",\n" : "\n", json_result(setup, &results[i]), "");
+  return done && cutt_bench_dump(file, "],\n\"summary\": ", json_summary(setup, results, count), "}\n") &&
+         fflush(file) == 0;
 }
 
 void cutt_bench_results_free(cutt_bench_result *results, size_t count) {

@@ -18,8 +18,10 @@ enum { CUTT_CLI_MAX_THREADS = 4096 };
 
 /* The subcommands. argv[0] is the subcommand's own name; each returns an exit code. */
 int cutt_cli_transpose(int argc, char **argv);
+int cutt_cli_contract(int argc, char **argv);
 int cutt_cli_plan(int argc, char **argv);
 int cutt_cli_bench(int argc, char **argv);
+int cutt_cli_bench_contract(int argc, char **argv); /* of `cutt bench`; argv[0] is "contract" */
 int cutt_cli_devices(int argc, char **argv);
 int cutt_cli_calibrate(int argc, char **argv);
 
@@ -45,8 +47,8 @@ const char *cutt_cli_nearest(const char *word, const char *const *words, size_t 
 
 /* getopt_long with this program's words: returns the option's val, -1 at the end of the options, or '?' after it has
  * said what is wrong (unknown option with the nearest one, missing value, value that is not taken); the caller then
- * returns CUTT_CLI_USAGE. Long options only, except -h, which is given back as 'h'. argv is reordered so that operands
- * come last, from optind. */
+ * returns CUTT_CLI_USAGE. Long options only, except -h, which is given back as 'h', and those whose val is a letter. argv
+ * is reordered so that operands come last, from optind. */
 int cutt_cli_option(const char *command, int argc, char **argv, const struct option *options);
 
 /* Each of these reads the value of an option; on false it has said which option, which value, and what is allowed, and

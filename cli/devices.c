@@ -1,11 +1,14 @@
-/* cutt devices: the library's own account of what is usable on this machine. */
+/* cutt devices: the libraries' own accounts of what is usable on this machine, to permute and to contract. */
+#include <jansson.h>
 #include <stdlib.h>
 
 #include "cli.h"
+#include "cutt_contract.h"
 
 static const char help[] =
     "Usage: cutt devices [--json]\n"
-    "List the backends and instruction sets of this machine, which are used, and why one is not.\n\n"
+    "List the backends and instruction sets of this machine, which are used, and why one is not; and the libraries\n"
+    "that multiply matrices for contractions, with their speed.\n\n"
     "  --json      as one JSON object\n"
     "  -h, --help  this help\n";
 
@@ -13,6 +16,41 @@ enum { OPTION_JSON = 256 };
 
 static const struct option options[] = {
     {"json", no_argument, NULL, OPTION_JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+
+typedef cuttResult describe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+/* The whole text; the caller frees it. NULL after a message. */
+static char *described(describe *say, cuttFormat_t format, const char *what) {
+  size_t needed = 0;
+  char *text = NULL;
+  if (say(format, NULL, 0, &needed) == CUTT_SUCCESS) {
+    text = malloc(needed);
+    if (!text) {
+      cutt_cli_message("out of memory: %zu bytes for the description", needed);
+      return NULL;
+    }
+    if (say(format, text, needed, NULL) == CUTT_SUCCESS) return text;
+  }
+  cutt_cli_message("the %s could not be described: %s", what, cuttLastError());
+  free(text);
+  return NULL;
+}
+
+/* One object: the members of both. */
+static int print_json(const char *devices, const char *providers) {
+  json_error_t error;
+  json_t *root = json_loads(devices, 0, &error), *more = root ? json_loads(providers, 0, &error) : NULL;
+  if (!more) cutt_cli_message("the library's description is no JSON: %s", error.text);
+  char *text =
+      more && json_object_update(root, more) == 0 ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  json_decref(root);
+  json_decref(more);
+  if (!text) return cutt_cli_failed("the devices could not be written as JSON");
+  int code = cutt_cli_print(text);
+  if (!code) code = cutt_cli_print("\n");
+  free(text);
+  return code;
+}
 
 int cutt_cli_devices(int argc, char **argv) {
   cuttFormat_t format = CUTT_TEXT;
@@ -24,21 +62,16 @@ int cutt_cli_devices(int argc, char **argv) {
   }
   if (optind < argc)
     return cutt_cli_misused("devices", "'%s' is not an option; devices takes only --json", argv[optind]);
-  size_t needed = 0;
-  if (cuttDevicesDescribe(format, NULL, 0, &needed) != CUTT_SUCCESS)
-    return cutt_cli_failed("the devices could not be described: %s", cuttLastError());
-  char *text = malloc(needed + 1);
-  if (!text) return cutt_cli_failed("out of memory: %zu bytes for the description", needed);
+  char *devices = described(cuttDevicesDescribe, format, "devices");
+  char *providers = devices ? described(cuttProvidersDescribe, format, "libraries that multiply matrices") : NULL;
   int code = CUTT_CLI_FAILED;
-  if (cuttDevicesDescribe(format, text, needed, NULL) == CUTT_SUCCESS) {
-    if (needed >= 2 && text[needed - 2] != '\n') { /* the final 0 gives way to a line end */
-      text[needed - 1] = '\n';
-      text[needed] = 0;
-    }
-    code = cutt_cli_print(text);
-  } else {
-    cutt_cli_message("the devices could not be described: %s", cuttLastError());
+  if (providers && format == CUTT_JSON) {
+    code = print_json(devices, providers);
+  } else if (providers) {
+    code = cutt_cli_print(devices);
+    if (!code) code = cutt_cli_print(providers);
   }
-  free(text);
+  free(devices);
+  free(providers);
   return code;
 }

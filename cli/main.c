@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cure.h"
 
 typedef struct command {
   const char *name;
@@ -15,8 +16,9 @@ typedef struct command {
 
 static const command commands[] = {
     {"transpose", cutt_cli_transpose, "permute the axes of the array in an .npy file"},
-    {"plan", cutt_cli_plan, "show how a permutation would be done, and what it is predicted to cost"},
-    {"bench", cutt_cli_bench, "measure sets of permutations beside the speed of a plain copy"},
+    {"contract", cutt_cli_contract, "contract the arrays in two .npy files, as np.einsum does"},
+    {"plan", cutt_cli_plan, "show how a permutation or a contraction would be done, and its predicted cost"},
+    {"bench", cutt_cli_bench, "measure sets of permutations, or of contractions, beside copies and matrix products"},
     {"calibrate", cutt_cli_calibrate, "measure this machine, so that plans fit it better"},
     {"devices", cutt_cli_devices, "list the backends and instruction sets that are usable here, and why one is not"},
 };
@@ -24,9 +26,11 @@ enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int print_help(void) {
   char text[2048];
-  int length = snprintf(text, sizeof text,
-                        "Usage: cutt COMMAND [OPTION]... [ARGUMENT]...\n"
-                        "Permute dense tensors at close to the speed of a plain copy.\n\nCommands:\n");
+  int length =
+      snprintf(text, sizeof text,
+               "Usage: cutt COMMAND [OPTION]... [ARGUMENT]...\n"
+               "Permute dense tensors at close to the speed of a plain copy, and contract them at close to that\n"
+               "of matrix products.\n\nCommands:\n");
   for (int i = 0; i < COMMANDS && length < (int)sizeof text; ++i)
     length +=
         snprintf(text + length, sizeof text - (size_t)length, "  %-10s  %s\n", commands[i].name, commands[i].summary);
@@ -37,6 +41,7 @@ static int print_help(void) {
              "  --version   the version of the program and of the library\n"
              "\nExamples:\n"
              "  cutt transpose image-hwc.npy image-chw.npy --axes 2,0,1\n"
+             "  cutt contract 'abc,cd->abd' left.npy right.npy -o result.npy\n"
              "  cutt plan --shape 5,3,2,4 --axes 3,2,1,0 --dtype f8\n"
              "\nExit codes: 0 done, 1 failed, 2 wrong usage.\n");
   return cutt_cli_print(text);
@@ -80,8 +85,10 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
 
+  cutt_cli_cure_remember(argv);
   if (argc < 2)
-    return cutt_cli_misused(NULL, "no command given; there are transpose, plan, bench, calibrate and devices");
+    return cutt_cli_misused(NULL,
+                            "no command given; there are transpose, contract, plan, bench, calibrate and devices");
   const char *word = argv[1];
   if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
   if (strcmp(word, "--version") == 0) return print_version();

@@ -31,7 +31,15 @@ static void unknown_option(const char *command, const char *argument, const stru
 
 int cutt_cli_option(const char *command, int argc, char **argv, const struct option *options) {
   opterr = 0;
-  int option = getopt_long(argc, argv, ":h", options, NULL);
+  char letters[32] = ":h"; /* of the options whose val is a letter; h is everybody's */
+  size_t count = 2;
+  for (const struct option *each = options; each->name && count + 3 < sizeof letters; ++each) {
+    if (each->val == 'h' || each->val > 'z') continue;
+    letters[count++] = (char)each->val;
+    if (each->has_arg == required_argument) letters[count++] = ':';
+  }
+  letters[count] = 0;
+  int option = getopt_long(argc, argv, letters, options, NULL);
   if (option != '?' && option != ':') return option;
   /* After a long option getopt stands behind it, and optopt is its val, or 0 when it is unknown. After an unknown letter
    * optopt is that letter, and getopt may still stand before a cluster of them. */

@@ -20,12 +20,15 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "input.h"
 
 /* What the signal handlers need. Written with these signals blocked, or before they can come. */
 static struct {
-  char temporary[PATH_MAX];                    /* "": none */
-  char input_message[PATH_MAX + 128];          /* what to say when the input fails */
-  const volatile uint8_t *input, *input_end;   /* its mapping */
+  char temporary[PATH_MAX]; /* "": none */
+  struct {
+    char message[PATH_MAX + 128];        /* what to say when this input fails */
+    const volatile uint8_t *begin, *end; /* its mapping; end NULL: there is none */
+  } input[CUTT_OUTPUT_INPUTS];
   const volatile uint8_t *output, *output_end; /* the output's */
 } guarded;
 
@@ -46,7 +49,9 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
   static const char output_message[] = "cutt: the output could not be written: the disk is full or failed\n";
   const volatile uint8_t *address = info->si_addr;
   const char *text = NULL;
-  if (address >= guarded.input && address < guarded.input_end) text = guarded.input_message;
+  for (int i = 0; i < CUTT_OUTPUT_INPUTS; ++i)
+    if (guarded.input[i].end && address >= guarded.input[i].begin && address < guarded.input[i].end)
+      text = guarded.input[i].message;
   if (address >= guarded.output && address < guarded.output_end) text = output_message;
   if (guarded.temporary[0]) unlink(guarded.temporary);
   if (text) {
@@ -84,12 +89,19 @@ static void block_signals(sigset_t *before) {
 }
 
 void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes) {
-  snprintf(guarded.input_message, sizeof guarded.input_message,
+  int slot = 0;
+  while (slot < CUTT_OUTPUT_INPUTS - 1 && guarded.input[slot].end) ++slot;
+  snprintf(guarded.input[slot].message, sizeof guarded.input[slot].message,
            "cutt: %s: could not be read: it became shorter meanwhile, or the disk failed\n", path);
-  guarded.input_end = NULL;
-  guarded.input = data;
-  guarded.input_end = data ? data + bytes : NULL;
+  guarded.input[slot].end = NULL;
+  guarded.input[slot].begin = data;
+  guarded.input[slot].end = data + bytes;
   install_handlers();
+}
+
+void cutt_output_unguard_input(const uint8_t *data) {
+  for (int i = 0; i < CUTT_OUTPUT_INPUTS; ++i)
+    if (guarded.input[i].begin == data) guarded.input[i].end = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- checking */
@@ -242,6 +254,13 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
     }
   }
   cutt_output_abandon(output);
+  return false;
+}
+
+bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress) {
+  if (cutt_input_bring_in(output->data, output->bytes, true, "making room", progress)) return true;
+  cutt_cli_progress_clear(progress);
+  cutt_cli_message("%s: could not be written: the disk is full or failed", output->path);
   return false;
 }
 

@@ -30,8 +30,15 @@ bool cutt_output_check(const char *path, const char *input, bool force);
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
 
 /* While a mapped input is read: a file that becomes shorter, or a disk that fails, ends the program through SIGBUS with
- * a message about the file `path` and without leaving a temporary. `data` NULL: no longer. */
+ * a message about the file `path` and without leaving a temporary. As many inputs at once as there are operands of a
+ * contraction; unguard takes the one at `data` back. */
+enum { CUTT_OUTPUT_INPUTS = 3 };
 void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes);
+void cutt_output_unguard_input(const uint8_t *data);
+
+/* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On false a
+ * message has been given. */
+bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress);
 
 /* Writes everything to disk, which progress shows, and renames. On false a message has been given and the temporary is gone; OUT is untouched.
  * `output` is finished either way. */

@@ -1,5 +1,5 @@
-/* cutt plan: the canonical problem, every candidate with its predicted cost, the choice, and a drawing of its tile, for a
- * person or as JSON and SVG.
+/* cutt plan: the canonical problem, every candidate with its predicted cost, the choice, and a drawing of its tile, for
+ * a person or as JSON and SVG. With --contract it is about a contraction: plan_contract.c.
  *
  * What is printed is the library's own description. Shape and axes on the command line are NumPy's, as everywhere in
  * this program, while the description counts from the stride-1 mode; so both are stated. */
@@ -9,12 +9,17 @@
 #include <string.h>
 
 #include "cli.h"
+#include "contraction.h"
 #include "output.h"
+#include "plan.h"
 
 static const char help[] =
     "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"
+    "       cutt plan --contract PATTERN --shape LIST --shape LIST --dtype DTYPE [OPTION]...\n"
     "Show how a permutation would be done: the problem in its simplest form, the ways to do it with their predicted\n"
-    "cost, the choice, and what dominates its time. Nothing is permuted, and no array is read.\n\n"
+    "cost, the choice, and what dominates its time; or how a contraction would: what is permuted, the matrix "
+    "products,\n"
+    "and their predicted times. Nothing is executed, and no array is read.\n\n"
     "  --shape LIST    the shape of the input array, in C order as NumPy gives it: 5,3,2,4\n"
     "  --axes LIST     axis i of the output is axis LIST[i] of the input (default: reversed)\n"
     "  --dtype DTYPE   b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16 (the number is bytes),\n"
@@ -31,7 +36,13 @@ static const char help[] =
     "  --force         replace FILE of --svg when it exists\n"
     "  --json          as one JSON object\n"
     "  --quiet         no message about unused lines of the wisdom file\n"
-    "  -h, --help      this help\n";
+    "  -h, --help      this help\n\n"
+    "A contraction takes --dtype (f2, f4, f8, c8 or c16), --threads, --backend and --json as above, and\n\n"
+    "  --contract PATTERN  such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more\n"
+    "  --shape LIST        twice: the shape of the left operand, and that of the right one\n"
+    "  --workspace SIZE    the most bytes of workspace, such as 400M or 1.5Gi (default: no limit)\n"
+    "  --provider NAME     the library of matrix products: one that 'cutt devices' lists, or a path\n"
+    "  --no-cure           that library as it is, also where it picks slow kernels and can be told better\n";
 
 enum {
   OPTION_SHAPE = 256,
@@ -47,7 +58,11 @@ enum {
   OPTION_SVG,
   OPTION_FORCE,
   OPTION_JSON,
-  OPTION_QUIET
+  OPTION_QUIET,
+  OPTION_CONTRACT,
+  OPTION_WORKSPACE,
+  OPTION_PROVIDER,
+  OPTION_NO_CURE
 };
 
 static const struct option options[] = {{"shape", required_argument, NULL, OPTION_SHAPE},
@@ -64,6 +79,10 @@ static const struct option options[] = {{"shape", required_argument, NULL, OPTIO
                                         {"force", no_argument, NULL, OPTION_FORCE},
                                         {"json", no_argument, NULL, OPTION_JSON},
                                         {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"contract", required_argument, NULL, OPTION_CONTRACT},
+                                        {"workspace", required_argument, NULL, OPTION_WORKSPACE},
+                                        {"provider", required_argument, NULL, OPTION_PROVIDER},
+                                        {"no-cure", no_argument, NULL, OPTION_NO_CURE},
                                         {"help", no_argument, NULL, 'h'},
                                         {NULL, 0, NULL, 0}};
 
@@ -77,6 +96,8 @@ typedef struct plan_request {
   cuttType_t type;
   cuttOptions_t options;
   bool json, quiet, draw, force;
+  cutt_cli_plan_contract contract;
+  const char *contract_option; /* one that only contractions have, or NULL */
 } plan_request;
 
 /* By NumPy's names; the number is the bytes of an element. */
@@ -262,18 +283,44 @@ static int show_plan_with_wisdom(plan_request *request) {
   return code;
 }
 
+/* One more --shape: the only one, or that of an operand. */
+static bool read_shape(plan_request *request) {
+  cutt_cli_plan_contract *contract = &request->contract;
+  const int operand = contract->shapes++ % 2;
+  if (!cutt_cli_parse_list(me, "--shape", optarg, 0, INT64_MAX, request->shape, CUTT_MAX_RANK, &request->rank))
+    return false;
+  contract->rank[operand] = request->rank;
+  memcpy(contract->shape[operand], request->shape, sizeof request->shape);
+  return true;
+}
+
 /* One option into the request; false after a message. */
 static bool take_option(int option, plan_request *request) {
+  cutt_cli_plan_contract *contract = &request->contract;
   int64_t number = 0;
   switch (option) {
     case OPTION_SHAPE:
-      return cutt_cli_parse_list(me, "--shape", optarg, 0, INT64_MAX, request->shape, CUTT_MAX_RANK, &request->rank);
+      return read_shape(request);
+    case OPTION_CONTRACT:
+      contract->pattern = optarg;
+      return true;
+    case OPTION_WORKSPACE:
+      request->contract_option = "--workspace";
+      return cutt_cli_parse_workspace(me, optarg, &contract->options.workspace_limit);
+    case OPTION_PROVIDER:
+      request->contract_option = "--provider";
+      contract->options.provider = optarg;
+      return true;
+    case OPTION_NO_CURE:
+      request->contract_option = "--no-cure";
+      contract->no_cure = true;
+      return true;
     case OPTION_AXES:
       request->axes_text = optarg;
       return true;
     case OPTION_DTYPE:
       request->dtype = optarg;
-      return read_dtype(optarg, &request->type);
+      return true;
     case OPTION_WISDOM:
       request->wisdom_path = optarg;
       return true;
@@ -311,11 +358,40 @@ static bool take_option(int option, plan_request *request) {
   }
 }
 
+/* An option that makes no sense for contractions, as users write it; NULL: there is none. */
+static const char *only_for_permutations(const plan_request *request) {
+  return request->axes_text                        ? "--axes"
+         : request->options.choice == CUTT_MEASURE ? "--measure"
+         : request->wisdom_path                    ? "--wisdom"
+         : request->options.device                 ? "--device"
+         : request->options.model != CUTT_MODEL    ? "--model"
+         : request->draw                           ? "--draw"
+         : request->svg_path                       ? "--svg"
+         : request->force                          ? "--force"
+                                                   : NULL;
+}
+
+static int explain_contraction(plan_request *request) {
+  const char *option = only_for_permutations(request);
+  if (option) return cutt_cli_misused(me, "%s is for permutations, and --contract is given", option);
+  request->contract.dtype = request->dtype;
+  request->contract.json = request->json;
+  request->contract.quiet = request->quiet;
+  request->contract.options.threads = request->options.threads;
+  request->contract.options.backend = request->options.backend;
+  return cutt_cli_plan_contraction(&request->contract);
+}
+
 /* What does not go together; false after a message. */
 static bool check_options(const plan_request *request) {
   const char *device = request->options.device;
-  if (request->rank < 0) {
+  if (request->contract_option) {
+    cutt_cli_misused(me, "%s is for contractions; it needs --contract", request->contract_option);
+  } else if (request->rank < 0) {
     cutt_cli_misused(me, "--shape is missing; it must be given, such as --shape 5,3,2,4");
+  } else if (request->contract.shapes > 1) {
+    cutt_cli_misused(me, "--shape is given %d times; a permutation has one, and a contraction needs --contract",
+                     request->contract.shapes);
   } else if (!request->dtype) {
     cutt_cli_misused(me, "--dtype is missing; it must be given, such as --dtype f8");
   } else if (device && request->options.choice == CUTT_MEASURE) {
@@ -333,14 +409,15 @@ static bool check_options(const plan_request *request) {
 }
 
 int cutt_cli_plan(int argc, char **argv) {
-  plan_request request = {.rank = -1, .options = CUTT_OPTIONS_INIT};
+  plan_request request = {.rank = -1, .options = CUTT_OPTIONS_INIT, .contract.options = CUTT_CONTRACTION_OPTIONS_INIT};
   int option;
   while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
     if (option == 'h') return cutt_cli_print(help);
     if (!take_option(option, &request)) return CUTT_CLI_USAGE;
   }
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; plan takes options only", argv[optind]);
-  if (!check_options(&request)) return CUTT_CLI_USAGE;
+  if (request.contract.pattern) return explain_contraction(&request);
+  if (!check_options(&request) || !read_dtype(request.dtype, &request.type)) return CUTT_CLI_USAGE;
   int64_t axes[CUTT_MAX_RANK];
   int count = request.rank;
   if (request.axes_text) {

@@ -6,17 +6,12 @@
  * Order of axes: NumPy counts from the slowest of a C-order array, the library from the stride-1 mode. A C-order array
  * of n axes is therefore the library's tensor with the axes reversed: axis a is mode n-1-a. In Fortran order axis a is
  * mode a. Output is always C order. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
-#include "npy.h"
+#include "input.h"
 #include "output.h"
 #include "permute.h"
 
@@ -68,15 +63,6 @@ typedef struct transpose_request {
   cuttOptions_t options;
   bool force, quiet;
 } transpose_request;
-
-/* The input file, mapped. */
-typedef struct npy_input {
-  int descriptor;
-  const uint8_t *data;
-  size_t bytes;
-  struct stat status;
-  cutt_npy npy;
-} npy_input;
 
 /* ------------------------------------------------------------------------------------------------------- axes */
 
@@ -132,91 +118,6 @@ static bool find_axes(const transpose_request *request, int rank, int *axes) {
   return cutt_cli_check_axes(me, list, count, rank, axes);
 }
 
-/* ------------------------------------------------------------------------------------------------------- input */
-
-static bool open_input(npy_input *in, const char *path) {
-  memset(in, 0, sizeof *in);
-  char why[CUTT_NPY_WHY];
-  /* Nonblocking: a FIFO without a writer is refused below and not waited for. */
-  in->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (in->descriptor < 0 || fstat(in->descriptor, &in->status) != 0) {
-    cutt_cli_message("%s: can't be read: %s", path, strerror(errno));
-    return false;
-  }
-  if (!S_ISREG(in->status.st_mode)) {
-    cutt_cli_message("%s: is %s; the input must be an .npy file", path,
-                     S_ISDIR(in->status.st_mode) ? "a folder" : "not a regular file");
-    return false;
-  }
-  if (in->status.st_size == 0) {
-    cutt_cli_message("%s: is empty; the input must be an .npy file", path);
-    return false;
-  }
-  in->bytes = (size_t)in->status.st_size;
-  void *data = mmap(NULL, in->bytes, PROT_READ, MAP_PRIVATE, in->descriptor, 0);
-  if (data == MAP_FAILED) {
-    cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, in->bytes, strerror(errno));
-    return false;
-  }
-  in->data = data;
-  cutt_output_guard_input(path, in->data, in->bytes);
-  if (!cutt_npy_parse(in->data, in->bytes, &in->npy, why) ||
-      !cutt_npy_check_length(&in->npy, (int64_t)in->bytes, why)) {
-    cutt_cli_message("%s: %s", path, why);
-    return false;
-  }
-  return true;
-}
-
-/* Is it still the file that was opened? One that was cut within its last page reads as zeros there, without a signal,
- * and one that was written to meanwhile may have been read half old and half new. */
-static bool input_unchanged(const npy_input *in, const char *path) {
-  struct stat now;
-  if (fstat(in->descriptor, &now) != 0) {
-    cutt_cli_message("%s: can't be read: %s", path, strerror(errno));
-    return false;
-  }
-  if (now.st_size == in->status.st_size && now.st_mtim.tv_sec == in->status.st_mtim.tv_sec &&
-      now.st_mtim.tv_nsec == in->status.st_mtim.tv_nsec)
-    return true;
-  cutt_cli_message("%s: was changed while it was read (%lld bytes, then %lld); no output is written", path,
-                   (long long)in->status.st_size, (long long)now.st_size);
-  return false;
-}
-
-static void close_input(npy_input *in) {
-  cutt_output_guard_input("", NULL, 0);
-  if (in->data) munmap((void *)(uintptr_t)in->data, in->bytes);
-  if (in->descriptor >= 0) close(in->descriptor);
-}
-
-/* ------------------------------------------------------------------------------------------------------- memory */
-
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
-/* Brings a mapping into memory before the clock starts: reading a disk and faulting pages in is not permuting, and in
- * order it is faster than in the permutation's order. Where the kernel can't (before 5.14) the permutation faults the
- * pages in, more slowly. False when the file failed; the caller says of which. */
-static bool populate(const void *data, size_t bytes, int advice, const char *what, cutt_cli_progress *progress) {
-  const size_t piece = (size_t)32 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
-  uintptr_t start = (uintptr_t)data & ~(page - 1), end = (uintptr_t)data + bytes;
-  for (uintptr_t at = start; at < end; at += piece) {
-    cutt_cli_progress_show(progress, what, (double)(at - start) / (double)(end - start));
-    if (madvise((void *)at, end - at < piece ? end - at : piece, advice) == 0) continue;
-    return errno != EFAULT && errno != EIO && errno != ENOSPC;
-  }
-  return true;
-}
-
-/* Both arrays fit in memory at once with room to spare; else populating the one would push out the other. */
-static bool fits_in_memory(int64_t bytes) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 && (double)bytes * 2.0 < 0.75 * (double)pages * (double)page;
-}
-
 /* ------------------------------------------------------------------------------------------------------- the command */
 
 static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
@@ -238,7 +139,7 @@ static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt
                    job->info.isa, threads, time, gbs, copy, all);
 }
 
-static void fill_job(cutt_cli_job *job, const npy_input *in, const int *axes) {
+static void fill_job(cutt_cli_job *job, const cutt_input *in, const int *axes) {
   const cutt_npy *npy = &in->npy;
   int rank = npy->rank;
   job->rank = rank;
@@ -265,7 +166,7 @@ static bool save_wisdom(const transpose_request *request, cuttWisdom_t wisdom, b
 }
 
 /* From here on the input is open and its header read. */
-static int transpose(const transpose_request *request, const npy_input *in) {
+static int transpose(const transpose_request *request, const cutt_input *in) {
   double began = cutt_cli_seconds();
   int axes[CUTT_MAX_RANK];
   if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
@@ -299,22 +200,12 @@ static int transpose(const transpose_request *request, const npy_input *in) {
     memcpy(output.data, header, header_bytes);
     job.out = output.data + header_bytes;
     if (job.bytes > 0) {
-      if (fits_in_memory(job.bytes)) {
-        if (!populate(job.in, (size_t)job.bytes, MADV_POPULATE_READ, "reading", &job.progress)) {
-          cutt_cli_progress_clear(&job.progress);
-          cutt_cli_message("%s: could not be read: it became shorter meanwhile, or the disk failed", request->in_path);
-          good = false;
-        }
-        if (good && !populate(output.data, output.bytes, MADV_POPULATE_WRITE, "making room", &job.progress)) {
-          cutt_cli_progress_clear(&job.progress);
-          cutt_cli_message("%s: could not be written: the disk is full or failed", request->out_path);
-          good = false;
-        }
-      }
+      if (cutt_input_fits_in_memory(2.0 * (double)job.bytes))
+        good = cutt_input_populate(in, &job.progress) && cutt_output_populate(&output, &job.progress);
       good = good && cutt_cli_permute(&job);
     }
     cutt_cli_progress_clear(&job.progress);
-    good = good && input_unchanged(in, request->in_path) && save_wisdom(request, job.options.wisdom, wisdom_is_new);
+    good = good && cutt_input_unchanged(in) && save_wisdom(request, job.options.wisdom, wisdom_is_new);
     if (good)
       good = cutt_output_commit(&output, &job.progress);
     else
@@ -370,8 +261,8 @@ int cutt_cli_transpose(int argc, char **argv) {
                             argc - optind == 1 ? " is" : "s are");
   request.in_path = argv[optind];
   request.out_path = argv[optind + 1];
-  npy_input in;
-  int code = open_input(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
-  close_input(&in);
+  cutt_input in;
+  int code = cutt_input_open(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
+  cutt_input_close(&in);
   return code;
 }

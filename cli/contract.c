@@ -1,0 +1,425 @@
+/* cutt contract PATTERN A.npy B.npy -o C.npy: C = alpha * A * B + beta * D, summed as the pattern says, from files to
+ * file.
+ *
+ * As in transpose.c, the operands are mapped and the result goes straight into the mapping of the output. Letters are
+ * axes in NumPy's order; an operand in Fortran order is only another set of strides. Elements in the other byte order
+ * are the one thing that has to be copied first, since they are computed with. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract_run.h"
+#include "cure.h"
+#include "input.h"
+#include "output.h"
+
+static const char help[] =
+    "Usage: cutt contract PATTERN A.npy B.npy -o C.npy [OPTION]...\n"
+    "Contract two arrays: C = np.einsum(PATTERN, A, B), by permutations and matrix products.\n\n"
+    "PATTERN names the axes of each array by letters, in NumPy's order (the last axis of a C-order array is the "
+    "fastest):\n"
+    "'ab,bc->ac' is a matrix product. Letters that the result lacks are summed over. Without '->...' the result has "
+    "the\n"
+    "letters that are there once, in alphabetical order. The form 'D(a,c)+=L(a,b)*R(b,c)' says the same, with names "
+    "of\n"
+    "any length, in the same order of axes; 'L+(...)' conjugates an operand.\n\n"
+    "  -o, --out C.npy   the result, which appears whole or not at all\n"
+    "  --alpha X         C = X * A * B (default: 1); complex numbers as Python writes them: 1.5, 2j, 1+2j\n"
+    "  --in D.npy        C = A * B + D, where D has the shape and the dtype of C\n"
+    "  --beta X          with --in: C = A * B + X * D (default: 1)\n"
+    "  --threads N       use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
+    "  --workspace SIZE  need no more than SIZE bytes of memory beside the arrays, such as 400M or 1.5Gi; the work is\n"
+    "                    then cut into pieces (default: as much as is fastest)\n"
+    "  --backend NAME    cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
+    "  --provider NAME   the library of matrix products: one that 'cutt devices' lists, or a path (default: the "
+    "fastest)\n"
+    "  --no-cure         use that library as it is, also where it picks slow kernels and can be told better\n"
+    "  --force           replace C.npy when it exists\n"
+    "  --json            the plan and the times as one JSON object on stdout\n"
+    "  --quiet           no progress bar and no closing line\n"
+    "  -h, --help        this help\n\n"
+    "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order (f2 "
+    "where\n"
+    "the library of matrix products has it). C is in C order.\n";
+
+enum {
+  OPTION_ALPHA = 256,
+  OPTION_BETA,
+  OPTION_IN,
+  OPTION_THREADS,
+  OPTION_WORKSPACE,
+  OPTION_BACKEND,
+  OPTION_PROVIDER,
+  OPTION_NO_CURE,
+  OPTION_FORCE,
+  OPTION_JSON,
+  OPTION_QUIET
+};
+
+static const struct option options[] = {{"out", required_argument, NULL, 'o'},
+                                        {"alpha", required_argument, NULL, OPTION_ALPHA},
+                                        {"beta", required_argument, NULL, OPTION_BETA},
+                                        {"in", required_argument, NULL, OPTION_IN},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"workspace", required_argument, NULL, OPTION_WORKSPACE},
+                                        {"backend", required_argument, NULL, OPTION_BACKEND},
+                                        {"provider", required_argument, NULL, OPTION_PROVIDER},
+                                        {"no-cure", no_argument, NULL, OPTION_NO_CURE},
+                                        {"force", no_argument, NULL, OPTION_FORCE},
+                                        {"json", no_argument, NULL, OPTION_JSON},
+                                        {"quiet", no_argument, NULL, OPTION_QUIET},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+static const char me[] = "contract";
+
+/* What the command line asks for. */
+typedef struct contract_request {
+  const char *pattern, *out_path;
+  const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
+  const char *alpha_text, *beta_text; /* as given, or NULL */
+  double alpha[2], beta[2];
+  cuttContractionOptions_t options;
+  bool cure, force, json, quiet;
+} contract_request;
+
+/* An array: its file, and its elements in this machine's byte order. */
+typedef struct array {
+  cutt_input file;
+  const cutt_cli_number *number;
+  bool swapped;
+  uint8_t *copy; /* with the bytes the right way round, or NULL */
+  const uint8_t *data;
+} array;
+
+/* ---------------------------------------------------------------------------------------------------------- scalars */
+
+/* One number from *at, as strtod takes it but for the hexadecimal, and whether a 'j' follows. */
+static bool read_term(const char **at, double *value, bool *imaginary) {
+  const char *start = *at;
+  const size_t sign = *start == '+' || *start == '-';
+  char *end = NULL;
+  *value = strtod(start, &end);
+  if (isspace((unsigned char)*start) || memchr(start, 'x', (size_t)(end - start))) return false;
+  if (end == start || end == start + sign) { /* no digits: a 'j' alone is the unit */
+    if (start[sign] != 'j') return false;
+    *value = *start == '-' ? -1.0 : 1.0;
+    *at = start + sign;
+  } else {
+    *at = end;
+  }
+  *imaginary = **at == 'j' || **at == 'J';
+  *at += *imaginary;
+  return true;
+}
+
+/* "1.5", "2j", "1+2j", "(1-2j)", as Python has them. */
+static bool read_complex(const char *text, double *value) {
+  bool imaginary = false, second = false, good;
+  const bool bracket = *text == '(';
+  const char *at = text + bracket;
+  value[0] = value[1] = 0.0;
+  double number = 0.0;
+  good = read_term(&at, &number, &imaginary);
+  value[imaginary] = number;
+  if (good && !imaginary && (*at == '+' || *at == '-')) {
+    good = read_term(&at, &number, &second) && second;
+    value[1] = number;
+  }
+  if (bracket) good = good && *at++ == ')';
+  return good && !*at;
+}
+
+/* A value of --alpha or --beta; false after a message. */
+static bool read_scalar(const char *option, const char *text, double *value) {
+  if (read_complex(text, value)) return true;
+  cutt_cli_misused(me, "%s is '%s'; it must be a number as Python writes it, such as 1.5, -2e3, 2j or 1+2j", option,
+                   text);
+  return false;
+}
+
+/* Is it a scalar of the type? */
+static bool check_scalar(const char *option, const char *text, const double *value, const cutt_cli_number *number) {
+  if (!text || number->complex || value[1] == 0.0) return true;
+  cutt_cli_misused(me, "%s is '%s', but the arrays are of dtype %s; for real arrays it must be a real number", option,
+                   text, number->name);
+  return false;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- arrays */
+
+static bool host_is_little(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; }
+
+static bool read_dtype(array *a) {
+  const char *descr = a->file.npy.descr;
+  const char order = strchr("<>|=", *descr) ? *descr : '=';
+  const char *name = descr + (order == *descr);
+  a->number = cutt_cli_number_find(name);
+  if (!a->number) {
+    cutt_cli_message("%s: is of dtype '%s'; it must be " CUTT_CLI_NUMBERS
+                     ", of any byte order (a.astype('f8') makes one of them)",
+                     a->file.path, descr);
+    return false;
+  }
+  a->swapped = order == (host_is_little() ? '>' : '<');
+  a->data = a->file.data + a->file.npy.data_start;
+  return true;
+}
+
+static void swap_words(const uint8_t *from, uint8_t *to, size_t bytes, int word) {
+  for (size_t i = 0; i < bytes; i += (size_t)word)
+    for (int j = 0; j < word; ++j) to[i + (size_t)j] = from[i + (size_t)(word - 1 - j)];
+}
+
+/* Elements in the other byte order: a copy of them the right way round. */
+static bool turn_bytes(array *a) {
+  const size_t bytes = (size_t)a->file.npy.data_bytes;
+  if (!a->swapped || bytes == 0) return true;
+  a->copy = malloc(bytes);
+  if (!a->copy) {
+    cutt_cli_message("%s: is in the other byte order, and there is no memory for its %zu bytes in this one",
+                     a->file.path, bytes);
+    return false;
+  }
+  swap_words(a->data, a->copy, bytes, a->number->word);
+  a->data = a->copy;
+  return true;
+}
+
+/* Opens the files and reads what they are. */
+static bool open_arrays(const contract_request *request, array *arrays) {
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
+    if (!request->path[t]) continue;
+    if (!cutt_input_open(&arrays[t].file, request->path[t]) || !read_dtype(&arrays[t])) return false;
+    if (arrays[t].number == arrays[0].number) continue;
+    cutt_cli_message("%s is of dtype '%s', and %s of '%s'; all arrays must be of the same", request->path[0],
+                     arrays[0].file.npy.descr, request->path[t], arrays[t].file.npy.descr);
+    return false;
+  }
+  return true;
+}
+
+/* The array of --in has to be as the result will be. */
+static bool check_initial(const cutt_cli_contraction *c, const array *initial) {
+  const cutt_npy *npy = &initial->file.npy;
+  const int rank = c->rank[CUTT_CLI_RESULT];
+  bool same = npy->rank == rank;
+  for (int i = 0; same && i < rank; ++i) same = npy->shape[i] == c->shape[CUTT_CLI_RESULT][i];
+  if (same) return true;
+  char found[256], wanted[256];
+  cutt_cli_misused(me, "--in: %s is of shape %s; it must have the shape of the result, %s", initial->file.path,
+                   cutt_cli_shape(npy->shape, npy->rank, found, sizeof found),
+                   cutt_cli_shape(c->shape[CUTT_CLI_RESULT], rank, wanted, sizeof wanted));
+  return false;
+}
+
+/* The contraction that the arrays and the options say; false after a message of wrong usage. */
+static bool fill_contraction(const contract_request *request, const array *arrays, cutt_cli_contraction *c) {
+  *c = (cutt_cli_contraction){.pattern = request->pattern,
+                              .number = arrays[0].number,
+                              .scaled = true,
+                              .alpha = {request->alpha[0], request->alpha[1]},
+                              .beta = {request->beta[0], request->beta[1]}};
+  for (int t = 0; t < 2; ++t) {
+    const cutt_npy *npy = &arrays[t].file.npy;
+    c->name[t] = request->path[t];
+    c->rank[t] = npy->rank;
+    memcpy(c->shape[t], npy->shape, sizeof c->shape[t]);
+    cutt_cli_packed_strides(c->shape[t], c->rank[t], npy->fortran_order, c->strides[t]);
+  }
+  c->name[CUTT_CLI_RESULT] = request->out_path;
+  return check_scalar("--alpha", request->alpha_text, request->alpha, c->number) &&
+         check_scalar("--beta", request->beta_text, request->beta, c->number) && cutt_cli_contraction_result(me, c);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the command */
+
+static void closing_line(const cutt_cli_contract_job *job, double total) {
+  const cutt_cli_contraction *c = job->contraction;
+  const cuttContractionInfo_t *info = &job->info;
+  char shape[CUTT_CLI_TENSORS][256], time[32], all[32], size[32], threads[32] = "", share[64] = "";
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) cutt_cli_shape(c->shape[t], c->rank[t], shape[t], sizeof shape[t]);
+  cutt_cli_duration(job->times.total, time, sizeof time);
+  cutt_cli_duration(total, all, sizeof all);
+  cutt_cli_bytes((double)info->workspace_bytes, size, sizeof size);
+  if (info->backend == CUTT_BACKEND_CPU)
+    snprintf(threads, sizeof threads, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
+  if (job->times.total > 0.0 && (info->permutes_left || info->permutes_right || info->permutes_result))
+    snprintf(share, sizeof share, " (%.1f%% of the time%s)", 100.0 * job->times.permute / job->times.total,
+             job->predicted ? ", predicted" : "");
+  cutt_cli_message("%s and %s -> %s of %s: %s%s, %s, %.3g GFLOP/s; permuted: %s%s; workspace %s; %s with files",
+                   shape[0], shape[1], shape[2], c->number->name, info->provider ? info->provider : "no library",
+                   threads, time, job->times.total > 0.0 ? 1e-9 * info->flops / job->times.total : 0.0,
+                   cutt_cli_permuted(info), share, size, all);
+}
+
+static int print_json(const cutt_cli_contract_job *job, double total) {
+  json_t *root = cutt_cli_contraction_json(job->plan, job->contraction);
+  if (!root) return CUTT_CLI_FAILED;
+  const double seconds = job->times.total;
+  json_t *times = json_pack("{s:f, s:f, s:f, s:b, s:f, s:f}", "total", seconds, "permute", job->times.permute, "gemm",
+                            job->times.gemm, "steps_predicted", job->predicted, "gflops",
+                            seconds > 0.0 ? 1e-9 * job->info.flops / seconds : 0.0, "with_files", total);
+  if (json_object_set_new(root, "times", times) != 0) {
+    json_decref(root);
+    return cutt_cli_failed("out of memory for the description");
+  }
+  return cutt_cli_print_json(root);
+}
+
+/* Brings everything into memory before the clock starts. */
+static bool bring_in(array *arrays, const cutt_output *output, cutt_cli_contract_job *job) {
+  double bytes = (double)output->bytes;
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) bytes += (double)arrays[t].file.npy.data_bytes;
+  if (cutt_input_fits_in_memory(bytes)) {
+    for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+      if (arrays[t].file.data && !cutt_input_populate(&arrays[t].file, &job->progress)) return false;
+    if (!cutt_output_populate(output, &job->progress)) return false;
+  }
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+    if (arrays[t].file.data && !turn_bytes(&arrays[t])) return false;
+  return true;
+}
+
+/* The plan is made, and the output is there. */
+static int fill_output(array *arrays, cutt_output *output, size_t header_bytes, cutt_cli_contract_job *job) {
+  int64_t initial_strides[CUTT_MAX_RANK];
+  if (!bring_in(arrays, output, job)) return CUTT_CLI_FAILED;
+  job->result = output->data + header_bytes;
+  for (int t = 0; t < 2; ++t) job->operand[t] = arrays[t].data;
+  if (arrays[CUTT_CLI_RESULT].file.data) {
+    const cutt_npy *npy = &arrays[CUTT_CLI_RESULT].file.npy;
+    cutt_cli_packed_strides(npy->shape, npy->rank, npy->fortran_order, initial_strides);
+    job->initial = arrays[CUTT_CLI_RESULT].data;
+    job->initial_strides = initial_strides;
+  }
+  const int code = cutt_cli_contract_run(job);
+  job->initial = job->initial_strides = NULL;
+  cutt_cli_progress_clear(&job->progress);
+  if (code != CUTT_CLI_DONE) return code;
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+    if (arrays[t].file.data && !cutt_input_unchanged(&arrays[t].file)) return CUTT_CLI_FAILED;
+  return CUTT_CLI_DONE;
+}
+
+static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job) {
+  const cutt_cli_contraction *c = job->contraction;
+  cutt_npy npy = {.elem_bytes = c->number->bytes, .rank = c->rank[CUTT_CLI_RESULT]};
+  snprintf(npy.descr, sizeof npy.descr, "%c%s", host_is_little() ? '<' : '>', c->number->name);
+  memcpy(npy.shape, c->shape[CUTT_CLI_RESULT], sizeof npy.shape);
+  uint8_t header[CUTT_NPY_HEADER_ROOM];
+  const size_t header_bytes = cutt_npy_write_header(&npy, header);
+  for (int t = 0; t < 2; ++t) job->bytes[t] = arrays[t].file.npy.data_bytes;
+  job->bytes[CUTT_CLI_RESULT] = npy.data_bytes;
+  cutt_output output;
+  if (!cutt_output_create(&output, request->out_path, header_bytes + (size_t)npy.data_bytes, request->force))
+    return CUTT_CLI_FAILED;
+  memcpy(output.data, header, header_bytes);
+  const int code = fill_output(arrays, &output, header_bytes, job);
+  if (code == CUTT_CLI_DONE) return cutt_output_commit(&output, &job->progress) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+  cutt_output_abandon(&output);
+  return code;
+}
+
+/* From here on the files are open. */
+static int contract(const contract_request *request, array *arrays) {
+  const double began = cutt_cli_seconds();
+  cutt_cli_contraction contraction;
+  if (!fill_contraction(request, arrays, &contraction)) return CUTT_CLI_USAGE;
+  cutt_cli_contract_job job = {.command = me,
+                               .contraction = &contraction,
+                               .options = request->options,
+                               .may_fall_back = request->options.backend == CUTT_BACKEND_AUTO,
+                               .timed = !request->quiet || request->json,
+                               .quiet = request->quiet,
+                               .progress = cutt_cli_progress_start(request->quiet)};
+  if (!cutt_cli_find_backend(request->options.backend, &job.options.backend)) return CUTT_CLI_FAILED;
+  int code = cutt_cli_contraction_plan(me, &contraction, &job.options, &job.plan);
+  if (code != CUTT_CLI_DONE) return code;
+  if (arrays[CUTT_CLI_RESULT].file.data && !check_initial(&contraction, &arrays[CUTT_CLI_RESULT]))
+    code = CUTT_CLI_USAGE;
+  else if (!cutt_output_check(request->out_path, request->path[0], request->force))
+    code = CUTT_CLI_FAILED;
+  /* Once it is known that nothing is wrong, since this may begin everything anew. */
+  if (code == CUTT_CLI_DONE && request->cure && job.options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(request->quiet);
+  if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job);
+  cutt_cli_progress_clear(&job.progress);
+  const double total = cutt_cli_seconds() - began;
+  if (code == CUTT_CLI_DONE && request->json) code = print_json(&job, total);
+  if (code == CUTT_CLI_DONE && !request->quiet) closing_line(&job, total);
+  cuttContractionDestroy(job.plan);
+  return code;
+}
+
+/* One option into the request; false after a message. */
+static bool take_option(int option, contract_request *request) {
+  int64_t threads = 0;
+  switch (option) {
+    case 'o':
+      request->out_path = optarg;
+      return true;
+    case OPTION_ALPHA:
+      request->alpha_text = optarg;
+      return read_scalar("--alpha", optarg, request->alpha);
+    case OPTION_BETA:
+      request->beta_text = optarg;
+      return read_scalar("--beta", optarg, request->beta);
+    case OPTION_IN:
+      request->path[CUTT_CLI_RESULT] = optarg;
+      return true;
+    case OPTION_THREADS:
+      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &threads)) return false;
+      request->options.threads = (int)threads;
+      return true;
+    case OPTION_WORKSPACE:
+      return cutt_cli_parse_workspace(me, optarg, &request->options.workspace_limit);
+    case OPTION_BACKEND:
+      return cutt_cli_parse_backend(me, optarg, &request->options.backend);
+    case OPTION_PROVIDER:
+      request->options.provider = optarg;
+      return true;
+    case OPTION_NO_CURE:
+      request->cure = false;
+      return true;
+    case OPTION_FORCE:
+      request->force = true;
+      return true;
+    case OPTION_JSON:
+      request->json = true;
+      return true;
+    case OPTION_QUIET:
+      request->quiet = true;
+      return true;
+    default:
+      return false;
+  }
+}
+
+int cutt_cli_contract(int argc, char **argv) {
+  contract_request request = {.alpha = {1.0, 0.0}, .options = CUTT_CONTRACTION_OPTIONS_INIT, .cure = true};
+  int option;
+  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
+    if (option == 'h') return cutt_cli_print(help);
+    if (!take_option(option, &request)) return CUTT_CLI_USAGE;
+  }
+  if (argc - optind != 3)
+    return cutt_cli_misused(me, "%d operand%s given; there must be three: PATTERN, A.npy and B.npy", argc - optind,
+                            argc - optind == 1 ? " is" : "s are");
+  if (!request.out_path) return cutt_cli_misused(me, "-o is missing; the result needs a file, such as -o C.npy");
+  if (request.beta_text && !request.path[CUTT_CLI_RESULT])
+    return cutt_cli_misused(me, "--beta is given without --in, whose array it multiplies");
+  /* The sum of --in is asked for in so many words; without it there is nothing that '+=' could add to. */
+  if (request.path[CUTT_CLI_RESULT] && !request.beta_text) request.beta[0] = 1.0;
+  request.pattern = argv[optind];
+  request.path[0] = argv[optind + 1];
+  request.path[1] = argv[optind + 2];
+  array arrays[CUTT_CLI_TENSORS] = {{.file.descriptor = -1}, {.file.descriptor = -1}, {.file.descriptor = -1}};
+  int code = CUTT_CLI_FAILED;
+  if (open_arrays(&request, arrays)) code = contract(&request, arrays);
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
+    free(arrays[t].copy);
+    cutt_input_close(&arrays[t].file);
+  }
+  return code;
+}
