@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LINE = 64, GAP = 1024 };
+enum { LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16 };
 
 /* What permuting a tensor in pieces takes beyond the bytes and runs that are counted, as measured: tables are set up anew. */
 static const double piece_loss = 1.4;
@@ -131,6 +131,23 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
   return seconds;
 }
 
+/* On a GPU products of one loop are launched together, and a launch that has fewer tiles than there are multiprocessors leaves
+ * some of them idle. */
+static double launches_of(const cutt_contraction *c, const cutt_way *way, const counts *n, double calls, double *use,
+                          int64_t multiprocessors) {
+  double together = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const double extent = (double)n->view.extent[i];
+    if (cutt_way_keeps(way, c, i) || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together) continue;
+    together = extent;
+  }
+  /* cuBLAS shares out the sum of a product that is alone, as far as that goes. */
+  const double parts = together > 1 ? 1 : fmin(MOST_PARTS, ceil((double)n->gemm.k / SPLIT));
+  const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
+  *use = fmin(1, tiles / (double)multiprocessors);
+  return calls / together;
+}
+
 static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, const counts *n) {
   const cutt_gemm *g = &n->gemm;
   const double m = (double)g->m, nn = (double)g->n, k = (double)g->k;
@@ -141,7 +158,11 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double speed = vector ? r->vector_share * r->flops : r->flops;
   const double slow = vector ? 1 + r->vector_edge / k
                              : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->turned / m);
-  return flops * slow / speed / r->threads + fetch_seconds(c, r, way, n) + calls * r->call / r->threads;
+  const double work = flops * slow / speed, fetch = fetch_seconds(c, r, way, n);
+  if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
+  double use = 1;
+  const double launches = launches_of(c, way, n, calls, &use, r->multiprocessors);
+  return fmax(work / use, fetch) + launches * r->call;
 }
 
 void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_way *way, cutt_cost *cost) {

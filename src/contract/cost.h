@@ -13,7 +13,8 @@
 typedef struct cutt_rates {
   bool gpu;
   int threads;
-  double flops;   /* per second: real operations of a large product; of one thread on the CPU */
+  int64_t multiprocessors; /* of a GPU */
+  double flops;            /* per second: real operations of a large product; of one thread on the CPU */
   double memory;  /* bytes per second that permutations move, read and written ones counted alike; all threads */
   double fetch;   /* the same of products; all threads */
   double cache;   /* the same within one thread's cache */

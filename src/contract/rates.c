@@ -28,9 +28,9 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .call = 4e-6,
                                      .launch = 3e-6,
                                      .cache = 1e12,
-                                     .slow = {1, 96, 96, 96},
-                                     .vector_share = 1,
-                                     .vector_edge = 96};
+                                     .slow = {1, 58, 58, 10},
+                                     .vector_share = 0.03,
+                                     .vector_edge = 40};
 
 /* The speed at which a product fetches its operands, over that of a permutation, which also writes. */
 static const double fetch_speed = 3.5;
@@ -89,6 +89,14 @@ static double permutation_scale(int64_t largest_bytes) {
   return measured_scale;
 }
 
+/* Of the GPU of the current context. */
+static int64_t count_multiprocessors(void) {
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  const cutt_cuda_gpu *gpu = cu ? cutt_cuda_gpu_current(cu) : NULL;
+  return gpu && gpu->facts.sms > 0 ? gpu->facts.sms : 1;
+}
+
 /* --------------------------------------------------------------------------------------------------------------- all of them */
 
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
@@ -100,6 +108,7 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
     if (c->volume[t] > largest) largest = c->volume[t];
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
+  rates->multiprocessors = gpu ? count_multiprocessors() : 0;
   rates->flops = flops > 0 ? flops : 1e10;
   rates->cache_bytes = gpu ? 0 : core_cache() / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
