@@ -4,7 +4,7 @@
 #   release  the optimised build, every test
 #   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
 #   tsan     clang, ThreadSanitizer, the tests that use threads
-#   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (20)
+#   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (15)
 # --long registers the long tests in the release stage. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
 # All stages run even if one fails; the closing summary names those that did, and the exit status is 1.
 #
@@ -13,7 +13,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-fuzz_seconds=${FUZZ_SECONDS:-20}
+fuzz_seconds=${FUZZ_SECONDS:-15}
 long=OFF
 if [[ ${1:-} == --long ]]; then
   long=ON

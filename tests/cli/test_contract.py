@@ -105,6 +105,8 @@ class Contracting(Case):
 class Values(Contracting):
     def test_patterns_and_dtypes(self):
         for seed, (pattern, dtype) in enumerate(itertools.product(PATTERNS, DTYPES)):
+            if (seed // len(DTYPES) + seed) % 2:  # half of them: each pattern in two types, each type in half of all
+                continue
             with self.subTest(pattern=pattern, dtype=dtype):
                 left, right = self.save_operands(pattern, dtype, "CF"[seed % 2], seed)
                 self.contract(pattern, "--quiet", "--threads", 1 + seed % 2)
