@@ -19,6 +19,8 @@ typedef struct cutt_gemm {
   int64_t batch, stride_a, stride_b, stride_c;
 } cutt_gemm;
 
+enum { CUTT_TINY = 24 };
+
 /* A library. Immutable once it has been found, and never unloaded. */
 typedef struct cutt_provider cutt_provider;
 struct cutt_provider {
@@ -31,8 +33,9 @@ struct cutt_provider {
       [128]; /* what to set in the environment so that better ones are picked: "OPENBLAS_CORETYPE=SkylakeX"; or "" */
   double
       flops; /* per second, CUTT_F64, measured: on one core (m = n = k = 320), or on the GPU (4096); 0: not measured */
-  double flops_f32;   /* the same for CUTT_F32 */
-  bool one_at_a_time; /* calls from several threads take turns */
+  double flops_f32;    /* the same for CUTT_F32 */
+  double tiny_seconds; /* of a product with m = n = k = CUTT_TINY, CUTT_F64, likewise: libraries differ in it by ten */
+  bool one_at_a_time;  /* calls from several threads take turns */
 
   bool (*takes)(const cutt_provider *provider, cuttType_t type);
 

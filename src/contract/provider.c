@@ -44,7 +44,7 @@ static char missing_cpu[MISSING_SIZE], missing_gpu[CUTT_WHY_SIZE];
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-enum { SIZE = 320, SMALL = 96, MOST_RUNS = 5 };
+enum { SIZE = 320, SMALL = 96, MOST_RUNS = 5, TINY_RUNS = 20 };
 
 typedef struct matrices {
   cuttType_t type;
@@ -88,6 +88,17 @@ static double measure(const cutt_provider *provider, void *session, const matric
   return best > 0 ? 2.0 * size * size * size / best : 0;
 }
 
+/* Best of some runs of what hardly takes longer than the call. */
+static double measure_tiny(const cutt_provider *provider, void *session, void *memory) {
+  const matrices on = {CUTT_F64, memory};
+  double best = 0;
+  for (int i = 0; i < TINY_RUNS; ++i) {
+    const double seconds = run(provider, session, &on, CUTT_TINY);
+    if (best <= 0 || seconds < best) best = seconds;
+  }
+  return best;
+}
+
 static double measure_type(const cutt_provider *provider, void *session, cuttType_t type, void *memory) {
   return provider->takes(provider, type) ? measure(provider, session, &(matrices){type, memory}) : 0;
 }
@@ -101,6 +112,7 @@ static void measure_all(cutt_provider *provider) {
   memset(memory, 0, 3 * sizeof(double) * SIZE * SIZE);
   provider->flops = measure_type(provider, session, CUTT_F64, memory);
   provider->flops_f32 = measure_type(provider, session, CUTT_F32, memory);
+  if (provider->flops > 0) provider->tiny_seconds = measure_tiny(provider, session, memory);
   provider->end(provider, session);
   free(memory);
   cutt_log(CUTT_LOG_INFO, "products by %s, %s: %.1f GFLOP/s in one thread (f64), %.1f (f32)%s%s", provider->name,

@@ -89,6 +89,14 @@ static double permutation_scale(int64_t largest_bytes) {
   return measured_scale;
 }
 
+/* What a product takes however small it is: what a tiny one took more than its operations explain. */
+static double call_seconds(const cutt_provider *provider) {
+  const double *by = cpu_rates.small_slow, n = CUTT_TINY;
+  const double explained = 2 * n * n * n / provider->flops * (by[0] + (by[1] + by[2] + by[3]) / n);
+  const double left = provider->tiny_seconds - explained;
+  return left > cpu_rates.call ? left : cpu_rates.call;
+}
+
 /* Of the GPU of the current context. */
 static int64_t count_multiprocessors(void) {
   const char *why = NULL;
@@ -101,13 +109,15 @@ static int64_t count_multiprocessors(void) {
 
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
   const cutt_contraction *c = &plan->contraction;
+  const cutt_provider *provider = plan->provider;
   const bool gpu = plan->backend->id != CUTT_BACKEND_CPU;
-  const double flops = cutt_provider_speed(plan->provider, c->type->type);
+  const double flops = cutt_provider_speed(provider, c->type->type);
   int64_t largest = 1 << 16;
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (c->volume[t] > largest) largest = c->volume[t];
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
+  if (!gpu && provider->flops > 0) rates->call = call_seconds(provider);
   rates->multiprocessors = gpu ? count_multiprocessors() : 0;
   rates->flops = flops > 0 ? flops : 1e10;
   rates->cache_bytes = gpu ? 0 : core_cache() / 2;
