@@ -14,6 +14,7 @@
  * for by path among them. */
 #include "contract/provider.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -111,8 +112,8 @@ static void measure_all(cutt_provider *provider) {
   }
   memset(memory, 0, 3 * sizeof(double) * SIZE * SIZE);
   provider->flops = measure_type(provider, session, CUTT_F64, memory);
+  if (provider->flops > 0) provider->tiny_seconds = measure_tiny(provider, session, memory); /* of the same numbers */
   provider->flops_f32 = measure_type(provider, session, CUTT_F32, memory);
-  if (provider->flops > 0) provider->tiny_seconds = measure_tiny(provider, session, memory);
   provider->end(provider, session);
   free(memory);
   cutt_log(CUTT_LOG_INFO, "products by %s, %s: %.1f GFLOP/s in one thread (f64), %.1f (f32)%s%s", provider->name,
@@ -158,11 +159,18 @@ static void try_found(void) {
   try(file, false);
 }
 
+/* How good a library is for contractions, which are often many small products: the geometric mean of its speeds in large and in
+ * tiny ones. */
+static double merit(const cutt_provider *provider, bool single) {
+  const double large = single ? provider->flops_f32 : provider->flops, n = CUTT_TINY;
+  return provider->tiny_seconds > 0 ? sqrt(large * 2 * n * n * n / provider->tiny_seconds) : 0;
+}
+
 /* Is this one the better choice? A library that is hardly faster than another does not change places with it from one
  * process to the next. */
 static bool better(const cutt_provider *one, const cutt_provider *other, bool single) {
   if (one->one_at_a_time != other->one_at_a_time) return other->one_at_a_time;
-  return single ? one->flops_f32 > 1.05 * other->flops_f32 : one->flops > 1.05 * other->flops;
+  return merit(one, single) > 1.05 * merit(other, single);
 }
 
 static void sort(void) {
