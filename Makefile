@@ -2,7 +2,7 @@
 #
 # Variables: JOBS (build jobs), PREFIX and DESTDIR (install), CC, WERROR=ON (a warning is an error), CMAKE_FLAGS
 # (anything else for configure, such as -DCUTT_OPENMP=OFF or -DCUTT_CUDA_ARCHS=90), BENCH_FLAGS (options of build/cutt
-# bench) and FUZZ_SECONDS.
+# bench), REPORT_FLAGS (options of bench/report) and FUZZ_SECONDS.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 WERROR ?= OFF
@@ -19,7 +19,7 @@ configure = cmake --preset release -DCUTT_WERROR=$(WERROR) \
   $(if $(wildcard build/CMakeCache.txt),,-DCUTT_BUILD_TESTS=OFF) $(CMAKE_FLAGS)
 build = $(configure) && cmake --build build -j $(JOBS)
 
-.PHONY: all demo check check-long bench install asan tsan fuzz format format-check lint clean help
+.PHONY: all demo check check-long bench report install deb docs asan tsan fuzz format format-check lint clean help
 .DEFAULT_GOAL := all
 
 all: ## build the library and the program (build/cutt)
@@ -43,8 +43,25 @@ bench: ## the three benchmark sets, smaller than the paper's; in full (ten minut
 	@$(build)
 	@bench/run.sh build/cutt $(BENCH_FLAGS)
 
+report: ## the paper's figures for this machine, beside the libraries found here, as a page; REPORT_FLAGS=--help
+	@scripts/bootstrap.sh build
+	@$(build)
+	@bench/report $(REPORT_FLAGS)
+
 install: all ## install below PREFIX (/usr/local); DESTDIR is honoured
 	@cmake --install build --prefix "$(PREFIX)"
+
+deb: ## the Debian packages libcutt0, libcutt-dev and cutt, in build-deb
+	@scripts/bootstrap.sh build
+	@command -v dpkg-shlibdeps >/dev/null || { echo "make deb needs dpkg-shlibdeps (apt-get install dpkg-dev)" >&2; exit 1; }
+	@cmake --preset release -B build-deb -DCMAKE_INSTALL_PREFIX=/usr -DCUTT_BUILD_TESTS=OFF -DCUTT_FORTRAN=OFF \
+	  -DCUTT_WERROR=$(WERROR) $(CMAKE_FLAGS)
+	@cmake --build build-deb -j $(JOBS)
+	@cd build-deb && cpack --config CPackConfig.cmake
+
+docs: ## the reference and the guide as HTML, in build/docs (needs doxygen)
+	@$(configure)
+	@cmake --build build --target docs
 
 asan: ## tests and fuzzing under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/check.sh asan fuzz
@@ -52,7 +69,7 @@ asan: ## tests and fuzzing under AddressSanitizer and UndefinedBehaviorSanitizer
 tsan: ## tests under ThreadSanitizer
 	@scripts/check.sh tsan
 
-fuzz: ## fuzz each target for FUZZ_SECONDS (20)
+fuzz: ## fuzz each target for FUZZ_SECONDS (15)
 	@scripts/check.sh fuzz
 
 format: ## lay out every source file with clang-format 14
@@ -65,7 +82,7 @@ lint: ## clang-tidy over the library and the program
 	@scripts/lint.sh
 
 clean: ## remove the build folders
-	rm -rf build build-debug build-asan build-tsan build-lint
+	rm -rf build build-debug build-asan build-tsan build-lint build-deb
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.* ## /\1\t/p' Makefile | expand -t 14

@@ -1,12 +1,13 @@
 # Installation: headers, the libraries, man page, CMake package and pkg-config file. (cli/CMakeLists.txt installs the
-# program.) Used both ways by tests/install.
+# program, bindings/fortran/CMakeLists.txt the modules.) Used both ways by tests/install. Components, for packages
+# (cmake/CuttPackages.cmake): runtime, devel and program; manual, license and fortran are in no package as they are.
 include(CMakePackageConfigHelpers)
 
 install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" "${PROJECT_SOURCE_DIR}/include/cutt_contract.h"
-        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+        "${PROJECT_SOURCE_DIR}/include/cutt.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 if(CUTT_BUILD_CLI)
-  install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT manual)
 endif()
 
 # What the archive needs from its user. OpenMP is named as a library and not as a flag, so that a C++ program, another
@@ -26,16 +27,17 @@ list(REMOVE_DUPLICATES cutt_static_libraries)
 target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
 
 install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static EXPORT cutt-targets
-        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT devel
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
 set(cutt_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cutt")
-install(EXPORT cutt-targets NAMESPACE cutt:: DESTINATION "${cutt_package_dir}")
+install(EXPORT cutt-targets NAMESPACE cutt:: DESTINATION "${cutt_package_dir}" COMPONENT devel)
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cutt-config.cmake.in"
-                              "${PROJECT_BINARY_DIR}/cutt-config.cmake" INSTALL_DESTINATION "${cutt_package_dir}")
+                              "${PROJECT_BINARY_DIR}/cutt-config.cmake" INSTALL_DESTINATION "${cutt_package_dir}"
+                              PATH_VARS CMAKE_INSTALL_DATADIR)
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cutt-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cutt-config.cmake" "${PROJECT_BINARY_DIR}/cutt-config-version.cmake"
-        DESTINATION "${cutt_package_dir}")
+        "${PROJECT_SOURCE_DIR}/cmake/cutt-fortran.cmake" DESTINATION "${cutt_package_dir}" COMPONENT devel)
 
 # The prefix of the .pc files is relative to the file, so that an installed tree can be moved.
 set(cutt_pc_libs_private "")
@@ -63,5 +65,5 @@ else()
 endif()
 foreach(name cutt cutt_contract)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT devel)
 endforeach()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What cuTT does, to see at once: examples/demo.sh CUTT_PROGRAM BUILD_FOLDER   (`make demo` calls it)
-# A picture goes from interleaved channels to planes, and then a batch of 256 of them, timed.
+# A picture goes from interleaved channels to planes, then a batch of 256 of them, timed, and two contractions, timed.
 set -euo pipefail
 
 [[ $# -eq 2 ]] || { echo "usage: $0 CUTT_PROGRAM BUILD_FOLDER" >&2; exit 2; }
@@ -57,3 +57,9 @@ END
     break
   fi
 done
+
+title "3. Contractions: two terms of coupled cluster, one thread"
+status=0
+said=$("$build/examples/ladder" 48 10 2>&1) || status=$?
+printf '%s\n' "$said" | sed 's/^/    /'
+[[ $status -eq 0 || $status -eq 77 ]] || exit 1 # 77: there is no BLAS

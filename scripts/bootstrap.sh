@@ -30,6 +30,14 @@ have_numpy() {
   done
   return 1
 }
+# Of the same Python, with the pip that it puts into them.
+have_venv() {
+  local python
+  for python in python3 /usr/bin/python3 /usr/local/bin/python3; do
+    if have "$python" && "$python" -c 'import numpy, venv, ensurepip' >/dev/null 2>&1; then return 0; fi
+  done
+  return 1
+}
 # Compiles and links an empty program with clang and one flag.
 clang_links() {
   local result=0
@@ -52,6 +60,7 @@ have_blas() {
   return 1
 }
 
+have_fortran() { have gfortran || have "${FC:-f95}" || have flang; }
 have_clang_format() { have clang-format-14 || [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; }
 
 # need CHECK PACKAGE KIND TEXT: when the command CHECK fails, PACKAGE is missing. KIND `must`: nothing works without;
@@ -76,11 +85,14 @@ gather() {
   if [[ $1 == check ]]; then
     need 'have_library cmocka' libcmocka-dev must 'the test library cmocka'
     need have_numpy python3-numpy must 'Python 3 with NumPy'
+    need have_venv python3-venv may 'virtual environments, to test the Python package'
     need 'have_compiler g++ c++ || have_compiler clang++ c++' g++ may 'a C++ compiler'
     need 'have clang' clang may 'clang'
     need have_fuzzer libclang-rt-dev may "clang's sanitizers and libFuzzer"
     need have_clang_openmp libomp-dev may "clang's OpenMP"
     need have_clang_format clang-format-14 may 'clang-format 14'
+    need have_fortran gfortran may 'a Fortran compiler'
+    need 'have doxygen' doxygen may 'Doxygen, for the documentation'
   fi
 }
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs to a prefix, moves the prefix, and builds and runs consumers against it: C and C++, by find_package and by
-# pkg-config, shared and static: tests/install/install.sh CMAKE BUILD CONSUMER WORK CC CXX (CXX may be empty)
+# pkg-config, shared and static, and Fortran: tests/install/install.sh CMAKE BUILD CONSUMER WORK CC CXX FC
+# CXX and FC may be empty.
 set -euo pipefail
-cmake=$1 build=$2 consumer=$3 work=$4 cc=$5 cxx=$6
+cmake=$1 build=$2 consumer=$3 work=$4 cc=$5 cxx=$6 fc=$7
 fail() { echo "install: $*" >&2; exit 1; }
 
 rm -rf "$work"
@@ -20,6 +21,7 @@ one() { # one GLOB: exactly one file
 }
 one include/cutt.h >/dev/null
 one include/cutt_contract.h >/dev/null
+one include/cutt.hpp >/dev/null
 one 'lib*/libcutt_contract.a' >/dev/null
 one 'lib*/libcutt_contract.so' >/dev/null
 one share/man/man1/cutt.1 >/dev/null
@@ -69,6 +71,29 @@ for language in C CXX; do
   run "find_package-$language-shared" "$at/consumer_shared"
   run "find_package-$language-static" "$at/consumer_static"
 done
+
+# A component that there isn't is an error that says so; one without its language, too.
+for component in nonsense fortran; do
+  if "$cmake" -S "$consumer" -B "$work/component" -DCONSUMER_LANGUAGE=C -DCMAKE_C_COMPILER="$cc" -DCONSUMER_COMPONENT=$component \
+    -DCMAKE_PREFIX_PATH="$prefix" >"$work/component.log" 2>&1; then
+    fail "find_package takes the component $component in a project of C"
+  fi
+  grep -q "component.*$component" "$work/component.log" || { cat "$work/component.log"; fail "which component, is not said"; }
+done
+
+# Fortran: by find_package, which compiles the modules there, and with those that are installed.
+if [[ -n $fc ]]; then
+  at=$work/cmake-Fortran
+  if ! { "$cmake" -S "$consumer" -B "$at" -DCONSUMER_LANGUAGE=Fortran -DCMAKE_Fortran_COMPILER="$fc" \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCUTT_VERSION="$header_version" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the Fortran consumer does not build with find_package"
+  fi
+  run find_package-Fortran "$at/consumer_shared"
+  "$fc" -I"$prefix/include/cutt/fortran" "$consumer/consumer.f90" -o "$work/modules-Fortran" \
+    -L"$libdir" -lcutt_fortran -lcutt_contract -lcutt
+  run modules-Fortran "$work/modules-Fortran"
+fi
 
 # By pkg-config.
 export PKG_CONFIG_PATH=$libdir/pkgconfig

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# The documentation builds without a warning, has every function of the headers with its comment, every picture, and no link
+# to a page that is not there: tests/docs/docs.sh DOXYGEN DOXYFILE OUTPUT SOURCES
+# Skipped (77) without Doxygen.
+set -euo pipefail
+doxygen=$1 doxyfile=$2 output=$3 sources=$4
+fail() { echo "docs: $*" >&2; exit 1; }
+if [[ -z $doxygen || $doxygen == *NOTFOUND ]]; then
+  echo "docs: skipped: there is no doxygen"
+  exit 77
+fi
+# Pages of an earlier run would hide that one is missing now.
+rm -rf "$output"
+mkdir -p "$output"
+"$doxygen" "$doxyfile" || fail "doxygen has something to say"
+
+for picture in "$sources"/docs/guide/pictures/*.svg; do
+  [[ -s $output/$(basename "$picture") ]] || fail "$(basename "$picture") is on no page"
+done
+if grep -ho 'href="[^"]*\.md[^"]*"' "$output"/md_*.html "$output/index.html"; then fail "these links lead nowhere"; fi
+
+count=0
+for header in cutt cutt_contract; do
+  page=$output/${header//_/__}_8h.html
+  while read -r name; do
+    grep -q "[ *>]$name</a>" "$page" || fail "$name is not on $(basename "$page")"
+    count=$((count + 1))
+  done < <(grep -oE '^CUTT_API [^(]*\(' "$sources/include/$header.h" | grep -oE '[A-Za-z0-9_]+\($' | tr -d '(')
+done
+grep -q 'The text of the calling thread' "$output/cutt_8h.html" || fail "the comments of the headers are not seen"
+grep -q '<b>sizeofType</b> bytes of an element' "$output/cutt_8h.html" || fail "the tables of arguments are not seen"
+grep -q 'the input is conjugated' "$output/structcuttProblem__t.html" || fail "the comments of fields are not seen"
+echo "docs: $(find "$output" -name 'md_*.html' | wc -l) pages, $count functions"

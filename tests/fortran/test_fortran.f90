@@ -1,0 +1,302 @@
+! The Fortran modules against plain loops: every rank from 1 to 7 and every type, sections, plans, contractions, and the
+! texts of errors. `test_fortran stop`: a failure without stat ends the program.
+module checks
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: error_unit, real64
+  use cutt
+  implicit none
+  integer :: made = 0, failed = 0
+contains
+  subroutine check(good, what)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    made = made + 1
+    if (good) return
+    failed = failed + 1
+    write (error_unit, '(2a)') 'FAILED: ', what
+  end subroutine
+
+  ! A failure with this code, whose text has this part.
+  subroutine check_error(stat, wanted, text, part)
+    integer, intent(in) :: stat, wanted
+    character(*), intent(in) :: text, part
+    call check(stat == wanted .and. index(text, part) > 0, 'error "'//part//'", said: "'//trim(text)//'"')
+  end subroutine
+
+  ! in (distinct values) to out by cutt_permute, and element by element through flat indices.
+  subroutine check_rank(in, out, perm)
+    real(real64), intent(inout), contiguous, target :: in(..), out(..)
+    integer, intent(in) :: perm(:)
+    real(real64), pointer :: a(:), b(:)
+    integer(c_int64_t) :: extents(15), index(15), i, at, step
+    integer :: j, mode
+    logical :: good
+    call c_f_pointer(c_loc(in), a, [size(in)])
+    call c_f_pointer(c_loc(out), b, [size(out)])
+    a = [(real(i, real64), i=1, size(in))]
+    b = -1
+    call cutt_permute(in, out, perm)
+    extents(:size(perm)) = shape(in, c_int64_t)
+    good = .true.
+    index = 0
+    do i = 1, size(a)
+      at = 1
+      step = 1
+      do j = 1, size(perm)
+        at = at + index(perm(j))*step
+        step = step*extents(perm(j))
+      end do
+      good = good .and. b(at) == a(i)
+      do mode = 1, size(perm) ! the next index of in
+        index(mode) = index(mode) + 1
+        if (index(mode) < extents(mode)) exit
+        index(mode) = 0
+      end do
+    end do
+    call check(good, 'rank '//achar(iachar('0') + size(perm)))
+  end subroutine
+end module
+
+program test_fortran
+  use checks
+  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, output_unit
+  use cutt_raw, only: cuttProblem_t, cuttOptions_t, cuttPlanInfo_t, cuttCalibration_t, cuttContraction_t, &
+    cuttContractionOptions_t, cuttContractionInfo_t, cuttContractionTimes_t, cuttPermute, CUTT_BYTES_8
+  use cutt_contraction
+  implicit none
+  interface
+    subroutine test_sizes(sizes) bind(c)
+      import :: c_size_t
+      integer(c_size_t), intent(out) :: sizes(8)
+    end subroutine
+  end interface
+  character(200) :: text
+  character(8) :: argument
+  integer :: stat
+  real(real64) :: a2(2, 3), b2(3, 2)
+
+  call get_command_argument(1, argument)
+  if (argument == 'stop') then
+    call cutt_permute(a2, b2, [2, 2])
+    write (output_unit, '(a)') 'still here'
+    stop
+  end if
+  call ranks
+  call types
+  call sections_and_plans
+  call errors
+  call raw
+  call contractions
+  write (output_unit, '(i0,a,i0,a)') made, ' checks, ', failed, ' failed'
+  if (failed > 0) stop 1
+
+contains
+
+  subroutine ranks
+    real(real64) :: a1(9), b1(9), a3(3, 4, 5), b3(5, 3, 4), a4(2, 3, 4, 5), b4(5, 3, 4, 2), a5(2, 3, 1, 4, 5), b5(3, 5, 2, 4, 1)
+    real(real64) :: a6(2, 3, 2, 4, 3, 2), b6(2, 3, 4, 2, 3, 2), a7(2, 3, 2, 3, 2, 3, 2), b7(3, 2, 3, 2, 3, 2, 2), a0, b0
+    call check_rank(a1, b1, [1])
+    call check_rank(a2, b2, [2, 1])
+    call check_rank(a3, b3, [3, 1, 2])
+    call check_rank(a4, b4, [4, 2, 3, 1])
+    call check_rank(a5, b5, [2, 5, 1, 4, 3])
+    call check_rank(a6, b6, [6, 5, 4, 3, 2, 1])
+    call check_rank(a7, b7, [2, 1, 4, 3, 6, 5, 7])
+    a0 = 4
+    b0 = 0
+    call cutt_permute(a0, b0, [integer ::], alpha=2.0_real64)
+    call check(b0 == 8, 'rank 0')
+    b3 = reshape(a3, shape(b3), order=[2, 3, 1]) ! RESHAPE's order is perm the other way round
+    block
+      real(real64) :: c3(5, 3, 4)
+      call cutt_permute(a3, c3, [3, 1, 2])
+      call check(all(c3 == b3), 'as RESHAPE')
+    end block
+  end subroutine
+
+  subroutine types
+    real(real32) :: ar(4, 5), br(5, 4), cr(5, 4)
+    complex(real32) :: ac(4, 5), bc(5, 4), cc(5, 4)
+    complex(real64) :: az(4, 5), bz(5, 4), cz(5, 4)
+    integer(int32) :: ai(4, 5), bi(5, 4), ci(5, 4)
+    integer(int64) :: aj(4, 5), bj(5, 4), cj(5, 4)
+    integer :: i, j
+    ar = reshape([(real(i), i=1, 20)], [4, 5])
+    br = 1000 + reshape([(real(i), i=1, 20)], [5, 4])
+    cr = br
+    call cutt_permute(ar, cr, [2, 1], alpha=2.0, beta=3.0)
+    call check(all(cr == 2*transpose(ar) + 3*br), 'single precision, alpha and beta')
+    do j = 1, 5
+      do i = 1, 4
+        ac(i, j) = cmplx(i, j)
+        az(i, j) = cmplx(10*i, j, real64)
+        bz(j, i) = cmplx(i, -j, real64)
+        ai(i, j) = 10*i + j
+        aj(i, j) = 1000000007_int64*(10*i + j)
+      end do
+    end do
+    call cutt_permute(ac, bc, [2, 1], conjugate=.true.)
+    cc = transpose(conjg(ac))
+    call check(all(bc == cc), 'complex, conjugated')
+    cz = bz
+    call cutt_permute(az, cz, [2, 1], alpha=(0.0_real64, 1.0_real64), beta=(2.0_real64, 0.0_real64))
+    call check(all(cz == (0, 1)*transpose(az) + 2*bz), 'double complex, alpha and beta')
+    call cutt_permute(ai, bi, [2, 1])
+    ci = transpose(ai)
+    call check(all(bi == ci), 'integers of 4 bytes')
+    call cutt_permute(aj, bj, [2, 1], alpha=-3_int64)
+    cj = -3*transpose(aj)
+    call check(all(bj == cj), 'integers of 8 bytes')
+  end subroutine
+
+  subroutine sections_and_plans
+    real(real64) :: a(8, 6), b(6, 8)
+    type(cutt_plan) :: plan
+    integer :: i
+    a = reshape([(real(i, real64), i=1, 48)], [8, 6])
+    b = -1
+    call cutt_permute(a(1:7:2, 2:6:2), b(1:3, 2:8:2), [2, 1])
+    call check(all(b(1:3, 2:8:2) == transpose(a(1:7:2, 2:6:2))) .and. count(b == -1) == 48 - 12, 'sections that are not contiguous')
+
+    call plan%create(a, b, [2, 1], threads=1)
+    do i = 1, 2
+      a = a + 1
+      call plan%execute(a, b)
+      call check(all(b == transpose(a)), 'a plan, executed again')
+    end do
+    call check(index(plan%describe(), 'choice') > 0, 'the description of a plan')
+    call plan%create(b, a, [2, 1], measure=.true.)
+    call plan%execute(b, a)
+    call check(all(b == transpose(a)), 'a plan that was measured')
+    call plan%execute(a, b, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'another shape than the plan was made for')
+    call plan%destroy()
+    call plan%execute(b, a, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PLAN, text, 'has not been created')
+    call check(len(plan%describe()) == 0, 'nothing to describe')
+    call check(cutt_version() >= 100 .and. index(cutt_devices(), 'cpu') > 0, 'version and devices')
+  end subroutine
+
+  subroutine errors
+    type(cutt_plan) :: plan
+    real(real64) :: b1(6)
+    text = 'as it was'
+    call cutt_permute(a2, b2, [2, 1], stat=stat, errmsg=text)
+    call check(stat == CUTT_SUCCESS .and. text == 'as it was', 'success leaves errmsg alone')
+    call cutt_permute(a2, b2, [2, 2], stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'perm(2) is 2; each of 1 to 2 must be there once')
+    call cutt_permute(a2, b2, [0, 1], stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'perm(1) is 0')
+    call cutt_permute(a2, b2, [1, 2, 3], stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'perm has 3 entries')
+    call cutt_permute(a2, a2, [2, 1], stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'extent 1 of out is 2; it must be 3')
+    call cutt_permute(a2, b1, [2, 1], stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'out has rank 1')
+    call plan%create(a2, b2, [2, 1], conjugate=.true., stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'conjugate')
+    call check(trim(text) == cutt_last_error(), "the library's own text")
+    call plan%create(a2, b2, [2, 1], backend=77, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'backend is 77')
+  end subroutine
+
+  ! The structures are as large as in C, and a call of the raw interface, on a sub-tensor by strides.
+  subroutine raw
+    type(cuttProblem_t) :: problem
+    type(cuttOptions_t), target :: options
+    type(cuttPlanInfo_t) :: info
+    type(cuttCalibration_t) :: calibration
+    type(cuttContraction_t) :: contraction
+    type(cuttContractionOptions_t) :: contraction_options
+    type(cuttContractionInfo_t) :: contraction_info
+    type(cuttContractionTimes_t) :: times
+    integer(c_size_t) :: sizes(8)
+    integer(c_int64_t), target :: extents(2) = [2, 3], strides(2) = [1, 4]
+    integer(c_int), target :: perm(2) = [1, 0]
+    real(real64), target :: a(4, 3), b(3, 2)
+    integer :: i
+    call test_sizes(sizes)
+    call check(all(sizes == [c_sizeof(problem), c_sizeof(options), c_sizeof(info), c_sizeof(calibration), &
+                             c_sizeof(contraction), c_sizeof(contraction_options), c_sizeof(contraction_info), &
+                             c_sizeof(times)]), 'sizes of the structures')
+    a = reshape([(real(i, real64), i=1, 12)], [4, 3])
+    problem%struct_size = c_sizeof(problem)
+    problem%rank = 2
+    problem%type = CUTT_BYTES_8
+    problem%extents = c_loc(extents)
+    problem%perm = c_loc(perm)
+    problem%in_strides = c_loc(strides)
+    options%struct_size = c_sizeof(options)
+    options%backend = CUTT_BACKEND_CPU
+    call check(cuttPermute(problem, c_loc(options), c_loc(a), c_loc(b), c_null_ptr) == CUTT_SUCCESS, 'the raw interface')
+    call check(all(b == transpose(a(1:2, :))), 'a sub-tensor by strides')
+  end subroutine
+
+  subroutine contractions
+    integer, parameter :: na = 4, nb = 5, nc = 6, nd = 7
+    real(real64) :: l(na, nb, nc), r(nc, nd), d(na, nb, nd), wanted(na, nb, nd), scalar
+    complex(real32) :: lc(na, nc), rc(nc, nd), dc(nd, na), wc(nd, na)
+    real(real32) :: ls(3, 3), ds(3), rs
+    complex(real64) :: lz(2, 3), rz(3), dz(2)
+    type(cutt_contraction_plan) :: plan
+    integer :: a, b, c, e
+    do concurrent (a=1:na, b=1:nb, c=1:nc)
+      l(a, b, c) = a + 10*b + 100*c
+    end do
+    do concurrent (c=1:nc, e=1:nd)
+      r(c, e) = c - 3*e
+    end do
+    d = -7
+    call cutt_contract('abc,cd->abd', l, r, d, stat=stat, errmsg=text)
+    if (stat == CUTT_INVALID_DEVICE) then
+      write (output_unit, '(2a)') 'contractions are left out: ', trim(text)
+      return
+    end if
+    call check(stat == CUTT_SUCCESS, 'a contraction')
+    wanted = 0
+    do e = 1, nd
+      do c = 1, nc
+        wanted(:, :, e) = wanted(:, :, e) + l(:, :, c)*r(c, e)
+      end do
+    end do
+    call check(all(d == wanted), 'double precision against loops') ! small integers: exact
+    call cutt_contract('D(a,b,d)+=L(a,b,c)*R(c,d)', l, r, d, alpha=2.0_real64)
+    call check(all(d == 3*wanted), "TAL-SH's form adds")
+    call cutt_contract('abc,cd->abd', l, r, d, beta=-1.0_real64, threads=1, workspace_limit=0_c_size_t)
+    call check(all(d == -2*wanted), 'beta, one thread, no workspace')
+    scalar = 0
+    call cutt_contract('cd,cd->', r, r, scalar)
+    call check(scalar == sum(r*r), 'a scalar result')
+    call plan%create('abc,cd->abd', l, r, d)
+    r = r + 1
+    call plan%execute(l, r, d)
+    call check(d(2, 3, 4) == dot_product(l(2, 3, :), r(:, 4)), 'a plan, executed')
+    call check(len(plan%describe()) > 0 .and. plan%workspace() >= 0, 'the description of a plan')
+    call plan%execute(r, l, d, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'another shape')
+
+    do concurrent (a=1:na, c=1:nc)
+      lc(a, c) = cmplx(a, c)
+    end do
+    do concurrent (c=1:nc, e=1:nd)
+      rc(c, e) = cmplx(c, -e)
+    end do
+    call cutt_contract('ac,cd->da', lc, rc, dc, conjugate_left=.true.)
+    wc = transpose(matmul(conjg(lc), rc))
+    call check(all(dc == wc), 'complex, conjugated, result permuted')
+    ls = reshape([1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])
+    rs = 2
+    call cutt_contract('aa,->a', ls, rs, ds)
+    call check(all(ds == [2, 10, 18]), 'single precision, a diagonal')
+    lz = reshape([(1, 1), (2, 0), (0, 3), (4, 0), (5, -1), (6, 0)], [2, 3])
+    rz = [(1, 0), (0, 1), (2, 2)]
+    call cutt_contract('ab,b->a', lz, rz, dz, alpha=(0.0_real64, 1.0_real64))
+    call check(all(dz == (0, 1)*matmul(lz, rz)), 'double complex')
+
+    call cutt_contract('abc,cd->abd', l, r(:, :3), d, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'result_extents')
+    call cutt_contract('abc,c->abd', l, r, d, stat=stat, errmsg=text)
+    call check(stat == CUTT_INVALID_PARAMETER .and. trim(text) == cutt_last_error(), 'a pattern of another rank')
+    call check(index(cutt_providers(), 'GFLOP') > 0, 'providers')
+  end subroutine
+end program
