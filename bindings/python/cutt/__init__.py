@@ -1,0 +1,39 @@
+"""cuTT: tensor permutation at close to memory bandwidth, and contraction at the speed of the BLAS, on CPUs and GPUs.
+
+>>> import numpy as np, cutt
+>>> a = np.random.rand(64, 3, 224, 224)
+>>> b = cutt.transpose(a, (0, 2, 3, 1))             # in memory of its own, unlike a.transpose(0, 2, 3, 1)
+>>> c = cutt.einsum("nchw,kc->nkhw", a, np.random.rand(8, 3))
+
+Arrays of NumPy, PyTorch, CuPy and JAX, and others with DLPack, __cuda_array_interface__ or the buffer protocol, are
+taken as they lie; results are of the library of the first operand, and on a GPU the work is in its current stream.
+
+`transpose`, `permute_dims`, `einsum` and `tensordot` keep the plans that they used last (`plan_cache`); `Plan` and
+`ContractionPlan` are plans to keep yourself. All of it may be called from any number of threads, which then run at
+once: the GIL is released. Environment variables of the C library hold here too (OMP_NUM_THREADS, CUTT_CUDA, CUTT_CBLAS,
+...).
+"""
+
+from ._cache import PlanCache, plan_cache
+from ._contraction_plan import ContractionPlan
+from ._einsum import einsum, tensordot
+from ._info import copy_bandwidth, devices, providers
+from ._library import version as _version
+from ._permute import permute_dims, transpose
+from ._plan import Plan
+
+__version__: str = _version()
+
+__all__ = [
+    "ContractionPlan",
+    "Plan",
+    "PlanCache",
+    "copy_bandwidth",
+    "devices",
+    "einsum",
+    "permute_dims",
+    "plan_cache",
+    "providers",
+    "tensordot",
+    "transpose",
+]

@@ -1,0 +1,237 @@
+"""Contraction of two operands by cutt_contract.h.
+
+Operands come with a label for each axis. What the C library need not see is settled here, in strides alone: repeated
+labels (a diagonal steps by the sum of the strides) and axes of extent 1 that are broadcast (which are left out).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from ctypes import byref, c_void_p
+from pathlib import Path
+from typing import Any, Mapping, Optional, Sequence
+
+from . import _fork
+from . import _library as L
+from ._arrays import View, check_device, scalar, view_of
+from ._cache import plan_cache
+from ._permute import Handle, misfit, packed, run
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class Operand:
+    """A view with a label for each axis, each label once."""
+
+    __slots__ = ("view", "labels")
+
+    def __init__(self, view: View, labels: Sequence[str], extents: Mapping[str, int]):
+        steps: dict[str, int] = {}
+        if len(set(labels)) == len(labels) and all(extents[label] == n for label, n in zip(labels, view.shape)):
+            self.view, self.labels = view, tuple(labels)
+            return
+        for label, n, step in zip(labels, view.shape, view.strides):
+            if n == 1 and extents[label] != 1:
+                continue  # broadcast
+            steps[label] = steps.get(label, 0) + step
+        self.labels = tuple(steps)
+        self.view = view.like([extents[label] for label in steps], list(steps.values()))
+
+
+def extents_of(terms: Sequence[Sequence[str]], views: Sequence[View]) -> dict[str, int]:
+    """The extent of each label; ValueError where operands disagree."""
+    extents: dict[str, int] = {}
+    for place, (labels, view) in enumerate(zip(terms, views)):
+        if len(set(labels)) != len(labels):
+            own: dict[str, int] = {}
+            for label, n in zip(labels, view.shape):
+                if own.setdefault(label, n) != n:
+                    raise ValueError(
+                        f"label {label} of operand {place} is given to extents {own[label]} and {n}: a diagonal"
+                    )
+        for axis, (label, n) in enumerate(zip(labels, view.shape)):
+            known = extents.setdefault(label, n)
+            if known == n or n == 1:
+                continue
+            if known != 1:
+                name = label if label in _LETTERS else "of the ellipsis"
+                raise ValueError(f"axis {axis} of operand {place} has extent {n}, and label {name} has {known} before")
+            extents[label] = n
+    return extents
+
+
+def check_type(first: View, others: Sequence[View]) -> int:
+    """cutt.h's type for a contraction."""
+    for place, view in enumerate(others, 1):
+        if view.dtype.name != first.dtype.name:
+            raise TypeError(
+                f"operand {place} has elements of type {view.dtype.name}, and operand 0 of type {first.dtype.name}: "
+                "all must be of one type"
+            )
+        check_device(view, first, f"operand {place}")
+    code = first.dtype.code
+    if code in (L.F32, L.F64, L.C32, L.C64) or (code in (L.F16, L.BF16) and first.device[0] == "cuda"):
+        return code
+    raise TypeError(
+        f"elements of type {first.dtype.name} can't be contracted or summed on {first.device[0]}: float32, float64, "
+        "complex64 and complex128 can, and on a GPU float16 and bfloat16, in native byte order"
+    )
+
+
+class ContractionHandle(Handle):
+    __slots__ = ("workspace", "provider")
+    workspace: int
+    provider: str
+
+
+def _pattern(left: Sequence[str], right: Sequence[str], result: Sequence[str]) -> bytes:
+    """In the library's order, the fastest mode first. By the caller's letters where they are letters."""
+    labels = dict.fromkeys((*left, *right, *result))
+    if all(label in _LETTERS for label in labels):
+        names = {label: label for label in labels}
+    elif len(labels) <= len(_LETTERS):
+        names = dict(zip(labels, _LETTERS))
+    else:
+        names = {label: f"m{number}" for number, label in enumerate(labels)}
+        texts = [",".join(names[label] for label in reversed(term)) for term in (result, left, right)]
+        return "D({})=L({})*R({})".format(*texts).encode()
+    texts = ["".join(names[label] for label in reversed(term)) for term in (left, right, result)]
+    return "{},{}->{}".format(*texts).encode()
+
+
+def pair_key(
+    left: Operand,
+    right: Operand,
+    labels: Sequence[str],
+    result: View,
+    code: int,
+    alpha: Any,
+    beta: Any,
+    threads: int,
+    limit: int = L.NO_LIMIT,
+    provider: Optional[str] = None,
+) -> tuple:
+    """All that a plan depends on, in NumPy's order and strides in elements."""
+    size = result.dtype.itemsize
+    if misfit(result):
+        raise ValueError(f"the strides of out are not multiples of the {size} bytes of an element")
+    strides = [tuple(s // size for s in view.strides) for view in (left.view, right.view, result)]
+    scalars = [scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta"))]
+    return (
+        _pattern(left.labels, right.labels, labels),
+        code,
+        (left.view.shape, right.view.shape, result.shape),
+        *strides,
+        *scalars,
+        left.view.conj,
+        right.view.conj,
+        threads,
+        L.BACKENDS[result.device[0]],
+        limit,
+        provider,
+    )
+
+
+def create(key: tuple) -> ContractionHandle:
+    """The library's plan of a pair_key()."""
+    (
+        pattern,
+        code,
+        shapes,
+        left,
+        right,
+        result,
+        alpha,
+        beta,
+        conj_left,
+        conj_right,
+        threads,
+        backend,
+        limit,
+        provider,
+    ) = key
+    lib = L.contract_lib()
+    problem, options = L.Contraction(), L.ContractionOptions()
+    problem.struct_size, options.struct_size = L.ctypes.sizeof(problem), L.ctypes.sizeof(options)
+    problem.pattern, problem.type = pattern, code
+    problem.left_rank, problem.right_rank, problem.result_rank = (len(shape) for shape in shapes)
+    problem.left_extents, problem.right_extents, problem.result_extents = (L.int64s(shape[::-1]) for shape in shapes)
+    problem.left_strides, problem.right_strides = L.int64s(left[::-1]), L.int64s(right[::-1])
+    problem.result_strides = L.int64s(result[::-1])
+    scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
+    problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
+    problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
+    options.backend, options.threads, options.workspace_limit = backend, _fork.threads(threads), limit
+    options.provider = None if provider is None else provider.encode()
+    plan = c_void_p()
+    L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
+    _fork.planned()
+    handle = ContractionHandle(plan, lib.cuttContractionDestroy)
+    facts = info_of(handle)
+    handle.workspace, handle.provider = facts.workspace_bytes, facts.provider.decode()
+    if backend == L.BACKENDS["cpu"] and provider is None:
+        warn_of_slow_kernels(handle.provider)
+    return handle
+
+
+def info_of(handle: Handle) -> Any:
+    facts = L.ContractionInfo()
+    facts.struct_size = L.ctypes.sizeof(facts)
+    L.check(L.contract_lib().cuttContractionGetInfo(handle.value, byref(facts)))
+    return facts
+
+
+@functools.lru_cache(maxsize=None)
+def warn_of_slow_kernels(provider: str) -> None:
+    """Once in a process: the BLAS in use has picked kernels of an older processor, and there is a cure."""
+    for found in L.json_of(L.contract_lib().cuttProvidersDescribe)["providers"]:
+        if found["name"] == provider and found["backend"] == "cpu" and found.get("cure"):
+            package, depth = str(Path(__file__).parent), 1
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+                frame, depth = frame.f_back, depth + 1
+            warnings.warn(
+                f"{provider} {found.get('version', '')} multiplies with its kernels for {found['kernels']}, which are "
+                f"slow on this processor. Set {found['cure']} in the environment before Python starts; "
+                "cutt.providers() tells more.",
+                RuntimeWarning,
+                stacklevel=depth + 1,
+            )
+
+
+def contract(
+    left: Operand,
+    right: Operand,
+    labels: Sequence[str],
+    result: View,
+    code: int,
+    alpha: Any = 1,
+    beta: Any = 0,
+    threads: int = 0,
+) -> None:
+    """result[labels] = alpha * left * right + beta * result, by a plan of the cache. Some element must be in each."""
+    for operand in (left, right):
+        if misfit(operand.view):
+            operand.view = packed(operand.view)
+    key = pair_key(left, right, labels, result, code, alpha, beta, _fork.threads(threads))
+
+    def call(stream: int) -> None:
+        plan = plan_cache.get((result.device, key), lambda: create(key))
+        execute(plan, left.view, right.view, result, stream)
+
+    run(left.view, (right.view, result), call)
+
+
+def execute(plan: ContractionHandle, left: View, right: View, result: View, stream: int, workspace: Any = None) -> None:
+    pointer, size = None, 0
+    if workspace is not None:
+        view = view_of(workspace)
+        pointer, size = view.pointer, view.size * view.dtype.itemsize
+    elif plan.workspace and hasattr(left.adapter, "workspace"):
+        # Of the array's library, whose pool is quicker than CUDA's own, and which knows the stream.
+        workspace = left.adapter.workspace(plan.workspace, left)
+        pointer, size = view_of(workspace).pointer, plan.workspace
+    call = L.contract_lib().cuttContractionExecute
+    L.check(call(plan.value, left.pointer, right.pointer, result.pointer, pointer, size, stream or None))

@@ -1,0 +1,290 @@
+"""einsum and tensordot: any number of operands, two at a time, in an order that opt_einsum or NumPy finds."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library as L
+from ._arrays import View, check_out, view_of
+from ._contract import _LETTERS, Operand, check_type, contract, extents_of
+from ._permute import arithmetic_of, permute
+from ._spec import interleaved, parse
+
+
+def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
+    """(array, view) to write to."""
+    if out is not None:
+        return out, check_out(out, shape, first)
+    if beta != 0:
+        raise ValueError(f"beta is {beta!r} and there is no out to be added to")
+    array = first.adapter.empty(shape, first)
+    return array, view_of(array)
+
+
+def _one(operand: Operand, labels: tuple, array: Any, result: View, alpha: Any, beta: Any, threads: int) -> None:
+    """The einsum of one operand: a permutation, or a contraction with a scalar 1 where axes are summed."""
+    view = operand.view
+    if len(operand.labels) == len(labels):
+        axes = tuple(operand.labels.index(label) for label in labels)
+        permute(view, result, axes, arithmetic_of(view.dtype, alpha, beta, view.conj), threads)
+    else:
+        code = check_type(view, ())
+        one = Operand(view_of(view.adapter.one(view)), (), {})
+        contract(operand, one, labels, result, code, alpha, beta, threads)
+
+
+def _scale(array: Any, view: View, beta: Any) -> Any:
+    """What is left of a sum over nothing."""
+    return view.adapter.fill(array, beta) if view.size else array
+
+
+@functools.lru_cache(maxsize=256)
+def _path(terms: tuple, shapes: tuple, result: tuple, optimize: str) -> tuple:
+    """Which operands to contract in which order: by opt_einsum where it is installed, else by NumPy."""
+    try:
+        import opt_einsum
+    except ImportError:
+        opt_einsum = None
+    labels = dict.fromkeys(label for term in terms for label in term)
+    if opt_einsum is not None:
+        names = {label: opt_einsum.get_symbol(place) for place, label in enumerate(labels)}
+    elif len(labels) <= len(_LETTERS):
+        names = dict(zip(labels, _LETTERS))
+    else:
+        return _left_to_right(len(terms))  # NumPy has no more letters
+    spec = ",".join("".join(names[label] for label in term) for term in terms)
+    spec += "->" + "".join(names[label] for label in result)
+    if opt_einsum is not None:
+        return tuple(opt_einsum.contract_path(spec, *shapes, shapes=True, optimize=optimize)[0])
+    kind = optimize if optimize in ("greedy", "optimal") else "greedy"
+    empty = [np.broadcast_to(np.float64(0), shape) for shape in shapes]
+    return tuple(np.einsum_path(spec, *empty, optimize=kind)[0][1:])
+
+
+def _left_to_right(count: int) -> tuple:
+    return ((0, 1),) + ((0, -1),) * (count - 2)
+
+
+def _steps(optimize: Any, terms: tuple, views: Sequence[View], result: tuple) -> tuple:
+    if optimize is False or optimize is None:
+        return _left_to_right(len(views))
+    if isinstance(optimize, (list, tuple)):
+        steps = tuple(optimize[1:] if optimize and isinstance(optimize[0], str) else optimize)
+        if not all(isinstance(step, (list, tuple)) for step in steps):
+            raise TypeError(f"optimize is {optimize!r}; a path is a list of tuples of operands")
+        return steps
+    if optimize is True:
+        optimize = "auto"
+    if not isinstance(optimize, str):
+        raise TypeError(f"optimize is {optimize!r}; it must be a bool, the name of a way to find a path, or a path")
+    return _path(terms, tuple(view.shape for view in views), result, optimize)
+
+
+def _many(
+    operands: list, steps: tuple, labels: tuple, result: View, code: int, alpha: Any, beta: Any, threads: int
+) -> None:
+    """Contracts by a path: places in the list of operands, which gets the intermediate last."""
+    for number, step in enumerate(steps):
+        places = {place + len(operands) if place < 0 else place for place in step}
+        if len(places) != len(step) or not all(0 <= place < len(operands) for place in places):
+            raise ValueError(f"step {number} of the path is {tuple(step)}, and there are {len(operands)} operands then")
+        taken = [operands[place] for place in sorted(places)]
+        operands = [operand for place, operand in enumerate(operands) if place not in places]
+        last = number == len(steps) - 1
+        if last:
+            taken, operands = taken + operands, []  # a path that stops early: the rest from left to right
+        while len(taken) > 1:
+            left, right = taken[0], taken[1]
+            del taken[:2]
+            if last and not taken:
+                contract(left, right, labels, result, code, alpha, beta, threads)
+                return
+            wanted = set(labels).union(*(operand.labels for operand in taken + operands))
+            kept = tuple(label for label in dict.fromkeys(left.labels + right.labels) if label in wanted)
+            extents = {**dict(zip(left.labels, left.view.shape)), **dict(zip(right.labels, right.view.shape))}
+            first = left.view
+            shape = tuple(extents[label] for label in kept)
+            array = first.adapter.empty(shape, first)
+            between = Operand(view_of(array), kept, extents)
+            contract(left, right, kept, between.view, code, threads=threads)
+            taken.insert(0, between)
+        operands.extend(taken)
+    raise ValueError("the path ends before all operands are contracted")
+
+
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    alpha: Any = 1,
+    beta: Any = 0,
+    conj: Optional[Sequence[bool]] = None,
+    optimize: Union[bool, str, Sequence] = "auto",
+    threads: Optional[int] = None,
+) -> Any:
+    """Sum products of arrays over the axes that subscripts name: ``alpha * einsum(spec, ...) + beta * out``.
+
+    Parameters
+    ----------
+    spec : str
+        Subscripts as ``numpy.einsum`` has them: ``"ij,jk->ik"``, ``"ij,jk"`` (labels that are there once, in
+        alphabetical order), ``"ii->i"`` (diagonals), ``"ij->j"`` (sums), ``"...ij,...jk"``. Labels are any letters.
+        Axes of extent 1 are broadcast. Instead, operands may come first: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
+    *operands : array
+        At least one, all of one element type and on one device: float32, float64, complex64, complex128, and on a GPU
+        float16 and bfloat16. One operand of which nothing is summed may have any type, as for `transpose`. Libraries
+        and strides as for `transpose`; nothing is copied beforehand.
+    out : array, optional
+        Where the result goes, as for `transpose`. It may not overlap with an operand.
+    alpha, beta : scalar, optional
+        With beta 0 `out` is not read.
+    conj : sequence of bool, optional
+        Which operands to take the complex conjugate of (default: none).
+    optimize : bool, str or list, optional
+        More than two operands are contracted two at a time. 'auto', 'greedy', 'optimal' and so on: in the order that
+        ``opt_einsum.contract_path`` finds, or ``numpy.einsum_path`` where opt_einsum is not installed ('greedy' for
+        names that it does not know). False: from left to right. A list: a path, as both functions give it.
+    threads : int, optional
+        Most threads to use on the CPU. Default: as OpenMP would.
+
+    Returns
+    -------
+    array
+        `out`; else a new array of the first operand's library, in C order; for rank 0 and NumPy a scalar, as NumPy has
+        it. On a GPU the work is in that library's current stream, and need not be done on return.
+
+    Raises
+    ------
+    TypeError
+        Element types that differ, or that can't be contracted; what is no array.
+    ValueError
+        Subscripts that are wrong, or that the shapes don't fit; `out` of another shape or device, read-only,
+        overlapping.
+    RuntimeError, MemoryError
+        What the library could not do, in its words: no BLAS was found, for one.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once, if the BLAS has picked slow kernels and there is a cure (see `providers`).
+
+    Examples
+    --------
+    >>> cutt.einsum("ij,jk->ik", np.eye(2), np.ones((2, 2)))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    if not operands:
+        raise ValueError("einsum needs subscripts and operands")
+    if isinstance(operands[0], str):
+        spec, arrays = operands[0], list(operands[1:])
+    else:
+        spec, arrays = interleaved(operands)
+    if not arrays:
+        raise ValueError("einsum needs an operand at least")
+    views = [view_of(array) for array in arrays]
+    terms, labels = parse(spec, tuple(len(view.shape) for view in views))
+    if conj is not None:
+        if len(conj) != len(views):
+            raise ValueError(f"conj has {len(conj)} entries, and there are {len(views)} operands")
+        for view, flag in zip(views, conj):
+            view.conj = view.conj != bool(flag)
+    return _compute(views, terms, labels, out, alpha, beta, optimize, L.threads_of(threads), True)
+
+
+def _compute(
+    views: list, terms: tuple, labels: tuple, out: Any, alpha: Any, beta: Any, optimize: Any, threads: int, scalar: bool
+) -> Any:
+    first = views[0]
+    extents = extents_of(terms, views)
+    moved = len(views) == 1 and set(labels) == set(terms[0])
+    code = 0 if moved else check_type(first, views[1:])
+    array, result = _result(first, tuple(extents[label] for label in labels), out, beta)
+    operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
+    if not result.size:
+        pass
+    elif not all(view.size for view in views):
+        array = _scale(array, result, beta)
+    elif len(views) == 1:
+        _one(operands[0], labels, array, result, alpha, beta, threads)
+    elif len(views) == 2:
+        contract(operands[0], operands[1], labels, result, code, alpha, beta, threads)
+    else:
+        reduced = tuple(operand.labels for operand in operands)
+        steps = _steps(optimize, reduced, [operand.view for operand in operands], labels)
+        _many(operands, steps, labels, result, code, alpha, beta, threads)
+    return first.adapter.finish(array, scalar) if out is None else out
+
+
+def tensordot(
+    a: Any,
+    b: Any,
+    axes: Union[int, Sequence] = 2,
+    *,
+    out: Any = None,
+    alpha: Any = 1,
+    beta: Any = 0,
+    threads: Optional[int] = None,
+) -> Any:
+    """Sum products of two arrays over pairs of axes, as ``numpy.tensordot``.
+
+    Parameters
+    ----------
+    a, b : array
+        As for `einsum`.
+    axes : int or (sequence of int, sequence of int), optional
+        A number: the last that many axes of `a` with the first of `b`. Else the axes of `a` and those of `b`, which are
+        taken in pairs.
+    out, alpha, beta, threads
+        As for `einsum`.
+
+    Returns
+    -------
+    array
+        The axes of `a` that are left, then those of `b`; as for `einsum`, but of rank 0 an array.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError
+        As `einsum`.
+    """
+    views = [view_of(a), view_of(b)]
+    ranks = [len(view.shape) for view in views]
+    if hasattr(axes, "__index__"):
+        count = axes.__index__()  # type: ignore[union-attr]
+        if not 0 <= count <= min(ranks):
+            raise ValueError(
+                f"axes is {count}; for arrays of {ranks[0]} and {ranks[1]} axes it must be 0 to {min(ranks)}"
+            )
+        pairs = [list(range(ranks[0] - count, ranks[0])), list(range(count))]
+    else:
+        try:
+            left, right = axes  # type: ignore[misc]
+            pairs = [
+                [side.__index__()] if hasattr(side, "__index__") else [axis.__index__() for axis in side]
+                for side in (left, right)
+            ]
+        except (TypeError, AttributeError, ValueError):
+            raise TypeError(f"axes is {axes!r}; it must be an int, or two sequences of ints") from None
+    if len(pairs[0]) != len(pairs[1]):
+        raise ValueError(f"axes has {len(pairs[0])} axes of a and {len(pairs[1])} of b; they are taken in pairs")
+    terms = []
+    for place, (rank, side) in enumerate(zip(ranks, pairs)):
+        for axis in side:
+            if not -rank <= axis < rank:
+                raise ValueError(f"axes has {axis} for {'ab'[place]}, which has {rank} axes")
+        term = [f"{'ab'[place]}{axis}" for axis in range(rank)]
+        for pair, axis in enumerate(side):
+            if term[axis][0] == "k":
+                raise ValueError(f"axes has axis {axis} of {'ab'[place]} twice")
+            term[axis] = f"k{pair}"
+        terms.append(tuple(term))
+    for left, right in zip(*pairs):
+        if views[0].shape[left] != views[1].shape[right]:
+            raise ValueError(
+                f"axis {left} of a has extent {views[0].shape[left]}, and axis {right} of b {views[1].shape[right]}"
+            )
+    labels = tuple(label for term in terms for label in term if label[0] != "k")
+    return _compute(views, tuple(terms), labels, out, alpha, beta, False, L.threads_of(threads), False)

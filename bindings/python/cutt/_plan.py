@@ -1,0 +1,265 @@
+"""Plan: a permutation that is planned once, by its user, and executed many times; and what both kinds of plan share."""
+
+from __future__ import annotations
+
+from ctypes import byref, c_double
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _cuda, _fork
+from . import _library as L
+from ._arrays import CPU, NUMPY, DType, View, check_out, numpy_dtype, packed_strides, view_of
+from ._permute import arithmetic_of, create, normal_axes, plan_key, run
+
+
+def dtype_of(dtype: Any) -> DType:
+    """An element type that is given by name or as a type of NumPy or PyTorch."""
+    name = str(dtype).replace("torch.", "")
+    if name == "bfloat16":
+        return DType(name, 2, dtype)
+    try:
+        return numpy_dtype(np.dtype(name if "torch." in str(dtype) else dtype))
+    except TypeError:
+        raise TypeError(f"dtype is {dtype!r}, which is no element type that is known here") from None
+
+
+def described_view(array: Any, dtype: Any, strides: Optional[Sequence[int]], backend: Optional[str], name: str) -> View:
+    """What a plan is made for: an array, or a shape with a type and strides."""
+    if isinstance(array, (tuple, list)) and all(hasattr(extent, "__index__") for extent in array):
+        shape = tuple(int(extent) for extent in array)
+        if any(extent < 0 for extent in shape):
+            raise ValueError(f"the shape of {name} is {shape}; extents must be 0 or more")
+        kind = dtype_of("float64" if dtype is None else dtype)
+        steps = packed_strides(shape, kind.itemsize) if strides is None else tuple(strides)
+        if len(steps) != len(shape):
+            raise ValueError(f"there are {len(steps)} strides, and {name} has {len(shape)} axes")
+        if backend not in (None, "cpu", "cuda"):
+            raise ValueError(f"backend is {backend!r}; it must be 'cpu' or 'cuda'")
+        return View(0, shape, steps, kind, CPU if backend != "cuda" else ("cuda", 0), NUMPY, None)
+    if dtype is not None or strides is not None:
+        raise TypeError(f"{name} is an array: dtype and strides are for shapes")
+    view = view_of(array)
+    if backend not in (None, view.device[0]):
+        raise ValueError(f"backend is {backend!r}, and {name} is in memory of {view.device[0]!r}")
+    return view
+
+
+def steps_differ(shape: Sequence[int], mine: Sequence[int], theirs: Sequence[int]) -> bool:
+    """Do strides differ where they are stepped along?"""
+    return 0 not in shape and any(n > 1 and s != t for n, s, t in zip(shape, mine, theirs))
+
+
+class Planned:
+    """What a plan was made for, of one operand, and whether an array is that."""
+
+    def __init__(self, view: View, name: str):
+        self.shape, self.strides, self.type = view.shape, view.strides, view.dtype.name
+        self.device, self.conj, self.name = view.device, view.conj, name
+
+    def check(self, view: View) -> None:
+        given = Planned(view, self.name)
+        for what in ("shape", "type", "device", "conj"):
+            mine, theirs = getattr(self, what), getattr(given, what)
+            if mine != theirs:
+                what = "lazy conjugation" if what == "conj" else what
+                raise ValueError(f"the {what} of {self.name} is {theirs}, and the plan is for {mine}")
+        if steps_differ(self.shape, self.strides, view.strides):
+            raise ValueError(f"the strides of {self.name} are {view.strides}, and the plan is for {self.strides}")
+
+
+class Plan:
+    """A permutation, planned once and executed any number of times, from any number of threads at once.
+
+    Parameters
+    ----------
+    a : array, or tuple of int
+        An array such as those that will be permuted, which is only looked at, or its shape.
+    axes : sequence of int, optional
+        As for `transpose`.
+    dtype : optional
+        With a shape: the element type (default float64).
+    strides : tuple of int, optional
+        With a shape: strides in bytes (default: C order).
+    out_strides : tuple of int, optional
+        Strides of the result in bytes, by its own axes (default: C order).
+    alpha, beta, conj, threads
+        As for `transpose`.
+    backend : {'cpu', 'cuda'}, optional
+        With a shape: where the arrays will be (default 'cpu').
+    measure : bool or float, optional
+        True, or a limit in seconds (True: 2): time the best candidates instead of trusting the model.
+    model : {'cutt', 'paper'}, optional
+        What predicts times; 'paper' is the model of the cuTT paper and for GPUs only.
+    device : str, optional
+        A device that need not be here ('h200', 'k20x', ...; see `cutt.devices`), or the path of a device file. The plan
+        can be described, and not be executed.
+    candidate : int, optional
+        n > 0: the n-th of those that `describe` lists.
+
+    Attributes
+    ----------
+    shape, out_shape : tuple of int
+    info : dict
+        'backend', 'method', 'isa', 'threads', 'fused_rank', 'fused_elem_bytes', 'bytes_moved', 'predicted_seconds',
+        'measured_seconds', 'create_seconds'.
+    workspace : int
+        Bytes of further memory that an execution needs: 0.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, MemoryError
+        As `transpose`.
+
+    Examples
+    --------
+    >>> a = np.random.rand(64, 3, 224, 224)
+    >>> plan = cutt.Plan(a, (0, 2, 3, 1))
+    >>> b = plan(a)
+    """
+
+    workspace = 0
+
+    def __init__(
+        self,
+        a: Any,
+        axes: Optional[Sequence[int]] = None,
+        *,
+        dtype: Any = None,
+        strides: Optional[Sequence[int]] = None,
+        out_strides: Optional[Sequence[int]] = None,
+        alpha: Any = 1,
+        beta: Any = 0,
+        conj: bool = False,
+        threads: Optional[int] = None,
+        backend: Optional[str] = None,
+        measure: Union[bool, float] = False,
+        model: str = "cutt",
+        device: Optional[str] = None,
+        candidate: int = 0,
+    ):
+        view = described_view(a, dtype, strides, backend, "a")
+        self.shape, self._planned, self._axes = view.shape, Planned(view, "a"), normal_axes(axes, len(view.shape))
+        self.out_shape = tuple(view.shape[axis] for axis in self._axes)
+        self._out_strides = (
+            packed_strides(self.out_shape, view.dtype.itemsize) if out_strides is None else tuple(out_strides)
+        )
+        if len(self._out_strides) != len(self.out_shape):
+            raise ValueError(
+                f"out_strides has {len(self._out_strides)} entries, and the result {len(self.out_shape)} axes"
+            )
+        if model not in ("cutt", "paper"):
+            raise ValueError(f"model is {model!r}; it must be 'cutt' or 'paper'")
+        arithmetic = arithmetic_of(view.dtype, alpha, beta, bool(conj) != view.conj)
+        self._adds = bool(arithmetic[2].strip(b"\0"))
+        key = plan_key(
+            view.dtype,
+            view.shape,
+            self._axes,
+            view.strides,
+            self._out_strides,
+            arithmetic,
+            L.threads_of(threads),
+            L.BACKENDS["auto" if device is not None else view.device[0]],
+        )
+        more = {
+            "choice": int(bool(measure)),
+            "measure_seconds": 0.0 if isinstance(measure, bool) else float(measure),
+            "candidate": candidate,
+            "model": int(model == "paper"),
+            "device": None if device is None else device.encode(),
+        }
+        self._made = _fork.generation()
+        if view.device[0] == "cpu" or device is not None:
+            self._handle = create(key, **more)
+        else:
+            with _cuda.context(view.device[1]):
+                self._handle = create(key, **more)
+        facts = self.info
+        self._threads = facts["threads"] if facts["backend"] == "cpu" else 1
+
+    def _views(self, a: Any, out: Any) -> tuple:
+        _fork.check(self._made, self._threads)
+        source = view_of(a)
+        self._planned.check(source)
+        array = out
+        if out is None:
+            if self._adds:
+                raise ValueError("the plan adds to its result (beta): it must be given an out")
+            array = source.adapter.empty(self.out_shape, source)
+            result = view_of(array)
+        else:
+            result = check_out(out, self.out_shape, source)
+        if steps_differ(self.out_shape, result.strides, self._out_strides):
+            raise ValueError(f"the strides of out are {result.strides}, and the plan is for {self._out_strides}")
+        return source, result, array
+
+    def __call__(self, a: Any, out: Any = None) -> Any:
+        """Permute an array of the shape, strides, type and device that the plan is for.
+
+        Returns `out`, or a new array of `a`'s library. ValueError where an array is not what the plan is for.
+        """
+        source, result, array = self._views(a, out)
+
+        def call(stream: int) -> None:
+            L.check(L.lib.cuttPlanExecute(self._handle.value, source.pointer, result.pointer, stream or None))
+
+        if result.size:
+            run(source, (result,), call)
+        return source.adapter.finish(array, False) if out is None else out
+
+    def time(self, a: Any, out: Any, count: int = 5) -> list[float]:
+        """Seconds of each of `count` executions, after one that is not counted: on a GPU by events in the stream."""
+        if count < 1:
+            raise ValueError(f"count is {count}; it must be 1 or more")
+        source, result, _ = self._views(a, out)
+        seconds = (c_double * count)()
+
+        def call(stream: int) -> None:
+            pointers = (source.pointer, result.pointer, stream or None)
+            L.check(L.lib.cuttPlanTime(self._handle.value, *pointers, count, seconds))
+
+        run(source, (result,), call)
+        return list(seconds)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        facts = L.PlanInfo()
+        facts.struct_size = L.ctypes.sizeof(facts)
+        L.check(L.lib.cuttPlanGetInfo(self._handle.value, byref(facts)))
+        return info_dict(facts)
+
+    def describe(self, format: str = "text") -> Any:
+        """The problem, its canonical form, the candidates and the choice: a str, or as ``'json'`` a dict."""
+        if format == "json":
+            return L.json_of(L.lib.cuttPlanDescribe, self._handle.value)
+        if format != "text":
+            raise ValueError(f"format is {format!r}; it must be 'text' or 'json'")
+        return L.text_of(L.lib.cuttPlanDescribe, self._handle.value)
+
+    def draw(self, format: str = "text") -> str:
+        """The tile of the plan's choice laid over memory, as ``'text'`` or as an ``'svg'`` image."""
+        if format not in ("text", "svg"):
+            raise ValueError(f"format is {format!r}; it must be 'text' or 'svg'")
+        return L.text_of(L.lib.cuttPlanDraw, self._handle.value, form=int(format == "svg"))
+
+    def __repr__(self) -> str:
+        info = self.info
+        return (
+            f"<cutt.Plan {self.shape} -> {self.out_shape} {self._planned.type}: {info['method']} on {info['backend']}>"
+        )
+
+
+def info_dict(facts: Any) -> dict[str, Any]:
+    """A struct of facts as a dict."""
+    names = {number: name for name, number in L.BACKENDS.items()}
+    made = {}
+    for field, *_ in facts._fields_:
+        value = getattr(facts, field)
+        if field == "backend":
+            value = names[value]
+        elif isinstance(value, bytes):
+            value = value.decode()
+        if field != "struct_size":
+            made[field] = value
+    return made

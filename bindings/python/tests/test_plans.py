@@ -1,0 +1,333 @@
+"""Plan, ContractionPlan, the cache of plans, and what tells of the machine."""
+
+import gc
+import re
+import subprocess
+import sys
+import threading
+import unittest
+import warnings
+
+import numpy as np
+
+import cutt
+from support import close, distinct, has_blas, noise, rounds, same
+
+warnings.simplefilter("ignore", RuntimeWarning)
+
+
+class Plan(unittest.TestCase):
+    def test_call(self):
+        a = distinct((4, 5, 6), "f4")
+        plan = cutt.Plan(a, (2, 0, 1))
+        self.assertEqual((plan.shape, plan.out_shape, plan.workspace), ((4, 5, 6), (6, 4, 5), 0))
+        for _ in range(3):
+            a += 1
+            self.assertTrue(same(plan(a), a.transpose(2, 0, 1)))
+        out = np.zeros((6, 4, 5), "f4")
+        self.assertIs(plan(a, out), out)
+        self.assertTrue(same(out, a.transpose(2, 0, 1)))
+        self.assertTrue(same(cutt.Plan((4, 5, 6), dtype="f4")(a), a.T))
+
+    def test_strides(self):
+        grown = distinct((8, 10), "f8")
+        a = grown[::2, ::-1]
+        plan = cutt.Plan(a, out_strides=(8, 80))
+        out = np.zeros((4, 10)).T
+        self.assertTrue(same(plan(a, out), a.T))
+        plan = cutt.Plan((4, 10), dtype="f8", strides=a.strides, alpha=2, beta=1)
+        out = np.ones((10, 4))
+        plan(a, out)
+        self.assertTrue(same(out, 2 * a.T + 1))
+        with self.assertRaisesRegex(ValueError, "must be given an out"):
+            plan(a)
+        with self.assertRaisesRegex(ValueError, "strides"):
+            plan(grown[:4], out)
+
+    def test_refused(self):
+        plan = cutt.Plan((4, 5))
+        for a in (np.zeros((5, 4)), np.zeros((4, 5), "f4"), np.zeros((5, 4)).T):
+            with self.assertRaisesRegex(ValueError, "the plan is for"):
+                plan(a)
+        with self.assertRaises(ValueError):
+            plan(np.zeros((4, 5)), np.zeros((4, 5)).T)
+        for arguments, keys, error in (
+            (((4, -5),), {}, ValueError),
+            (((4, 5),), {"dtype": "nothing"}, TypeError),
+            (((4, 5),), {"strides": (8,)}, ValueError),
+            (((4, 5),), {"out_strides": (8,)}, ValueError),
+            (((4, 5),), {"backend": "tpu"}, ValueError),
+            (((4, 5),), {"model": "mine"}, ValueError),
+            (((4, 5),), {"device": "nothing"}, ValueError),
+            (((4, 5),), {"candidate": 100000}, ValueError),
+            ((np.zeros(3),), {"dtype": "f8"}, TypeError),
+            ((np.zeros(3),), {"backend": "cuda"}, ValueError),
+        ):
+            with self.assertRaises(error, msg=(arguments, keys)):
+                cutt.Plan(*arguments, **keys)
+
+    def test_told(self):
+        plan = cutt.Plan((64, 300, 256, 3), (0, 3, 1, 2), dtype="f4", threads=1)
+        self.assertEqual(plan.info["backend"], "cpu")
+        self.assertEqual(plan.info["bytes_moved"], 2 * 4 * 64 * 300 * 256 * 3)
+        self.assertIn("canonical", plan.describe())
+        self.assertGreater(len(plan.describe("json")["candidates"]), 1)
+        self.assertIn("<svg", plan.draw("svg"))
+        self.assertTrue(plan.draw())
+        self.assertIn(plan.info["method"], repr(plan))
+        for call in (plan.describe, plan.draw):
+            with self.assertRaises(ValueError):
+                call("html")
+        there = cutt.Plan((60, 43, 37, 3), dtype="f4", device="k20x", model="paper")
+        self.assertIn("canonical", there.describe("json"))
+        with self.assertRaises((RuntimeError, ValueError)):
+            there(np.zeros((60, 43, 37, 3), "f4"))
+
+    def test_measure_and_time(self):
+        a = distinct((50, 60, 70), "f8")
+        plan = cutt.Plan(a, (1, 2, 0), measure=0.05)
+        self.assertGreater(plan.info["measured_seconds"], 0)
+        out = plan(a)
+        seconds = plan.time(a, out, 3)
+        self.assertTrue(len(seconds) == 3 and min(seconds) > 0)
+        self.assertTrue(same(cutt.Plan(a, (1, 2, 0), candidate=2)(a), a.transpose(1, 2, 0)))
+        with self.assertRaises(ValueError):
+            plan.time(a, out, 0)
+
+    def test_empty(self):
+        self.assertEqual(cutt.Plan((4, 0))(np.zeros((4, 0))).shape, (0, 4))
+
+
+class ContractionPlan(unittest.TestCase):
+    def setUp(self):
+        if not has_blas():
+            self.skipTest("no BLAS with the CBLAS interface is here")
+
+    def test_call(self):
+        random = np.random.default_rng(1)
+        for spec, left, right in (
+            ("abc,cd->abd", (4, 5, 6), (6, 7)),
+            ("...ab,...bc", (3, 4, 5), (1, 5, 2)),
+            ("aab,bc->ca", (3, 3, 4), (4, 5)),
+            ("ab,->a", (3, 4), ()),
+        ):
+            a, b = noise(random, left, "c8"), noise(random, right, "c8")
+            for plan in (cutt.ContractionPlan(spec, a, b), cutt.ContractionPlan(spec, left, right, dtype="c8")):
+                self.assertTrue(close(plan(a, b), np.asarray(np.einsum(spec, a, b)), 9))
+                self.assertEqual(plan.shape, np.einsum(spec, a, b).shape)
+
+    def test_more(self):
+        random = np.random.default_rng(2)
+        a, b = noise(random, (20, 30, 40), "f8"), noise(random, (40, 20, 50), "f8")
+        theirs = np.einsum("abc,cad->bd", a, b)
+        free = cutt.ContractionPlan("abc,cad->bd", a, b)
+        tight = cutt.ContractionPlan("abc,cad->bd", a, b, workspace_limit=1 << 12)
+        none = cutt.ContractionPlan("abc,cad->bd", a, b, workspace_limit=0, threads=1)
+        self.assertLessEqual(tight.workspace, 1 << 12)
+        self.assertEqual(none.workspace, 0)
+        for plan in (free, tight, none):
+            self.assertTrue(close(plan(a, b), theirs, 800))
+            self.assertEqual(plan.info["flops"], 2.0 * 30 * 50 * 40 * 20)
+            self.assertIn("products", plan.describe())
+            self.assertTrue(plan.describe("json") and repr(plan))
+        if free.workspace:
+            memory = np.zeros(free.workspace + 64, np.uint8)
+            memory = memory[-memory.ctypes.data % 64 :][: free.workspace]
+            self.assertTrue(close(free(a, b, workspace=memory), theirs, 800))
+            with self.assertRaises(ValueError):
+                free(a, b, workspace=memory[:-64])
+        out = np.ones((30, 50))
+        scaled = cutt.ContractionPlan("abc,cad->bd", a, b, alpha=2, beta=3, conj=(True, False))
+        self.assertIs(scaled(a, b, out), out)
+        self.assertTrue(close(out, 2 * theirs + 3, 1600))
+        times = free.time(a, b, np.zeros_like(theirs), 2)
+        self.assertTrue(len(times) == 2 and times[0]["total"] > 0)
+        self.assertEqual(len(free.time_gemm(2)), 2)
+
+    def test_refused(self):
+        plan = cutt.ContractionPlan("ab,bc", (2, 3), (3, 4))
+        for a, b in (((2, 3), (4, 3)), ((3, 3), (3, 4))):
+            with self.assertRaisesRegex(ValueError, "the plan is for"):
+                plan(np.zeros(a), np.zeros(b))
+        with self.assertRaisesRegex(ValueError, "for 1 operands"):
+            cutt.ContractionPlan("ab", (2, 3), (3, 4))
+        with self.assertRaises(TypeError):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), dtype="i8")
+        with self.assertRaisesRegex(ValueError, "provider is 'nothing"):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), provider="nothing")
+        with self.assertRaises((RuntimeError, ValueError)):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), provider="/nothing/of/this/name.so")
+        with self.assertRaises(ValueError):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), workspace_limit=-1)
+
+    def test_empty(self):
+        plan = cutt.ContractionPlan("ab,bc", (2, 0), (0, 4))
+        self.assertTrue(same(plan(np.zeros((2, 0)), np.zeros((0, 4))), np.zeros((2, 4))))
+
+
+class Cache(unittest.TestCase):
+    def test_kept(self):
+        cutt.plan_cache.clear()
+        hits, misses = cutt.plan_cache.hits, cutt.plan_cache.misses
+        a = distinct((3, 4, 5), "f8")
+        for _ in range(5):
+            cutt.transpose(a)
+        self.assertEqual((cutt.plan_cache.hits - hits, cutt.plan_cache.misses - misses), (4, 1))
+        self.assertEqual(len(cutt.plan_cache), 1)
+        cutt.transpose(a, threads=1)
+        cutt.transpose(a, alpha=2)
+        cutt.transpose(a.astype("f4"))
+        cutt.transpose(a, (0, 2, 1))
+        self.assertEqual(len(cutt.plan_cache), 5)
+        self.assertIn("5 of at most", repr(cutt.plan_cache))
+
+    def test_limit(self):
+        limit = cutt.plan_cache.limit
+        try:
+            cutt.plan_cache.limit = 3
+            for n in range(1, 20):
+                a = distinct((n, 3), "i4")
+                self.assertTrue(same(cutt.transpose(a), a.T))
+                self.assertLessEqual(len(cutt.plan_cache), 3)
+            cutt.plan_cache.limit = 0
+            self.assertTrue(same(cutt.transpose(a), a.T))
+            self.assertEqual(len(cutt.plan_cache), 0)
+        finally:
+            cutt.plan_cache.limit = limit
+
+
+class Threads(unittest.TestCase):
+    def test_at_once(self):
+        """Threads that share plans, and a cache that loses them meanwhile; results are those of one thread."""
+        blas, limit = has_blas(), cutt.plan_cache.limit
+        wrong, started = [], threading.Barrier(8)
+        shared = cutt.Plan((20, 30, 11), (2, 0, 1))
+
+        def work(seed):
+            random = np.random.default_rng(seed)
+            started.wait()
+            try:
+                for _ in range(rounds(60)):
+                    shape = tuple(int(n) for n in random.integers(1, 9, 3))
+                    a, axes = noise(random, shape, "f8"), tuple(random.permutation(3))
+                    if not same(cutt.transpose(a, axes), a.transpose(axes)):
+                        wrong.append(("transpose", shape, axes))
+                    b = noise(random, (20, 30, 11), "f8")
+                    if not same(shared(b), b.transpose(2, 0, 1)):
+                        wrong.append("plan")
+                    if blas and not close(cutt.einsum("abc,cbd->ad", a, a.T), np.einsum("abc,cbd->ad", a, a.T), 99):
+                        wrong.append(("einsum", shape))
+            except Exception as error:
+                wrong.append(error)
+
+        try:
+            cutt.plan_cache.limit = 20
+            threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            cutt.plan_cache.limit = limit
+        self.assertEqual(wrong, [])
+
+    def test_gil_is_released(self):
+        """While one thread is in the library, another runs."""
+        a = np.ones((64, 1 << 20), "f4")
+        out, ticks, done = np.empty((1 << 20, 64), "f4"), [0, 0], threading.Event()
+
+        def work():
+            for _ in range(3):
+                cutt.transpose(a, out=out, threads=1)
+                ticks[1] += 1
+            done.set()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        seen = set()
+        while not done.wait(0.0005):
+            ticks[0] += 1
+            seen.add(ticks[1])
+        thread.join()
+        self.assertGreater(ticks[0], 10)
+
+    def test_fork(self):
+        """A child of a process that has used threads goes on with one, and plans of its parent's are not waited for."""
+        program = (
+            "import os, signal, numpy as np, cutt\n"
+            "a = np.random.rand(100, 200, 300)\n"
+            "plan, single = cutt.Plan(a, threads=2), cutt.Plan(a, threads=1)\n"
+            "cutt.transpose(a, threads=2)\n"
+            "plan(a)\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    signal.alarm(60)\n"
+            "    good = (cutt.transpose(a, threads=2) == a.T).all() and (single(a) == a.T).all()\n"
+            "    good = good and (cutt.Plan(a, threads=2)(a) == a.T).all()\n"
+            "    try: plan(a)\n"
+            "    except RuntimeError as error: good = good and 'forked' in str(error)\n"
+            "    else: good = good and plan.info['threads'] == 1\n"
+            "    os._exit(0 if good else 1)\n"
+            "status = os.waitpid(child, 0)[1]\n"
+            "assert status == 0, status\n"
+            "assert (plan(a) == a.T).all()\n"
+        )
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
+
+    def test_errors_are_the_threads_own(self):
+        failures = []
+
+        def work(extent):
+            for _ in range(200):
+                square = np.zeros((extent, extent))
+                try:
+                    cutt.Plan((extent,), candidate=100000 + extent)
+                except ValueError as error:
+                    if str(100000 + extent) not in str(error):
+                        failures.append(str(error))
+                cutt.transpose(square)
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(3, 7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+
+class Machine(unittest.TestCase):
+    def test_told(self):
+        self.assertRegex(cutt.__version__, r"^\d+\.\d+\.\d+$")
+        self.assertEqual(cutt.devices()["version"], cutt.__version__)
+        names = {backend["name"]: backend["usable"] for backend in cutt.devices()["backends"]}
+        self.assertTrue(names["cpu"])
+        self.assertIn("providers", cutt.providers())
+        self.assertGreater(cutt.copy_bandwidth(1 << 24, backend="cpu", count=3), 0.1)
+        for keys in ({"backend": "tpu"}, {"nbytes": 0}, {"count": 0}):
+            with self.assertRaises(ValueError):
+                cutt.copy_bandwidth(**keys)
+        if not names.get("cuda"):
+            with self.assertRaises(RuntimeError):
+                cutt.copy_bandwidth(1 << 20, backend="cuda")
+
+    def test_no_memory(self):
+        with self.assertRaises(MemoryError):
+            cutt.copy_bandwidth(1 << 62, backend="cpu")
+
+    def test_documented(self):
+        """What is public has a docstring with its sections, and a signature that pyi-less tools can read."""
+        for name in cutt.__all__:
+            text = getattr(cutt, name).__doc__
+            self.assertTrue(text, name)
+            if name in ("transpose", "einsum", "tensordot", "permute_dims"):
+                for section in ("Parameters", "Returns", "Raises"):
+                    self.assertTrue(re.search(rf"^ *{section}\n *-+$", text, re.MULTILINE), (name, section))
+
+    def test_plans_are_destroyed(self):
+        for n in range(200):
+            cutt.Plan((n + 1, 3))
+        gc.collect()
+
+
+if __name__ == "__main__":
+    unittest.main()
