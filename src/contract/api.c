@@ -363,6 +363,31 @@ static void products_alone(const struct cuttContractionStruct *plan, cutt_contra
   c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];
 }
 
+/* Ordinary numbers from 0.5 to 1: what a product takes depends on them where they are denormal. */
+static cuttResult fill_with_numbers(const struct cuttContractionStruct *plan, void *memory, int64_t bytes) {
+  enum { PATTERN = 1 << 16 };
+  union {
+    double f64[PATTERN / sizeof(double)];
+    float f32[PATTERN / sizeof(float)];
+    uint16_t half[PATTERN / sizeof(uint16_t)];
+  } *pattern = malloc(sizeof *pattern);
+  if (!pattern) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes", sizeof *pattern);
+  const cuttType_t type = plan->contraction.type->type;
+  if (type == CUTT_F64 || type == CUTT_C64)
+    for (size_t i = 0; i < PATTERN / sizeof(double); ++i) pattern->f64[i] = 0.5 + (double)(i % 997) / 1994;
+  else if (type == CUTT_F32 || type == CUTT_C32)
+    for (size_t i = 0; i < PATTERN / sizeof(float); ++i) pattern->f32[i] = 0.5f + (float)(i % 997) / 1994;
+  else
+    for (size_t i = 0; i < PATTERN / sizeof(uint16_t); ++i)
+      pattern->half[i] = (uint16_t)(type == CUTT_F16 ? 0x3800 + i % 997 : 0x3f00 + i % 127);
+  cuttResult result = CUTT_SUCCESS;
+  for (int64_t at = 0; at < bytes && !result; at += PATTERN)
+    result = cuttMemoryCopy(plan->backend->id, (unsigned char *)memory + at, pattern,
+                            (size_t)(bytes - at < PATTERN ? bytes - at : PATTERN));
+  free(pattern);
+  return result;
+}
+
 static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
                                 double *seconds) {
   cutt_contraction c;
@@ -371,8 +396,10 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
   if (!products) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *products);
   void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
   cuttResult result = cutt_contraction_prepare(&c, plan->backend, plan->provider, plan->threads, 0, products);
-  for (int t = 0; t < CUTT_TENSORS && !result; ++t)
+  for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
     result = plan->backend->scratch_create((size_t)(c.volume[t] * c.type->bytes), &memory[t]);
+    if (!result) result = fill_with_numbers(plan, memory[t], c.volume[t] * c.type->bytes);
+  }
   if (!result) {
     request r = {.operands = {.operand = {memory[0], memory[1]}, .result = memory[2]}, .stream = stream};
     r.operands.workspace = memory[2]; /* never used: nothing is permuted */
