@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract/plan.h"
+#include "contract/context.h"
 #include "core/error.h"
 #include "core/private.h"
 
@@ -25,8 +25,6 @@ bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
                                    : "is not a plan; it must come from cuttContractionPlanCreate");
   return false;
 }
-
-static bool is_gpu(const struct cuttContractionStruct *plan) { return plan->backend->id != CUTT_BACKEND_CPU; }
 
 /* ---------------------------------------------------------------------------------------------------------------- planning */
 
@@ -59,6 +57,20 @@ static cuttResult enter(cutt_cuda_scope *scope, unsigned long long *id) {
   if (!error) return CUTT_SUCCESS;
   cutt_cuda_leave(scope);
   return cutt_cuda_failed(scope->cu, error, "asking for the current context");
+}
+
+cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_cuda_scope *scope) {
+  unsigned long long id = 0;
+  if (!cutt_contraction_on_gpu(plan)) return CUTT_SUCCESS;
+  const cuttResult result = enter(scope, &id);
+  if (result || id == plan->context) return result;
+  cutt_cuda_leave(scope);
+  return cutt_error(CUTT_INVALID_DEVICE, "the plan is for context number %llu, and the current one is number %llu",
+                    plan->context, id);
+}
+
+void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_cuda_scope *scope) {
+  if (cutt_contraction_on_gpu(plan)) cutt_cuda_leave(scope);
 }
 
 static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction_t *contraction,
@@ -155,7 +167,7 @@ static cuttResult check_overlap(const cutt_contraction *c, const void *const *te
 static cuttResult reach(const struct cuttContractionStruct *plan, const request *r, const void *memory,
                         const char *name, void **at) {
   *at = (void *)(uintptr_t)memory;
-  if (!is_gpu(plan)) return cutt_memory_look(plan->backend, memory, name);
+  if (!cutt_contraction_on_gpu(plan)) return cutt_memory_look(plan->backend, memory, name);
   const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(r->scope.cu);
   cutt_cu_address address = 0;
   if (!gpu) return CUTT_INVALID_DEVICE;
@@ -172,7 +184,7 @@ static cuttResult check_tensors(const struct cuttContractionStruct *plan, reques
     if (t != CUTT_RESULT && (c->no_terms || c->high[t] == c->low[t])) continue;
     if (!tensor[t])
       return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)", tensor_name[t]);
-    if (is_gpu(plan) && (uintptr_t)tensor[t] % (uintptr_t)c->type->bytes)
+    if (cutt_contraction_on_gpu(plan) && (uintptr_t)tensor[t] % (uintptr_t)c->type->bytes)
       return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; on a GPU it must be a multiple of the element's %d bytes",
                         tensor_name[t], tensor[t], c->type->bytes);
     const cuttResult result = reach(plan, r, tensor[t], tensor_name[t], &at[t]);
@@ -182,9 +194,13 @@ static cuttResult check_tensors(const struct cuttContractionStruct *plan, reques
   return c->no_terms ? CUTT_SUCCESS : check_overlap(c, tensor);
 }
 
-/* In order with the stream where the driver can do that. */
+/* Is memory taken and freed in order with the stream? Where the driver can do that. */
+static bool in_order(const struct cuttContractionStruct *plan, const request *r) {
+  return cutt_contraction_on_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async;
+}
+
 static cuttResult take_workspace(const struct cuttContractionStruct *plan, request *r) {
-  if (is_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async) {
+  if (in_order(plan, r)) {
     cutt_cu_address address = 0;
     const cutt_cu_result error = r->scope.cu->mem_alloc_async(&address, plan->workspace_bytes, r->stream);
     if (error) return cutt_cuda_failed(r->scope.cu, error, "taking %zu bytes of workspace", plan->workspace_bytes);
@@ -196,14 +212,14 @@ static cuttResult take_workspace(const struct cuttContractionStruct *plan, reque
 
 static void give_back(const struct cuttContractionStruct *plan, const request *r) {
   if (!r->own) return;
-  if (is_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async)
+  if (in_order(plan, r))
     r->scope.cu->mem_free_async((cutt_cu_address)(uintptr_t)r->own, r->stream);
   else
     cuttMemoryFree(plan->backend->id, r->own);
 }
 
 static cuttResult find_workspace(const struct cuttContractionStruct *plan, request *r, void *workspace, size_t bytes) {
-  const size_t alignment = is_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 64;
+  const size_t alignment = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 64;
   if (!workspace && bytes)
     return cutt_error(CUTT_INVALID_PARAMETER, "workspace is NULL and workspace_bytes is %zu; it must be 0 then", bytes);
   r->operands.workspace = (unsigned char *)(uintptr_t)plan; /* never used: offsets of 0 may be added to it */
@@ -227,7 +243,7 @@ static cuttResult find_workspace(const struct cuttContractionStruct *plan, reque
 
 static cuttResult check_stream(const struct cuttContractionStruct *plan, const request *r) {
   int status = CUTT_CU_CAPTURE_NONE;
-  if (!is_gpu(plan)) return cutt_stream_check(plan->backend, r->stream, "stream");
+  if (!cutt_contraction_on_gpu(plan)) return cutt_stream_check(plan->backend, r->stream, "stream");
   const cutt_cu_result error = r->scope.cu->stream_is_capturing(r->stream, &status);
   if (error)
     return cutt_cuda_failed(r->scope.cu, error, "asking whether stream %p is being captured", (void *)r->stream);
@@ -239,30 +255,24 @@ static cuttResult check_stream(const struct cuttContractionStruct *plan, const r
 /* Enters the plan's context; on success close_request must follow. */
 static cuttResult open_request(const struct cuttContractionStruct *plan, request *r, const void *const *tensor,
                                void *workspace, size_t bytes) {
-  unsigned long long id = 0;
-  cuttResult result = CUTT_SUCCESS;
-  if (is_gpu(plan)) {
-    result = enter(&r->scope, &id);
-    if (result) return result;
-    if (id != plan->context)
-      result = cutt_error(CUTT_INVALID_DEVICE,
-                          "the plan is for context number %llu, and the current one is number %llu", plan->context, id);
-  }
-  if (!result) result = check_stream(plan, r);
+  cuttResult result = cutt_contraction_enter(plan, &r->scope);
+  if (result) return result;
+  result = check_stream(plan, r);
   if (!result) result = check_tensors(plan, r, tensor);
   if (!result) result = find_workspace(plan, r, workspace, bytes);
-  if (result && is_gpu(plan)) cutt_cuda_leave(&r->scope);
+  if (result) cutt_contraction_leave(plan, &r->scope);
   return result;
 }
 
 static void close_request(const struct cuttContractionStruct *plan, const request *r) {
   give_back(plan, r);
-  if (is_gpu(plan)) cutt_cuda_leave(&r->scope);
+  cutt_contraction_leave(plan, &r->scope);
 }
 
-static cuttResult run(const struct cuttContractionStruct *plan, const request *r, cutt_steps *steps) {
-  return is_gpu(plan) ? cutt_contraction_run_gpu(plan, &r->operands, r->stream, steps)
-                      : cutt_contraction_run_cpu(plan, &r->operands, steps);
+cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,
+                                cudaStream_t stream, cutt_steps *steps) {
+  return cutt_contraction_on_gpu(plan) ? cutt_contraction_run_gpu(plan, operands, stream, steps)
+                                       : cutt_contraction_run_cpu(plan, operands, steps);
 }
 
 cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
@@ -272,7 +282,7 @@ cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, 
   request r = {.stream = stream};
   cuttResult code = open_request(plan, &r, tensor, workspace, workspace_bytes);
   if (code) return code;
-  code = run(plan, &r, NULL);
+  code = cutt_contraction_run(plan, &r.operands, stream, NULL);
   close_request(plan, &r);
   return code;
 }
@@ -289,27 +299,21 @@ cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContract
 
 /* ------------------------------------------------------------------------------------------------------------------ timing */
 
-typedef struct execution {
-  const struct cuttContractionStruct *plan;
-  const request *r;
-} execution;
-
-static cuttResult run_execution(const void *what, cudaStream_t stream) {
-  const execution *e = what;
-  (void)stream; /* the request's */
-  return run(e->plan, e->r, NULL);
+cuttResult cutt_execution_run(const void *execution, cudaStream_t stream) {
+  const cutt_execution *e = execution;
+  return cutt_contraction_run(e->plan, e->operands, stream, NULL);
 }
 
 static cuttResult time_once(const struct cuttContractionStruct *plan, const request *r, cuttContractionTimes_t *times) {
-  const execution what = {plan, r};
+  const cutt_execution what = {plan, &r->operands};
   cutt_steps steps = {0, 0};
   cuttResult result = CUTT_SUCCESS;
-  if (is_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
-    result = plan->backend->time(&(cutt_work){run_execution, &what}, r->stream, 1, &times->total);
-    if (!result) result = run(plan, r, &steps);
+  if (cutt_contraction_on_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
+    result = plan->backend->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
+    if (!result) result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
   } else {
     const double start = cutt_clock();
-    result = run(plan, r, &steps);
+    result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
     times->total = cutt_clock() - start;
   }
   times->permute = steps.permute;
@@ -317,7 +321,7 @@ static cuttResult time_once(const struct cuttContractionStruct *plan, const requ
   return result;
 }
 
-static cuttResult check_count(int count, const void *list, const char *name) {
+cuttResult cutt_contraction_check_count(int count, const void *list, const char *name) {
   if (count < 1) return cutt_error(CUTT_INVALID_PARAMETER, "count is %d; it must be 1 or more", count);
   if (list) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to count = %d of them", name, count);
@@ -327,7 +331,7 @@ cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, con
                                void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
                                cuttContractionTimes_t *times) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  cuttResult code = check_count(count, times, "times");
+  cuttResult code = cutt_contraction_check_count(count, times, "times");
   if (code) return code;
   const void *const tensor[CUTT_TENSORS] = {left, right, result};
   request r = {.stream = stream};
@@ -340,102 +344,6 @@ cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, con
   return code;
 }
 
-/* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
-static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
-  int64_t size[CUTT_ROLES];
-  *c = plan->contraction;
-  cutt_contraction_sizes(c, size);
-  const cutt_group group[CUTT_ROLES] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K, CUTT_GROUP_BATCH};
-  const int64_t m = size[CUTT_ROLE_M], n = size[CUTT_ROLE_N], k = size[CUTT_ROLE_K];
-  const int64_t stride[CUTT_ROLES][CUTT_TENSORS] = {{1, 0, 1}, {0, k, m}, {m, 1, 0}, {m * k, k * n, m * n}};
-  c->modes = 0;
-  for (int role = 0; role < CUTT_ROLES; ++role) {
-    if (size[role] == 1) continue;
-    cutt_contract_mode *mode = &c->mode[c->modes++];
-    *mode = (cutt_contract_mode){.group = group[role], .extent = size[role]};
-    memcpy(mode->stride, stride[role], sizeof mode->stride);
-  }
-  c->conjugate[0] = c->conjugate[1] = false;
-  c->beta_is_zero = true;
-  memset(c->beta, 0, sizeof c->beta);
-  c->volume[CUTT_LEFT] = m * k * size[CUTT_ROLE_BATCH];
-  c->volume[CUTT_RIGHT] = k * n * size[CUTT_ROLE_BATCH];
-  c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];
-}
-
-/* Ordinary numbers from 0.5 to 1: what a product takes depends on them where they are denormal. */
-static cuttResult fill_with_numbers(const struct cuttContractionStruct *plan, void *memory, int64_t bytes) {
-  enum { PATTERN = 1 << 16 };
-  union {
-    double f64[PATTERN / sizeof(double)];
-    float f32[PATTERN / sizeof(float)];
-    uint16_t half[PATTERN / sizeof(uint16_t)];
-  } *pattern = malloc(sizeof *pattern);
-  if (!pattern) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes", sizeof *pattern);
-  const cuttType_t type = plan->contraction.type->type;
-  if (type == CUTT_F64 || type == CUTT_C64)
-    for (size_t i = 0; i < PATTERN / sizeof(double); ++i) pattern->f64[i] = 0.5 + (double)(i % 997) / 1994;
-  else if (type == CUTT_F32 || type == CUTT_C32)
-    for (size_t i = 0; i < PATTERN / sizeof(float); ++i) pattern->f32[i] = 0.5f + (float)(i % 997) / 1994;
-  else
-    for (size_t i = 0; i < PATTERN / sizeof(uint16_t); ++i)
-      pattern->half[i] = (uint16_t)(type == CUTT_F16 ? 0x3800 + i % 997 : 0x3f00 + i % 127);
-  cuttResult result = CUTT_SUCCESS;
-  for (int64_t at = 0; at < bytes && !result; at += PATTERN)
-    result = cuttMemoryCopy(plan->backend->id, (unsigned char *)memory + at, pattern,
-                            (size_t)(bytes - at < PATTERN ? bytes - at : PATTERN));
-  free(pattern);
-  return result;
-}
-
-static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
-                                double *seconds) {
-  cutt_contraction c;
-  products_alone(plan, &c);
-  struct cuttContractionStruct *products = calloc(1, sizeof *products);
-  if (!products) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *products);
-  void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
-  cuttResult result = cutt_contraction_prepare(&c, plan->backend, plan->provider, plan->threads, 0, products);
-  for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
-    result = plan->backend->scratch_create((size_t)(c.volume[t] * c.type->bytes), &memory[t]);
-    if (!result) result = fill_with_numbers(plan, memory[t], c.volume[t] * c.type->bytes);
-  }
-  if (!result) {
-    request r = {.operands = {.operand = {memory[0], memory[1]}, .result = memory[2]}, .stream = stream};
-    r.operands.workspace = memory[2]; /* never used: nothing is permuted */
-    const execution what = {products, &r};
-    const cutt_work work = {run_execution, &what};
-    result = plan->backend->time(&work, stream, 1, seconds);
-    if (!result) result = plan->backend->time(&work, stream, count, seconds);
-  }
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (memory[t]) plan->backend->scratch_release(memory[t]);
-  cutt_contraction_release(products);
-  free(products);
-  return result;
-}
-
-cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count, double *seconds) {
-  if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  cuttResult result = check_count(count, seconds, "seconds");
-  if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
-  if (result) return result;
-  if (plan->asked.empty || plan->asked.no_terms) {
-    for (int i = 0; i < count; ++i) seconds[i] = 0;
-    return CUTT_SUCCESS;
-  }
-  if (!is_gpu(plan)) return time_products(plan, stream, count, seconds);
-  cutt_cuda_scope scope;
-  unsigned long long id = 0;
-  result = enter(&scope, &id);
-  if (result) return result;
-  result = id == plan->context
-               ? time_products(plan, stream, count, seconds)
-               : cutt_error(CUTT_INVALID_DEVICE, "the plan is for another context than the current one");
-  cutt_cuda_leave(&scope);
-  return result;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- what it is */
 
 cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info) {
@@ -446,15 +354,11 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "info->struct_size is %zu; it must be set to sizeof(cuttContractionInfo_t), %zu", size,
                       sizeof *info);
-  const cutt_contraction *c = &plan->contraction;
   const cutt_piece *piece = plan->kind[0];
   int64_t extent[CUTT_ROLES];
-  cutt_contraction_sizes(c, extent);
-  const double m = (double)extent[CUTT_ROLE_M], n = (double)extent[CUTT_ROLE_N], k = (double)extent[CUTT_ROLE_K];
-  const double batch = (double)extent[CUTT_ROLE_BATCH];
+  cutt_contraction_sizes(&plan->contraction, extent);
   const double left = (double)plan->asked.volume[CUTT_LEFT], right = (double)plan->asked.volume[CUTT_RIGHT];
   const double volume = (double)plan->asked.volume[CUTT_RESULT];
-  const bool none = plan->asked.empty || plan->asked.no_terms;
   cuttContractionInfo_t own = {
       .struct_size = size,
       .backend = plan->backend->id,
@@ -464,9 +368,9 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .n = extent[CUTT_ROLE_N],
       .k = extent[CUTT_ROLE_K],
       .batch = extent[CUTT_ROLE_BATCH],
-      .pieces = none ? 0 : plan->cost.units * plan->cost.terms,
+      .pieces = piece ? plan->cost.units * plan->cost.terms : 0,
       .workspace_bytes = plan->workspace_bytes,
-      .flops = none ? 0 : cutt_flops_each(c) * m * n * k * batch,
+      .flops = cutt_plan_flops(plan),
       .intensity = volume + left + right > 0 ? 2 * sqrt(volume * left * right) / (volume + left + right) : 0,
       .predicted_seconds = cutt_plan_seconds(plan),
       .predicted_permute_seconds = cutt_plan_permute_seconds(plan),

@@ -24,6 +24,7 @@
 #include "contract/cblas.h"
 #include "contract/pieces.h"
 #include "core/error.h"
+#include "core/types.h"
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, CONJUGATE_TRANSPOSE = 113 };
 
@@ -104,16 +105,14 @@ static void end(const cutt_provider *provider, void *session) {
 
 /* --------------------------------------------------------------------------------------------------------- products */
 
-static bool is_complex(cuttType_t type) { return type == CUTT_C32 || type == CUTT_C64; }
-
 static bool is_zero(cuttType_t type, const void *scalar) {
   float f[2] = {0, 0};
   double d[2] = {0, 0};
   if (cutt_gemm_single(type)) {
-    memcpy(f, scalar, cutt_gemm_bytes(type));
+    memcpy(f, scalar, (size_t)cutt_type_lookup(type)->bytes);
     return f[0] == 0 && f[1] == 0;
   }
-  memcpy(d, scalar, cutt_gemm_bytes(type));
+  memcpy(d, scalar, (size_t)cutt_type_lookup(type)->bytes);
   return d[0] == 0 && d[1] == 0;
 }
 
@@ -160,7 +159,7 @@ static void call_gemv(const cutt_cblas *library, const block *p, const product_w
   const int op = cblas_op(v->op), length = v->op == CUTT_OP_N ? v->rows : v->columns;
   /* Not all of them keep to "beta 0: not read" here: NaN times 0 has come out as NaN. */
   if (is_zero(p->type, p->beta)) {
-    const size_t bytes = cutt_gemm_bytes(p->type), step = bytes * (size_t)v->incy;
+    const size_t bytes = (size_t)cutt_type_lookup(p->type)->bytes, step = bytes * (size_t)v->incy;
     for (int i = 0; i < length; ++i) memset((char *)p->c + step * (size_t)i, 0, bytes);
   }
   switch (p->type) {
@@ -219,7 +218,7 @@ static void multiply(const cutt_cblas *library, const block *p) {
 }
 
 static cuttResult multiply_piece(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
-  const bool real = !is_complex(on->type);
+  const bool real = !cutt_type_lookup(on->type)->complex;
   const block p = {.type = on->type,
                    .op_a = real && g->op_a == CUTT_OP_C ? CUTT_OP_T : g->op_a,
                    .op_b = real && g->op_b == CUTT_OP_C ? CUTT_OP_T : g->op_b,

@@ -12,18 +12,11 @@
 #include <strings.h>
 
 #include "contract/cblas.h"
-#include "contract/provider.h"
+#include "contract/library.h"
 
 static cutt_cblas *libraries; /* all that were loaded; see cutt_cblas_load for who may write it */
 
 /* -------------------------------------------------------------------------------------- what a library says of itself */
-
-/* By way of memcpy, since C has no conversion from an object's address to a function's. */
-static bool find_symbol(void *handle, const char *name, void *function) {
-  void *symbol = dlsym(handle, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
 
 /* What the processor has, of what libraries have kernels for. */
 static bool has_avx512(void) {
@@ -110,14 +103,14 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
   char *(*get_config)(void) = NULL;
   char *(*get_core)(void) = NULL;
   int (*get_parallel)(void) = NULL;
-  find_symbol(handle, "openblas_get_config", &get_config);
+  cutt_library_find(handle, "openblas_get_config", &get_config);
   const char *config = get_config ? get_config() : "";
   if (strstr(config, "USE64BITINT")) {
     snprintf(refusal->why, sizeof refusal->why,
              "%s is an OpenBLAS with integers of 64 bits; one with the usual ones of 32 is needed", library->base.path);
     return false;
   }
-  const int parallel = find_symbol(handle, "openblas_get_parallel", &get_parallel) ? get_parallel() : 1;
+  const int parallel = cutt_library_find(handle, "openblas_get_parallel", &get_parallel) ? get_parallel() : 1;
   library->base.one_at_a_time = parallel == 0;
   if (parallel != 1) library->set_threads = NULL;
   if (parallel != 2) library->openmps = 0;
@@ -126,7 +119,7 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
            parallel == 2   ? "OpenMP"
            : parallel == 0 ? "without threads"
                            : "pthreads");
-  if (find_symbol(handle, "openblas_get_corename", &get_core)) {
+  if (cutt_library_find(handle, "openblas_get_corename", &get_core)) {
     snprintf(library->base.kernels, sizeof library->base.kernels, "%s", get_core());
   }
   cure_openblas(&library->base, config);
@@ -139,20 +132,21 @@ static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refus
   const char *(*name_of)(int id) = NULL;
   void (*initialise)(void) = NULL;
   int64_t (*get_int_bits)(void) = NULL;
-  if (find_symbol(handle, "bli_info_get_blas_int_type_size", &get_int_bits) && get_int_bits() == 64) {
+  if (cutt_library_find(handle, "bli_info_get_blas_int_type_size", &get_int_bits) && get_int_bits() == 64) {
     snprintf(refusal->why, sizeof refusal->why,
              "%s is a BLIS with integers of 64 bits; one with the usual ones of 32 is needed", library->base.path);
     return false;
   }
   library->set_in_calls = library->set_threads_64 != NULL;
   library->openmps = 0; /* it asks for its number of threads by name */
-  if (find_symbol(handle, "bli_info_get_version_str", &get_version)) {
+  if (cutt_library_find(handle, "bli_info_get_version_str", &get_version)) {
     snprintf(library->base.version, sizeof library->base.version, "%s", get_version());
   }
   /* Asked for its kernels before it has initialised itself, it ends the process if BLIS_ARCH_TYPE is set. */
-  if (!find_symbol(handle, "bli_init", &initialise)) return true;
+  if (!cutt_library_find(handle, "bli_init", &initialise)) return true;
   initialise();
-  if (!find_symbol(handle, "bli_arch_query_id", &query_id) || !find_symbol(handle, "bli_arch_string", &name_of)) {
+  if (!cutt_library_find(handle, "bli_arch_query_id", &query_id) ||
+      !cutt_library_find(handle, "bli_arch_string", &name_of)) {
     return true;
   }
   const int picked = query_id();
@@ -175,9 +169,9 @@ static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refus
 
 static void describe_mkl(cutt_cblas *library, void *handle) {
   void (*get_version)(char *buffer, int size) = NULL;
-  find_symbol(handle, "MKL_Set_Num_Threads_Local", &library->set_threads_local);
-  if (!find_symbol(handle, "MKL_Get_Version_String", &get_version) &&
-      !find_symbol(handle, "mkl_get_version_string", &get_version)) {
+  cutt_library_find(handle, "MKL_Set_Num_Threads_Local", &library->set_threads_local);
+  if (!cutt_library_find(handle, "MKL_Get_Version_String", &get_version) &&
+      !cutt_library_find(handle, "mkl_get_version_string", &get_version)) {
     return;
   }
   char text[256] = "";
@@ -198,8 +192,8 @@ static void find_openmp(cutt_cblas *library, void *handle) {
   void *const places[] = {RTLD_DEFAULT, handle};
   for (int i = 0; i < 2; ++i) {
     cutt_openmp found = {NULL, NULL};
-    if (!find_symbol(places[i], "omp_get_max_threads", &found.get) ||
-        !find_symbol(places[i], "omp_set_num_threads", &found.set)) {
+    if (!cutt_library_find(places[i], "omp_get_max_threads", &found.get) ||
+        !cutt_library_find(places[i], "omp_set_num_threads", &found.set)) {
       continue;
     }
     if (library->openmps && library->openmp[0].set == found.set) continue;
@@ -208,8 +202,8 @@ static void find_openmp(cutt_cblas *library, void *handle) {
 }
 
 static void find_thread_number(cutt_cblas *library, void *handle) {
-  if (find_symbol(handle, "bli_thread_get_num_threads", &library->get_threads_64) &&
-      find_symbol(handle, "bli_thread_set_num_threads", &library->set_threads_64)) {
+  if (cutt_library_find(handle, "bli_thread_get_num_threads", &library->get_threads_64) &&
+      cutt_library_find(handle, "bli_thread_set_num_threads", &library->set_threads_64)) {
     return;
   }
   library->get_threads_64 = NULL;
@@ -217,8 +211,8 @@ static void find_thread_number(cutt_cblas *library, void *handle) {
   static const char *const names[][2] = {{"openblas_get_num_threads", "openblas_set_num_threads"},
                                          {"flexiblas_get_num_threads", "flexiblas_set_num_threads"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    if (find_symbol(handle, names[i][0], &library->get_threads) &&
-        find_symbol(handle, names[i][1], &library->set_threads)) {
+    if (cutt_library_find(handle, names[i][0], &library->get_threads) &&
+        cutt_library_find(handle, names[i][1], &library->set_threads)) {
       return;
     }
   }
@@ -227,35 +221,19 @@ static void find_thread_number(cutt_cblas *library, void *handle) {
 }
 
 static void find_products(cutt_cblas *library, void *handle) {
-  find_symbol(handle, "cblas_sgemm", &library->sgemm);
-  find_symbol(handle, "cblas_dgemm", &library->dgemm);
-  find_symbol(handle, "cblas_cgemm", &library->cgemm);
-  find_symbol(handle, "cblas_zgemm", &library->zgemm);
-  find_symbol(handle, "cblas_sgemv", &library->sgemv);
-  find_symbol(handle, "cblas_dgemv", &library->dgemv);
-  find_symbol(handle, "cblas_cgemv", &library->cgemv);
-  find_symbol(handle, "cblas_zgemv", &library->zgemv);
-}
-
-/* The file that a function is in, without links on the way. */
-static void find_path(void *function, const char *file, char *path, size_t size) {
-  Dl_info info;
-  const char *name = function && dladdr(function, &info) && info.dli_fname ? info.dli_fname : file;
-  char *real = realpath(name, NULL);
-  snprintf(path, size, "%s", real ? real : name);
-  free(real);
+  cutt_library_find(handle, "cblas_sgemm", &library->sgemm);
+  cutt_library_find(handle, "cblas_dgemm", &library->dgemm);
+  cutt_library_find(handle, "cblas_cgemm", &library->cgemm);
+  cutt_library_find(handle, "cblas_zgemm", &library->zgemm);
+  cutt_library_find(handle, "cblas_sgemv", &library->sgemv);
+  cutt_library_find(handle, "cblas_dgemv", &library->dgemv);
+  cutt_library_find(handle, "cblas_cgemv", &library->cgemv);
+  cutt_library_find(handle, "cblas_zgemv", &library->zgemv);
 }
 
 cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
-  *refusal = (cutt_refusal){.missing = false};
-  void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | (resident ? RTLD_NOLOAD : 0));
-  if (!handle) {
-    const char *text = resident ? NULL : dlerror();
-    refusal->missing = !text || (strstr(text, "No such file") && strstr(text, file));
-    snprintf(refusal->why, sizeof refusal->why, refusal->missing ? "%s was not found" : "%s can't be loaded: %s", file,
-             text ? text : "");
-    return NULL;
-  }
+  void *handle = cutt_library_open(file, resident, refusal);
+  if (!handle) return NULL;
   void *dgemm = dlsym(handle, "cblas_dgemm");
   for (cutt_cblas *known = libraries; known; known = known->next) {
     void *its = NULL;
@@ -278,7 +256,7 @@ cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *re
   }
   cutt_cblas_table(library);
   library->base.name = kind_of(handle);
-  find_path(dgemm, file, library->base.path, sizeof library->base.path);
+  cutt_library_path(dgemm, file, library->base.path, sizeof library->base.path);
   find_products(library, handle);
   find_thread_number(library, handle);
   find_openmp(library, handle);

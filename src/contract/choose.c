@@ -62,7 +62,7 @@ static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_wa
     cuttPlan_t permute = NULL;
     cuttPlanInfo_t info = {.struct_size = sizeof info};
     cuttResult result =
-        cutt_piece_permutation(c, &e->way, &view, (cutt_tensor)t, plan->backend->id, plan->threads, &permute);
+        cutt_piece_permutation(c, &e->way, &view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
     if (!result) result = cuttPlanGetInfo(permute, &info);
     cuttPlanDestroy(permute);
     if (result) return result;

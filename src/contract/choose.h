@@ -25,6 +25,6 @@ cuttResult cutt_way_choose(struct cuttContractionStruct *plan, int64_t limit);
 
 /* A plan that packs a view's part of L or R, or brings D's part from where it is packed, at these threads. */
 cuttResult cutt_piece_permutation(const cutt_contraction *contraction, const cutt_way *way, const cutt_view *view,
-                                  cutt_tensor t, cuttBackend_t backend, int threads, cuttPlan_t *made);
+                                  cutt_tensor t, const cutt_backend *backend, int threads, cuttPlan_t *made);
 
 #endif

@@ -186,14 +186,15 @@ void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_way
     for (int t = 0; t < CUTT_TENSORS; ++t)
       if (cutt_way_holds(c, way, (cutt_tensor)t, i)) n.volume[t] *= (double)c->mode[i].extent;
   }
-  int64_t own = 0, shared = 0;
+  int64_t shared = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cost->packed_bytes[t] = cutt_aligned(n.view.packed[t] * c->type->bytes);
-    *(cutt_way_stays(c, way, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &own) += cost->packed_bytes[t];
+    *(cutt_way_stays(c, way, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &cost->piece_bytes) +=
+        cost->packed_bytes[t];
   }
   cost->spread = !r->gpu && r->threads > 1 && cost->units >= 2 * r->threads;
-  cost->workspace = shared + own * (cost->spread ? r->threads : 1);
-  n.in_cache = r->cache_bytes > 0 && own > 0 && own <= r->cache_bytes;
+  cost->workspace = shared + cost->piece_bytes * (cost->spread ? r->threads : 1);
+  n.in_cache = r->cache_bytes > 0 && cost->piece_bytes > 0 && cost->piece_bytes <= r->cache_bytes;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (way->packed[t]) cost->permute[t] = permute_seconds(c, r, way, &n, (cutt_tensor)t);
     cost->seconds += cost->permute[t];

@@ -35,7 +35,8 @@ typedef struct cutt_cost {
   double seconds;               /* of an execution */
   double permute[CUTT_TENSORS]; /* the part of it for each tensor */
   double multiply;
-  int64_t packed_bytes[CUTT_TENSORS]; /* of the packed piece of each tensor */
+  int64_t packed_bytes[CUTT_TENSORS]; /* of the packed piece of each tensor, */
+  int64_t piece_bytes;                /* and of all that belong to one piece of D and are not packed once for all */
   int64_t units;                      /* pieces of D: what threads may share; >= 1 */
   int64_t terms;                      /* pieces of K that each unit sums up */
   bool spread;                        /* units are spread over threads, each with workspace of its own */

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/library.h"
 #include "contract/pieces.h"
-#include "contract/provider.h"
 #include "core/error.h"
 #include "core/private.h"
 
@@ -299,13 +299,6 @@ static bool takes(const cutt_provider *provider, cuttType_t type) {
 
 /* ---------------------------------------------------------------------------------------------------------- loading */
 
-/* By way of memcpy, since C has no conversion from an object's address to a function's. */
-static bool find_symbol(void *library, const char *name, void *function) {
-  void *symbol = dlsym(library, name);
-  memcpy(function, &symbol, sizeof symbol);
-  return symbol != NULL;
-}
-
 /* The first symbol that it lacks, or NULL. */
 static const char *find_all(cublas *library, void *handle) {
   const struct {
@@ -319,41 +312,29 @@ static const char *find_all(cublas *library, void *handle) {
                 {"cublasGemmEx", &library->gemm},
                 {"cublasGemmStridedBatchedEx", &library->gemm_batched}};
   for (size_t i = 0; i < sizeof needed / sizeof *needed; ++i) {
-    if (!find_symbol(handle, needed[i].name, needed[i].function)) return needed[i].name;
+    if (!cutt_library_find(handle, needed[i].name, needed[i].function)) return needed[i].name;
   }
-  find_symbol(handle, "cublasGemmEx_64", &library->gemm_64);
-  find_symbol(handle, "cublasGemmStridedBatchedEx_64", &library->gemm_batched_64);
-  find_symbol(handle, "cublasGetStatusString", &library->text_of);
+  cutt_library_find(handle, "cublasGemmEx_64", &library->gemm_64);
+  cutt_library_find(handle, "cublasGemmStridedBatchedEx_64", &library->gemm_batched_64);
+  cutt_library_find(handle, "cublasGetStatusString", &library->text_of);
   return NULL;
 }
 
 static void describe(cublas *library, void *handle, const char *file) {
   cublas_status (*get_property)(int which, int *value) = NULL;
   int version[3] = {0, 0, 0};
-  if (find_symbol(handle, "cublasGetProperty", &get_property)) {
+  if (cutt_library_find(handle, "cublasGetProperty", &get_property)) {
     for (int i = 0; i < 3; ++i) {
       if (get_property(i, &version[i])) version[i] = 0;
     }
     snprintf(library->base.version, sizeof library->base.version, "%d.%d.%d", version[0], version[1], version[2]);
   }
-  void *symbol = dlsym(handle, "cublasCreate_v2");
-  Dl_info info;
-  const char *name = dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : file;
-  char *real = realpath(name, NULL);
-  snprintf(library->base.path, sizeof library->base.path, "%s", real ? real : name);
-  free(real);
+  cutt_library_path(dlsym(handle, "cublasCreate_v2"), file, library->base.path, sizeof library->base.path);
 }
 
 static cublas *load(const char *file, bool resident, cutt_refusal *refusal) {
-  *refusal = (cutt_refusal){.missing = false};
-  void *handle = dlopen(file, RTLD_NOW | RTLD_LOCAL | (resident ? RTLD_NOLOAD : 0));
-  if (!handle) {
-    const char *text = resident ? NULL : dlerror();
-    refusal->missing = !text || (strstr(text, "No such file") && strstr(text, file));
-    snprintf(refusal->why, sizeof refusal->why, refusal->missing ? "%s was not found" : "%s can't be loaded: %s", file,
-             text ? text : "");
-    return NULL;
-  }
+  void *handle = cutt_library_open(file, resident, refusal);
+  if (!handle) return NULL;
   cublas *library = calloc(1, sizeof *library);
   if (!library || pthread_mutex_init(&library->lock, NULL)) {
     snprintf(refusal->why, sizeof refusal->why, "out of memory: %zu bytes for %s", sizeof *library, file);

@@ -49,19 +49,11 @@ static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt
   way->n_outside = true;
 }
 
-static int64_t piece(const cutt_contraction *c, const cutt_way *way, const cutt_cost *cost) {
-  int64_t bytes = 0;
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (t == CUTT_RESULT || !cutt_way_stays(c, way, (cutt_tensor)t)) bytes += cost->packed_bytes[t];
-  return bytes;
-}
-
 bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t piece_bytes, cutt_way *way,
               cutt_cost *cost) {
   cost_best_order(c, r, way, cost);
   for (;;) {
-    const int64_t now = piece(c, way, cost);
-    if (cost->workspace <= limit && now <= piece_bytes) return isfinite(cost->seconds);
+    if (cost->workspace <= limit && cost->piece_bytes <= piece_bytes) return isfinite(cost->seconds);
     cutt_way best_way = *way;
     cutt_cost best = {.seconds = INFINITY};
     double best_worth = INFINITY;
@@ -75,7 +67,7 @@ bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int
       cost_best_order(c, r, &tried, &cost_of);
       /* Seconds more for a byte less; of those that save nothing yet, the cheapest. */
       const int64_t saved =
-          cost->workspace > limit ? cost->workspace - cost_of.workspace : now - piece(c, &tried, &cost_of);
+          cost->workspace > limit ? cost->workspace - cost_of.workspace : cost->piece_bytes - cost_of.piece_bytes;
       const double more = cost_of.seconds - cost->seconds;
       double worth = saved > 0 ? (more > 0 ? more / (double)saved : more) : 1.0 + cost_of.seconds;
       if (!isfinite(worth)) continue;

@@ -5,6 +5,7 @@
 
 #include "contract/plan.h"
 #include "core/error.h"
+#include "core/private.h"
 
 static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
@@ -23,10 +24,17 @@ double cutt_plan_seconds(const struct cuttContractionStruct *plan) {
 }
 
 int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
-  int64_t count = plan->cost.units * plan->cost.terms;
   const cutt_piece *piece = plan->kind[0];
-  for (int i = 0; piece && i < piece->loops + piece->sums; ++i) count *= piece->loop[i].extent;
-  return count;
+  return piece ? plan->cost.units * plan->cost.terms * piece->products * piece->additions : 0;
+}
+
+double cutt_plan_flops(const struct cuttContractionStruct *plan) {
+  if (plan->asked.empty || plan->asked.no_terms) return 0;
+  int64_t size[CUTT_ROLES];
+  double flops = cutt_flops_each(&plan->contraction);
+  cutt_contraction_sizes(&plan->contraction, size);
+  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
+  return flops;
 }
 
 static bool has_pieces(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
@@ -119,20 +127,18 @@ static void add_products(const struct cuttContractionStruct *plan, cutt_text *te
     cutt_text_add(text, "%s %s in chunks of %" PRId64, i ? "," : "", plan->contraction.mode[plan->cut[i].mode].name,
                   plan->cut[i].chunk);
   if (plan->cost.spread) cutt_text_add(text, "; each thread has pieces of its own");
-  if (plan->turns == 2 && plan->rates.gpu) cutt_text_add(text, "; one is permuted while another is multiplied");
+  if (plan->turns == 2 && cutt_contraction_on_gpu(plan))
+    cutt_text_add(text, "; one is permuted while another is multiplied");
   cutt_text_add(text, "\n");
 }
 
 static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
   const double seconds = cutt_plan_seconds(plan), permute = cutt_plan_permute_seconds(plan);
-  int64_t size[CUTT_ROLES];
-  double flops = cutt_flops_each(&plan->contraction);
-  cutt_contraction_sizes(&plan->contraction, size);
-  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
   cutt_text_add(text, "predicted     %s", duration(seconds, &c));
   if (seconds > 0)
-    cutt_text_add(text, ", %.1f GFLOP/s, %.0f%% of it permuting", 1e-9 * flops / seconds, 100 * permute / seconds);
+    cutt_text_add(text, ", %.1f GFLOP/s, %.0f%% of it permuting", 1e-9 * cutt_plan_flops(plan) / seconds,
+                  100 * permute / seconds);
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (plan->cost.permute[t] > 0)
       cutt_text_add(text, "; %c %s", tensor_letter[t], duration(plan->cost.permute[t], &c));
@@ -143,7 +149,8 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
   cell c;
   const cutt_provider *provider = plan->provider;
   cutt_text_add(text, "contraction   of %s on %s", plan->asked.type->name, plan->backend->name);
-  if (!plan->rates.gpu) cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
+  if (!cutt_contraction_on_gpu(plan))
+    cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
   cutt_text_add(text, ", products by %s%s%s%s\n", provider->name, provider->kernels[0] ? " (" : "", provider->kernels,
                 provider->kernels[0] ? ")" : "");
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
@@ -242,8 +249,8 @@ cuttResult cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t form
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
   if (format != CUTT_TEXT && format != CUTT_JSON)
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  if (!buffer && size)
-    return cutt_error(CUTT_INVALID_PARAMETER, "buffer is NULL and size is %zu; it must be 0 then", size);
+  const cuttResult result = cutt_describe_check(buffer, size);
+  if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_TEXT)
     describe_text(plan, &text);

@@ -3,6 +3,7 @@
 
 #include "contract/provider.h"
 #include "core/error.h"
+#include "core/private.h"
 
 /* Flops per second in both types; 0: not measured. */
 typedef struct speed {
@@ -103,9 +104,8 @@ cuttResult cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size,
   if (format != CUTT_TEXT && format != CUTT_JSON) {
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
   }
-  if (!buffer && size > 0) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "buffer is NULL and size is %zu; it may be NULL when size is 0", size);
-  }
+  const cuttResult result = cutt_describe_check(buffer, size);
+  if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_JSON) {
     describe_json(&text);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "contract/pieces.h"
 #include "contract/plan.h"
 #include "core/error.h"
 #include "core/private.h"
@@ -64,10 +65,9 @@ static cuttResult multiply_block(const execution *e, const cutt_piece *piece, co
 static cuttResult multiply_turn(const execution *e, const cutt_piece *piece, const matrices *at, int64_t turn,
                                 const block *b, const void *beta) {
   const int64_t bytes = e->plan->contraction.type->bytes;
-  int64_t base[CUTT_TENSORS], offset[CUTT_TENSORS], sums = 1;
+  int64_t base[CUTT_TENSORS], offset[CUTT_TENSORS];
   cutt_loops_offset(piece->loop, piece->loops, turn, base);
-  for (int i = 0; i < piece->sums; ++i) sums *= piece->loop[piece->loops + i].extent;
-  for (int64_t s = 0; s < sums; ++s) {
+  for (int64_t s = 0; s < piece->additions; ++s) {
     cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, offset);
     const matrices here = {
         {at->operand[0] + (base[0] + offset[0]) * bytes, at->operand[1] + (base[1] + offset[1]) * bytes},
@@ -134,7 +134,7 @@ enum { PARTIAL_BYTES = 32768, LEAST_SUM = 256 };
 /* c += partial, m x n. */
 static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *partial, void *c, int64_t ldc) {
   const int64_t numbers = type->complex ? 2 : 1;
-  const bool is_double = type->type == CUTT_F64 || type->type == CUTT_C64;
+  const bool is_double = !cutt_gemm_single(type->type);
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < m * numbers; ++i) {
       const int64_t from = column * m * numbers + i, to = column * ldc * numbers + i;
@@ -291,7 +291,7 @@ static cuttResult do_pieces(const execution *e, cutt_steps *steps) {
   double since = steps ? cutt_clock() : 0;
   for (int t = 0; t < 2 && !result; ++t)
     if (plan->stays[t])
-      result = cuttPlanExecute(cutt_plan_piece(plan)->permute[t], e->operands->operand[t],
+      result = cuttPlanExecute(plan->kind[0]->permute[t], e->operands->operand[t],
                                e->operands->workspace + plan->shared_offset[t], NULL);
   if (steps) take_time(&steps->permute, &since);
   if (result) return result;

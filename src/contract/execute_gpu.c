@@ -10,17 +10,19 @@
 #include "core/error.h"
 #include "core/private.h"
 
+/* Of each turn, in use only with two streams; and of a step that is timed. */
+enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };
+
 typedef struct run {
   const struct cuttContractionStruct *plan;
   const cutt_operands *operands;
   const cutt_cu *cu;
   void *session;
-  cudaStream_t stream, side;                           /* the same when there is nothing to overlap */
-  cutt_cu_event packed[2], multiplied[2], unpacked[2]; /* of each turn; in use only with two streams */
+  cudaStream_t stream, side; /* the same when there is nothing to overlap */
+  cutt_cu_event event[EVENTS];
   bool was_unpacked[2], was_multiplied[2];
   cutt_walk walk[2];
   cutt_steps *steps;
-  cutt_cu_event begun, ended; /* of a step that is timed */
 } run;
 
 #define TRY(call)                                                                                                      \
@@ -41,14 +43,14 @@ static cuttResult wait_for(const run *r, cudaStream_t stream, cutt_cu_event even
 
 /* ------------------------------------------------------------------------------------------------------- steps that are timed */
 
-static cuttResult begin_step(const run *r) { return r->steps ? record(r, r->begun, r->stream) : CUTT_SUCCESS; }
+static cuttResult begin_step(const run *r) { return r->steps ? record(r, r->event[BEGUN], r->stream) : CUTT_SUCCESS; }
 
 static cuttResult end_step(const run *r, double *sum) {
   if (!r->steps) return CUTT_SUCCESS;
   float milliseconds = 0;
-  TRY(record(r, r->ended, r->stream));
-  cutt_cu_result error = r->cu->event_synchronize(r->ended);
-  if (!error) error = r->cu->event_elapsed_time(&milliseconds, r->begun, r->ended);
+  TRY(record(r, r->event[ENDED], r->stream));
+  cutt_cu_result error = r->cu->event_synchronize(r->event[ENDED]);
+  if (!error) error = r->cu->event_elapsed_time(&milliseconds, r->event[BEGUN], r->event[ENDED]);
   if (error) return cutt_cuda_failed(r->cu, error, "timing a step of a contraction");
   *sum += 1e-3 * (double)milliseconds;
   return CUTT_SUCCESS;
@@ -67,13 +69,11 @@ static cuttResult multiply(const run *r, const cutt_piece *piece, const unsigned
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t bytes = plan->contraction.type->bytes;
   const int left = piece->swapped ? 1 : 0;
-  int64_t sums = 1;
-  for (int i = 0; i < piece->sums; ++i) sums *= piece->loop[piece->loops + i].extent;
   TRY(begin_step(r));
   for (int64_t turn = 0; turn < piece->products; ++turn) {
     int64_t base[CUTT_TENSORS], more[CUTT_TENSORS];
     cutt_loops_offset(piece->loop, piece->loops, turn, base);
-    for (int64_t s = 0; s < sums; ++s) {
+    for (int64_t s = 0; s < piece->additions; ++s) {
       cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, more);
       const unsigned char *at[2];
       for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
@@ -101,13 +101,13 @@ static cuttResult pack(run *r, int64_t step) {
   const bool two = r->side != r->stream;
   cutt_walk *walk = &r->walk[turn];
   const cutt_piece *piece = cutt_walk_to(walk, step / plan->cost.terms, step % plan->cost.terms);
-  if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->multiplied[turn]));
+  if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
   for (int t = 0; t < 2; ++t) {
     if (!plan->way.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
     TRY(permute(r, piece->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
                 packed_place(r, (cutt_tensor)t, turn), r->side));
   }
-  return two ? record(r, r->packed[turn], r->side) : CUTT_SUCCESS;
+  return two ? record(r, r->event[PACKED + turn], r->side) : CUTT_SUCCESS;
 }
 
 /* The result has a turn of its own, by unit: it is summed up over the unit's steps. */
@@ -124,11 +124,12 @@ static cuttResult multiply_step(run *r, int64_t step) {
                                      : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
   unsigned char *result_at =
       packed ? packed_place(r, CUTT_RESULT, result_turn) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
-  if (two) TRY(wait_for(r, r->stream, r->packed[turn]));
-  if (two && packed && term == 0 && r->was_unpacked[result_turn]) TRY(wait_for(r, r->stream, r->unpacked[result_turn]));
+  if (two) TRY(wait_for(r, r->stream, r->event[PACKED + turn]));
+  if (two && packed && term == 0 && r->was_unpacked[result_turn])
+    TRY(wait_for(r, r->stream, r->event[UNPACKED + result_turn]));
   TRY(multiply(r, piece, operand, result_at, term ? plan->one : packed ? plan->zero : plan->contraction.beta));
   r->was_multiplied[turn] = true;
-  return two ? record(r, r->multiplied[turn], r->stream) : CUTT_SUCCESS;
+  return two ? record(r, r->event[MULTIPLIED + turn], r->stream) : CUTT_SUCCESS;
 }
 
 static cuttResult unpack(run *r, int64_t step) {
@@ -139,11 +140,11 @@ static cuttResult unpack(run *r, int64_t step) {
   const bool two = r->side != r->stream;
   cutt_walk walk = {.plan = plan};
   const cutt_piece *piece = cutt_walk_to(&walk, step / terms, step % terms);
-  if (two) TRY(wait_for(r, r->side, r->multiplied[turn]));
+  if (two) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
   TRY(permute(r, piece->permute[CUTT_RESULT], packed_place(r, CUTT_RESULT, result_turn),
               r->operands->result + cutt_walk_offset(&walk, CUTT_RESULT), r->side));
   r->was_unpacked[result_turn] = true;
-  return two ? record(r, r->unpacked[result_turn], r->side) : CUTT_SUCCESS;
+  return two ? record(r, r->event[UNPACKED + result_turn], r->side) : CUTT_SUCCESS;
 }
 
 static cuttResult do_pieces(run *r) {
@@ -155,8 +156,8 @@ static cuttResult do_pieces(run *r) {
       TRY(permute(r, plan->kind[0]->permute[t], r->operands->operand[t], packed_place(r, (cutt_tensor)t, 0),
                   r->stream));
   if (two) { /* the side begins when all before it in the stream is done */
-    TRY(record(r, r->packed[0], r->stream));
-    TRY(wait_for(r, r->side, r->packed[0]));
+    TRY(record(r, r->event[PACKED], r->stream));
+    TRY(wait_for(r, r->side, r->event[PACKED]));
   }
   TRY(pack(r, 0));
   for (int64_t step = 0; step < steps; ++step) {
@@ -166,8 +167,8 @@ static cuttResult do_pieces(run *r) {
     if (!two && step + 1 < steps) TRY(pack(r, step + 1));
   }
   if (!two) return CUTT_SUCCESS;
-  TRY(record(r, r->packed[0], r->side));
-  return wait_for(r, r->stream, r->packed[0]);
+  TRY(record(r, r->event[PACKED], r->side));
+  return wait_for(r, r->stream, r->event[PACKED]);
 }
 
 /* -------------------------------------------------------------------------------------------------------- before and after */
@@ -231,15 +232,11 @@ static cuttResult reduce(run *r, cutt_operands *operands) {
 }
 
 /* Events and the second stream live as long as the call: the driver keeps what is under way. */
-enum { EVENTS = 8 };
-
 static cuttResult open_run(run *r) {
-  cutt_cu_event *const event[EVENTS] = {&r->packed[0],   &r->packed[1],   &r->multiplied[0], &r->multiplied[1],
-                                        &r->unpacked[0], &r->unpacked[1], &r->begun,         &r->ended};
   const bool two = r->plan->turns == 2 && !r->steps;
-  const int first = r->steps ? 6 : 0, end = r->steps ? EVENTS : two ? 6 : 0;
+  const int first = two ? 0 : BEGUN, end = r->steps ? EVENTS : BEGUN;
   cutt_cu_result error = 0;
-  for (int i = first; i < end && !error; ++i) error = r->cu->event_create(event[i], CUTT_CU_EVENT_DEFAULT);
+  for (int i = first; i < end && !error; ++i) error = r->cu->event_create(&r->event[i], CUTT_CU_EVENT_DEFAULT);
   if (error) return cutt_cuda_failed(r->cu, error, "creating an event");
   r->side = r->stream;
   if (!two) return CUTT_SUCCESS;
@@ -251,10 +248,8 @@ static cuttResult open_run(run *r) {
 }
 
 static void close_run(run *r) {
-  const cutt_cu_event event[EVENTS] = {r->packed[0],   r->packed[1],   r->multiplied[0], r->multiplied[1],
-                                       r->unpacked[0], r->unpacked[1], r->begun,         r->ended};
   for (int i = 0; i < EVENTS; ++i)
-    if (event[i]) r->cu->event_destroy(event[i]);
+    if (r->event[i]) r->cu->event_destroy(r->event[i]);
   if (r->side != r->stream) r->cu->stream_destroy(r->side);
 }
 

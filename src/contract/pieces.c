@@ -7,25 +7,13 @@
 
 #include <limits.h>
 
+#include "core/types.h"
+
 enum { PIECE = 1 << 30 };
 
 static int64_t piece_of(int64_t extent) { return extent > INT_MAX ? PIECE : extent; }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-size_t cutt_gemm_bytes(cuttType_t type) {
-  switch (type) {
-    case CUTT_F16:
-    case CUTT_BF16:
-      return 2;
-    case CUTT_F32:
-      return 4;
-    case CUTT_C64:
-      return 16;
-    default:
-      return 8;
-  }
-}
 
 bool cutt_gemm_single(cuttType_t type) { return type != CUTT_F64 && type != CUTT_C64; }
 
@@ -41,7 +29,7 @@ bool cutt_gemm_fits(const cutt_gemm *g) {
 }
 
 cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_piece *run, void *with) {
-  const int64_t bytes = (int64_t)cutt_gemm_bytes(on->type);
+  const int64_t bytes = cutt_type_lookup(on->type)->bytes;
   const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
   const bool a_wide = g->lda > INT_MAX, b_wide = g->ldb > INT_MAX, c_wide = g->ldc > INT_MAX;
   const int64_t step_m = a_wide && !a_plain ? 1 : piece_of(g->m);

@@ -11,7 +11,6 @@ typedef struct cutt_gemm_operands {
   void *c;
 } cutt_gemm_operands;
 
-size_t cutt_gemm_bytes(cuttType_t type);    /* of an element */
 bool cutt_gemm_single(cuttType_t type);     /* its scalars are of float */
 const void *cutt_gemm_one(cuttType_t type); /* the scalar 1 */
 bool cutt_gemm_fits(const cutt_gemm *g);    /* is one piece */

@@ -22,7 +22,8 @@ typedef struct cutt_piece {
   bool swapped;
   int loops, sums; /* loops that the result has, and the ones after them that it does not have, which add up */
   cutt_loop loop[CUTT_MOST_MODES];
-  int64_t products; /* in all of the loops that the result has */
+  int64_t products;  /* in all of the loops that the result has, */
+  int64_t additions; /* and how many each of them adds up */
 } cutt_piece;
 
 /* A mode that is cut. */
@@ -65,6 +66,10 @@ struct cuttContractionStruct {
   cutt_piece *kind[CUTT_MOST_KINDS]; /* NULL: there is no such piece */
 };
 
+static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *plan) {
+  return plan->backend->id != CUTT_BACKEND_CPU;
+}
+
 /* Fills a plan for a checked contraction; what it holds is freed by cutt_contraction_release, also after a failure. */
 cuttResult cutt_contraction_prepare(const cutt_contraction *asked, const cutt_backend *backend,
                                     const cutt_provider *provider, int threads, int64_t limit,
@@ -76,6 +81,8 @@ double cutt_plan_seconds(const struct cuttContractionStruct *plan);
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan);
 /* Products that the BLAS is given in an execution, blocks for threads not counted. */
 int64_t cutt_plan_products(const struct cuttContractionStruct *plan);
+/* Real floating-point operations of an execution. */
+double cutt_plan_flops(const struct cuttContractionStruct *plan);
 
 /* Times of the steps of one execution, added up over threads; NULL where they are taken: nobody wants to know. */
 typedef struct cutt_steps {
@@ -103,9 +110,6 @@ int64_t cutt_walk_offset(const cutt_walk *walk, cutt_tensor t);
 /* Must the operand be packed for this piece? Takes it for done. */
 bool cutt_walk_packs(cutt_walk *walk, cutt_tensor t);
 
-/* The kind of piece with no chunk at its end. */
-static inline const cutt_piece *cutt_plan_piece(const struct cuttContractionStruct *plan) { return plan->kind[0]; }
-
 /* Where the loops of a piece are at their number-th turn, as elements in each tensor, from the first of `count` loops. */
 void cutt_loops_offset(const cutt_loop *loop, int count, int64_t number, int64_t offset[CUTT_TENSORS]);
 
@@ -114,6 +118,9 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
                                     cutt_steps *steps);
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                     cudaStream_t stream, cutt_steps *steps);
+
+/* Plans what only strides say: mode i of the output is mode i of the input. The problem has no perm yet. */
+cuttResult cutt_strided_plan(cuttProblem_t *problem, const cutt_backend *backend, int threads, cuttPlan_t *made);
 
 /* Is this a plan, and alive? Words the error CUTT_INVALID_PLAN when not. */
 bool cutt_contraction_alive(const struct cuttContractionStruct *plan);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "contract/choose.h"
+#include "contract/pieces.h"
 #include "contract/plan.h"
 #include "core/error.h"
 
@@ -49,7 +50,7 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
   }
   plan->turn_offset = at;
   plan->turns = plan->cost.spread ? plan->threads : 1;
-  const bool two = plan->rates.gpu && plan->cost.units * plan->cost.terms > 1 &&
+  const bool two = cutt_contraction_on_gpu(plan) && plan->cost.units * plan->cost.terms > 1 &&
                    (uint64_t)at + 2 * plan->turn_bytes <= (uint64_t)limit;
   if (two) plan->turns = 2;
   plan->workspace_bytes = at + (size_t)plan->turns * plan->turn_bytes;
@@ -57,31 +58,38 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
 
 /* ----------------------------------------------------------------------------------------------------------------- pieces */
 
+cuttResult cutt_strided_plan(cuttProblem_t *problem, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+  int perm[CUTT_MOST_MODES];
+  for (int i = 0; i < problem->rank; ++i) perm[i] = i;
+  problem->perm = perm;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = backend->id;
+  options.threads = threads;
+  const cuttResult result = cuttPlanCreate(made, problem, &options);
+  problem->perm = NULL;
+  return result;
+}
+
 cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_way *way, const cutt_view *view, cutt_tensor t,
-                                  cuttBackend_t backend, int threads, cuttPlan_t *made) {
+                                  const cutt_backend *backend, int threads, cuttPlan_t *made) {
   int64_t extents[CUTT_MOST_MODES], own[CUTT_MOST_MODES], packed[CUTT_MOST_MODES];
-  int perm[CUTT_MOST_MODES], rank = 0;
+  int rank = 0;
   for (int i = 0; i < c->modes; ++i) {
     if (view->extent[i] == 1 || !cutt_way_holds(c, way, t, i)) continue;
     extents[rank] = view->extent[i];
     own[rank] = c->mode[i].stride[t];
     packed[rank] = view->stride[t][i];
-    perm[rank] = rank;
     ++rank;
   }
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = rank;
   problem.type = c->type->type;
   problem.extents = extents;
-  problem.perm = perm;
   problem.in_strides = t == CUTT_RESULT ? packed : own;
   problem.out_strides = t == CUTT_RESULT ? own : packed;
   if (t == CUTT_RESULT && !c->beta_is_zero) problem.beta = c->beta;
   problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = backend;
-  options.threads = threads;
-  return cuttPlanCreate(made, &problem, &options);
+  return cutt_strided_plan(&problem, backend, threads, made);
 }
 
 /* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
@@ -112,8 +120,9 @@ static void list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piec
     }
     *(sums ? &piece->sums : &piece->loops) = count;
   }
-  piece->products = 1;
-  for (int i = 0; i < piece->loops; ++i) piece->products *= piece->loop[i].extent;
+  piece->products = piece->additions = 1;
+  for (int i = 0; i < piece->loops + piece->sums; ++i)
+    *(i < piece->loops ? &piece->products : &piece->additions) *= piece->loop[i].extent;
 }
 
 /* On a GPU the loop with the most turns becomes the product's batch. */
@@ -143,12 +152,12 @@ static cuttResult make_piece(struct cuttContractionStruct *plan, const int64_t *
   if (!cutt_way_product(c, &plan->way, &piece->view, &piece->gemm, &piece->swapped))
     return cutt_error(CUTT_INTERNAL_ERROR, "a piece of the contraction is no matrix product");
   list_loops(c, &plan->way, piece);
-  if (plan->rates.gpu) take_batch(piece);
+  if (cutt_contraction_on_gpu(plan)) take_batch(piece);
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (!plan->way.packed[t]) continue;
     const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
-    const cuttResult result = cutt_piece_permutation(c, &plan->way, &piece->view, (cutt_tensor)t, plan->backend->id,
-                                                     threads, &piece->permute[t]);
+    const cuttResult result =
+        cutt_piece_permutation(c, &plan->way, &piece->view, (cutt_tensor)t, plan->backend, threads, &piece->permute[t]);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -174,9 +183,12 @@ static cuttResult make_pieces(struct cuttContractionStruct *plan) {
 
 /* ------------------------------------------------------------------------------------------------------------- reductions */
 
+/* The modes that only this operand has. */
+static cutt_group sums_of(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R; }
+
 /* L' = L summed over the modes that only L has, as a contraction of L and a scalar 1 into workspace, packed as L lies. */
 static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contraction *reduction) {
-  const cutt_group summed = t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R;
+  const cutt_group summed = sums_of(t);
   *reduction = *c;
   reduction->modes = 0;
   for (int i = 0; i < c->modes; ++i) {
@@ -210,7 +222,7 @@ static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contract
 
 /* The rest of the contraction, with the sum in the operand's place. */
 static void replace_operand(cutt_contraction *c, cutt_tensor t, const cutt_contraction *reduction) {
-  const cutt_group summed = t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R;
+  const cutt_group summed = sums_of(t);
   int left = 0, from = 0;
   for (int i = 0; i < c->modes; ++i) {
     cutt_contract_mode mode = c->mode[i];
@@ -228,14 +240,14 @@ static void replace_operand(cutt_contraction *c, cutt_tensor t, const cutt_contr
 
 static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
   for (int i = 0; i < c->modes; ++i)
-    if (c->mode[i].group == (t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R)) return true;
+    if (c->mode[i].group == sums_of(t)) return true;
   return false;
 }
 
 /* Sums beforehand, unless the other operand is a scalar: then the contraction is a sum itself. Where there is no room for the
  * sum, its modes are looped over. */
 static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
-  const int64_t one = plan->rates.gpu ? CUTT_WORKSPACE_ALIGNMENT : 0;
+  const int64_t one = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 0;
   cutt_contraction reduction[2];
   bool sums[2] = {false, false};
   size_t at = 0, inner = 0;
@@ -275,38 +287,28 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
 static cuttResult make_scale(struct cuttContractionStruct *plan) {
   const cutt_contraction *c = &plan->contraction;
   int64_t extents[CUTT_MOST_MODES], strides[CUTT_MOST_MODES], none[CUTT_MOST_MODES];
-  int perm[CUTT_MOST_MODES], rank = 0;
+  int rank = 0;
   for (int i = 0; i < c->modes; ++i) {
     if (!c->mode[i].stride[CUTT_RESULT]) continue;
     extents[rank] = c->mode[i].extent;
     strides[rank] = c->mode[i].stride[CUTT_RESULT];
     none[rank] = 0;
-    perm[rank] = rank;
     ++rank;
   }
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = rank;
   problem.type = c->type->type;
   problem.extents = extents;
-  problem.perm = perm;
   problem.out_strides = strides;
   problem.in_strides = c->beta_is_zero ? none : strides;
   if (!c->beta_is_zero) problem.alpha = c->beta;
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = plan->backend->id;
-  options.threads = plan->threads;
-  return cuttPlanCreate(&plan->scale, &problem, &options);
+  return cutt_strided_plan(&problem, plan->backend, plan->threads, &plan->scale);
 }
 
 static void set_ones(struct cuttContractionStruct *plan) {
-  const float f = 1.0f;
-  const double d = 1.0;
   const uint16_t half = 0x3c00, bfloat = 0x3f80;
   const cuttType_t type = plan->contraction.type->type;
-  if (type == CUTT_F64 || type == CUTT_C64)
-    memcpy(plan->one, &d, sizeof d);
-  else
-    memcpy(plan->one, &f, sizeof f);
+  memcpy(plan->one, cutt_gemm_one(type), (size_t)plan->contraction.type->scalar_bytes);
   memcpy(plan->unit, plan->one, sizeof plan->unit);
   if (type != CUTT_F16 && type != CUTT_BF16) return;
   memset(plan->unit, 0, sizeof plan->unit);
@@ -322,10 +324,10 @@ cuttResult cutt_contraction_prepare(const cutt_contraction *asked, const cutt_ba
   plan->threads = threads;
   plan->asked = plan->contraction = *asked;
   set_ones(plan);
-  cuttResult result = cutt_rates_find(plan, &plan->rates);
-  if (result || asked->empty) return result;
+  if (asked->empty) return CUTT_SUCCESS;
   if (asked->no_terms) return make_scale(plan);
-  result = reduce(plan, limit);
+  cuttResult result = reduce(plan, limit);
+  if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;
   const int64_t room = limit - (int64_t)plan->workspace_bytes;
   result = cutt_way_choose(plan, room);

@@ -6,7 +6,6 @@
  * tensors are large, one permutation is timed, once in a process, and all predictions are scaled by what it took. */
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "contract/choose.h"
 #include "core/error.h"
@@ -35,13 +34,12 @@ static const cutt_rates gpu_rates = {.gpu = true,
 /* The speed at which a product fetches its operands, over that of a permutation, which also writes. */
 static const double fetch_speed = 3.5;
 
-static int64_t core_cache(void) {
-  const int64_t usual = 1 << 20;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-  const int64_t bytes = (int64_t)sysconf(_SC_LEVEL2_CACHE_SIZE);
-  if (bytes > 0) return bytes;
-#endif
-  return usual;
+/* What the backend knows of the device at hand: a cache, multiprocessors; 0: there is no such fact. */
+static int64_t device_fact(const cutt_backend *backend, const char *name) {
+  const cutt_schema *schema = backend->schema;
+  for (int i = 0; i < schema->fact_count; ++i)
+    if (strcmp(schema->facts[i].name, name) == 0) return (int64_t)cutt_fact_value(&schema->facts[i], backend->target());
+  return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ the permutation that is timed */
@@ -51,6 +49,7 @@ static double measured_scale = 1; /* written by measure() alone */
 
 enum { SIDE = 128, RUNS = 3 };
 
+/* A cube, from end to end. */
 static void measure(void) {
   const int64_t extents[3] = {SIDE, SIDE, SIDE};
   const int perm[3] = {2, 1, 0};
@@ -97,20 +96,12 @@ static double call_seconds(const cutt_provider *provider) {
   return left > cpu_rates.call ? left : cpu_rates.call;
 }
 
-/* Of the GPU of the current context. */
-static int64_t count_multiprocessors(void) {
-  const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_driver(&why);
-  const cutt_cuda_gpu *gpu = cu ? cutt_cuda_gpu_current(cu) : NULL;
-  return gpu && gpu->facts.sms > 0 ? gpu->facts.sms : 1;
-}
-
 /* --------------------------------------------------------------------------------------------------------------- all of them */
 
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
   const cutt_contraction *c = &plan->contraction;
   const cutt_provider *provider = plan->provider;
-  const bool gpu = plan->backend->id != CUTT_BACKEND_CPU;
+  const bool gpu = cutt_contraction_on_gpu(plan);
   const double flops = cutt_provider_speed(provider, c->type->type);
   int64_t largest = 1 << 16;
   for (int t = 0; t < CUTT_TENSORS; ++t)
@@ -118,24 +109,19 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
   if (!gpu && provider->flops > 0) rates->call = call_seconds(provider);
-  rates->multiprocessors = gpu ? count_multiprocessors() : 0;
+  rates->multiprocessors = gpu ? device_fact(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
-  rates->cache_bytes = gpu ? 0 : core_cache() / 2;
+  rates->cache_bytes = gpu ? 0 : device_fact(plan->backend, "l2_bytes") / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
 
   /* The speed of memory is that of a copy of the largest tensor, by the permutation's model. */
-  const int perm = 0;
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = 1;
   problem.type = c->type->type;
   problem.extents = &largest;
-  problem.perm = &perm;
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = plan->backend->id;
-  options.threads = plan->threads;
   cuttPlan_t copy = NULL;
-  cuttResult result = cuttPlanCreate(&copy, &problem, &options);
   cuttPlanInfo_t info = {.struct_size = sizeof info};
+  cuttResult result = cutt_strided_plan(&problem, plan->backend, plan->threads, &copy);
   if (!result) result = cuttPlanGetInfo(copy, &info);
   cuttPlanDestroy(copy);
   if (result) return result;

@@ -7,6 +7,8 @@
 #ifndef CUTT_CORE_PRIVATE_H
 #define CUTT_CORE_PRIVATE_H
 
+#include "core/describe.h"
+#include "core/device_file.h"
 #include "core/error.h"
 #include "core/plan.h"
 #include "core/problem.h"
@@ -26,6 +28,8 @@
     (backend, stream, name))                                                                                           \
   X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
     (backend, memory, name))                                                                                           \
+  X(cuttResult, cutt_describe_check, (const char *buffer, size_t size), (buffer, size))                                \
+  X(double, cutt_fact_value, (const cutt_fact *fact, const cutt_target *target), (fact, target))                       \
   X(double, cutt_clock, (void), ())                                                                                    \
   X(bool, cutt_cuda_forbidden, (const char **why), (why))                                                              \
   X(const cutt_cu *, cutt_cuda_driver, (const char **why), (why))                                                      \

@@ -87,20 +87,12 @@ typedef struct search {
   double best;
 } search;
 
-static int64_t piece_bytes(const search *s, const cutt_cost *cost) {
-  int64_t bytes = 0;
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (t == CUTT_RESULT || !cutt_way_stays(s->c, &s->way, (cutt_tensor)t)) bytes += cost->packed_bytes[t];
-  return bytes;
-}
-
 static void look(search *s) {
   for (int outside = 0; outside < 2; ++outside) {
     cutt_cost cost;
     s->way.n_outside = outside == 1;
     cutt_cost_of(s->c, s->rates, &s->way, &cost);
-    if (cost.workspace <= s->limit && piece_bytes(s, &cost) <= s->piece && cost.seconds < s->best)
-      s->best = cost.seconds;
+    if (cost.workspace <= s->limit && cost.piece_bytes <= s->piece && cost.seconds < s->best) s->best = cost.seconds;
   }
 }
 

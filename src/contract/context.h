@@ -1,0 +1,27 @@
+/* What the public calls share: a plan's context, and its execution as something to be run and timed. */
+#ifndef CUTT_CONTRACT_CONTEXT_H
+#define CUTT_CONTRACT_CONTEXT_H
+
+#include "contract/plan.h"
+#include "core/private.h"
+
+/* On a GPU the calling thread's context is entered, which must be the plan's; on the CPU nothing is done. After success leave
+ * must follow. Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_cuda_scope *scope);
+void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_cuda_scope *scope);
+
+/* Executes a plan on what has been checked, in its context. */
+cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,
+                                cudaStream_t stream, cutt_steps *steps);
+
+/* The same for a backend's clock: a cutt_work's run. */
+typedef struct cutt_execution {
+  const struct cuttContractionStruct *plan;
+  const cutt_operands *operands;
+} cutt_execution;
+cuttResult cutt_execution_run(const void *execution, cudaStream_t stream);
+
+/* Refuses a count below 1, and a list, called by this name, that is NULL. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_contraction_check_count(int count, const void *list, const char *name);
+
+#endif

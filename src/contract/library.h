@@ -1,0 +1,17 @@
+/* Libraries that are loaded at run time, whatever they are of. */
+#ifndef CUTT_CONTRACT_LIBRARY_H
+#define CUTT_CONTRACT_LIBRARY_H
+
+#include "contract/provider.h"
+
+/* file is a path or a name for the loader's search. resident: only if it is in the process already. NULL: see the refusal,
+ * which is set to nothing otherwise. */
+void *cutt_library_open(const char *file, bool resident, cutt_refusal *refusal);
+
+/* Sets *function, a pointer to a function, to the symbol of this name, or to NULL: false. */
+bool cutt_library_find(void *handle, const char *name, void *function);
+
+/* The file that a function is in, without links on the way; by the name that it was opened by where the loader does not tell. */
+void cutt_library_path(void *function, const char *file, char *path, size_t size);
+
+#endif
