@@ -276,45 +276,44 @@ static bool parse(reader *r, const char *path, char *text, size_t length) {
   return false;
 }
 
-static bool read_all(const char *path, int file, char *text, size_t *length, char *why, size_t why_size) {
-  *length = 0;
-  for (;;) {
-    const ssize_t got = read(file, text + *length, FILE_BYTES + 1 - *length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      snprintf(why, why_size, "%.300s can't be read: %s", path, strerror(errno));
-      return false;
-    }
-    *length += (size_t)got;
-    if (*length > FILE_BYTES) {
-      snprintf(why, why_size, "%.300s is not a device file: it is longer than %d bytes", path, FILE_BYTES);
-      return false;
-    }
-    if (got == 0) return true;
-  }
+/* What a file holds, but no more than one byte too many. */
+typedef struct contents {
+  char *text; /* FILE_BYTES + 2 */
+  size_t length;
+} contents;
+
+static bool take_contents(void *context, const char *bytes, size_t length) {
+  contents *c = context;
+  const size_t room = FILE_BYTES + 1 - c->length, taken = length < room ? length : room;
+  memcpy(c->text + c->length, bytes, taken);
+  c->length += taken;
+  return c->length <= FILE_BYTES;
 }
 
-/* All of reading, without touching the thread's last error. */
-static bool load(reader *r, const char *path) {
-  *r = (reader){.path = path, .result = CUTT_INVALID_PARAMETER};
-  int file = -1;
-  const char *failed = cutt_file_try(path, &file);
+static bool read_all(reader *r, const char *path, contents *c) {
+  const char *failed = cutt_file_try(path, take_contents, c);
   if (failed) {
     snprintf(r->why, sizeof r->why, "the device file \"%.300s\" %s%s%s", path, failed, errno ? ": " : "",
              errno ? strerror(errno) : "");
     return false;
   }
-  size_t length = 0;
-  char *text = malloc(FILE_BYTES + 2);
-  bool good = text != NULL;
-  if (!text) {
+  if (c->length <= FILE_BYTES) return true;
+  snprintf(r->why, sizeof r->why, "%.300s is not a device file: it is longer than %d bytes", path, FILE_BYTES);
+  return false;
+}
+
+/* All of reading, without touching the thread's last error. */
+static bool load(reader *r, const char *path) {
+  *r = (reader){.path = path, .result = CUTT_INVALID_PARAMETER};
+  contents c = {.text = malloc(FILE_BYTES + 2)};
+  bool good = c.text != NULL;
+  if (!good) {
     r->result = CUTT_INTERNAL_ERROR;
     snprintf(r->why, sizeof r->why, "out of memory: %d bytes for a device file", FILE_BYTES + 2);
   } else {
-    good = read_all(path, file, text, &length, r->why, sizeof r->why) && parse(r, path, text, length);
+    good = read_all(r, path, &c) && parse(r, path, c.text, c.length);
   }
-  free(text);
-  close(file);
+  free(c.text);
   return good;
 }
 

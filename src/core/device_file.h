@@ -11,7 +11,7 @@ enum { CUTT_DEVICE_KEY_BYTES = 128, CUTT_PATH_BYTES = 4096 };
  * path, the line and what is wrong with it; CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key);
 
-/* Writes one: to a temporary file beside path, which then takes its name. comment: lines that begin with "# ", or NULL.
+/* Writes one, as cutt_file_replace does. comment: lines that begin with "# ", or NULL.
  * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_write(const char *path, const cutt_schema *schema, const char *key,
                                   const cutt_target *target, const char *comment);
