@@ -301,7 +301,8 @@ typedef struct cuttCalibration {
 /* Measures bandwidths, latencies and the times of random problems' candidates, fits the model's parameters to them, and
  * writes a device file, whole or not at all, as cuttWisdomSave does. Plans that are made by processes started after that
  * use it, if it is in $XDG_DATA_HOME/cutt (else $HOME/.local/share/cutt) under the device's own name, or named by the
- * environment variable CUTT_CALIBRATION (0: no device file is used).
+ * environment variable CUTT_CALIBRATION (0: no device file is used; one that can't be used: every plan for the device at
+ * hand is CUTT_INVALID_PARAMETER).
  * A report goes to the buffer, as by cuttPlanDescribe: what was measured, the parameters, and how good the choice is on
  * problems that were held back. 64 KiB are enough for it.
  * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when stopped). */

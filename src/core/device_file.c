@@ -405,32 +405,62 @@ bool cutt_device_file_path(const char *key, char *path, size_t size) {
   return length > 0 && (size_t)length < size;
 }
 
-/* The file to look at for a device, or none. *asked: the user named it. */
-static bool find_file(const char *key, char *path, size_t size, bool *asked) {
+/* CUTT_CALIBRATION, or NULL. Empty is not set, as with the library's other variables. */
+static const char *named_file(void) {
   const char *named = getenv("CUTT_CALIBRATION");
-  *asked = named && *named;
-  if (!*asked) return cutt_device_file_path(key, path, size) && access(path, F_OK) == 0;
+  return named && *named ? named : NULL;
+}
+
+/* The file to look at for a device, or none. */
+static bool find_file(const char *key, char *path, size_t size) {
+  const char *named = named_file();
+  if (!named) return cutt_device_file_path(key, path, size) && access(path, F_OK) == 0;
   if (!strcmp(named, "0")) return false;
-  const int length = snprintf(path, size, "%s", named);
-  if (length > 0 && (size_t)length < size) return true;
-  cutt_log(CUTT_LOG_WARN, "CUTT_CALIBRATION is longer than a path and is not used");
-  return false;
+  snprintf(path, size, "%s", named); /* one that is cut will not be there */
+  return true;
+}
+
+/* Words why a file is not used. The text lives as long as the target, which is never freed. */
+static void leave(cutt_target *target, bool refused, const char *why) {
+  static const char no_memory[] = "out of memory: why a device file is not used";
+  cutt_log(CUTT_LOG_WARN, "no calibration is used: %s", why);
+  char *kept = malloc(strlen(why) + 1);
+  if (kept) memcpy(kept, why, strlen(why) + 1);
+  target->unused = kept ? kept : no_memory;
+  target->refused = refused;
+}
+
+static void leave_bad(cutt_target *target, const reader *r) {
+  char why[2 * WHY_BYTES];
+  const char *named = named_file();
+  if (!named) {
+    leave(target, false, r->why);
+    return;
+  }
+  snprintf(why, sizeof why,
+           "CUTT_CALIBRATION is '%.300s'; it must be the path of a device file that can be read, or 0 for none: %s",
+           named, r->why);
+  leave(target, true, why);
 }
 
 void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
   char path[CUTT_PATH_BYTES];
-  bool asked = false;
-  if (!find_file(key, path, sizeof path, &asked)) return;
+  if (!find_file(key, path, sizeof path)) return;
   reader r;
   if (!load(&r, path)) {
-    cutt_log(CUTT_LOG_WARN, "no calibration is used: %s", r.why);
+    leave_bad(target, &r);
     return;
   }
   const bool other_backend = strcmp(r.backend->schema->backend, schema->backend) != 0;
   if (other_backend || strcmp(r.key, key) != 0) {
+    char why[WHY_BYTES];
+    snprintf(why, sizeof why, "%.300s is of %s, and this device is %s", path, r.key, key);
     /* One file is named for all backends, and it is one's only. */
-    cutt_log(asked && other_backend ? CUTT_LOG_DEBUG : CUTT_LOG_WARN,
-             "the calibration in %s is not used: it is of %s, and this device is %s", path, r.key, key);
+    if (named_file() && other_backend) {
+      cutt_log(CUTT_LOG_DEBUG, "no calibration is used: %s", why);
+    } else {
+      leave(target, false, why);
+    }
     free(r.target);
     return;
   }
@@ -441,6 +471,10 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
   target->value = r.target->value;
   target->source = r.target->source;
   cutt_log(CUTT_LOG_INFO, "calibration of %s: %s", key, path);
+}
+
+cuttResult cutt_device_file_check(const cutt_target *target) {
+  return target->refused ? cutt_error(CUTT_INVALID_PARAMETER, "%s", target->unused) : CUTT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------- a described device */
