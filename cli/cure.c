@@ -42,7 +42,8 @@ static bool set(const char *cure) {
 }
 
 void cutt_cli_cure(bool quiet) {
-  if (!arguments || getenv(mark)) return;
+  const char *cured = getenv(mark);
+  if (!arguments || (cured && *cured)) return;
   json_t *described = providers(), *each;
   size_t i;
   char said[256] = "";
