@@ -10,6 +10,8 @@ import threading
 from collections import OrderedDict
 from typing import Any, Callable, Hashable
 
+from ._arguments import MAX_INT, whole
+
 
 class PlanCache:
     """The plans that are kept. Safe to use from several threads.
@@ -32,7 +34,7 @@ class PlanCache:
 
     @limit.setter
     def limit(self, limit: int) -> None:
-        self._limit = max(int(limit), 0)
+        self._limit = whole(limit, "limit", 0, MAX_INT)
         dropped = self._trim()
         del dropped
 
