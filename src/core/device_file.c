@@ -418,10 +418,9 @@ static bool find_file(const char *key, char *path, size_t size, bool *asked) {
   return false;
 }
 
-void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
-  char path[CUTT_PATH_BYTES];
-  bool asked = false;
-  if (!find_file(key, path, sizeof path, &asked)) return;
+/* Takes what the file at path says. asked: the user named it. */
+static void overlay_from(const char *path, bool asked, const cutt_schema *schema, const char *key,
+                         cutt_target *target) {
   reader r;
   if (!load(&r, path)) {
     cutt_log(CUTT_LOG_WARN, "no calibration is used: %s", r.why);
@@ -442,6 +441,17 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
   target->value = r.target->value;
   target->source = r.target->source;
   cutt_log(CUTT_LOG_INFO, "calibration of %s: %s", key, path);
+}
+
+void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
+  bool asked = false;
+  char *path = malloc(CUTT_PATH_BYTES);
+  if (!path) {
+    cutt_log(CUTT_LOG_WARN, "no calibration is looked for: out of memory, %d bytes for its path", CUTT_PATH_BYTES);
+  } else if (find_file(key, path, CUTT_PATH_BYTES, &asked)) {
+    overlay_from(path, asked, schema, key, target);
+  }
+  free(path);
 }
 
 /* ------------------------------------------------------------------------------------------------- a described device */

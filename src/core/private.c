@@ -6,7 +6,7 @@ const cutt_private CUTT_PRIVATE = {
     CUTT_PRIVATE_FUNCTIONS(ENTRY)
 #undef ENTRY
         .cutt_cuda_leave = cutt_cuda_leave,
-    .error = cutt_error,
-    .log = cutt_log,
+    .error = cutt_error_list,
+    .log = cutt_log_list,
     .cuda_failed = cutt_cuda_failed,
 };

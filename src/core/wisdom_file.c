@@ -48,6 +48,8 @@ typedef struct reader {
   int devices;
   size_t line, used, ignored; /* line: number of the current one, from 1 */
   bool other_format;          /* by the header: every line is passed over */
+  char chunk[16384];          /* of the file */
+  char text[LINE_BYTES + 2];  /* of the line: a '\r' and the final 0 beside it */
 } reader;
 
 __attribute__((format(printf, 2, 3))) static void ignore(reader *r, const char *why, ...) {
@@ -219,30 +221,29 @@ static cuttResult take_line(reader *r, char *line, size_t length, bool too_long)
 
 /* Cuts a file into lines. A line that is too long is passed over to its end without being kept. */
 static cuttResult read_lines(reader *r, int file) {
-  char chunk[16384], line[LINE_BYTES + 2]; /* a '\r' and the final 0 beside the line */
   size_t length = 0;
   bool too_long = false;
   for (;;) {
-    const ssize_t got = read(file, chunk, sizeof chunk);
+    const ssize_t got = read(file, r->chunk, sizeof r->chunk);
     if (got < 0) {
       if (errno == EINTR) continue;
       return cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which can't be read: %s", r->path, strerror(errno));
     }
     if (got == 0) break;
     for (ssize_t i = 0; i < got; ++i) {
-      if (chunk[i] == '\n') {
-        const cuttResult result = take_line(r, line, length, too_long);
+      if (r->chunk[i] == '\n') {
+        const cuttResult result = take_line(r, r->text, length, too_long);
         if (result) return result;
         length = 0;
         too_long = false;
       } else if (length <= LINE_BYTES) {
-        line[length++] = chunk[i];
+        r->text[length++] = r->chunk[i];
       } else {
         too_long = true;
       }
     }
   }
-  return length ? take_line(r, line, length, too_long) : CUTT_SUCCESS;
+  return length ? take_line(r, r->text, length, too_long) : CUTT_SUCCESS;
 }
 
 static cuttResult check_arguments(cuttWisdom_t wisdom, const char *path) {
@@ -261,19 +262,24 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
   if (ignored) *ignored = 0;
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
+  reader *r = calloc(1, sizeof *r);
+  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to read wisdom", sizeof *r);
+  r->wisdom = wisdom;
+  r->path = path;
   int file = -1;
   result = cutt_file_open("path", path, &file);
-  if (result) return result;
-  reader r = {.wisdom = wisdom, .path = path};
-  for (const cutt_backend *const *b = cutt_backends; *b && r.devices < DEVICES; ++b) {
-    const char *why = NULL;
-    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r.device[r.devices++]);
+  if (!result) {
+    for (const cutt_backend *const *b = cutt_backends; *b && r->devices < DEVICES; ++b) {
+      const char *why = NULL;
+      if ((*b)->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
+    }
+    result = read_lines(r, file);
+    close(file);
+    if (used) *used = r->used;
+    if (ignored) *ignored = r->ignored;
+    cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r->used, r->ignored, path);
   }
-  result = read_lines(&r, file);
-  if (used) *used = r.used;
-  if (ignored) *ignored = r.ignored;
-  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r.used, r.ignored, path);
-  close(file);
+  free(r);
   return result;
 }
 
