@@ -11,6 +11,10 @@ CUTT_PRIVATE_FUNCTIONS(CALL)
 
 void cutt_cuda_leave(const cutt_cuda_scope *scope) { CUTT_PRIVATE.cutt_cuda_leave(scope); }
 
+void cutt_team_run(int threads, cutt_team_work *work, void *what) { CUTT_PRIVATE.cutt_team_run(threads, work, what); }
+
+void cutt_scratch_give(void *block) { CUTT_PRIVATE.cutt_scratch_give(block); }
+
 cuttResult cutt_error(cuttResult code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

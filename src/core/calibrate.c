@@ -113,10 +113,10 @@ static cuttResult measure_facts(cutt_calibration *c) {
 /* Memory for the largest problems; on a device that has not got so much, for smaller ones. */
 static cuttResult open_memory(cutt_calibration *c, int64_t largest) {
   for (c->bytes = largest + largest / 2;; c->bytes /= 2) {
-    cuttResult result = c->backend->scratch_create((size_t)c->bytes, &c->in);
+    cuttResult result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->in);
     if (result) c->in = NULL;
     if (!result) {
-      result = c->backend->scratch_create((size_t)c->bytes, &c->out);
+      result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->out);
       if (!result) break;
       c->out = NULL;
       c->backend->scratch_release(c->in);

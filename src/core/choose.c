@@ -56,10 +56,10 @@ static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonica
   return result;
 }
 
-static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, buffers *b) {
-  cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), &b->own_in);
+static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, int threads, buffers *b) {
+  cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), threads, &b->own_in);
   if (result) return result;
-  result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), &b->own_out);
+  result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), threads, &b->own_out);
   if (result) return result;
   b->in = (char *)b->own_in - canonical->in_low;
   b->out = (char *)b->own_out - canonical->out_low;
@@ -67,9 +67,9 @@ static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical
 }
 
 static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical *canonical,
-                               const cuttOptions_t *options, buffers *b) {
+                               const cuttOptions_t *options, int threads, buffers *b) {
   *b = (buffers){options->measure_in, options->measure_out, options->measure_stream, NULL, NULL, NULL};
-  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, b);
+  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, threads, b);
   if (!result && !b->stream && backend->has_streams) {
     result = backend->stream_create(&b->own_stream);
     b->stream = b->own_stream;
@@ -169,7 +169,7 @@ static void race(const cutt_backend *backend, const buffers *b, double deadline,
 static cuttResult measure(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
                           shortlist *s, int count, cutt_choice *choice) {
   buffers b;
-  cuttResult result = open_buffers(backend, canonical, options, &b);
+  cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
   if (result) return result;
   const double limit = options->measure_seconds > 0 ? options->measure_seconds : default_measure_seconds;
   const double start = cutt_clock(), deadline = start + limit;

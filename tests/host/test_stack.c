@@ -1,5 +1,5 @@
-/* What the calls of cutt.h take of the calling thread's stack: at most 16 KB each, with what libc takes for them, and so
- * threads with the smallest stacks there are may call all of them.
+/* What the calls of cutt.h take of the calling thread's stack: at most 16 KB each, with what libc takes for them, so that
+ * threads with the smallest stack there is and 16 KB more may call all of them.
  *
  * Each scenario is the life of a plan, of wisdom and so on, and runs in a child process of its own, every call on a thread
  * of its own; the log is on, since it takes stack too. First on a large painted stack, which tells what a call takes; then
@@ -18,6 +18,7 @@
 
 #include "core/device_file.h"
 #include "cpu/machine.h"
+#include "host/child.h"
 #include "host/stack.h"
 #include "support/check.h"
 
@@ -341,6 +342,7 @@ static void handles(void) {
 }
 
 static void wisdom(void) {
+  unlink(s.path);
   set_narrow();
   open_buffers();
   CALL_WITH(cuttWisdomSave, "none", wisdom_save, CUTT_INVALID_PARAMETER);
@@ -446,6 +448,7 @@ static bool run_scenario(int number, size_t stack, bool measuring) {
   if (child == 0) {
     if (!freopen("/dev/null", "w", stderr)) _exit(2);
     setenv("CUTT_LOG", "debug", 1);
+    alarm(120);
     s.stack = stack;
     s.measuring = measuring;
     s.info.struct_size = sizeof s.info;
@@ -468,7 +471,7 @@ static char measured_names[8192] = " ";
 
 static void calls_take_little(void **unused) {
   (void)unused;
-  if (stack_sanitized()) skip();
+  if (test_sanitized()) skip();
   int failures = 0;
   for (int i = 0; i < SCENARIOS; i++) {
     if (!run_scenario(i, LARGE, true)) failures++;
@@ -492,7 +495,7 @@ static void calls_take_little(void **unused) {
 /* Every function that the header declares. */
 static void all_calls_are_measured(void **unused) {
   (void)unused;
-  if (stack_sanitized()) skip();
+  if (test_sanitized()) skip();
   FILE *file = fopen(TEST_HEADER, "r");
   assert_non_null(file);
   char line[512];
@@ -517,7 +520,7 @@ static void all_calls_are_measured(void **unused) {
 
 static void small_stacks_are_enough(void **unused) {
   (void)unused;
-  if (stack_sanitized()) skip();
+  if (test_sanitized()) skip();
   const size_t sizes[] = {stack_smallest() + MOST, 48 * 1024, 64 * 1024, 96 * 1024};
   int failures = 0;
   for (int i = 0; i < SCENARIOS; i++) {
