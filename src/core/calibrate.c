@@ -160,9 +160,8 @@ static cuttResult measure_problems(cutt_calibration *c) {
     int64_t bytes = sizes[number % count];
     if (bytes < 4096) bytes = 4096;
     if (bytes > c->bytes / 3 * 2) bytes = c->bytes / 3 * 2;
-    cutt_canonical canonical;
-    result = cutt_training_draw(c->ask.seed, number, bytes, c->bytes, &canonical);
-    if (!result) result = cutt_calibrate_measure(c, &canonical, number % HELD_BACK == HELD_BACK - 1, budget);
+    result = cutt_training_draw(c->ask.seed, number, bytes, c->bytes, &c->canonical);
+    if (!result) result = cutt_calibrate_measure(c, &c->canonical, number % HELD_BACK == HELD_BACK - 1, budget);
     if (result) return c->stopped ? stopped() : result;
     if (c->trial_count < next_fit) continue;
     next_fit *= 2;

@@ -48,6 +48,7 @@ typedef struct cutt_calibration {
   const double *start, *before_value; /* built in; those in use */
   double pull, error;                 /* of the last fit: see cutt_fit */
 
+  cutt_canonical canonical; /* the problem that is measured */
   cutt_sample *samples;
   int sample_count, sample_room;
   cutt_trial *trials;
