@@ -3,7 +3,8 @@
  * Conventions, the paper's: the first mode of a tensor is its stride-1 mode (as in Fortran), and mode i of the output
  * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult; after a
  * failure cuttLastError() says, for the calling thread, which argument was wrong, its value, and what is allowed.
- * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process.
+ * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process. A call takes
+ * at most 16 KB of the calling thread's stack, beside what CUDA's driver takes and what calls of the caller's take.
  *
  * Two interfaces:
  *   - the four calls of the cuTT paper (cuttPlan, cuttPlanMeasure, cuttExecute, cuttDestroy), for packed tensors;
