@@ -31,17 +31,19 @@ static json_t *providers(void) {
   return parsed;
 }
 
-/* Sets NAME=VALUE unless NAME is set; whether it did. */
+/* Sets NAME=VALUE unless NAME is set, and not to nothing; whether it did. */
 static bool set(const char *cure) {
   char name[64];
   const char *equals = strchr(cure, '=');
   if (!equals || equals == cure || (size_t)(equals - cure) >= sizeof name) return false;
   snprintf(name, sizeof name, "%.*s", (int)(equals - cure), cure);
-  return !getenv(name) && setenv(name, equals + 1, 1) == 0;
+  const char *before = getenv(name);
+  return !(before && *before) && setenv(name, equals + 1, 1) == 0;
 }
 
 void cutt_cli_cure(bool quiet) {
-  if (!arguments || getenv(mark)) return;
+  const char *cured = getenv(mark);
+  if (!arguments || (cured && *cured)) return;
   json_t *described = providers(), *each;
   size_t i;
   char said[256] = "";

@@ -5,6 +5,7 @@
  * and nothing has to be remembered between calls. */
 #include "core/error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +26,16 @@ static cutt_log_level asked_level(void) {
   return CUTT_LOG_NONE;
 }
 
-/* One call of fputs per line, so that the lines of several threads don't mix. Not to be inlined: its buffer would then take
- * room on the stack where nothing is logged. */
+/* One call of fputs per line, so that the lines of several threads don't mix. A thread is not cancelled in it: whoever
+ * has something to say may hold a lock or a file. Not to be inlined: its buffer would then take room on the stack where nothing
+ * is logged. */
 __attribute__((noinline)) static void print_line(cutt_log_level level, const char *message) {
   char line[TEXT_BYTES + 32];
+  int before = PTHREAD_CANCEL_ENABLE;
   snprintf(line, sizeof line, "cutt: %s: %s\n", level_name[level], message);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   fputs(line, stderr);
+  pthread_setcancelstate(before, NULL);
 }
 
 void cutt_log_list(cutt_log_level level, const char *format, va_list arguments) {
