@@ -3,7 +3,8 @@
  * Conventions, the paper's: the first mode of a tensor is its stride-1 mode (as in Fortran), and mode i of the output
  * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult; after a
  * failure cuttLastError() says, for the calling thread, which argument was wrong, its value, and what is allowed.
- * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process.
+ * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process. A call takes
+ * at most 16 KB of the calling thread's stack, beside what CUDA's driver takes and what calls of the caller's take.
  *
  * Two interfaces:
  *   - the four calls of the cuTT paper (cuttPlan, cuttPlanMeasure, cuttExecute, cuttDestroy), for packed tensors;
@@ -156,7 +157,15 @@ typedef struct cuttProblem {
   const void *beta;           /* one scalar; NULL or zero: out is written and never read */
   int conjugate;              /* not 0: the input is conjugated (CUTT_C32 and CUTT_C64 only) */
 } cuttProblem_t;
-/* The scalars are of the element's type, but float for CUTT_F16 and CUTT_BF16. With CUTT_BYTES_n there are none. */
+/* The scalars are of the element's type, but float for CUTT_F16 and CUTT_BF16. With CUTT_BYTES_n there are none.
+ *
+ * Elements that are only moved keep every bit, whatever they are; so do those that are only conjugated, but for the sign
+ * bit of the imaginary part, which is flipped. A factor of 1 multiplies nothing, and one whose imaginary part is 0 scales
+ * the two parts of a complex number by themselves: infinities and the signs of zeros come out right. Every product and
+ * every sum is rounded by itself, for CUTT_F16 and CUTT_BF16 to float and the result once more, to nearest: so there is
+ * one right answer, but for which NaN a NaN is. A caller's rounding mode, and a flush of subnormal numbers to zero that it
+ * asks for, are left as they are; moves and conjugation do not depend on them, and arithmetic does, each thread by its own.
+ * Subnormal numbers of CUTT_F16 are floats like any other: they are never flushed. */
 
 #define CUTT_PROBLEM_INIT                                                                                              \
   { sizeof(cuttProblem_t), 0, (cuttType_t)0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }

@@ -443,9 +443,8 @@ static void leave_bad(cutt_target *target, const reader *r) {
   leave(target, true, why);
 }
 
-void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
-  char path[CUTT_PATH_BYTES];
-  if (!find_file(key, path, sizeof path)) return;
+/* Takes what the file at path says. */
+static void overlay_from(const char *path, const cutt_schema *schema, const char *key, cutt_target *target) {
   reader r;
   if (!load(&r, path)) {
     leave_bad(target, &r);
@@ -471,6 +470,16 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
   target->value = r.target->value;
   target->source = r.target->source;
   cutt_log(CUTT_LOG_INFO, "calibration of %s: %s", key, path);
+}
+
+void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
+  char *path = malloc(CUTT_PATH_BYTES);
+  if (!path) {
+    cutt_log(CUTT_LOG_WARN, "no calibration is looked for: out of memory, %d bytes for its path", CUTT_PATH_BYTES);
+  } else if (find_file(key, path, CUTT_PATH_BYTES)) {
+    overlay_from(path, schema, key, target);
+  }
+  free(path);
 }
 
 cuttResult cutt_device_file_check(const cutt_target *target) {

@@ -253,17 +253,21 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
   if (ignored) *ignored = 0;
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  reader r = {.wisdom = wisdom, .path = path};
-  for (const cutt_backend *const *b = cutt_backends; *b && r.devices < DEVICES; ++b) {
+  reader *r = calloc(1, sizeof *r);
+  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to read wisdom", sizeof *r);
+  r->wisdom = wisdom;
+  r->path = path;
+  for (const cutt_backend *const *b = cutt_backends; *b && r->devices < DEVICES; ++b) {
     const char *why = NULL;
-    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r.device[r.devices++]);
+    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
   }
-  result = cutt_file_read("path", path, take_bytes, &r);
-  if (!result) result = r.result;
-  if (!result && r.length) result = take_line(&r); /* the last one has no end */
-  if (used) *used = r.used;
-  if (ignored) *ignored = r.ignored;
-  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r.used, r.ignored, path);
+  result = cutt_file_read("path", path, take_bytes, r);
+  if (!result) result = r->result;
+  if (!result && r->length) result = take_line(r); /* the last one has no end */
+  if (used) *used = r->used;
+  if (ignored) *ignored = r->ignored;
+  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r->used, r->ignored, path);
+  free(r);
   return result;
 }
 

@@ -7,10 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "core/device_file.h"
 #include "core/file.h"
 #include "cpu/cost.h"
@@ -109,12 +105,4 @@ const cutt_cpu_machine *cutt_cpu_machine_get(void) {
 void cutt_cpu_machine_key(char *buffer, size_t size) {
   cutt_cpu_machine_get();
   if (size > 0) snprintf(buffer, size, "%s", machine_key);
-}
-
-int cutt_cpu_max_threads(void) {
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }
