@@ -13,7 +13,6 @@ from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
-from . import _fork
 from . import _library as L
 from ._arrays import View, check_device, scalar, view_of
 from ._cache import plan_cache
@@ -163,11 +162,10 @@ def create(key: tuple) -> ContractionHandle:
     scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
     problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
-    options.backend, options.threads, options.workspace_limit = backend, _fork.threads(threads), limit
+    options.backend, options.threads, options.workspace_limit = backend, threads, limit
     options.provider = provider
     plan = c_void_p()
     L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
-    _fork.planned()
     handle = ContractionHandle(plan, lib.cuttContractionDestroy)
     facts = info_of(handle)
     handle.workspace, handle.provider = facts.workspace_bytes, facts.provider.decode()
@@ -215,7 +213,7 @@ def contract(
     for operand in (left, right):
         if misfit(operand.view):
             operand.view = packed(operand.view)
-    key = pair_key(left, right, labels, result, code, alpha, beta, _fork.threads(threads))
+    key = pair_key(left, right, labels, result, code, alpha, beta, threads)
 
     def call(stream: int) -> None:
         plan = plan_cache.get((result.device, key), lambda: create(key))

@@ -6,7 +6,7 @@ import contextlib
 from ctypes import c_double
 from typing import Any, ContextManager, Optional, Sequence
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
 from ._arguments import MAX_INT, flags, text, threads_of, whole, wholes
 from ._arrays import check_out, check_workspace, is_zero, packed_strides, view_of
@@ -113,10 +113,8 @@ class ContractionPlan:
         key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, named)
         self._adds = not is_zero(beta)
         self.spec = spec
-        self._made = _fork.generation()
         with self._context():
             self._handle = create(key)
-        self._threads = self.info["threads"]
 
     def _context(self) -> ContextManager[None]:
         kind, number = self._planned[0].device
@@ -127,7 +125,6 @@ class ContractionPlan:
         return self._handle.workspace
 
     def _views(self, left: Any, right: Any, out: Any) -> tuple:
-        _fork.check(self._made, self._threads)
         views = [view_of(left, "left"), view_of(right, "right")]
         for view, planned in zip(views, self._planned):
             planned.check(view)

@@ -206,7 +206,16 @@ lib = _load("libcutt", _CALLS)
 lib.cuttLastError.restype = c_char_p
 lib.cuttVersion.restype = c_int
 _contract: Optional[ctypes.CDLL] = None
-_loading = threading.Lock()
+_loading = threading.RLock()
+
+
+def hold_over_fork(lock: Any) -> None:
+    """os.fork() takes the lock first, so that the child has it from no other thread, and what it guards is whole there.
+    It must be one that a thread may take twice, since a handler of signals may fork."""
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+hold_over_fork(_loading)
 
 
 def contract_lib() -> ctypes.CDLL:

@@ -11,7 +11,7 @@ import math
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Sequence
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
 from ._arguments import threads_of
 from ._arrays import DType, View, check_out, is_zero, scalar, view_of
@@ -113,12 +113,11 @@ def create(key: tuple, **more: Any) -> Handle:
         scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
         problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate = int(conj)
-    options.backend, options.threads = backend, _fork.threads(threads)
+    options.backend, options.threads = backend, threads
     for field, value in more.items():
         setattr(options, field, value)
     plan = c_void_p()
     L.check(L.lib.cuttPlanCreate(byref(plan), byref(problem), byref(options)))
-    _fork.planned()
     return Handle(plan, L.lib.cuttPlanDestroy)
 
 
@@ -174,7 +173,6 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
         source = packed(source)
         source.conj = False
     backend = L.BACKENDS[source.device[0]]
-    threads = _fork.threads(threads)  # for the key, too
     key = plan_key(source.dtype, source.shape, axes, source.strides, result.strides, arithmetic, threads, backend)
 
     def call(stream: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
 from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
 from ._arrays import CPU, NUMPY, DType, View, check_out, is_zero, numpy_dtype, packed_strides, view_of
@@ -170,17 +170,13 @@ class Plan:
             "model": int(model == "paper"),
             "device": text(device, "device"),
         }
-        self._made = _fork.generation()
         if view.device[0] == "cpu" or device is not None:
             self._handle = create(key, **more)
         else:
             with _cuda.context(view.device[1]):
                 self._handle = create(key, **more)
-        facts = self.info
-        self._threads = facts["threads"] if facts["backend"] == "cpu" else 1
 
     def _views(self, a: Any, out: Any) -> tuple:
-        _fork.check(self._made, self._threads)
         source = view_of(a, "a")
         self._planned.check(source)
         array = out
