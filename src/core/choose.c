@@ -4,6 +4,8 @@
  * machine hits all of them alike. What counts is the fastest run of each: noise only ever adds. Contenders that have
  * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
  * executions are repeated within a sample, so that the clock's own step doesn't count. */
+#include <inttypes.h>
+
 #include "core/backend.h"
 #include "core/error.h"
 #include "core/plan.h"
@@ -234,7 +236,13 @@ cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options
   /* When only the first counts, it is found sooner. */
   const bool first = !options->candidate && !options->wisdom && options->choice == CUTT_PREDICT;
   const int count = cutt_plan_candidates(plan, list, first ? 1 : CUTT_MAX_CANDIDATES);
-  if (count < 1) return cutt_error(CUTT_INTERNAL_ERROR, "backend %s has no candidate for this problem", backend->name);
+  if (count < 1) {
+    return cutt_error(
+        CUTT_INVALID_PARAMETER,
+        "extents make %" PRId64
+        " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
+        canonical->volume, canonical->elem_bytes, backend->name, plan->target->name);
+  }
 
   if (options->candidate) {
     if (options->candidate > count) {
