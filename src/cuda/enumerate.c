@@ -95,6 +95,7 @@ typedef struct listing {
   cutt_model model;
   cutt_candidate *list;
   int count, max;
+  cutt_cuda_tile tile; /* of the candidate at hand: one for all, since it is large */
 } listing;
 
 /* Some geometries come up more than once: what is the same takes the same time. */
@@ -119,27 +120,27 @@ static double bound_of(const listing *l) {
 /* Prices a geometry with each number of stages, if there is such a geometry and room for it. */
 static void add(listing *l, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
-  cutt_cuda_tile tile;
+  cutt_cuda_tile *const tile = &l->tile;
   cutt_cuda_counts counts;
   cutt_price price;
   const char *why;
-  if (!cutt_cuda_tile_derive(c, candidate, &tile, &why) || tile.volume * c->elem_bytes > MOST_TILE_BYTES) return;
+  if (!cutt_cuda_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
   const bool direct = candidate->param[CUTT_CUDA_PARAM_DIRECT] != 0;
-  if (cutt_cuda_most_shared(c, &tile, direct) > l->device->block_shared) return;
-  cutt_cuda_count(c, &tile, direct, &counts);
+  if (cutt_cuda_most_shared(c, tile, direct) > l->device->block_shared) return;
+  cutt_cuda_count(c, tile, direct, &counts);
   candidate->method = cutt_cuda_method(c, candidate);
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
     bool banks = false; /* only for what may be worth it without */
-    cutt_cuda_count_threads(c, &tile, block_threads[i], banks, &counts);
-    if (cutt_cuda_least_of_tile(l->device, c, &tile, &counts) >= bound_of(l)) continue;
+    cutt_cuda_count_threads(c, tile, block_threads[i], banks, &counts);
+    if (cutt_cuda_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
-      if (!cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price)) continue;
+      if (!cutt_cuda_price(l->device, c, tile, &counts, stages, candidate, &price)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
       if (!banks && !direct) {
-        cutt_cuda_count_threads(c, &tile, block_threads[i], banks = true, &counts);
-        cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price);
+        cutt_cuda_count_threads(c, tile, block_threads[i], banks = true, &counts);
+        cutt_cuda_price(l->device, c, tile, &counts, stages, candidate, &price);
       }
-      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_cuda_paper_seconds(l->device, c, &tile, candidate);
+      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_cuda_paper_seconds(l->device, c, tile, candidate);
       insert(l, candidate);
     }
   }
@@ -149,19 +150,19 @@ static void add(listing *l, cutt_candidate *candidate) {
  * the tables that take shared memory. Then also with a quarter, for more blocks on an SM. */
 static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) {
   const cutt_canonical *c = l->c;
-  cutt_cuda_tile tile;
+  cutt_cuda_tile *const tile = &l->tile;
   const char *why;
   candidate->param[CUTT_CUDA_PARAM_BATCH] = positions;
-  if (!cutt_cuda_tile_derive(c, candidate, &tile, &why)) return;
+  if (!cutt_cuda_tile_derive(c, candidate, tile, &why)) return;
   /* What a batch takes is in proportion to its positions, of which the tensor may have fewer. */
-  const double most = cutt_cuda_most_shared(c, &tile, false);
-  tile.rows = tile.columns = 0;
-  const double fixed = cutt_cuda_most_shared(c, &tile, false);
+  const double most = cutt_cuda_most_shared(c, tile, false);
+  tile->rows = tile->columns = 0;
+  const double fixed = cutt_cuda_most_shared(c, tile, false);
   const double room = (l->device->block_shared - fixed) / (most - fixed);
   if (room < 1) {
     int64_t count = 1;
     for (int j = 0; j < c->rank; ++j) {
-      if (!((tile.in_m | tile.in_k) >> j & 1)) count *= tile.extent[j];
+      if (!((tile->in_m | tile->in_k) >> j & 1)) count *= tile->extent[j];
     }
     positions = (int64_t)(room * (double)count);
     if (positions < 1) return;
@@ -294,7 +295,7 @@ static int pair_up(const listing *l, pair *list) {
 
 int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
                         int max) {
-  listing l = {device, c, model, list, 0, max};
+  listing l = {.device = device, .c = c, .model = model, .list = list, .max = max};
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
   const bool copies = copies_runs(c);
