@@ -42,24 +42,6 @@ static bool plan(const test_problem *p, int target, int candidate) {
 
 /* -------------------------------------------------------------------------------------------------- random problems */
 
-/* Two modes of the output whose elements lie between each other's: i * b + j * a are all different for i < a and j < b
- * without a common divisor. */
-static void interleave(test_rng *rng, test_problem *p) {
-  static const int64_t pairs[][2] = {{2, 3}, {3, 4}, {5, 7}, {8, 9}, {16, 33}, {1, 40}, {63, 64}};
-  const int64_t *const pair = pairs[test_random_in(rng, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1)];
-  const int turn = test_chance(rng, 50);
-  int64_t span = 1;
-  p->out_strided = true;
-  for (int i = 0; i < p->rank; i++) {
-    int64_t *const extent = &p->extents[p->perm[i]];
-    if (i < 2 && *extent > pair[i ^ turn]) *extent = pair[i ^ turn];
-    p->out_strides[i] = i < 2 ? pair[i ^ turn ^ 1] : span;
-    if (i == 1) span = 2 * pair[0] * pair[1];
-    if (i > 1) span *= *extent;
-    if (test_chance(rng, 20)) p->out_strides[i] = -p->out_strides[i];
-  }
-}
-
 static test_problem random_problem(test_rng *rng) {
   test_limits limits = {1, 6, 20000, 0, 60, 40, 3};
   if (test_chance(rng, 20)) limits.max_rank = 12;
@@ -68,8 +50,7 @@ static test_problem random_problem(test_rng *rng) {
   /* Planning takes no memory: up to the terabyte that the model's devices may be given in the end. */
   limits.max_volume = INT64_C(1) << test_random_in(rng, 6, test_chance(rng, 10) ? 36 : 22);
   test_problem p = test_random_problem(rng, &limits);
-  if (p.rank >= 2 && test_chance(rng, 5)) interleave(rng, &p);
-  test_problem_finish(&p);
+  if (p.rank >= 2 && test_chance(rng, 5)) test_interleave(rng, &p);
   return p;
 }
 
