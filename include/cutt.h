@@ -156,7 +156,15 @@ typedef struct cuttProblem {
   const void *beta;           /* one scalar; NULL or zero: out is written and never read */
   int conjugate;              /* not 0: the input is conjugated (CUTT_C32 and CUTT_C64 only) */
 } cuttProblem_t;
-/* The scalars are of the element's type, but float for CUTT_F16 and CUTT_BF16. With CUTT_BYTES_n there are none. */
+/* The scalars are of the element's type, but float for CUTT_F16 and CUTT_BF16. With CUTT_BYTES_n there are none.
+ *
+ * Elements that are only moved keep every bit, whatever they are; so do those that are only conjugated, but for the sign
+ * bit of the imaginary part, which is flipped. A factor of 1 multiplies nothing, and one whose imaginary part is 0 scales
+ * the two parts of a complex number by themselves: infinities and the signs of zeros come out right. Every product and
+ * every sum is rounded by itself, for CUTT_F16 and CUTT_BF16 to float and the result once more, to nearest: so there is
+ * one right answer, but for which NaN a NaN is. A caller's rounding mode, and a flush of subnormal numbers to zero that it
+ * asks for, are left as they are; moves and conjugation do not depend on them, and arithmetic does, each thread by its own.
+ * Subnormal numbers of CUTT_F16 are floats like any other: they are never flushed. */
 
 #define CUTT_PROBLEM_INIT                                                                                              \
   { sizeof(cuttProblem_t), 0, (cuttType_t)0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
