@@ -151,6 +151,12 @@ static void fill_places(const layout *l) {
   args->table_columns = (uint32_t)tile->columns;
 }
 
+static uint32_t parts_of(cutt_factor factor) {
+  return factor == CUTT_FACTOR_COMPLEX ? CUTT_PARTS_MIXED
+         : factor == CUTT_FACTOR_REAL  ? CUTT_PARTS_SCALED
+                                       : CUTT_PARTS_ALONE;
+}
+
 static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
   args->alpha[0] = scale->alpha.re;
   args->alpha[1] = scale->alpha.im;
@@ -158,7 +164,9 @@ static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
   args->beta[1] = scale->beta.im;
   args->alpha_integer = scale->alpha.i;
   args->beta_integer = scale->beta.i;
-  args->conjugate = scale->conjugate;
+  args->alpha_parts = parts_of(scale->alpha_factor);
+  args->beta_parts = parts_of(scale->beta_factor);
+  args->flip = scale->conjugate ? UINT32_C(0x80000000) : 0;
   args->reads_out = scale->reads_out;
 }
 
