@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "bench_copy.h"
+#include "copy.h"
 
 bool cutt_cli_plan_part(cutt_cli_job *job, const int64_t *extents, const void *in, void *out, cuttPlan_t *plan) {
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
