@@ -12,6 +12,7 @@
 #include "contract_run.h"
 #include "cure.h"
 #include "input.h"
+#include "mapping.h"
 #include "output.h"
 
 static const char help[] =
@@ -272,7 +273,7 @@ static int print_json(const cutt_cli_contract_job *job, double total) {
 static bool bring_in(array *arrays, const cutt_output *output, cutt_cli_contract_job *job) {
   double bytes = (double)output->bytes;
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) bytes += (double)arrays[t].file.npy.data_bytes;
-  if (cutt_input_fits_in_memory(bytes)) {
+  if (cutt_mapping_fits_in_memory(bytes)) {
     for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
       if (arrays[t].file.data && !cutt_input_populate(&arrays[t].file, &job->progress)) return false;
     if (!cutt_output_populate(output, &job->progress)) return false;

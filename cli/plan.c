@@ -11,7 +11,7 @@
 #include "cli.h"
 #include "contraction.h"
 #include "output.h"
-#include "plan.h"
+#include "plan_contract.h"
 
 static const char help[] =
     "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"

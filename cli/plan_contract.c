@@ -7,7 +7,7 @@
 
 #include "contraction.h"
 #include "cure.h"
-#include "plan.h"
+#include "plan_contract.h"
 
 static const char me[] = "plan";
 

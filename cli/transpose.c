@@ -12,6 +12,7 @@
 
 #include "cli.h"
 #include "input.h"
+#include "mapping.h"
 #include "output.h"
 #include "permute.h"
 
@@ -120,7 +121,7 @@ static bool find_axes(const transpose_request *request, int rank, int *axes) {
 
 /* ------------------------------------------------------------------------------------------------------- the command */
 
-static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
+static void closing_line(const cutt_cli_permute_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
   char from[256], to[256], time[32], all[32], threads[32] = "", copy[64] = "";
   cutt_cli_shape(in->shape, in->rank, from, sizeof from);
   cutt_cli_shape(out->shape, out->rank, to, sizeof to);
@@ -139,7 +140,7 @@ static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt
                    job->info.isa, threads, time, gbs, copy, all);
 }
 
-static void fill_job(cutt_cli_job *job, const cutt_input *in, const int *axes) {
+static void fill_job(cutt_cli_permute_job *job, const cutt_input *in, const int *axes) {
   const cutt_npy *npy = &in->npy;
   int rank = npy->rank;
   job->rank = rank;
@@ -183,10 +184,10 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
   uint8_t header[CUTT_NPY_HEADER_ROOM];
   size_t header_bytes = cutt_npy_write_header(&out_npy, header);
 
-  cutt_cli_job job = {.options = request->options,
-                      .backend = backend,
-                      .quiet = request->quiet,
-                      .progress = cutt_cli_progress_start(request->quiet)};
+  cutt_cli_permute_job job = {.options = request->options,
+                              .backend = backend,
+                              .quiet = request->quiet,
+                              .progress = cutt_cli_progress_start(request->quiet)};
   fill_job(&job, in, axes);
   bool wisdom_is_new = false;
   if (request->wisdom_path) {
@@ -200,7 +201,7 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
     memcpy(output.data, header, header_bytes);
     job.out = output.data + header_bytes;
     if (job.bytes > 0) {
-      if (cutt_input_fits_in_memory(2.0 * (double)job.bytes))
+      if (cutt_mapping_fits_in_memory(2.0 * (double)job.bytes))
         good = cutt_input_populate(in, &job.progress) && cutt_output_populate(&output, &job.progress);
       good = good && cutt_cli_permute(&job);
     }

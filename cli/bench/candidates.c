@@ -13,8 +13,6 @@
 
 #include "cli/cli.h"
 
-const int cutt_bench_gain_of[CUTT_BENCH_GAINS] = {1, 2, 4, 8, 12};
-
 /* Of a plan's description, the member `name`; a reference of the caller's own. */
 static json_t *part_of(cuttPlan_t plan, const char *name) {
   size_t needed = 0;

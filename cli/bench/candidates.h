@@ -2,7 +2,8 @@
 #ifndef CUTT_CLI_BENCH_CANDIDATES_H
 #define CUTT_CLI_BENCH_CANDIDATES_H
 
-#include "run.h"
+#include "execute.h"
+#include "result.h"
 
 /* The candidate that a plan has chosen, as the library describes it: method, m, k, split_m, split_k, threads, params,
  * predicted_seconds. NULL when it can't be had. */

@@ -13,10 +13,6 @@ enum { BIN_PERCENT = 5, BINS = 25, FIVE = 5 };
 enum { PREDICTED, MEASURED, PAPER, PICKS };
 static const char *const pick_name[PICKS] = {"predicted", "measured", "paper"};
 
-bool cutt_bench_has_choice(const cutt_bench_result *r) {
-  return !r->error[0] && r->choice.listed > 0 && r->choice.copy_seconds > 0;
-}
-
 static const cutt_bench_pick *pick_of(const cutt_bench_result *r, int which) {
   return which == PREDICTED ? &r->choice.predicted : which == MEASURED ? &r->choice.measured : &r->choice.paper;
 }

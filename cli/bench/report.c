@@ -15,10 +15,6 @@
 
 enum { TEN = 10 };
 
-double cutt_bench_percent(const cutt_bench_result *result) {
-  return result->copy_gbs > 0 ? 100 * result->gbs / result->copy_gbs : 0;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ table */
 
 typedef struct widths {
@@ -313,12 +309,4 @@ bool cutt_bench_write_json(FILE *file, const cutt_bench_setup *setup, const cutt
     done = cutt_bench_dump(file, i ? ",\n" : "\n", json_result(setup, &results[i]), "");
   return done && cutt_bench_dump(file, "],\n\"summary\": ", json_summary(setup, results, count), "}\n") &&
          fflush(file) == 0;
-}
-
-void cutt_bench_results_free(cutt_bench_result *results, size_t count) {
-  for (size_t i = 0; results && i < count; ++i) {
-    json_decref(results[i].candidate);
-    json_decref(results[i].candidates);
-  }
-  free(results);
 }

@@ -1,6 +1,6 @@
 /* What `cutt plan` hands to the part of it that explains contractions. */
-#ifndef CUTT_CLI_PLAN_H
-#define CUTT_CLI_PLAN_H
+#ifndef CUTT_CLI_PLAN_CONTRACT_H
+#define CUTT_CLI_PLAN_CONTRACT_H
 
 #include "cli.h"
 #include "cutt_contract.h"
