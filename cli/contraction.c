@@ -301,13 +301,6 @@ int cutt_cli_print_json(json_t *object) {
   return code;
 }
 
-bool cutt_cli_parse_workspace(const char *command, const char *text, size_t *limit) {
-  int64_t bytes = 0;
-  if (!cutt_cli_parse_size(command, "--workspace", text, 0, INT64_C(1) << 60, &bytes)) return false;
-  *limit = (size_t)bytes;
-  return true;
-}
-
 const char *cutt_cli_bytes(double bytes, char *buffer, size_t size) {
   static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
   int unit = 0;

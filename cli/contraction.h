@@ -84,9 +84,6 @@ const char *cutt_cli_permuted(const cuttContractionInfo_t *info);
 /* Prints an object, indented, and lets go of it. An exit code. */
 int cutt_cli_print_json(json_t *object);
 
-/* --workspace: the most bytes. */
-bool cutt_cli_parse_workspace(const char *command, const char *text, size_t *limit);
-
 /* "12.3 MB": for people. */
 const char *cutt_cli_bytes(double bytes, char *buffer, size_t size);
 

@@ -4,18 +4,27 @@
 
 #include "cli.h"
 #include "cutt_contract.h"
+#include "options.h"
 
-static const char help[] =
-    "Usage: cutt devices [--json]\n"
-    "List the backends and instruction sets of this machine, which are used, and why one is not; and the libraries\n"
-    "that multiply matrices for contractions, with their speed.\n\n"
-    "  --json      as one JSON object\n"
-    "  -h, --help  this help\n";
+static const char me[] = "devices";
 
-enum { OPTION_JSON = 256 };
+typedef struct request {
+  bool json;
+} request;
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const cutt_cli_option options[] = {
+    {"json", NULL, "as one JSON object", cutt_cli_read_flag, offsetof(request, json)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt devices [--json]\n"
+        "List the backends and instruction sets of this machine, which are used, and why one is not; and the BLAS\n"
+        "libraries that multiply matrices for contractions, with their speed.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+};
 
 typedef cuttResult describe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
@@ -53,18 +62,14 @@ static int print_json(const char *devices, const char *providers) {
 }
 
 int cutt_cli_devices(int argc, char **argv) {
-  cuttFormat_t format = CUTT_TEXT;
-  int option;
-  while ((option = cutt_cli_option("devices", argc, argv, options)) != -1) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (option != OPTION_JSON) return CUTT_CLI_USAGE;
-    format = CUTT_JSON;
-  }
-  if (optind < argc)
-    return cutt_cli_misused("devices", "'%s' is not an option; devices takes only --json", argv[optind]);
+  request ask = {.json = false};
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
+  if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; devices takes only --json", argv[optind]);
+  const cuttFormat_t format = ask.json ? CUTT_JSON : CUTT_TEXT;
   char *devices = described(cuttDevicesDescribe, format, "devices");
   char *providers = devices ? described(cuttProvidersDescribe, format, "libraries that multiply matrices") : NULL;
-  int code = CUTT_CLI_FAILED;
+  code = CUTT_CLI_FAILED;
   if (providers && format == CUTT_JSON) {
     code = print_json(devices, providers);
   } else if (providers) {

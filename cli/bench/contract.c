@@ -13,76 +13,12 @@
 #endif
 
 #include "cli/cure.h"
+#include "cli/options.h"
 #include "contract_report.h"
 #include "files.h"
 #include "memory.h"
 
 static const char me[] = "bench contract";
-
-static const char help[] =
-    "Usage: cutt bench contract --set talsh48|tccg48|random [OPTION]...\n"
-    "Measure contractions beside the speed of the matrix products that they are, and check the results.\n\n"
-    "  --set NAME       talsh48: the 48 contractions of TAL-SH; tccg48: those of the TCCG benchmark; random: the "
-    "sample\n"
-    "                   of the cuTT paper's section 3.4, 9306 contractions of tensors of ranks 1 to 8\n"
-    "  --samples N      random: N cases, every kind as likely as another (default: 100); 'paper' for all\n"
-    "  --seed S         random: another draw of cases (default: 2017)\n"
-    "  --dtype NAME     f4, f8, c8 or c16 (default: f8)\n"
-    "  --volume N       elements of the largest tensor of a case, at most (4M, 1.5Gi); 'paper' for the paper's, 75M,\n"
-    "                   and 150M of f4 (default: random 4M, others as listed)\n"
-    "  --threads N      CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --workspace SIZE the most bytes of workspace, such as 400M (default: no limit)\n"
-    "  --backend NAME   cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --provider NAME  the library of matrix products: one that 'cutt devices' lists, or a path (default: the "
-    "fastest)\n"
-    "  --no-cure        use that library as it is, also where it picks slow kernels and can be told better\n"
-    "  --no-check       do not check the results\n"
-    "  --json FILE      write machine, settings, cases and summary; - is standard output, and the tables then go to\n"
-    "                   stderr\n"
-    "  --csv FILE       write the cases: id;group;pattern;extents\n"
-    "  --list           print the cases in that form and measure nothing\n"
-    "  --force          replace the files of --json and --csv when they exist\n"
-    "  --quiet          no progress bar\n"
-    "  -h, --help       this help\n\n"
-    "In a pattern the first letter of a tensor is its fastest mode, as in the library.\n";
-
-enum {
-  OPTION_SET = 256,
-  OPTION_SAMPLES,
-  OPTION_SEED,
-  OPTION_DTYPE,
-  OPTION_VOLUME,
-  OPTION_THREADS,
-  OPTION_WORKSPACE,
-  OPTION_BACKEND,
-  OPTION_PROVIDER,
-  OPTION_NO_CURE,
-  OPTION_NO_CHECK,
-  OPTION_JSON,
-  OPTION_CSV,
-  OPTION_LIST,
-  OPTION_FORCE,
-  OPTION_QUIET
-};
-
-static const struct option options[] = {{"set", required_argument, NULL, OPTION_SET},
-                                        {"samples", required_argument, NULL, OPTION_SAMPLES},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"dtype", required_argument, NULL, OPTION_DTYPE},
-                                        {"volume", required_argument, NULL, OPTION_VOLUME},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"workspace", required_argument, NULL, OPTION_WORKSPACE},
-                                        {"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"provider", required_argument, NULL, OPTION_PROVIDER},
-                                        {"no-cure", no_argument, NULL, OPTION_NO_CURE},
-                                        {"no-check", no_argument, NULL, OPTION_NO_CHECK},
-                                        {"json", required_argument, NULL, OPTION_JSON},
-                                        {"csv", required_argument, NULL, OPTION_CSV},
-                                        {"list", no_argument, NULL, OPTION_LIST},
-                                        {"force", no_argument, NULL, OPTION_FORCE},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
 
 enum { TALSH48, TCCG48, RANDOM, SETS };
 static const char *const set_names[SETS] = {"talsh48", "tccg48", "random"};
@@ -94,7 +30,7 @@ typedef struct request {
   int64_t samples, seed, volume; /* samples and volume: UNSAID, PAPER or a number */
   const cutt_cli_number *number;
   cuttContractionOptions_t options;
-  bool check, cure, list, force, quiet;
+  bool no_check, no_cure, list, force, quiet;
   const char *json_path, *csv_path;
 } request;
 
@@ -106,76 +42,81 @@ static void interrupt(int number) {
   interrupted = 1;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- request */
+/* ---------------------------------------------------------------------------------------------------------- options */
 
-static bool read_set(const char *text, int *set) {
+static bool read_set(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  int *set = field;
   for (*set = 0; *set < SETS; ++*set)
     if (strcmp(text, set_names[*set]) == 0) return true;
-  cutt_cli_misused(me, "--set is '%s'; it must be talsh48, tccg48 or random", text);
+  cutt_cli_misused(command, "--%s is '%s'; it must be talsh48, tccg48 or random", option->name, text);
   return false;
 }
 
-static bool read_dtype(const char *text, const cutt_cli_number **number) {
+static bool read_dtype(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  const cutt_cli_number **number = field;
   *number = cutt_cli_number_find(text);
   if (*number && (*number)->word >= 4) return true;
-  cutt_cli_misused(me, "--dtype is '%s'; it must be f4, f8, c8 or c16", text);
+  cutt_cli_misused(command, "--%s is '%s'; it must be f4, f8, c8 or c16", option->name, text);
   return false;
 }
 
-static bool is_paper(const char *text) { return strcmp(text, "paper") == 0; }
-
-/* One option into the request; false after a message. */
-static bool take_option(int option, request *ask) {
-  int64_t number = 0;
-  switch (option) {
-    case OPTION_SET:
-      return read_set(optarg, &ask->set);
-    case OPTION_SAMPLES:
-      ask->samples = PAPER;
-      return is_paper(optarg) || cutt_cli_parse_int(me, "--samples", optarg, 1, 100000, &ask->samples);
-    case OPTION_SEED:
-      return cutt_cli_parse_int(me, "--seed", optarg, 0, INT64_MAX, &ask->seed);
-    case OPTION_DTYPE:
-      return read_dtype(optarg, &ask->number);
-    case OPTION_VOLUME:
-      ask->volume = PAPER;
-      return is_paper(optarg) || cutt_cli_parse_size(me, "--volume", optarg, 1, INT64_C(1) << 40, &ask->volume);
-    case OPTION_THREADS:
-      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &number)) return false;
-      ask->options.threads = (int)number;
-      return true;
-    case OPTION_WORKSPACE:
-      return cutt_cli_parse_workspace(me, optarg, &ask->options.workspace_limit);
-    case OPTION_BACKEND:
-      return cutt_cli_parse_backend(me, optarg, &ask->options.backend);
-    case OPTION_PROVIDER:
-      ask->options.provider = optarg;
-      return true;
-    case OPTION_NO_CURE:
-      ask->cure = false;
-      return true;
-    case OPTION_NO_CHECK:
-      ask->check = false;
-      return true;
-    case OPTION_JSON:
-      ask->json_path = optarg;
-      return true;
-    case OPTION_CSV:
-      ask->csv_path = optarg;
-      return true;
-    case OPTION_LIST:
-      ask->list = true;
-      return true;
-    case OPTION_FORCE:
-      ask->force = true;
-      return true;
-    case OPTION_QUIET:
-      ask->quiet = true;
-      return true;
-    default:
-      return false;
-  }
+static bool read_samples(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  int64_t *samples = field;
+  *samples = PAPER;
+  return strcmp(text, "paper") == 0 || cutt_cli_parse_int(command, option->name, text, 1, 100000, samples);
 }
+
+static bool read_volume(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  int64_t *volume = field;
+  *volume = PAPER;
+  return strcmp(text, "paper") == 0 || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
+}
+
+static const cutt_cli_option options[] = {
+    {"set", "NAME",
+     "talsh48: the 48 contractions of TAL-SH; tccg48: those of the TCCG benchmark; random: the sample of the cuTT "
+     "paper's section 3.4, 9306 contractions of tensors of ranks 1 to 8",
+     read_set, offsetof(request, set)},
+    {"samples", "N", "random: N cases, every kind as likely as another (default: 100); 'paper' for all", read_samples,
+     offsetof(request, samples)},
+    {"seed", "S", "random: another draw of cases (default: 2017)", cutt_cli_read_seed, offsetof(request, seed)},
+    {"dtype", "NAME", "f4, f8, c8 or c16 (default: f8)", read_dtype, offsetof(request, number)},
+    {"volume", "N",
+     "elements of the largest tensor of a case, at most (4M, 1.5Gi); 'paper' for the paper's, 75M, and 150M of f4 "
+     "(default: random 4M, others as listed)",
+     read_volume, offsetof(request, volume)},
+    {"threads", "N", "CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(request, options.threads)},
+    {"workspace", "SIZE", "the most bytes of workspace, such as 400M (default: no limit)", cutt_cli_read_bytes,
+     offsetof(request, options.workspace_limit)},
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(request, options.backend)},
+    {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
+     cutt_cli_read_text, offsetof(request, options.provider)},
+    {"no-cure", NULL, "use that library as it is, also where it picks slow kernels and can be told better",
+     cutt_cli_read_flag, offsetof(request, no_cure)},
+    {"no-check", NULL, "do not check the results", cutt_cli_read_flag, offsetof(request, no_check)},
+    {"json", "FILE",
+     "write machine, settings, cases and summary; - is standard output, and the tables then go to stderr",
+     cutt_cli_read_text, offsetof(request, json_path)},
+    {"csv", "FILE", "write the cases: id;group;pattern;extents", cutt_cli_read_text, offsetof(request, csv_path)},
+    {"list", NULL, "print the cases in that form and measure nothing", cutt_cli_read_flag, offsetof(request, list)},
+    {"force", NULL, "replace the files of --json and --csv when they exist", cutt_cli_read_flag,
+     offsetof(request, force)},
+    {"quiet", NULL, "no progress bar", cutt_cli_read_flag, offsetof(request, quiet)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt bench contract --set talsh48|tccg48|random [OPTION]...\n"
+        "Measure contractions beside the speed of the matrix products that they are, and check the results.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+    .remarks = "In a pattern the first letter of a tensor is its fastest mode, as in the library.\n",
+};
+
+/* ---------------------------------------------------------------------------------------------------------- request */
 
 /* What options say together, and what is not said. */
 static int check_request(int argc, char **argv, request *ask) {
@@ -266,7 +207,7 @@ static int measure(const request *ask, const cutt_bench_contractions *cases, FIL
   char why[512];
   cutt_bench_contract_result *results = calloc(cases->count, sizeof *results);
   if (!results) return cutt_cli_failed("out of memory for %zu results", cases->count);
-  cutt_bench_contract_run run = {.number = ask->number, .options = ask->options, .check = ask->check};
+  cutt_bench_contract_run run = {.number = ask->number, .options = ask->options, .check = !ask->no_check};
   if (!cutt_bench_contract_open(&run, cases, why, sizeof why)) {
     free(results);
     return cutt_cli_failed("the tensors' memory can't be had for --backend %s: %s; a smaller --volume would need less",
@@ -282,7 +223,7 @@ static int measure(const request *ask, const cutt_bench_contractions *cases, FIL
                                            .threads = ask->options.threads,
                                            .provider = ask->options.provider,
                                            .workspace_limit = ask->options.workspace_limit,
-                                           .check = ask->check,
+                                           .check = !ask->no_check,
                                            .volume = ask->volume,
                                            .samples = ask->samples,
                                            .seed = (uint64_t)ask->seed};
@@ -305,7 +246,7 @@ static int open_and_measure(request *ask, const cutt_bench_contractions *cases) 
   if (!cutt_cli_find_backend(ask->options.backend, &ask->options.backend)) return CUTT_CLI_FAILED;
   int code = check_memory(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
-  if (ask->cure && ask->options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(ask->quiet);
+  if (!ask->no_cure && ask->options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(ask->quiet);
   if (ask->csv_path) code = write_csv(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
   FILE *json = ask->json_path ? cutt_bench_file_open("--json", ask->json_path, ask->force) : NULL;
@@ -322,14 +263,10 @@ int cutt_cli_bench_contract(int argc, char **argv) {
                  .volume = UNSAID,
                  .seed = 2017,
                  .number = cutt_cli_number_find("f8"),
-                 .options = CUTT_CONTRACTION_OPTIONS_INIT,
-                 .check = true,
-                 .cure = true};
-  for (int option; (option = cutt_cli_option(me, argc, argv, options)) != -1;) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (!take_option(option, &ask)) return CUTT_CLI_USAGE;
-  }
-  int code = check_request(argc, argv, &ask);
+                 .options = CUTT_CONTRACTION_OPTIONS_INIT};
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
+  code = check_request(argc, argv, &ask);
   if (code != CUTT_CLI_DONE) return code;
   cutt_bench_contractions cases = {0};
   code = read_cases(&ask, &cases);

@@ -15,87 +15,13 @@
 
 #include "cases.h"
 #include "cli/cli.h"
+#include "cli/options.h"
 #include "files.h"
 #include "memory.h"
 #include "report.h"
 #include "run.h"
 
 static const char me[] = "bench";
-
-static const char help[] =
-    "Usage: cutt bench set1|set2|set3|figures|FILE.csv [OPTION]...\n"
-    "       cutt bench contract --set SET [OPTION]...\n"
-    "Measure permutations beside the speed of a plain copy, and check the results; or contractions beside that of "
-    "their\n"
-    "matrix products, which 'cutt bench contract --help' explains.\n\n"
-    "  set1            tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations\n"
-    "  set2            the paper's tensors of rank 8 and 12: trivial, reverse and random permutations\n"
-    "  set3            the 57 permutations of the TTC benchmark\n"
-    "  figures         sets 1 and 2 with --all-candidates: the paper's Fig. 5-7 and 9, chosen beside measured\n"
-    "  FILE.csv        lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the\n"
-    "                  fastest, output mode i is input mode perm[i]; - reads standard input\n\n"
-    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --dtype NAME    b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)\n"
-    "  --volume N      elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes\n"
-    "                  (default: set1 336 MB, set2 208 MB, figures 96 MB in each tensor; set3 as listed)\n"
-    "  --samples N     set1: tensors of each rank and ratio (default: 4; the paper has 500 permutations of each "
-    "rank);\n"
-    "                  set2: random permutations of each tensor (default: 30; the paper has 500);\n"
-    "                  figures: N as for set1, 6 N as for set2 (default: 2)\n"
-    "  --seed S        another draw of cases (default: 2017)\n"
-    "  --threads N     CPU: use N threads (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --measure       choose by timing, and compare with the model's choice\n"
-    "  --beta B        out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)\n"
-    "  --all-candidates  also time every way to do each case, judge the model by it, and write them with --json\n"
-    "  --candidates N  the same for N ways of each case, those that the model puts first (figures: on the CPU 24)\n"
-    "  --full-check    on a GPU: check every element of every result (default: 8 MB of pieces of each)\n"
-    "  --no-check      do not check the results\n"
-    "  --json FILE     write machine, results and summary; - is standard output, and the tables then go to stderr\n"
-    "  --csv FILE      write the cases, in the form of FILE.csv\n"
-    "  --list          print the cases and measure nothing\n"
-    "  --force         replace the files of --json and --csv when they exist\n"
-    "  --quiet         no progress bar\n"
-    "  -h, --help      this help\n";
-
-enum {
-  OPTION_BACKEND = 256,
-  OPTION_DTYPE,
-  OPTION_VOLUME,
-  OPTION_SAMPLES,
-  OPTION_SEED,
-  OPTION_THREADS,
-  OPTION_MEASURE,
-  OPTION_BETA,
-  OPTION_ALL_CANDIDATES,
-  OPTION_CANDIDATES,
-  OPTION_FULL_CHECK,
-  OPTION_NO_CHECK,
-  OPTION_JSON,
-  OPTION_CSV,
-  OPTION_LIST,
-  OPTION_FORCE,
-  OPTION_QUIET
-};
-
-static const struct option options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"dtype", required_argument, NULL, OPTION_DTYPE},
-                                        {"volume", required_argument, NULL, OPTION_VOLUME},
-                                        {"samples", required_argument, NULL, OPTION_SAMPLES},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"measure", no_argument, NULL, OPTION_MEASURE},
-                                        {"beta", required_argument, NULL, OPTION_BETA},
-                                        {"all-candidates", no_argument, NULL, OPTION_ALL_CANDIDATES},
-                                        {"candidates", required_argument, NULL, OPTION_CANDIDATES},
-                                        {"full-check", no_argument, NULL, OPTION_FULL_CHECK},
-                                        {"no-check", no_argument, NULL, OPTION_NO_CHECK},
-                                        {"json", required_argument, NULL, OPTION_JSON},
-                                        {"csv", required_argument, NULL, OPTION_CSV},
-                                        {"list", no_argument, NULL, OPTION_LIST},
-                                        {"force", no_argument, NULL, OPTION_FORCE},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
 
 enum { PAPER_VOLUME = -1, DEFAULT_VOLUME = 0 };
 enum { FIGURES = 4, FIGURES_CPU_CANDIDATES = 24 };
@@ -109,7 +35,8 @@ typedef struct request {
   int64_t volume;        /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
   bool volume_as_listed; /* set2 and figures: the paper's tensors as they are */
   int64_t samples;       /* -1: the set's default */
-  int64_t seed, threads;
+  int64_t seed;
+  int threads;
   int64_t most_candidates; /* 0: not said */
   double beta;
   cutt_bench_check_t check;
@@ -125,6 +52,110 @@ static void interrupt(int number) {
   interrupted = 1;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+static bool read_dtype(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  const cutt_bench_dtype **dtype = field;
+  *dtype = cutt_bench_dtype_find(text);
+  if (*dtype) return true;
+  cutt_cli_misused(command, "--%s is '%s'; it must be one of %s", option->name, text, cutt_bench_dtype_names());
+  return false;
+}
+
+static bool read_volume(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  int64_t *volume = field;
+  *volume = PAPER_VOLUME;
+  return strcmp(text, "paper") == 0 || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
+}
+
+static bool read_samples(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return cutt_cli_parse_int(command, option->name, text, 0, 100000, field);
+}
+
+static bool read_candidates(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return cutt_cli_parse_int(command, option->name, text, 1, 100000, field);
+}
+
+static bool read_beta(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return cutt_cli_parse_double(command, option->name, text, -1000, 1000, field);
+}
+
+static bool read_full_check(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  (void)command;
+  (void)option;
+  (void)text;
+  *(cutt_bench_check_t *)field = CUTT_BENCH_CHECK_ALL;
+  return true;
+}
+
+static bool read_no_check(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  (void)command;
+  (void)option;
+  (void)text;
+  *(cutt_bench_check_t *)field = CUTT_BENCH_CHECK_NOTHING;
+  return true;
+}
+
+static const cutt_cli_option options[] = {
+    {NULL, "set1", "tensors of ranks 2 to 7, extents in ratios 1:1, 5:1 and 15:1, random permutations", NULL, 0},
+    {NULL, "set2", "the paper's tensors of rank 8 and 12: trivial, reverse and random permutations", NULL, 0},
+    {NULL, "set3", "the 57 permutations of the TTC benchmark", NULL, 0},
+    {NULL, "figures", "sets 1 and 2 with --all-candidates: the paper's Fig. 5-7 and 9, chosen beside measured", NULL,
+     0},
+    {NULL, "FILE.csv",
+     "lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the fastest, output mode "
+     "i "
+     "is input mode perm[i]; - reads standard input",
+     NULL, 0},
+    {NULL, NULL, "", NULL, 0},
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(request, backend)},
+    {"dtype", "NAME", "b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)", read_dtype, offsetof(request, dtype)},
+    {"volume", "N",
+     "elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes (default: set1 336 MB, set2 "
+     "208 MB, figures 96 MB in each tensor; set3 as listed)",
+     read_volume, offsetof(request, volume)},
+    {"samples", "N",
+     "set1: tensors of each rank and ratio (default: 4; the paper has 500 permutations of each rank); set2: random "
+     "permutations of each tensor (default: 30; the paper has 500); figures: N as for set1, 6 N as for set2 (default: "
+     "2)",
+     read_samples, offsetof(request, samples)},
+    {"seed", "S", "another draw of cases (default: 2017)", cutt_cli_read_seed, offsetof(request, seed)},
+    {"threads", "N", "CPU: use N threads (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(request, threads)},
+    {"measure", NULL, "choose by timing, and compare with the model's choice", cutt_cli_read_flag,
+     offsetof(request, measure)},
+    {"beta", "B", "out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)", read_beta,
+     offsetof(request, beta)},
+    {"all-candidates", NULL,
+     "also time every candidate of each case, judge the model by it, and write them with --json", cutt_cli_read_flag,
+     offsetof(request, all_candidates)},
+    {"candidates", "N",
+     "the same for N candidates of each case, those that the model puts first (figures: on the CPU 24)",
+     read_candidates, offsetof(request, most_candidates)},
+    {"full-check", NULL, "on a GPU: check every element of every result (default: 8 MB of each, in blocks)",
+     read_full_check, offsetof(request, check)},
+    {"no-check", NULL, "do not check the results", read_no_check, offsetof(request, check)},
+    {"json", "FILE", "write machine, results and summary; - is standard output, and the tables then go to stderr",
+     cutt_cli_read_text, offsetof(request, json_path)},
+    {"csv", "FILE", "write the cases, in the form of FILE.csv", cutt_cli_read_text, offsetof(request, csv_path)},
+    {"list", NULL, "print the cases and measure nothing", cutt_cli_read_flag, offsetof(request, list)},
+    {"force", NULL, "replace the files of --json and --csv when they exist", cutt_cli_read_flag,
+     offsetof(request, force)},
+    {"quiet", NULL, "no progress bar", cutt_cli_read_flag, offsetof(request, quiet)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt bench set1|set2|set3|figures|FILE.csv [OPTION]...\n"
+        "       cutt bench contract --set SET [OPTION]...\n"
+        "Measure permutations beside the speed of a plain copy, and check the results; or contractions beside that\n"
+        "of their matrix products, which 'cutt bench contract --help' explains.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+};
+
 /* ---------------------------------------------------------------------------------------------------------- request */
 
 static int default_threads(void) {
@@ -133,73 +164,6 @@ static int default_threads(void) {
 #else
   return 1;
 #endif
-}
-
-static int read_option(int option, request *ask) {
-  bool good = true;
-  switch (option) {
-    case OPTION_DTYPE:
-      ask->dtype = cutt_bench_dtype_find(optarg);
-      if (!ask->dtype)
-        return cutt_cli_misused(me, "--dtype is '%s'; it must be one of %s", optarg, cutt_bench_dtype_names());
-      break;
-    case OPTION_VOLUME:
-      if (strcmp(optarg, "paper") == 0) {
-        ask->volume = PAPER_VOLUME;
-      } else {
-        good = cutt_cli_parse_size(me, "--volume", optarg, 1, INT64_C(1) << 40, &ask->volume);
-      }
-      break;
-    case OPTION_SAMPLES:
-      good = cutt_cli_parse_int(me, "--samples", optarg, 0, 100000, &ask->samples);
-      break;
-    case OPTION_SEED:
-      good = cutt_cli_parse_int(me, "--seed", optarg, 0, INT64_MAX, &ask->seed);
-      break;
-    case OPTION_THREADS:
-      good = cutt_cli_parse_int(me, "--threads", optarg, 1, 4096, &ask->threads);
-      break;
-    case OPTION_BETA:
-      good = cutt_cli_parse_double(me, "--beta", optarg, -1000, 1000, &ask->beta);
-      break;
-    case OPTION_MEASURE:
-      ask->measure = true;
-      break;
-    case OPTION_BACKEND:
-      good = cutt_cli_parse_backend(me, optarg, &ask->backend);
-      break;
-    case OPTION_ALL_CANDIDATES:
-      ask->all_candidates = true;
-      break;
-    case OPTION_CANDIDATES:
-      good = cutt_cli_parse_int(me, "--candidates", optarg, 1, 100000, &ask->most_candidates);
-      break;
-    case OPTION_FULL_CHECK:
-      ask->check = CUTT_BENCH_CHECK_ALL;
-      break;
-    case OPTION_NO_CHECK:
-      ask->check = CUTT_BENCH_CHECK_NOTHING;
-      break;
-    case OPTION_JSON:
-      ask->json_path = optarg;
-      break;
-    case OPTION_CSV:
-      ask->csv_path = optarg;
-      break;
-    case OPTION_LIST:
-      ask->list = true;
-      break;
-    case OPTION_FORCE:
-      ask->force = true;
-      break;
-    case OPTION_QUIET:
-      ask->quiet = true;
-      break;
-    default:
-      good = false;
-      break; /* a message has been given */
-  }
-  return good ? CUTT_CLI_DONE : CUTT_CLI_USAGE;
 }
 
 /* What is not said of volumes and samples. Of set 1, 336 MB a tensor: two deviations below that are 400 MB of traffic
@@ -366,7 +330,7 @@ static void run_cases(cutt_bench_run *run, const cutt_bench_cases *cases, cutt_b
 static bool open_run(const request *ask, int64_t bytes, cutt_bench_run *run) {
   char why[512];
   *run = (cutt_bench_run){.values = {ask->dtype, ask->beta != 0, ask->beta},
-                          .threads = (int)ask->threads,
+                          .threads = ask->threads,
                           .measure = ask->measure,
                           .all_candidates = ask->all_candidates || ask->most_candidates || ask->number == FIGURES,
                           .most_candidates = (int)ask->most_candidates,
@@ -436,11 +400,7 @@ int cutt_cli_bench(int argc, char **argv) {
   request ask = {
       .set = "", .dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = CUTT_BENCH_CHECK_SAMPLE};
   int code = CUTT_CLI_DONE;
-  for (int option; (option = cutt_cli_option(me, argc, argv, options)) != -1;) {
-    if (option == 'h') return cutt_cli_print(help);
-    code = read_option(option, &ask);
-    if (code != CUTT_CLI_DONE) return code;
-  }
+  if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
   code = check_request(argc, argv, &ask);
   if (code != CUTT_CLI_DONE) return code;
 
