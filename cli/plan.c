@@ -3,13 +3,12 @@
  *
  * What is printed is the library's own description. Shape and axes on the command line are NumPy's, as everywhere in
  * this program, while the description counts from the stride-1 mode; so both are stated. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "contraction.h"
+#include "describe.h"
 #include "options.h"
 #include "output.h"
 #include "plan_contract.h"
@@ -151,36 +150,12 @@ static const char *only_for_contractions(const plan_request *request) {
 
 /* ------------------------------------------------------------------------------------------------------ description */
 
-/* What the library says of a plan, in one form or another. */
-typedef cuttResult (*says)(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed);
-
-static cuttResult describe(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
-  return cuttPlanDescribe(plan, (cuttFormat_t)format, buffer, size, needed);
-}
-
-static cuttResult draw(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
-  return cuttPlanDraw(plan, (cuttDrawing_t)format, buffer, size, needed);
-}
-
-/* The whole text; the caller frees it. NULL after a message. */
-static char *whole_text(cuttPlan_t plan, says say, int format) {
-  size_t needed = 0;
-  char *text = NULL;
-  if (say(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
-    text = malloc(needed);
-    if (text && say(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
-    if (!text) {
-      cutt_cli_message("out of memory: %zu bytes for the description", needed);
-      return NULL;
-    }
-  }
-  cutt_cli_message("the plan could not be described: %s", cuttLastError());
-  free(text);
-  return NULL;
+static cuttResult draw(void *of, int format, char *buffer, size_t size, size_t *needed) {
+  return cuttPlanDraw(of, (cuttDrawing_t)format, buffer, size, needed);
 }
 
 static int write_svg(cuttPlan_t plan, const plan_request *request) {
-  char *image = whole_text(plan, draw, CUTT_DRAW_SVG);
+  char *image = cutt_cli_described(draw, plan, CUTT_DRAW_SVG, "the plan");
   if (!image) return CUTT_CLI_FAILED;
   const size_t bytes = strlen(image);
   cutt_output output;
@@ -194,7 +169,7 @@ static int write_svg(cuttPlan_t plan, const plan_request *request) {
   return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
 }
 
-static int print_text(cuttPlan_t plan, const plan_request *request, const char *description) {
+static int print_text(cuttPlan_t plan, const plan_request *request) {
   char shape[512], axes[512], result[512], header[2048];
   int64_t list[CUTT_MAX_RANK] = {0}, moved[CUTT_MAX_RANK] = {0};
   for (int i = 0; i < request->rank; ++i) {
@@ -208,10 +183,13 @@ static int print_text(cuttPlan_t plan, const plan_request *request, const char *
            "NumPy order: shape %s, axes %s -> shape %s, dtype %s, C order.\n"
            "Below, modes count from the fastest (stride-1) one: mode i is NumPy's axis %d-i.\n\n",
            shape, axes, result, request->dtype, request->rank - 1);
+  char *description = cutt_cli_described(cutt_cli_describe_plan, plan, CUTT_TEXT, "the plan");
+  if (!description) return CUTT_CLI_FAILED;
   int code = cutt_cli_print(header);
   if (!code) code = cutt_cli_print(description);
+  free(description);
   if (code || !request->draw) return code;
-  char *drawing = whole_text(plan, draw, CUTT_DRAW_TEXT);
+  char *drawing = cutt_cli_described(draw, plan, CUTT_DRAW_TEXT, "the plan");
   if (!drawing) return CUTT_CLI_FAILED;
   code = cutt_cli_print("\n");
   if (!code) code = cutt_cli_print(drawing);
@@ -220,26 +198,22 @@ static int print_text(cuttPlan_t plan, const plan_request *request, const char *
 }
 
 /* The library's JSON object, with NumPy's view of the problem added under the key numpy. */
-static int print_json(const plan_request *request, const char *description) {
-  json_error_t error;
-  json_t *root = json_loads(description, 0, &error), *shape = json_array(), *axes = json_array();
-  if (!root) cutt_cli_message("the library's description is no JSON: %s", error.text);
-  bool good = root && shape && axes;
+static int print_json(cuttPlan_t plan, const plan_request *request) {
+  json_t *root = cutt_cli_described_json(cutt_cli_describe_plan, plan, "the plan");
+  if (!root) return CUTT_CLI_FAILED;
+  json_t *shape = json_array(), *axes = json_array();
+  bool good = shape && axes;
   for (int i = 0; good && i < request->rank; ++i)
     good = json_array_append_new(shape, json_integer(request->shape[i])) == 0 &&
            json_array_append_new(axes, json_integer(request->axes[i])) == 0;
   if (good)
     good = json_object_set_new(
                root, "numpy", json_pack("{s:O, s:O, s:s}", "shape", shape, "axes", axes, "dtype", request->dtype)) == 0;
-  char *text = good ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-  json_decref(root);
   json_decref(shape);
   json_decref(axes);
-  if (!text) return cutt_cli_failed("the plan could not be written as JSON");
-  int code = cutt_cli_print(text);
-  if (code == CUTT_CLI_DONE) code = cutt_cli_print("\n");
-  free(text);
-  return code;
+  if (good) return cutt_cli_print_json(root);
+  json_decref(root);
+  return cutt_cli_failed("out of memory for the description");
 }
 
 /* The library has refused the problem or the options, whose fields are this program's options by the same names. */
@@ -282,10 +256,7 @@ static int show_plan(const plan_request *request) {
   if (result == CUTT_INVALID_PARAMETER) return refused();
   if (result != CUTT_SUCCESS) return cutt_cli_failed("the permutation could not be planned: %s", cuttLastError());
   int code = request->svg_path ? write_svg(plan, request) : CUTT_CLI_DONE;
-  char *description = code ? NULL : whole_text(plan, describe, request->json ? CUTT_JSON : CUTT_TEXT);
-  if (!code && !description) code = CUTT_CLI_FAILED;
-  if (!code) code = request->json ? print_json(request, description) : print_text(plan, request, description);
-  free(description);
+  if (!code) code = request->json ? print_json(plan, request) : print_text(plan, request);
   cuttPlanDestroy(plan);
   return code;
 }

@@ -11,21 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/describe.h"
 
 /* Of a plan's description, the member `name`; a reference of the caller's own. */
 static json_t *part_of(cuttPlan_t plan, const char *name) {
-  size_t needed = 0;
-  if (cuttPlanDescribe(plan, CUTT_JSON, NULL, 0, &needed) != CUTT_SUCCESS) return NULL;
-  char *text = malloc(needed);
-  if (!text) return NULL;
-  json_t *part = NULL;
-  if (cuttPlanDescribe(plan, CUTT_JSON, text, needed, NULL) == CUTT_SUCCESS) {
-    json_t *whole = json_loads(text, 0, NULL);
-    part = json_incref(json_object_get(whole, name));
-    json_decref(whole);
-  }
-  free(text);
+  json_t *whole = cutt_cli_described_json(cutt_cli_describe_plan, plan, NULL), *part = json_object_get(whole, name);
+  json_incref(part);
+  json_decref(whole);
   return part;
 }
 

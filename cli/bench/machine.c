@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/describe.h"
 
 /* The first line of a file, without its end; false when there is none. */
 static bool read_line(const char *path, char *buffer, size_t size) {
@@ -67,14 +67,8 @@ static json_t *caches(void) {
 
 /* cuttDevicesDescribe's JSON, or null when it can't be had. */
 static json_t *devices(void) {
-  size_t needed = 0;
-  if (cuttDevicesDescribe(CUTT_JSON, NULL, 0, &needed) != CUTT_SUCCESS || needed == 0) return json_null();
-  char *text = malloc(needed);
-  if (!text) return json_null();
-  json_t *parsed = NULL;
-  if (cuttDevicesDescribe(CUTT_JSON, text, needed, NULL) == CUTT_SUCCESS) parsed = json_loads(text, 0, NULL);
-  free(text);
-  return parsed ? parsed : json_null();
+  json_t *described = cutt_cli_described_json(cutt_cli_describe_devices, NULL, NULL);
+  return described ? described : json_null();
 }
 
 /* Of that description, the part "device" of one backend; a reference of the caller's own, JSON's null without one. */
