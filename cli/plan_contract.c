@@ -7,7 +7,7 @@
 
 #include "contraction.h"
 #include "cure.h"
-#include "plan.h"
+#include "plan_contract.h"
 
 static const char me[] = "plan";
 
@@ -15,7 +15,7 @@ static int print_text(cuttContractionPlan_t plan, const cutt_cli_contraction *co
   char words[2048], header[2304];
   snprintf(header, sizeof header, "%s\nBelow, modes are called by their letters.\n\n",
            cutt_cli_contraction_words(contraction, words, sizeof words));
-  char *text = cutt_cli_contraction_text(plan, CUTT_TEXT);
+  char *text = cutt_cli_contraction_text(plan);
   if (!text) return CUTT_CLI_FAILED;
   int code = cutt_cli_print(header);
   if (code == CUTT_CLI_DONE) code = cutt_cli_print(text);
