@@ -120,7 +120,6 @@ int cutt_cli_calibrate(int argc, char **argv) {
   int code;
   if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; calibrate takes options only", argv[optind]);
-  if (!cutt_cli_find_backend(ask.calibration.backend, &ask.calibration.backend)) return CUTT_CLI_FAILED;
   if (ask.calibration.path && !may_replace(ask.calibration.path)) return CUTT_CLI_FAILED;
   return calibrate(&ask);
 }

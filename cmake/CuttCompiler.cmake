@@ -1,4 +1,4 @@
-# What every target is compiled with: C11, warnings, sanitizers; OpenMP for the program's benchmarks.
+# What every target is compiled with: C11, warnings, sanitizers, probes of the stack; OpenMP for the program's benchmarks.
 #
 # cutt_flags (an interface library) carries it, so that nothing leaks into a project that adds cuTT as a subdirectory.
 set(CMAKE_C_STANDARD 11)
@@ -36,6 +36,24 @@ if(cutt_sanitizers)
   target_compile_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}" -fno-sanitize-recover=all
                                               -fno-omit-frame-pointer -g)
   target_link_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}")
+endif()
+
+# A frame that is larger than the page below a stack touches every page on its way down, so that a stack that is too small
+# ends in a fault there, and not in other memory. Clang takes the flag, and ignores it, where it has no such code: that
+# is a warning, and counts as not having it.
+include(CheckCCompilerFlag)
+set(CMAKE_REQUIRED_FLAGS "-Werror")
+check_c_compiler_flag(-fstack-clash-protection CUTT_HAVE_STACK_CLASH_PROTECTION)
+unset(CMAKE_REQUIRED_FLAGS)
+if(CUTT_HAVE_STACK_CLASH_PROTECTION)
+  target_compile_options(cutt_flags INTERFACE -fstack-clash-protection)
+endif()
+
+# cutt_small_frames: for what runs in the libraries' calls, which take 16 KB of a stack at most (tests/host/test_stack.c): no
+# function of theirs takes half of that by itself. Sanitizers and compiling without optimisation make frames larger.
+add_library(cutt_small_frames INTERFACE)
+if(NOT cutt_sanitizers)
+  target_compile_options(cutt_small_frames INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=8192>)
 endif()
 
 # OpenMP, for what fills and checks tensors in the program's benchmarks: the libraries have threads of their own. Found or not,

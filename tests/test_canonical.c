@@ -1,5 +1,6 @@
 /* The step before every other: outputs whose elements overlap are refused, and the canonical form is the same problem in
  * its smallest rank and widest element. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,11 +296,67 @@ static void canonical_form_is_the_problem(void **unused) {
   }
 }
 
+/* ------------------------------------------------------------------------------------------------ alpha and beta */
+
+static cutt_scale scale_of(cuttType_t type, const void *alpha, const void *beta, int conjugate) {
+  cutt_canonical c;
+  cuttProblem_t p = CUTT_PROBLEM_INIT;
+  p.type = type;
+  p.alpha = alpha;
+  p.beta = beta;
+  p.conjugate = conjugate;
+  assert_success(cutt_canonicalize(&p, &c));
+  return c.scale;
+}
+
+/* How a scalar of each kind of type takes part, alone as alpha and alone as beta. */
+static void scalars_are_told_apart(void **unused) {
+  (void)unused;
+  static const struct {
+    double re, im;
+    cutt_factor as_beta;
+  } rows[] = {
+      {1.0, 0.0, CUTT_FACTOR_ONE},       {1.0, -0.0, CUTT_FACTOR_ONE},         {0.0, 0.0, CUTT_FACTOR_NONE},
+      {-0.0, -0.0, CUTT_FACTOR_NONE},    {-1.0, 0.0, CUTT_FACTOR_REAL},        {2.0, -0.0, CUTT_FACTOR_REAL},
+      {0.0, 1.0, CUTT_FACTOR_COMPLEX},   {1.0, 0x1p-140, CUTT_FACTOR_COMPLEX}, {0x1p-140, 0.0, CUTT_FACTOR_REAL},
+      {INFINITY, 0.0, CUTT_FACTOR_REAL}, {NAN, 0.0, CUTT_FACTOR_REAL},         {1.0, NAN, CUTT_FACTOR_COMPLEX},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const double d[2] = {rows[i].re, rows[i].im};
+    const float f[2] = {(float)d[0], (float)d[1]};
+    for (int type = CUTT_F16; type <= CUTT_C64; type++) {
+      const bool complex = type == CUTT_C32 || type == CUTT_C64;
+      if (!complex && (d[1] != 0.0 || isnan(d[1]))) continue;
+      const void *scalar = type == CUTT_F64 || type == CUTT_C64 ? (const void *)d : f;
+      const cutt_scale alpha = scale_of((cuttType_t)type, scalar, NULL, 0);
+      const cutt_scale beta = scale_of((cuttType_t)type, NULL, scalar, 0);
+      const bool none = rows[i].as_beta == CUTT_FACTOR_NONE;
+      assert_int_equal(alpha.alpha_factor, none ? CUTT_FACTOR_REAL : rows[i].as_beta);
+      assert_int_equal(alpha.active, alpha.alpha_factor != CUTT_FACTOR_ONE);
+      assert_int_equal(alpha.beta_factor, CUTT_FACTOR_NONE);
+      assert_int_equal(signbit(alpha.alpha.re) != 0, signbit(d[0]) != 0); /* of a zero too */
+      assert_int_equal(beta.alpha_factor, CUTT_FACTOR_ONE);
+      assert_int_equal(beta.beta_factor, rows[i].as_beta);
+      assert_int_equal(beta.reads_out, !none);
+      assert_int_equal(beta.active, !none);
+      if (complex) assert_true(scale_of((cuttType_t)type, NULL, scalar, 1).active);
+    }
+  }
+  for (int32_t value = -1; value <= 2; value++) {
+    const int64_t wide = value;
+    const cutt_factor as_beta = value == 0 ? CUTT_FACTOR_NONE : value == 1 ? CUTT_FACTOR_ONE : CUTT_FACTOR_REAL;
+    assert_int_equal(scale_of(CUTT_I32, NULL, &value, 0).beta_factor, as_beta);
+    assert_int_equal(scale_of(CUTT_I64, NULL, &wide, 0).beta_factor, as_beta);
+    assert_int_equal(scale_of(CUTT_I32, &value, NULL, 0).alpha_factor, value == 0 ? CUTT_FACTOR_REAL : as_beta);
+    assert_int_equal(scale_of(CUTT_I64, &wide, NULL, 0).active, value != 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(overlapping_outputs_are_refused), cmocka_unit_test(random_overlaps_are_refused),
       cmocka_unit_test(hard_overlaps_end_soon),          cmocka_unit_test(canonical_forms),
-      cmocka_unit_test(canonical_form_is_the_problem),
+      cmocka_unit_test(canonical_form_is_the_problem),   cmocka_unit_test(scalars_are_told_apart),
   };
   return cmocka_run_group_tests_name("canonical", tests, NULL, NULL);
 }

@@ -25,13 +25,23 @@ typedef struct cutt_scalar {
   int64_t i;     /* integer types */
 } cutt_scalar;
 
+/* How a scalar enters the sum. The simpler ways are not only faster: a full product of complex numbers makes a NaN of
+ * infinity times (1, 0), and loses the sign of a zero. Zeros here, imaginary parts included, are of either sign. */
+typedef enum cutt_factor {
+  CUTT_FACTOR_NONE,   /* beta only: 0. The term is left out, and the output is not read */
+  CUTT_FACTOR_ONE,    /* 1: no multiplication */
+  CUTT_FACTOR_REAL,   /* any other number without an imaginary part: each part times re by itself */
+  CUTT_FACTOR_COMPLEX /* the product of complex numbers */
+} cutt_factor;
+
 /* out = alpha * op(in) + beta * out on top of the permutation. active == false: bytes are moved unchanged. */
 typedef struct cutt_scale {
-  bool active;
-  bool conjugate;
-  bool reads_out; /* beta != 0 */
+  bool active;    /* alpha_factor is not ONE, or conjugate, or reads_out */
+  bool conjugate; /* op: the sign bit of the imaginary part is flipped, before anything else */
+  bool reads_out; /* beta_factor is not NONE */
   cuttType_t type;
   cutt_scalar alpha, beta;
+  cutt_factor alpha_factor, beta_factor; /* alpha_factor is never NONE: 0 * infinity is a NaN */
 } cutt_scale;
 
 typedef struct cutt_canonical {
@@ -50,7 +60,7 @@ typedef struct cutt_canonical {
 } cutt_canonical;
 
 /* Validates a user's problem, whole, and brings it to canonical form.
- * Errors: CUTT_INVALID_PARAMETER, with the text naming the field. No allocation. */
+ * Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR (cutt_overlap_check). */
 cuttResult cutt_canonicalize(const cuttProblem_t *problem, cutt_canonical *canonical);
 
 #endif

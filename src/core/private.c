@@ -8,7 +8,7 @@ const cutt_private CUTT_PRIVATE = {
         .cutt_cuda_leave = cutt_cuda_leave,
     .cutt_team_run = cutt_team_run,
     .cutt_scratch_give = cutt_scratch_give,
-    .error = cutt_error,
-    .log = cutt_log,
+    .error = cutt_error_list,
+    .log = cutt_log_list,
     .cuda_failed = cutt_cuda_failed,
 };

@@ -51,9 +51,9 @@ typedef struct cutt_private {
   void (*cutt_cuda_leave)(const cutt_cuda_scope *scope);
   void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
   void (*cutt_scratch_give)(void *block);
-  /* Those with arguments of any number, given their text. */
-  cuttResult (*error)(cuttResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-  void (*log)(cutt_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+  /* Those with arguments of any number, given a list of them, or their text. */
+  cuttResult (*error)(cuttResult code, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+  void (*log)(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
   cuttResult (*cuda_failed)(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...)
       __attribute__((format(printf, 3, 4)));
 } cutt_private;

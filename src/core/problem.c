@@ -136,15 +136,20 @@ static cutt_scalar read_scalar(cuttType_t type, const void *from) {
     case CUTT_BF16:
     case CUTT_F32:
       memcpy(f, from, sizeof f[0]);
+      scalar.re = (double)f[0];
       break;
     case CUTT_C32:
       memcpy(f, from, sizeof f);
+      scalar.re = (double)f[0];
+      scalar.im = (double)f[1];
       break;
     case CUTT_F64:
-      memcpy(d, from, sizeof d[0]);
+      memcpy(&scalar.re, from, sizeof scalar.re);
       break;
     case CUTT_C64:
       memcpy(d, from, sizeof d);
+      scalar.re = d[0];
+      scalar.im = d[1];
       break;
     case CUTT_I32:
       memcpy(&i32, from, sizeof i32);
@@ -160,10 +165,14 @@ static cutt_scalar read_scalar(cuttType_t type, const void *from) {
     case CUTT_BYTES_16:
       break;
   }
-  /* One of the two pairs is 0. */
-  scalar.re = (double)f[0] + d[0];
-  scalar.im = (double)f[1] + d[1];
   return scalar;
+}
+
+/* Comparisons, so that -0 is a 0 and a NaN is nothing but itself. */
+static cutt_factor factor_of(const cutt_scalar *scalar, bool integer) {
+  if (integer) return scalar->i == 0 ? CUTT_FACTOR_NONE : scalar->i == 1 ? CUTT_FACTOR_ONE : CUTT_FACTOR_REAL;
+  if (scalar->im != 0) return CUTT_FACTOR_COMPLEX;
+  return scalar->re == 0 ? CUTT_FACTOR_NONE : scalar->re == 1 ? CUTT_FACTOR_ONE : CUTT_FACTOR_REAL;
 }
 
 static cuttResult check_scale(const cuttProblem_t *problem, cutt_problem *checked) {
@@ -185,10 +194,11 @@ static cuttResult check_scale(const cuttProblem_t *problem, cutt_problem *checke
   scale->beta = (cutt_scalar){0, 0, 0};
   if (problem->alpha) scale->alpha = read_scalar(type->type, problem->alpha);
   if (problem->beta) scale->beta = read_scalar(type->type, problem->beta);
-  /* Comparisons, so that -0 is a 0 and a NaN is not. */
-  scale->reads_out = scale->beta.re != 0 || scale->beta.im != 0 || scale->beta.i != 0;
-  const bool alpha_is_1 = integer ? scale->alpha.i == 1 : (scale->alpha.re == 1 && scale->alpha.im == 0);
-  scale->active = !alpha_is_1 || scale->reads_out || scale->conjugate;
+  scale->alpha_factor = factor_of(&scale->alpha, integer);
+  if (scale->alpha_factor == CUTT_FACTOR_NONE) scale->alpha_factor = CUTT_FACTOR_REAL;
+  scale->beta_factor = factor_of(&scale->beta, integer);
+  scale->reads_out = scale->beta_factor != CUTT_FACTOR_NONE;
+  scale->active = scale->alpha_factor != CUTT_FACTOR_ONE || scale->reads_out || scale->conjugate;
   if (!scale->reads_out) scale->beta = (cutt_scalar){0, 0, 0};
   return CUTT_SUCCESS;
 }

@@ -431,6 +431,12 @@ static void run_alone(const queue *q, char *memory) {
   if (q->j->p->stream) q->j->p->kernels->fence();
 }
 
+/* Not inlined, and so on the stack only while it is used: the other of the two, one call above, would be there as well. */
+__attribute__((noinline)) static void run_alone_on_stack(const queue *q) {
+  alignas(LINE) char small[SMALL_SCRATCH];
+  run_alone(q, small);
+}
+
 static void take_parts_on_stack(queue *q) {
   alignas(LINE) char small[SMALL_SCRATCH];
   take_parts(q, small);
@@ -512,8 +518,7 @@ cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cud
   } else if (q.callers) {
     run_alone(&q, q.callers);
   } else {
-    alignas(LINE) char small[SMALL_SCRATCH];
-    run_alone(&q, small);
+    run_alone_on_stack(&q);
   }
   if (q.callers) cutt_scratch_give(q.callers);
   return CUTT_SUCCESS;

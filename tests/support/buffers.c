@@ -89,11 +89,13 @@ static long double number(uint64_t bits) {
   return (bits & 1 ? -fraction : fraction) * (bits & 2 ? 2.0L : 1.0L) * (bits & 4 ? 0.25L : 1.0L);
 }
 
+/* The unit in memory: a real or imaginary part. */
+static size_t unit_of(cuttType_t type) { return type == CUTT_C32 ? 4 : type == CUTT_C64 ? 8 : test_type_bytes(type); }
+
 void test_fill_numbers(void *memory, size_t bytes, cuttType_t type, uint64_t seed) {
   unsigned char *to = memory;
   uint64_t base = test_mix(seed + 1);
-  /* The unit in memory: a real or imaginary part. */
-  size_t unit = type == CUTT_C32 ? 4 : type == CUTT_C64 ? 8 : test_type_bytes(type);
+  const size_t unit = unit_of(type);
   if (type == CUTT_I32 || type == CUTT_I64 || !test_type_computes(type)) {
     test_fill_bits(memory, bytes, test_type_bytes(type), seed);
     return;
@@ -109,5 +111,54 @@ void test_fill_numbers(void *memory, size_t bytes, cuttType_t type, uint64_t see
       memcpy(to + 4 * i, &f, 4);
     else
       memcpy(to + 8 * i, &d, 8);
+  }
+}
+
+/* The bits of a special value without its sign: a fraction of so many bits, and the exponent above it. */
+static uint64_t special(uint64_t random, int fraction_bits, uint64_t infinity) {
+  const uint64_t one = 1, normal = one << fraction_bits, quiet = normal / 2;
+  switch (random % 10) {
+    case 0:
+    case 1:
+      return 0;
+    case 2:
+      return 1; /* the smallest subnormal */
+    case 3:
+      return normal - 1; /* the largest one */
+    case 4:
+      return (random >> 8) % normal;
+    case 5:
+      return normal;
+    case 6:
+      return infinity - 1; /* the largest number */
+    case 7:
+      return infinity;
+    case 8:
+      return infinity + quiet + (random >> 8) % quiet; /* a quiet NaN */
+    default:
+      return infinity + 1 + (random >> 8) % (quiet - 1); /* one that signals */
+  }
+}
+
+void test_fill_values(void *memory, size_t bytes, cuttType_t type, uint64_t seed) {
+  unsigned char *to = memory;
+  const size_t unit = unit_of(type);
+  const int fraction_bits = type == CUTT_F16 ? 10 : type == CUTT_BF16 ? 7 : unit == 4 ? 23 : 52;
+  const uint64_t sign = UINT64_C(1) << (unit * 8 - 1), infinity = sign - (UINT64_C(1) << fraction_bits);
+  const uint64_t base = test_mix(seed + 2);
+  test_fill_numbers(memory, bytes, type, seed);
+  if (type == CUTT_I32 || type == CUTT_I64 || !test_type_computes(type)) return;
+  for (size_t i = 0; i < bytes / unit; i++) {
+    const uint64_t random = test_mix(i + base);
+    if (random >> 62) continue; /* every fourth one */
+    const uint64_t wide = special(random, fraction_bits, infinity) | (random >> 61 & 1 ? sign : 0);
+    const uint16_t half = (uint16_t)wide;
+    const uint32_t narrow = (uint32_t)wide;
+    if (unit == 2)
+      memcpy(to + 2 * i, &half, 2);
+    else if (unit == 4)
+      memcpy(to + 4 * i, &narrow, 4);
+    else
+      memcpy(to + 8 * i, &wide, 8);
   }
 }

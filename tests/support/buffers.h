@@ -28,8 +28,10 @@ typedef struct test_buffer {
 bool test_buffer_place(test_region *region, size_t bytes, int at, test_buffer *buffer);
 
 /* Fills memory with elements that all differ, as far as their width allows: any bits for what is only moved, finite
- * numbers for what is computed with. */
+ * numbers for what is computed with; test_fill_values also has zeros of both signs, infinities, NaNs, subnormal numbers, the
+ * largest and the smallest ones. */
 void test_fill_bits(void *memory, size_t bytes, size_t elem_bytes, uint64_t seed);
 void test_fill_numbers(void *memory, size_t bytes, cuttType_t type, uint64_t seed);
+void test_fill_values(void *memory, size_t bytes, cuttType_t type, uint64_t seed);
 
 #endif

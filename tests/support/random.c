@@ -1,4 +1,5 @@
 /* Random problems. The extents crowd where kernels have edges: around vector widths, primes, powers of two, and 1. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,12 +109,12 @@ static void random_strides(test_rng *rng, test_problem *p, bool in, int64_t max_
 }
 
 test_scalar test_random_scalar(test_rng *rng, cuttType_t type) {
-  static const double special[] = {0.0, 1.0, -1.0, 2.0, 0.5, 1.0 / 3.0, -1.75};
+  static const double special[] = {0.0, 1.0, -1.0, 2.0, 0.5, 1.0 / 3.0, -1.75, -0.0};
   double value[2] = {0.0, 0.0};
   for (int i = 0; i < (test_type_complex(type) ? 2 : 1); i++) {
     if (i == 1 && test_chance(rng, 40)) break; /* a real scalar of a complex type */
     if (test_chance(rng, 80))
-      value[i] = special[test_random_in(rng, 0, 6)];
+      value[i] = special[test_random_in(rng, 0, 7)];
     else
       value[i] = (double)test_random_in(rng, -4000, 4000) / 1024.0;
   }
@@ -134,6 +135,18 @@ test_scalar test_random_scalar(test_rng *rng, cuttType_t type) {
     s.f32[1] = (float)value[1];
   }
   return s;
+}
+
+/* Makes a part of a floating scalar one that products overflow with, lose digits with, or are no numbers with. */
+static void make_special(test_rng *rng, cuttType_t type, test_scalar *s) {
+  static const double special[] = {-0.0, (double)INFINITY, -(double)INFINITY, (double)NAN, 0x1p-130, -0x1p120};
+  const double value = special[test_random_in(rng, 0, 5)];
+  const int part = test_type_complex(type) && test_chance(rng, 50);
+  if (type == CUTT_I32 || type == CUTT_I64) return;
+  if (type == CUTT_F64 || type == CUTT_C64)
+    s->f64[part] = value;
+  else
+    s->f32[part] = (float)value;
 }
 
 static int random_place(test_rng *rng) {
@@ -167,6 +180,8 @@ test_problem test_random_problem(test_rng *rng, const test_limits *limits) {
     p.has_beta = test_chance(rng, 70);
     if (p.has_alpha) p.alpha = test_random_scalar(rng, p.type);
     if (p.has_beta) p.beta = test_random_scalar(rng, p.type);
+    if (p.has_alpha && test_chance(rng, 15)) make_special(rng, p.type, &p.alpha);
+    if (p.has_beta && test_chance(rng, 15)) make_special(rng, p.type, &p.beta);
     p.conjugate = test_type_complex(p.type) && test_chance(rng, 50);
   }
   p.in_at = random_place(rng);
@@ -174,4 +189,22 @@ test_problem test_random_problem(test_rng *rng, const test_limits *limits) {
   p.threads = (int)test_random_in(rng, 1, limits->max_threads);
   p.seed = test_random(rng) >> 1;
   return p;
+}
+
+/* i * b + j * a are all different for i < a and j < b without a common divisor. */
+void test_interleave(test_rng *rng, test_problem *p) {
+  static const int64_t pairs[][2] = {{2, 3}, {3, 4}, {5, 7}, {8, 9}, {16, 33}, {1, 40}, {63, 64}};
+  const int64_t *const pair = pairs[test_random_in(rng, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1)];
+  const int turn = test_chance(rng, 50);
+  int64_t span = 1;
+  p->out_strided = true;
+  for (int i = 0; i < p->rank; i++) {
+    int64_t *const extent = &p->extents[p->perm[i]];
+    if (i < 2 && *extent > pair[i ^ turn]) *extent = pair[i ^ turn];
+    p->out_strides[i] = i < 2 ? pair[i ^ turn ^ 1] : span;
+    if (i == 1) span = 2 * pair[0] * pair[1];
+    if (i > 1) span *= *extent;
+    if (test_chance(rng, 20)) p->out_strides[i] = -p->out_strides[i];
+  }
+  test_problem_finish(p);
 }

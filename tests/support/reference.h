@@ -4,14 +4,14 @@
 
 #include "support/problem.h"
 
-/* out = alpha * perm(in) + beta * out; in and out point to element (0, ..., 0). Floating types are computed in long
- * double and rounded once, to nearest, ties to even. */
+/* out = alpha * perm(in) + beta * out; in and out point to element (0, ..., 0). Moves and conjugations keep every bit.
+ * Else products and sums are rounded one by one to float (16-bit types, f32, c32) or double, and the 16-bit types once
+ * more. Real factors scale the parts of complex numbers by themselves; a factor of 1 leaves them as they are. */
 void test_reference(const test_problem *problem, const void *in, void *out);
 
-/* Where got and expected (made by test_reference from in and before) differ by no more than the roundings that the
- * library may take, copies expected to got; returns how many such elements there were. What is then still different is
- * wrong. All point to element (0, ..., 0). */
-int64_t test_forgive(const test_problem *problem, const void *in, const void *before, const void *expected, void *got);
+/* Arithmetic may make any NaN where there is one: copies expected's NaN to got wherever got has one too, and returns how
+ * many there were. Bits of elements that are only moved or conjugated stay as they are. Both point to element (0, ..., 0). */
+int64_t test_same_nans(const test_problem *problem, const void *expected, void *got);
 
 /* One element's value as text, for messages. */
 void test_element_print(cuttType_t type, const void *element, char *text, size_t size);
