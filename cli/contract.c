@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "contract_run.h"
-#include "cure.h"
 #include "input.h"
 #include "mapping.h"
 #include "options.h"
 #include "output.h"
+#include "override.h"
 
 static const char me[] = "contract";
 
@@ -30,7 +30,7 @@ typedef struct contract_request {
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
   scalar alpha, beta;
   cuttContractionOptions_t options;
-  bool no_cure, force, json, quiet;
+  bool force, json, quiet;
 } contract_request;
 
 /* An array: its file, and its elements in this machine's byte order. */
@@ -118,12 +118,11 @@ static const cutt_cli_option options[] = {
      offsetof(contract_request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(contract_request, options.provider)},
-    {"no-cure", NULL, "use that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(contract_request, no_cure)},
     {"force", NULL, "replace C.npy when it exists", cutt_cli_read_flag, offsetof(contract_request, force)},
     {"json", NULL, "the plan and the times as one JSON object on stdout", cutt_cli_read_flag,
      offsetof(contract_request, json)},
-    {"quiet", NULL, "no progress bar and no closing line", cutt_cli_read_flag, offsetof(contract_request, quiet)},
+    {"quiet", NULL, "no progress bar, no closing line, and no word on an environment override", cutt_cli_read_flag,
+     offsetof(contract_request, quiet)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -339,9 +338,8 @@ static int contract(const contract_request *request, array *arrays) {
     code = CUTT_CLI_USAGE;
   else if (!cutt_output_check(request->out_path, request->path[0], request->force))
     code = CUTT_CLI_FAILED;
-  /* Once it is known that nothing is wrong, since this may begin everything anew. */
-  if (code == CUTT_CLI_DONE && !request->no_cure && job.options.backend == CUTT_BACKEND_CPU)
-    cutt_cli_cure(request->quiet);
+  /* Once it is known that nothing else is wrong. */
+  if (code == CUTT_CLI_DONE) cutt_cli_tell_override(&job.options, request->quiet);
   if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job);
   cutt_cli_progress_clear(&job.progress);
   const double total = cutt_cli_seconds() - began;

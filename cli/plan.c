@@ -75,8 +75,8 @@ static const cutt_cli_option options[] = {
     {"svg", "FILE", "write that drawing to FILE as an image", cutt_cli_read_text, offsetof(plan_request, svg_path)},
     {"force", NULL, "replace FILE of --svg when it exists", cutt_cli_read_flag, offsetof(plan_request, force)},
     {"json", NULL, "as one JSON object", cutt_cli_read_flag, offsetof(plan_request, json)},
-    {"quiet", NULL, "no message about unused lines of the wisdom file", cutt_cli_read_flag,
-     offsetof(plan_request, quiet)},
+    {"quiet", NULL, "no message about unused lines of the wisdom file, or on an environment override",
+     cutt_cli_read_flag, offsetof(plan_request, quiet)},
     {NULL, NULL, "A contraction takes --dtype (f2, f4, f8, c8 or c16), --threads, --backend and --json as above, and",
      NULL, 0},
     {"contract", "PATTERN", "such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more",
@@ -86,8 +86,6 @@ static const cutt_cli_option options[] = {
      offsetof(plan_request, contract.options.workspace_limit)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path", cutt_cli_read_text,
      offsetof(plan_request, contract.options.provider)},
-    {"no-cure", NULL, "that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(plan_request, contract.no_cure)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -142,10 +140,7 @@ static const char *only_for_permutations(const plan_request *request) {
 /* An option that was given and makes no sense for permutations; NULL: there is none. */
 static const char *only_for_contractions(const plan_request *request) {
   const cuttContractionOptions_t *of = &request->contract.options;
-  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace"
-         : of->provider                       ? "--provider"
-         : request->contract.no_cure          ? "--no-cure"
-                                              : NULL;
+  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace" : of->provider ? "--provider" : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */

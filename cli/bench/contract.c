@@ -12,8 +12,8 @@
 #include <omp.h>
 #endif
 
-#include "cli/cure.h"
 #include "cli/options.h"
+#include "cli/override.h"
 #include "contract_report.h"
 #include "files.h"
 #include "memory.h"
@@ -30,7 +30,7 @@ typedef struct request {
   int64_t samples, seed, volume; /* samples and volume: UNSAID, PAPER or a number */
   const cutt_cli_number *number;
   cuttContractionOptions_t options;
-  bool no_check, no_cure, list, force, quiet;
+  bool no_check, list, force, quiet;
   const char *json_path, *csv_path;
 } request;
 
@@ -93,8 +93,6 @@ static const cutt_cli_option options[] = {
      offsetof(request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(request, options.provider)},
-    {"no-cure", NULL, "use that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(request, no_cure)},
     {"no-check", NULL, "do not check the results", cutt_cli_read_flag, offsetof(request, no_check)},
     {"json", "FILE",
      "write machine, settings, cases and summary; - is standard output, and the tables then go to stderr",
@@ -103,7 +101,8 @@ static const cutt_cli_option options[] = {
     {"list", NULL, "print the cases in that form and measure nothing", cutt_cli_read_flag, offsetof(request, list)},
     {"force", NULL, "replace the files of --json and --csv when they exist", cutt_cli_read_flag,
      offsetof(request, force)},
-    {"quiet", NULL, "no progress bar", cutt_cli_read_flag, offsetof(request, quiet)},
+    {"quiet", NULL, "no progress bar, and no word on an environment override", cutt_cli_read_flag,
+     offsetof(request, quiet)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -240,13 +239,12 @@ static int measure(const request *ask, const cutt_bench_contractions *cases, FIL
   return code;
 }
 
-/* The files are opened before anything is measured, so that a wrong path costs no run, and after the program may have
- * started itself again. */
+/* The files are opened before anything is measured, so that a wrong path costs no run. */
 static int open_and_measure(request *ask, const cutt_bench_contractions *cases) {
   if (!cutt_cli_find_backend(ask->options.backend, &ask->options.backend)) return CUTT_CLI_FAILED;
   int code = check_memory(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
-  if (!ask->no_cure && ask->options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(ask->quiet);
+  cutt_cli_tell_override(&ask->options, ask->quiet);
   if (ask->csv_path) code = write_csv(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
   FILE *json = ask->json_path ? cutt_bench_file_open("--json", ask->json_path, ask->force) : NULL;
