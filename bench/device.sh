@@ -12,8 +12,10 @@
 #     --bench-only   no tests, no sanitizer
 #     --figures-only calibration and the figures alone
 #     --contract-only contractions alone: their tests and benches
+#     --fuzz         a million random problems against a naive kernel, and nothing else; about three minutes
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
-#     --seed S       of the figures (default: 2017)
+#     --seed S       of the figures, and of --fuzz (default: 2017)
+#     --commit C     what to call the sources in the last line of --fuzz (default: what git says)
 #     --candidates   also time every candidate of every case (cutt bench --all-candidates): takes minutes more
 #
 # FOLDER receives (and build-device, without --build, what is built):
@@ -40,10 +42,10 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 volume=paper samples=2 contractions=60 seed=2017 tests=yes only='' candidates=() folder=''
+build='' lib='' seconds=530 volume=paper samples=2 contractions=60 seed=2017 commit='' tests=yes only='' candidates=() folder=''
 while (($#)); do
   case $1 in
-  --build | --lib | --seconds | --volume | --samples | --seed)
+  --build | --lib | --seconds | --volume | --samples | --seed | --commit)
     (($# > 1)) || usage "$1 needs a value"
     case $1 in
     --build) build=$2 ;;
@@ -52,12 +54,14 @@ while (($#)); do
     --volume) volume=$2 ;;
     --samples) samples=$2 ;;
     --seed) seed=$2 ;;
+    --commit) commit=$2 ;;
     esac
     shift
     ;;
   --bench-only) tests=no ;;
   --figures-only) tests=no only=figures ;;
   --contract-only) only=contract ;;
+  --fuzz) only=fuzz ;;
   --candidates) candidates=(--all-candidates) ;;
   -h | --help)
     sed -n '2,/^set -uo/{/^#/!d;s/^# \{0,1\}//;p;}' "$root/bench/device.sh"
@@ -166,6 +170,18 @@ run_tests() {
     fi
     CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.2} step "test $name" 60 "$path"
   done
+}
+
+# First that the checks notice what is wrong, and then all of it, within the time that is left.
+run_fuzz() {
+  local path=$build/tests/gpu/fuzz_gpu
+  if [[ ! -x $path ]]; then
+    cannot fuzz "$path is not there (without cmocka no tests are built)"
+    return
+  fi
+  if [[ -z $commit ]]; then commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown); fi
+  step "fuzz: spoiled results" 60 "$path" --plant --problems 2000 --seed "$seed"
+  step fuzz "$(left)" "$path" --problems 1000000 --seconds $(($(left) - 10)) --seed "$seed" --commit "$commit"
 }
 
 # --------------------------------------------------------------------------------------------------------- the benches
@@ -373,6 +389,11 @@ main() {
     build=$root/build-device
     # shellcheck disable=SC2016 # for the other shell
     step build 240 bash -c 'build_here "$1"' bash "$build"
+  fi
+  if [[ $only == fuzz ]]; then
+    run_fuzz
+    tell_result
+    return
   fi
   find_cublas
   if [[ $tests == yes ]]; then run_tests; fi

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "input.h"
+#include "mapping.h"
 
 /* What the signal handlers need. Written with these signals blocked, or before they can come. */
 static struct {
@@ -346,7 +346,7 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
 }
 
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress) {
-  if (cutt_input_bring_in(output->data, output->bytes, true, "making room", progress)) return true;
+  if (cutt_mapping_populate(output->data, output->bytes, true, "making room", progress)) return true;
   cutt_cli_progress_clear(progress);
   cutt_cli_message("%s: could not be written: the disk is full or failed", output->path);
   return false;

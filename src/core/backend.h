@@ -99,8 +99,8 @@ typedef struct cutt_backend {
   double (*paper_seconds)(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate);
 
   /* Fills list (at most max) with candidates for the target, predicted seconds included, fastest predicted first; returns
-   * how many, at least 1. The first is the same whatever max is; those that are far behind it may be left out. A pure
-   * function of its arguments: no allocation, no device call.
+   * how many, at least 1 where the elements are 2^40 bytes or less. The first is the same whatever max is; those that are far
+   * behind it may be left out. A pure function of its arguments: no allocation, no device call.
    * threads: most threads to use, >= 1 (0: the backend's default). */
   int (*enumerate)(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
                    cutt_candidate *list, int max);

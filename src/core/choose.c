@@ -4,6 +4,7 @@
  * machine hits all of them alike. What counts is the fastest run of each: noise only ever adds. Contenders that have
  * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
  * executions are repeated within a sample, so that the clock's own step doesn't count. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "core/backend.h"
@@ -235,8 +236,12 @@ static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice
                          : plan->backend->prepare(&plan->canonical, &choice->candidate, &choice->prepared);
 }
 
-static cuttResult no_candidate(const cutt_backend *backend) {
-  return cutt_error(CUTT_INTERNAL_ERROR, "backend %s has no candidate for this problem", backend->name);
+static cuttResult no_candidate(const struct cuttPlanStruct *plan) {
+  return cutt_error(
+      CUTT_INVALID_PARAMETER,
+      "extents make %" PRId64
+      " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
+      plan->canonical.volume, plan->canonical.elem_bytes, plan->backend->name, plan->target->name);
 }
 
 static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s) {
@@ -244,7 +249,7 @@ static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t 
   const cutt_canonical *canonical = &plan->canonical;
   cutt_choice *choice = &plan->choice;
   const int count = cutt_plan_candidates(plan, s->list, CUTT_MAX_CANDIDATES);
-  if (count < 1) return no_candidate(backend);
+  if (count < 1) return no_candidate(plan);
 
   if (options->candidate) {
     if (options->candidate > count) {
@@ -284,7 +289,7 @@ cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options
   /* When only the first counts, it is found sooner, and needs no memory. */
   if (!options->candidate && !options->wisdom && options->choice == CUTT_PREDICT) {
     cutt_candidate first;
-    if (cutt_plan_candidates(plan, &first, 1) < 1) return no_candidate(plan->backend);
+    if (cutt_plan_candidates(plan, &first, 1) < 1) return no_candidate(plan);
     plan->choice = (cutt_choice){first, NULL, CUTT_BY_MODEL, 0};
     return prepare(plan, &plan->choice);
   }

@@ -290,7 +290,7 @@ int cutt_cuda_occupancy(const cutt_device *d, bool copies, int threads, double s
   /* What the kernels are compiled for bounds their registers, and an SM has as many on every device of today. */
   const int by_registers =
       copies ? CUTT_COPY_BLOCKS * CUTT_COPY_THREADS / threads : CUTT_BLOCKS * CUTT_BLOCK_THREADS / threads;
-  const double by_shared = down(d->sm_shared / (shared_bytes + d->reserved_shared));
+  const double by_shared = larger(1, down(d->sm_shared / (shared_bytes + d->reserved_shared))); /* it may have that */
   const int by_threads = d->sm_threads / threads;
   return (int)smaller(smaller(d->sm_blocks, by_threads), smaller(by_registers, by_shared));
 }

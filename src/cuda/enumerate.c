@@ -95,6 +95,7 @@ typedef struct listing {
   cutt_model model;
   cutt_candidate *list;
   int count, max;
+  cutt_cuda_tile tile; /* of the candidate at hand: one for all, since it is large */
 } listing;
 
 /* Some geometries come up more than once: what is the same takes the same time. */
@@ -116,39 +117,60 @@ static double bound_of(const listing *l) {
   return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
 }
 
-/* Prices a geometry with each number of stages. Returns the bytes of its tile; 0 when there is no such geometry. */
-static int64_t add(listing *l, cutt_candidate *candidate) {
+/* Prices a geometry with each number of stages, if there is such a geometry and room for it. */
+static void add(listing *l, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
-  cutt_cuda_tile tile;
+  cutt_cuda_tile *const tile = &l->tile;
   cutt_cuda_counts counts;
   cutt_price price;
   const char *why;
-  if (!cutt_cuda_tile_derive(c, candidate, &tile, &why)) return 0;
-  const int64_t bytes = tile.volume * c->elem_bytes;
-  if (bytes > MOST_TILE_BYTES) return 0;
+  if (!cutt_cuda_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
   const bool direct = candidate->param[CUTT_CUDA_PARAM_DIRECT] != 0;
-  cutt_cuda_count(c, &tile, direct, &counts);
-  /* Buffers that are not aligned as the price assumes take pieces of a byte, longer tables and wider rows. */
-  const double worst = counts.table_bytes + 4.0 * (double)(tile.column_length * c->elem_bytes) +
-                       1.25 * (double)(tile.volume * c->elem_bytes) + 32.0 * (double)tile.rows;
-  if (!direct && worst > l->device->block_shared) return 0;
+  if (cutt_cuda_most_shared(c, tile, direct) > l->device->block_shared) return;
+  cutt_cuda_count(c, tile, direct, &counts);
   candidate->method = cutt_cuda_method(c, candidate);
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
     bool banks = false; /* only for what may be worth it without */
-    cutt_cuda_count_threads(c, &tile, block_threads[i], banks, &counts);
-    if (cutt_cuda_least_of_tile(l->device, c, &tile, &counts) >= bound_of(l)) continue;
+    cutt_cuda_count_threads(c, tile, block_threads[i], banks, &counts);
+    if (cutt_cuda_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
-      if (!cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price)) continue;
+      if (!cutt_cuda_price(l->device, c, tile, &counts, stages, candidate, &price)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
       if (!banks && !direct) {
-        cutt_cuda_count_threads(c, &tile, block_threads[i], banks = true, &counts);
-        cutt_cuda_price(l->device, c, &tile, &counts, stages, candidate, &price);
+        cutt_cuda_count_threads(c, tile, block_threads[i], banks = true, &counts);
+        cutt_cuda_price(l->device, c, tile, &counts, stages, candidate, &price);
       }
-      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_cuda_paper_seconds(l->device, c, &tile, candidate);
+      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_cuda_paper_seconds(l->device, c, tile, candidate);
       insert(l, candidate);
     }
   }
-  return bytes;
+}
+
+/* Adds a geometry with a batch of so many positions, or as many as there is room for: where runs are of a few bytes, it is
+ * the tables that take shared memory. Then also with a quarter, for more blocks on an SM. */
+static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) {
+  const cutt_canonical *c = l->c;
+  cutt_cuda_tile *const tile = &l->tile;
+  const char *why;
+  candidate->param[CUTT_CUDA_PARAM_BATCH] = positions;
+  if (!cutt_cuda_tile_derive(c, candidate, tile, &why)) return;
+  /* What a batch takes is in proportion to its positions, of which the tensor may have fewer. */
+  const double most = cutt_cuda_most_shared(c, tile, false);
+  tile->rows = tile->columns = 0;
+  const double fixed = cutt_cuda_most_shared(c, tile, false);
+  const double room = (l->device->block_shared - fixed) / (most - fixed);
+  if (room < 1) {
+    int64_t count = 1;
+    for (int j = 0; j < c->rank; ++j) {
+      if (!((tile->in_m | tile->in_k) >> j & 1)) count *= tile->extent[j];
+    }
+    positions = (int64_t)(room * (double)count);
+    if (positions < 1) return;
+    candidate->param[CUTT_CUDA_PARAM_BATCH] = positions > 4 ? positions / 4 : 1;
+    add(l, candidate);
+    candidate->param[CUTT_CUDA_PARAM_BATCH] = positions;
+  }
+  add(l, candidate);
 }
 
 /* Can runs of the first mode be copied, 8 bytes at a time at least? Others go through shared memory, where words are made
@@ -203,8 +225,7 @@ static void add_whole_runs(listing *l) {
     cutt_candidate candidate;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = 1;
-    candidate.param[CUTT_CUDA_PARAM_BATCH] = batch;
-    add(l, &candidate);
+    add_batch(l, &candidate, batch);
   }
 }
 
@@ -213,6 +234,16 @@ typedef struct pair {
   prefix m, k;
   double least;
 } pair;
+
+/* Elements of a tile of M_m and M_k, both whole. */
+static int64_t elements_of(const cutt_canonical *c, const pair *p) {
+  int64_t elements = 1;
+  for (int j = 0; j < p->m.count; ++j) elements *= c->mode[j].extent;
+  for (int i = 0; i < p->k.count; ++i) {
+    if (c->out_order[i] >= p->m.count) elements *= c->mode[c->out_order[i]].extent;
+  }
+  return elements;
+}
 
 static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
 
@@ -264,7 +295,7 @@ static int pair_up(const listing *l, pair *list) {
 
 int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
                         int max) {
-  listing l = {device, c, model, list, 0, max};
+  listing l = {.device = device, .c = c, .model = model, .list = list, .max = max};
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
   const bool copies = copies_runs(c);
@@ -283,14 +314,11 @@ int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_
     candidate.split_k = p->k.split;
     candidate.param[CUTT_CUDA_PARAM_BATCH] = 0;
     if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
-    int64_t bytes = add(&l, &candidate);
-    /* Refused for its number of tiles, it is small for sure. */
-    const int64_t runs = p->m.length * p->k.length * c->elem_bytes;
-    if (bytes == 0 && runs <= SMALL_TILE_BYTES) bytes = runs;
-    /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
-    if (p->m.split > 0 || p->k.split > 0 || bytes == 0 || bytes > SMALL_TILE_BYTES) continue;
-    candidate.param[CUTT_CUDA_PARAM_BATCH] = 2 * SMALL_TILE_BYTES / bytes;
     add(&l, &candidate);
+    /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
+    if (p->m.split > 0 || p->k.split > 0) continue;
+    const int64_t bytes = elements_of(c, p) * c->elem_bytes;
+    if (bytes <= SMALL_TILE_BYTES) add_batch(&l, &candidate, 2 * SMALL_TILE_BYTES / bytes);
   }
   while (l.count > 1 && l.list[l.count - 1].seconds >= bound_of(&l)) --l.count;
   return l.count;

@@ -151,6 +151,12 @@ static void fill_places(const layout *l) {
   args->table_columns = (uint32_t)tile->columns;
 }
 
+static uint32_t parts_of(cutt_factor factor) {
+  return factor == CUTT_FACTOR_COMPLEX ? CUTT_PARTS_MIXED
+         : factor == CUTT_FACTOR_REAL  ? CUTT_PARTS_SCALED
+                                       : CUTT_PARTS_ALONE;
+}
+
 static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
   args->alpha[0] = scale->alpha.re;
   args->alpha[1] = scale->alpha.im;
@@ -158,7 +164,9 @@ static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
   args->beta[1] = scale->beta.im;
   args->alpha_integer = scale->alpha.i;
   args->beta_integer = scale->beta.i;
-  args->conjugate = scale->conjugate;
+  args->alpha_parts = parts_of(scale->alpha_factor);
+  args->beta_parts = parts_of(scale->beta_factor);
+  args->flip = scale->conjugate ? UINT32_C(0x80000000) : 0;
   args->reads_out = scale->reads_out;
 }
 
@@ -190,6 +198,15 @@ static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
   return stages > 0 ? args->stage_at + stages * args->stage_bytes : args->run_at;
 }
 
+double cutt_cuda_most_shared(const cutt_canonical *c, const cutt_cuda_tile *tile, bool direct) {
+  enum { ROUNDED = 256 }; /* what place_in_shared rounds up by, all together */
+  const double tables = CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + (double)tile->rows * CUTT_ROW_ENTRY +
+                        (double)tile->columns * CUTT_COLUMN_ENTRY + ROUNDED;
+  if (direct) return tables;
+  const double w = c->elem_bytes, run = (double)tile->column_length * w * CUTT_RUN_ENTRY; /* in pieces of a byte */
+  return tables + run + (double)tile->rows * cutt_cuda_pitch_most((double)tile->row_length * w);
+}
+
 /* Are M_m and M_k the same modes in the same order? */
 static bool same_runs(const cutt_canonical *canonical, const cutt_candidate *candidate) {
   if (candidate->m != candidate->k) return false;
@@ -206,7 +223,8 @@ static void share_tiles(const cutt_device *device, bool copies, cutt_cuda_launch
   const uint32_t blocks = (args->tiles + args->block_tiles - 1) / args->block_tiles;
   args->tile_step = smaller(blocks, (uint32_t)((resident > 0 ? resident : 1) * device->sms));
   const uint32_t stretch = args->tile_step * args->block_tiles;
-  launch->blocks = (args->tiles + stretch - 1) / stretch * args->tile_step;
+  /* Of the last stretch's blocks, those that no tile is left for need not be there: a grid has no more than so many. */
+  launch->blocks = smaller((args->tiles + stretch - 1) / stretch * args->tile_step, INT32_MAX);
 }
 
 bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
@@ -232,6 +250,9 @@ bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonica
   }
   if (tile.row_modes + tile.column_modes + tile.run_modes + 1 > CUTT_TABLE_MODES) {
     return refuse(why, "a tile of too many modes");
+  }
+  if (cutt_cuda_most_shared(canonical, &tile, direct != 0) > device->block_shared) {
+    return refuse(why, "a tile larger than shared memory");
   }
   int grid_modes = 0;
   for (int j = 0; j < canonical->rank; ++j) grid_modes += tile.extent[j] != canonical->mode[j].extent;
@@ -266,7 +287,7 @@ bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonica
   fill_shares(&l, (uint32_t)threads);
   fill_scale(&canonical->scale, args);
   launch->threads = (uint32_t)threads;
-  /* Buffers that are badly aligned take longer tables, which may cost a stage. */
+  /* Buffers that are badly aligned take longer tables, which may cost a stage. There is room for one (above). */
   uint32_t places = l.access.copies ? 0 : (uint32_t)stages;
   do {
     launch->shared_bytes = place_in_shared(args, places);
@@ -274,14 +295,11 @@ bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonica
   share_tiles(device, l.access.copies, launch);
   launch->in_start = canonical->in_start;
   launch->out_start = canonical->out_start;
-  if (launch->shared_bytes > (uint32_t)device->block_shared) return refuse(why, "a tile larger than shared memory");
   return true;
 }
 
 bool cutt_cuda_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       const char **why) {
   cutt_cuda_launch launch;
-  const uint32_t least = canonical->scale.active ? cutt_cuda_scalar_bytes(canonical->scale.type) : 1;
-  return cutt_cuda_lay_out(device, canonical, candidate, CUTT_CUDA_ALIGNED, CUTT_CUDA_ALIGNED, &launch, why) &&
-         cutt_cuda_lay_out(device, canonical, candidate, least, least, &launch, why);
+  return cutt_cuda_lay_out(device, canonical, candidate, CUTT_CUDA_ALIGNED, CUTT_CUDA_ALIGNED, &launch, why);
 }

@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "cuda/kernels/args.h"
 #include "cuda/kernels/list.h"
+#include "cuda/tile.h"
 #include "model/device.h"
 
 /* Names of a candidate's parameters. candidate.threads is the threads of a block. */
@@ -26,7 +27,8 @@ typedef struct cutt_cuda_launch {
   cutt_kernel_args args;
 } cutt_cuda_launch;
 
-/* Candidates with predicted seconds, fastest first; at least 1, at most max. No allocation. */
+/* Candidates with predicted seconds, fastest first; at most max, and at least 1 for problems of up to 2^40 bytes. No
+ * allocation. */
 int cutt_cuda_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *canonical,
                         cutt_candidate *list, int max);
 
@@ -42,6 +44,11 @@ enum { CUTT_CUDA_ALIGNED = 16 };
  * kernels when a buffer is not aligned to the element's scalars. Takes a microsecond or so. */
 bool cutt_cuda_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                        uint32_t in_align, uint32_t out_align, cutt_cuda_launch *launch, const char **why);
+
+/* No launch of the tile with one stage takes more shared memory, however its buffers are aligned: in bytes. So what a device
+ * has room for does not depend on buffers, and a candidate that is accepted can be laid out for any. direct: as in
+ * CUTT_CUDA_PARAM_DIRECT. */
+double cutt_cuda_most_shared(const cutt_canonical *canonical, const cutt_cuda_tile *tile, bool direct);
 
 /* The largest power of two, up to CUTT_CUDA_ALIGNED, that divides an address. */
 uint32_t cutt_cuda_alignment(const void *pointer);

@@ -8,6 +8,8 @@
  * leaves conflicts between rows; so loads are no wider than a piece, unless columns run along the rows anyway. */
 #include "cuda/pitch.h"
 
+#include <string.h>
+
 enum { LANES = 32, BANKS = 32, MOST_PIECES = 4 };
 
 /* Lanes of a warp whose accesses of so many bytes the banks serve at once. */
@@ -34,16 +36,19 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int mo
       ++total;
       continue;
     }
-    uint32_t seen[BANKS][LANES];
+    /* The lanes that ask a bank for words of their own, one behind the other. */
+    int16_t last[BANKS], before[LANES];
     unsigned char count[BANKS] = {0};
     int worst = 0;
+    memset(last, -1, sizeof last);
     for (int i = first; i < end && total + worst <= most; ++i) {
       const uint32_t word = address[i] >> shift, bank = word & mask;
-      bool known = false;
-      for (int d = count[bank] - 1; d >= 0 && !known; --d) known = seen[bank][d] == word;
-      if (known) continue;
-      seen[bank][count[bank]++] = word;
-      if (count[bank] > worst) worst = count[bank];
+      int other = last[bank];
+      while (other >= 0 && address[other] >> shift != word) other = before[other];
+      if (other >= 0) continue;
+      before[i] = last[bank];
+      last[bank] = (int16_t)i;
+      if (++count[bank] > worst) worst = count[bank];
     }
     total += worst;
   }

@@ -13,6 +13,9 @@ typedef struct cutt_cuda_pitch {
   bool conflicts; /* reading the columns asks the banks a quarter more often than it should, or worse */
 } cutt_cuda_pitch;
 
+/* No pitch of rows of so many bytes is larger: up to 16 bytes at the end of a row, then 16 bytes or a quarter more. */
+static inline double cutt_cuda_pitch_most(double row_bytes) { return 1.25 * row_bytes + 32; }
+
 /* The bytes of a load that suit the banks, of which `load` is the most that the rows' alignment allows. */
 uint32_t cutt_cuda_pitch_load(const cutt_canonical *canonical, const cutt_cuda_tile *tile, uint32_t piece,
                               uint32_t load);

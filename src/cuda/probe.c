@@ -41,6 +41,13 @@ enum { CUTT_PROBE_KERNELS(NUMBER) KERNELS };
 static const char *const kernel_name[KERNELS] = {CUTT_PROBE_KERNELS(NAME)};
 #undef NAME
 
+/* What chases work in: more than a small stack has room for. */
+typedef struct chases {
+  unsigned char output[CUTT_PROBE_CYCLES_AT + 4 * CUTT_PROBE_ACCESSES]; /* of a kernel */
+  double list[CUTT_PROBE_ACCESSES];                                     /* cycles of its accesses */
+  double cycles[CUTT_PROBE_LANES][ROUNDS];                              /* of an access, by lanes and rounds */
+} chases;
+
 typedef struct session {
   const cutt_cu *cu;
   const cutt_cuda_gpu *gpu;
@@ -49,6 +56,7 @@ typedef struct session {
   cudaStream_t stream;
   void *from, *to;
   size_t bytes; /* of each: whole windows */
+  chases *chases;
   bool (*progress)(void *data, double done);
   void *data;
 } session;
@@ -189,18 +197,16 @@ static cuttResult measure_launch(const session *s, cutt_cuda_probe *probe) {
 }
 
 static cuttResult make_chains(const session *s) {
-  const launch chain = {.s = s,
-                        .kernel = CUTT_KERNEL_probe_chain,
-                        .blocks = (unsigned)(s->bytes / CUTT_PROBE_LINE / CUTT_PROBE_THREADS),
-                        .threads = CUTT_PROBE_THREADS};
-  const cuttResult result = run_and_fetch(&chain, NULL, 0);
+  launch l = {.s = s,
+              .kernel = CUTT_KERNEL_probe_chain,
+              .blocks = (unsigned)(s->bytes / CUTT_PROBE_LINE / CUTT_PROBE_THREADS),
+              .threads = CUTT_PROBE_THREADS};
+  const cuttResult result = run_and_fetch(&l, NULL, 0);
   if (result) return result;
   /* What of the chains is still in L2 makes way for the other buffer. */
-  const launch write = {.s = s,
-                        .kernel = CUTT_KERNEL_probe_write,
-                        .blocks = (unsigned)(s->bytes / CUTT_PROBE_BLOCK_BYTES),
-                        .threads = CUTT_PROBE_THREADS};
-  return run_and_fetch(&write, NULL, 0);
+  l.kernel = CUTT_KERNEL_probe_write;
+  l.blocks = (unsigned)(s->bytes / CUTT_PROBE_BLOCK_BYTES);
+  return run_and_fetch(&l, NULL, 0);
 }
 
 /* Cycles per access in the chase number `turn`, which begins where none has been for long: in the next window; and, when
@@ -214,22 +220,20 @@ static cuttResult chase(const session *s, int lanes, unsigned turn, double *cycl
               .shared_bytes = 4 * (CUTT_PROBE_ACCESSES + 1)};
   l.args.tiles = CUTT_PROBE_ACCESSES;
   l.args.block_tiles = turn % windows * CUTT_PROBE_WINDOW_LINES + (turn / windows % 2) * (CUTT_PROBE_WINDOW_LINES / 2);
-  unsigned char output[CUTT_PROBE_CYCLES_AT + 4 * CUTT_PROBE_ACCESSES];
-  const cuttResult result = run_and_fetch(&l, output, sizeof output);
+  const cuttResult result = run_and_fetch(&l, s->chases->output, sizeof s->chases->output);
   if (result) return result;
-  double list[CUTT_PROBE_ACCESSES];
   for (int i = 0; i < CUTT_PROBE_ACCESSES; ++i) {
     uint32_t access;
-    memcpy(&access, output + CUTT_PROBE_CYCLES_AT + 4 * i, sizeof access);
-    list[i] = access;
+    memcpy(&access, s->chases->output + CUTT_PROBE_CYCLES_AT + 4 * i, sizeof access);
+    s->chases->list[i] = access;
   }
-  *cycles = middle_mean(list, CUTT_PROBE_ACCESSES);
+  *cycles = middle_mean(s->chases->list, CUTT_PROBE_ACCESSES);
   return CUTT_SUCCESS;
 }
 
 /* Numbers of lanes take turns, so that whatever changes meanwhile changes all of them. */
 static cuttResult measure_chase(const session *s, cutt_cuda_probe *probe, double from, double to) {
-  double cycles[CUTT_PROBE_LANES][ROUNDS];
+  double(*const cycles)[ROUNDS] = s->chases->cycles;
   cuttResult result = make_chains(s);
   for (int round = 0; !result && round < ROUNDS; ++round) {
     for (int i = 0; !result && i < CUTT_PROBE_LANES; ++i) {
@@ -311,6 +315,11 @@ static cuttResult open_session(session *s) {
   s->gpu = cutt_cuda_gpu_current(s->cu);
   if (!s->gpu) return CUTT_INVALID_DEVICE;
   if (!s->gpu->usable) return cutt_error(CUTT_INVALID_DEVICE, "%s", s->gpu->why);
+  s->chases = malloc(sizeof *s->chases);
+  if (!s->chases) {
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure %s", sizeof *s->chases,
+                      s->gpu->facts.base.name);
+  }
   /* It waits for no other stream: the program's have nothing to do with these buffers. */
   const cutt_cu_result error = s->cu->stream_create(&s->stream, CUTT_CU_STREAM_NON_BLOCKING);
   if (error) {
@@ -331,6 +340,7 @@ static void close_session(session *s) {
     cutt_log(CUTT_LOG_WARN, "the kernels that measure %s were not unloaded", s->gpu->facts.base.name);
   }
   if (s->stream) cutt_cuda_stream_release(s->stream);
+  free(s->chases);
 }
 
 cuttResult cutt_cuda_probe_measure(cutt_cuda_probe *probe, bool (*progress)(void *data, double done), void *data) {

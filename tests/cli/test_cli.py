@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -319,6 +320,22 @@ class WrongUsage(Case):
             self.assertEqual(self.good("help", command).stdout, text)
             self.assertLessEqual(max(map(len, text.splitlines())), 120)
         self.assertRegex(self.good("--version").stdout, r"^cutt \d+\.\d+\.\d+ ")
+
+    def test_options_of_the_help(self):
+        """Each is taken with what the help gives it, and is in the manual."""
+        manual = read(os.path.join(os.path.dirname(__file__), "../../man/cutt.1")).decode("ascii")
+        for command in ["transpose", "contract", "plan", "bench", "bench contract", "calibrate", "devices"]:
+            command = command.split()
+            text = self.good(*command, "--help").stdout
+            listed = re.findall(r"^ +(?:-[a-z], )?--([a-z-]+)( [A-Z]\S*)?  ", text, re.MULTILINE)
+            self.assertIn("help", [name for name, _ in listed])
+            for name, value in listed:
+                with self.subTest(command=command, option=name):
+                    self.assertIn("\\-" + name, manual)
+                    if value:
+                        self.bad(2, ["'--%s' needs a value" % name], *command, "--" + name)
+                    else:
+                        self.bad(2, ["'--%s' takes no value" % name], *command, "--%s=yes" % name)
 
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w", encoding="ascii") as full:

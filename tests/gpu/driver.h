@@ -26,6 +26,7 @@ enum {
   X(init, cuInit, (unsigned))                                                                                          \
   X(error_string, cuGetErrorString, (gpu_result, const char **))                                                       \
   X(device_get, cuDeviceGet, (int *, int))                                                                             \
+  X(device_name, cuDeviceGetName, (char *, int, int))                                                                  \
   X(device_attribute, cuDeviceGetAttribute, (int *, int, int))                                                         \
   X(primary_retain, cuDevicePrimaryCtxRetain, (gpu_context *, int))                                                    \
   X(primary_release, cuDevicePrimaryCtxRelease_v2, (int))                                                              \
@@ -45,6 +46,10 @@ enum {
   X(within, cuMemcpyDtoD_v2, (gpu_address, gpu_address, size_t))                                                       \
   X(set_bytes, cuMemsetD8_v2, (gpu_address, unsigned char, size_t))                                                    \
   X(set_bytes_async, cuMemsetD8Async, (gpu_address, unsigned char, size_t, gpu_stream))                                \
+  X(module_load, cuModuleLoadData, (void **, const void *))                                                            \
+  X(module_function, cuModuleGetFunction, (void **, void *, const char *))                                             \
+  X(launch, cuLaunchKernel,                                                                                            \
+    (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, gpu_stream, void **, void **))      \
   X(stream_create, cuStreamCreate, (gpu_stream *, unsigned))                                                           \
   X(stream_destroy, cuStreamDestroy_v2, (gpu_stream))                                                                  \
   X(stream_synchronize, cuStreamSynchronize, (gpu_stream))                                                             \

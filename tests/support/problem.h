@@ -100,6 +100,10 @@ typedef struct test_limits {
 
 test_problem test_random_problem(test_rng *rng, const test_limits *limits);
 
+/* Makes two of the output's modes lie between each other's elements, strided and cut for that; of rank 2 or more. Then the
+ * strides of the output are given. */
+void test_interleave(test_rng *rng, test_problem *problem);
+
 /* A scalar for alpha or beta of the type: often one of the special values. */
 test_scalar test_random_scalar(test_rng *rng, cuttType_t type);
 

@@ -190,3 +190,21 @@ test_problem test_random_problem(test_rng *rng, const test_limits *limits) {
   p.seed = test_random(rng) >> 1;
   return p;
 }
+
+/* i * b + j * a are all different for i < a and j < b without a common divisor. */
+void test_interleave(test_rng *rng, test_problem *p) {
+  static const int64_t pairs[][2] = {{2, 3}, {3, 4}, {5, 7}, {8, 9}, {16, 33}, {1, 40}, {63, 64}};
+  const int64_t *const pair = pairs[test_random_in(rng, 0, (int64_t)(sizeof pairs / sizeof *pairs) - 1)];
+  const int turn = test_chance(rng, 50);
+  int64_t span = 1;
+  p->out_strided = true;
+  for (int i = 0; i < p->rank; i++) {
+    int64_t *const extent = &p->extents[p->perm[i]];
+    if (i < 2 && *extent > pair[i ^ turn]) *extent = pair[i ^ turn];
+    p->out_strides[i] = i < 2 ? pair[i ^ turn ^ 1] : span;
+    if (i == 1) span = 2 * pair[0] * pair[1];
+    if (i > 1) span *= *extent;
+    if (test_chance(rng, 20)) p->out_strides[i] = -p->out_strides[i];
+  }
+  test_problem_finish(p);
+}

@@ -55,6 +55,13 @@ typedef struct cutt_cut {
   uint32_t digit, chunk, last;
 } cutt_cut;
 
+/* How alpha or beta is multiplied by a complex number. */
+enum {
+  CUTT_PARTS_ALONE,  /* not at all: it is 1 */
+  CUTT_PARTS_SCALED, /* each part by itself, by a real factor */
+  CUTT_PARTS_MIXED   /* as complex numbers are */
+};
+
 /* So many, times the extent of cut 1 or 2 in the tile at hand; cut 0: just so many. */
 typedef struct cutt_count {
   uint32_t each, cut;
@@ -80,7 +87,9 @@ typedef struct cutt_kernel_args {
   int64_t in_low, in_high;  /* the input's bytes: unaligned rows are not read past them */
   double alpha[2], beta[2]; /* scale kernels */
   int64_t alpha_integer, beta_integer;
-  uint32_t conjugate, reads_out;
+  uint32_t alpha_parts, beta_parts; /* of complex types */
+  uint32_t flip;                    /* bits of the imaginary part's upper word: its sign, to conjugate; else 0 */
+  uint32_t reads_out;               /* beta is not 0 */
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];
 } cutt_kernel_args;

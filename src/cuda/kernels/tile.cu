@@ -298,36 +298,58 @@ DEVICE void store_columns4w(const cutt_kernel_args *args, unsigned char *out, co
 
 /* ------------------------------------------------------------------------------------------------- alpha and beta */
 
-/* out = alpha * op(in) + beta * out, rounded as on the CPU: products and sums one by one. */
+/* out = alpha * op(in) + beta * out, rounded as on the CPU: products and sums one by one. A factor of 1 leaves all bits of a
+ * number as they are, and so does multiplying by 1; but for those of NaNs, which op alone keeps too. */
 DEVICE uint32_t scale_float(const cutt_kernel_args *args, float x, float y, bool reads) {
   const float scaled = (float)args->alpha[0] * x;
   return float_to_bits(reads ? scaled + (float)args->beta[0] * y : scaled);
 }
 
-DEVICE word2 scale_complex32(const cutt_kernel_args *args, word2 x, word2 y) {
-  const float a_re = (float)args->alpha[0], a_im = (float)args->alpha[1];
-  const float re = bits_to_float(x.x), im = args->conjugate ? -bits_to_float(x.y) : bits_to_float(x.y);
-  float z_re = a_re * re - a_im * im, z_im = a_re * im + a_im * re;
-  if (args->reads_out) {
-    const float b_re = (float)args->beta[0], b_im = (float)args->beta[1];
-    z_re += b_re * bits_to_float(y.x) - b_im * bits_to_float(y.y);
-    z_im += b_re * bits_to_float(y.y) + b_im * bits_to_float(y.x);
+#define DEFINE_MULTIPLY(real, T)                                                                                       \
+  typedef struct complex_##real {                                                                                      \
+    T re, im;                                                                                                          \
+  } complex_##real;                                                                                                    \
+  DEVICE complex_##real multiply_##real(complex_##real v, const double *factor, uint32_t parts) {                      \
+    const T re = (T)factor[0], im = (T)factor[1];                                                                      \
+    complex_##real z = v;                                                                                              \
+    if (parts == CUTT_PARTS_SCALED) {                                                                                  \
+      z.re = re * v.re;                                                                                                \
+      z.im = re * v.im;                                                                                                \
+    } else if (parts == CUTT_PARTS_MIXED) {                                                                            \
+      z.re = re * v.re - im * v.im;                                                                                    \
+      z.im = re * v.im + im * v.re;                                                                                    \
+    }                                                                                                                  \
+    return z;                                                                                                          \
   }
-  const word2 z = {float_to_bits(z_re), float_to_bits(z_im)};
-  return z;
+DEFINE_MULTIPLY(float, float)
+DEFINE_MULTIPLY(double, double)
+
+DEVICE word2 scale_complex32(const cutt_kernel_args *args, word2 x, word2 y) {
+  const complex_float v = {bits_to_float(x.x), bits_to_float(x.y ^ args->flip)};
+  complex_float z = multiply_float(v, args->alpha, args->alpha_parts);
+  if (args->reads_out) {
+    const complex_float before = {bits_to_float(y.x), bits_to_float(y.y)};
+    const complex_float added = multiply_float(before, args->beta, args->beta_parts);
+    z.re += added.re;
+    z.im += added.im;
+  }
+  const word2 bits = {float_to_bits(z.re), float_to_bits(z.im)};
+  return bits;
 }
 
 DEVICE word4 scale_complex64(const cutt_kernel_args *args, word4 x, word4 y) {
-  const word2 x_re = {x.x, x.y}, x_im = {x.z, x.w}, y_re = {y.x, y.y}, y_im = {y.z, y.w};
-  const double re = bits_to_double(x_re), im = args->conjugate ? -bits_to_double(x_im) : bits_to_double(x_im);
-  double z_re = args->alpha[0] * re - args->alpha[1] * im, z_im = args->alpha[0] * im + args->alpha[1] * re;
+  const word2 x_re = {x.x, x.y}, x_im = {x.z, x.w ^ args->flip}, y_re = {y.x, y.y}, y_im = {y.z, y.w};
+  const complex_double v = {bits_to_double(x_re), bits_to_double(x_im)};
+  complex_double z = multiply_double(v, args->alpha, args->alpha_parts);
   if (args->reads_out) {
-    z_re += args->beta[0] * bits_to_double(y_re) - args->beta[1] * bits_to_double(y_im);
-    z_im += args->beta[0] * bits_to_double(y_im) + args->beta[1] * bits_to_double(y_re);
+    const complex_double before = {bits_to_double(y_re), bits_to_double(y_im)};
+    const complex_double added = multiply_double(before, args->beta, args->beta_parts);
+    z.re += added.re;
+    z.im += added.im;
   }
-  const word2 low = double_to_bits(z_re), high = double_to_bits(z_im);
-  const word4 z = {low.x, low.y, high.x, high.y};
-  return z;
+  const word2 low = double_to_bits(z.re), high = double_to_bits(z.im);
+  const word4 bits = {low.x, low.y, high.x, high.y};
+  return bits;
 }
 
 DEVICE uint16_t scale_f16(const cutt_kernel_args *args, uint16_t x, uint16_t y) {
