@@ -10,43 +10,48 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "options.h"
 
 static const char me[] = "calibrate";
-
-static const char help[] =
-    "Usage: cutt calibrate [OPTION]...\n"
-    "Measure the bandwidths, the latencies and the times of random permutations on this machine, fit the model that\n"
-    "predicts times to them, and write a device file that later plans on this machine use. Prints what was measured,\n"
-    "the parameters, and how good the model's choices are on problems that the fit did not see.\n\n"
-    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --seconds S     take about so long (default: 60)\n"
-    "  --seed N        another draw of random permutations (default: 1)\n"
-    "  --threads N     CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --out FILE      write FILE, which must not exist or be a device file (default: the file of this device in\n"
-    "                  $XDG_DATA_HOME/cutt, else in ~/.local/share/cutt, where plans look for it)\n"
-    "  --json          print the report as one JSON object\n"
-    "  --quiet         no progress bar\n"
-    "  -h, --help      this help\n";
-
-enum { OPTION_BACKEND = 256, OPTION_SECONDS, OPTION_SEED, OPTION_THREADS, OPTION_OUT, OPTION_JSON, OPTION_QUIET };
-
-static const struct option options[] = {{"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"seconds", required_argument, NULL, OPTION_SECONDS},
-                                        {"seed", required_argument, NULL, OPTION_SEED},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"out", required_argument, NULL, OPTION_OUT},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
 
 enum { REPORT_BYTES = 65536 };
 
 typedef struct request {
   cuttCalibration_t calibration;
-  cuttFormat_t format;
-  bool quiet;
+  bool json, quiet;
 } request;
+
+static bool read_seconds(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return cutt_cli_parse_double(command, option->name, text, 0.1, 86400, field);
+}
+
+static const cutt_cli_option options[] = {
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(request, calibration.backend)},
+    {"seconds", "S", "take about so long (default: 60)", read_seconds, offsetof(request, calibration.seconds)},
+    {"seed", "N", "another draw of random permutations (default: 1)", cutt_cli_read_seed,
+     offsetof(request, calibration.seed)},
+    {"threads", "N", "CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(request, calibration.threads)},
+    {"out", "FILE",
+     "write FILE, which must not exist or be a device file (default: the file of this device in $XDG_DATA_HOME/cutt, "
+     "else in ~/.local/share/cutt, where plans look for it)",
+     cutt_cli_read_text, offsetof(request, calibration.path)},
+    {"json", NULL, "print the report as one JSON object", cutt_cli_read_flag, offsetof(request, json)},
+    {"quiet", NULL, "no progress bar", cutt_cli_read_flag, offsetof(request, quiet)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt calibrate [OPTION]...\n"
+        "Measure the bandwidths, the latencies and the times of random permutations on this machine, fit the model "
+        "that\n"
+        "predicts times to them, and write a device file that later plans on this machine use. Prints what was\n"
+        "measured, the parameters, and how good the model's choices are on problems that the fit did not see.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+};
 
 static volatile sig_atomic_t interrupted;
 
@@ -58,35 +63,6 @@ static void interrupt(int number) {
 static int show_progress(void *data, double done, const char *what) {
   cutt_cli_progress_show(data, what, done);
   return interrupted;
-}
-
-static bool take_option(int option, request *ask) {
-  int64_t number = 0;
-  switch (option) {
-    case OPTION_BACKEND:
-      return cutt_cli_parse_backend(me, optarg, &ask->calibration.backend);
-    case OPTION_SECONDS:
-      return cutt_cli_parse_double(me, "--seconds", optarg, 0.1, 86400, &ask->calibration.seconds);
-    case OPTION_SEED:
-      if (!cutt_cli_parse_int(me, "--seed", optarg, 0, INT64_MAX, &number)) return false;
-      ask->calibration.seed = (uint64_t)number;
-      return true;
-    case OPTION_THREADS:
-      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &number)) return false;
-      ask->calibration.threads = (int)number;
-      return true;
-    case OPTION_OUT:
-      ask->calibration.path = optarg;
-      return true;
-    case OPTION_JSON:
-      ask->format = CUTT_JSON;
-      return true;
-    case OPTION_QUIET:
-      ask->quiet = true;
-      return true;
-    default:
-      return false; /* a message has been given */
-  }
 }
 
 /* May this path be written? Yes, if nothing is there, or an earlier device file. False after a message. */
@@ -119,7 +95,8 @@ static int calibrate(request *ask) {
   struct sigaction action = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, before;
   sigaction(SIGINT, &action, &before);
   size_t needed = 0;
-  const cuttResult result = cuttCalibrate(&ask->calibration, ask->format, report, REPORT_BYTES, &needed);
+  const cuttResult result =
+      cuttCalibrate(&ask->calibration, ask->json ? CUTT_JSON : CUTT_TEXT, report, REPORT_BYTES, &needed);
   sigaction(SIGINT, &before, NULL);
   cutt_cli_progress_clear(&progress);
   int code;
@@ -139,14 +116,10 @@ static int calibrate(request *ask) {
 }
 
 int cutt_cli_calibrate(int argc, char **argv) {
-  request ask = {.calibration = CUTT_CALIBRATION_INIT, .format = CUTT_TEXT};
-  int option;
-  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (!take_option(option, &ask)) return CUTT_CLI_USAGE;
-  }
+  request ask = {.calibration = CUTT_CALIBRATION_INIT};
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; calibrate takes options only", argv[optind]);
-  if (!cutt_cli_find_backend(ask.calibration.backend, &ask.calibration.backend)) return CUTT_CLI_FAILED;
   if (ask.calibration.path && !may_replace(ask.calibration.path)) return CUTT_CLI_FAILED;
   return calibrate(&ask);
 }

@@ -1,9 +1,8 @@
-/* What the subcommands of the program `cutt` share: their entries, the words of their messages, and the parsing of
- * their options. Everything that a person reads as a message goes to stderr as "cutt: ..."; results go to stdout. */
+/* What the subcommands of the program `cutt` share: their entries, their messages, and what several of them ask of the
+ * library. Everything that a person reads as a message goes to stderr as "cutt: ..."; results go to stdout. */
 #ifndef CUTT_CLI_CLI_H
 #define CUTT_CLI_CLI_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,44 +42,17 @@ int cutt_cli_print(const char *text);
  * enough to be meant. */
 const char *cutt_cli_nearest(const char *word, const char *const *words, size_t count);
 
-/* ------------------------------------------------------------------------------------------------ options and values */
+/* ------------------------------------------------------------------------------------------------ backend and wisdom */
 
-/* getopt_long with this program's words: returns the option's val, -1 at the end of the options, or '?' after it has
- * said what is wrong (unknown option with the nearest one, missing value, value that is not taken); the caller then
- * returns CUTT_CLI_USAGE. Long options only, except -h, which is given back as 'h', and those whose val is a letter. argv
- * is reordered so that operands come last, from optind. */
-int cutt_cli_option(const char *command, int argc, char **argv, const struct option *options);
+/* A backend by its name: auto, cpu or cuda. False: it is none of them. */
+bool cutt_cli_backend_of(const char *name, cuttBackend_t *backend);
 
-/* Each of these reads the value of an option; on false it has said which option, which value, and what is allowed, and
- * the caller returns CUTT_CLI_USAGE. `option` is as users write it: "--threads". */
-
-/* A whole decimal number, low <= *value <= high. */
-bool cutt_cli_parse_int(const char *command, const char *option, const char *text, int64_t low, int64_t high,
-                        int64_t *value);
-/* A number of things or bytes, which may end in k, M, G, T (1000s) or Ki, Mi, Gi, Ti (1024s): "400M", "1.5Gi". */
-bool cutt_cli_parse_size(const char *command, const char *option, const char *text, int64_t low, int64_t high,
-                         int64_t *value);
-/* A floating-point number. */
-bool cutt_cli_parse_double(const char *command, const char *option, const char *text, double low, double high,
-                           double *value);
-/* Whole numbers between commas: "2,0,1", at most max of them; the empty text is none. */
-bool cutt_cli_parse_list(const char *command, const char *option, const char *text, int64_t low, int64_t high,
-                         int64_t *list, int max, int *count);
-
-/* The value of --backend: auto, cpu or cuda. */
-bool cutt_cli_parse_backend(const char *command, const char *text, cuttBackend_t *backend);
-
-/* That word, for a message. */
+/* The name, for a message. */
 const char *cutt_cli_backend_name(cuttBackend_t backend);
 
 /* What --backend comes to on this machine, which is never CUTT_BACKEND_AUTO. False after a message when it is not usable
  * here. */
 bool cutt_cli_find_backend(cuttBackend_t asked, cuttBackend_t *backend);
-
-/* Turns NumPy axes (negative ones count from the end) into 0 .. rank-1, each exactly once; count must be rank. */
-bool cutt_cli_check_axes(const char *command, const int64_t *axes, int count, int rank, int *checked);
-
-/* ------------------------------------------------------------------------------------------------------------ wisdom */
 
 /* A wisdom object from a file, which need not exist yet (*is_new tells); NULL after a message. What the file holds and
  * can't be used is said unless quiet. The caller destroys it. */

@@ -10,78 +10,27 @@
 #include <string.h>
 
 #include "contract_run.h"
-#include "cure.h"
 #include "input.h"
+#include "mapping.h"
+#include "options.h"
 #include "output.h"
-
-static const char help[] =
-    "Usage: cutt contract PATTERN A.npy B.npy -o C.npy [OPTION]...\n"
-    "Contract two arrays: C = np.einsum(PATTERN, A, B), by permutations and matrix products.\n\n"
-    "PATTERN names the axes of each array by letters, in NumPy's order (the last axis of a C-order array is the "
-    "fastest):\n"
-    "'ab,bc->ac' is a matrix product. Letters that the result lacks are summed over. Without '->...' the result has "
-    "the\n"
-    "letters that are there once, in alphabetical order. The form 'D(a,c)+=L(a,b)*R(b,c)' says the same, with names "
-    "of\n"
-    "any length, in the same order of axes; 'L+(...)' conjugates an operand.\n\n"
-    "  -o, --out C.npy   the result, which appears whole or not at all\n"
-    "  --alpha X         C = X * A * B (default: 1); complex numbers as Python writes them: 1.5, 2j, 1+2j\n"
-    "  --in D.npy        C = A * B + D, where D has the shape and the dtype of C\n"
-    "  --beta X          with --in: C = A * B + X * D (default: 1)\n"
-    "  --threads N       use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --workspace SIZE  need no more than SIZE bytes of memory beside the arrays, such as 400M or 1.5Gi; the work is\n"
-    "                    then cut into pieces (default: as much as is fastest)\n"
-    "  --backend NAME    cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --provider NAME   the library of matrix products: one that 'cutt devices' lists, or a path (default: the "
-    "fastest)\n"
-    "  --no-cure         use that library as it is, also where it picks slow kernels and can be told better\n"
-    "  --force           replace C.npy when it exists\n"
-    "  --json            the plan and the times as one JSON object on stdout\n"
-    "  --quiet           no progress bar and no closing line\n"
-    "  -h, --help        this help\n\n"
-    "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order (f2 "
-    "where\n"
-    "the library of matrix products has it). C is in C order.\n";
-
-enum {
-  OPTION_ALPHA = 256,
-  OPTION_BETA,
-  OPTION_IN,
-  OPTION_THREADS,
-  OPTION_WORKSPACE,
-  OPTION_BACKEND,
-  OPTION_PROVIDER,
-  OPTION_NO_CURE,
-  OPTION_FORCE,
-  OPTION_JSON,
-  OPTION_QUIET
-};
-
-static const struct option options[] = {{"out", required_argument, NULL, 'o'},
-                                        {"alpha", required_argument, NULL, OPTION_ALPHA},
-                                        {"beta", required_argument, NULL, OPTION_BETA},
-                                        {"in", required_argument, NULL, OPTION_IN},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"workspace", required_argument, NULL, OPTION_WORKSPACE},
-                                        {"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"provider", required_argument, NULL, OPTION_PROVIDER},
-                                        {"no-cure", no_argument, NULL, OPTION_NO_CURE},
-                                        {"force", no_argument, NULL, OPTION_FORCE},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+#include "override.h"
 
 static const char me[] = "contract";
+
+/* The value of --alpha or --beta. */
+typedef struct scalar {
+  const char *text; /* as given, or NULL */
+  double value[2];  /* real and imaginary part */
+} scalar;
 
 /* What the command line asks for. */
 typedef struct contract_request {
   const char *pattern, *out_path;
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
-  const char *alpha_text, *beta_text; /* as given, or NULL */
-  double alpha[2], beta[2];
+  scalar alpha, beta;
   cuttContractionOptions_t options;
-  bool cure, force, json, quiet;
+  bool force, json, quiet;
 } contract_request;
 
 /* An array: its file, and its elements in this machine's byte order. */
@@ -131,21 +80,69 @@ static bool read_complex(const char *text, double *value) {
   return good && !*at;
 }
 
-/* A value of --alpha or --beta; false after a message. */
-static bool read_scalar(const char *option, const char *text, double *value) {
-  if (read_complex(text, value)) return true;
-  cutt_cli_misused(me, "%s is '%s'; it must be a number as Python writes it, such as 1.5, -2e3, 2j or 1+2j", option,
-                   text);
+static bool read_scalar(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  scalar *s = field;
+  s->text = text;
+  if (read_complex(text, s->value)) return true;
+  cutt_cli_misused(command, "--%s is '%s'; it must be a number as Python writes it, such as 1.5, -2e3, 2j or 1+2j",
+                   option->name, text);
   return false;
 }
 
 /* Is it a scalar of the type? */
-static bool check_scalar(const char *option, const char *text, const double *value, const cutt_cli_number *number) {
-  if (!text || number->complex || value[1] == 0.0) return true;
-  cutt_cli_misused(me, "%s is '%s', but the arrays are of dtype %s; for real arrays it must be a real number", option,
-                   text, number->name);
+static bool check_scalar(const char *name, const scalar *s, const cutt_cli_number *number) {
+  if (!s->text || number->complex || s->value[1] == 0.0) return true;
+  cutt_cli_misused(me, "--%s is '%s', but the arrays are of dtype %s; for real arrays it must be a real number", name,
+                   s->text, number->name);
   return false;
 }
+
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+static const cutt_cli_option options[] = {
+    {"out", "C.npy", "the result, which appears whole or not at all", cutt_cli_read_text,
+     offsetof(contract_request, out_path)},
+    {"alpha", "X", "C = X * A * B (default: 1); complex numbers as Python writes them: 1.5, 2j, 1+2j", read_scalar,
+     offsetof(contract_request, alpha)},
+    {"in", "D.npy", "C = A * B + D, where D has the shape and the dtype of C", cutt_cli_read_text,
+     offsetof(contract_request, path[CUTT_CLI_RESULT])},
+    {"beta", "X", "with --in: C = A * B + X * D (default: 1)", read_scalar, offsetof(contract_request, beta)},
+    {"threads", "N", "use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(contract_request, options.threads)},
+    {"workspace", "SIZE",
+     "need no more than SIZE bytes of memory beside the arrays, such as 400M or 1.5Gi; the work is then cut into "
+     "blocks "
+     "(default: as much as is fastest)",
+     cutt_cli_read_bytes, offsetof(contract_request, options.workspace_limit)},
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(contract_request, options.backend)},
+    {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
+     cutt_cli_read_text, offsetof(contract_request, options.provider)},
+    {"force", NULL, "replace C.npy when it exists", cutt_cli_read_flag, offsetof(contract_request, force)},
+    {"json", NULL, "the plan and the times as one JSON object on stdout", cutt_cli_read_flag,
+     offsetof(contract_request, json)},
+    {"quiet", NULL, "no progress bar, no closing line, and no word on an environment override", cutt_cli_read_flag,
+     offsetof(contract_request, quiet)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt contract PATTERN A.npy B.npy -o C.npy [OPTION]...\n"
+        "Contract two arrays: C = np.einsum(PATTERN, A, B), by permutations and matrix products.\n\n"
+        "PATTERN names the axes of each array by letters, in NumPy's order (the last axis of a C-order array is the\n"
+        "fastest): 'ab,bc->ac' is a matrix product. Letters that the result lacks are summed over. Without '->...' "
+        "the\n"
+        "result has the letters that are there once, in alphabetical order. The form 'D(a,c)+=L(a,b)*R(b,c)' says the\n"
+        "same, with names of any length, in the same order of axes; 'L+(...)' conjugates an operand.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+    .letters = "o",
+    .remarks =
+        "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order "
+        "(f2\n"
+        "where the BLAS library has it). C is in C order.\n",
+};
 
 /* ----------------------------------------------------------------------------------------------------------- arrays */
 
@@ -219,8 +216,8 @@ static bool fill_contraction(const contract_request *request, const array *array
   *c = (cutt_cli_contraction){.pattern = request->pattern,
                               .number = arrays[0].number,
                               .scaled = true,
-                              .alpha = {request->alpha[0], request->alpha[1]},
-                              .beta = {request->beta[0], request->beta[1]}};
+                              .alpha = {request->alpha.value[0], request->alpha.value[1]},
+                              .beta = {request->beta.value[0], request->beta.value[1]}};
   for (int t = 0; t < 2; ++t) {
     const cutt_npy *npy = &arrays[t].file.npy;
     c->name[t] = request->path[t];
@@ -229,8 +226,8 @@ static bool fill_contraction(const contract_request *request, const array *array
     cutt_cli_packed_strides(c->shape[t], c->rank[t], npy->fortran_order, c->strides[t]);
   }
   c->name[CUTT_CLI_RESULT] = request->out_path;
-  return check_scalar("--alpha", request->alpha_text, request->alpha, c->number) &&
-         check_scalar("--beta", request->beta_text, request->beta, c->number) && cutt_cli_contraction_result(me, c);
+  return check_scalar("alpha", &request->alpha, c->number) && check_scalar("beta", &request->beta, c->number) &&
+         cutt_cli_contraction_result(me, c);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the command */
@@ -272,7 +269,7 @@ static int print_json(const cutt_cli_contract_job *job, double total) {
 static bool bring_in(array *arrays, const cutt_output *output, cutt_cli_contract_job *job) {
   double bytes = (double)output->bytes;
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) bytes += (double)arrays[t].file.npy.data_bytes;
-  if (cutt_input_fits_in_memory(bytes)) {
+  if (cutt_mapping_fits_in_memory(bytes)) {
     for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
       if (arrays[t].file.data && !cutt_input_populate(&arrays[t].file, &job->progress)) return false;
     if (!cutt_output_populate(output, &job->progress)) return false;
@@ -341,8 +338,8 @@ static int contract(const contract_request *request, array *arrays) {
     code = CUTT_CLI_USAGE;
   else if (!cutt_output_check(request->out_path, request->path[0], request->force))
     code = CUTT_CLI_FAILED;
-  /* Once it is known that nothing is wrong, since this may begin everything anew. */
-  if (code == CUTT_CLI_DONE && request->cure && job.options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(request->quiet);
+  /* Once it is known that nothing else is wrong. */
+  if (code == CUTT_CLI_DONE) cutt_cli_tell_override(&job.options, request->quiet);
   if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job);
   cutt_cli_progress_clear(&job.progress);
   const double total = cutt_cli_seconds() - began;
@@ -352,70 +349,23 @@ static int contract(const contract_request *request, array *arrays) {
   return code;
 }
 
-/* One option into the request; false after a message. */
-static bool take_option(int option, contract_request *request) {
-  int64_t threads = 0;
-  switch (option) {
-    case 'o':
-      request->out_path = optarg;
-      return true;
-    case OPTION_ALPHA:
-      request->alpha_text = optarg;
-      return read_scalar("--alpha", optarg, request->alpha);
-    case OPTION_BETA:
-      request->beta_text = optarg;
-      return read_scalar("--beta", optarg, request->beta);
-    case OPTION_IN:
-      request->path[CUTT_CLI_RESULT] = optarg;
-      return true;
-    case OPTION_THREADS:
-      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &threads)) return false;
-      request->options.threads = (int)threads;
-      return true;
-    case OPTION_WORKSPACE:
-      return cutt_cli_parse_workspace(me, optarg, &request->options.workspace_limit);
-    case OPTION_BACKEND:
-      return cutt_cli_parse_backend(me, optarg, &request->options.backend);
-    case OPTION_PROVIDER:
-      request->options.provider = optarg;
-      return true;
-    case OPTION_NO_CURE:
-      request->cure = false;
-      return true;
-    case OPTION_FORCE:
-      request->force = true;
-      return true;
-    case OPTION_JSON:
-      request->json = true;
-      return true;
-    case OPTION_QUIET:
-      request->quiet = true;
-      return true;
-    default:
-      return false;
-  }
-}
-
 int cutt_cli_contract(int argc, char **argv) {
-  contract_request request = {.alpha = {1.0, 0.0}, .options = CUTT_CONTRACTION_OPTIONS_INIT, .cure = true};
-  int option;
-  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (!take_option(option, &request)) return CUTT_CLI_USAGE;
-  }
+  contract_request request = {.alpha.value = {1.0, 0.0}, .options = CUTT_CONTRACTION_OPTIONS_INIT};
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &request, &code)) return code;
   if (argc - optind != 3)
     return cutt_cli_misused(me, "%d operand%s given; there must be three: PATTERN, A.npy and B.npy", argc - optind,
                             argc - optind == 1 ? " is" : "s are");
   if (!request.out_path) return cutt_cli_misused(me, "-o is missing; the result needs a file, such as -o C.npy");
-  if (request.beta_text && !request.path[CUTT_CLI_RESULT])
+  if (request.beta.text && !request.path[CUTT_CLI_RESULT])
     return cutt_cli_misused(me, "--beta is given without --in, whose array it multiplies");
   /* The sum of --in is asked for in so many words; without it there is nothing that '+=' could add to. */
-  if (request.path[CUTT_CLI_RESULT] && !request.beta_text) request.beta[0] = 1.0;
+  if (request.path[CUTT_CLI_RESULT] && !request.beta.text) request.beta.value[0] = 1.0;
   request.pattern = argv[optind];
   request.path[0] = argv[optind + 1];
   request.path[1] = argv[optind + 2];
   array arrays[CUTT_CLI_TENSORS] = {{.file.descriptor = -1}, {.file.descriptor = -1}, {.file.descriptor = -1}};
-  int code = CUTT_CLI_FAILED;
+  code = CUTT_CLI_FAILED;
   if (open_arrays(&request, arrays)) code = contract(&request, arrays);
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
     free(arrays[t].copy);

@@ -225,20 +225,12 @@ int cutt_cli_contraction_plan(const char *command, const cutt_cli_contraction *c
 
 /* ------------------------------------------------------------------------------------------------------ description */
 
-char *cutt_cli_contraction_text(cuttContractionPlan_t plan, cuttFormat_t format) {
-  size_t needed = 0;
-  char *text = NULL;
-  if (cuttContractionDescribe(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
-    text = malloc(needed + 1);
-    if (!text) {
-      cutt_cli_message("out of memory: %zu bytes for the description", needed);
-      return NULL;
-    }
-    if (cuttContractionDescribe(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
-  }
-  cutt_cli_message("the plan could not be described: %s", cuttLastError());
-  free(text);
-  return NULL;
+static cuttResult describe(void *of, int format, char *buffer, size_t size, size_t *needed) {
+  return cuttContractionDescribe(of, (cuttFormat_t)format, buffer, size, needed);
+}
+
+char *cutt_cli_contraction_text(cuttContractionPlan_t plan) {
+  return cutt_cli_described(describe, plan, CUTT_TEXT, "the plan");
 }
 
 static json_t *list_of(const int64_t *shape, int rank) {
@@ -252,15 +244,8 @@ static json_t *list_of(const int64_t *shape, int rank) {
 }
 
 json_t *cutt_cli_contraction_json(cuttContractionPlan_t plan, const cutt_cli_contraction *c) {
-  char *text = cutt_cli_contraction_text(plan, CUTT_JSON);
-  if (!text) return NULL;
-  json_error_t error;
-  json_t *root = json_loads(text, 0, &error);
-  free(text);
-  if (!root) {
-    cutt_cli_message("the library's description is no JSON: %s", error.text);
-    return NULL;
-  }
+  json_t *root = cutt_cli_described_json(describe, plan, "the plan");
+  if (!root) return NULL;
   json_t *numpy = json_pack("{s:s, s:s, s:o, s:o, s:o}", "pattern", c->pattern, "dtype", c->number->name, "left",
                             list_of(c->shape[CUTT_CLI_LEFT], c->rank[CUTT_CLI_LEFT]), "right",
                             list_of(c->shape[CUTT_CLI_RIGHT], c->rank[CUTT_CLI_RIGHT]), "result",
@@ -289,23 +274,6 @@ const char *cutt_cli_permuted(const cuttContractionInfo_t *info) {
                                       "right and result",
                                       "left, right and result"};
   return words[(info->permutes_left != 0) | (info->permutes_right != 0) << 1 | (info->permutes_result != 0) << 2];
-}
-
-int cutt_cli_print_json(json_t *object) {
-  char *text = json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-  json_decref(object);
-  if (!text) return cutt_cli_failed("the description could not be written as JSON");
-  int code = cutt_cli_print(text);
-  if (code == CUTT_CLI_DONE) code = cutt_cli_print("\n");
-  free(text);
-  return code;
-}
-
-bool cutt_cli_parse_workspace(const char *command, const char *text, size_t *limit) {
-  int64_t bytes = 0;
-  if (!cutt_cli_parse_size(command, "--workspace", text, 0, INT64_C(1) << 60, &bytes)) return false;
-  *limit = (size_t)bytes;
-  return true;
 }
 
 const char *cutt_cli_bytes(double bytes, char *buffer, size_t size) {

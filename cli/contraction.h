@@ -3,10 +3,9 @@
 #ifndef CUTT_CLI_CONTRACTION_H
 #define CUTT_CLI_CONTRACTION_H
 
-#include <jansson.h>
-
 #include "cli.h"
 #include "cutt_contract.h"
+#include "describe.h"
 
 /* The tensors, in the order in which the library has them. */
 enum { CUTT_CLI_LEFT, CUTT_CLI_RIGHT, CUTT_CLI_RESULT, CUTT_CLI_TENSORS };
@@ -69,8 +68,8 @@ bool cutt_cli_contraction_result(const char *command, cutt_cli_contraction *cont
 int cutt_cli_contraction_plan(const char *command, const cutt_cli_contraction *contraction,
                               const cuttContractionOptions_t *options, cuttContractionPlan_t *plan);
 
-/* The library's description, whole; the caller frees it. NULL after a message. */
-char *cutt_cli_contraction_text(cuttContractionPlan_t plan, cuttFormat_t format);
+/* The library's description for a person, whole; the caller frees it. NULL after a message. */
+char *cutt_cli_contraction_text(cuttContractionPlan_t plan);
 
 /* The description as an object, with NumPy's view of the problem added as "numpy". NULL after a message. */
 json_t *cutt_cli_contraction_json(cuttContractionPlan_t plan, const cutt_cli_contraction *contraction);
@@ -80,12 +79,6 @@ const char *cutt_cli_contraction_words(const cutt_cli_contraction *contraction, 
 
 /* "left and result", "nothing": the tensors that a plan permutes. */
 const char *cutt_cli_permuted(const cuttContractionInfo_t *info);
-
-/* Prints an object, indented, and lets go of it. An exit code. */
-int cutt_cli_print_json(json_t *object);
-
-/* --workspace: the most bytes. */
-bool cutt_cli_parse_workspace(const char *command, const char *text, size_t *limit);
 
 /* "12.3 MB": for people. */
 const char *cutt_cli_bytes(double bytes, char *buffer, size_t size);

@@ -1,77 +1,56 @@
 /* cutt devices: the libraries' own accounts of what is usable on this machine, to permute and to contract. */
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "cli.h"
-#include "cutt_contract.h"
+#include "describe.h"
+#include "options.h"
 
-static const char help[] =
-    "Usage: cutt devices [--json]\n"
-    "List the backends and instruction sets of this machine, which are used, and why one is not; and the libraries\n"
-    "that multiply matrices for contractions, with their speed.\n\n"
-    "  --json      as one JSON object\n"
-    "  -h, --help  this help\n";
+static const char me[] = "devices";
 
-enum { OPTION_JSON = 256 };
+typedef struct request {
+  bool json;
+} request;
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, OPTION_JSON}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+static const cutt_cli_option options[] = {
+    {"json", NULL, "as one JSON object", cutt_cli_read_flag, offsetof(request, json)},
+};
 
-typedef cuttResult describe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
-
-/* The whole text; the caller frees it. NULL after a message. */
-static char *described(describe *say, cuttFormat_t format, const char *what) {
-  size_t needed = 0;
-  char *text = NULL;
-  if (say(format, NULL, 0, &needed) == CUTT_SUCCESS) {
-    text = malloc(needed);
-    if (!text) {
-      cutt_cli_message("out of memory: %zu bytes for the description", needed);
-      return NULL;
-    }
-    if (say(format, text, needed, NULL) == CUTT_SUCCESS) return text;
-  }
-  cutt_cli_message("the %s could not be described: %s", what, cuttLastError());
-  free(text);
-  return NULL;
-}
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt devices [--json]\n"
+        "List the backends and instruction sets of this machine, which are used, and why one is not; and the BLAS\n"
+        "libraries that multiply matrices for contractions, with their speed.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+};
 
 /* One object: the members of both. */
-static int print_json(const char *devices, const char *providers) {
-  json_error_t error;
-  json_t *root = json_loads(devices, 0, &error), *more = root ? json_loads(providers, 0, &error) : NULL;
-  if (!more) cutt_cli_message("the library's description is no JSON: %s", error.text);
-  char *text =
-      more && json_object_update(root, more) == 0 ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-  json_decref(root);
-  json_decref(more);
-  if (!text) return cutt_cli_failed("the devices could not be written as JSON");
-  int code = cutt_cli_print(text);
-  if (!code) code = cutt_cli_print("\n");
-  free(text);
+static int print_json(void) {
+  json_t *devices = cutt_cli_described_json(cutt_cli_describe_devices, NULL, "the devices");
+  json_t *libraries = devices ? cutt_cli_described_json(cutt_cli_describe_providers, NULL, "the BLAS libraries") : NULL;
+  const bool known = libraries != NULL, joined = known && json_object_update(devices, libraries) == 0;
+  json_decref(libraries);
+  if (joined) return cutt_cli_print_json(devices);
+  json_decref(devices);
+  return known ? cutt_cli_failed("out of memory for the description") : CUTT_CLI_FAILED;
+}
+
+static int print_text(void) {
+  char *devices = cutt_cli_described(cutt_cli_describe_devices, NULL, CUTT_TEXT, "the devices");
+  char *libraries =
+      devices ? cutt_cli_described(cutt_cli_describe_providers, NULL, CUTT_TEXT, "the BLAS libraries") : NULL;
+  int code = libraries ? cutt_cli_print(devices) : CUTT_CLI_FAILED;
+  if (code == CUTT_CLI_DONE) code = cutt_cli_print(libraries);
+  free(devices);
+  free(libraries);
   return code;
 }
 
 int cutt_cli_devices(int argc, char **argv) {
-  cuttFormat_t format = CUTT_TEXT;
-  int option;
-  while ((option = cutt_cli_option("devices", argc, argv, options)) != -1) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (option != OPTION_JSON) return CUTT_CLI_USAGE;
-    format = CUTT_JSON;
-  }
-  if (optind < argc)
-    return cutt_cli_misused("devices", "'%s' is not an option; devices takes only --json", argv[optind]);
-  char *devices = described(cuttDevicesDescribe, format, "devices");
-  char *providers = devices ? described(cuttProvidersDescribe, format, "libraries that multiply matrices") : NULL;
-  int code = CUTT_CLI_FAILED;
-  if (providers && format == CUTT_JSON) {
-    code = print_json(devices, providers);
-  } else if (providers) {
-    code = cutt_cli_print(devices);
-    if (!code) code = cutt_cli_print(providers);
-  }
-  free(devices);
-  free(providers);
-  return code;
+  request ask = {.json = false};
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &ask, &code)) return code;
+  if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; devices takes only --json", argv[optind]);
+  return ask.json ? print_json() : print_text();
 }

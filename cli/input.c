@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "output.h"
 
 bool cutt_input_open(cutt_input *in, const char *path) {
@@ -74,35 +75,11 @@ bool cutt_input_unchanged(const cutt_input *in) {
   return false;
 }
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22
-#define MADV_POPULATE_WRITE 23
-#endif
-
-/* Reading a disk and faulting pages in is not what is timed, and in order it is faster than in a permutation's order.
- * Where the kernel can't (before 5.14) the work faults the pages in, more slowly. */
-bool cutt_input_bring_in(const void *data, size_t bytes, bool written, const char *what, cutt_cli_progress *progress) {
-  const size_t piece = (size_t)32 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
-  const int advice = written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-  uintptr_t start = (uintptr_t)data & ~(page - 1), end = (uintptr_t)data + bytes;
-  for (uintptr_t at = start; at < end; at += piece) {
-    cutt_cli_progress_show(progress, what, (double)(at - start) / (double)(end - start));
-    if (madvise((void *)at, end - at < piece ? end - at : piece, advice) == 0) continue;
-    return errno != EFAULT && errno != EIO && errno != ENOSPC;
-  }
-  return true;
-}
-
 bool cutt_input_populate(const cutt_input *in, cutt_cli_progress *progress) {
   if (in->npy.data_bytes == 0 ||
-      cutt_input_bring_in(in->data + in->npy.data_start, (size_t)in->npy.data_bytes, false, "reading", progress))
+      cutt_mapping_populate(in->data + in->npy.data_start, (size_t)in->npy.data_bytes, false, "reading", progress))
     return true;
   cutt_cli_progress_clear(progress);
   cutt_cli_message("%s: could not be read: it became shorter meanwhile, or the disk failed", in->path);
   return false;
-}
-
-bool cutt_input_fits_in_memory(double bytes) {
-  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 && bytes < 0.75 * (double)pages * (double)page;
 }

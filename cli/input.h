@@ -29,10 +29,4 @@ bool cutt_input_unchanged(const cutt_input *in);
 /* Brings the elements into memory before a clock starts, which progress shows. On false a message has been given. */
 bool cutt_input_populate(const cutt_input *in, cutt_cli_progress *progress);
 
-/* Do so many bytes fit in memory at once with room to spare? Else populating one array would push out the other. */
-bool cutt_input_fits_in_memory(double bytes);
-
-/* The same for any mapping, to be read or also to be written. False when its file failed; the caller says of which. */
-bool cutt_input_bring_in(const void *data, size_t bytes, bool written, const char *what, cutt_cli_progress *progress);
-
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "cure.h"
 
 typedef struct command {
   const char *name;
@@ -85,7 +84,6 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
 
-  cutt_cli_cure_remember(argv);
   if (argc < 2)
     return cutt_cli_misused(NULL,
                             "no command given; there are transpose, contract, plan, bench, calibrate and devices");

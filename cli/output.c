@@ -1,5 +1,10 @@
 /* The output file; see output.h.
  *
+ * Where the file system has files without a name (O_TMPFILE), the file has none until it is complete, so that nothing is
+ * left of it however the program ends, SIGKILL included. It gets its name by a link, which never replaces a file: what
+ * is wanted without --force. With it, where there is a file, it gets a name beside that and is renamed at once. Elsewhere
+ * it has that other name from the beginning, and signals that end the program remove it.
+ *
  * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache, without
  * a second buffer of the size of the tensor. Its price is that disk errors come as signals: room is therefore
  * allocated beforehand, and SIGBUS has a handler. The handler cannot jump back, for the thread that it strikes may be
@@ -17,10 +22,11 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "input.h"
+#include "mapping.h"
 
 /* What the signal handlers need. Written with these signals blocked, or before they can come. */
 static struct {
@@ -31,9 +37,6 @@ static struct {
   } input[CUTT_OUTPUT_INPUTS];
   const volatile uint8_t *output, *output_end; /* the output's */
 } guarded;
-
-static const int ending_signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
-enum { ENDING_SIGNALS = sizeof ending_signals / sizeof ending_signals[0] };
 
 static void on_ending_signal(int number) {
   if (guarded.temporary[0]) unlink(guarded.temporary);
@@ -63,6 +66,14 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
   atomic_flag_clear(&struck);
 }
 
+/* By default, and so that it can be noticed. */
+static bool ends_the_program(int number) {
+  static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH, SIGBUS};
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
+    if (others[i] == number) return false;
+  return true;
+}
+
 static void install_handlers(void) {
   static bool installed = false;
   if (installed) return;
@@ -74,17 +85,17 @@ static void install_handlers(void) {
   sigaction(SIGBUS, &action, NULL);
   action.sa_flags = 0;
   action.sa_handler = on_ending_signal;
-  for (int i = 0; i < ENDING_SIGNALS; ++i) {
-    /* What was ignored at the start (nohup) stays ignored. */
-    if (sigaction(ending_signals[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
-    sigaction(ending_signals[i], &action, NULL);
+  sigfillset(&action.sa_mask);
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    /* What was ignored at the start (nohup) stays ignored, and what a run time handles (a sanitizer's) stays its own. */
+    if (ends_the_program(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+      sigaction(number, &action, NULL);
   }
 }
 
 static void block_signals(sigset_t *before) {
   sigset_t blocked;
-  sigemptyset(&blocked);
-  for (int i = 0; i < ENDING_SIGNALS; ++i) sigaddset(&blocked, ending_signals[i]);
+  sigfillset(&blocked);
   sigprocmask(SIG_BLOCK, &blocked, before);
 }
 
@@ -176,6 +187,10 @@ bool cutt_output_check(const char *path, const char *input, bool force) {
       cutt_cli_message("%s: exists; --force replaces it", path);
     return false;
   }
+  if (access(path, W_OK) != 0 && (errno == EPERM || errno == EROFS)) { /* else its own mode is no obstacle */
+    cutt_cli_message("%s: can't be replaced: %s", path, strerror(errno));
+    return false;
+  }
   char *resolved = realpath(path, NULL);
   bool good = check_folder(resolved ? resolved : path);
   free(resolved);
@@ -184,8 +199,9 @@ bool cutt_output_check(const char *path, const char *input, bool force) {
 
 /* ------------------------------------------------------------------------------------------------------- creating */
 
-/* Opens a new file ".NAME.xxxxxx" beside the destination. The caller has the signals blocked. */
-static bool open_temporary(cutt_output *output) {
+/* Looks for a name ".NAME.xxxxxx" beside the destination that nobody has, until try_name does not fail because somebody
+ * has it. It is in guarded.temporary before it can be there. False: errno. The caller has the signals blocked. */
+static bool find_name(cutt_output *output, bool (*try_name)(cutt_output *output)) {
   enum { LONGEST_NAME = 200, TRIES = 100 }; /* a file's name has 255 bytes at most, with what is added */
   size_t folder = folder_length(output->path);
   for (int i = 0; i < TRIES; ++i) {
@@ -200,13 +216,91 @@ static bool open_temporary(cutt_output *output) {
       errno = ENAMETOOLONG;
       break;
     }
-    output->descriptor = open(guarded.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (output->descriptor >= 0) return true;
+    if (try_name(output)) return true;
     if (errno != EEXIST) break;
   }
-  cutt_cli_message("%s: a temporary file can't be created beside it: %s", output->path, strerror(errno));
   guarded.temporary[0] = 0;
   return false;
+}
+
+/* One that replaces another is nobody else's to read until it has that one's mode. */
+static mode_t first_mode(const cutt_output *output) { return output->exists ? 0600 : 0666; }
+
+static bool open_named(cutt_output *output) {
+  output->descriptor = open(guarded.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
+  return output->descriptor >= 0;
+}
+
+/* A file without a name is given one by way of this path, which takes /proc and no privilege. */
+static bool link_to(const cutt_output *output, const char *name) {
+  char own[32];
+  snprintf(own, sizeof own, "/proc/self/fd/%d", output->descriptor);
+  return (name ? linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) : access(own, F_OK)) == 0;
+}
+
+static bool open_nameless(cutt_output *output) {
+  size_t folder = folder_length(output->path);
+  char *path = folder ? strndup(output->path, folder) : strdup(".");
+  if (path) output->descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, first_mode(output));
+  free(path);
+  if (output->descriptor < 0) return false;
+  if (link_to(output, NULL)) return true;
+  close(output->descriptor);
+  output->descriptor = -1;
+  return false;
+}
+
+static bool open_new(cutt_output *output) {
+  if (open_nameless(output)) return true;
+  sigset_t before;
+  block_signals(&before);
+  bool opened = find_name(output, open_named);
+  int error = errno;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (!opened) cutt_cli_message("%s: a new file can't be created beside it: %s", output->path, strerror(error));
+  return opened;
+}
+
+/* The list of who may do what, where there is one beside the nine bits. */
+static bool take_access_list(const cutt_output *output) {
+  static const char list[] = "system.posix_acl_access";
+  ssize_t size = getxattr(output->path, list, NULL, 0);
+  bool none = size < 0 && (errno == ENODATA || errno == EOPNOTSUPP);
+  /* The folder may have given it one. */
+  if (none) return fremovexattr(output->descriptor, list) == 0 || errno == ENODATA || errno == EOPNOTSUPP;
+  void *value = size < 0 ? NULL : malloc((size_t)size + 1);
+  if (!value) return false;
+  size = getxattr(output->path, list, value, (size_t)size);
+  bool taken = size >= 0 && fsetxattr(output->descriptor, list, value, (size_t)size, 0) == 0;
+  free(value);
+  return taken;
+}
+
+/* Whose the file is that is replaced, and who may do what with it, holds for the new one. */
+static bool take_access(const cutt_output *output) {
+  struct stat mine, theirs;
+  int descriptor = output->descriptor;
+  if (stat(output->path, &theirs) != 0) return true; /* it has gone: there is nobody to keep it for */
+  if (fstat(descriptor, &mine) != 0) {
+    cutt_cli_message("%s: the new file can't be examined: %s", output->path, strerror(errno));
+    return false;
+  }
+  /* What is not its own is changed only: without privilege that is refused, even to what it is. */
+  if ((theirs.st_uid != mine.st_uid && fchown(descriptor, theirs.st_uid, (gid_t)-1) != 0) ||
+      (theirs.st_gid != mine.st_gid && fchown(descriptor, (uid_t)-1, theirs.st_gid) != 0)) {
+    cutt_cli_message(
+        "%s: belongs to user %ld and group %ld, and the new file can't be given to them: %s; remove it first, or "
+        "write elsewhere",
+        output->path, (long)theirs.st_uid, (long)theirs.st_gid, strerror(errno));
+    return false;
+  }
+  if (!take_access_list(output) || fchmod(descriptor, theirs.st_mode & 0777) != 0) {
+    cutt_cli_message(
+        "%s: the new file can't be given its mode %03o and access list: %s; remove it first, or write elsewhere",
+        output->path, (unsigned)theirs.st_mode & 0777U, strerror(errno));
+    return false;
+  }
+  return true;
 }
 
 /* Gives the file its length and its room on the disk. */
@@ -230,35 +324,29 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
   output->replace = force;
   /* A symbolic link stays, and what it points to is replaced. */
   struct stat status;
-  output->path = force && stat(path, &status) == 0 ? realpath(path, NULL) : strdup(path);
+  output->exists = force && stat(path, &status) == 0;
+  output->path = output->exists ? realpath(path, NULL) : strdup(path);
   if (!output->path) {
     cutt_cli_message("%s: can't be resolved: %s", path, strerror(errno));
     return false;
   }
   install_handlers();
-  sigset_t before;
-  block_signals(&before);
-  bool opened = open_temporary(output);
-  sigprocmask(SIG_SETMASK, &before, NULL);
-  if (opened) {
-    output->temporary = guarded.temporary;
-    if (allocate(output)) {
-      void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
-      if (data != MAP_FAILED) {
-        output->data = data;
-        guarded.output = output->data;
-        guarded.output_end = output->data + bytes;
-        return true;
-      }
-      cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
+  if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) {
+    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
+    if (data != MAP_FAILED) {
+      output->data = data;
+      guarded.output = output->data;
+      guarded.output_end = output->data + bytes;
+      return true;
     }
+    cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
   }
   cutt_output_abandon(output);
   return false;
 }
 
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress) {
-  if (cutt_input_bring_in(output->data, output->bytes, true, "making room", progress)) return true;
+  if (cutt_mapping_populate(output->data, output->bytes, true, "making room", progress)) return true;
   cutt_cli_progress_clear(progress);
   cutt_cli_message("%s: could not be written: the disk is full or failed", output->path);
   return false;
@@ -276,16 +364,14 @@ static void release(cutt_output *output) {
 }
 
 void cutt_output_abandon(cutt_output *output) {
-  if (output->temporary) {
-    unlink(guarded.temporary);
-    guarded.temporary[0] = 0;
-  }
+  if (guarded.temporary[0]) unlink(guarded.temporary);
+  guarded.temporary[0] = 0;
   release(output);
 }
 
 /* Gives the temporary the name of the destination. Without `replace` a file that came to be there meanwhile is left
  * alone: the kernel decides, so that there is no moment between looking and renaming. */
-static int take_name(const cutt_output *output) {
+static int rename_temporary(const cutt_output *output) {
   if (output->replace) return rename(guarded.temporary, output->path);
   if (renameat2(AT_FDCWD, guarded.temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
@@ -298,6 +384,15 @@ static int take_name(const cutt_output *output) {
     return -1;
   }
   return rename(guarded.temporary, output->path);
+}
+
+static bool link_named(cutt_output *output) { return link_to(output, guarded.temporary); }
+
+static int take_name(cutt_output *output) {
+  if (guarded.temporary[0]) return rename_temporary(output);
+  if (link_to(output, output->path)) return 0;
+  if (errno != EEXIST || !output->replace || !find_name(output, link_named)) return -1;
+  return rename_temporary(output);
 }
 
 /* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
@@ -325,6 +420,10 @@ bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
     cutt_output_abandon(output);
     return false;
   }
+  if (output->replace && !take_access(output)) { /* once more: it may have changed, or have come to be there */
+    cutt_output_abandon(output);
+    return false;
+  }
   sigset_t before;
   block_signals(&before);
   bool renamed = take_name(output) == 0;
@@ -340,7 +439,6 @@ bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
     cutt_output_abandon(output);
     return false;
   }
-  output->temporary = NULL;
   release(output);
   return true;
 }

@@ -7,28 +7,10 @@
 
 #include <string.h>
 
-#include "bench_copy.h"
+#include "copy.h"
+#include "permute_device.h"
 
-bool cutt_cli_plan_part(cutt_cli_job *job, const int64_t *extents, const void *in, void *out, cuttPlan_t *plan) {
-  cuttProblem_t problem = CUTT_PROBLEM_INIT;
-  problem.rank = job->rank;
-  problem.type = (cuttType_t)job->elem_bytes;
-  problem.extents = extents;
-  problem.perm = job->perm;
-  problem.in_strides = job->strides;
-  cuttOptions_t plan_options = job->options;
-  plan_options.backend = job->backend;
-  if (plan_options.choice == CUTT_MEASURE) {
-    plan_options.measure_in = in;
-    plan_options.measure_out = out;
-  }
-  if (cuttPlanCreate(plan, &problem, &plan_options) == CUTT_SUCCESS) return true;
-  cutt_cli_progress_clear(&job->progress);
-  cutt_cli_message("the permutation could not be planned: %s", cuttLastError());
-  return false;
-}
-
-static bool execute(cutt_cli_job *job, cuttPlan_t plan, const uint8_t *in, uint8_t *out) {
+static bool execute(cutt_cli_permute_job *job, cuttPlan_t plan, const uint8_t *in, uint8_t *out) {
   double start = cutt_cli_seconds();
   cuttResult result = cuttPlanExecute(plan, in, out, NULL);
   job->seconds += cutt_cli_seconds() - start;
@@ -40,7 +22,7 @@ static bool execute(cutt_cli_job *job, cuttPlan_t plan, const uint8_t *in, uint8
 
 /* Notes what the plan is, and the copy speed that it will be compared with: on the same memory, before it is written.
  */
-static void measure_copy(cutt_cli_job *job, cuttPlan_t plan) {
+static void measure_copy(cutt_cli_permute_job *job, cuttPlan_t plan) {
   const int64_t most = (int64_t)256 << 20;
   job->info.struct_size = sizeof job->info;
   if (cuttPlanGetInfo(plan, &job->info) != CUTT_SUCCESS || job->quiet) return;
@@ -55,7 +37,7 @@ typedef struct cutting {
   int64_t chunk;
 } cutting;
 
-static cutting cut(const cutt_cli_job *job) {
+static cutting cut(const cutt_cli_permute_job *job) {
   /* Large pieces, so that the pieces together are as fast as the whole, and few of them: 64 steps look smooth. */
   const int64_t least_bytes = (int64_t)64 << 20, most_pieces = 64;
   int64_t pieces = job->bytes / least_bytes < most_pieces ? job->bytes / least_bytes : most_pieces;
@@ -76,7 +58,7 @@ static cutting cut(const cutt_cli_job *job) {
 }
 
 /* Permutes in pieces, one bar step each. plan[0] is for whole chunks, plan[1] for the rest at the end of the mode. */
-static bool permute_in_pieces(cutt_cli_job *job) {
+static bool permute_in_pieces(cutt_cli_permute_job *job) {
   cutting pieces = cut(job);
   int64_t extents[CUTT_MAX_RANK], index[CUTT_MAX_RANK] = {0}; /* index[i]: of output mode i, counted from the slowest */
   int modes[CUTT_MAX_RANK] = {0};                             /* the input mode of that */
@@ -122,7 +104,7 @@ static bool permute_in_pieces(cutt_cli_job *job) {
 /* A first execution of some microseconds is mostly cold caches and threads that wake up, while the copy speed is that of
  * warm ones. So that the two can be compared, short work is repeated for a few milliseconds: `seconds` becomes that of
  * the fastest repetition. */
-static bool time_short_work(cutt_cli_job *job, cuttPlan_t plan) {
+static bool time_short_work(cutt_cli_permute_job *job, cuttPlan_t plan) {
   const double budget = 2e-3;
   if (job->quiet || job->seconds > budget) return true;
   double best = job->seconds, spent = 0.0;
@@ -137,7 +119,7 @@ static bool time_short_work(cutt_cli_job *job, cuttPlan_t plan) {
 }
 
 /* With room on the device or not; *done tells whether there is nothing left to do. */
-static bool try_device(cutt_cli_job *job, bool *done) {
+static bool try_device(cutt_cli_permute_job *job, bool *done) {
   bool no_room = false;
   *done = true;
   if (cutt_cli_permute_on_device(job, &no_room)) return true;
@@ -157,7 +139,7 @@ static bool try_device(cutt_cli_job *job, bool *done) {
   return true;
 }
 
-bool cutt_cli_permute(cutt_cli_job *job) {
+bool cutt_cli_permute(cutt_cli_permute_job *job) {
   if (job->backend != CUTT_BACKEND_CPU) {
     bool done = false, right = try_device(job, &done);
     if (done) return right;

@@ -2,9 +2,7 @@
  *
  * The two transfers take longer than the permutation between them. What the closing line reports is the permutation, as
  * it would be for data that is on the device already, beside a copy on the device; the time with files has all of it. */
-#include <string.h>
-
-#include "permute.h"
+#include "permute_device.h"
 
 enum { RUNS = 9 };
 
@@ -13,14 +11,14 @@ typedef struct device_arrays {
   void *in, *out;
 } device_arrays;
 
-static bool failed(cutt_cli_job *job, const char *what) {
+static bool failed(cutt_cli_permute_job *job, const char *what) {
   cutt_cli_progress_clear(&job->progress);
   cutt_cli_message("%s: %s", what, cuttLastError());
   return false;
 }
 
 /* Copies to or from the device, in pieces for the bar's sake. */
-static bool move(cutt_cli_job *job, uint8_t *to, const uint8_t *from, const char *what) {
+static bool move(cutt_cli_permute_job *job, uint8_t *to, const uint8_t *from, const char *what) {
   const int64_t piece = (int64_t)256 << 20;
   for (int64_t done = 0; done < job->bytes; done += piece) {
     cutt_cli_progress_show(&job->progress, what, (double)done / (double)job->bytes);
@@ -40,7 +38,7 @@ static double least(const double *list, int count) {
 
 /* Permutes on the device, a few times when somebody wants to know how fast that is; they all write the same. The copy
  * that it is compared with comes first, since it writes to the output too. */
-static bool permute(cutt_cli_job *job, const device_arrays *d, cuttPlan_t plan) {
+static bool permute(cutt_cli_permute_job *job, const device_arrays *d, cuttPlan_t plan) {
   const int runs = job->quiet ? 1 : RUNS;
   double seconds[RUNS];
   job->info.struct_size = sizeof job->info;
@@ -57,7 +55,7 @@ static bool permute(cutt_cli_job *job, const device_arrays *d, cuttPlan_t plan) 
   return true;
 }
 
-bool cutt_cli_permute_on_device(cutt_cli_job *job, bool *no_room) {
+bool cutt_cli_permute_on_device(cutt_cli_permute_job *job, bool *no_room) {
   device_arrays d = {job->backend, NULL, NULL};
   const size_t bytes = (size_t)job->bytes;
   cuttResult result = cuttMemoryAllocate(d.backend, bytes, &d.in);

@@ -3,88 +3,15 @@
  *
  * What is printed is the library's own description. Shape and axes on the command line are NumPy's, as everywhere in
  * this program, while the description counts from the stride-1 mode; so both are stated. */
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
-#include "contraction.h"
+#include "describe.h"
+#include "options.h"
 #include "output.h"
-#include "plan.h"
-
-static const char help[] =
-    "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"
-    "       cutt plan --contract PATTERN --shape LIST --shape LIST --dtype DTYPE [OPTION]...\n"
-    "Show how a permutation would be done: the problem in its simplest form, the ways to do it with their predicted\n"
-    "cost, the choice, and what dominates its time; or how a contraction would: what is permuted, the matrix "
-    "products,\n"
-    "and their predicted times. Nothing is executed, and no array is read.\n\n"
-    "  --shape LIST    the shape of the input array, in C order as NumPy gives it: 5,3,2,4\n"
-    "  --axes LIST     axis i of the output is axis LIST[i] of the input (default: reversed)\n"
-    "  --dtype DTYPE   b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16 (the number is bytes),\n"
-    "                  or bytes1, bytes2, bytes4, bytes8, bytes16\n"
-    "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --measure       time the most promising ways and take the fastest\n"
-    "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
-    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --device NAME   for a device that need not be here: one that 'cutt devices' lists (k20x ... b200), or a\n"
-    "                  device file, whose name must have a '/' or a '.'\n"
-    "  --model NAME    what predicts: own, or paper for the one of the cuTT paper, which is for GPUs (default: own)\n"
-    "  --draw          also draw the tile of the choice over the memory that it moves\n"
-    "  --svg FILE      write that drawing to FILE as an image\n"
-    "  --force         replace FILE of --svg when it exists\n"
-    "  --json          as one JSON object\n"
-    "  --quiet         no message about unused lines of the wisdom file\n"
-    "  -h, --help      this help\n\n"
-    "A contraction takes --dtype (f2, f4, f8, c8 or c16), --threads, --backend and --json as above, and\n\n"
-    "  --contract PATTERN  such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more\n"
-    "  --shape LIST        twice: the shape of the left operand, and that of the right one\n"
-    "  --workspace SIZE    the most bytes of workspace, such as 400M or 1.5Gi (default: no limit)\n"
-    "  --provider NAME     the library of matrix products: one that 'cutt devices' lists, or a path\n"
-    "  --no-cure           that library as it is, also where it picks slow kernels and can be told better\n";
-
-enum {
-  OPTION_SHAPE = 256,
-  OPTION_AXES,
-  OPTION_DTYPE,
-  OPTION_THREADS,
-  OPTION_MEASURE,
-  OPTION_WISDOM,
-  OPTION_BACKEND,
-  OPTION_DEVICE,
-  OPTION_MODEL,
-  OPTION_DRAW,
-  OPTION_SVG,
-  OPTION_FORCE,
-  OPTION_JSON,
-  OPTION_QUIET,
-  OPTION_CONTRACT,
-  OPTION_WORKSPACE,
-  OPTION_PROVIDER,
-  OPTION_NO_CURE
-};
-
-static const struct option options[] = {{"shape", required_argument, NULL, OPTION_SHAPE},
-                                        {"axes", required_argument, NULL, OPTION_AXES},
-                                        {"dtype", required_argument, NULL, OPTION_DTYPE},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"measure", no_argument, NULL, OPTION_MEASURE},
-                                        {"wisdom", required_argument, NULL, OPTION_WISDOM},
-                                        {"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"device", required_argument, NULL, OPTION_DEVICE},
-                                        {"model", required_argument, NULL, OPTION_MODEL},
-                                        {"draw", no_argument, NULL, OPTION_DRAW},
-                                        {"svg", required_argument, NULL, OPTION_SVG},
-                                        {"force", no_argument, NULL, OPTION_FORCE},
-                                        {"json", no_argument, NULL, OPTION_JSON},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"contract", required_argument, NULL, OPTION_CONTRACT},
-                                        {"workspace", required_argument, NULL, OPTION_WORKSPACE},
-                                        {"provider", required_argument, NULL, OPTION_PROVIDER},
-                                        {"no-cure", no_argument, NULL, OPTION_NO_CURE},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+#include "plan_contract.h"
 
 static const char me[] = "plan";
 
@@ -97,8 +24,81 @@ typedef struct plan_request {
   cuttOptions_t options;
   bool json, quiet, draw, force;
   cutt_cli_plan_contract contract;
-  const char *contract_option; /* one that only contractions have, or NULL */
 } plan_request;
+
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+/* One more --shape, into the request: the only one, or that of an operand. */
+static bool read_shape(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  plan_request *request = field;
+  cutt_cli_plan_contract *contract = &request->contract;
+  const int operand = contract->shapes++ % 2;
+  if (!cutt_cli_parse_list(command, option->name, text, 0, INT64_MAX, request->shape, CUTT_MAX_RANK, &request->rank))
+    return false;
+  contract->rank[operand] = request->rank;
+  memcpy(contract->shape[operand], request->shape, sizeof request->shape);
+  return true;
+}
+
+static bool read_model(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  cuttModel_t *model = field;
+  *model = strcmp(text, "paper") == 0 ? CUTT_MODEL_PAPER : CUTT_MODEL;
+  if (*model == CUTT_MODEL_PAPER || strcmp(text, "own") == 0) return true;
+  cutt_cli_misused(command, "--%s is '%s'; it must be own or paper", option->name, text);
+  return false;
+}
+
+static const cutt_cli_option options[] = {
+    {"shape", "LIST", "the shape of the input array, in C order as NumPy gives it: 5,3,2,4", read_shape, 0},
+    {"axes", "LIST", "axis i of the output is axis LIST[i] of the input (default: reversed)", cutt_cli_read_text,
+     offsetof(plan_request, axes_text)},
+    {"dtype", "DTYPE",
+     "b1, i1, u1, i2, u2, f2, i4, u4, f4, i8, u8, f8, f16, c8, c16 (the number is bytes), or bytes1, bytes2, bytes4, "
+     "bytes8, bytes16",
+     cutt_cli_read_text, offsetof(plan_request, dtype)},
+    {"threads", "N", "use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(plan_request, options.threads)},
+    {"measure", NULL, "time the most promising candidates and take the fastest", cutt_cli_read_measure,
+     offsetof(plan_request, options.choice)},
+    {"wisdom", "FILE", "use the measured choices in FILE, and add to them; it is created when missing",
+     cutt_cli_read_text, offsetof(plan_request, wisdom_path)},
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(plan_request, options.backend)},
+    {"device", "NAME",
+     "for a device that need not be here: one that 'cutt devices' lists (k20x ... b200), or a device file, whose name "
+     "must have a '/' or a '.'",
+     cutt_cli_read_text, offsetof(plan_request, options.device)},
+    {"model", "NAME", "what predicts: own, or paper for the one of the cuTT paper, which is for GPUs (default: own)",
+     read_model, offsetof(plan_request, options.model)},
+    {"draw", NULL, "also draw the tile of the choice over the memory that it moves", cutt_cli_read_flag,
+     offsetof(plan_request, draw)},
+    {"svg", "FILE", "write that drawing to FILE as an image", cutt_cli_read_text, offsetof(plan_request, svg_path)},
+    {"force", NULL, "replace FILE of --svg when it exists", cutt_cli_read_flag, offsetof(plan_request, force)},
+    {"json", NULL, "as one JSON object", cutt_cli_read_flag, offsetof(plan_request, json)},
+    {"quiet", NULL, "no message about unused lines of the wisdom file, or on an environment override",
+     cutt_cli_read_flag, offsetof(plan_request, quiet)},
+    {NULL, NULL, "A contraction takes --dtype (f2, f4, f8, c8 or c16), --threads, --backend and --json as above, and",
+     NULL, 0},
+    {"contract", "PATTERN", "such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more",
+     cutt_cli_read_text, offsetof(plan_request, contract.pattern)},
+    {"shape", "LIST", "twice: the shape of the left operand, and that of the right one", NULL, 0},
+    {"workspace", "SIZE", "the most bytes of workspace, such as 400M or 1.5Gi (default: no limit)", cutt_cli_read_bytes,
+     offsetof(plan_request, contract.options.workspace_limit)},
+    {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path", cutt_cli_read_text,
+     offsetof(plan_request, contract.options.provider)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt plan --shape LIST [--axes LIST] --dtype DTYPE [OPTION]...\n"
+        "       cutt plan --contract PATTERN --shape LIST --shape LIST --dtype DTYPE [OPTION]...\n"
+        "Show how a permutation would be done: the problem in its simplest form, the candidates with their predicted\n"
+        "cost, the choice, and what dominates its time; or how a contraction would: what is permuted, the matrix\n"
+        "products, and their predicted times. Nothing is executed, and no array is read.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+};
 
 /* By NumPy's names; the number is the bytes of an element. */
 static bool read_dtype(const char *text, cuttType_t *type) {
@@ -124,43 +124,33 @@ static bool read_dtype(const char *text, cuttType_t *type) {
   return false;
 }
 
-static bool read_model(const char *text, cuttModel_t *model) {
-  *model = strcmp(text, "paper") == 0 ? CUTT_MODEL_PAPER : CUTT_MODEL;
-  if (*model == CUTT_MODEL_PAPER || strcmp(text, "own") == 0) return true;
-  cutt_cli_misused(me, "--model is '%s'; it must be own or paper", text);
-  return false;
+/* An option that was given and makes no sense for contractions; NULL: there is none. */
+static const char *only_for_permutations(const plan_request *request) {
+  return request->axes_text                        ? "--axes"
+         : request->options.choice == CUTT_MEASURE ? "--measure"
+         : request->wisdom_path                    ? "--wisdom"
+         : request->options.device                 ? "--device"
+         : request->options.model != CUTT_MODEL    ? "--model"
+         : request->draw                           ? "--draw"
+         : request->svg_path                       ? "--svg"
+         : request->force                          ? "--force"
+                                                   : NULL;
 }
 
-/* What the library says of a plan, in one form or another. */
-typedef cuttResult (*says)(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed);
-
-static cuttResult describe(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
-  return cuttPlanDescribe(plan, (cuttFormat_t)format, buffer, size, needed);
+/* An option that was given and makes no sense for permutations; NULL: there is none. */
+static const char *only_for_contractions(const plan_request *request) {
+  const cuttContractionOptions_t *of = &request->contract.options;
+  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace" : of->provider ? "--provider" : NULL;
 }
 
-static cuttResult draw(cuttPlan_t plan, int format, char *buffer, size_t size, size_t *needed) {
-  return cuttPlanDraw(plan, (cuttDrawing_t)format, buffer, size, needed);
-}
+/* ------------------------------------------------------------------------------------------------------ description */
 
-/* The whole text; the caller frees it. NULL after a message. */
-static char *whole_text(cuttPlan_t plan, says say, int format) {
-  size_t needed = 0;
-  char *text = NULL;
-  if (say(plan, format, NULL, 0, &needed) == CUTT_SUCCESS) {
-    text = malloc(needed);
-    if (text && say(plan, format, text, needed, NULL) == CUTT_SUCCESS) return text;
-    if (!text) {
-      cutt_cli_message("out of memory: %zu bytes for the description", needed);
-      return NULL;
-    }
-  }
-  cutt_cli_message("the plan could not be described: %s", cuttLastError());
-  free(text);
-  return NULL;
+static cuttResult draw(void *of, int format, char *buffer, size_t size, size_t *needed) {
+  return cuttPlanDraw(of, (cuttDrawing_t)format, buffer, size, needed);
 }
 
 static int write_svg(cuttPlan_t plan, const plan_request *request) {
-  char *image = whole_text(plan, draw, CUTT_DRAW_SVG);
+  char *image = cutt_cli_described(draw, plan, CUTT_DRAW_SVG, "the plan");
   if (!image) return CUTT_CLI_FAILED;
   const size_t bytes = strlen(image);
   cutt_output output;
@@ -174,7 +164,7 @@ static int write_svg(cuttPlan_t plan, const plan_request *request) {
   return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
 }
 
-static int print_text(cuttPlan_t plan, const plan_request *request, const char *description) {
+static int print_text(cuttPlan_t plan, const plan_request *request) {
   char shape[512], axes[512], result[512], header[2048];
   int64_t list[CUTT_MAX_RANK] = {0}, moved[CUTT_MAX_RANK] = {0};
   for (int i = 0; i < request->rank; ++i) {
@@ -188,10 +178,13 @@ static int print_text(cuttPlan_t plan, const plan_request *request, const char *
            "NumPy order: shape %s, axes %s -> shape %s, dtype %s, C order.\n"
            "Below, modes count from the fastest (stride-1) one: mode i is NumPy's axis %d-i.\n\n",
            shape, axes, result, request->dtype, request->rank - 1);
+  char *description = cutt_cli_described(cutt_cli_describe_plan, plan, CUTT_TEXT, "the plan");
+  if (!description) return CUTT_CLI_FAILED;
   int code = cutt_cli_print(header);
   if (!code) code = cutt_cli_print(description);
+  free(description);
   if (code || !request->draw) return code;
-  char *drawing = whole_text(plan, draw, CUTT_DRAW_TEXT);
+  char *drawing = cutt_cli_described(draw, plan, CUTT_DRAW_TEXT, "the plan");
   if (!drawing) return CUTT_CLI_FAILED;
   code = cutt_cli_print("\n");
   if (!code) code = cutt_cli_print(drawing);
@@ -200,26 +193,22 @@ static int print_text(cuttPlan_t plan, const plan_request *request, const char *
 }
 
 /* The library's JSON object, with NumPy's view of the problem added under the key numpy. */
-static int print_json(const plan_request *request, const char *description) {
-  json_error_t error;
-  json_t *root = json_loads(description, 0, &error), *shape = json_array(), *axes = json_array();
-  if (!root) cutt_cli_message("the library's description is no JSON: %s", error.text);
-  bool good = root && shape && axes;
+static int print_json(cuttPlan_t plan, const plan_request *request) {
+  json_t *root = cutt_cli_described_json(cutt_cli_describe_plan, plan, "the plan");
+  if (!root) return CUTT_CLI_FAILED;
+  json_t *shape = json_array(), *axes = json_array();
+  bool good = shape && axes;
   for (int i = 0; good && i < request->rank; ++i)
     good = json_array_append_new(shape, json_integer(request->shape[i])) == 0 &&
            json_array_append_new(axes, json_integer(request->axes[i])) == 0;
   if (good)
     good = json_object_set_new(
                root, "numpy", json_pack("{s:O, s:O, s:s}", "shape", shape, "axes", axes, "dtype", request->dtype)) == 0;
-  char *text = good ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
-  json_decref(root);
   json_decref(shape);
   json_decref(axes);
-  if (!text) return cutt_cli_failed("the plan could not be written as JSON");
-  int code = cutt_cli_print(text);
-  if (code == CUTT_CLI_DONE) code = cutt_cli_print("\n");
-  free(text);
-  return code;
+  if (good) return cutt_cli_print_json(root);
+  json_decref(root);
+  return cutt_cli_failed("out of memory for the description");
 }
 
 /* The library has refused the problem or the options, whose fields are this program's options by the same names. */
@@ -262,10 +251,7 @@ static int show_plan(const plan_request *request) {
   if (result == CUTT_INVALID_PARAMETER) return refused();
   if (result != CUTT_SUCCESS) return cutt_cli_failed("the permutation could not be planned: %s", cuttLastError());
   int code = request->svg_path ? write_svg(plan, request) : CUTT_CLI_DONE;
-  char *description = code ? NULL : whole_text(plan, describe, request->json ? CUTT_JSON : CUTT_TEXT);
-  if (!code && !description) code = CUTT_CLI_FAILED;
-  if (!code) code = request->json ? print_json(request, description) : print_text(plan, request, description);
-  free(description);
+  if (!code) code = request->json ? print_json(plan, request) : print_text(plan, request);
   cuttPlanDestroy(plan);
   return code;
 }
@@ -283,94 +269,6 @@ static int show_plan_with_wisdom(plan_request *request) {
   return code;
 }
 
-/* One more --shape: the only one, or that of an operand. */
-static bool read_shape(plan_request *request) {
-  cutt_cli_plan_contract *contract = &request->contract;
-  const int operand = contract->shapes++ % 2;
-  if (!cutt_cli_parse_list(me, "--shape", optarg, 0, INT64_MAX, request->shape, CUTT_MAX_RANK, &request->rank))
-    return false;
-  contract->rank[operand] = request->rank;
-  memcpy(contract->shape[operand], request->shape, sizeof request->shape);
-  return true;
-}
-
-/* One option into the request; false after a message. */
-static bool take_option(int option, plan_request *request) {
-  cutt_cli_plan_contract *contract = &request->contract;
-  int64_t number = 0;
-  switch (option) {
-    case OPTION_SHAPE:
-      return read_shape(request);
-    case OPTION_CONTRACT:
-      contract->pattern = optarg;
-      return true;
-    case OPTION_WORKSPACE:
-      request->contract_option = "--workspace";
-      return cutt_cli_parse_workspace(me, optarg, &contract->options.workspace_limit);
-    case OPTION_PROVIDER:
-      request->contract_option = "--provider";
-      contract->options.provider = optarg;
-      return true;
-    case OPTION_NO_CURE:
-      request->contract_option = "--no-cure";
-      contract->no_cure = true;
-      return true;
-    case OPTION_AXES:
-      request->axes_text = optarg;
-      return true;
-    case OPTION_DTYPE:
-      request->dtype = optarg;
-      return true;
-    case OPTION_WISDOM:
-      request->wisdom_path = optarg;
-      return true;
-    case OPTION_JSON:
-      request->json = true;
-      return true;
-    case OPTION_QUIET:
-      request->quiet = true;
-      return true;
-    case OPTION_MEASURE:
-      request->options.choice = CUTT_MEASURE;
-      return true;
-    case OPTION_DEVICE:
-      request->options.device = optarg;
-      return true;
-    case OPTION_MODEL:
-      return read_model(optarg, &request->options.model);
-    case OPTION_DRAW:
-      request->draw = true;
-      return true;
-    case OPTION_SVG:
-      request->svg_path = optarg;
-      return true;
-    case OPTION_FORCE:
-      request->force = true;
-      return true;
-    case OPTION_BACKEND:
-      return cutt_cli_parse_backend(me, optarg, &request->options.backend);
-    case OPTION_THREADS:
-      if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &number)) return false;
-      request->options.threads = (int)number;
-      return true;
-    default:
-      return false;
-  }
-}
-
-/* An option that makes no sense for contractions, as users write it; NULL: there is none. */
-static const char *only_for_permutations(const plan_request *request) {
-  return request->axes_text                        ? "--axes"
-         : request->options.choice == CUTT_MEASURE ? "--measure"
-         : request->wisdom_path                    ? "--wisdom"
-         : request->options.device                 ? "--device"
-         : request->options.model != CUTT_MODEL    ? "--model"
-         : request->draw                           ? "--draw"
-         : request->svg_path                       ? "--svg"
-         : request->force                          ? "--force"
-                                                   : NULL;
-}
-
 static int explain_contraction(plan_request *request) {
   const char *option = only_for_permutations(request);
   if (option) return cutt_cli_misused(me, "%s is for permutations, and --contract is given", option);
@@ -384,9 +282,9 @@ static int explain_contraction(plan_request *request) {
 
 /* What does not go together; false after a message. */
 static bool check_options(const plan_request *request) {
-  const char *device = request->options.device;
-  if (request->contract_option) {
-    cutt_cli_misused(me, "%s is for contractions; it needs --contract", request->contract_option);
+  const char *device = request->options.device, *contract_option = only_for_contractions(request);
+  if (contract_option) {
+    cutt_cli_misused(me, "%s is for contractions; it needs --contract", contract_option);
   } else if (request->rank < 0) {
     cutt_cli_misused(me, "--shape is missing; it must be given, such as --shape 5,3,2,4");
   } else if (request->contract.shapes > 1) {
@@ -410,24 +308,12 @@ static bool check_options(const plan_request *request) {
 
 int cutt_cli_plan(int argc, char **argv) {
   plan_request request = {.rank = -1, .options = CUTT_OPTIONS_INIT, .contract.options = CUTT_CONTRACTION_OPTIONS_INIT};
-  int option;
-  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
-    if (option == 'h') return cutt_cli_print(help);
-    if (!take_option(option, &request)) return CUTT_CLI_USAGE;
-  }
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &request, &code)) return code;
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; plan takes options only", argv[optind]);
   if (request.contract.pattern) return explain_contraction(&request);
   if (!check_options(&request) || !read_dtype(request.dtype, &request.type)) return CUTT_CLI_USAGE;
-  int64_t axes[CUTT_MAX_RANK];
-  int count = request.rank;
-  if (request.axes_text) {
-    if (!cutt_cli_parse_list(me, "--axes", request.axes_text, -CUTT_MAX_RANK, CUTT_MAX_RANK - 1, axes, CUTT_MAX_RANK,
-                             &count))
-      return CUTT_CLI_USAGE;
-  } else {
-    for (int i = 0; i < request.rank; ++i) axes[i] = request.rank - 1 - i;
-  }
-  if (!cutt_cli_check_axes(me, axes, count, request.rank, request.axes)) return CUTT_CLI_USAGE;
+  if (!cutt_cli_parse_axes(me, request.axes_text, request.rank, request.axes)) return CUTT_CLI_USAGE;
   if (request.svg_path && !cutt_output_check(request.svg_path, "", request.force)) return CUTT_CLI_FAILED;
   return show_plan_with_wisdom(&request);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "contraction.h"
-#include "cure.h"
-#include "plan.h"
+#include "override.h"
+#include "plan_contract.h"
 
 static const char me[] = "plan";
 
@@ -15,7 +15,7 @@ static int print_text(cuttContractionPlan_t plan, const cutt_cli_contraction *co
   char words[2048], header[2304];
   snprintf(header, sizeof header, "%s\nBelow, modes are called by their letters.\n\n",
            cutt_cli_contraction_words(contraction, words, sizeof words));
-  char *text = cutt_cli_contraction_text(plan, CUTT_TEXT);
+  char *text = cutt_cli_contraction_text(plan);
   if (!text) return CUTT_CLI_FAILED;
   int code = cutt_cli_print(header);
   if (code == CUTT_CLI_DONE) code = cutt_cli_print(text);
@@ -47,8 +47,7 @@ int cutt_cli_plan_contraction(const cutt_cli_plan_contract *request) {
   cuttContractionPlan_t plan = NULL;
   int code = cutt_cli_contraction_plan(me, &contraction, &options, &plan);
   if (code != CUTT_CLI_DONE) return code;
-  /* The plan is to be the one that `cutt contract` would have. */
-  if (!request->no_cure && options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(request->quiet);
+  cutt_cli_tell_override(&options, request->quiet);
   if (request->json) {
     json_t *object = cutt_cli_contraction_json(plan, &contraction);
     code = object ? cutt_cli_print_json(object) : CUTT_CLI_FAILED;

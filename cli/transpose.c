@@ -12,46 +12,10 @@
 
 #include "cli.h"
 #include "input.h"
+#include "mapping.h"
+#include "options.h"
 #include "output.h"
 #include "permute.h"
-
-static const char help[] =
-    "Usage: cutt transpose IN.npy OUT.npy [--axes LIST | --spec SPEC] [OPTION]...\n"
-    "Permute the axes of an array: OUT = np.ascontiguousarray(np.transpose(IN, axes)), bit for bit.\n"
-    "Without --axes or --spec the axes are reversed, as np.transpose does.\n\n"
-    "  --axes LIST     axis i of OUT is axis LIST[i] of IN: 2,0,1; -1 is the last one\n"
-    "  --spec SPEC     the same with a letter for each axis: 'abc->cab'\n"
-    "  --threads N     use N threads at most (default: OMP_NUM_THREADS, else all cores)\n"
-    "  --measure       time the most promising ways to do it and take the fastest, rather than predict it\n"
-    "  --wisdom FILE   use the measured choices in FILE, and add to them; it is created when missing\n"
-    "  --backend NAME  cpu, cuda, or auto for the GPU where there is one (default: auto)\n"
-    "  --force         replace OUT when it exists\n"
-    "  --quiet         no progress bar and no closing line\n"
-    "  -h, --help      this help\n\n"
-    "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran order and\n"
-    "of any byte order (elements are moved, never changed). OUT appears whole or not at all.\n";
-
-enum {
-  OPTION_AXES = 256,
-  OPTION_SPEC,
-  OPTION_THREADS,
-  OPTION_MEASURE,
-  OPTION_WISDOM,
-  OPTION_BACKEND,
-  OPTION_FORCE,
-  OPTION_QUIET
-};
-
-static const struct option options[] = {{"axes", required_argument, NULL, OPTION_AXES},
-                                        {"spec", required_argument, NULL, OPTION_SPEC},
-                                        {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"measure", no_argument, NULL, OPTION_MEASURE},
-                                        {"wisdom", required_argument, NULL, OPTION_WISDOM},
-                                        {"backend", required_argument, NULL, OPTION_BACKEND},
-                                        {"force", no_argument, NULL, OPTION_FORCE},
-                                        {"quiet", no_argument, NULL, OPTION_QUIET},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
 
 static const char me[] = "transpose";
 
@@ -63,6 +27,36 @@ typedef struct transpose_request {
   cuttOptions_t options;
   bool force, quiet;
 } transpose_request;
+
+static const cutt_cli_option options[] = {
+    {"axes", "LIST", "axis i of OUT is axis LIST[i] of IN: 2,0,1; -1 is the last one", cutt_cli_read_text,
+     offsetof(transpose_request, axes)},
+    {"spec", "SPEC", "the same with a letter for each axis: 'abc->cab'", cutt_cli_read_text,
+     offsetof(transpose_request, spec)},
+    {"threads", "N", "use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
+     offsetof(transpose_request, options.threads)},
+    {"measure", NULL, "time the most promising candidates and take the fastest, rather than predict it",
+     cutt_cli_read_measure, offsetof(transpose_request, options.choice)},
+    {"wisdom", "FILE", "use the measured choices in FILE, and add to them; it is created when missing",
+     cutt_cli_read_text, offsetof(transpose_request, wisdom_path)},
+    {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
+     offsetof(transpose_request, options.backend)},
+    {"force", NULL, "replace OUT when it exists", cutt_cli_read_flag, offsetof(transpose_request, force)},
+    {"quiet", NULL, "no progress bar and no closing line", cutt_cli_read_flag, offsetof(transpose_request, quiet)},
+};
+
+static const cutt_cli_syntax syntax = {
+    .command = me,
+    .usage =
+        "Usage: cutt transpose IN.npy OUT.npy [--axes LIST | --spec SPEC] [OPTION]...\n"
+        "Permute the axes of an array: OUT = np.ascontiguousarray(np.transpose(IN, axes)), bit for bit.\n"
+        "Without --axes or --spec the axes are reversed, as np.transpose does.\n",
+    .options = options,
+    .count = sizeof options / sizeof options[0],
+    .remarks =
+        "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran\n"
+        "order and of any byte order (elements are moved, never changed). OUT appears whole or not at all.\n",
+};
 
 /* ------------------------------------------------------------------------------------------------------- axes */
 
@@ -105,22 +99,13 @@ static bool read_spec(const char *spec, int rank, int64_t *axes) {
 /* axes[i]: the input's axis that the output's axis i is, in NumPy's order. */
 static bool find_axes(const transpose_request *request, int rank, int *axes) {
   int64_t list[CUTT_MAX_RANK];
-  int count = rank;
-  if (request->axes) {
-    if (!cutt_cli_parse_list(me, "--axes", request->axes, -CUTT_MAX_RANK, CUTT_MAX_RANK - 1, list, CUTT_MAX_RANK,
-                             &count))
-      return false;
-  } else if (request->spec) {
-    if (!read_spec(request->spec, rank, list)) return false;
-  } else {
-    for (int i = 0; i < rank; ++i) list[i] = rank - 1 - i;
-  }
-  return cutt_cli_check_axes(me, list, count, rank, axes);
+  if (!request->spec) return cutt_cli_parse_axes(me, request->axes, rank, axes);
+  return read_spec(request->spec, rank, list) && cutt_cli_check_axes(me, list, rank, rank, axes);
 }
 
 /* ------------------------------------------------------------------------------------------------------- the command */
 
-static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
+static void closing_line(const cutt_cli_permute_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
   char from[256], to[256], time[32], all[32], threads[32] = "", copy[64] = "";
   cutt_cli_shape(in->shape, in->rank, from, sizeof from);
   cutt_cli_shape(out->shape, out->rank, to, sizeof to);
@@ -139,7 +124,7 @@ static void closing_line(const cutt_cli_job *job, const cutt_npy *in, const cutt
                    job->info.isa, threads, time, gbs, copy, all);
 }
 
-static void fill_job(cutt_cli_job *job, const cutt_input *in, const int *axes) {
+static void fill_job(cutt_cli_permute_job *job, const cutt_input *in, const int *axes) {
   const cutt_npy *npy = &in->npy;
   int rank = npy->rank;
   job->rank = rank;
@@ -183,10 +168,10 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
   uint8_t header[CUTT_NPY_HEADER_ROOM];
   size_t header_bytes = cutt_npy_write_header(&out_npy, header);
 
-  cutt_cli_job job = {.options = request->options,
-                      .backend = backend,
-                      .quiet = request->quiet,
-                      .progress = cutt_cli_progress_start(request->quiet)};
+  cutt_cli_permute_job job = {.options = request->options,
+                              .backend = backend,
+                              .quiet = request->quiet,
+                              .progress = cutt_cli_progress_start(request->quiet)};
   fill_job(&job, in, axes);
   bool wisdom_is_new = false;
   if (request->wisdom_path) {
@@ -200,7 +185,7 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
     memcpy(output.data, header, header_bytes);
     job.out = output.data + header_bytes;
     if (job.bytes > 0) {
-      if (cutt_input_fits_in_memory(2.0 * (double)job.bytes))
+      if (cutt_mapping_fits_in_memory(2.0 * (double)job.bytes))
         good = cutt_input_populate(in, &job.progress) && cutt_output_populate(&output, &job.progress);
       good = good && cutt_cli_permute(&job);
     }
@@ -219,41 +204,8 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
 
 int cutt_cli_transpose(int argc, char **argv) {
   transpose_request request = {.options = CUTT_OPTIONS_INIT};
-  int64_t threads = 0;
-  int option;
-  while ((option = cutt_cli_option(me, argc, argv, options)) != -1) {
-    switch (option) {
-      case OPTION_AXES:
-        request.axes = optarg;
-        break;
-      case OPTION_SPEC:
-        request.spec = optarg;
-        break;
-      case OPTION_WISDOM:
-        request.wisdom_path = optarg;
-        break;
-      case OPTION_FORCE:
-        request.force = true;
-        break;
-      case OPTION_QUIET:
-        request.quiet = true;
-        break;
-      case OPTION_MEASURE:
-        request.options.choice = CUTT_MEASURE;
-        break;
-      case OPTION_THREADS:
-        if (!cutt_cli_parse_int(me, "--threads", optarg, 1, CUTT_CLI_MAX_THREADS, &threads)) return CUTT_CLI_USAGE;
-        request.options.threads = (int)threads;
-        break;
-      case OPTION_BACKEND:
-        if (!cutt_cli_parse_backend(me, optarg, &request.options.backend)) return CUTT_CLI_USAGE;
-        break;
-      case 'h':
-        return cutt_cli_print(help);
-      default:
-        return CUTT_CLI_USAGE;
-    }
-  }
+  int code;
+  if (!cutt_cli_read_options(&syntax, argc, argv, &request, &code)) return code;
   if (request.axes && request.spec)
     return cutt_cli_misused(me, "--axes and --spec say the same thing; give one of them");
   if (argc - optind != 2)
@@ -262,7 +214,7 @@ int cutt_cli_transpose(int argc, char **argv) {
   request.in_path = argv[optind];
   request.out_path = argv[optind + 1];
   cutt_input in;
-  int code = cutt_input_open(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
+  code = cutt_input_open(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
   cutt_input_close(&in);
   return code;
 }

@@ -1,4 +1,4 @@
-# What every target is compiled with: C11, warnings, sanitizers, OpenMP.
+# What every target is compiled with: C11, warnings, sanitizers, probes of the stack; OpenMP for the program's benchmarks.
 #
 # cutt_flags (an interface library) carries it, so that nothing leaks into a project that adds cuTT as a subdirectory.
 set(CMAKE_C_STANDARD 11)
@@ -38,7 +38,26 @@ if(cutt_sanitizers)
   target_link_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}")
 endif()
 
-# OpenMP. Found or not, cutt_openmp can be linked; the rest of the build asks only for that.
+# A frame that is larger than the page below a stack touches every page on its way down, so that a stack that is too small
+# ends in a fault there, and not in other memory. Clang takes the flag, and ignores it, where it has no such code: that
+# is a warning, and counts as not having it.
+include(CheckCCompilerFlag)
+set(CMAKE_REQUIRED_FLAGS "-Werror")
+check_c_compiler_flag(-fstack-clash-protection CUTT_HAVE_STACK_CLASH_PROTECTION)
+unset(CMAKE_REQUIRED_FLAGS)
+if(CUTT_HAVE_STACK_CLASH_PROTECTION)
+  target_compile_options(cutt_flags INTERFACE -fstack-clash-protection)
+endif()
+
+# cutt_small_frames: for what runs in the libraries' calls, which take 16 KB of a stack at most (tests/host/test_stack.c): no
+# function of theirs takes half of that by itself. Sanitizers and compiling without optimisation make frames larger.
+add_library(cutt_small_frames INTERFACE)
+if(NOT cutt_sanitizers)
+  target_compile_options(cutt_small_frames INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=8192>)
+endif()
+
+# OpenMP, for what fills and checks tensors in the program's benchmarks: the libraries have threads of their own. Found or not,
+# cutt_openmp can be linked; the rest of the build asks only for that.
 add_library(cutt_openmp INTERFACE)
 set(cutt_openmp_found OFF)
 set(cutt_openmp_text "no (CUTT_OPENMP is OFF)")
@@ -50,23 +69,25 @@ if(CUTT_OPENMP)
     set(cutt_openmp_text "yes (${OpenMP_C_FLAGS})")
   else()
     set(cutt_openmp_text "no: ${CMAKE_C_COMPILER} has no OpenMP")
-    message(WARNING "OpenMP was not found for ${CMAKE_C_COMPILER}: cuTT will run on one thread. "
-                    "With clang, install libomp-dev; -DCUTT_OPENMP=OFF asks for one thread and silences this.")
   endif()
 endif()
 if(NOT cutt_openmp_found)
   # One thread is what was asked for, or has been said: not once more for each pragma.
   target_compile_options(cutt_openmp INTERFACE -Wno-unknown-pragmas)
 endif()
-# What loading the CUDA driver takes: libraries of their own where libc is old, nothing where it has all of it.
+# What threads and loading libraries take: libraries of their own where libc is old, nothing where it has all of it.
 include(CheckCSourceCompiles)
 check_c_source_compiles("#include <dlfcn.h>
 #include <pthread.h>
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void nothing(void) {}
-int main(void) { return pthread_once(&once, nothing) || dlopen(\"x\", RTLD_NOW); }" CUTT_LIBC_HAS_DLOPEN)
+#include <semaphore.h>
+static void *nothing(void *x) { return x; }
+int main(void) {
+  pthread_t thread;
+  sem_t semaphore;
+  return pthread_create(&thread, 0, nothing, 0) || pthread_atfork(0, 0, 0) || sem_init(&semaphore, 0, 0) || dlopen(\"x\", RTLD_NOW);
+}" CUTT_LIBC_HAS_THREADS)
 set(cutt_system_libraries)
-if(NOT CUTT_LIBC_HAS_DLOPEN)
+if(NOT CUTT_LIBC_HAS_THREADS)
   set(cutt_system_libraries pthread dl)
 endif()
 message(STATUS "cuTT ${PROJECT_VERSION}: ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}, OpenMP: ${cutt_openmp_text}")

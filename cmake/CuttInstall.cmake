@@ -10,20 +10,8 @@ if(CUTT_BUILD_CLI)
   install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT manual)
 endif()
 
-# What the archive needs from its user. OpenMP is named as a library and not as a flag, so that a C++ program, another
-# compiler or a linker that knows no -fopenmp can use the archive: GCC's by name, since the one of the compiler that links
-# is the right one; another (clang's libomp) by its path, since only its own compiler looks there.
+# What the archive needs from its user.
 set(cutt_static_libraries m ${cutt_system_libraries})
-if(cutt_openmp_found)
-  foreach(name IN LISTS OpenMP_C_LIB_NAMES)
-    if(name MATCHES "^(gomp|pthread|dl|rt|m)$")
-      list(APPEND cutt_static_libraries ${name})
-    else()
-      list(APPEND cutt_static_libraries "${OpenMP_${name}_LIBRARY}")
-    endif()
-  endforeach()
-endif()
-list(REMOVE_DUPLICATES cutt_static_libraries)
 target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
 
 install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static EXPORT cutt-targets

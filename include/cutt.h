@@ -3,7 +3,8 @@
  * Conventions, the paper's: the first mode of a tensor is its stride-1 mode (as in Fortran), and mode i of the output
  * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult; after a
  * failure cuttLastError() says, for the calling thread, which argument was wrong, its value, and what is allowed.
- * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process.
+ * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process. A call takes
+ * at most 16 KB of the calling thread's stack, beside what CUDA's driver takes and what calls of the caller's take.
  *
  * Two interfaces:
  *   - the four calls of the cuTT paper (cuttPlan, cuttPlanMeasure, cuttExecute, cuttDestroy), for packed tensors;
@@ -307,9 +308,10 @@ typedef struct cuttCalibration {
   { sizeof(cuttCalibration_t), CUTT_BACKEND_AUTO, 0.0, 1, 0, NULL, NULL, NULL }
 
 /* Measures bandwidths, latencies and the times of random problems' candidates, fits the model's parameters to them, and
- * writes a device file: to a temporary file beside the path, which then takes its name. Plans that are made by processes
- * started after that use it, if it is in $XDG_DATA_HOME/cutt (else $HOME/.local/share/cutt) under the device's own name,
- * or named by the environment variable CUTT_CALIBRATION (0: no device file is used).
+ * writes a device file, whole or not at all, as cuttWisdomSave does. Plans that are made by processes started after that
+ * use it, if it is in $XDG_DATA_HOME/cutt (else $HOME/.local/share/cutt) under the device's own name, or named by the
+ * environment variable CUTT_CALIBRATION (0: no device file is used; one that can't be used: every plan for the device at
+ * hand is CUTT_INVALID_PARAMETER).
  * A report goes to the buffer, as by cuttPlanDescribe: what was measured, the parameters, and how good the choice is on
  * problems that were held back. 64 KiB are enough for it.
  * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when stopped). */
@@ -329,8 +331,9 @@ CUTT_API cuttResult cuttWisdomDestroy(cuttWisdom_t wisdom);
  * be NULL) receive the counts. A file that is missing or can't be read: CUTT_INVALID_PARAMETER. */
 CUTT_API cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
 
-/* Writes all of it: to a temporary file beside path, which then takes its name. Lines that cuttWisdomLoad passed over
- * because they are another machine's are kept. */
+/* Writes all of it, whole or not at all: to a new file in the folder of path, which then takes its name. A file that is
+ * there keeps its owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR). Lines
+ * that cuttWisdomLoad passed over because they are another machine's are kept. */
 CUTT_API cuttResult cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
 
 #ifdef __cplusplus

@@ -20,8 +20,7 @@ if [[ ${1:-} == --long ]]; then
   shift
 fi
 
-# Hundreds of thousands of short parallel regions: threads that spin while they wait take fifty times as long as soon as
-# anything else runs on the machine.
+# A BLAS may have OpenMP's threads: while they spin, nothing else gets on.
 export OMP_WAIT_POLICY=passive
 
 summary=() failures=0
@@ -77,51 +76,15 @@ stage_asan() {
   ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1 run_tests build-asan
 }
 
-# ThreadSanitizer sees the library's code but not into the OpenMP run time, whose barriers would look like races.
-# Clang's run time tells the sanitizer about them through its tool `archer`; ignore_noninstrumented_modules keeps the
-# sanitizer from judging the run time's own locks. GCC's run time has no such thing: every barrier would be a report.
-# Where archer doesn't work (as Ubuntu 22.04 packages it), the tests run without OpenMP: then what threads of a caller
-# share is still checked, and what the library's own threads share is not.
+# Without OpenMP, which only the program's benchmarks use: its barriers would look like races.
 stage_tsan() {
   can_clang -fsanitize=thread || return 77
-  local -x TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1
-  local archer
-  archer=$(dirname "$(readlink -f "$(clang -print-prog-name=clang)")")/../lib/libarcher.so
-  if [[ -e $archer ]]; then local -x OMP_TOOL_LIBRARIES=$archer; fi
+  local -x TSAN_OPTIONS=halt_on_error=1
   # The sanitizer's layout of memory does not fit every kernel's address randomisation.
-  local ctest=(ctest) openmp=ON
+  local ctest=(ctest)
   if setarch "$(uname -m)" -R true 2>/dev/null; then ctest=(setarch "$(uname -m)" -R ctest); fi
-  if ! archer_works "${ctest[@]:0:${#ctest[@]}-1}"; then
-    echo "ThreadSanitizer can't be told about OpenMP here (archer): the tests run without OpenMP"
-    openmp=OFF
-  fi
-  configure_and_build tsan -DCUTT_OPENMP=$openmp || return 1
+  configure_and_build tsan || return 1
   run_tests build-tsan -L threads
-  local status=$?
-  note+=", OpenMP $openmp"
-  return $status
-}
-
-# archer_works [PREFIX...]: a program without a race, which would be reported if barriers were not seen, runs silently.
-archer_works() {
-  mkdir -p build-tsan
-  clang -O1 -g -fsanitize=thread -fopenmp -x c - -o build-tsan/archer_probe 2>/dev/null <<'PROGRAM' || return 1
-#include <omp.h>
-int main(void) {
-  static int value[4096];
-  for (int turn = 0; turn < 10; turn++) {
-#pragma omp parallel num_threads(4)
-    {
-      int me = omp_get_thread_num(), all = omp_get_num_threads();
-      for (int i = me; i < 4096; i += all) value[i] += i;
-#pragma omp barrier
-      for (int i = (me + 1) % all; i < 4096; i += all) value[i] -= 1;
-    }
-  }
-  return 0;
-}
-PROGRAM
-  "$@" build-tsan/archer_probe >/dev/null 2>&1
 }
 
 stage_fuzz() {

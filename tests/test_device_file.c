@@ -303,6 +303,12 @@ static void where_files_are(void **unused) {
 static const double *kept[8];
 static int kept_count;
 
+/* Likewise why it takes none. */
+static void free_unused(cutt_target *device) {
+  free((void *)(uintptr_t)device->unused);
+  device->unused = NULL;
+}
+
 /* Does the overlay take the file's numbers? Else the target must be as it was. */
 static bool taken(const cutt_schema *schema, const char *of, const cutt_target *file) {
   cutt_target *device = some_device(schema, 100), *before = some_device(schema, 100);
@@ -310,6 +316,8 @@ static bool taken(const cutt_schema *schema, const char *of, const cutt_target *
   cutt_device_file_overlay(schema, of, device);
   assert_string_equal(device->name, before->name);
   const bool changed = device->value != own;
+  assert_success(cutt_device_file_check(device));
+  free_unused(device);
   assert_same_numbers(schema, device, changed ? file : before);
   if (changed) {
     assert_non_null(device->source);
@@ -320,6 +328,19 @@ static bool taken(const cutt_schema *schema, const char *of, const cutt_target *
   free_device(device);
   free_device(before);
   return changed;
+}
+
+/* A target that CUTT_CALIBRATION keeps from being planned for, and why. */
+static void assert_refused(const cutt_schema *schema, const char *first, const char *second) {
+  cutt_target *device = some_device(schema, 100);
+  const double *own = device->value;
+  assert_success(cutt_device_file_check(device));
+  cutt_device_file_overlay(schema, key, device);
+  assert_ptr_equal(device->value, own);
+  assert_null(device->source);
+  assert_result(CUTT_INVALID_PARAMETER, cutt_device_file_check(device), first, second, "0 for none");
+  free_unused(device);
+  free_device(device);
 }
 
 static void overlays(void **unused) {
@@ -335,14 +356,19 @@ static void overlays(void **unused) {
   setenv("CUTT_CALIBRATION", "0", 1);
   assert_false(taken(schema, key, device));
   setenv("CUTT_CALIBRATION", "/no/such/file", 1);
-  assert_false(taken(schema, key, device));
+  assert_refused(schema, "CUTT_CALIBRATION is '/no/such/file'", "No such file");
   assert_success(cutt_device_file_write(wisdom_path, schema, key, device, NULL));
   setenv("CUTT_CALIBRATION", wisdom_path, 1);
   assert_true(taken(schema, key, device));
   assert_false(taken(schema, "another-device", device));
   assert_false(taken(other, key, device));
   wisdom_write_file(wisdom_path, "rubbish", 7);
-  assert_false(taken(schema, key, device));
+  assert_refused(schema, wisdom_path, "not a device file");
+  char long_name[2 * CUTT_PATH_BYTES];
+  memset(long_name, 'x', sizeof long_name - 1);
+  long_name[sizeof long_name - 1] = 0;
+  setenv("CUTT_CALIBRATION", long_name, 1);
+  assert_refused(schema, "CUTT_CALIBRATION is 'xxx", "0 for none");
   setenv("CUTT_CALIBRATION", "", 1); /* as if it were not set */
   assert_true(taken(schema, key, device));
   setenv("CUTT_CALIBRATION", "0", 1);

@@ -7,6 +7,8 @@
 
 enum { PARAMETERS = 12, FIRST = 3, TERMS = 6, COUNT = 200 };
 
+static cutt_equations equations;
+
 /* Repeatable, evenly distributed over 0 to 1. */
 static double draw(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -43,7 +45,7 @@ static void known_values_come_back(void **unused) {
     }
     truth[FIRST + 2] = 0; /* one that costs nothing, though it was thought to */
     observe(list, truth, 0, seed);
-    const double error = cutt_fit(list, COUNT, PARAMETERS, start, 0, value);
+    const double error = cutt_fit(list, COUNT, PARAMETERS, start, 0, &equations, value);
     assert_true(error < 1e-6);
     for (int p = 0; p < PARAMETERS; p++) {
       if (p < FIRST || p >= FIRST + TERMS) {
@@ -53,13 +55,13 @@ static void known_values_come_back(void **unused) {
       }
     }
     observe(list, truth, 0.1, seed);
-    const double noisy = cutt_fit(list, COUNT, PARAMETERS, start, 1e-5, value);
+    const double noisy = cutt_fit(list, COUNT, PARAMETERS, start, 1e-5, &equations, value);
     assert_true(noisy > 0.02 && noisy < 0.1);
     for (int p = FIRST; p < FIRST + TERMS; p++) assert_true(fabs(value[p] - truth[p]) < 0.15 * size_of(p));
     /* start may be value. */
     double same[PARAMETERS];
     memcpy(same, start, sizeof same);
-    assert_true(cutt_fit(list, COUNT, PARAMETERS, same, 1e-5, same) == noisy);
+    assert_true(cutt_fit(list, COUNT, PARAMETERS, same, 1e-5, &equations, same) == noisy);
     assert_memory_equal(same, value, sizeof same);
   }
 }
@@ -73,7 +75,7 @@ static void nothing_gets_below_zero(void **unused) {
   for (int p = 0; p < PARAMETERS; p++) truth[p] = start[p] = size_of(p);
   truth[FIRST + 4] = -0.2 * size_of(FIRST + 4);
   observe(list, truth, 0, 7);
-  const double error = cutt_fit(list, COUNT, PARAMETERS, start, 0, value);
+  const double error = cutt_fit(list, COUNT, PARAMETERS, start, 0, &equations, value);
   assert_true(value[FIRST + 4] == 0);
   assert_true(error < 0.2);
   for (int p = 0; p < PARAMETERS; p++) assert_true(value[p] >= 0 && isfinite(value[p]));
@@ -86,7 +88,7 @@ static void zero_is_a_start(void **unused) {
   double truth[PARAMETERS], start[PARAMETERS] = {0}, value[PARAMETERS];
   for (int p = 0; p < PARAMETERS; p++) truth[p] = size_of(p);
   observe(list, truth, 0, 3);
-  assert_true(cutt_fit(list, COUNT, PARAMETERS, start, 0, value) < 1e-5);
+  assert_true(cutt_fit(list, COUNT, PARAMETERS, start, 0, &equations, value) < 1e-5);
   for (int p = FIRST; p < FIRST + TERMS; p++) assert_true(fabs(value[p] - truth[p]) < 1e-3 * size_of(p));
   assert_true(value[0] == 0);
 }
@@ -105,10 +107,10 @@ static void what_is_not_determined_stays(void **unused) {
     price->part[3] = price->part[1] * size_of(FIRST + 1) / size_of(FIRST + 3);
     list[i].seconds = cutt_price_seconds(price, truth);
   }
-  assert_true(cutt_fit(list, COUNT, PARAMETERS, start, 1e-8, value) < 1e-4);
+  assert_true(cutt_fit(list, COUNT, PARAMETERS, start, 1e-8, &equations, value) < 1e-4);
   const double one = value[FIRST + 1] / size_of(FIRST + 1), other = value[FIRST + 3] / size_of(FIRST + 3);
   assert_true(fabs(one + other - 2) < 1e-3 && one > 0.9 && one < 1.6 && other > 0.4 && other < 1.1);
-  cutt_fit(list, COUNT, PARAMETERS, start, 1e6, value);
+  cutt_fit(list, COUNT, PARAMETERS, start, 1e6, &equations, value);
   for (int p = 0; p < PARAMETERS; p++) assert_true(fabs(value[p] - start[p]) < 1e-4 * size_of(p));
 }
 
@@ -118,9 +120,9 @@ static void without_observations(void **unused) {
   double value[PARAMETERS];
   cutt_observation useless[] = {{.price = {.first = 0, .count = 1, .part = {1}}, .seconds = 0, .weight = 1},
                                 {.price = {.first = 0, .count = 1, .part = {1}}, .seconds = 1, .weight = 0}};
-  assert_true(cutt_fit(useless, 0, PARAMETERS, start, 1, value) == 0);
+  assert_true(cutt_fit(useless, 0, PARAMETERS, start, 1, &equations, value) == 0);
   assert_memory_equal(value, start, sizeof value);
-  assert_true(cutt_fit(useless, 2, PARAMETERS, start, 1, value) == 0);
+  assert_true(cutt_fit(useless, 2, PARAMETERS, start, 1, &equations, value) == 0);
   assert_memory_equal(value, start, sizeof value);
 }
 

@@ -8,10 +8,6 @@
 #include "core/error.h"
 #include "core/private.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
 
 static const size_t first_options_size = sizeof(cuttContractionOptions_t);
@@ -36,17 +32,6 @@ static cuttResult read_options(const cuttContractionOptions_t *callers, cuttCont
   if (options->threads >= 0 && options->threads <= CUTT_MAX_THREADS) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
                     CUTT_MAX_THREADS);
-}
-
-static int thread_count(int asked) {
-#ifdef _OPENMP
-  if (asked > 0) return asked;
-  const int threads = omp_get_max_threads();
-  return threads < CUTT_MAX_THREADS ? threads : CUTT_MAX_THREADS;
-#else
-  (void)asked;
-  return 1;
-#endif
 }
 
 /* On a GPU the id of the context that the calling thread works in, which is entered for the time of the call. */
@@ -93,8 +78,8 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   result = cutt_provider_find(backend->id, options.provider, "options->provider", checked.type->type, &provider);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
-    result =
-        cutt_contraction_prepare(&checked, backend, provider, gpu ? 1 : thread_count(options.threads), limit, plan);
+    const int threads = gpu ? 1 : options.threads ? options.threads : cutt_team_default();
+    result = cutt_contraction_prepare(&checked, backend, provider, threads, limit, plan);
   }
   plan->context = context;
   if (gpu) cutt_cuda_leave(&scope);

@@ -13,10 +13,6 @@
 #include "core/error.h"
 #include "core/private.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 typedef struct execution {
   const struct cuttContractionStruct *plan;
   const cutt_operands *operands;
@@ -128,7 +124,7 @@ static cuttResult multiply_items(const execution *e, const cutt_piece *piece, co
   return result;
 }
 
-#ifdef _OPENMP
+/* A sum is shared where one part of it is at most this long, and has at least so many terms. */
 enum { PARTIAL_BYTES = 32768, LEAST_SUM = 256 };
 
 /* c += partial, m x n. */
@@ -146,66 +142,84 @@ static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *pa
   }
 }
 
-/* One small result, whose sum is shared: the first thread's part goes to the result, the others' to their stacks, and is
- * added in the order of the threads, so that the result does not depend on who is first. */
-static cuttResult multiply_parts_of_sum(const execution *e, const cutt_piece *piece, const matrices *at,
-                                        const void *beta, int threads) {
-  const cutt_contraction *c = &e->plan->contraction;
-  const cutt_gemm *g = &piece->gemm;
-  const void *partial[CUTT_MAX_THREADS];
-  atomic_int failed = CUTT_SUCCESS;
-  int team = 1;
-#pragma omp parallel num_threads(threads)
-  {
-    _Alignas(64) unsigned char own[PARTIAL_BYTES];
-    const int me = omp_get_thread_num();
-#pragma omp single
-    team = omp_get_num_threads();
-    block b = whole(piece);
-    part(g->k, team, me, &b.k0, &b.k);
-    matrices here = *at;
-    partial[me] = own;
-    if (me) here.result = own;
-    const cuttResult result = multiply_block(e, piece, &here, &b, me ? e->plan->zero : beta, me ? g->m : g->ldc);
-    if (result) atomic_store(&failed, (int)result);
-#pragma omp barrier
-#pragma omp master
-    for (int other = 1; other < team; ++other) add(c->type, g->m, g->n, partial[other], at->result, g->ldc);
-#pragma omp barrier
+/* What the threads of a step share: parts of it, which they take one after the other. */
+typedef struct shared_step {
+  const execution *e;
+  const cutt_piece *piece;
+  const matrices *at;
+  const void *beta;
+  sharing s;
+  int64_t parts;
+  unsigned char *partials; /* of a shared sum: results of its parts but for the first, packed */
+  atomic_llong next;
+  atomic_int failed;
+} shared_step;
+
+static int64_t partial_bytes(const execution *e, const cutt_piece *piece) {
+  return (piece->gemm.m * piece->gemm.n * e->plan->contraction.type->bytes + 63) / 64 * 64;
+}
+
+static void sum_parts(void *what, int me, int team) {
+  shared_step *w = what;
+  (void)me, (void)team;
+  const cutt_gemm *g = &w->piece->gemm;
+  for (int64_t i; (i = atomic_fetch_add(&w->next, 1)) < w->parts && !atomic_load(&w->failed);) {
+    block b = whole(w->piece);
+    part(g->k, w->parts, i, &b.k0, &b.k);
+    matrices here = *w->at;
+    if (i) here.result = w->partials + (i - 1) * partial_bytes(w->e, w->piece);
+    const cuttResult result =
+        multiply_block(w->e, w->piece, &here, &b, i ? w->e->plan->zero : w->beta, i ? g->m : g->ldc);
+    if (result) atomic_store(&w->failed, (int)result);
   }
-  return (cuttResult)atomic_load(&failed);
+}
+
+/* One small result, whose sum is shared: the first part goes to the result, the others to scratch, from where they are added in
+ * order, so that the result does not depend on how many threads there are and who is first. */
+static cuttResult multiply_parts_of_sum(shared_step *w, int threads) {
+  const int64_t room = 1 + CUTT_SCRATCH_BYTES / partial_bytes(w->e, w->piece);
+  w->parts = threads < room ? threads : room;
+  w->partials = cutt_scratch_take();
+  if (!w->partials) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
+  cutt_team_run((int)w->parts, sum_parts, w);
+  const cuttResult result = (cuttResult)atomic_load(&w->failed);
+  for (int64_t i = 1; i < w->parts && !result; ++i)
+    add(w->e->plan->contraction.type, w->piece->gemm.m, w->piece->gemm.n,
+        w->partials + (i - 1) * partial_bytes(w->e, w->piece), w->at->result, w->piece->gemm.ldc);
+  cutt_scratch_give(w->partials);
+  return result;
 }
 
 static bool shares_sum(const cutt_contraction *c, const cutt_piece *piece, sharing s, int threads) {
   return s.rows * s.columns * piece->products * 2 <= threads && piece->products == 1 && piece->sums == 0 &&
          piece->gemm.m * piece->gemm.n * c->type->bytes <= PARTIAL_BYTES && piece->gemm.k >= LEAST_SUM * threads;
 }
-#endif
+
+static void multiply_parts(void *what, int me, int team) {
+  shared_step *w = what;
+  (void)me, (void)team;
+  const int64_t items = w->piece->products * w->s.rows * w->s.columns;
+  for (int64_t i; (i = atomic_fetch_add(&w->next, 1)) < w->parts && !atomic_load(&w->failed);) {
+    const cuttResult result =
+        multiply_items(w->e, w->piece, w->at, w->s, items * i / w->parts, items * (i + 1) / w->parts, w->beta);
+    if (result) atomic_store(&w->failed, (int)result);
+  }
+}
 
 /* All products of a piece, by so many threads. */
 static cuttResult multiply(const execution *e, const cutt_piece *piece, const matrices *at, const void *beta,
                            int threads) {
-  const cutt_contraction *c = &e->plan->contraction;
   const double flops = (double)piece->gemm.m * (double)piece->gemm.n * (double)piece->gemm.k * (double)piece->products;
   const double worth_a_thread = 2e4;
   if (flops < worth_a_thread * threads) threads = (int)(flops / worth_a_thread) + 1;
-  const sharing s = share(piece, threads);
-  const int64_t items = piece->products * s.rows * s.columns;
-  if (threads == 1) return multiply_items(e, piece, at, s, 0, items, beta);
-#ifdef _OPENMP
-  if (shares_sum(c, piece, s, threads)) return multiply_parts_of_sum(e, piece, at, beta, threads);
-  atomic_int failed = CUTT_SUCCESS;
-#pragma omp parallel num_threads(threads)
-  {
-    const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
-    const cuttResult result = multiply_items(e, piece, at, s, items * me / team, items * (me + 1) / team, beta);
-    if (result) atomic_store(&failed, (int)result);
-  }
-  return (cuttResult)atomic_load(&failed);
-#else
-  (void)c;
-  return multiply_items(e, piece, at, s, 0, items, beta);
-#endif
+  shared_step w = {.e = e, .piece = piece, .at = at, .beta = beta, .s = share(piece, threads)};
+  const int64_t items = piece->products * w.s.rows * w.s.columns;
+  if (threads == 1) return multiply_items(e, piece, at, w.s, 0, items, beta);
+  if (shares_sum(&e->plan->contraction, piece, w.s, threads)) return multiply_parts_of_sum(&w, threads);
+  const int64_t most = 8 * (int64_t)threads; /* enough to be even, and few, since neighbours share operands */
+  w.parts = items < most ? items : most;
+  cutt_team_run(threads, multiply_parts, &w);
+  return (cuttResult)atomic_load(&w.failed);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the pieces */
@@ -245,43 +259,47 @@ static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, uns
   return CUTT_SUCCESS;
 }
 
+/* Units that threads share. */
+typedef struct shared_units {
+  const execution *e;
+  int64_t batch; /* that a thread takes at a time */
+  bool timed;
+  atomic_llong next;
+  atomic_int failed, members;
+  atomic_llong permute_ns, multiply_ns; /* summed over threads */
+} shared_units;
+
+static void do_units(void *what, int me, int team) {
+  shared_units *w = what;
+  const struct cuttContractionStruct *plan = w->e->plan;
+  const int64_t units = plan->cost.units;
+  cutt_walk walk = {.plan = plan};
+  cutt_steps own = {0, 0};
+  unsigned char *turn = w->e->operands->workspace + plan->turn_offset + (size_t)me * plan->turn_bytes;
+  for (;;) {
+    const int64_t first = atomic_fetch_add(&w->next, w->batch);
+    if (first >= units || atomic_load(&w->failed)) break;
+    for (int64_t unit = first; unit < first + w->batch && unit < units; ++unit) {
+      const cuttResult result = do_unit(w->e, &walk, unit, turn, 1, w->timed ? &own : NULL);
+      if (result) atomic_store(&w->failed, (int)result);
+    }
+  }
+  atomic_store(&w->members, team);
+  atomic_fetch_add(&w->permute_ns, (long long)(own.permute * 1e9));
+  atomic_fetch_add(&w->multiply_ns, (long long)(own.multiply * 1e9));
+}
+
 /* Threads take units, a few neighbouring ones at a time, so that what they have packed serves again. */
 static cuttResult spread_units(const execution *e, cutt_steps *steps) {
   const struct cuttContractionStruct *plan = e->plan;
-  const int64_t units = plan->cost.units;
-  int64_t batch = units / (8 * (int64_t)plan->threads);
-  if (batch < 1) batch = 1;
-  atomic_llong next = 0;
-  atomic_int failed = CUTT_SUCCESS;
-  double permute = 0, multiplied = 0;
-#ifdef _OPENMP
-#pragma omp parallel num_threads(plan->threads) reduction(+ : permute, multiplied)
-#endif
-  {
-#ifdef _OPENMP
-    const size_t me = (size_t)omp_get_thread_num();
-#else
-    const size_t me = 0;
-#endif
-    cutt_walk walk = {.plan = plan};
-    cutt_steps own = {0, 0};
-    unsigned char *turn = e->operands->workspace + plan->turn_offset + me * plan->turn_bytes;
-    for (;;) {
-      const int64_t first = atomic_fetch_add(&next, batch);
-      if (first >= units || atomic_load(&failed)) break;
-      for (int64_t unit = first; unit < first + batch && unit < units; ++unit) {
-        const cuttResult result = do_unit(e, &walk, unit, turn, 1, steps ? &own : NULL);
-        if (result) atomic_store(&failed, (int)result);
-      }
-    }
-    permute += own.permute;
-    multiplied += own.multiply;
-  }
+  const int64_t batch = plan->cost.units / (8 * (int64_t)plan->threads);
+  shared_units w = {.e = e, .batch = batch < 1 ? 1 : batch, .timed = steps != NULL};
+  cutt_team_run(plan->threads, do_units, &w);
   if (steps) {
-    steps->permute += permute / plan->threads;
-    steps->multiply += multiplied / plan->threads;
+    steps->permute += 1e-9 * (double)atomic_load(&w.permute_ns) / atomic_load(&w.members);
+    steps->multiply += 1e-9 * (double)atomic_load(&w.multiply_ns) / atomic_load(&w.members);
   }
-  const cuttResult result = (cuttResult)atomic_load(&failed);
+  const cuttResult result = (cuttResult)atomic_load(&w.failed);
   return result ? cutt_error(result, "a step of the contraction failed in one of its threads") : CUTT_SUCCESS;
 }
 

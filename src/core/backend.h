@@ -132,9 +132,9 @@ typedef struct cutt_backend {
   /* Runs work count times and gives each run's seconds; waits for them. Does not warm up. */
   cuttResult (*time)(const cutt_work *work, cudaStream_t stream, int count, double *seconds);
 
-  /* What measuring needs when the user gives none: memory of arbitrary contents, and a stream (both NULL without
-   * has_streams). Work in the stream comes after what the default stream was given before. */
-  cuttResult (*scratch_create)(size_t bytes, void **memory);
+  /* What measuring needs when the user gives none: memory of arbitrary contents, on a CPU first touched by so many
+   * threads (0: those that plans take by default), and a stream (both NULL without has_streams). Work in the stream comes after what the default stream was given before. */
+  cuttResult (*scratch_create)(size_t bytes, int threads, void **memory);
   void (*scratch_release)(void *memory);
   cuttResult (*stream_create)(cudaStream_t *stream);
   void (*stream_release)(cudaStream_t stream);

@@ -11,28 +11,27 @@ CUTT_PRIVATE_FUNCTIONS(CALL)
 
 void cutt_cuda_leave(const cutt_cuda_scope *scope) { CUTT_PRIVATE.cutt_cuda_leave(scope); }
 
-enum { TEXT = 2048 };
+void cutt_team_run(int threads, cutt_team_work *work, void *what) { CUTT_PRIVATE.cutt_team_run(threads, work, what); }
+
+void cutt_scratch_give(void *block) { CUTT_PRIVATE.cutt_scratch_give(block); }
 
 cuttResult cutt_error(cuttResult code, const char *format, ...) {
-  char text[TEXT];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  CUTT_PRIVATE.error(code, format, arguments);
   va_end(arguments);
-  return CUTT_PRIVATE.error(code, "%s", text);
+  return code;
 }
 
 void cutt_log(cutt_log_level level, const char *format, ...) {
-  char text[TEXT];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
+  CUTT_PRIVATE.log(level, format, arguments);
   va_end(arguments);
-  CUTT_PRIVATE.log(level, "%s", text);
 }
 
 cuttResult cutt_cuda_failed(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...) {
-  char text[TEXT];
+  char text[128]; /* as much as there is room for in the error */
   va_list arguments;
   va_start(arguments, doing);
   vsnprintf(text, sizeof text, doing, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */

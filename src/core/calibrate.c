@@ -113,10 +113,10 @@ static cuttResult measure_facts(cutt_calibration *c) {
 /* Memory for the largest problems; on a device that has not got so much, for smaller ones. */
 static cuttResult open_memory(cutt_calibration *c, int64_t largest) {
   for (c->bytes = largest + largest / 2;; c->bytes /= 2) {
-    cuttResult result = c->backend->scratch_create((size_t)c->bytes, &c->in);
+    cuttResult result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->in);
     if (result) c->in = NULL;
     if (!result) {
-      result = c->backend->scratch_create((size_t)c->bytes, &c->out);
+      result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->out);
       if (!result) break;
       c->out = NULL;
       c->backend->scratch_release(c->in);
@@ -160,13 +160,13 @@ static cuttResult measure_problems(cutt_calibration *c) {
     int64_t bytes = sizes[number % count];
     if (bytes < 4096) bytes = 4096;
     if (bytes > c->bytes / 3 * 2) bytes = c->bytes / 3 * 2;
-    cutt_canonical canonical;
-    result = cutt_training_draw(c->ask.seed, number, bytes, c->bytes, &canonical);
-    if (!result) result = cutt_calibrate_measure(c, &canonical, number % HELD_BACK == HELD_BACK - 1, budget);
+    result = cutt_training_draw(c->ask.seed, number, bytes, c->bytes, &c->canonical);
+    if (!result) result = cutt_calibrate_measure(c, &c->canonical, number % HELD_BACK == HELD_BACK - 1, budget);
     if (result) return c->stopped ? stopped() : result;
     if (c->trial_count < next_fit) continue;
     next_fit *= 2;
-    if (!cutt_calibrate_fit(c, first_pull)) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory for a fit");
+    result = cutt_calibrate_fit(c, first_pull);
+    if (result) return result;
   }
   if (c->trial_count >= LEAST_PROBLEMS) return CUTT_SUCCESS;
   return cutt_error(CUTT_INTERNAL_ERROR, "of %d random problems only %d could be measured", MOST_TRIES, c->trial_count);
@@ -211,7 +211,8 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   if (!result) result = measure_problems(c);
   if (result) return result;
   if (!cutt_calibrate_progress(c, measured_share, "fitting")) return stopped();
-  if (!cutt_calibrate_finish(c)) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory for a fit");
+  result = cutt_calibrate_finish(c);
+  if (result) return result;
   decide(c);
   if (!cutt_calibrate_progress(c, 0.99, "writing")) return stopped();
   result = write_file(c);

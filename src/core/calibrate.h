@@ -48,6 +48,7 @@ typedef struct cutt_calibration {
   const double *start, *before_value; /* built in; those in use */
   double pull, error;                 /* of the last fit: see cutt_fit */
 
+  cutt_canonical canonical; /* the problem that is measured */
   cutt_sample *samples;
   int sample_count, sample_room;
   cutt_trial *trials;
@@ -71,10 +72,10 @@ bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what)
  * whose times can be read adds none. Errors: CUTT_INTERNAL_ERROR; without a text when c->stopped. */
 cuttResult cutt_calibrate_measure(cutt_calibration *c, const cutt_canonical *canonical, bool held_back, double budget);
 
-/* Fits c->value to the trials that are not held back. False: out of memory. */
-bool cutt_calibrate_fit(cutt_calibration *c, double pull);
+/* Fits c->value to the trials that are not held back. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_calibrate_fit(cutt_calibration *c, double pull);
 /* The same with the pull that predicts best what it has not seen; and the quality of every predictor. */
-bool cutt_calibrate_finish(cutt_calibration *c);
+cuttResult cutt_calibrate_finish(cutt_calibration *c);
 cutt_quality cutt_calibrate_quality(const cutt_calibration *c, cutt_predictor by);
 
 /* For the device file: lines of comment. And for people and programs. */

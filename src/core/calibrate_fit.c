@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/calibrate.h"
+#include "core/error.h"
 #include "core/plan.h"
 #include "model/fit.h"
 
@@ -39,8 +40,21 @@ static void weigh(cutt_observation *list, int count, const double *value) {
   }
 }
 
-/* Fits to the trials that are not held back, but for those of one fold (-1: none). room: for all samples. */
-static double fit(const cutt_calibration *c, double pull, int fold, cutt_observation *room, double *value) {
+/* What fits work in. */
+typedef struct room {
+  cutt_equations equations;
+  cutt_observation list[]; /* as many as there are samples */
+} room;
+
+static room *make_room(const cutt_calibration *c) {
+  const size_t bytes = sizeof(room) + (size_t)c->sample_count * sizeof(cutt_observation);
+  room *r = malloc(bytes);
+  if (!r) cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a fit", bytes);
+  return r;
+}
+
+/* Fits to the trials that are not held back, but for those of one fold (-1: none). */
+static double fit(const cutt_calibration *c, double pull, int fold, room *r, double *value) {
   const int parameters = c->backend->schema->parameter_count;
   double error = 0;
   for (int p = 0; p < parameters; ++p) value[p] = c->start[p];
@@ -51,18 +65,18 @@ static double fit(const cutt_calibration *c, double pull, int fold, cutt_observa
       if (trial->held_back || seen++ % FOLDS == fold) continue;
       for (int j = 0; j < trial->count; ++j) {
         const cutt_sample *s = &c->samples[trial->first + j];
-        room[count + j] = (cutt_observation){s->price, s->seconds, 1};
+        r->list[count + j] = (cutt_observation){s->price, s->seconds, 1};
       }
-      weigh(room + count, trial->count, value);
+      weigh(r->list + count, trial->count, value);
       count += trial->count;
     }
-    error = cutt_fit(room, count, parameters, c->start, pull, value);
+    error = cutt_fit(r->list, count, parameters, c->start, pull, &r->equations, value);
   }
   return error;
 }
 
 /* The weighted mean of the squares of relative errors on the trials of a fold. */
-static double strangeness(const cutt_calibration *c, int fold, cutt_observation *room, const double *value) {
+static double strangeness(const cutt_calibration *c, int fold, cutt_observation *list, const double *value) {
   double squares = 0, weights = 0;
   int seen = 0;
   for (int i = 0; i < c->trial_count; ++i) {
@@ -70,25 +84,25 @@ static double strangeness(const cutt_calibration *c, int fold, cutt_observation 
     if (trial->held_back || seen++ % FOLDS != fold) continue;
     for (int j = 0; j < trial->count; ++j) {
       const cutt_sample *s = &c->samples[trial->first + j];
-      room[j] = (cutt_observation){s->price, s->seconds, 1};
+      list[j] = (cutt_observation){s->price, s->seconds, 1};
     }
-    weigh(room, trial->count, value);
+    weigh(list, trial->count, value);
     for (int j = 0; j < trial->count; ++j) {
-      const double error = cutt_price_seconds(&room[j].price, value) / room[j].seconds - 1;
-      squares += room[j].weight * error * error;
-      weights += room[j].weight;
+      const double error = cutt_price_seconds(&list[j].price, value) / list[j].seconds - 1;
+      squares += list[j].weight * error * error;
+      weights += list[j].weight;
     }
   }
   return weights > 0 ? squares / weights : 0;
 }
 
-bool cutt_calibrate_fit(cutt_calibration *c, double pull) {
-  cutt_observation *room = malloc((size_t)(c->sample_count + 1) * sizeof *room);
-  if (!room) return false;
+cuttResult cutt_calibrate_fit(cutt_calibration *c, double pull) {
+  room *r = make_room(c);
+  if (!r) return CUTT_INTERNAL_ERROR;
   c->pull = pull;
-  c->error = fit(c, pull, -1, room, c->value);
-  free(room);
-  return true;
+  c->error = fit(c, pull, -1, r, c->value);
+  free(r);
+  return CUTT_SUCCESS;
 }
 
 /* More would be noise in a file that people read. */
@@ -99,25 +113,25 @@ static double six_digits(double value) {
   return digits >= 0 ? floor(value * unit + 0.5) / unit : floor(value / unit + 0.5) * unit;
 }
 
-bool cutt_calibrate_finish(cutt_calibration *c) {
-  cutt_observation *room = malloc((size_t)(c->sample_count + 1) * sizeof *room);
-  if (!room) return false;
+cuttResult cutt_calibrate_finish(cutt_calibration *c) {
+  room *r = make_room(c);
+  if (!r) return CUTT_INTERNAL_ERROR;
   double least = -1, value[CUTT_PARAMETERS];
   for (size_t i = 0; i < sizeof pulls / sizeof *pulls; ++i) {
     double sum = 0;
     for (int fold = 0; fold < FOLDS; ++fold) {
-      fit(c, pulls[i], fold, room, value);
-      sum += strangeness(c, fold, room, value);
+      fit(c, pulls[i], fold, r, value);
+      sum += strangeness(c, fold, r->list, value);
     }
     if (least >= 0 && sum >= least) continue;
     least = sum;
     c->pull = pulls[i];
   }
-  c->error = fit(c, c->pull, -1, room, c->value);
-  free(room);
+  c->error = fit(c, c->pull, -1, r, c->value);
+  free(r);
   for (int p = 0; p < c->backend->schema->parameter_count; ++p) c->value[p] = six_digits(c->value[p]);
   for (int by = 0; by < CUTT_PREDICTORS; ++by) c->quality[by] = cutt_calibrate_quality(c, (cutt_predictor)by);
-  return true;
+  return CUTT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- quality */

@@ -31,6 +31,12 @@ typedef struct listings {
   int now_count, before_count, paper_count;
 } listings;
 
+/* What measuring a problem takes: more than a small stack has. */
+typedef struct measurement {
+  listings listings;
+  field field;
+} measurement;
+
 static void enter(field *f, const cutt_candidate *list, int count, int place) {
   if (place >= count || f->count == CONTENDERS) return;
   for (int i = 0; i < f->count; ++i) {
@@ -170,33 +176,44 @@ static void keep(cutt_calibration *c, const cutt_canonical *canonical, const fie
   if (trial->count == 0) --c->trial_count;
 }
 
-cuttResult cutt_calibrate_measure(cutt_calibration *c, const cutt_canonical *canonical, bool held_back, double budget) {
-  cuttResult result = grow(c);
-  if (result) return result;
+static cuttResult measure(cutt_calibration *c, const cutt_canonical *canonical, bool held_back, double budget,
+                          listings *l, field *f) {
   const cutt_backend *backend = c->backend;
   const int threads = c->ask.threads;
-  listings l = {.paper_count = 0};
-  l.now_count = backend->enumerate(c->target, CUTT_MODEL_IS_OWN, canonical, threads, l.now, CUTT_MAX_CANDIDATES);
-  l.before_count = backend->enumerate(c->before, CUTT_MODEL_IS_OWN, canonical, threads, l.before, CUTT_MAX_CANDIDATES);
+  l->now_count = backend->enumerate(c->target, CUTT_MODEL_IS_OWN, canonical, threads, l->now, CUTT_MAX_CANDIDATES);
+  l->before_count =
+      backend->enumerate(c->before, CUTT_MODEL_IS_OWN, canonical, threads, l->before, CUTT_MAX_CANDIDATES);
+  l->paper_count = 0;
   if (backend->paper_seconds) {
-    l.paper_count =
-        backend->enumerate(c->target, CUTT_MODEL_IS_PAPER, canonical, threads, l.paper, CUTT_MAX_CANDIDATES);
+    l->paper_count =
+        backend->enumerate(c->target, CUTT_MODEL_IS_PAPER, canonical, threads, l->paper, CUTT_MAX_CANDIDATES);
   }
-  field f;
-  choose_contenders(c, &l, &f);
+  choose_contenders(c, l, f);
 
   char what[64];
   cutt_text text = cutt_text_start(what, sizeof what);
   cutt_text_add(&text, "problem %d", c->trial_count + 1);
   const double start = cutt_clock();
-  warm_up(c, canonical, start + budget / 2, &f);
-  if (f.count == 0) {
-    result = cutt_error(CUTT_INTERNAL_ERROR, "no candidate of a random problem could be measured");
-  } else if (race(c, start + budget, &f, what)) {
-    keep(c, canonical, &f, held_back);
+  cuttResult result = CUTT_SUCCESS;
+  warm_up(c, canonical, start + budget / 2, f);
+  if (f->count == 0) {
+    result = cutt_error(CUTT_INTERNAL_ERROR, "no candidate of a random problem could be measured; the last one: %s",
+                        cuttLastError());
+  } else if (race(c, start + budget, f, what)) {
+    keep(c, canonical, f, held_back);
   } else {
     result = CUTT_INTERNAL_ERROR; /* the caller of this words it */
   }
-  for (int i = 0; i < f.count; ++i) backend->release(f.list[i].prepared);
+  for (int i = 0; i < f->count; ++i) backend->release(f->list[i].prepared);
+  return result;
+}
+
+cuttResult cutt_calibrate_measure(cutt_calibration *c, const cutt_canonical *canonical, bool held_back, double budget) {
+  cuttResult result = grow(c);
+  if (result) return result;
+  measurement *m = malloc(sizeof *m);
+  if (!m) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure a problem", sizeof *m);
+  result = measure(c, canonical, held_back, budget, &m->listings, &m->field);
+  free(m);
   return result;
 }

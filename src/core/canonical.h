@@ -60,7 +60,7 @@ typedef struct cutt_canonical {
 } cutt_canonical;
 
 /* Validates a user's problem, whole, and brings it to canonical form.
- * Errors: CUTT_INVALID_PARAMETER, with the text naming the field. No allocation. */
+ * Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR (cutt_overlap_check). */
 cuttResult cutt_canonicalize(const cuttProblem_t *problem, cutt_canonical *canonical);
 
 #endif

@@ -5,6 +5,7 @@
  * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
  * executions are repeated within a sample, so that the clock's own step doesn't count. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "core/backend.h"
 #include "core/error.h"
@@ -26,6 +27,13 @@ typedef struct contender {
   double fastest; /* seconds of the fastest run after it; < 0: none yet */
   bool racing;
 } contender;
+
+/* What a choice among several takes: more than a small stack has. */
+typedef struct shortlist {
+  cutt_candidate list[CUTT_MAX_CANDIDATES];
+  contender contenders[CONTENDERS];
+  char key[CUTT_WISDOM_KEY_BYTES];
+} shortlist;
 
 typedef struct buffers {
   const void *in;
@@ -49,10 +57,10 @@ static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonica
   return result;
 }
 
-static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, buffers *b) {
-  cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), &b->own_in);
+static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, int threads, buffers *b) {
+  cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), threads, &b->own_in);
   if (result) return result;
-  result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), &b->own_out);
+  result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), threads, &b->own_out);
   if (result) return result;
   b->in = (char *)b->own_in - canonical->in_low;
   b->out = (char *)b->own_out - canonical->out_low;
@@ -60,9 +68,9 @@ static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical
 }
 
 static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical *canonical,
-                               const cuttOptions_t *options, buffers *b) {
+                               const cuttOptions_t *options, int threads, buffers *b) {
   *b = (buffers){options->measure_in, options->measure_out, options->measure_stream, NULL, NULL, NULL};
-  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, b);
+  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, threads, b);
   if (!result && !b->stream && backend->has_streams) {
     result = backend->stream_create(&b->own_stream);
     b->stream = b->own_stream;
@@ -160,15 +168,15 @@ static void race(const cutt_backend *backend, const buffers *b, double deadline,
 }
 
 static cuttResult measure(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
-                          const cutt_candidate *candidates, int count, cutt_choice *choice) {
+                          shortlist *s, int count, cutt_choice *choice) {
   buffers b;
-  cuttResult result = open_buffers(backend, canonical, options, &b);
+  cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
   if (result) return result;
   const double limit = options->measure_seconds > 0 ? options->measure_seconds : default_measure_seconds;
   const double start = cutt_clock(), deadline = start + limit;
-  contender list[CONTENDERS];
+  contender *list = s->contenders;
   if (count > CONTENDERS) count = CONTENDERS;
-  for (int i = 0; i < count; ++i) list[i] = (contender){candidates[i], NULL, -1, -1, false};
+  for (int i = 0; i < count; ++i) list[i] = (contender){s->list[i], NULL, -1, -1, false};
 
   const int racing = warm_up(backend, canonical, &b, deadline, list, count, &result);
   if (racing > 0) race(backend, &b, deadline, list, count, racing);
@@ -201,10 +209,10 @@ static cuttResult measure(const cutt_backend *backend, const cutt_canonical *can
 /* Takes the choice from wisdom, if it has one that the backend accepts. list: the candidates of the model, which know
  * what the model thinks of it. */
 static bool recall(const cutt_backend *backend, const cutt_canonical *canonical, cuttWisdom_t wisdom, int threads,
-                   const cutt_candidate *list, int count, cutt_choice *choice) {
+                   const shortlist *s, int count, cutt_choice *choice) {
   cutt_candidate candidate;
   double seconds = 0;
-  if (!cutt_wisdom_find(wisdom, backend, canonical, threads, &candidate, &seconds)) return false;
+  if (!cutt_wisdom_find(wisdom, s->key, &candidate, &seconds)) return false;
   const char *why = "it uses more threads than were asked for";
   if (candidate.threads > threads || !backend->accept(canonical, &candidate, &why)) {
     cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that is not taken: %s",
@@ -212,7 +220,7 @@ static bool recall(const cutt_backend *backend, const cutt_canonical *canonical,
     return false;
   }
   for (int i = 0; i < count; ++i) {
-    if (cutt_candidate_equal(&list[i], &candidate)) candidate.seconds = list[i].seconds;
+    if (cutt_candidate_equal(&s->list[i], &candidate)) candidate.seconds = s->list[i].seconds;
   }
   *choice = (cutt_choice){candidate, NULL, CUTT_BY_WISDOM, seconds};
   if (backend->prepare(canonical, &candidate, &choice->prepared)) {
@@ -228,49 +236,66 @@ static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice
                          : plan->backend->prepare(&plan->canonical, &choice->candidate, &choice->prepared);
 }
 
-cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+static cuttResult no_candidate(const struct cuttPlanStruct *plan) {
+  return cutt_error(
+      CUTT_INVALID_PARAMETER,
+      "extents make %" PRId64
+      " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
+      plan->canonical.volume, plan->canonical.elem_bytes, plan->backend->name, plan->target->name);
+}
+
+static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s) {
   const cutt_backend *backend = plan->backend;
   const cutt_canonical *canonical = &plan->canonical;
   cutt_choice *choice = &plan->choice;
-  cutt_candidate list[CUTT_MAX_CANDIDATES];
-  /* When only the first counts, it is found sooner. */
-  const bool first = !options->candidate && !options->wisdom && options->choice == CUTT_PREDICT;
-  const int count = cutt_plan_candidates(plan, list, first ? 1 : CUTT_MAX_CANDIDATES);
-  if (count < 1) {
-    return cutt_error(
-        CUTT_INVALID_PARAMETER,
-        "extents make %" PRId64
-        " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
-        canonical->volume, canonical->elem_bytes, backend->name, plan->target->name);
-  }
+  const int count = cutt_plan_candidates(plan, s->list, CUTT_MAX_CANDIDATES);
+  if (count < 1) return no_candidate(plan);
 
   if (options->candidate) {
     if (options->candidate > count) {
       return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; this problem has %d candidates",
                         options->candidate, count);
     }
-    *choice = (cutt_choice){list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
+    *choice = (cutt_choice){s->list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
     return prepare(plan, choice);
   }
 
   /* Wisdom is kept by the threads that the problem can make use of, not by what was asked for: "the default" means
    * another number on another day, and a small problem runs on one thread whatever is asked. (On a GPU these are the
    * threads of the largest block, which depend on the problem and the device alone.) */
-  int threads = 1;
-  for (int i = 0; options->wisdom && i < count; ++i) {
-    if (list[i].threads > threads) threads = list[i].threads;
+  if (options->wisdom) {
+    int threads = 1;
+    for (int i = 0; i < count; ++i) {
+      if (s->list[i].threads > threads) threads = s->list[i].threads;
+    }
+    cutt_wisdom_key(backend, canonical, threads, s->key);
+    if (recall(backend, canonical, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
   }
-  if (options->wisdom && recall(backend, canonical, options->wisdom, threads, list, count, choice)) return CUTT_SUCCESS;
 
   if (options->choice == CUTT_MEASURE) {
-    const cuttResult result = measure(backend, canonical, options, list, count, choice);
+    const cuttResult result = measure(backend, canonical, options, s, count, choice);
     if (result || !options->wisdom) return result;
     /* A plan that is good is not given up because it could not be remembered. */
-    if (cutt_wisdom_add(options->wisdom, backend, canonical, threads, &choice->candidate, choice->measured_seconds)) {
+    if (cutt_wisdom_add(options->wisdom, s->key, &choice->candidate, choice->measured_seconds)) {
       cutt_log(CUTT_LOG_WARN, "the measured choice was not added to wisdom: %s", cuttLastError());
     }
     return CUTT_SUCCESS;
   }
-  *choice = (cutt_choice){list[0], NULL, CUTT_BY_MODEL, 0};
+  *choice = (cutt_choice){s->list[0], NULL, CUTT_BY_MODEL, 0};
   return prepare(plan, choice);
+}
+
+cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+  /* When only the first counts, it is found sooner, and needs no memory. */
+  if (!options->candidate && !options->wisdom && options->choice == CUTT_PREDICT) {
+    cutt_candidate first;
+    if (cutt_plan_candidates(plan, &first, 1) < 1) return no_candidate(plan);
+    plan->choice = (cutt_choice){first, NULL, CUTT_BY_MODEL, 0};
+    return prepare(plan, &plan->choice);
+  }
+  shortlist *s = malloc(sizeof *s);
+  if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to choose a candidate", sizeof *s);
+  const cuttResult result = choose_among(plan, options, s);
+  free(s);
+  return result;
 }

@@ -4,6 +4,7 @@
  * anew when someone asks, and so is what their times are made of. */
 #include "core/describe.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -62,14 +63,16 @@ cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, 
   }
   const cuttResult result = cutt_describe_check(buffer, size);
   if (result) return result;
-  cutt_listing listing;
-  list_candidates(plan, &listing);
+  cutt_listing *listing = malloc(sizeof *listing);
+  if (!listing) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for candidates", sizeof *listing);
+  list_candidates(plan, listing);
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_JSON) {
-    cutt_describe_json(plan, &listing, &text);
+    cutt_describe_json(plan, listing, &text);
   } else {
-    cutt_describe_text(plan, &listing, &text);
+    cutt_describe_text(plan, listing, &text);
   }
+  free(listing);
   if (needed) *needed = text.length + 1;
   return CUTT_SUCCESS;
 }

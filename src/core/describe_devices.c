@@ -4,6 +4,14 @@
 #include "core/describe.h"
 #include "core/error.h"
 
+static void add_json_or_null(cutt_text *text, const char *string) {
+  if (string) {
+    cutt_text_add_json(text, string);
+  } else {
+    cutt_text_add(text, "null");
+  }
+}
+
 static void describe_json(const cutt_backend *backend, bool usable, const char *why, cutt_text *text) {
   cutt_text_add(text, "{\"name\":\"%s\",\"usable\":%s", backend->name, usable ? "true" : "false");
   cutt_text_add(text, usable ? ",\"isa\":" : ",\"why\":");
@@ -11,13 +19,11 @@ static void describe_json(const cutt_backend *backend, bool usable, const char *
   if (usable) {
     cutt_text_add(text, ",\"device\":{");
     backend->describe_device(CUTT_JSON, text);
+    const cutt_target *target = backend->target();
     cutt_text_add(text, "},\"source\":");
-    const char *source = backend->target()->source;
-    if (source) {
-      cutt_text_add_json(text, source);
-    } else {
-      cutt_text_add(text, "null");
-    }
+    add_json_or_null(text, target->source);
+    cutt_text_add(text, ",\"source_unused\":");
+    add_json_or_null(text, target->unused);
   }
   cutt_text_add(text, ",\"described_devices\":[");
   for (const char *at = backend->target_names; at && *at;) { /* a list for people: "k20x, k40" */
@@ -36,9 +42,15 @@ static void describe_text(const cutt_backend *backend, bool usable, const char *
   }
   cutt_text_add(text, "\n%s: usable, %s\n", backend->name, backend->isa());
   backend->describe_device(CUTT_TEXT, text);
-  const char *source = backend->target()->source;
+  const cutt_target *target = backend->target();
+  const char *source = target->source;
+  if (target->refused) {
+    cutt_text_add(text, "  model            none, and no plans: %s\n", target->unused);
+    return;
+  }
   cutt_text_add(text, "  model            with parameters %s%s\n", source ? "from " : "that are built in",
                 source ? source : "");
+  if (target->unused) cutt_text_add(text, "                   a device file is not used: %s\n", target->unused);
 }
 
 cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed) {

@@ -276,45 +276,44 @@ static bool parse(reader *r, const char *path, char *text, size_t length) {
   return false;
 }
 
-static bool read_all(const char *path, int file, char *text, size_t *length, char *why, size_t why_size) {
-  *length = 0;
-  for (;;) {
-    const ssize_t got = read(file, text + *length, FILE_BYTES + 1 - *length);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      snprintf(why, why_size, "%.300s can't be read: %s", path, strerror(errno));
-      return false;
-    }
-    *length += (size_t)got;
-    if (*length > FILE_BYTES) {
-      snprintf(why, why_size, "%.300s is not a device file: it is longer than %d bytes", path, FILE_BYTES);
-      return false;
-    }
-    if (got == 0) return true;
-  }
+/* What a file holds, but no more than one byte too many. */
+typedef struct contents {
+  char *text; /* FILE_BYTES + 2 */
+  size_t length;
+} contents;
+
+static bool take_contents(void *context, const char *bytes, size_t length) {
+  contents *c = context;
+  const size_t room = FILE_BYTES + 1 - c->length, taken = length < room ? length : room;
+  memcpy(c->text + c->length, bytes, taken);
+  c->length += taken;
+  return c->length <= FILE_BYTES;
 }
 
-/* All of reading, without touching the thread's last error. */
-static bool load(reader *r, const char *path) {
-  *r = (reader){.path = path, .result = CUTT_INVALID_PARAMETER};
-  int file = -1;
-  const char *failed = cutt_file_try(path, &file);
+static bool read_all(reader *r, const char *path, contents *c) {
+  const char *failed = cutt_file_try(path, take_contents, c);
   if (failed) {
     snprintf(r->why, sizeof r->why, "the device file \"%.300s\" %s%s%s", path, failed, errno ? ": " : "",
              errno ? strerror(errno) : "");
     return false;
   }
-  size_t length = 0;
-  char *text = malloc(FILE_BYTES + 2);
-  bool good = text != NULL;
-  if (!text) {
+  if (c->length <= FILE_BYTES) return true;
+  snprintf(r->why, sizeof r->why, "%.300s is not a device file: it is longer than %d bytes", path, FILE_BYTES);
+  return false;
+}
+
+/* All of reading, without touching the thread's last error. */
+static bool load(reader *r, const char *path) {
+  *r = (reader){.path = path, .result = CUTT_INVALID_PARAMETER};
+  contents c = {.text = malloc(FILE_BYTES + 2)};
+  bool good = c.text != NULL;
+  if (!good) {
     r->result = CUTT_INTERNAL_ERROR;
     snprintf(r->why, sizeof r->why, "out of memory: %d bytes for a device file", FILE_BYTES + 2);
   } else {
-    good = read_all(path, file, text, &length, r->why, sizeof r->why) && parse(r, path, text, length);
+    good = read_all(r, path, &c) && parse(r, path, c.text, c.length);
   }
-  free(text);
-  close(file);
+  free(c.text);
   return good;
 }
 
@@ -406,32 +405,61 @@ bool cutt_device_file_path(const char *key, char *path, size_t size) {
   return length > 0 && (size_t)length < size;
 }
 
-/* The file to look at for a device, or none. *asked: the user named it. */
-static bool find_file(const char *key, char *path, size_t size, bool *asked) {
+/* CUTT_CALIBRATION, or NULL. Empty is not set, as with the library's other variables. */
+static const char *named_file(void) {
   const char *named = getenv("CUTT_CALIBRATION");
-  *asked = named && *named;
-  if (!*asked) return cutt_device_file_path(key, path, size) && access(path, F_OK) == 0;
-  if (!strcmp(named, "0")) return false;
-  const int length = snprintf(path, size, "%s", named);
-  if (length > 0 && (size_t)length < size) return true;
-  cutt_log(CUTT_LOG_WARN, "CUTT_CALIBRATION is longer than a path and is not used");
-  return false;
+  return named && *named ? named : NULL;
 }
 
-void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
-  char path[CUTT_PATH_BYTES];
-  bool asked = false;
-  if (!find_file(key, path, sizeof path, &asked)) return;
+/* The file to look at for a device, or none. */
+static bool find_file(const char *key, char *path, size_t size) {
+  const char *named = named_file();
+  if (!named) return cutt_device_file_path(key, path, size) && access(path, F_OK) == 0;
+  if (!strcmp(named, "0")) return false;
+  snprintf(path, size, "%s", named); /* one that is cut will not be there */
+  return true;
+}
+
+/* Words why a file is not used. The text lives as long as the target, which is never freed. */
+static void leave(cutt_target *target, bool refused, const char *why) {
+  static const char no_memory[] = "out of memory: why a device file is not used";
+  cutt_log(CUTT_LOG_WARN, "no calibration is used: %s", why);
+  char *kept = malloc(strlen(why) + 1);
+  if (kept) memcpy(kept, why, strlen(why) + 1);
+  target->unused = kept ? kept : no_memory;
+  target->refused = refused;
+}
+
+static void leave_bad(cutt_target *target, const reader *r) {
+  char why[2 * WHY_BYTES];
+  const char *named = named_file();
+  if (!named) {
+    leave(target, false, r->why);
+    return;
+  }
+  snprintf(why, sizeof why,
+           "CUTT_CALIBRATION is '%.300s'; it must be the path of a device file that can be read, or 0 for none: %s",
+           named, r->why);
+  leave(target, true, why);
+}
+
+/* Takes what the file at path says. */
+static void overlay_from(const char *path, const cutt_schema *schema, const char *key, cutt_target *target) {
   reader r;
   if (!load(&r, path)) {
-    cutt_log(CUTT_LOG_WARN, "no calibration is used: %s", r.why);
+    leave_bad(target, &r);
     return;
   }
   const bool other_backend = strcmp(r.backend->schema->backend, schema->backend) != 0;
   if (other_backend || strcmp(r.key, key) != 0) {
+    char why[WHY_BYTES];
+    snprintf(why, sizeof why, "%.300s is of %s, and this device is %s", path, r.key, key);
     /* One file is named for all backends, and it is one's only. */
-    cutt_log(asked && other_backend ? CUTT_LOG_DEBUG : CUTT_LOG_WARN,
-             "the calibration in %s is not used: it is of %s, and this device is %s", path, r.key, key);
+    if (named_file() && other_backend) {
+      cutt_log(CUTT_LOG_DEBUG, "no calibration is used: %s", why);
+    } else {
+      leave(target, false, why);
+    }
     free(r.target);
     return;
   }
@@ -442,6 +470,20 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
   target->value = r.target->value;
   target->source = r.target->source;
   cutt_log(CUTT_LOG_INFO, "calibration of %s: %s", key, path);
+}
+
+void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {
+  char *path = malloc(CUTT_PATH_BYTES);
+  if (!path) {
+    cutt_log(CUTT_LOG_WARN, "no calibration is looked for: out of memory, %d bytes for its path", CUTT_PATH_BYTES);
+  } else if (find_file(key, path, CUTT_PATH_BYTES)) {
+    overlay_from(path, schema, key, target);
+  }
+  free(path);
+}
+
+cuttResult cutt_device_file_check(const cutt_target *target) {
+  return target->refused ? cutt_error(CUTT_INVALID_PARAMETER, "%s", target->unused) : CUTT_SUCCESS;
 }
 
 /* ------------------------------------------------------------------------------------------------- a described device */

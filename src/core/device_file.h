@@ -11,7 +11,7 @@ enum { CUTT_DEVICE_KEY_BYTES = 128, CUTT_PATH_BYTES = 4096 };
  * path, the line and what is wrong with it; CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key);
 
-/* Writes one: to a temporary file beside path, which then takes its name. comment: lines that begin with "# ", or NULL.
+/* Writes one, as cutt_file_replace does. comment: lines that begin with "# ", or NULL.
  * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_write(const char *path, const cutt_schema *schema, const char *key,
                                   const cutt_target *target, const char *comment);
@@ -24,9 +24,12 @@ double cutt_fact_value(const cutt_fact *fact, const cutt_target *target);
 bool cutt_device_file_path(const char *key, char *path, size_t size);
 
 /* Takes what a calibration has found, if there is one for this device: all of *target (schema->bytes) but its name is
- * replaced by what the file says. What is wrong with a file goes to the log, and *target stays as it was. The values live
- * as long as the process. Called once for a device, when it is first planned for. */
+ * replaced by what the file says. What is wrong with a file goes to the log and to target->unused, and *target stays as it
+ * was. The values live as long as the process. Called once for a device, when it is first planned for. */
 void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target);
+
+/* May it be planned for? Not when CUTT_CALIBRATION names a file that can't be used. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_device_file_check(const cutt_target *target);
 
 /* The device of this name or file (options->device). *own: to be freed, when it was read, else NULL.
  * Errors: CUTT_INVALID_PARAMETER. */

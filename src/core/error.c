@@ -5,6 +5,7 @@
  * and nothing has to be remembered between calls. */
 #include "core/error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,35 +26,47 @@ static cutt_log_level asked_level(void) {
   return CUTT_LOG_NONE;
 }
 
-/* One call of fputs per line, so that the lines of several threads don't mix. */
-static void print_line(cutt_log_level level, const char *message) {
+/* One call of fputs per line, so that the lines of several threads don't mix. A thread is not cancelled in it: whoever
+ * has something to say may hold a lock or a file. Not to be inlined: its buffer would then take room on the stack where nothing
+ * is logged. */
+__attribute__((noinline)) static void print_line(cutt_log_level level, const char *message) {
   char line[TEXT_BYTES + 32];
+  int before = PTHREAD_CANCEL_ENABLE;
   snprintf(line, sizeof line, "cutt: %s: %s\n", level_name[level], message);
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
   fputs(line, stderr);
+  pthread_setcancelstate(before, NULL);
 }
 
-void cutt_log(cutt_log_level level, const char *format, ...) {
+void cutt_log_list(cutt_log_level level, const char *format, va_list arguments) {
   if (level <= CUTT_LOG_NONE || level > asked_level()) return;
   char message[TEXT_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
-  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started */
   vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
   print_line(level, message);
 }
 
-cuttResult cutt_error(cuttResult code, const char *format, ...) {
-  /* By way of a second buffer, because the arguments may include the last error itself. */
-  char message[TEXT_BYTES];
+void cutt_log(cutt_log_level level, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was started */
-  vsnprintf(message, sizeof message, format, arguments);
+  cutt_log_list(level, format, arguments);
   va_end(arguments);
+}
+
+cuttResult cutt_error_list(cuttResult code, const char *format, va_list arguments) {
+  /* By way of a second buffer, because the arguments may include the last error itself. */
+  char message[TEXT_BYTES];
+  vsnprintf(message, sizeof message, format, arguments);
   memcpy(last_error, message, strlen(message) + 1);
   const cutt_log_level level = code == CUTT_SUCCESS ? CUTT_LOG_WARN : CUTT_LOG_ERROR;
   if (level <= asked_level()) print_line(level, message);
+  return code;
+}
+
+cuttResult cutt_error(cuttResult code, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  cutt_error_list(code, format, arguments);
+  va_end(arguments);
   return code;
 }
 

@@ -4,11 +4,15 @@
 #ifndef CUTT_CORE_ERROR_H
 #define CUTT_CORE_ERROR_H
 
+#include <stdarg.h>
+
 #include "cutt.h"
 
 /* Words the calling thread's last error and returns code, so that a check is one line:
  *   if (rank < 0) return cutt_error(CUTT_INVALID_PARAMETER, "rank is %d; it must be 0 to %d", rank, CUTT_MAX_RANK); */
 cuttResult cutt_error(cuttResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+cuttResult cutt_error_list(cuttResult code, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 
 typedef enum cutt_log_level {
   CUTT_LOG_NONE,
@@ -20,5 +24,6 @@ typedef enum cutt_log_level {
 
 /* One line "cutt: LEVEL: ..." on stderr when CUTT_LOG (error, warn, info, debug) is at least that level. */
 void cutt_log(cutt_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void cutt_log_list(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 
 #endif

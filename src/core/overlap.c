@@ -9,6 +9,7 @@
  * within NODE_LIMIT steps. What is not decided by then is refused: a wrong yes would let two threads write one
  * element. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -91,11 +92,18 @@ static void open_level(level *l, const sorted_mode *mode, int64_t below, int64_t
 
 typedef enum verdict { APART, OVERLAPPING, UNDECIDED } verdict;
 
-/* modes: ascending strides. d: receives the difference that was found, in the order of modes. */
-static verdict search(int rank, const sorted_mode *modes, int64_t *d) {
-  int64_t below[CUTT_MAX_RANK], below_gcd[CUTT_MAX_RANK]; /* no sum overflows: the span in bytes is an int64 */
+/* What a search takes: more than a small stack should give to tensors that few people have. */
+typedef struct search_room {
   level levels[CUTT_MAX_RANK];
+  int64_t below[CUTT_MAX_RANK], below_gcd[CUTT_MAX_RANK]; /* no sum overflows: the span in bytes is an int64 */
   bool zero_above[CUTT_MAX_RANK];
+} search_room;
+
+/* modes: ascending strides. When they overlap, the levels' d are the difference that was found, in the order of modes. */
+static verdict search(int rank, const sorted_mode *modes, search_room *room) {
+  int64_t *below = room->below, *below_gcd = room->below_gcd;
+  level *levels = room->levels;
+  bool *zero_above = room->zero_above;
   for (int i = 0; i < rank; ++i) {
     below[i] = i ? below[i - 1] + modes[i - 1].reach * modes[i - 1].stride : 0;
     below_gcd[i] = i ? gcd(below_gcd[i - 1], modes[i - 1].stride) : 0;
@@ -117,7 +125,6 @@ static verdict search(int rank, const sorted_mode *modes, int64_t *d) {
     const bool zero = zero_above[at] && l->d == 0;
     if (at == 0) {
       if (zero || sum != 0) continue;
-      for (int i = 0; i < rank; ++i) d[i] = levels[i].d;
       return OVERLAPPING;
     }
     --at;
@@ -126,13 +133,14 @@ static verdict search(int rank, const sorted_mode *modes, int64_t *d) {
   }
 }
 
-static cuttResult refuse(int rank, const sorted_mode *modes, const int64_t *d, const char *name) {
+static cuttResult refuse(int rank, const sorted_mode *modes, const search_room *room, const char *name) {
   char buffer[640];
   cutt_text text = cutt_text_start(buffer, sizeof buffer);
   for (int i = 0; i < rank; ++i) {
-    if (!d[i]) continue;
+    const int64_t d = room->levels[i].d;
+    if (!d) continue;
     cutt_text_add(&text, "%s%+" PRId64 " in mode %d (extent %" PRId64 ", stride %s%" PRId64 ")",
-                  text.length ? ", " : "", modes[i].negative ? -d[i] : d[i], modes[i].index, modes[i].reach + 1,
+                  text.length ? ", " : "", modes[i].negative ? -d : d, modes[i].index, modes[i].reach + 1,
                   modes[i].negative ? "-" : "", modes[i].stride);
   }
   return cutt_error(CUTT_INVALID_PARAMETER, "%s make elements of that tensor overlap: a step of %s ends where it began",
@@ -163,15 +171,12 @@ cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *st
   }
   if (!crossed) return CUTT_SUCCESS;
 
-  int64_t d[CUTT_MAX_RANK];
-  switch (search(count, modes, d)) {
-    case APART:
-      return CUTT_SUCCESS;
-    case OVERLAPPING:
-      return refuse(count, modes, d, name);
-    case UNDECIDED:
-      break;
-  }
+  search_room *room = malloc(sizeof *room);
+  if (!room) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to check %s", sizeof *room, name);
+  const verdict found = search(count, modes, room);
+  const cuttResult result = found == OVERLAPPING ? refuse(count, modes, room, name) : CUTT_SUCCESS;
+  free(room);
+  if (found != UNDECIDED) return result;
   const sorted_mode *small = &modes[crossed - 1], *large = &modes[crossed];
   return cutt_error(
       CUTT_INVALID_PARAMETER,

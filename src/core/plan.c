@@ -152,10 +152,12 @@ static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *
     if (result) return result;
     plan->isa = plan->target->name;
   } else {
-    const cuttResult result = cutt_backend_select(options->backend, "options->backend", &plan->backend);
+    cuttResult result = cutt_backend_select(options->backend, "options->backend", &plan->backend);
     if (result) return result;
     plan->target = plan->backend->target();
     plan->isa = plan->backend->isa();
+    result = cutt_device_file_check(plan->target);
+    if (result) return result;
   }
   plan->model = options->model == CUTT_MODEL_PAPER ? CUTT_MODEL_IS_PAPER : CUTT_MODEL_IS_OWN;
   if (plan->model == CUTT_MODEL_IS_OWN || plan->backend->paper_seconds) return CUTT_SUCCESS;

@@ -6,7 +6,9 @@ const cutt_private CUTT_PRIVATE = {
     CUTT_PRIVATE_FUNCTIONS(ENTRY)
 #undef ENTRY
         .cutt_cuda_leave = cutt_cuda_leave,
-    .error = cutt_error,
-    .log = cutt_log,
+    .cutt_team_run = cutt_team_run,
+    .cutt_scratch_give = cutt_scratch_give,
+    .error = cutt_error_list,
+    .log = cutt_log_list,
     .cuda_failed = cutt_cuda_failed,
 };

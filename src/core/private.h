@@ -14,6 +14,8 @@
 #include "core/problem.h"
 #include "cuda/pointer.h"
 #include "cuda/state.h"
+#include "runtime/host/scratch.h"
+#include "runtime/host/team.h"
 
 /* X(type, name, parameters, arguments). */
 #define CUTT_PRIVATE_FUNCTIONS(X)                                                                                      \
@@ -30,6 +32,8 @@
     (backend, memory, name))                                                                                           \
   X(cuttResult, cutt_describe_check, (const char *buffer, size_t size), (buffer, size))                                \
   X(double, cutt_fact_value, (const cutt_fact *fact, const cutt_target *target), (fact, target))                       \
+  X(int, cutt_team_default, (void), ())                                                                                \
+  X(void *, cutt_scratch_take, (void), ())                                                                             \
   X(double, cutt_clock, (void), ())                                                                                    \
   X(bool, cutt_cuda_forbidden, (const char **why), (why))                                                              \
   X(const cutt_cu *, cutt_cuda_driver, (const char **why), (why))                                                      \
@@ -45,9 +49,11 @@
 typedef struct cutt_private {
   CUTT_PRIVATE_FUNCTIONS(CUTT_PRIVATE_MEMBER)
   void (*cutt_cuda_leave)(const cutt_cuda_scope *scope);
-  /* Those with arguments of any number, given their text. */
-  cuttResult (*error)(cuttResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-  void (*log)(cutt_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+  void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
+  void (*cutt_scratch_give)(void *block);
+  /* Those with arguments of any number, given a list of them, or their text. */
+  cuttResult (*error)(cuttResult code, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+  void (*log)(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
   cuttResult (*cuda_failed)(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...)
       __attribute__((format(printf, 3, 4)));
 } cutt_private;

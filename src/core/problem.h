@@ -31,12 +31,14 @@ enum { CUTT_LARGEST_STRUCT = 4096 };
  * Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const void *callers, const char *name);
 
-/* Validates all of a problem. Errors: CUTT_INVALID_PARAMETER, with the text naming the field. No allocation. */
+/* Validates all of a problem. Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR, of the
+ * overlap check. */
 cuttResult cutt_problem_check(const cuttProblem_t *callers, cutt_problem *checked);
 
 /* Checks that no two elements of a tensor share an address. extent and stride are by the modes of that tensor; extents of
  * 1 and 0 are passed over. Exact where the search ends within its limit; refuses what it can't decide. name: what the caller
- * calls the strides, "out_strides". Errors: CUTT_INVALID_PARAMETER, with the text naming the strides and the modes. */
+ * calls the strides, "out_strides". Errors: CUTT_INVALID_PARAMETER, with the text naming the strides and the modes;
+ * CUTT_INTERNAL_ERROR: no memory for the search, which tensors that are not nested need. */
 cuttResult cutt_overlap_check(int rank, const int64_t *extent, const int64_t *stride, const char *name);
 
 #endif

@@ -96,7 +96,8 @@ static int64_t scale_kind(const cutt_scale *scale) {
   return scale->active ? (int64_t)scale->type * 4 + scale->conjugate * 2 + scale->reads_out : 0;
 }
 
-static void build_key(const cutt_backend *backend, const cutt_canonical *canonical, int threads, char *key) {
+void cutt_wisdom_key(const cutt_backend *backend, const cutt_canonical *canonical, int threads,
+                     char key[CUTT_WISDOM_KEY_BYTES]) {
   char *end = cutt_wisdom_number(key, cuttVersion());
   *end++ = ' ';
   cutt_wisdom_device(backend, end);
@@ -187,10 +188,7 @@ cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const char *key, const cutt_cand
   return result;
 }
 
-bool cutt_wisdom_find(cuttWisdom_t wisdom, const cutt_backend *backend, const cutt_canonical *canonical, int threads,
-                      cutt_candidate *candidate, double *seconds) {
-  char key[CUTT_WISDOM_KEY_BYTES];
-  build_key(backend, canonical, threads, key);
+bool cutt_wisdom_find(cuttWisdom_t wisdom, const char *key, cutt_candidate *candidate, double *seconds) {
   const uint64_t hash = cutt_wisdom_hash(key, strlen(key));
   bool found = false;
   pthread_mutex_lock(&wisdom->lock);
@@ -208,10 +206,7 @@ bool cutt_wisdom_find(cuttWisdom_t wisdom, const cutt_backend *backend, const cu
   return found;
 }
 
-cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const cutt_backend *backend, const cutt_canonical *canonical,
-                           int threads, const cutt_candidate *candidate, double seconds) {
-  char key[CUTT_WISDOM_KEY_BYTES];
-  build_key(backend, canonical, threads, key);
+cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, double seconds) {
   /* 1e6 seconds are more than anyone waits for, and far from the largest number. */
   const double bounded = seconds < 0 ? 0 : seconds > 1e6 ? 1e6 : seconds;
   return cutt_wisdom_put(wisdom, key, candidate, (int64_t)(bounded * 1e12), true);

@@ -7,19 +7,21 @@
 /* Is this a wisdom object, and alive, as far as can be seen? */
 bool cutt_wisdom_alive(const struct cuttWisdom *wisdom);
 
-/* Looks a problem up. threads: the most that any candidate of the problem would use. On true, *candidate (predicted
- * seconds 0; not yet accepted by the backend) and *seconds are set. Takes the object's lock; allocates nothing. */
-bool cutt_wisdom_find(cuttWisdom_t wisdom, const cutt_backend *backend, const cutt_canonical *canonical, int threads,
-                      cutt_candidate *candidate, double *seconds);
-
-/* Adds a measured choice; one that is there for the same problem is replaced. Errors: CUTT_INTERNAL_ERROR. */
-cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const cutt_backend *backend, const cutt_canonical *canonical,
-                           int threads, const cutt_candidate *candidate, double seconds);
-
-/* ------------------------------------------------------------------ between wisdom.c (the store) and wisdom_file.c */
-
 /* The key of an entry is a line of words (see wisdom_file.c); these bound it, final 0 included. */
 enum { CUTT_WISDOM_DEVICE_BYTES = 128, CUTT_WISDOM_KEY_BYTES = 4608 };
+
+/* The key of a problem on this machine. threads: the most that any candidate of the problem would use. */
+void cutt_wisdom_key(const cutt_backend *backend, const cutt_canonical *canonical, int threads,
+                     char key[CUTT_WISDOM_KEY_BYTES]);
+
+/* Looks a problem up. On true, *candidate (predicted seconds 0; not yet accepted by the backend) and *seconds are set.
+ * Takes the object's lock; allocates nothing. */
+bool cutt_wisdom_find(cuttWisdom_t wisdom, const char *key, cutt_candidate *candidate, double *seconds);
+
+/* Adds a measured choice; one that is there for the same problem is replaced. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, double seconds);
+
+/* ------------------------------------------------------------------ between wisdom.c (the store) and wisdom_file.c */
 
 typedef struct cutt_wisdom_entry {
   uint64_t hash; /* of key */

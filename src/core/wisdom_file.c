@@ -17,13 +17,11 @@
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/error.h"
 #include "core/file.h"
@@ -48,6 +46,10 @@ typedef struct reader {
   int devices;
   size_t line, used, ignored; /* line: number of the current one, from 1 */
   bool other_format;          /* by the header: every line is passed over */
+  char text[LINE_BYTES + 2];  /* of the current line; a '\r' and the final 0 beside it */
+  size_t length;
+  bool too_long; /* it is passed over to its end without being kept */
+  cuttResult result;
 } reader;
 
 __attribute__((format(printf, 2, 3))) static void ignore(reader *r, const char *why, ...) {
@@ -197,52 +199,42 @@ static void take_header(reader *r, const char *name) {
   r->ignored = 0;
 }
 
-static cuttResult take_line(reader *r, char *line, size_t length, bool too_long) {
+static cuttResult take_line(reader *r) {
+  char *line = r->text;
   ++r->line;
-  if (length && line[length - 1] == '\r') --length; /* an editor of another system */
-  line[length] = 0;
-  if (r->line == 1 && !too_long && !strncmp(line, header, sizeof header - 1)) {
+  if (r->length && line[r->length - 1] == '\r') --r->length; /* an editor of another system */
+  line[r->length] = 0;
+  if (r->line == 1 && !r->too_long && !strncmp(line, header, sizeof header - 1)) {
     take_header(r, line + sizeof header - 1);
     return CUTT_SUCCESS;
   }
-  if (!too_long && (length == 0 || line[0] == '#')) return CUTT_SUCCESS;
+  if (!r->too_long && (r->length == 0 || line[0] == '#')) return CUTT_SUCCESS;
   if (r->other_format) {
     ++r->ignored;
     return CUTT_SUCCESS;
   }
-  if (too_long) {
+  if (r->too_long) {
     ignore(r, "it is longer than any entry");
     return CUTT_SUCCESS;
   }
-  return take_entry(r, line, length);
+  return take_entry(r, line, r->length);
 }
 
-/* Cuts a file into lines. A line that is too long is passed over to its end without being kept. */
-static cuttResult read_lines(reader *r, int file) {
-  char chunk[16384], line[LINE_BYTES + 2]; /* a '\r' and the final 0 beside the line */
-  size_t length = 0;
-  bool too_long = false;
-  for (;;) {
-    const ssize_t got = read(file, chunk, sizeof chunk);
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return cutt_error(CUTT_INVALID_PARAMETER, "path is \"%s\", which can't be read: %s", r->path, strerror(errno));
-    }
-    if (got == 0) break;
-    for (ssize_t i = 0; i < got; ++i) {
-      if (chunk[i] == '\n') {
-        const cuttResult result = take_line(r, line, length, too_long);
-        if (result) return result;
-        length = 0;
-        too_long = false;
-      } else if (length <= LINE_BYTES) {
-        line[length++] = chunk[i];
-      } else {
-        too_long = true;
-      }
+/* Cuts a file into lines. */
+static bool take_bytes(void *context, const char *bytes, size_t count) {
+  reader *r = context;
+  for (size_t i = 0; i < count && !r->result; ++i) {
+    if (bytes[i] == '\n') {
+      r->result = take_line(r);
+      r->length = 0;
+      r->too_long = false;
+    } else if (r->length <= LINE_BYTES) {
+      r->text[r->length++] = bytes[i];
+    } else {
+      r->too_long = true;
     }
   }
-  return length ? take_line(r, line, length, too_long) : CUTT_SUCCESS;
+  return !r->result;
 }
 
 static cuttResult check_arguments(cuttWisdom_t wisdom, const char *path) {
@@ -261,19 +253,21 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
   if (ignored) *ignored = 0;
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  int file = -1;
-  result = cutt_file_open("path", path, &file);
-  if (result) return result;
-  reader r = {.wisdom = wisdom, .path = path};
-  for (const cutt_backend *const *b = cutt_backends; *b && r.devices < DEVICES; ++b) {
+  reader *r = calloc(1, sizeof *r);
+  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to read wisdom", sizeof *r);
+  r->wisdom = wisdom;
+  r->path = path;
+  for (const cutt_backend *const *b = cutt_backends; *b && r->devices < DEVICES; ++b) {
     const char *why = NULL;
-    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r.device[r.devices++]);
+    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
   }
-  result = read_lines(&r, file);
-  if (used) *used = r.used;
-  if (ignored) *ignored = r.ignored;
-  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r.used, r.ignored, path);
-  close(file);
+  result = cutt_file_read("path", path, take_bytes, r);
+  if (!result) result = r->result;
+  if (!result && r->length) result = take_line(r); /* the last one has no end */
+  if (used) *used = r->used;
+  if (ignored) *ignored = r->ignored;
+  cutt_log(CUTT_LOG_INFO, "wisdom: %zu entries used and %zu passed over in %s", r->used, r->ignored, path);
+  free(r);
   return result;
 }
 

@@ -62,9 +62,9 @@ cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*p
                                    void *data) {
   cutt_cpu_machine *m = (cutt_cpu_machine *)(void *)target;
   void *from = NULL, *to = NULL;
-  cuttResult result = cutt_cpu_scratch_create(LARGE, &from);
+  cuttResult result = cutt_cpu_scratch_create(LARGE, 1, &from);
   if (result) return result;
-  result = cutt_cpu_scratch_create(LARGE, &to);
+  result = cutt_cpu_scratch_create(LARGE, 1, &to);
   if (result) {
     cutt_cpu_scratch_release(from);
     return result;

@@ -13,6 +13,7 @@
 #include "cpu/machine.h"
 #include "cpu/memory.h"
 #include "cpu/prepared.h"
+#include "runtime/host/team.h"
 
 static bool probe(const char **why) {
   cutt_cpu_isa_kernels(why);
@@ -27,7 +28,7 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   const cutt_cpu_machine *m = cutt_cpu_machine_get();
   const cutt_cpu_kernels *used = cutt_cpu_isa_kernels(NULL);
   const char *name = m->base.name;
-  const int threads = cutt_cpu_max_threads();
+  const int threads = cutt_team_default();
   if (format == CUTT_JSON) {
     cutt_text_add(text, "\"name\": ");
     cutt_text_add_json(text, name);

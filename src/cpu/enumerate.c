@@ -9,6 +9,7 @@
 #include "cpu/enumerate.h"
 #include "cpu/isa.h"
 #include "cpu/windows.h"
+#include "runtime/host/team.h"
 
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, when there is a choice */
@@ -194,7 +195,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
                        cutt_candidate *list, int max) {
   (void)model; /* it has its own only */
   const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
-  const int used = threads_for(c, threads > 0 ? threads : cutt_cpu_max_threads());
+  const int used = threads_for(c, threads > 0 ? threads : cutt_team_default());
   const int64_t w = c->elem_bytes;
   const bool unit = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
   const bool stream = unit && !c->scale.reads_out && c->volume * w > machine->stream_bytes;

@@ -13,12 +13,17 @@
  * segment) to the next tile of the sequence, which continues the run. Only where an item's sequence starts and ends are
  * lines written in part, through the caches, since another item owns their other bytes.
  *
- * All scratch is on the stack (see tile.h for its bounds): nothing is allocated or locked here. */
+ * What it stages and carries is on the stack where it is little, and else in a block of scratch (scratch.h): nothing is
+ * allocated or locked here. */
 #include <stdalign.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "core/error.h"
 #include "cpu/prepared.h"
 #include "cpu/windows.h"
+#include "runtime/host/scratch.h"
+#include "runtime/host/team.h"
 
 enum { LINE = CUTT_CPU_LINE };
 
@@ -39,11 +44,19 @@ typedef struct tile_at {
   bool first, last; /* of the item's part of the sequence */
 } tile_at;
 
+/* Both at a line's start. */
 typedef struct scratch {
-  alignas(LINE) char before[LINE]; /* what flush_stream may read ahead of the first staging place */
-  char stage[CUTT_CPU_STAGE_BYTES + LINE];
-  char carry[CUTT_CPU_CARRIES + 1][LINE]; /* of each segment, the last 64 bytes of its run so far */
+  char *stage;
+  char (*carry)[LINE]; /* of each segment, the last 64 bytes of its run so far */
 } scratch;
+
+/* Scratch of this much is on the stack. */
+enum { SMALL_SCRATCH = 4096 };
+
+/* The parts of a plan's scratch. flush_stream may read a line ahead of the first staging place. */
+static scratch parts_of(const cutt_cpu_plan *p, char *memory) {
+  return (scratch){memory + LINE, (char(*)[LINE])(memory + LINE + p->stage_bytes)};
+}
 
 /* ---------------------------------------------------------------------------------------------------------- flush */
 
@@ -393,27 +406,66 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   }
 }
 
-static void run_items(const job *j) {
-  const int64_t items = j->p->items, batches = j->p->batches;
-  if (batches == 1) {
-    scratch s;
-    run_some(j, 0, items, &s);
-    if (j->p->stream) j->p->kernels->fence();
+/* ----------------------------------------------------------------------------------------------------------- the threads */
+
+/* What a team shares: parts of the work that its members take one after the other. */
+typedef struct queue {
+  const job *j;
+  void (*run)(const job *j, int64_t part, int64_t parts, char *memory);
+  int64_t parts;
+  atomic_llong next;
+  char *callers; /* scratch of the calling thread; NULL: members have it on their stacks */
+} queue;
+
+static void take_parts(queue *q, char *memory) {
+  for (;;) {
+    const int64_t part = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
+    if (part >= q->parts) break;
+    q->run(q->j, part, q->parts, memory);
+  }
+  if (q->j->p->stream) q->j->p->kernels->fence();
+}
+
+static void run_alone(const queue *q, char *memory) {
+  q->run(q->j, 0, 1, memory);
+  if (q->j->p->stream) q->j->p->kernels->fence();
+}
+
+/* Not inlined, and so on the stack only while it is used: the other of the two, one call above, would be there as well. */
+__attribute__((noinline)) static void run_alone_on_stack(const queue *q) {
+  alignas(LINE) char small[SMALL_SCRATCH];
+  run_alone(q, small);
+}
+
+static void take_parts_on_stack(queue *q) {
+  alignas(LINE) char small[SMALL_SCRATCH];
+  take_parts(q, small);
+}
+
+/* A worker that finds no memory leaves its share to the others. */
+static void join_in(void *what, int me, int team) {
+  queue *q = what;
+  (void)team;
+  if (!q->callers) {
+    take_parts_on_stack(q);
     return;
   }
-#pragma omp parallel num_threads(j->p->threads)
-  {
-    scratch mine;
-#pragma omp for schedule(dynamic, 1)
-    for (int64_t i = 0; i < batches; i++) run_some(j, items * i / batches, items * (i + 1) / batches, &mine);
-    if (j->p->stream) j->p->kernels->fence();
-  }
+  char *memory = me ? cutt_scratch_take() : q->callers;
+  if (!memory) return;
+  take_parts(q, memory);
+  if (me) cutt_scratch_give(memory);
+}
+
+static void run_batch(const job *j, int64_t part, int64_t parts, char *memory) {
+  const int64_t items = j->p->items;
+  scratch s = parts_of(j->p, memory);
+  run_some(j, part ? items * part / parts : 0, part + 1 < parts ? items * (part + 1) / parts : items, &s);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- copy */
 
 /* Bytes [from, to) of a contiguous tensor. */
-static void copy_part(const job *j, int64_t from, int64_t to) {
+static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
   const cutt_cpu_plan *p = j->p;
   if (!p->scale.active) {
     if (p->stream) {
@@ -423,30 +475,26 @@ static void copy_part(const job *j, int64_t from, int64_t to) {
     }
     return;
   }
-  enum { PIECE = 16 * 1024 };
-  alignas(LINE) char stage[PIECE];
-  for (int64_t at = from; at < to; at += PIECE) {
-    const int64_t n = to - at < PIECE ? to - at : PIECE;
+  for (int64_t at = from; at < to; at += p->stage_bytes) {
+    const int64_t n = to - at < p->stage_bytes ? to - at : p->stage_bytes;
     memcpy(stage, j->in + at, (size_t)n);
     p->kernels->scale(stage, j->out + at, n / p->w * p->parts_per_element, &p->scale);
     memcpy(j->out + at, stage, (size_t)n);
   }
 }
 
-static void run_copy(const job *j) {
-  enum { GRAIN = 256 * 1024 };
-  const int64_t bytes = j->p->bytes, grains = (bytes + GRAIN - 1) / GRAIN;
-  if (j->p->threads == 1 || grains <= 1) {
-    copy_part(j, 0, bytes);
-    return;
-  }
-  /* One long piece per thread. */
-  const int64_t parts = j->p->threads < grains ? j->p->threads : grains;
-#pragma omp parallel for schedule(static) num_threads(j->p->threads)
-  for (int64_t i = 0; i < parts; i++) {
-    const int64_t to = i + 1 == parts ? bytes : grains * (i + 1) / parts * GRAIN;
-    copy_part(j, grains * i / parts * GRAIN, to);
-  }
+/* One long part for each thread, which begin at multiples of a grain. */
+enum { COPY_GRAIN = 256 * 1024 };
+
+static int64_t copy_parts(const cutt_cpu_plan *p) {
+  const int64_t grains = (p->bytes + COPY_GRAIN - 1) / COPY_GRAIN;
+  return grains < 1 ? 1 : p->threads < grains ? p->threads : grains;
+}
+
+static void run_copy(const job *j, int64_t part, int64_t parts, char *memory) {
+  const int64_t grains = (j->p->bytes + COPY_GRAIN - 1) / COPY_GRAIN;
+  copy_part(j, grains * part / parts * COPY_GRAIN,
+            part + 1 == parts ? j->p->bytes : grains * (part + 1) / parts * COPY_GRAIN, memory);
 }
 
 cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream) {
@@ -459,10 +507,19 @@ cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cud
            (const char *)in + p->in_high,
            p->direct};
   if (p->stream && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0) j.direct = false; /* shifts are by elements */
-  if (p->kernel == CUTT_CPU_COPY) {
-    run_copy(&j);
-  } else {
-    run_items(&j);
+  const bool copies = p->kernel == CUTT_CPU_COPY;
+  queue q = {.j = &j, .run = copies ? run_copy : run_batch, .parts = copies ? copy_parts(p) : p->batches};
+  if (p->scratch_bytes > SMALL_SCRATCH) {
+    q.callers = cutt_scratch_take();
+    if (!q.callers) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
   }
+  if (q.parts > 1) {
+    cutt_team_run(p->threads < q.parts ? p->threads : (int)q.parts, join_in, &q);
+  } else if (q.callers) {
+    run_alone(&q, q.callers);
+  } else {
+    run_alone_on_stack(&q);
+  }
+  if (q.callers) cutt_scratch_give(q.callers);
   return CUTT_SUCCESS;
 }

@@ -66,6 +66,7 @@ bool cutt_cpu_isa_usable(const cutt_cpu_kernels *kernels, const char **why) {
 
 const cutt_cpu_kernels *cutt_cpu_isa_kernels(const char **note) {
   const char *forced = getenv("CUTT_CPU_ISA"), *why = NULL;
+  if (forced != NULL && *forced == 0) forced = NULL;
   const cutt_cpu_kernels *best = cutt_cpu_isa_all[0];
   if (note != NULL) *note = NULL;
   for (int i = 0; cutt_cpu_isa_all[i] != NULL; i++) {

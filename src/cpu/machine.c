@@ -7,11 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "core/device_file.h"
+#include "core/file.h"
 #include "cpu/cost.h"
 #include "cpu/isa.h"
 
@@ -46,21 +43,32 @@ static int64_t cache_size(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
+/* The beginning of a file, as a string. */
+typedef struct beginning {
+  char text[4096];
+} beginning;
+
+static bool take_beginning(void *context, const char *bytes, size_t length) {
+  beginning *start = context;
+  snprintf(start->text, sizeof start->text, "%.*s", (int)length, bytes);
+  return false;
+}
+
 /* The processor's name as the system gives it; "unknown" if it does not say. */
 static void read_name(char *buffer, size_t size) {
+  beginning start = {""};
   snprintf(buffer, size, "unknown");
-  FILE *file = fopen("/proc/cpuinfo", "r");
-  if (file == NULL) return;
-  char line[256];
-  while (fgets(line, sizeof line, file) != NULL) {
+  if (cutt_file_try("/proc/cpuinfo", take_beginning, &start) != NULL) return;
+  for (char *line = start.text, *next; *line != 0; line = next) {
+    char *end = line + strcspn(line, "\n");
+    next = end + (*end != 0);
+    *end = 0;
     const char *colon = strchr(line, ':');
     if (colon == NULL || (strncmp(line, "model name", 10) != 0 && strncmp(line, "CPU part", 8) != 0)) continue;
     colon += 1 + strspn(colon + 1, " \t");
     snprintf(buffer, size, "%s", colon);
-    buffer[strcspn(buffer, "\n")] = 0;
-    break;
+    return;
   }
-  fclose(file);
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -97,12 +105,4 @@ const cutt_cpu_machine *cutt_cpu_machine_get(void) {
 void cutt_cpu_machine_key(char *buffer, size_t size) {
   cutt_cpu_machine_get();
   if (size > 0) snprintf(buffer, size, "%s", machine_key);
-}
-
-int cutt_cpu_max_threads(void) {
-#ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
 }

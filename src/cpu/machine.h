@@ -18,9 +18,6 @@ extern const cutt_schema cutt_cpu_schema;
 /* The machine at hand: caches' sizes from the system, and what a calibration found, if there is one. Asked once. */
 const cutt_cpu_machine *cutt_cpu_machine_get(void);
 
-/* Most threads to use by default: as OpenMP would take, OMP_NUM_THREADS, else the processors allowed. */
-int cutt_cpu_max_threads(void);
-
 /* The key of this machine, for wisdom and device files: at most size bytes. */
 void cutt_cpu_machine_key(char *buffer, size_t size);
 

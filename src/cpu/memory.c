@@ -4,6 +4,7 @@
 #endif
 #include "cpu/memory.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/plan.h"
+#include "runtime/host/team.h"
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
@@ -60,13 +62,30 @@ cuttResult cutt_cpu_time(const cutt_work *work, cudaStream_t stream, int count, 
   return CUTT_SUCCESS;
 }
 
-/* Distinct values, first touched by the threads of the caller's team. */
-cuttResult cutt_cpu_scratch_create(size_t bytes, void **memory) {
-  uint64_t *words = bytes > SIZE_MAX - sizeof *words ? NULL : allocate(bytes + sizeof *words);
-  *memory = words;
-  if (words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
-#pragma omp parallel for schedule(static)
-  for (size_t i = 0; i < bytes / sizeof *words + 1; i++) words[i] = i * 0x9e3779b97f4a7c15u;
+enum { FILL_PARTS = 64 };
+
+typedef struct fill {
+  uint64_t *words;
+  size_t count;
+  atomic_int next;
+} fill;
+
+static void fill_parts(void *what, int me, int team) {
+  fill *f = what;
+  (void)me, (void)team;
+  for (size_t part = 0; (part = (size_t)atomic_fetch_add(&f->next, 1)) < FILL_PARTS;) {
+    const size_t end = f->count / FILL_PARTS * (part + 1) + (part + 1 == FILL_PARTS ? f->count % FILL_PARTS : 0);
+    for (size_t i = f->count / FILL_PARTS * part; i < end; i++) f->words[i] = i * 0x9e3779b97f4a7c15u;
+  }
+}
+
+/* Distinct values, first touched by as many threads as will use them. */
+cuttResult cutt_cpu_scratch_create(size_t bytes, int threads, void **memory) {
+  fill f = {.words = bytes > SIZE_MAX - sizeof(uint64_t) ? NULL : allocate(bytes + sizeof(uint64_t)),
+            .count = bytes / sizeof(uint64_t) + 1};
+  *memory = f.words;
+  if (f.words == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure on", bytes);
+  cutt_team_run(threads > 0 ? threads : cutt_team_default(), fill_parts, &f);
   return CUTT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "cpu/isa.h"
 #include "cpu/windows.h"
+#include "runtime/host/scratch.h"
 
 /* Walks all positions of the modes that have a role (input order, or output order), first mode fastest, and writes for
  * each the sum of position * stride[mode] (bytes). Returns the largest sum. */
@@ -108,9 +109,22 @@ static void prepare_copy(const cutt_canonical *c, const cutt_candidate *candidat
   p->bytes = c->volume * c->elem_bytes;
   p->stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0;
   p->items = 1;
+  if (!p->scale.active) return;
+  enum { STAGE = 16 * 1024 };
+  p->stage_bytes = p->bytes < STAGE ? p->bytes : STAGE;
+  p->scratch_bytes = p->stage_bytes;
 }
 
-cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+/* What a thread stages: one run, or those of the columns that are staged at a time; with a line in front of the first place and
+ * one behind the last, which whole vectors may reach. What it carries: 64 bytes of each output run of a tile. */
+static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
+  const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside;
+  const int64_t carries = p->stream ? t->segments * (columns ? t->cols : 1) : 1;
+  p->stage_bytes = (columns ? t->staged_cols : 1) * p->stage_stride + CUTT_CPU_LINE;
+  p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + (carries + 1) * CUTT_CPU_LINE;
+}
+
+static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
   cutt_cpu_tile t;
   const char *why;
   *prepared = NULL;
@@ -218,6 +232,7 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   }
   /* A window's vector is stored whole, beyond the end of a run that is no multiple of it. */
   const bool overruns = t.kernel == CUTT_CPU_WINDOW && (t.rows * w % CUTT_CPU_LINE != 0 || t.split_k >= 0);
+  size_scratch(&t, p);
   p->direct = !overruns && !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
   p->ahead_bytes = ahead_run * w;
   if (walks) {
@@ -251,6 +266,13 @@ cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candi
   }
   share_out(p, t.run * t.segments * (t.x_inside ? 1 : t.cols) * w);
   return CUTT_SUCCESS;
+}
+
+cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+  /* Made here, so that executions find it. */
+  if (!cutt_scratch_reserve(1))
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for executions", CUTT_SCRATCH_BYTES);
+  return prepare(c, candidate, prepared);
 }
 
 void cutt_cpu_release(void *prepared) { free(prepared); }

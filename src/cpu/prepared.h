@@ -45,11 +45,13 @@ typedef struct cutt_cpu_plan {
   int64_t block_rows;  /* rows of a vector */
   int64_t ahead_bytes; /* bytes of an input run */
 
-  int64_t piece;        /* bytes */
-  int64_t step;         /* columns of a step */
-  int64_t step_staged;  /* of which the stage holds so many at a time */
-  int64_t stage_stride; /* bytes between the staging places of two segments */
-  int64_t out_unit;     /* bytes between the elements of an output run; w when it is contiguous */
+  int64_t piece;         /* bytes */
+  int64_t step;          /* columns of a step */
+  int64_t step_staged;   /* of which the stage holds so many at a time */
+  int64_t stage_stride;  /* bytes between the staging places of two segments */
+  int64_t stage_bytes;   /* of a thread's staging places: whole lines */
+  int64_t scratch_bytes; /* of all that a thread stages and carries */
+  int64_t out_unit;      /* bytes between the elements of an output run; w when it is contiguous */
 
   /* Which count does a split mode's last chunk cut short? */
   cutt_cpu_role role_m, role_k;

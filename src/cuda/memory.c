@@ -133,7 +133,10 @@ cuttResult cutt_cuda_time(const cutt_work *work, cudaStream_t stream, int count,
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-cuttResult cutt_cuda_scratch_create(size_t bytes, void **memory) { return cutt_cuda_memory_allocate(bytes, memory); }
+cuttResult cutt_cuda_scratch_create(size_t bytes, int threads, void **memory) {
+  (void)threads;
+  return cutt_cuda_memory_allocate(bytes, memory);
+}
 
 void cutt_cuda_scratch_release(void *memory) {
   if (cutt_cuda_memory_free(memory)) cutt_log(CUTT_LOG_WARN, "scratch was not freed: %s", cuttLastError());

@@ -307,8 +307,8 @@ static cuttResult take_memory(session *s) {
   if (bytes < least) bytes = least;
   s->bytes = (bytes + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
   if (s->bytes < (size_t)LEAST_WINDOWS * WINDOW_BYTES) s->bytes = (size_t)LEAST_WINDOWS * WINDOW_BYTES;
-  const cuttResult result = cutt_cuda_scratch_create(s->bytes, &s->from);
-  return result ? result : cutt_cuda_scratch_create(s->bytes, &s->to);
+  const cuttResult result = cutt_cuda_scratch_create(s->bytes, 1, &s->from);
+  return result ? result : cutt_cuda_scratch_create(s->bytes, 1, &s->to);
 }
 
 static cuttResult open_session(session *s) {

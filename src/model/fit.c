@@ -16,18 +16,11 @@
 enum { SWEEPS = 20000, STEPS = 12 };
 static const double precise = 1e-10; /* of a value, relative to its start: nobody needs more */
 
-/* sum = x' matrix x - 2 right' x + constant, in the scaled unknowns x. */
-typedef struct equations {
-  double matrix[CUTT_PARAMETERS][CUTT_PARAMETERS];
-  double right[CUTT_PARAMETERS];
-  double scale[CUTT_PARAMETERS];  /* value = scale * x */
-  double weight[CUTT_PARAMETERS]; /* of the observations that a parameter has a part in */
-} equations;
-
 static int usable(const cutt_observation *o) { return o->seconds > 0 && o->weight > 0; }
 
 /* What a parameter that starts from 0 is measured by: the value with which its term alone would be all of the time. */
-static void find_scales(const cutt_observation *list, int count, int parameters, const double *start, equations *e) {
+static void find_scales(const cutt_observation *list, int count, int parameters, const double *start,
+                        cutt_equations *e) {
   double squares[CUTT_PARAMETERS] = {0};
   for (int i = 0; i < count; ++i) {
     const cutt_observation *o = &list[i];
@@ -46,7 +39,7 @@ static void find_scales(const cutt_observation *list, int count, int parameters,
 
 /* At these values. */
 static void set_up(const cutt_observation *list, int count, int parameters, const double *start, const double *value,
-                   double pull, equations *e) {
+                   double pull, cutt_equations *e) {
   memset(e, 0, sizeof *e);
   find_scales(list, count, parameters, start, e);
   for (int i = 0; i < count; ++i) {
@@ -68,7 +61,7 @@ static void set_up(const cutt_observation *list, int count, int parameters, cons
   }
 }
 
-static void descend(const equations *e, int parameters, double *x) {
+static void descend(const cutt_equations *e, int parameters, double *x) {
   for (int sweep = 0; sweep < SWEEPS; ++sweep) {
     double largest = 0;
     for (int p = 0; p < parameters; ++p) {
@@ -86,19 +79,18 @@ static void descend(const equations *e, int parameters, double *x) {
 }
 
 double cutt_fit(const cutt_observation *list, int count, int parameters, const double *start, double pull,
-                double *value) {
-  equations e;
+                cutt_equations *e, double *value) {
   double now[CUTT_PARAMETERS];
   bool sums = true;
   for (int i = 0; i < count; ++i) sums = sums && list[i].price.memory + list[i].price.work == 0;
   for (int p = 0; p < parameters; ++p) now[p] = start[p];
   for (int step = 0; step < (sums ? 1 : STEPS); ++step) {
     double x[CUTT_PARAMETERS];
-    set_up(list, count, parameters, start, now, pull, &e);
-    for (int p = 0; p < parameters; ++p) x[p] = now[p] / e.scale[p];
-    descend(&e, parameters, x);
+    set_up(list, count, parameters, start, now, pull, e);
+    for (int p = 0; p < parameters; ++p) x[p] = now[p] / e->scale[p];
+    descend(e, parameters, x);
     for (int p = 0; p < parameters; ++p) {
-      if (e.weight[p] > 0) now[p] = sums ? x[p] * e.scale[p] : (now[p] + x[p] * e.scale[p]) / 2;
+      if (e->weight[p] > 0) now[p] = sums ? x[p] * e->scale[p] : (now[p] + x[p] * e->scale[p]) / 2;
     }
   }
   for (int p = 0; p < parameters; ++p) value[p] = now[p];

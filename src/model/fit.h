@@ -10,13 +10,21 @@ typedef struct cutt_observation {
   double weight;  /* of its relative error */
 } cutt_observation;
 
+/* What a fit works in: sum = x' matrix x - 2 right' x + constant, in the scaled unknowns x. Too large for small stacks. */
+typedef struct cutt_equations {
+  double matrix[CUTT_PARAMETERS][CUTT_PARAMETERS];
+  double right[CUTT_PARAMETERS];
+  double scale[CUTT_PARAMETERS];  /* value = scale * x */
+  double weight[CUTT_PARAMETERS]; /* of the observations that a parameter has a part in */
+} cutt_equations;
+
 /* Minimises  sum over observations of weight * (predicted / seconds - 1)^2  +  pull * sum over parameters of
  * (value / start - 1)^2 * (weight of the observations that the parameter has a part in)  with value >= 0: a term that
  * makes less than the root of pull of the time stays near its start. start: >= 0, where the search begins, and where what
  * the data does not determine stays. value receives the result and may be start. Observations whose seconds or weight are
- * not above 0 are passed over. Allocates nothing; returns the root of the weighted mean of squares of the relative
- * errors. */
+ * not above 0 are passed over. equations: memory to work in. Allocates nothing; returns the root of the weighted mean of
+ * squares of the relative errors. */
 double cutt_fit(const cutt_observation *list, int count, int parameters, const double *start, double pull,
-                double *value);
+                cutt_equations *equations, double *value);
 
 #endif

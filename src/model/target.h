@@ -16,6 +16,7 @@
 #define CUTT_MODEL_TARGET_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,8 @@ typedef struct cutt_target {
   char name[96];
   const double *value; /* of the model's parameters; NULL: the backend's own */
   const char *source;  /* the file that the values come from; NULL: the backend's own */
+  const char *unused;  /* why there is a file for it that they do not come from; NULL: there is none */
+  bool refused;        /* because of that: the user has asked for that file, so nothing is planned without */
 } cutt_target;
 
 /* The values that hold for the target: its own, or those built in. */

@@ -75,9 +75,12 @@ class Calibrate(Case):
         self.assertIn("CUTT_CALIBRATION", self.good(*QUICK, env=off).stderr)
 
     def test_damaged_file(self):
+        """One that is asked for and can't be used: no plan, and devices says why. Elsewhere it is passed over."""
         expected = self.good(*PLAN).stdout
         self.good(*QUICK, "--out", self.file)
         whole = read(self.file)
+        folders = environment(XDG_DATA_HOME=self.path("data"), CUTT_CALIBRATION=None)
+        default = json.loads(self.good(*QUICK, "--json", env=folders).stdout)["path"]
         for name, text, words in [("cut", whole[:-4], ["cut off"]), ("rubbish", b"rubbish\n", ["line 1"]),
                                   ("edited", whole.replace(b" ns\n", b" miles\n", 1), ["line", "miles"]),
                                   ("empty", b"", ["cut off"]), ("missing", None, ["No such file"])]:
@@ -85,12 +88,39 @@ class Calibrate(Case):
                 path = self.path(name)
                 if text is not None:
                     write(path, text)
-                result = self.good(*PLAN, env=environment(CUTT_CALIBRATION=path, CUTT_LOG="warn"))
-                for word in [path, *words]:
+                named = environment(CUTT_CALIBRATION=path)
+                self.bad(1, [f"CUTT_CALIBRATION is '{path}'", "0 for none", *words], *PLAN, env=named)
+                told = self.good("devices", env=named).stdout
+                for word in ["no plans", f"CUTT_CALIBRATION is '{path}'", *words]:
+                    self.assertIn(word, told)
+                cpu = json.loads(self.good("devices", "--json", env=named).stdout)["backends"][-1]
+                self.assertEqual((cpu["name"], cpu["source"]), ("cpu", None))
+                self.assertIn(path, cpu["source_unused"])
+                if text is None:
+                    continue
+                write(default, text)
+                result = self.good(*PLAN, env={**folders, "CUTT_LOG": "warn"})
+                for word in [default, *words]:
                     self.assertIn(word, result.stderr)
                 self.assertEqual(result.stdout.splitlines()[:-1], expected.splitlines()[:-1])  # the last is a time
-                quiet = self.good(*PLAN, env=environment(CUTT_CALIBRATION=path))
-                self.assertEqual(quiet.stderr, "")
+                self.assertEqual(self.good(*PLAN, env=folders).stderr, "")
+                self.assertIn(f"not used: {default}", self.good("devices", env=folders).stdout)
+        for unset in ["", "0"]:
+            self.good(*PLAN, env=environment(CUTT_CALIBRATION=unset))
+
+    def test_variable_that_names_the_file_to_come(self):
+        env = environment(CUTT_CALIBRATION=self.file)
+        self.bad(1, self.file, *PLAN, env=env)
+        self.good(*QUICK, "--out", self.file, env=env)
+        self.assertIn(self.file, self.good(*PLAN, env=env).stdout)
+
+    def test_another_device(self):
+        self.good(*QUICK, "--out", self.file)
+        other = read(self.file).replace(b"\nkey ", b"\nkey not-", 1)
+        write(self.file, other)
+        env = environment(CUTT_CALIBRATION=self.file)
+        self.assertIn("is of not-", self.good(*PLAN, env={**env, "CUTT_LOG": "warn"}).stderr)
+        self.assertIn("is of not-", self.good("devices", env=env).stdout)
 
     def test_refusals(self):
         self.bad(1, [self.path("none"), "calibration->path"], *QUICK, "--out", self.path("none/my.device"))
@@ -105,7 +135,7 @@ class Calibrate(Case):
         self.bad(2, ["abacus", "cuda"], "calibrate", "--backend", "abacus")
         self.bad(2, "extra", "calibrate", "extra")
         self.bad(2, "--outt", "calibrate", "--outt", "x")
-        self.bad(1, "cuda", "calibrate", "--backend", "cuda", "--out", self.path("x"))
+        self.bad(1, "CUDA", "calibrate", "--backend", "cuda", "--out", self.path("x"))
         self.assertIn("--seconds", self.good("calibrate", "--help").stdout)
         self.assertIn("calibrate", self.good("--help").stdout)
 

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import re
 import resource
 import shutil
 import signal
@@ -26,6 +27,8 @@ PROGRAM = os.environ.get("CUTT_PROGRAM", "")
 GPU_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "CUTT_CUDA"}
 os.environ["CUTT_CUDA"] = "0"
 TIMEOUT = 120  # seconds for any one run of the program
+# A library to preload: then the output has a name from the beginning, as on file systems without files that have none.
+NAMED = os.environ.get("CUTT_TEST_NAMED", "")
 
 
 def cutt(*arguments, **options):
@@ -90,6 +93,11 @@ class Case(unittest.TestCase):
 
     def temporaries(self):
         return [name for name in os.listdir(self.folder) if name.startswith(".")]
+
+    @staticmethod
+    def environments():
+        """Of runs whose output has no name until it is complete, where that can be, and of those where it has one."""
+        return [None] + ([dict(os.environ, LD_PRELOAD=NAMED)] if NAMED else [])
 
     def good(self, *arguments, **options):
         result = cutt(*arguments, **options)
@@ -313,6 +321,22 @@ class WrongUsage(Case):
             self.assertLessEqual(max(map(len, text.splitlines())), 120)
         self.assertRegex(self.good("--version").stdout, r"^cutt \d+\.\d+\.\d+ ")
 
+    def test_options_of_the_help(self):
+        """Each is taken with what the help gives it, and is in the manual."""
+        manual = read(os.path.join(os.path.dirname(__file__), "../../man/cutt.1")).decode("ascii")
+        for command in ["transpose", "contract", "plan", "bench", "bench contract", "calibrate", "devices"]:
+            command = command.split()
+            text = self.good(*command, "--help").stdout
+            listed = re.findall(r"^ +(?:-[a-z], )?--([a-z-]+)( [A-Z]\S*)?  ", text, re.MULTILINE)
+            self.assertIn("help", [name for name, _ in listed])
+            for name, value in listed:
+                with self.subTest(command=command, option=name):
+                    self.assertIn("\\-" + name, manual)
+                    if value:
+                        self.bad(2, ["'--%s' needs a value" % name], *command, "--" + name)
+                    else:
+                        self.bad(2, ["'--%s' takes no value" % name], *command, "--%s=yes" % name)
+
     def test_output_that_cannot_be_written(self):
         with open("/dev/full", "w", encoding="ascii") as full:
             result = cutt("--help", stdout=full)
@@ -498,8 +522,83 @@ class Output(Case):
     def test_permissions_follow_umask(self):
         for mask in [0o022, 0o077, 0o002]:
             with self.subTest(mask=mask):
-                self.good("transpose", self.input, self.output, "--force", preexec_fn=lambda m=mask: os.umask(m))
+                self.good("transpose", self.input, self.output, preexec_fn=lambda m=mask: os.umask(m))
                 self.assertEqual(stat.S_IMODE(os.stat(self.output).st_mode), 0o666 & ~mask)
+                os.unlink(self.output)
+
+    def test_permissions_of_the_replaced(self):
+        for environment in self.environments():
+            for mode in [0o600, 0o640, 0o666, 0o444]:
+                with self.subTest(mode=mode, environment=environment):
+                    write(self.output, b"old")
+                    os.chmod(self.output, mode)
+                    self.good("transpose", self.input, self.output, "--force", env=environment)
+                    self.check_output(self.array)
+                    self.assertEqual(stat.S_IMODE(os.stat(self.output).st_mode), mode)
+                    os.unlink(self.output)
+
+    def test_access_list_of_the_replaced(self):
+        entries = [(1, 6, 0xFFFFFFFF), (2, 4, 12345), (4, 0, 0xFFFFFFFF), (0x10, 4, 0xFFFFFFFF), (0x20, 0, 0xFFFFFFFF)]
+        value = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+        name = "system.posix_acl_access"
+        for environment in self.environments():
+            write(self.output, b"old")
+            try:
+                os.setxattr(self.output, name, value)
+            except OSError as error:
+                self.skipTest(f"the file system has no access lists: {error}")
+            mode = os.stat(self.output).st_mode
+            self.good("transpose", self.input, self.output, "--force", env=environment)
+            self.check_output(self.array)
+            self.assertEqual(os.getxattr(self.output, name), value)
+            self.assertEqual(os.stat(self.output).st_mode, mode)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give files to others")
+    def test_owner_of_the_replaced(self):
+        for environment in self.environments():
+            with self.subTest(environment=environment):
+                write(self.output, b"old")
+                os.chmod(self.output, 0o600)
+                try:
+                    os.chown(self.output, 12345, 23456)
+                except PermissionError:
+                    self.skipTest("this root can't give files to others")
+                self.good("transpose", self.input, self.output, "--force", env=environment)
+                self.check_output(self.array)
+                status = os.stat(self.output)
+                self.assertEqual((status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)), (12345, 23456, 0o600))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_owner_that_cannot_be_kept(self):
+        """Somebody else's file in a folder where everybody may write."""
+        def become():
+            os.setgid(12345)
+            os.setuid(12345)
+
+        os.chmod(self.folder, 0o777)
+        os.chmod(self.input, 0o644)
+        write(self.output, b"precious")
+        os.chmod(self.output, 0o666)
+        if subprocess.run([PROGRAM, "--version"], preexec_fn=become, check=False, capture_output=True).returncode:
+            self.skipTest("others can't run the program here")
+        for environment in self.environments():
+            self.bad(1, ["out.npy", "user 0", "group 0"], "transpose", self.input, self.output, "--force",
+                     preexec_fn=become, env=environment)
+            self.assertEqual(read(self.output), b"precious")
+
+    def test_file_that_cannot_change(self):
+        write(self.output, b"precious")
+        try:
+            done = subprocess.run(["chattr", "+i", self.output], capture_output=True, check=False).returncode == 0
+        except FileNotFoundError:
+            done = False
+        if not done:
+            self.skipTest("files can't be made immutable here")
+        try:
+            self.bad(1, ["out.npy", "not permitted"], "transpose", self.input, self.output, "--force")
+        finally:
+            subprocess.run(["chattr", "-i", self.output], check=True)
+        self.assertEqual(read(self.output), b"precious")
 
     def test_file_size_limit(self):
         write(self.output, b"precious")
@@ -543,26 +642,44 @@ class Output(Case):
 class Interrupted(Case):
     """What happens to the program's files when it, or they, are struck down in the middle."""
 
+    environment = None  # of the program
+
     def setUp(self):
         super().setUp()
-        shape = (4096, 8192)  # 128 MiB
+        self.shape = (4096, 8192)  # 128 MiB
         with open(self.input, "wb") as file:
-            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
-            file.truncate(file.tell() + 4 * shape[0] * shape[1])
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": self.shape})
+            file.truncate(file.tell() + 4 * self.shape[0] * self.shape[1])
+
+    def nameless(self):
+        """Has the file system files without a name?"""
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_WRONLY))
+        except OSError:
+            return False
+        return os.path.exists("/proc/self/fd")
+
+    def writing(self, process):
+        """Has the program its new file, and not yet given it its name?"""
+        try:
+            links = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{process.pid}/fd")]
+        except OSError:
+            return False
+        return any(link.startswith((f"{self.folder}/#", f"{self.folder}/.")) for link in links)
 
     def stopped(self, *arguments, delay=0.0):
-        """A run of the program that is stopped (SIGSTOP) while it works on its temporary file."""
+        """A run of the program that is stopped (SIGSTOP) while it works on its new file."""
         for _ in range(20):
             process = subprocess.Popen([PROGRAM, "transpose", self.input, self.output, *arguments], text=True,
-                                       stderr=subprocess.PIPE)
+                                       stderr=subprocess.PIPE, env=self.environment)
             self.addCleanup(process.stderr.close)
-            while not self.temporaries() and process.poll() is None:
+            while not self.writing(process) and process.poll() is None:
                 time.sleep(0.0005)
             time.sleep(delay)
             if process.poll() is None:
                 process.send_signal(signal.SIGSTOP)
                 time.sleep(0.01)
-                if self.temporaries():
+                if self.writing(process):
                     return process
                 process.send_signal(signal.SIGCONT)
             process.communicate(timeout=TIMEOUT)
@@ -581,25 +698,33 @@ class Interrupted(Case):
         code, _ = self.finish(self.stopped(), signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertFalse(os.path.exists(self.output))
+        leaves = self.environment is not None or not self.nameless()
+        self.assertEqual(len(self.temporaries()), 1 if leaves else 0)
         for name in self.temporaries():
             os.unlink(self.path(name))
         write(self.output, b"precious")
         code, _ = self.finish(self.stopped("--force"), signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertEqual(read(self.output), b"precious")
+        self.assertEqual(len(self.temporaries()), 1 if leaves else 0)
 
     def test_ended_politely(self):
-        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT]:
+        """By any signal that can be caught and would end the program."""
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+        for name in ["TERM", "INT", "HUP", "QUIT", "USR1", "USR2", "ALRM", "VTALRM", "PROF", "IO", "PWR", "XCPU", "SYS",
+                     "TRAP", "ABRT", "RTMIN", "RTMAX"]:
             for delay in [0.0, 0.02]:
-                with self.subTest(number=number, delay=delay):
+                with self.subTest(name=name, delay=delay):
+                    number = getattr(signal, f"SIG{name}")
                     code, _ = self.finish(self.stopped(delay=delay), number, signal.SIGCONT)
                     self.assertEqual(code, -number)
                     self.assertEqual(os.listdir(self.folder), ["in.npy"])
 
     def test_ignored_signal_stays_ignored(self):
         process = subprocess.Popen([PROGRAM, "transpose", self.input, self.output, "--quiet"], stderr=subprocess.PIPE,
-                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), text=True)
-        while not self.temporaries() and process.poll() is None:
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN), text=True,
+                                   env=self.environment)
+        while not self.writing(process) and process.poll() is None:
             time.sleep(0.0005)
         code, text = self.finish(process, signal.SIGHUP)
         self.assertEqual((code, text), (0, ""))
@@ -628,6 +753,34 @@ class Interrupted(Case):
         self.assertIn("meanwhile", text)
         self.assertEqual(read(self.output), b"precious")
         self.assertEqual(self.temporaries(), [])
+
+    def test_output_appears_and_is_replaced(self):
+        """With --force, and keeps its mode, though it was not there at the start."""
+        process = self.stopped("--force")
+        write(self.output, b"old")
+        os.chmod(self.output, 0o640)
+        code, text = self.finish(process, signal.SIGCONT)
+        self.assertEqual(code, 0, text)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
+        self.assertEqual(np.load(self.output, mmap_mode="r").shape, self.shape[::-1])
+        self.assertEqual(stat.S_IMODE(os.stat(self.output).st_mode), 0o640)
+
+    def test_nobody_else_reads_it(self):
+        """What takes the place of a file of mode 0600 is never open to others, from the beginning."""
+        write(self.output, b"old")
+        os.chmod(self.output, 0o600)
+        process = self.stopped("--force")
+        modes = {stat.S_IMODE(os.stat(entry.path).st_mode) for entry in os.scandir(f"/proc/{process.pid}/fd")
+                 if os.readlink(entry.path).startswith((f"{self.folder}/#", f"{self.folder}/."))}
+        self.finish(process, signal.SIGKILL)
+        self.assertEqual(modes, {0o600})
+
+
+@unittest.skipUnless(NAMED, "CUTT_TEST_NAMED names no library to preload")
+class InterruptedNamed(Interrupted):
+    """The same where the new file has a name from the beginning."""
+
+    environment = dict(os.environ, LD_PRELOAD=NAMED)
 
 
 def read_header(shape):

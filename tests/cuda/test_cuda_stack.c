@@ -8,6 +8,7 @@
 #include "cuda/fixture.h"
 #include "cuda/launch.h"
 #include "cuda/probe.h"
+#include "host/child.h"
 #include "host/stack.h"
 #include "support/problem.h"
 
@@ -112,7 +113,7 @@ static void skip_where_frames_are_others(void) {
   print_message("left out: compiled without optimisation\n");
   skip();
 #endif
-  if (!stack_sanitized()) return;
+  if (!test_sanitized()) return;
   print_message("left out: a sanitizer puts memory of its own into every frame\n");
   skip();
 }

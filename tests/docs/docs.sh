@@ -14,7 +14,7 @@ rm -rf "$output"
 mkdir -p "$output"
 "$doxygen" "$doxyfile" || fail "doxygen has something to say"
 
-for picture in "$sources"/docs/guide/pictures/*.svg; do
+for picture in "$sources"/docs/guide/pictures/*.svg "$sources"/docs/figures/*.svg; do
   [[ -s $output/$(basename "$picture") ]] || fail "$(basename "$picture") is on no page"
 done
 if grep -ho 'href="[^"]*\.md[^"]*"' "$output"/md_*.html "$output/index.html"; then fail "these links lead nowhere"; fi

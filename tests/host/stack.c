@@ -57,17 +57,3 @@ size_t stack_smallest(void) {
 #endif
   return ((size_t)least + 4095) / 4096 * 4096;
 }
-
-bool stack_sanitized(void) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-  return true;
-#else
-  return false;
-#endif
-#else
-  return false;
-#endif
-}

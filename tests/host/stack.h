@@ -23,7 +23,4 @@ stack_marks stack_run(size_t bytes, void (*run)(void *data), void *data);
 /* The smallest stack that a thread may have. */
 size_t stack_smallest(void);
 
-/* Do stacks show what the library takes? A sanitizer puts memory of its own into every frame. */
-bool stack_sanitized(void);
-
 #endif

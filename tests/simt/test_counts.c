@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cli/bench_cases.h"
+#include "cli/bench/cases.h"
 #include "cuda/cost.h"
 #include "simt/engine.h"
 #include "support/check.h"
