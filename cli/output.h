@@ -1,7 +1,7 @@
 /* A file that is written whole or not at all: a new one in the folder of its destination, mapped into memory, that takes the
  * destination's name when it is done, and is gone on failure, and on signals that end the program.
  *
- * One output at a time, since the signal handlers have to know it. */
+ * One output at a time, since the signal handlers (guard.h) have to know it. */
 #ifndef CUTT_CLI_OUTPUT_H
 #define CUTT_CLI_OUTPUT_H
 
@@ -29,13 +29,6 @@ bool cutt_output_check(const char *path, const char *input, bool force);
  * permissions follow the umask. On false a message has been given and nothing is left. From here to commit or abandon,
  * signals that end the program leave nothing either. */
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
-
-/* While a mapped input is read: a file that becomes shorter, or a disk that fails, ends the program through SIGBUS with
- * a message about the file `path` and without leaving an output. As many inputs at once as there are operands of a
- * contraction; unguard takes the one at `data` back. */
-enum { CUTT_OUTPUT_INPUTS = 3 };
-void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes);
-void cutt_output_unguard_input(const uint8_t *data);
 
 /* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On false a
  * message has been given. */
