@@ -12,11 +12,13 @@ import signal
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
 
 import cutt
+from cutt import _arrays
 from support import close, distinct, has_blas, need, noise, same
 
 warnings.simplefilter("ignore", RuntimeWarning)
@@ -436,6 +438,39 @@ class Jax(Case):
             with self.assertRaisesRegex(TypeError, "^workspace is an array of JAX"):
                 plan(np.zeros((3, 4)), np.zeros((4, 5)), workspace=a)
         self.assertTrue(same(np.asarray(a), np.arange(12.0).reshape(4, 3)))
+
+
+class Device(Case):
+    """Memory of a GPU, as far as that can be told from here: nothing of it is touched."""
+
+    def test_interface(self):
+        class Memory:
+            def __init__(self, address, read_only=False, strides=None):
+                self.__cuda_array_interface__ = {
+                    "data": (address, read_only),
+                    "shape": (1024,),
+                    "strides": strides,
+                    "typestr": "|u1",
+                    "version": 3,
+                }
+
+        with unittest.mock.patch("cutt._cuda.device_of", lambda pointer: 0):
+            left = {"left": _arrays.view_of(Memory(1 << 20), "left")}
+            self.assertEqual(_arrays.check_workspace(Memory(1 << 16), 1024, left).pointer, 1 << 16)
+            for memory, words in (
+                (Memory(1 << 16, True), "read-only"),
+                (Memory((1 << 16) + 64), "multiple of 256"),
+                (Memory(1 << 16, strides=(2,)), "strides"),
+                (Memory(1 << 16, strides=(0,)), "strides"),
+                (Memory((1 << 20) + 512), "overlaps with left"),
+                (np.zeros(1024, np.uint8), "the CPU"),
+            ):
+                with self.assertRaisesRegex(ValueError, f"^workspace .*{words}"):
+                    _arrays.check_workspace(memory, 1024, left)
+            with self.assertRaisesRegex(ValueError, "^out is read-only"):
+                _arrays.check_out(Memory(1 << 16, True), (1024,), left["left"])
+            with self.assertRaisesRegex(ValueError, "^out is on CUDA device 0"):
+                cutt.transpose(np.zeros(1024, np.uint8), out=Memory(1 << 16))
 
 
 # ------------------------------------------------------------------------------------------------ what is no array
