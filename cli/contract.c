@@ -38,7 +38,7 @@ typedef struct array {
   cutt_input file;
   const cutt_cli_number *number;
   bool swapped;
-  uint8_t *copy; /* with the bytes the right way round, or NULL */
+  uint8_t *copy; /* in this machine's byte order, or NULL */
   const uint8_t *data;
 } array;
 
@@ -169,8 +169,8 @@ static void swap_words(const uint8_t *from, uint8_t *to, size_t bytes, int word)
     for (int j = 0; j < word; ++j) to[i + (size_t)j] = from[i + (size_t)(word - 1 - j)];
 }
 
-/* Elements in the other byte order: a copy of them the right way round. */
-static bool turn_bytes(array *a) {
+/* Elements in the other byte order: a copy of them in this machine's. */
+static bool swap_bytes(array *a) {
   const size_t bytes = (size_t)a->file.npy.data_bytes;
   if (!a->swapped || bytes == 0) return true;
   a->copy = malloc(bytes);
@@ -194,7 +194,7 @@ static bool open_arrays(const contract_request *request, array *arrays) {
                      arrays[0].file.npy.descr, request->path[t], arrays[t].file.npy.descr);
     return false;
   }
-  return true;
+  return arrays[0].number; /* A is always there */
 }
 
 /* The array of --in has to be as the result will be. */
@@ -275,7 +275,7 @@ static bool bring_in(array *arrays, const cutt_output *output, cutt_cli_contract
     if (!cutt_output_populate(output, &job->progress)) return false;
   }
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
-    if (arrays[t].file.data && !turn_bytes(&arrays[t])) return false;
+    if (arrays[t].file.data && !swap_bytes(&arrays[t])) return false;
   return true;
 }
 

@@ -23,23 +23,23 @@ enum { LINE = 64, PAGE = 4096, PAGES = 4, BLOCK = PAGE * PAGES, LEAST_PER_THREAD
 
 typedef void copy_loop(char *restrict dst, const char *restrict src, size_t bytes);
 
-/* Copies lines by stores past the caches: of `pages` pages that follow each other the first line of each, then the second
+/* Copies lines by non-temporal stores: of `pages` pages that follow each other the first line of each, then the second
  * of each, and so on. dst is at the beginning of a line. */
-typedef void stream_lines(char *restrict dst, const char *restrict src, size_t lines, size_t pages);
+typedef void store_lines(char *restrict dst, const char *restrict src, size_t lines, size_t pages);
 
 static void copy_memcpy(char *restrict dst, const char *restrict src, size_t bytes) { memcpy(dst, src, bytes); }
 
 #if defined(__x86_64__)
 
-static void stream_sse2(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
+static void store_sse2(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
   for (size_t at = 0; at < lines * LINE; at += LINE)
     for (size_t line = at; line < at + pages * PAGE; line += PAGE)
       for (size_t part = line; part < line + LINE; part += sizeof(__m128i))
         _mm_stream_si128((__m128i *)(void *)(dst + part), _mm_loadu_si128((const __m128i *)(const void *)(src + part)));
 }
 
-__attribute__((target("avx"))) static void stream_avx(char *restrict dst, const char *restrict src, size_t lines,
-                                                      size_t pages) {
+__attribute__((target("avx"))) static void store_avx(char *restrict dst, const char *restrict src, size_t lines,
+                                                     size_t pages) {
   for (size_t at = 0; at < lines * LINE; at += LINE)
     for (size_t line = at; line < at + pages * PAGE; line += PAGE)
       for (size_t part = line; part < line + LINE; part += sizeof(__m256i))
@@ -47,8 +47,8 @@ __attribute__((target("avx"))) static void stream_avx(char *restrict dst, const 
                             _mm256_loadu_si256((const __m256i *)(const void *)(src + part)));
 }
 
-__attribute__((target("avx512f"))) static void stream_avx512(char *restrict dst, const char *restrict src, size_t lines,
-                                                             size_t pages) {
+__attribute__((target("avx512f"))) static void store_avx512(char *restrict dst, const char *restrict src, size_t lines,
+                                                            size_t pages) {
   for (size_t at = 0; at < lines * LINE; at += LINE)
     for (size_t line = at; line < at + pages * PAGE; line += PAGE)
       _mm512_stream_si512((__m512i *)(void *)(dst + line), _mm512_loadu_si512((const void *)(src + line)));
@@ -60,11 +60,11 @@ static void copy_string(char *restrict dst, const char *restrict src, size_t byt
   __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(bytes) : : "memory");
 }
 
-static void wait_for_streams(void) { _mm_sfence(); }
+static void wait_for_stores(void) { _mm_sfence(); }
 
 #elif defined(__aarch64__)
 
-static void stream_neon(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
+static void store_neon(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
   for (size_t at = 0; at < lines * LINE; at += LINE)
     for (size_t line = at; line < at + pages * PAGE; line += PAGE)
       __asm__ volatile(
@@ -75,28 +75,29 @@ static void stream_neon(char *restrict dst, const char *restrict src, size_t lin
           : "v0", "v1", "v2", "v3", "memory");
 }
 
-static void wait_for_streams(void) {}
+static void wait_for_stores(void) {}
 
 #else
 
-static void wait_for_streams(void) {}
+static void wait_for_stores(void) {}
 
 #endif
 
-/* A loop: by itself, or by stores past the caches, on so many pages at a time. */
+/* A loop: by itself, or by non-temporal stores, on so many pages at a time. */
 typedef struct copy_entry {
   const char *name;
   copy_loop *loop;
-  stream_lines *stream;
+  store_lines *store;
   size_t pages;
 } copy_entry;
 
 enum { MAX_LOOPS = 8 };
 
 #if defined(__x86_64__) || defined(__aarch64__)
-static void add_streams(copy_entry *list, int *count, stream_lines *stream, const char *one, const char *interleaved) {
-  list[(*count)++] = (copy_entry){one, NULL, stream, 1};
-  list[(*count)++] = (copy_entry){interleaved, NULL, stream, PAGES};
+static void add_nontemporal(copy_entry *list, int *count, store_lines *store, const char *one,
+                            const char *interleaved) {
+  list[(*count)++] = (copy_entry){one, NULL, store, 1};
+  list[(*count)++] = (copy_entry){interleaved, NULL, store, PAGES};
 }
 #endif
 
@@ -105,14 +106,14 @@ static int list_loops(copy_entry *list) {
   int count = 0;
   list[count++] = (copy_entry){"memcpy", copy_memcpy, NULL, 0};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) add_streams(list, &count, stream_avx512, "nt-avx512", "nt4-avx512");
+  if (__builtin_cpu_supports("avx512f")) add_nontemporal(list, &count, store_avx512, "nt-avx512", "nt4-avx512");
   if (__builtin_cpu_supports("avx"))
-    add_streams(list, &count, stream_avx, "nt-avx", "nt4-avx");
+    add_nontemporal(list, &count, store_avx, "nt-avx", "nt4-avx");
   else
-    add_streams(list, &count, stream_sse2, "nt-sse2", "nt4-sse2");
+    add_nontemporal(list, &count, store_sse2, "nt-sse2", "nt4-sse2");
   list[count++] = (copy_entry){"rep-movsb", copy_string, NULL, 0};
 #elif defined(__aarch64__)
-  add_streams(list, &count, stream_neon, "nt-neon", "nt4-neon");
+  add_nontemporal(list, &count, store_neon, "nt-neon", "nt4-neon");
 #endif
   return count;
 }
@@ -136,7 +137,7 @@ static copy_entry find_loop(int which) {
 
 /* On one thread. What is before the first and after the last whole line of dst goes by memcpy. */
 static void run_part(const copy_entry *entry, char *dst, const char *src, size_t bytes) {
-  if (!entry->stream) {
+  if (!entry->store) {
     entry->loop(dst, src, bytes);
     return;
   }
@@ -144,11 +145,11 @@ static void run_part(const copy_entry *entry, char *dst, const char *src, size_t
   size_t at = head < bytes ? head : bytes;
   memcpy(dst, src, at);
   for (; pages > 1 && at + pages * PAGE <= bytes; at += pages * PAGE)
-    entry->stream(dst + at, src + at, PAGE / LINE, pages);
+    entry->store(dst + at, src + at, PAGE / LINE, pages);
   const size_t lines = (bytes - at) / LINE;
-  entry->stream(dst + at, src + at, lines, 1);
+  entry->store(dst + at, src + at, lines, 1);
   at += lines * LINE;
-  wait_for_streams();
+  wait_for_stores();
   memcpy(dst + at, src + at, bytes - at);
 }
 

@@ -1,7 +1,7 @@
 /* What is left behind when a signal ends the program; see guard.h.
  *
- * A disk error under a mapping comes as SIGBUS. Its handler cannot jump back, for the thread that it strikes may be one of
- * many; it says what happened, removes the temporary and ends the program, all of it async-signal-safe. */
+ * A disk error under a mapping comes as SIGBUS. Its handler cannot jump back, for the thread that it strikes may be
+ * one of many; it says what happened, removes the temporary and ends the program, all of it async-signal-safe. */
 #include "guard.h"
 
 #include <stdatomic.h>
@@ -71,7 +71,7 @@ void cutt_guard_start(void) {
   action.sa_handler = on_ending_signal;
   sigfillset(&action.sa_mask);
   for (int number = 1; number <= SIGRTMAX; ++number) {
-    /* What was ignored at the start (nohup) stays ignored, and what a run time handles (a sanitizer's) stays its own. */
+    /* What was ignored at the start (nohup) stays ignored, and what a sanitizer handles stays its own. */
     if (ends_the_program(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
       sigaction(number, &action, NULL);
   }

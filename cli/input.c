@@ -1,7 +1,7 @@
 /* Input files; see input.h.
  *
  * A mapping rather than reads: the work goes straight from the page cache, and the tensor is never held in buffers of
- * this program. Its price is that a file which becomes shorter, or a disk that fails, shows as a signal: guard.c has
+ * this program. Its cost is that a file which becomes shorter, or a disk that fails, shows as a signal: guard.c has
  * the handler. */
 #include "input.h"
 

@@ -1,12 +1,12 @@
 /* The output file; see output.h.
  *
- * Where the file system has files without a name (O_TMPFILE), the file has none until it is complete, so that nothing is
- * left of it however the program ends, SIGKILL included. It gets its name by a link, which never replaces a file: what
- * is wanted without --force. With it, where there is a file, it gets a name beside that and is renamed at once. Elsewhere
- * it has that other name from the beginning, and signals that end the program remove it.
+ * Where the file system has files without a name (O_TMPFILE), the file has none until it is complete, so that nothing
+ * is left of it however the program ends, SIGKILL included. It gets its name by a link, which never replaces a file:
+ * what is wanted without --force. With it, where there is a file, it gets a name beside that and is renamed at once.
+ * Elsewhere it has that other name from the beginning, and signals that end the program remove it.
  *
- * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache, without
- * a second buffer of the size of the tensor. Its price is that disk errors come as signals: room is therefore
+ * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache,
+ * without a second buffer of the size of the tensor. Its cost is that disk errors come as signals: room is therefore
  * allocated beforehand, and SIGBUS has a handler (guard.h). */
 #include "output.h"
 
@@ -61,7 +61,7 @@ static bool check_folder(const char *path) {
 
 bool cutt_output_check(const char *path, const char *input, bool force) {
   struct stat status, input_status;
-  if (*path == 0) {
+  if (!*path) {
     cutt_cli_message("the name of the output is empty");
     return false;
   }
@@ -310,11 +310,11 @@ static int take_name(cutt_output *output) {
 
 /* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
 static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
-  /* In pieces first, which cost no more than the whole at once, for the sake of the progress bar. */
-  const size_t piece = (size_t)64 << 20;
-  for (size_t done = 0; output->bytes > piece && done < output->bytes; done += piece) {
+  /* In blocks first, which cost no more than the whole at once, for the sake of the progress bar. */
+  const size_t block = (size_t)64 << 20;
+  for (size_t done = 0; output->bytes > block && done < output->bytes; done += block) {
     cutt_cli_progress_show(progress, "writing to disk", (double)done / (double)output->bytes);
-    size_t length = output->bytes - done < piece ? output->bytes - done : piece;
+    size_t length = output->bytes - done < block ? output->bytes - done : block;
     if (sync_file_range(output->descriptor, (off_t)done, (off_t)length,
                         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0)
       continue;

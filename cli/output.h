@@ -1,5 +1,5 @@
-/* A file that is written whole or not at all: a new one in the folder of its destination, mapped into memory, that takes the
- * destination's name when it is done, and is gone on failure, and on signals that end the program.
+/* A file that is written whole or not at all: a new one in the folder of its destination, mapped into memory, that
+ * takes the destination's name when it is done, and is gone on failure, and on signals that end the program.
  *
  * One output at a time, since the signal handlers (guard.h) have to know it. */
 #ifndef CUTT_CLI_OUTPUT_H
@@ -24,18 +24,18 @@ typedef struct cutt_output {
  * that is read, whose identity OUT is compared with. Touches nothing: for failing before the work is done. */
 bool cutt_output_check(const char *path, const char *input, bool force);
 
-/* Creates the new file for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it. It has
- * the owner, the group, the mode and the access list of the file that it is to replace, or is refused; without one, the
- * permissions follow the umask. On false a message has been given and nothing is left. From here to commit or abandon,
- * signals that end the program leave nothing either. */
+/* Creates the new file for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it.
+ * It has the owner, the group, the mode and the access list of the file that it is to replace, or is refused; without
+ * one, the permissions follow the umask. On false a message has been given and nothing is left. From here to commit
+ * or abandon, signals that end the program leave nothing either. */
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
 
-/* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On false a
- * message has been given. */
+/* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On
+ * false a message has been given. */
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress);
 
-/* Writes everything to disk, which progress shows, and gives it the name. On false a message has been given and the new file
- * is gone; OUT is untouched. `output` is finished either way. */
+/* Writes everything to disk, which progress shows, and gives it the name. On false a message has been given and the
+ * new file is gone; OUT is untouched. `output` is finished either way. */
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress);
 
 /* Gives the new file up. Harmless after create failed, and after commit. */

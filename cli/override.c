@@ -21,7 +21,7 @@ static const char *text_of(const json_t *object, const char *name) {
 static bool is_used(const json_t *library, const char *asked) {
   if (strcmp(text_of(library, "backend"), "cpu") != 0) return false;
   if (!asked) return json_is_true(json_object_get(library, "default"));
-  return strcmp(text_of(library, "name"), asked) == 0 || strcmp(text_of(library, "path"), asked) == 0;
+  return !strcmp(text_of(library, "name"), asked) || !strcmp(text_of(library, "path"), asked);
 }
 
 /* Is the variable of NAME=VALUE set, and not to nothing? */

@@ -42,8 +42,8 @@ static bool read_shape(const char *command, const cutt_cli_option *option, const
 
 static bool read_model(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   cuttModel_t *model = field;
-  *model = strcmp(text, "paper") == 0 ? CUTT_MODEL_PAPER : CUTT_MODEL;
-  if (*model == CUTT_MODEL_PAPER || strcmp(text, "own") == 0) return true;
+  *model = !strcmp(text, "paper") ? CUTT_MODEL_PAPER : CUTT_MODEL;
+  if (*model == CUTT_MODEL_PAPER || !strcmp(text, "own")) return true;
   cutt_cli_misused(command, "--%s is '%s'; it must be own or paper", option->name, text);
   return false;
 }
@@ -113,7 +113,7 @@ static bool read_dtype(const char *text, cuttType_t *type) {
       {"bytes2", CUTT_BYTES_2}, {"bytes4", CUTT_BYTES_4}, {"bytes8", CUTT_BYTES_8}, {"bytes16", CUTT_BYTES_16}};
   const char *name = text + (*text && strchr("<>|=", *text) ? 1 : 0);
   for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
-    if (strcmp(name, types[i].name) == 0) {
+    if (!strcmp(name, types[i].name)) {
       *type = types[i].type;
       return true;
     }
@@ -214,13 +214,13 @@ static int print_json(cuttPlan_t plan, const plan_request *request) {
 /* The library has refused the problem or the options, whose fields are this program's options by the same names. */
 static int refused(void) {
   const char *said = cuttLastError(), field[] = "options->";
-  if (strncmp(said, "options->model is", 17) == 0)
+  if (!strncmp(said, "options->model is", 17))
     return cutt_cli_misused(me, "--model paper is for GPUs; on a processor it must be own, or name a GPU by --device");
   if (strncmp(said, field, strlen(field)) != 0) return cutt_cli_misused(me, "not a problem that can be done: %s", said);
   char text[2048] = "";
   size_t length = 0;
   while (*said && length + 3 < sizeof text) {
-    if (strncmp(said, field, strlen(field)) == 0) {
+    if (!strncmp(said, field, strlen(field))) {
       text[length++] = '-';
       text[length++] = '-';
       said += strlen(field);

@@ -1,4 +1,4 @@
-/* cutt plan --contract: how a contraction would be done: what is permuted, the matrix products, pieces, workspace, and
+/* cutt plan --contract: how a contraction would be done: what is permuted, the matrix products, blocks, workspace, and
  * the predicted times, for a person or as JSON. As for permutations, what is printed is the library's own description,
  * under the problem in NumPy's order. */
 #include <stdio.h>

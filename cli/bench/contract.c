@@ -47,7 +47,7 @@ static void interrupt(int number) {
 static bool read_set(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int *set = field;
   for (*set = 0; *set < SETS; ++*set)
-    if (strcmp(text, set_names[*set]) == 0) return true;
+    if (!strcmp(text, set_names[*set])) return true;
   cutt_cli_misused(command, "--%s is '%s'; it must be talsh48, tccg48 or random", option->name, text);
   return false;
 }
@@ -63,13 +63,13 @@ static bool read_dtype(const char *command, const cutt_cli_option *option, const
 static bool read_samples(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int64_t *samples = field;
   *samples = PAPER;
-  return strcmp(text, "paper") == 0 || cutt_cli_parse_int(command, option->name, text, 1, 100000, samples);
+  return !strcmp(text, "paper") || cutt_cli_parse_int(command, option->name, text, 1, 100000, samples);
 }
 
 static bool read_volume(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int64_t *volume = field;
   *volume = PAPER;
-  return strcmp(text, "paper") == 0 || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
+  return !strcmp(text, "paper") || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
 }
 
 static const cutt_cli_option options[] = {
@@ -193,7 +193,7 @@ static void run_cases(cutt_bench_contract_run *run, const cutt_bench_contraction
     cutt_cli_progress_show(&progress, what, (double)*done / (double)cases->count);
     cutt_bench_contract_case(run, c, result);
     cutt_cli_progress_clear(&progress);
-    cutt_bench_contract_line(table, cases, result);
+    cutt_bench_contract_row(table, cases, result);
     if (result->error[0])
       cutt_cli_message("case %s (%s, %s): %s", c->id, cutt_bench_contract_pattern(c, pattern, sizeof pattern),
                        cutt_bench_contract_extents(c, extents, sizeof extents), result->error);

@@ -28,7 +28,7 @@ static const cutt_bench_dtype dtypes[] = {
 
 const cutt_bench_dtype *cutt_bench_dtype_find(const char *name) {
   for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; ++i)
-    if (strcmp(name, dtypes[i].name) == 0) return &dtypes[i];
+    if (!strcmp(name, dtypes[i].name)) return &dtypes[i];
   return NULL;
 }
 
