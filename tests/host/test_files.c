@@ -215,12 +215,15 @@ static void execute(void) {
   free(sums);
 }
 
+static int set_timer(int number, const struct itimerval *interval) {
+  return number == SIGALRM ? setitimer(ITIMER_REAL, interval, NULL) : setitimer(ITIMER_PROF, interval, NULL);
+}
+
 /* Plans that are made, measured and executed, on several threads and on one, and files, while a timer strikes without end
  * and system calls are not started again. */
 static void timers(void **unused) {
   (void)unused;
   const int numbers[] = {SIGALRM, SIGPROF};
-  const int clocks[] = {ITIMER_REAL, ITIMER_PROF};
   struct sigaction action = {.sa_handler = ring}, before;
   const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
   cuttWisdom_t wisdom = wisdom_fresh();
@@ -228,7 +231,7 @@ static void timers(void **unused) {
     atomic_store(&rings, 0);
     sigemptyset(&action.sa_mask);
     assert_int_equal(sigaction(numbers[kind], &action, &before), 0);
-    assert_int_equal(setitimer(clocks[kind], &often, NULL), 0);
+    assert_int_equal(set_timer(numbers[kind], &often), 0);
     for (int turn = 0; turn < 500 && (turn < 5 || atomic_load(&rings) < 100); turn++) {
       for (int i = 0; i < WISDOM_PROBLEMS; i++) {
         wisdom_learn(wisdom, i);
@@ -240,7 +243,7 @@ static void timers(void **unused) {
       assert_success(save_device(wisdom_other_path));
       assert_success(read_device(wisdom_other_path));
     }
-    setitimer(clocks[kind], &never, NULL);
+    set_timer(numbers[kind], &never);
     sigaction(numbers[kind], &before, NULL);
     assert_true(atomic_load(&rings) > 0);
   }

@@ -31,8 +31,9 @@ class Torch(Adapter):
 
     def view(self, array: Any) -> View:
         torch = sys.modules["torch"]
-        if array.layout != torch.strided:
-            raise TypeError(f"the tensor's layout is {array.layout}; it must be torch.strided")
+        if array.layout != torch.strided or array.is_nested:
+            layout = "nested" if array.is_nested else array.layout
+            raise TypeError(f"the tensor's layout is {layout}; it must be torch.strided")
         if array.device.type not in ("cpu", "cuda"):
             raise TypeError(f"the tensor is on device {array.device}; it must be on the CPU or on a CUDA device")
         if array.requires_grad and torch.is_grad_enabled():
@@ -45,8 +46,16 @@ class Torch(Adapter):
             fixed = "is a lazily negated tensor: give out.resolve_neg()"
         dtype = self._dtype(array.dtype)
         device = CPU if array.device.type == "cpu" else ("cuda", array.device.index)
-        strides = tuple(step * dtype.itemsize for step in array.stride())
-        return View(array.data_ptr(), tuple(array.shape), strides, dtype, device, self, array, array.is_conj(), fixed)
+        shape, strides = tuple(array.shape), tuple(step * dtype.itemsize for step in array.stride())
+        if array.numel():
+            last = sum((n - 1) * step for n, step in zip(shape, strides))
+            needed = array.storage_offset() * dtype.itemsize + last + dtype.itemsize
+            if needed > array.untyped_storage().nbytes():  # storages can be resized under their tensors
+                raise ValueError(
+                    f"its storage has {array.untyped_storage().nbytes()} bytes, and shape {shape} with strides "
+                    f"{array.stride()} takes {needed}"
+                )
+        return View(array.data_ptr(), shape, strides, dtype, device, self, array, array.is_conj(), fixed)
 
     def empty(self, shape: Sequence[int], like: View) -> Any:
         return sys.modules["torch"].empty(tuple(shape), dtype=like.dtype.native, device=like.owner.device)

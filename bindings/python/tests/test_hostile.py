@@ -392,10 +392,14 @@ class Torch(Case):
         torch = self.torch
         a = torch.arange(12, dtype=torch.float64).reshape(3, 4)
         complex_ones = torch.ones((4, 3), dtype=torch.complex128)
+        cut = torch.zeros((4, 3), dtype=torch.float64)
+        cut.untyped_storage().resize_(40)
         for out, words in (
             (torch.zeros((1, 3), dtype=torch.float64).expand(4, 3), ["overlap"]),
             (torch.zeros((4, 3), dtype=torch.float64).as_strided((4, 3), (1, 1)), ["overlap"]),
             (torch.zeros((4, 3), dtype=torch.float32), ["float32"]),
+            (cut, ["storage", "40 bytes", "96"]),
+            (torch.nested.nested_tensor([torch.zeros(2), torch.zeros(3)]), ["nested"]),
             (torch.zeros((4, 3), dtype=torch.float64, device="meta"), ["meta"]),
             (torch.zeros((4, 3), dtype=torch.float64).to_sparse(), ["layout"]),
             (torch.zeros((4, 3), dtype=torch.float64).requires_grad_(), ["gradient"]),
