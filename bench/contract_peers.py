@@ -39,17 +39,17 @@ def set_environment(arguments):
     """Threads, and the variables with which the BLAS libraries here are at their best: read when they are loaded."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(arguments.threads)
-    cures = {}
+    overrides = {}
     try:
         told = subprocess.run([arguments.program, "devices", "--json"], stdout=subprocess.PIPE, check=True).stdout
-        cures = {p["name"]: p["cure"] for p in json.loads(told).get("providers", []) if p.get("cure")}
+        overrides = {p["name"]: p["cure"] for p in json.loads(told).get("providers", []) if p.get("cure")}
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        print(f"no cure is known for slow kernels: {arguments.program} devices: {error}")
-    for name, cure in cures.items():
-        variable, _, value = cure.partition("=")
+        print(f"no environment override is known for slow kernels: {arguments.program} devices: {error}")
+    for name, override in overrides.items():
+        variable, _, value = override.partition("=")
         if variable not in os.environ:
             os.environ[variable] = value
-            print(f"for all: {cure}, with which {name} picks better kernels here")
+            print(f"for all: {override}, with which {name} picks better kernels here")
 
 
 # ------------------------------------------------------------------------------------------------------------- cases

@@ -12,7 +12,7 @@
 #     --bench-only   no tests, no sanitizer
 #     --figures-only calibration and the figures alone
 #     --contract-only contractions alone: their tests and benches
-#     --fuzz         a million random problems against a naive kernel, and nothing else; about three minutes
+#     --fuzz         a million random problems against a naive kernel, and nothing else; a minute or two
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
 #     --seed S       of the figures, and of --fuzz (default: 2017)
 #     --commit C     what to call the sources in the last line of --fuzz (default: what git says)

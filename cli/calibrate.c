@@ -80,7 +80,7 @@ static bool may_replace(const char *path) {
   }
   const size_t got = fread(start, 1, sizeof header - 1, file);
   fclose(file);
-  if (got == sizeof header - 1 && memcmp(start, header, got) == 0) return true;
+  if (got == sizeof header - 1 && !memcmp(start, header, got)) return true;
   cutt_cli_message("--out: %s exists and is not a device file; it is left alone", path);
   return false;
 }

@@ -50,8 +50,8 @@ bool cutt_cli_backend_of(const char *name, cuttBackend_t *backend);
 /* The name, for a message. */
 const char *cutt_cli_backend_name(cuttBackend_t backend);
 
-/* What --backend comes to on this machine, which is never CUTT_BACKEND_AUTO. False after a message when it is not usable
- * here. */
+/* What --backend comes to on this machine, which is never CUTT_BACKEND_AUTO. False after a message when it is not
+ * usable here. */
 bool cutt_cli_find_backend(cuttBackend_t asked, cuttBackend_t *backend);
 
 /* A wisdom object from a file, which need not exist yet (*is_new tells); NULL after a message. What the file holds and

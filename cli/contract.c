@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "contract_run.h"
-#include "cure.h"
 #include "input.h"
 #include "mapping.h"
 #include "options.h"
 #include "output.h"
+#include "override.h"
 
 static const char me[] = "contract";
 
@@ -30,7 +30,7 @@ typedef struct contract_request {
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
   scalar alpha, beta;
   cuttContractionOptions_t options;
-  bool no_cure, force, json, quiet;
+  bool force, json, quiet;
 } contract_request;
 
 /* An array: its file, and its elements in this machine's byte order. */
@@ -38,7 +38,7 @@ typedef struct array {
   cutt_input file;
   const cutt_cli_number *number;
   bool swapped;
-  uint8_t *copy; /* with the bytes the right way round, or NULL */
+  uint8_t *copy; /* in this machine's byte order, or NULL */
   const uint8_t *data;
 } array;
 
@@ -118,12 +118,11 @@ static const cutt_cli_option options[] = {
      offsetof(contract_request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(contract_request, options.provider)},
-    {"no-cure", NULL, "use that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(contract_request, no_cure)},
     {"force", NULL, "replace C.npy when it exists", cutt_cli_read_flag, offsetof(contract_request, force)},
     {"json", NULL, "the plan and the times as one JSON object on stdout", cutt_cli_read_flag,
      offsetof(contract_request, json)},
-    {"quiet", NULL, "no progress bar and no closing line", cutt_cli_read_flag, offsetof(contract_request, quiet)},
+    {"quiet", NULL, "no progress bar, no closing line, and no word on an environment override", cutt_cli_read_flag,
+     offsetof(contract_request, quiet)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -170,8 +169,8 @@ static void swap_words(const uint8_t *from, uint8_t *to, size_t bytes, int word)
     for (int j = 0; j < word; ++j) to[i + (size_t)j] = from[i + (size_t)(word - 1 - j)];
 }
 
-/* Elements in the other byte order: a copy of them the right way round. */
-static bool turn_bytes(array *a) {
+/* Elements in the other byte order: a copy of them in this machine's. */
+static bool swap_bytes(array *a) {
   const size_t bytes = (size_t)a->file.npy.data_bytes;
   if (!a->swapped || bytes == 0) return true;
   a->copy = malloc(bytes);
@@ -195,7 +194,7 @@ static bool open_arrays(const contract_request *request, array *arrays) {
                      arrays[0].file.npy.descr, request->path[t], arrays[t].file.npy.descr);
     return false;
   }
-  return true;
+  return arrays[0].number; /* A is always there */
 }
 
 /* The array of --in has to be as the result will be. */
@@ -276,7 +275,7 @@ static bool bring_in(array *arrays, const cutt_output *output, cutt_cli_contract
     if (!cutt_output_populate(output, &job->progress)) return false;
   }
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
-    if (arrays[t].file.data && !turn_bytes(&arrays[t])) return false;
+    if (arrays[t].file.data && !swap_bytes(&arrays[t])) return false;
   return true;
 }
 
@@ -339,9 +338,8 @@ static int contract(const contract_request *request, array *arrays) {
     code = CUTT_CLI_USAGE;
   else if (!cutt_output_check(request->out_path, request->path[0], request->force))
     code = CUTT_CLI_FAILED;
-  /* Once it is known that nothing is wrong, since this may begin everything anew. */
-  if (code == CUTT_CLI_DONE && !request->no_cure && job.options.backend == CUTT_BACKEND_CPU)
-    cutt_cli_cure(request->quiet);
+  /* Once it is known that nothing else is wrong. */
+  if (code == CUTT_CLI_DONE) cutt_cli_tell_override(&job.options, request->quiet);
   if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job);
   cutt_cli_progress_clear(&job.progress);
   const double total = cutt_cli_seconds() - began;

@@ -42,14 +42,14 @@ static int take_workspace(cutt_cli_contract_job *job, memory *m) {
   }
 }
 
-/* Copies to or from the device, in pieces for the bar's sake. */
+/* Copies to or from the device, in blocks for the bar's sake. */
 static int move(cutt_cli_contract_job *job, void *to, const void *from, int64_t bytes, const char *what) {
-  const int64_t piece = (int64_t)256 << 20;
-  for (int64_t done = 0; done < bytes; done += piece) {
+  const int64_t block = (int64_t)256 << 20;
+  for (int64_t done = 0; done < bytes; done += block) {
     cutt_cli_progress_show(&job->progress, what, (double)done / (double)bytes);
     const int64_t left = bytes - done;
     if (cuttMemoryCopy(job->options.backend, (char *)to + done, (const char *)from + done,
-                       (size_t)(left < piece ? left : piece)) != CUTT_SUCCESS)
+                       (size_t)(left < block ? left : block)) != CUTT_SUCCESS)
       return failed(job, "an array could not be copied to or from the device");
   }
   return CUTT_CLI_DONE;

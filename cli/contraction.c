@@ -17,7 +17,7 @@ const cutt_cli_number *cutt_cli_number_find(const char *name) {
                                             {"c8", CUTT_C32, 8, 4, true},
                                             {"c16", CUTT_C64, 16, 8, true}};
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i)
-    if (strcmp(name, numbers[i].name) == 0) return &numbers[i];
+    if (!strcmp(name, numbers[i].name)) return &numbers[i];
   return NULL;
 }
 
@@ -43,7 +43,7 @@ static bool add_mode(reader *r, int tensor, size_t length) {
   cutt_cli_pattern *p = r->pattern;
   if (length == 0 || p->rank[tensor] == CUTT_MAX_RANK) return false;
   int label = 0;
-  while (label < p->labels && !(r->first[label].length == length && memcmp(r->first[label].at, r->at, length) == 0))
+  while (label < p->labels && !(r->first[label].length == length && !memcmp(r->first[label].at, r->at, length)))
     ++label;
   if (label == p->labels) r->first[p->labels++] = (word){r->at, length};
   p->label[tensor][p->rank[tensor]++] = label;
@@ -65,7 +65,7 @@ static bool take(reader *r, char c) {
 /* The letters that are there once, in the order of their codes, as NumPy has it. */
 static void imply_result(reader *r) {
   cutt_cli_pattern *p = r->pattern;
-  for (char c = 'A'; c <= 'z'; ++c) {
+  for (int c = 'A'; c <= 'z'; ++c) {
     for (int label = 0; label < p->labels; ++label) {
       int times = 0;
       for (int t = CUTT_CLI_LEFT; t <= CUTT_CLI_RIGHT; ++t)
@@ -171,10 +171,10 @@ static const char *own_words(const cutt_cli_contraction *c, const char *said, ch
       const long axis = strtol(said + strlen(fields[tensor]), &end, 10);
       length += (size_t)snprintf(text + length, size - length, "axis %ld of %s", axis, c->name[tensor]);
       said = *end == ']' ? end + 1 : end;
-    } else if (strncmp(said, "options->workspace_limit", 24) == 0) {
+    } else if (!strncmp(said, "options->workspace_limit", 24)) {
       length += (size_t)snprintf(text + length, size - length, "--workspace");
       said += 24;
-    } else if (strncmp(said, option, strlen(option)) == 0) {
+    } else if (!strncmp(said, option, strlen(option))) {
       length += (size_t)snprintf(text + length, size - length, "--");
       said += strlen(option);
     } else {

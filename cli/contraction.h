@@ -42,7 +42,7 @@ bool cutt_cli_pattern_read(const char *text, cutt_cli_pattern *pattern);
 
 /* ------------------------------------------------------------------------------------------------------- contraction */
 
-/* In NumPy's order: letter i of a group is axis i of that array. The library's order is the other way round, but with
+/* In NumPy's order: letter i of a group is axis i of that array. The library's order is the reverse, but with
  * strides given it takes any; so the user's text goes to it as it is, and the places in its errors are the user's. */
 typedef struct cutt_cli_contraction {
   const char *pattern;
@@ -50,9 +50,10 @@ typedef struct cutt_cli_contraction {
   const cutt_cli_number *number;
   int rank[CUTT_CLI_TENSORS];
   int64_t shape[CUTT_CLI_TENSORS][CUTT_MAX_RANK];
-  int64_t strides[CUTT_CLI_TENSORS][CUTT_MAX_RANK]; /* in elements */
-  bool scaled;                                      /* alpha and beta are given */
-  double alpha[2], beta[2];                         /* real and imaginary part */
+  /* In elements. */
+  int64_t strides[CUTT_CLI_TENSORS][CUTT_MAX_RANK];
+  bool scaled;              /* alpha and beta are given */
+  double alpha[2], beta[2]; /* real and imaginary part */
 } cutt_cli_contraction;
 
 /* The strides of a packed array, the last axis being the fastest, or in Fortran order the first. */

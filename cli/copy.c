@@ -11,79 +11,48 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-typedef void copy_loop(char *restrict dst, const char *restrict src, size_t bytes);
+#include "cli.h"
 
 /* Lines of 64 bytes, and the pages that the interleaved loops walk side by side. */
 enum { LINE = 64, PAGE = 4096, PAGES = 4, BLOCK = PAGE * PAGES, LEAST_PER_THREAD = 4 * BLOCK };
 
+typedef void copy_loop(char *restrict dst, const char *restrict src, size_t bytes);
+
+/* Copies lines by non-temporal stores: of `pages` pages that follow each other the first line of each, then the second
+ * of each, and so on. dst is at the beginning of a line. */
+typedef void store_lines(char *restrict dst, const char *restrict src, size_t lines, size_t pages);
+
 static void copy_memcpy(char *restrict dst, const char *restrict src, size_t bytes) { memcpy(dst, src, bytes); }
-
-/* The bytes of dst before its first whole line, at most `bytes`. */
-static size_t head_of(const char *dst, size_t bytes) {
-  size_t head = (size_t)(-(uintptr_t)dst & (LINE - 1));
-  return head < bytes ? head : bytes;
-}
-
-/* Copies with whole non-temporal lines; what is before the first and after the last whole line goes by memcpy.
- * STREAM(offset) moves the line at that offset of dst and src. */
-#define STREAM_LOOPS(suffix, attributes, STREAM, FENCE)                                                                \
-  attributes static void copy_nt_##suffix(char *restrict dst, const char *restrict src, size_t bytes) {                \
-    size_t at = head_of(dst, bytes);                                                                                   \
-    memcpy(dst, src, at);                                                                                              \
-    for (; at + LINE <= bytes; at += LINE) STREAM(at);                                                                 \
-    FENCE;                                                                                                             \
-    memcpy(dst + at, src + at, bytes - at);                                                                            \
-  }                                                                                                                    \
-  attributes static void copy_nt4_##suffix(char *restrict dst, const char *restrict src, size_t bytes) {               \
-    size_t at = head_of(dst, bytes);                                                                                   \
-    memcpy(dst, src, at);                                                                                              \
-    for (; at + BLOCK <= bytes; at += BLOCK) {                                                                         \
-      for (size_t line = at; line < at + PAGE; line += LINE) {                                                         \
-        STREAM(line);                                                                                                  \
-        STREAM(line + PAGE);                                                                                           \
-        STREAM(line + 2 * PAGE);                                                                                       \
-        STREAM(line + 3 * PAGE);                                                                                       \
-      }                                                                                                                \
-    }                                                                                                                  \
-    for (; at + LINE <= bytes; at += LINE) STREAM(at);                                                                 \
-    FENCE;                                                                                                             \
-    memcpy(dst + at, src + at, bytes - at);                                                                            \
-  }
 
 #if defined(__x86_64__)
 
-#define STREAM_SSE2(at)                                                                                                \
-  do {                                                                                                                 \
-    __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(src + (at)));                                          \
-    __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(src + (at) + 16));                                     \
-    __m128i c = _mm_loadu_si128((const __m128i *)(const void *)(src + (at) + 32));                                     \
-    __m128i d = _mm_loadu_si128((const __m128i *)(const void *)(src + (at) + 48));                                     \
-    _mm_stream_si128((__m128i *)(void *)(dst + (at)), a);                                                              \
-    _mm_stream_si128((__m128i *)(void *)(dst + (at) + 16), b);                                                         \
-    _mm_stream_si128((__m128i *)(void *)(dst + (at) + 32), c);                                                         \
-    _mm_stream_si128((__m128i *)(void *)(dst + (at) + 48), d);                                                         \
-  } while (0)
+static void store_sse2(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
+  for (size_t at = 0; at < lines * LINE; at += LINE)
+    for (size_t line = at; line < at + pages * PAGE; line += PAGE)
+      for (size_t part = line; part < line + LINE; part += sizeof(__m128i))
+        _mm_stream_si128((__m128i *)(void *)(dst + part), _mm_loadu_si128((const __m128i *)(const void *)(src + part)));
+}
 
-#define STREAM_AVX(at)                                                                                                 \
-  do {                                                                                                                 \
-    __m256i a = _mm256_loadu_si256((const __m256i *)(const void *)(src + (at)));                                       \
-    __m256i b = _mm256_loadu_si256((const __m256i *)(const void *)(src + (at) + 32));                                  \
-    _mm256_stream_si256((__m256i *)(void *)(dst + (at)), a);                                                           \
-    _mm256_stream_si256((__m256i *)(void *)(dst + (at) + 32), b);                                                      \
-  } while (0)
+__attribute__((target("avx"))) static void store_avx(char *restrict dst, const char *restrict src, size_t lines,
+                                                     size_t pages) {
+  for (size_t at = 0; at < lines * LINE; at += LINE)
+    for (size_t line = at; line < at + pages * PAGE; line += PAGE)
+      for (size_t part = line; part < line + LINE; part += sizeof(__m256i))
+        _mm256_stream_si256((__m256i *)(void *)(dst + part),
+                            _mm256_loadu_si256((const __m256i *)(const void *)(src + part)));
+}
 
-#define STREAM_AVX512(at)                                                                                              \
-  _mm512_stream_si512((__m512i *)(void *)(dst + (at)), _mm512_loadu_si512((const void *)(src + (at))))
-
-STREAM_LOOPS(sse2, , STREAM_SSE2, _mm_sfence())
-STREAM_LOOPS(avx, __attribute__((target("avx"))), STREAM_AVX, _mm_sfence())
-STREAM_LOOPS(avx512, __attribute__((target("avx512f"))), STREAM_AVX512, _mm_sfence())
+__attribute__((target("avx512f"))) static void store_avx512(char *restrict dst, const char *restrict src, size_t lines,
+                                                            size_t pages) {
+  for (size_t at = 0; at < lines * LINE; at += LINE)
+    for (size_t line = at; line < at + pages * PAGE; line += PAGE)
+      _mm512_stream_si512((__m512i *)(void *)(dst + line), _mm512_loadu_si512((const void *)(src + line)));
+}
 
 /* The microcoded copy: on CPUs with fast strings it skips the read of the output lines too. */
 /* NOLINTNEXTLINE(readability-non-const-parameter): the instruction writes there */
@@ -91,47 +60,60 @@ static void copy_string(char *restrict dst, const char *restrict src, size_t byt
   __asm__ volatile("rep movsb" : "+D"(dst), "+S"(src), "+c"(bytes) : : "memory");
 }
 
+static void wait_for_stores(void) { _mm_sfence(); }
+
 #elif defined(__aarch64__)
 
-#define STREAM_NEON(at)                                                                                                \
-  __asm__ volatile(                                                                                                    \
-      "ldnp q0, q1, [%1]\n\tldnp q2, q3, [%1, #32]\n\t"                                                                \
-      "stnp q0, q1, [%0]\n\tstnp q2, q3, [%0, #32]"                                                                    \
-      :                                                                                                                \
-      : "r"(dst + (at)), "r"(src + (at))                                                                               \
-      : "v0", "v1", "v2", "v3", "memory")
+static void store_neon(char *restrict dst, const char *restrict src, size_t lines, size_t pages) {
+  for (size_t at = 0; at < lines * LINE; at += LINE)
+    for (size_t line = at; line < at + pages * PAGE; line += PAGE)
+      __asm__ volatile(
+          "ldnp q0, q1, [%1]\n\tldnp q2, q3, [%1, #32]\n\t"
+          "stnp q0, q1, [%0]\n\tstnp q2, q3, [%0, #32]"
+          :
+          : "r"(dst + line), "r"(src + line)
+          : "v0", "v1", "v2", "v3", "memory");
+}
 
-STREAM_LOOPS(neon, , STREAM_NEON, (void)0)
+static void wait_for_stores(void) {}
+
+#else
+
+static void wait_for_stores(void) {}
 
 #endif
 
+/* A loop: by itself, or by non-temporal stores, on so many pages at a time. */
 typedef struct copy_entry {
   const char *name;
   copy_loop *loop;
+  store_lines *store;
+  size_t pages;
 } copy_entry;
 
 enum { MAX_LOOPS = 8 };
 
+#if defined(__x86_64__) || defined(__aarch64__)
+static void add_nontemporal(copy_entry *list, int *count, store_lines *store, const char *one,
+                            const char *interleaved) {
+  list[(*count)++] = (copy_entry){one, NULL, store, 1};
+  list[(*count)++] = (copy_entry){interleaved, NULL, store, PAGES};
+}
+#endif
+
 /* Fills list with the loops that this CPU can run, and returns how many. */
 static int list_loops(copy_entry *list) {
   int count = 0;
-  list[count++] = (copy_entry){"memcpy", copy_memcpy};
+  list[count++] = (copy_entry){"memcpy", copy_memcpy, NULL, 0};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) {
-    list[count++] = (copy_entry){"nt-avx512", copy_nt_avx512};
-    list[count++] = (copy_entry){"nt4-avx512", copy_nt4_avx512};
-  }
-  if (__builtin_cpu_supports("avx")) {
-    list[count++] = (copy_entry){"nt-avx", copy_nt_avx};
-    list[count++] = (copy_entry){"nt4-avx", copy_nt4_avx};
-  } else {
-    list[count++] = (copy_entry){"nt-sse2", copy_nt_sse2};
-    list[count++] = (copy_entry){"nt4-sse2", copy_nt4_sse2};
-  }
-  list[count++] = (copy_entry){"rep-movsb", copy_string};
+  if (__builtin_cpu_supports("avx512f")) add_nontemporal(list, &count, store_avx512, "nt-avx512", "nt4-avx512");
+  if (__builtin_cpu_supports("avx"))
+    add_nontemporal(list, &count, store_avx, "nt-avx", "nt4-avx");
+  else
+    add_nontemporal(list, &count, store_sse2, "nt-sse2", "nt4-sse2");
+  list[count++] = (copy_entry){"rep-movsb", copy_string, NULL, 0};
 #elif defined(__aarch64__)
-  list[count++] = (copy_entry){"nt-neon", copy_nt_neon};
-  list[count++] = (copy_entry){"nt4-neon", copy_nt4_neon};
+  add_nontemporal(list, &count, store_neon, "nt-neon", "nt4-neon");
 #endif
   return count;
 }
@@ -147,17 +129,35 @@ const char *cutt_cli_copy_name(int which) {
   return which >= 0 && which < count ? list[which].name : "none";
 }
 
-static copy_loop *find_loop(int which) {
+static copy_entry find_loop(int which) {
   copy_entry list[MAX_LOOPS];
   int count = list_loops(list);
-  return list[which >= 0 && which < count ? which : 0].loop;
+  return list[which >= 0 && which < count ? which : 0];
 }
 
-static void run_loop(copy_loop *loop, void *dst, const void *src, size_t bytes, int threads) {
+/* On one thread. What is before the first and after the last whole line of dst goes by memcpy. */
+static void run_part(const copy_entry *entry, char *dst, const char *src, size_t bytes) {
+  if (!entry->store) {
+    entry->loop(dst, src, bytes);
+    return;
+  }
+  const size_t head = (size_t)(-(uintptr_t)dst & (LINE - 1)), pages = entry->pages;
+  size_t at = head < bytes ? head : bytes;
+  memcpy(dst, src, at);
+  for (; pages > 1 && at + pages * PAGE <= bytes; at += pages * PAGE)
+    entry->store(dst + at, src + at, PAGE / LINE, pages);
+  const size_t lines = (bytes - at) / LINE;
+  entry->store(dst + at, src + at, lines, 1);
+  at += lines * LINE;
+  wait_for_stores();
+  memcpy(dst + at, src + at, bytes - at);
+}
+
+static void run_loop(const copy_entry *entry, void *dst, const void *src, size_t bytes, int threads) {
   /* A small copy is faster without a fork. */
   if ((size_t)threads > bytes / LEAST_PER_THREAD) threads = (int)(bytes / LEAST_PER_THREAD);
   if (threads <= 1) {
-    loop(dst, src, bytes);
+    run_part(entry, dst, src, bytes);
     return;
   }
   /* Parts are whole blocks, so that no two threads write to one line. */
@@ -168,27 +168,22 @@ static void run_loop(copy_loop *loop, void *dst, const void *src, size_t bytes, 
   for (int thread = 0; thread < threads; ++thread) {
     size_t begin = part * (size_t)thread < bytes ? part * (size_t)thread : bytes;
     size_t end = thread + 1 < threads && bytes - begin > part ? begin + part : bytes;
-    if (end > begin) loop((char *)dst + begin, (const char *)src + begin, end - begin);
+    if (end > begin) run_part(entry, (char *)dst + begin, (const char *)src + begin, end - begin);
   }
 }
 
 void cutt_cli_copy_run(int which, void *dst, const void *src, size_t bytes, int threads) {
-  run_loop(find_loop(which), dst, src, bytes, threads);
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+  const copy_entry entry = find_loop(which);
+  run_loop(&entry, dst, src, bytes, threads);
 }
 
 double cutt_cli_copy_seconds(int which, void *dst, const void *src, size_t bytes, int threads) {
   const double enough = 100e-6;
-  copy_loop *loop = find_loop(which);
+  const copy_entry entry = find_loop(which);
   for (long copies = 1;; copies *= 4) {
-    double began = now();
-    for (long i = 0; i < copies; ++i) run_loop(loop, dst, src, bytes, threads);
-    double took = now() - began;
+    double began = cutt_cli_seconds();
+    for (long i = 0; i < copies; ++i) run_loop(&entry, dst, src, bytes, threads);
+    double took = cutt_cli_seconds() - began;
     if (took >= enough || copies >= 1L << 20) return took / (double)copies;
   }
 }

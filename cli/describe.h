@@ -6,8 +6,8 @@
 
 #include "cli.h"
 
-/* A call of the library that describes `of`: a plan, or NULL where the call is about the machine. `format` is one of the
- * call's own. */
+/* A call of the library that describes `of`: a plan, or NULL where the call is about the machine. `format` is one of
+ * the call's own. */
 typedef cuttResult cutt_cli_describer(void *of, int format, char *buffer, size_t size, size_t *needed);
 
 cutt_cli_describer cutt_cli_describe_plan;      /* of a cuttPlan_t; cuttFormat_t */

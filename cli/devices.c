@@ -29,7 +29,7 @@ static const cutt_cli_syntax syntax = {
 static int print_json(void) {
   json_t *devices = cutt_cli_described_json(cutt_cli_describe_devices, NULL, "the devices");
   json_t *libraries = devices ? cutt_cli_described_json(cutt_cli_describe_providers, NULL, "the BLAS libraries") : NULL;
-  const bool known = libraries != NULL, joined = known && json_object_update(devices, libraries) == 0;
+  const bool known = libraries, joined = known && json_object_update(devices, libraries) == 0;
   json_decref(libraries);
   if (joined) return cutt_cli_print_json(devices);
   json_decref(devices);

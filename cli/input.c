@@ -1,7 +1,7 @@
 /* Input files; see input.h.
  *
  * A mapping rather than reads: the work goes straight from the page cache, and the tensor is never held in buffers of
- * this program. Its price is that a file which becomes shorter, or a disk that fails, shows as a signal: output.c has
+ * this program. Its cost is that a file which becomes shorter, or a disk that fails, shows as a signal: guard.c has
  * the handler. */
 #include "input.h"
 
@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "mapping.h"
-#include "output.h"
 
 bool cutt_input_open(cutt_input *in, const char *path) {
   memset(in, 0, sizeof *in);
@@ -40,7 +40,7 @@ bool cutt_input_open(cutt_input *in, const char *path) {
     return false;
   }
   in->data = data;
-  cutt_output_guard_input(path, in->data, in->bytes);
+  cutt_guard_input(path, in->data, in->bytes);
   if (!cutt_npy_parse(in->data, in->bytes, &in->npy, why) ||
       !cutt_npy_check_length(&in->npy, (int64_t)in->bytes, why)) {
     cutt_cli_message("%s: %s", path, why);
@@ -51,7 +51,7 @@ bool cutt_input_open(cutt_input *in, const char *path) {
 
 void cutt_input_close(cutt_input *in) {
   if (in->data) {
-    cutt_output_unguard_input(in->data);
+    cutt_guard_release_input(in->data);
     munmap((void *)(uintptr_t)in->data, in->bytes);
   }
   if (in->descriptor >= 0) close(in->descriptor);

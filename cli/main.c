@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "cure.h"
 
 typedef struct command {
   const char *name;
@@ -57,7 +56,7 @@ static int print_version(void) {
 
 static const command *find_command(const char *name) {
   for (int i = 0; i < COMMANDS; ++i)
-    if (strcmp(commands[i].name, name) == 0) return &commands[i];
+    if (!strcmp(commands[i].name, name)) return &commands[i];
   return NULL;
 }
 
@@ -85,14 +84,13 @@ int main(int argc, char **argv) {
   signal(SIGXFSZ, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
 
-  cutt_cli_cure_remember(argv);
   if (argc < 2)
     return cutt_cli_misused(NULL,
                             "no command given; there are transpose, contract, plan, bench, calibrate and devices");
   const char *word = argv[1];
-  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_help();
-  if (strcmp(word, "--version") == 0) return print_version();
-  if (strcmp(word, "help") == 0) {
+  if (!strcmp(word, "--help") || !strcmp(word, "-h")) return print_help();
+  if (!strcmp(word, "--version")) return print_version();
+  if (!strcmp(word, "help")) {
     if (argc == 2) return print_help();
     const command *topic = find_command(argv[2]);
     if (!topic) return unknown_word(argv[2]);

@@ -15,12 +15,12 @@
  * Where the kernel can't (before 5.14) the work faults the pages in, more slowly. */
 bool cutt_mapping_populate(const void *data, size_t bytes, bool written, const char *what,
                            cutt_cli_progress *progress) {
-  const size_t piece = (size_t)32 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
+  const size_t block = (size_t)32 << 20, page = (size_t)sysconf(_SC_PAGESIZE);
   const int advice = written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   uintptr_t start = (uintptr_t)data & ~(page - 1), end = (uintptr_t)data + bytes;
-  for (uintptr_t at = start; at < end; at += piece) {
+  for (uintptr_t at = start; at < end; at += block) {
     cutt_cli_progress_show(progress, what, (double)(at - start) / (double)(end - start));
-    if (madvise((void *)at, end - at < piece ? end - at : piece, advice) == 0) continue;
+    if (madvise((void *)at, end - at < block ? end - at : block, advice) == 0) continue;
     return errno != EFAULT && errno != EIO && errno != ENOSPC;
   }
   return true;

@@ -1,4 +1,4 @@
-/* What is done with files mapped into memory, whichever way they go. */
+/* What is done with files mapped into memory, for reading as for writing. */
 #ifndef CUTT_CLI_MAPPING_H
 #define CUTT_CLI_MAPPING_H
 

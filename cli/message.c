@@ -75,7 +75,7 @@ const char *cutt_cli_nearest(const char *word, const char *const *words, size_t 
   for (size_t i = 0; i < count; ++i) {
     if (!words[i]) continue;
     /* A beginning of three letters or more is meant as an abbreviation, however much is missing. */
-    size_t away = length >= 3 && strncmp(word, words[i], length) == 0 ? 1 : distance(word, words[i]);
+    size_t away = length >= 3 && !strncmp(word, words[i], length) ? 1 : distance(word, words[i]);
     if (!nearest || away < least) {
       nearest = words[i];
       least = away;
@@ -112,7 +112,7 @@ const char *cutt_cli_shape(const int64_t *shape, int rank, char *buffer, size_t 
 cutt_cli_progress cutt_cli_progress_start(bool quiet) {
   cutt_cli_progress progress = {0};
   const char *term = getenv("TERM");
-  progress.enabled = !quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+  progress.enabled = !quiet && isatty(STDERR_FILENO) && !(term && !strcmp(term, "dumb"));
   progress.began = cutt_cli_seconds();
   return progress;
 }

@@ -86,12 +86,12 @@ static bool read_string(reader *r, char *string, size_t size, const char *what) 
 static bool read_bool(reader *r, bool *value) {
   skip_space(r);
   size_t left = (size_t)(r->end - r->at);
-  if (left >= 4 && memcmp(r->at, "True", 4) == 0) {
+  if (left >= 4 && !memcmp(r->at, "True", 4)) {
     r->at += 4;
     *value = true;
     return true;
   }
-  if (left >= 5 && memcmp(r->at, "False", 5) == 0) {
+  if (left >= 5 && !memcmp(r->at, "False", 5)) {
     r->at += 5;
     *value = false;
     return true;
@@ -128,7 +128,7 @@ static bool read_shape(reader *r, cutt_npy *npy) {
     if (npy->rank == CUTT_NPY_MAX_RANK)
       return refuse(r->why, "the shape has more than %d extents, the most that is supported", CUTT_NPY_MAX_RANK);
     if (!read_extent(r, &npy->shape[npy->rank])) return false;
-    npy->rank++;
+    ++npy->rank;
     if (take(r, ',')) continue;
     if (npy->rank == 1) return expect(r, ',', "after the one extent of the shape"); /* (3) is no tuple */
     return expect(r, ')', "where the shape ends");
@@ -238,7 +238,7 @@ static bool count_bytes(cutt_npy *npy, char *why) {
 
 bool cutt_npy_parse(const uint8_t *data, size_t size, cutt_npy *npy, char *why) {
   memset(npy, 0, sizeof *npy);
-  if (size >= 4 && memcmp(data, "PK\003\004", 4) == 0)
+  if (size >= 4 && !memcmp(data, "PK\003\004", 4))
     return refuse(why, "not an .npy file but an archive (.npz?); extract it first: unzip FILE.npz");
   if (size < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
     return refuse(why, "not an .npy file: it does not begin with \\x93NUMPY");

@@ -1,4 +1,4 @@
-/* Options by a table; see options.h. getopt_long does the parsing; what is said of it, and the help, are this file's. */
+/* Options by a table; see options.h. getopt_long does the parsing; the messages and the help are this file's. */
 #include "options.h"
 
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void unknown_option(const char *command, const char *argument, const form
 
 /* Words what getopt_long has refused, by ':' for a value that is missing, or by '?'. */
 static void refuse(const char *command, int refusal, char **argv, const forms *f) {
-  /* After a long option getopt stands behind it, and optopt is its code, or 0 when it is unknown. After an unknown letter
-   * optopt is that letter, and getopt may still stand before a cluster of them. */
+  /* After a long option getopt stands behind it, and optopt is its code, or 0 when it is unknown. After an unknown
+   * letter optopt is that letter, and getopt may still stand before a cluster of them. */
   const char *argument = argv[optind - 1];
   bool known = false;
   for (int i = 0; i < f->count; ++i) known = known || f->list[i].val == optopt;

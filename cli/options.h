@@ -12,8 +12,8 @@
 
 typedef struct cutt_cli_option cutt_cli_option;
 
-/* Reads the value of an option (NULL: it takes none) into its field. On false it has said which option, which value, and
- * what is allowed. */
+/* Reads the value of an option (NULL: it takes none) into its field. On false it has said which option, which value,
+ * and what is allowed. */
 typedef bool cutt_cli_reader(const char *command, const cutt_cli_option *option, const char *text, void *field);
 
 /* A row without a reader is only there for the help: with a name, more words on an option that has a row above; with an
@@ -51,7 +51,7 @@ cutt_cli_reader cutt_cli_read_measure; /* cuttChoice_t: it was given, CUTT_MEASU
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* What readers are made of. Each reads the value of the option `name`, "threads"; on false it has said what is wrong. */
+/* What readers are made of. Each reads the value of the option `name`; on false it has said what is wrong. */
 
 /* A whole decimal number, low <= *value <= high. */
 bool cutt_cli_parse_int(const char *command, const char *name, const char *text, int64_t low, int64_t high,
@@ -66,8 +66,8 @@ bool cutt_cli_parse_double(const char *command, const char *name, const char *te
 bool cutt_cli_parse_list(const char *command, const char *name, const char *text, int64_t low, int64_t high,
                          int64_t *list, int max, int *count);
 
-/* The value of --axes as NumPy has it (negative ones count from the end), into 0 .. rank-1, each exactly once; text NULL:
- * reversed. */
+/* The value of --axes as NumPy has it (negative ones count from the end), into 0 .. rank-1, each exactly once; text
+ * NULL: reversed. */
 bool cutt_cli_parse_axes(const char *command, const char *text, int rank, int *axes);
 
 /* Axes that were given in some form, likewise; count must be rank. */

@@ -1,21 +1,18 @@
 /* The output file; see output.h.
  *
- * Where the file system has files without a name (O_TMPFILE), the file has none until it is complete, so that nothing is
- * left of it however the program ends, SIGKILL included. It gets its name by a link, which never replaces a file: what
- * is wanted without --force. With it, where there is a file, it gets a name beside that and is renamed at once. Elsewhere
- * it has that other name from the beginning, and signals that end the program remove it.
+ * Where the file system has files without a name (O_TMPFILE), the file has none until it is complete, so that nothing
+ * is left of it however the program ends, SIGKILL included. It gets its name by a link, which never replaces a file:
+ * what is wanted without --force. With it, where there is a file, it gets a name beside that and is renamed at once.
+ * Elsewhere it has that other name from the beginning, and signals that end the program remove it.
  *
- * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache, without
- * a second buffer of the size of the tensor. Its price is that disk errors come as signals: room is therefore
- * allocated beforehand, and SIGBUS has a handler. The handler cannot jump back, for the thread that it strikes may be
- * one of OpenMP's; it says what happened, removes the temporary and ends the process, all of it async-signal-safe. */
+ * Why a mapping: the permutation writes in an order that only memory allows, and straight into the page cache,
+ * without a second buffer of the size of the tensor. Its cost is that disk errors come as signals: room is therefore
+ * allocated beforehand, and SIGBUS has a handler (guard.h). */
 #include "output.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,94 +23,8 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "guard.h"
 #include "mapping.h"
-
-/* What the signal handlers need. Written with these signals blocked, or before they can come. */
-static struct {
-  char temporary[PATH_MAX]; /* "": none */
-  struct {
-    char message[PATH_MAX + 128];        /* what to say when this input fails */
-    const volatile uint8_t *begin, *end; /* its mapping; end NULL: there is none */
-  } input[CUTT_OUTPUT_INPUTS];
-  const volatile uint8_t *output, *output_end; /* the output's */
-} guarded;
-
-static void on_ending_signal(int number) {
-  if (guarded.temporary[0]) unlink(guarded.temporary);
-  signal(number, SIG_DFL); /* the caller of this program should see that it was ended by this signal */
-  raise(number);
-}
-
-static void on_bus_error(int number, siginfo_t *info, void *context) {
-  (void)context;
-  /* Several threads may be struck at once; one of them speaks, and ends the program under the others. */
-  static atomic_flag struck = ATOMIC_FLAG_INIT;
-  while (atomic_flag_test_and_set(&struck)) pause();
-  static const char output_message[] = "cutt: the output could not be written: the disk is full or failed\n";
-  const volatile uint8_t *address = info->si_addr;
-  const char *text = NULL;
-  for (int i = 0; i < CUTT_OUTPUT_INPUTS; ++i)
-    if (guarded.input[i].end && address >= guarded.input[i].begin && address < guarded.input[i].end)
-      text = guarded.input[i].message;
-  if (address >= guarded.output && address < guarded.output_end) text = output_message;
-  if (guarded.temporary[0]) unlink(guarded.temporary);
-  if (text) {
-    ssize_t written = write(STDERR_FILENO, text, strlen(text));
-    (void)written; /* there is nobody left to tell */
-    _exit(CUTT_CLI_FAILED);
-  }
-  signal(number, SIG_DFL); /* a fault of the program itself: let it show as one */
-  atomic_flag_clear(&struck);
-}
-
-/* By default, and so that it can be noticed. */
-static bool ends_the_program(int number) {
-  static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH, SIGBUS};
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i)
-    if (others[i] == number) return false;
-  return true;
-}
-
-static void install_handlers(void) {
-  static bool installed = false;
-  if (installed) return;
-  installed = true;
-  struct sigaction action = {0}, old;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_SIGINFO;
-  action.sa_sigaction = on_bus_error;
-  sigaction(SIGBUS, &action, NULL);
-  action.sa_flags = 0;
-  action.sa_handler = on_ending_signal;
-  sigfillset(&action.sa_mask);
-  for (int number = 1; number <= SIGRTMAX; ++number) {
-    /* What was ignored at the start (nohup) stays ignored, and what a run time handles (a sanitizer's) stays its own. */
-    if (ends_the_program(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-      sigaction(number, &action, NULL);
-  }
-}
-
-static void block_signals(sigset_t *before) {
-  sigset_t blocked;
-  sigfillset(&blocked);
-  sigprocmask(SIG_BLOCK, &blocked, before);
-}
-
-void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes) {
-  int slot = 0;
-  while (slot < CUTT_OUTPUT_INPUTS - 1 && guarded.input[slot].end) ++slot;
-  snprintf(guarded.input[slot].message, sizeof guarded.input[slot].message,
-           "cutt: %s: could not be read: it became shorter meanwhile, or the disk failed\n", path);
-  guarded.input[slot].end = NULL;
-  guarded.input[slot].begin = data;
-  guarded.input[slot].end = data + bytes;
-  install_handlers();
-}
-
-void cutt_output_unguard_input(const uint8_t *data) {
-  for (int i = 0; i < CUTT_OUTPUT_INPUTS; ++i)
-    if (guarded.input[i].begin == data) guarded.input[i].end = NULL;
-}
 
 /* ------------------------------------------------------------------------------------------------------- checking */
 
@@ -150,7 +61,7 @@ static bool check_folder(const char *path) {
 
 bool cutt_output_check(const char *path, const char *input, bool force) {
   struct stat status, input_status;
-  if (*path == 0) {
+  if (!*path) {
     cutt_cli_message("the name of the output is empty");
     return false;
   }
@@ -200,9 +111,10 @@ bool cutt_output_check(const char *path, const char *input, bool force) {
 /* ------------------------------------------------------------------------------------------------------- creating */
 
 /* Looks for a name ".NAME.xxxxxx" beside the destination that nobody has, until try_name does not fail because somebody
- * has it. It is in guarded.temporary before it can be there. False: errno. The caller has the signals blocked. */
+ * has it. It is guarded before it can be there. False: errno. The caller has the signals blocked. */
 static bool find_name(cutt_output *output, bool (*try_name)(cutt_output *output)) {
   enum { LONGEST_NAME = 200, TRIES = 100 }; /* a file's name has 255 bytes at most, with what is added */
+  char *const temporary = cutt_guard_temporary();
   size_t folder = folder_length(output->path);
   for (int i = 0; i < TRIES; ++i) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -210,16 +122,16 @@ static bool find_name(cutt_output *output, bool (*try_name)(cutt_output *output)
     char suffix[sizeof random + 1] = "";
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) break;
     for (size_t j = 0; j < sizeof random; ++j) suffix[j] = letters[random[j] % (sizeof letters - 1)];
-    int length = snprintf(guarded.temporary, sizeof guarded.temporary, "%.*s.%.*s.%s", (int)folder, output->path,
-                          LONGEST_NAME, output->path + folder, suffix);
-    if (length < 0 || (size_t)length >= sizeof guarded.temporary) {
+    int length = snprintf(temporary, PATH_MAX, "%.*s.%.*s.%s", (int)folder, output->path, LONGEST_NAME,
+                          output->path + folder, suffix);
+    if (length < 0 || (size_t)length >= PATH_MAX) {
       errno = ENAMETOOLONG;
       break;
     }
     if (try_name(output)) return true;
     if (errno != EEXIST) break;
   }
-  guarded.temporary[0] = 0;
+  temporary[0] = 0;
   return false;
 }
 
@@ -227,7 +139,7 @@ static bool find_name(cutt_output *output, bool (*try_name)(cutt_output *output)
 static mode_t first_mode(const cutt_output *output) { return output->exists ? 0600 : 0666; }
 
 static bool open_named(cutt_output *output) {
-  output->descriptor = open(guarded.temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
+  output->descriptor = open(cutt_guard_temporary(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, first_mode(output));
   return output->descriptor >= 0;
 }
 
@@ -253,7 +165,7 @@ static bool open_nameless(cutt_output *output) {
 static bool open_new(cutt_output *output) {
   if (open_nameless(output)) return true;
   sigset_t before;
-  block_signals(&before);
+  cutt_guard_block_signals(&before);
   bool opened = find_name(output, open_named);
   int error = errno;
   sigprocmask(SIG_SETMASK, &before, NULL);
@@ -330,13 +242,12 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
     cutt_cli_message("%s: can't be resolved: %s", path, strerror(errno));
     return false;
   }
-  install_handlers();
+  cutt_guard_start();
   if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) {
     void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
     if (data != MAP_FAILED) {
       output->data = data;
-      guarded.output = output->data;
-      guarded.output_end = output->data + bytes;
+      cutt_guard_output(output->data, bytes);
       return true;
     }
     cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
@@ -355,7 +266,7 @@ bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress
 /* ------------------------------------------------------------------------------------------------------- finishing */
 
 static void release(cutt_output *output) {
-  guarded.output = guarded.output_end = NULL;
+  cutt_guard_output(NULL, 0);
   if (output->data) munmap(output->data, output->bytes);
   if (output->descriptor >= 0) close(output->descriptor);
   free(output->path);
@@ -364,32 +275,34 @@ static void release(cutt_output *output) {
 }
 
 void cutt_output_abandon(cutt_output *output) {
-  if (guarded.temporary[0]) unlink(guarded.temporary);
-  guarded.temporary[0] = 0;
+  char *const temporary = cutt_guard_temporary();
+  if (temporary[0]) unlink(temporary);
+  temporary[0] = 0;
   release(output);
 }
 
 /* Gives the temporary the name of the destination. Without `replace` a file that came to be there meanwhile is left
  * alone: the kernel decides, so that there is no moment between looking and renaming. */
 static int rename_temporary(const cutt_output *output) {
-  if (output->replace) return rename(guarded.temporary, output->path);
-  if (renameat2(AT_FDCWD, guarded.temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) return 0;
+  const char *const temporary = cutt_guard_temporary();
+  if (output->replace) return rename(temporary, output->path);
+  if (renameat2(AT_FDCWD, temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return -1;
   /* A file system without RENAME_NOREPLACE; a hard link never replaces either. */
-  if (link(guarded.temporary, output->path) == 0) return unlink(guarded.temporary);
+  if (link(temporary, output->path) == 0) return unlink(temporary);
   if (errno == EEXIST) return -1;
   /* Nor hard links: look, then rename. */
   if (access(output->path, F_OK) == 0) {
     errno = EEXIST;
     return -1;
   }
-  return rename(guarded.temporary, output->path);
+  return rename(temporary, output->path);
 }
 
-static bool link_named(cutt_output *output) { return link_to(output, guarded.temporary); }
+static bool link_named(cutt_output *output) { return link_to(output, cutt_guard_temporary()); }
 
 static int take_name(cutt_output *output) {
-  if (guarded.temporary[0]) return rename_temporary(output);
+  if (*cutt_guard_temporary()) return rename_temporary(output);
   if (link_to(output, output->path)) return 0;
   if (errno != EEXIST || !output->replace || !find_name(output, link_named)) return -1;
   return rename_temporary(output);
@@ -397,11 +310,11 @@ static int take_name(cutt_output *output) {
 
 /* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
 static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
-  /* In pieces first, which cost no more than the whole at once, for the sake of the progress bar. */
-  const size_t piece = (size_t)64 << 20;
-  for (size_t done = 0; output->bytes > piece && done < output->bytes; done += piece) {
+  /* In blocks first, which cost no more than the whole at once, for the sake of the progress bar. */
+  const size_t block = (size_t)64 << 20;
+  for (size_t done = 0; output->bytes > block && done < output->bytes; done += block) {
     cutt_cli_progress_show(progress, "writing to disk", (double)done / (double)output->bytes);
-    size_t length = output->bytes - done < piece ? output->bytes - done : piece;
+    size_t length = output->bytes - done < block ? output->bytes - done : block;
     if (sync_file_range(output->descriptor, (off_t)done, (off_t)length,
                         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0)
       continue;
@@ -425,10 +338,10 @@ bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
     return false;
   }
   sigset_t before;
-  block_signals(&before);
+  cutt_guard_block_signals(&before);
   bool renamed = take_name(output) == 0;
   int error = errno;
-  if (renamed) guarded.temporary[0] = 0;
+  if (renamed) *cutt_guard_temporary() = 0;
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (!renamed) {
     if (error == EEXIST)

@@ -1,7 +1,7 @@
-/* A file that is written whole or not at all: a new one in the folder of its destination, mapped into memory, that takes the
- * destination's name when it is done, and is gone on failure, and on signals that end the program.
+/* A file that is written whole or not at all: a new one in the folder of its destination, mapped into memory, that
+ * takes the destination's name when it is done, and is gone on failure, and on signals that end the program.
  *
- * One output at a time, since the signal handlers have to know it. */
+ * One output at a time, since the signal handlers (guard.h) have to know it. */
 #ifndef CUTT_CLI_OUTPUT_H
 #define CUTT_CLI_OUTPUT_H
 
@@ -24,25 +24,18 @@ typedef struct cutt_output {
  * that is read, whose identity OUT is compared with. Touches nothing: for failing before the work is done. */
 bool cutt_output_check(const char *path, const char *input, bool force);
 
-/* Creates the new file for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it. It has
- * the owner, the group, the mode and the access list of the file that it is to replace, or is refused; without one, the
- * permissions follow the umask. On false a message has been given and nothing is left. From here to commit or abandon,
- * signals that end the program leave nothing either. */
+/* Creates the new file for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it.
+ * It has the owner, the group, the mode and the access list of the file that it is to replace, or is refused; without
+ * one, the permissions follow the umask. On false a message has been given and nothing is left. From here to commit
+ * or abandon, signals that end the program leave nothing either. */
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
 
-/* While a mapped input is read: a file that becomes shorter, or a disk that fails, ends the program through SIGBUS with
- * a message about the file `path` and without leaving an output. As many inputs at once as there are operands of a
- * contraction; unguard takes the one at `data` back. */
-enum { CUTT_OUTPUT_INPUTS = 3 };
-void cutt_output_guard_input(const char *path, const uint8_t *data, size_t bytes);
-void cutt_output_unguard_input(const uint8_t *data);
-
-/* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On false a
- * message has been given. */
+/* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On
+ * false a message has been given. */
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress);
 
-/* Writes everything to disk, which progress shows, and gives it the name. On false a message has been given and the new file
- * is gone; OUT is untouched. `output` is finished either way. */
+/* Writes everything to disk, which progress shows, and gives it the name. On false a message has been given and the
+ * new file is gone; OUT is untouched. `output` is finished either way. */
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress);
 
 /* Gives the new file up. Harmless after create failed, and after commit. */

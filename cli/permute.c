@@ -1,8 +1,8 @@
-/* Permutes one array, whole, or in pieces when somebody watches a progress bar; see permute.h.
+/* Permutes one array, whole, or in blocks when somebody watches a progress bar; see permute.h.
  *
  * The library's execution of a plan is one call that says nothing until it is done. An honest bar therefore cuts the
- * output into pieces that are permutations of their own: the same modes, some of them shorter, read through the strides
- * of the whole input and written to the piece's own place. */
+ * output into blocks that are permutations of their own: the same modes, some of them shorter, read through the strides
+ * of the whole input and written to the block's own place. */
 #include "permute.h"
 
 #include <string.h>
@@ -31,22 +31,22 @@ static void measure_copy(cutt_cli_permute_job *job, cuttPlan_t plan) {
 }
 
 /* How the work is cut for the progress bar: the output's slowest modes up to `mode` (counted from the slowest) are
- * walked one index at a time, and `mode` itself in chunks. Each piece is packed in the output. */
-typedef struct cutting {
+ * walked one index at a time, and `mode` itself in chunks. Each block is packed in the output. */
+typedef struct blocking {
   int mode;
   int64_t chunk;
-} cutting;
+} blocking;
 
-static cutting cut(const cutt_cli_permute_job *job) {
-  /* Large pieces, so that the pieces together are as fast as the whole, and few of them: 64 steps look smooth. */
-  const int64_t least_bytes = (int64_t)64 << 20, most_pieces = 64;
-  int64_t pieces = job->bytes / least_bytes < most_pieces ? job->bytes / least_bytes : most_pieces;
-  cutting result = {0, 0};
-  int64_t before = 1; /* pieces that the modes before `mode` make */
+static blocking find_blocking(const cutt_cli_permute_job *job) {
+  /* Large blocks, so that the blocks together are as fast as the whole, and few of them: 64 steps look smooth. */
+  const int64_t least_bytes = (int64_t)64 << 20, most_blocks = 64;
+  int64_t blocks = job->bytes / least_bytes < most_blocks ? job->bytes / least_bytes : most_blocks;
+  blocking result = {0, 0};
+  int64_t before = 1; /* blocks that the modes before `mode` make */
   for (;; ++result.mode) {
     int64_t extent = job->extents[job->perm[job->rank - 1 - result.mode]];
-    if (before * extent >= pieces || result.mode == job->rank - 1) {
-      int64_t parts = pieces / before > 0 ? pieces / before : 1;
+    if (before * extent >= blocks || result.mode == job->rank - 1) {
+      int64_t parts = blocks / before > 0 ? blocks / before : 1;
       result.chunk = (extent + parts - 1) / parts;
       /* When this mode is the input's stride-1 mode, chunks of whole cache lines are the ones that read well. */
       if (result.chunk >= 64) result.chunk = (result.chunk + 63) / 64 * 64;
@@ -57,28 +57,30 @@ static cutting cut(const cutt_cli_permute_job *job) {
   }
 }
 
-/* Permutes in pieces, one bar step each. plan[0] is for whole chunks, plan[1] for the rest at the end of the mode. */
-static bool permute_in_pieces(cutt_cli_permute_job *job) {
-  cutting pieces = cut(job);
-  int64_t extents[CUTT_MAX_RANK], index[CUTT_MAX_RANK] = {0}; /* index[i]: of output mode i, counted from the slowest */
-  int modes[CUTT_MAX_RANK] = {0};                             /* the input mode of that */
+/* Permutes in blocks, one bar step each. plan[0] is for whole chunks, plan[1] for the rest at the end of the mode. */
+static bool permute_in_blocks(cutt_cli_permute_job *job) {
+  const blocking by = find_blocking(job);
+  int64_t extents[CUTT_MAX_RANK]; /* of the block, by the input's modes */
+  /* By the output's modes, from the slowest on: where the block begins, and which of the input's modes they are. */
+  int64_t index[CUTT_MAX_RANK] = {0};
+  int modes[CUTT_MAX_RANK] = {0};
   for (int i = 0; i < job->rank; ++i) modes[i] = job->perm[job->rank - 1 - i];
   memcpy(extents, job->extents, sizeof extents);
-  int64_t piece_bytes = job->elem_bytes;
+  int64_t block_bytes = job->elem_bytes;
   for (int i = 0; i < job->rank; ++i)
-    if (i < pieces.mode)
+    if (i < by.mode)
       extents[modes[i]] = 1;
-    else if (i > pieces.mode)
-      piece_bytes *= job->extents[modes[i]];
-  int cut_mode = modes[pieces.mode];
+    else if (i > by.mode)
+      block_bytes *= job->extents[modes[i]];
+  int cut_mode = modes[by.mode];
   cuttPlan_t plans[2] = {NULL, NULL};
   bool good = true;
   for (int64_t done = 0; good && done < job->bytes;) {
-    int64_t left = job->extents[cut_mode] - index[pieces.mode];
-    bool is_rest = left < pieces.chunk;
-    extents[cut_mode] = is_rest ? left : pieces.chunk;
+    int64_t left = job->extents[cut_mode] - index[by.mode];
+    bool is_rest = left < by.chunk;
+    extents[cut_mode] = is_rest ? left : by.chunk;
     int64_t offset = 0;
-    for (int i = 0; i <= pieces.mode; ++i) offset += index[i] * job->strides[modes[i]];
+    for (int i = 0; i <= by.mode; ++i) offset += index[i] * job->strides[modes[i]];
     const uint8_t *in = job->in + offset * job->elem_bytes;
     uint8_t *out = job->out + done;
     cutt_cli_progress_show(&job->progress, "permuting", (double)done / (double)job->bytes);
@@ -88,10 +90,10 @@ static bool permute_in_pieces(cutt_cli_permute_job *job) {
       if (good && done == 0) measure_copy(job, *plan);
     }
     good = good && execute(job, *plan, in, out);
-    done += extents[cut_mode] * piece_bytes;
-    /* The next piece: on along the cut mode, then as an odometer over the modes before it. */
-    index[pieces.mode] += extents[cut_mode];
-    for (int i = pieces.mode; i > 0 && index[i] == job->extents[modes[i]]; --i) {
+    done += extents[cut_mode] * block_bytes;
+    /* The next block: on along the cut mode, then as an odometer over the modes before it. */
+    index[by.mode] += extents[cut_mode];
+    for (int i = by.mode; i > 0 && index[i] == job->extents[modes[i]]; --i) {
       index[i] = 0;
       ++index[i - 1];
     }
@@ -101,9 +103,9 @@ static bool permute_in_pieces(cutt_cli_permute_job *job) {
   return good;
 }
 
-/* A first execution of some microseconds is mostly cold caches and threads that wake up, while the copy speed is that of
- * warm ones. So that the two can be compared, short work is repeated for a few milliseconds: `seconds` becomes that of
- * the fastest repetition. */
+/* A first execution of some microseconds is mostly cold caches and threads that wake up, while the copy speed is that
+ * of warm ones. So that the two can be compared, short work is repeated for a few milliseconds: `seconds` becomes
+ * that of the fastest repetition. */
 static bool time_short_work(cutt_cli_permute_job *job, cuttPlan_t plan) {
   const double budget = 2e-3;
   if (job->quiet || job->seconds > budget) return true;
@@ -145,7 +147,7 @@ bool cutt_cli_permute(cutt_cli_permute_job *job) {
     if (done) return right;
   }
   const int64_t worth_cutting = (int64_t)1 << 30;
-  if (job->progress.enabled && job->rank > 0 && job->bytes >= worth_cutting) return permute_in_pieces(job);
+  if (job->progress.enabled && job->rank > 0 && job->bytes >= worth_cutting) return permute_in_blocks(job);
   cuttPlan_t plan = NULL;
   bool good = cutt_cli_plan_part(job, job->extents, job->in, job->out, &plan);
   if (good) measure_copy(job, plan);

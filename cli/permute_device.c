@@ -1,7 +1,8 @@
 /* Permutes one array through the memory of a device: host -> device -> permute -> device -> host.
  *
- * The two transfers take longer than the permutation between them. What the closing line reports is the permutation, as
- * it would be for data that is on the device already, beside a copy on the device; the time with files has all of it. */
+ * The two transfers take longer than the permutation between them. What the closing line reports is the permutation,
+ * as it would be for data that is on the device already, beside a copy on the device; the time with files has all of
+ * it. */
 #include "permute_device.h"
 
 enum { RUNS = 9 };
@@ -17,13 +18,13 @@ static bool failed(cutt_cli_permute_job *job, const char *what) {
   return false;
 }
 
-/* Copies to or from the device, in pieces for the bar's sake. */
+/* Copies to or from the device, in blocks for the bar's sake. */
 static bool move(cutt_cli_permute_job *job, uint8_t *to, const uint8_t *from, const char *what) {
-  const int64_t piece = (int64_t)256 << 20;
-  for (int64_t done = 0; done < job->bytes; done += piece) {
+  const int64_t block = (int64_t)256 << 20;
+  for (int64_t done = 0; done < job->bytes; done += block) {
     cutt_cli_progress_show(&job->progress, what, (double)done / (double)job->bytes);
     const int64_t left = job->bytes - done;
-    if (cuttMemoryCopy(job->backend, to + done, from + done, (size_t)(left < piece ? left : piece)) != CUTT_SUCCESS)
+    if (cuttMemoryCopy(job->backend, to + done, from + done, (size_t)(left < block ? left : block)) != CUTT_SUCCESS)
       return failed(job, "the array could not be copied to or from the device");
   }
   return true;

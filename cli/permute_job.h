@@ -24,8 +24,8 @@ typedef struct cutt_cli_permute_job {
   double copy_gbs;     /* result: GB/s of a copy of the same memory, read and write counted; 0 when quiet */
 } cutt_cli_permute_job;
 
-/* Plans the permutation of a part of the input: `extents` of it, from `in`, to be packed at `out`. On false a message has
- * been given. */
+/* Plans the permutation of a part of the input: `extents` of it, from `in`, to be packed at `out`. On false a message
+ * has been given. */
 bool cutt_cli_plan_part(cutt_cli_permute_job *job, const int64_t *extents, const void *in, void *out, cuttPlan_t *plan);
 
 #endif

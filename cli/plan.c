@@ -42,8 +42,8 @@ static bool read_shape(const char *command, const cutt_cli_option *option, const
 
 static bool read_model(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   cuttModel_t *model = field;
-  *model = strcmp(text, "paper") == 0 ? CUTT_MODEL_PAPER : CUTT_MODEL;
-  if (*model == CUTT_MODEL_PAPER || strcmp(text, "own") == 0) return true;
+  *model = !strcmp(text, "paper") ? CUTT_MODEL_PAPER : CUTT_MODEL;
+  if (*model == CUTT_MODEL_PAPER || !strcmp(text, "own")) return true;
   cutt_cli_misused(command, "--%s is '%s'; it must be own or paper", option->name, text);
   return false;
 }
@@ -75,8 +75,8 @@ static const cutt_cli_option options[] = {
     {"svg", "FILE", "write that drawing to FILE as an image", cutt_cli_read_text, offsetof(plan_request, svg_path)},
     {"force", NULL, "replace FILE of --svg when it exists", cutt_cli_read_flag, offsetof(plan_request, force)},
     {"json", NULL, "as one JSON object", cutt_cli_read_flag, offsetof(plan_request, json)},
-    {"quiet", NULL, "no message about unused lines of the wisdom file", cutt_cli_read_flag,
-     offsetof(plan_request, quiet)},
+    {"quiet", NULL, "no message about unused lines of the wisdom file, or on an environment override",
+     cutt_cli_read_flag, offsetof(plan_request, quiet)},
     {NULL, NULL, "A contraction takes --dtype (f2, f4, f8, c8 or c16), --threads, --backend and --json as above, and",
      NULL, 0},
     {"contract", "PATTERN", "such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more",
@@ -86,8 +86,6 @@ static const cutt_cli_option options[] = {
      offsetof(plan_request, contract.options.workspace_limit)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path", cutt_cli_read_text,
      offsetof(plan_request, contract.options.provider)},
-    {"no-cure", NULL, "that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(plan_request, contract.no_cure)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -115,7 +113,7 @@ static bool read_dtype(const char *text, cuttType_t *type) {
       {"bytes2", CUTT_BYTES_2}, {"bytes4", CUTT_BYTES_4}, {"bytes8", CUTT_BYTES_8}, {"bytes16", CUTT_BYTES_16}};
   const char *name = text + (*text && strchr("<>|=", *text) ? 1 : 0);
   for (size_t i = 0; i < sizeof types / sizeof types[0]; ++i)
-    if (strcmp(name, types[i].name) == 0) {
+    if (!strcmp(name, types[i].name)) {
       *type = types[i].type;
       return true;
     }
@@ -142,10 +140,7 @@ static const char *only_for_permutations(const plan_request *request) {
 /* An option that was given and makes no sense for permutations; NULL: there is none. */
 static const char *only_for_contractions(const plan_request *request) {
   const cuttContractionOptions_t *of = &request->contract.options;
-  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace"
-         : of->provider                       ? "--provider"
-         : request->contract.no_cure          ? "--no-cure"
-                                              : NULL;
+  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace" : of->provider ? "--provider" : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */
@@ -219,13 +214,13 @@ static int print_json(cuttPlan_t plan, const plan_request *request) {
 /* The library has refused the problem or the options, whose fields are this program's options by the same names. */
 static int refused(void) {
   const char *said = cuttLastError(), field[] = "options->";
-  if (strncmp(said, "options->model is", 17) == 0)
+  if (!strncmp(said, "options->model is", 17))
     return cutt_cli_misused(me, "--model paper is for GPUs; on a processor it must be own, or name a GPU by --device");
   if (strncmp(said, field, strlen(field)) != 0) return cutt_cli_misused(me, "not a problem that can be done: %s", said);
   char text[2048] = "";
   size_t length = 0;
   while (*said && length + 3 < sizeof text) {
-    if (strncmp(said, field, strlen(field)) == 0) {
+    if (!strncmp(said, field, strlen(field))) {
       text[length++] = '-';
       text[length++] = '-';
       said += strlen(field);

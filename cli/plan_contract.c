@@ -1,4 +1,4 @@
-/* cutt plan --contract: how a contraction would be done: what is permuted, the matrix products, pieces, workspace, and
+/* cutt plan --contract: how a contraction would be done: what is permuted, the matrix products, blocks, workspace, and
  * the predicted times, for a person or as JSON. As for permutations, what is printed is the library's own description,
  * under the problem in NumPy's order. */
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "contraction.h"
-#include "cure.h"
+#include "override.h"
 #include "plan_contract.h"
 
 static const char me[] = "plan";
@@ -47,8 +47,7 @@ int cutt_cli_plan_contraction(const cutt_cli_plan_contract *request) {
   cuttContractionPlan_t plan = NULL;
   int code = cutt_cli_contraction_plan(me, &contraction, &options, &plan);
   if (code != CUTT_CLI_DONE) return code;
-  /* The plan is to be the one that `cutt contract` would have. */
-  if (!request->no_cure && options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(request->quiet);
+  cutt_cli_tell_override(&options, request->quiet);
   if (request->json) {
     json_t *object = cutt_cli_contraction_json(plan, &contraction);
     code = object ? cutt_cli_print_json(object) : CUTT_CLI_FAILED;

@@ -12,7 +12,7 @@ typedef struct cutt_cli_plan_contract {
   int rank[2];
   int64_t shape[2][CUTT_MAX_RANK];
   cuttContractionOptions_t options;
-  bool json, quiet, no_cure;
+  bool json, quiet;
 } cutt_cli_plan_contract;
 
 /* Explains it; an exit code. */

@@ -13,7 +13,7 @@ bool cutt_cli_parse_int(const char *command, const char *name, const char *text,
   char *end = NULL;
   errno = 0;
   long long number = strtoll(text, &end, 10);
-  bool is_number = end != text && *end == 0 && strspn(text, " \t\n\v\f\r") == 0;
+  bool is_number = end != text && !*end && strspn(text, " \t\n\v\f\r") == 0;
   if (is_number && errno == 0 && number >= low && number <= high) {
     *value = number;
     return true;
@@ -27,7 +27,7 @@ bool cutt_cli_parse_double(const char *command, const char *name, const char *te
                            double *value) {
   char *end = NULL;
   double number = strtod(text, &end);
-  bool is_number = end != text && *end == 0 && strspn(text, " \t\n\v\f\r") == 0;
+  bool is_number = end != text && !*end && strspn(text, " \t\n\v\f\r") == 0;
   if (is_number && number >= low && number <= high) { /* not for NaN */
     *value = number;
     return true;
@@ -44,7 +44,7 @@ bool cutt_cli_parse_size(const char *command, const char *name, const char *text
   bool good = end != text && text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.") == (size_t)(end - text);
   if (good && *end) {
     const char *letter = strchr(letters, *end == 'K' ? 'k' : *end);
-    good = letter != NULL;
+    good = letter;
     bool binary = end[1] == 'i';
     for (long i = letter ? letter - letters : -1; i >= 0; --i) number *= binary ? 1024.0 : 1000.0;
     good = good && end[1 + (binary ? 1 : 0)] == 0;
@@ -61,7 +61,7 @@ bool cutt_cli_parse_size(const char *command, const char *name, const char *text
 bool cutt_cli_parse_list(const char *command, const char *name, const char *text, int64_t low, int64_t high,
                          int64_t *list, int max, int *count) {
   *count = 0;
-  if (*text == 0) return true;
+  if (!*text) return true;
   for (const char *at = text;; ++at) {
     char word[32];
     size_t length = strcspn(at, ",");
@@ -82,7 +82,7 @@ bool cutt_cli_parse_list(const char *command, const char *name, const char *text
     }
     list[(*count)++] = number;
     at += length;
-    if (*at == 0) return true;
+    if (!*at) return true;
   }
 }
 

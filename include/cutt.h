@@ -206,7 +206,8 @@ CUTT_API cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *proble
 
 /* Executes a plan: in and out point to element (0, ..., 0) of each tensor; no alignment is asked for, but on a GPU that
  * of the element type when alpha, beta or conjugate is used. The memory that the two span may not overlap, unless
- * in == out and the permutation with its strides is the identity.
+ * in == out and the permutation with its strides is the identity. Gaps that strides leave need not be memory: of the input
+ * no page is read that holds none of its elements, and of the output nothing is touched but its elements.
  * Any number of threads may execute one plan at once; nothing is allocated and no lock is taken. On the CPU stream is
  * NULL, and the call returns when the result is there. On a GPU the call starts the work in the stream (NULL: the default
  * stream) and returns; it waits for nothing and may be captured into a CUDA graph.

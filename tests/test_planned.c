@@ -87,15 +87,15 @@ static void random_problems(void **unused) {
   assert_int_equal(refused, 0);
 }
 
-/* Those that were once refused, on every device and with each of their candidates. */
+/* Those that were once refused, on every device, with and without a whole list of candidates. */
 static void once_refused(void **unused) {
   (void)unused;
   static const char *const lines[] = {
       "rank=6 type=1 extents=1,2,2,33,32,3 perm=3,2,0,1,5,4 in=165,1,5445,5,165,10890 out=20,740,-4,1,4,1480",
       "rank=6 type=2 extents=3,34,1,91,1,1 perm=0,3,5,2,4,1 in=1,4,136,139,12652,12657 out=1,10,911,911,911,918",
       "rank=4 type=1 extents=1,4,178,16 perm=1,0,2,3 in=-305626218,1,113,7 out=1,8,8,1424",
-      "rank=6 type=35 extents=129,29,39,2,32,324 perm=1,3,4,0,5,2 in=10,-1290,37411,1459029,-2918058,-93377856 "
-      "out=3260088,-94542552,-189085104,2,-10062,258",
+      ("rank=6 type=35 extents=129,29,39,2,32,324 perm=1,3,4,0,5,2 "
+       "in=10,-1290,37411,1459029,-2918058,-93377856 out=3260088,-94542552,-189085104,2,-10062,258"),
   };
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     test_problem p;

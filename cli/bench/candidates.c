@@ -1,9 +1,9 @@
 /* The candidates of a case, timed: what the cost model is tuned by and judged by.
  *
- * They run by turns, so that a slow moment of the machine hits all of them alike. Everyone runs once, those within a
- * factor of two of the fastest a few times, those within a tenth of it more often. The fastest of many is fast partly by
- * luck. So that it is not held against a model, a final times anew, by turns with a copy, the few that a verdict needs:
- * the fastest, the choices of the models, and the fastest of the first K. */
+ * They run in rotation, so that a slow moment of the machine hits all of them alike. Everyone runs once, those within
+ * a factor of two of the fastest a few times, those within a tenth of it more often. The fastest of many is fast
+ * partly by luck. So that it is not held against a model, a final times anew, in rotation with a copy, the few that a
+ * verdict needs: the fastest, the choices of the models, and the fastest of the first K. */
 #include "candidates.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ static bool enter(race *r, int number) {
   return cutt_bench_repeats(&r->run->clock, one->plan, &one->repeats, r->why, r->why_size) && time_one(r, one);
 }
 
-/* Rounds by turns for all that are within `tolerance` of the fastest. */
+/* Rounds in rotation for all that are within `tolerance` of the fastest. */
 static bool run_rounds(race *r, int rounds, double tolerance) {
   for (int round = 0; round < rounds; ++round) {
     const double limit = r->list[find_fastest(r, r->count)].seconds * tolerance;
@@ -109,7 +109,7 @@ static bool run_rounds(race *r, int rounds, double tolerance) {
   return true;
 }
 
-/* Times those that `racing` marks anew, by turns with a copy. */
+/* Times those that `racing` marks anew, in rotation with a copy. */
 static bool run_final(race *r, double *copy_seconds) {
   cutt_bench_clock *clock = &r->run->clock;
   cutt_bench_samples copy = {.count = 0};
@@ -197,7 +197,7 @@ static bool judge(race *r, int paper, cutt_bench_choice *choice) {
   if (r->list[0].last < r->list[best].last) best = 0;
   if (paper >= 0 && r->list[paper].last < r->list[best].last) best = paper;
   choice->listed = r->count;
-  for (int i = 0; i < r->count; ++i) choice->timed += r->list[i].plan != NULL;
+  for (int i = 0; i < r->count; ++i) choice->timed += r->list[i].plan ? 1 : 0;
   choice->measured = (cutt_bench_pick){.candidate = best + 1, .seconds = r->list[best].last};
   choice->predicted = (cutt_bench_pick){.candidate = 1, .seconds = r->list[0].last};
   judge_order(r, false, &choice->predicted);

@@ -309,7 +309,7 @@ static bool next_line(source *from) {
   if (!*from->array) return false;
   free(from->line);
   from->line = strdup(*from->array++);
-  return from->line != NULL;
+  return from->line;
 }
 
 static bool read_cases(cutt_bench_cases *cases, source *from, const char *name, const char *group, char *error,

@@ -1,6 +1,6 @@
-/* Chosen beside measured, summed up: the paper's Fig. 5-7 and 9 with the model of the paper beside this library's on the
- * same cases. A choice's quality is the time of the fastest candidate over its own, 1 at best. Plain copies are part of
- * the speeds, as in the paper, but leave nothing to choose and so are no part of the quality. */
+/* Chosen beside measured, summed up: the paper's Fig. 5-7 and 9 with the model of the paper beside this library's on
+ * the same cases. A choice's quality is the time of the fastest candidate over its own, 1 at best. Plain copies are
+ * part of the speeds, as in the paper, but leave nothing to choose and so are no part of the quality. */
 #include "choices.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ typedef struct selection {
   int set;           /* 0: any */
 } selection;
 
-/* Of one way to choose. */
+/* Of one chooser: a model, or measuring. */
 typedef struct verdict {
   size_t cases;
   double gbs[3], percent[3]; /* worst, median, best */
@@ -57,8 +57,7 @@ typedef struct statistics {
 } statistics;
 
 static bool is_selected(const cutt_bench_result *r, selection s) {
-  return cutt_bench_has_choice(r) && (!s.group || strcmp(s.group, r->c->group) == 0) &&
-         (s.set == 0 || s.set == r->c->set);
+  return cutt_bench_has_choice(r) && (!s.group || !strcmp(s.group, r->c->group)) && (s.set == 0 || s.set == r->c->set);
 }
 
 static void add_case(const cutt_bench_result *results, size_t i, int which, verdict *v) {
@@ -132,7 +131,7 @@ static bool begin_part(const cutt_bench_result *results, size_t i, bool sets, pa
   const cutt_bench_case *c = results[i].c;
   for (size_t j = 0; j < i; ++j) {
     const cutt_bench_case *other = results[j].c;
-    if (sets ? other->set == c->set : strcmp(other->group, c->group) == 0) return false;
+    if (sets ? other->set == c->set : !strcmp(other->group, c->group)) return false;
   }
   *p = sets ? (part){.which = {NULL, c->set}} : (part){.which = {c->group, 0}};
   if (sets) {
@@ -417,7 +416,7 @@ static json_t *json_pick(const cutt_bench_result *r, int which) {
 
 json_t *cutt_bench_json_choice(const cutt_bench_result *r) {
   json_t *gain = json_object();
-  bool done = gain != NULL;
+  bool done = gain;
   for (int g = 0; g < CUTT_BENCH_GAINS; ++g) {
     char key[16];
     snprintf(key, sizeof key, "%d", cutt_bench_gain_of[g]);

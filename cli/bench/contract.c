@@ -12,8 +12,8 @@
 #include <omp.h>
 #endif
 
-#include "cli/cure.h"
 #include "cli/options.h"
+#include "cli/override.h"
 #include "contract_report.h"
 #include "files.h"
 #include "memory.h"
@@ -30,7 +30,7 @@ typedef struct request {
   int64_t samples, seed, volume; /* samples and volume: UNSAID, PAPER or a number */
   const cutt_cli_number *number;
   cuttContractionOptions_t options;
-  bool no_check, no_cure, list, force, quiet;
+  bool no_check, list, force, quiet;
   const char *json_path, *csv_path;
 } request;
 
@@ -47,7 +47,7 @@ static void interrupt(int number) {
 static bool read_set(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int *set = field;
   for (*set = 0; *set < SETS; ++*set)
-    if (strcmp(text, set_names[*set]) == 0) return true;
+    if (!strcmp(text, set_names[*set])) return true;
   cutt_cli_misused(command, "--%s is '%s'; it must be talsh48, tccg48 or random", option->name, text);
   return false;
 }
@@ -63,13 +63,13 @@ static bool read_dtype(const char *command, const cutt_cli_option *option, const
 static bool read_samples(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int64_t *samples = field;
   *samples = PAPER;
-  return strcmp(text, "paper") == 0 || cutt_cli_parse_int(command, option->name, text, 1, 100000, samples);
+  return !strcmp(text, "paper") || cutt_cli_parse_int(command, option->name, text, 1, 100000, samples);
 }
 
 static bool read_volume(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int64_t *volume = field;
   *volume = PAPER;
-  return strcmp(text, "paper") == 0 || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
+  return !strcmp(text, "paper") || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
 }
 
 static const cutt_cli_option options[] = {
@@ -93,8 +93,6 @@ static const cutt_cli_option options[] = {
      offsetof(request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(request, options.provider)},
-    {"no-cure", NULL, "use that library as it is, also where it picks slow kernels and can be told better",
-     cutt_cli_read_flag, offsetof(request, no_cure)},
     {"no-check", NULL, "do not check the results", cutt_cli_read_flag, offsetof(request, no_check)},
     {"json", "FILE",
      "write machine, settings, cases and summary; - is standard output, and the tables then go to stderr",
@@ -103,7 +101,8 @@ static const cutt_cli_option options[] = {
     {"list", NULL, "print the cases in that form and measure nothing", cutt_cli_read_flag, offsetof(request, list)},
     {"force", NULL, "replace the files of --json and --csv when they exist", cutt_cli_read_flag,
      offsetof(request, force)},
-    {"quiet", NULL, "no progress bar", cutt_cli_read_flag, offsetof(request, quiet)},
+    {"quiet", NULL, "no progress bar, and no word on an environment override", cutt_cli_read_flag,
+     offsetof(request, quiet)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -194,7 +193,7 @@ static void run_cases(cutt_bench_contract_run *run, const cutt_bench_contraction
     cutt_cli_progress_show(&progress, what, (double)*done / (double)cases->count);
     cutt_bench_contract_case(run, c, result);
     cutt_cli_progress_clear(&progress);
-    cutt_bench_contract_line(table, cases, result);
+    cutt_bench_contract_row(table, cases, result);
     if (result->error[0])
       cutt_cli_message("case %s (%s, %s): %s", c->id, cutt_bench_contract_pattern(c, pattern, sizeof pattern),
                        cutt_bench_contract_extents(c, extents, sizeof extents), result->error);
@@ -240,13 +239,12 @@ static int measure(const request *ask, const cutt_bench_contractions *cases, FIL
   return code;
 }
 
-/* The files are opened before anything is measured, so that a wrong path costs no run, and after the program may have
- * started itself again. */
+/* The files are opened before anything is measured, so that a wrong path costs no run. */
 static int open_and_measure(request *ask, const cutt_bench_contractions *cases) {
   if (!cutt_cli_find_backend(ask->options.backend, &ask->options.backend)) return CUTT_CLI_FAILED;
   int code = check_memory(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
-  if (!ask->no_cure && ask->options.backend == CUTT_BACKEND_CPU) cutt_cli_cure(ask->quiet);
+  cutt_cli_tell_override(&ask->options, ask->quiet);
   if (ask->csv_path) code = write_csv(ask, cases);
   if (code != CUTT_CLI_DONE) return code;
   FILE *json = ask->json_path ? cutt_bench_file_open("--json", ask->json_path, ask->force) : NULL;

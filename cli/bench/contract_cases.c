@@ -131,7 +131,7 @@ bool cutt_bench_contract_talsh48(cutt_bench_contractions *cases, int64_t volume)
     must(split(*line, ';', field) == 5, *line);
     const char *at = strchr(field[1], '(');
     for (int t = CUTT_CLI_RESULT, next = 0; next < CUTT_CLI_TENSORS; t = next++) {
-      must(at != NULL, *line);
+      must(at, *line);
       at = strchr(read_modes(&c, t, at + 1), '(');
     }
     must(read_extents(&c, CUTT_CLI_RESULT, field[2]) && read_extents(&c, CUTT_CLI_LEFT, field[3]) &&

@@ -17,9 +17,10 @@ typedef struct cutt_bench_contraction {
   char group[24]; /* cases are summed up by it */
   int place;      /* of the group among the others */
   int rank[CUTT_CLI_TENSORS];
-  char modes[CUTT_CLI_TENSORS][CUTT_BENCH_CONTRACT_RANK + 1]; /* "abc" */
-  int64_t extent[CUTT_BENCH_LETTERS];                         /* of each letter; 0: not there */
-  int configuration;                                          /* random: which one it is a map of */
+  /* "abc" */
+  char modes[CUTT_CLI_TENSORS][CUTT_BENCH_CONTRACT_RANK + 1];
+  int64_t extent[CUTT_BENCH_LETTERS]; /* of each letter; 0: not there */
+  int configuration;                  /* random: which one it is a map of */
 } cutt_bench_contraction;
 
 /* A growing list. Start from {0}; freed by cutt_bench_contractions_free. */

@@ -26,13 +26,13 @@ enum { RANK = CUTT_BENCH_CONTRACT_RANK, LARGE = 4, SMALL_EXTENT = 8, MOST_MAPS =
 
 /* How many modes of each kind the tensors of a configuration have. */
 typedef struct configuration {
-  int rl, rr;                                           /* ranks of the operands */
-  int large_contracted, small_contracted;               /* modes */
-  int large[CUTT_CLI_TENSORS], small[CUTT_CLI_TENSORS]; /* modes of L, R and D */
+  int rl, rr; /* ranks of the operands */
+  int large_contracted, small_contracted;
+  int large[CUTT_CLI_TENSORS], small[CUTT_CLI_TENSORS]; /* of L, R and D */
 } configuration;
 
-static int least(int a, int b) { return a < b ? a : b; }
-static int most(int a, int b) { return a > b ? a : b; }
+static int smaller(int a, int b) { return a < b ? a : b; }
+static int larger(int a, int b) { return a > b ? a : b; }
 
 /* C(rl, nc) C(rr, nc) rd!, no more than MOST_MAPS. */
 static int count_maps(const configuration *of) {
@@ -104,7 +104,7 @@ static void draw_map(cutt_bench_stream *s, const configuration *of, cutt_bench_c
   int partner[RANK], order[2][2 * RANK], taken[2] = {0, 0};
   bool contracted[RANK] = {false}; /* modes of R */
   for (int i = 0; i < RANK; ++i) partner[i] = -1;
-  pair(s, of->large_contracted, 0, least(of->rl, LARGE), least(of->rr, LARGE), partner);
+  pair(s, of->large_contracted, 0, smaller(of->rl, LARGE), smaller(of->rr, LARGE), partner);
   if (of->small_contracted > 0) pair(s, of->small_contracted, LARGE, of->rl - LARGE, of->rr - LARGE, partner);
   draw_order(s, of->large[CUTT_CLI_RESULT], order[0]);
   draw_order(s, of->small[CUTT_CLI_RESULT], order[1]);
@@ -116,7 +116,7 @@ static void draw_map(cutt_bench_stream *s, const configuration *of, cutt_bench_c
     c->modes[CUTT_CLI_LEFT][i] = c->modes[CUTT_CLI_RIGHT][partner[i]] = (char)next++;
   }
   for (int t = CUTT_CLI_LEFT; t <= CUTT_CLI_RIGHT; ++t) {
-    const int rank = least(t == CUTT_CLI_LEFT ? of->rl : of->rr, RANK); /* which it is, as compilers can't know */
+    const int rank = smaller(t == CUTT_CLI_LEFT ? of->rl : of->rr, RANK); /* which it is, as compilers can't know */
     for (int i = 0; i < rank; ++i) {
       if (t == CUTT_CLI_LEFT ? partner[i] >= 0 : contracted[i]) continue;
       const int kind = i >= LARGE, place = order[kind][taken[kind]++];
@@ -153,7 +153,7 @@ static bool add_configuration(cutt_bench_contractions *cases, const configuratio
     if (needs_nothing(of, &c)) continue;
     for (int t = CUTT_CLI_LEFT; t <= CUTT_CLI_RIGHT; ++t)
       for (int i = 0; i < c.rank[t]; ++i) c.extent[c.modes[t][i] - 'a'] = i < LARGE ? large : small;
-    c.place = most(most(of->rl, of->rr), c.rank[CUTT_CLI_RESULT]);
+    c.place = larger(larger(of->rl, of->rr), c.rank[CUTT_CLI_RESULT]);
     snprintf(c.group, sizeof c.group, "rank %d", c.place);
     if (!cutt_bench_contractions_add(cases, &c)) return false;
   }
@@ -164,11 +164,11 @@ static bool add_all(cutt_bench_contractions *cases, int64_t volume, uint64_t see
   int number = 0, draws = 0;
   for (int rr = 1; rr <= RANK; ++rr) {
     for (int rl = 1; rl <= rr; ++rl) {
-      for (int nc = (most(rl + rr - RANK, 0) + 1) / 2; nc <= rl; ++nc) {
-        for (int large = most(nc - most(rl - LARGE, 0), 0); large <= least(nc, LARGE); ++large) {
+      for (int nc = (larger(rl + rr - RANK, 0) + 1) / 2; nc <= rl; ++nc) {
+        for (int large = larger(nc - larger(rl - LARGE, 0), 0); large <= smaller(nc, LARGE); ++large) {
           configuration of = {.rl = rl, .rr = rr, .large_contracted = large, .small_contracted = nc - large};
-          of.large[CUTT_CLI_LEFT] = least(rl, LARGE);
-          of.large[CUTT_CLI_RIGHT] = least(rr, LARGE);
+          of.large[CUTT_CLI_LEFT] = smaller(rl, LARGE);
+          of.large[CUTT_CLI_RIGHT] = smaller(rr, LARGE);
           of.small[CUTT_CLI_LEFT] = rl - of.large[CUTT_CLI_LEFT];
           of.small[CUTT_CLI_RIGHT] = rr - of.large[CUTT_CLI_RIGHT];
           of.large[CUTT_CLI_RESULT] = of.large[CUTT_CLI_LEFT] + of.large[CUTT_CLI_RIGHT] - 2 * large;

@@ -51,7 +51,7 @@ void cutt_bench_contract_head(FILE *file, const cutt_bench_contractions *cases) 
           "intensity", "GFLOP/s", "GEMM", "% GEMM", "% permute", "", "space MB", "plan us");
 }
 
-void cutt_bench_contract_line(FILE *file, const cutt_bench_contractions *cases, const cutt_bench_contract_result *r) {
+void cutt_bench_contract_row(FILE *file, const cutt_bench_contractions *cases, const cutt_bench_contract_result *r) {
   char pattern[64], which[4];
   fprintf(file, "%-11s  %-*s  ", r->c->id, widest_pattern(cases),
           cutt_bench_contract_pattern(r->c, pattern, sizeof pattern));
@@ -96,7 +96,7 @@ static spread spread_of(double *list, size_t count) {
 }
 
 static bool chosen(const cutt_bench_contract_result *r, const choice *which) {
-  return !r->error[0] && (!which->group || strcmp(which->group, r->c->group) == 0) && r->info.intensity >= which->low &&
+  return !r->error[0] && (!which->group || !strcmp(which->group, r->c->group)) && r->info.intensity >= which->low &&
          r->info.intensity < which->high;
 }
 
@@ -132,7 +132,7 @@ static const char *next_group(const cutt_bench_contract_result *results, size_t 
     if (c->place <= *place || (next && c->place >= next->place)) continue;
     bool seen = false; /* a listed group has many places, of which the first counts */
     for (size_t j = 0; j < count && !seen; ++j)
-      seen = results[j].c->place <= *place && strcmp(results[j].c->group, c->group) == 0;
+      seen = results[j].c->place <= *place && !strcmp(results[j].c->group, c->group);
     if (!seen) next = c;
   }
   if (!next) return NULL;
@@ -168,7 +168,7 @@ static size_t count_failed(const cutt_bench_contract_result *results, size_t cou
   return failed;
 }
 
-static const char *provider_of(const cutt_bench_contract_result *results, size_t count) {
+static const char *library_of(const cutt_bench_contract_result *results, size_t count) {
   for (size_t i = 0; i < count; ++i)
     if (!results[i].error[0] && results[i].info.provider) return results[i].info.provider;
   return "";
@@ -230,7 +230,7 @@ bool cutt_bench_contract_summary(FILE *file, const cutt_bench_contract_setup *se
   else
     snprintf(where, sizeof where, "%s", cutt_cli_backend_name(setup->backend));
   fprintf(file, "\n%s, %s, %s, products by %s, checked: %s; on %s\n", setup->set, setup->number->name, where,
-          provider_of(results, count), setup->check ? "a sample of each result" : "nothing",
+          library_of(results, count), setup->check ? "a sample of each result" : "nothing",
           cutt_bench_machine_text(setup->backend, text, sizeof text));
   if (!print_groups(file, results, count, &all) || !print_bins(file, results, count, &all)) return false;
   size_t worst[TEN];
@@ -342,7 +342,7 @@ static json_t *json_summary(const cutt_bench_contract_result *results, size_t co
     return NULL;
   }
   return json_pack("{s:I, s:I, s:s, s:o, s:o, s:o, s:o, s:o}", "cases", (json_int_t)count, "failed",
-                   (json_int_t)count_failed(results, count), "provider", provider_of(results, count), "all",
+                   (json_int_t)count_failed(results, count), "provider", library_of(results, count), "all",
                    json_statistics("all", &all), "intensity_1000", json_statistics("intensity >= 1000", &s), "groups",
                    groups, "bins", bins, "worst_cases", ten);
 }

@@ -1,4 +1,4 @@
-/* What a benchmark of contractions found: the line of a case, the closing tables, and the JSON. */
+/* What a benchmark of contractions found: the row of a case, the closing tables, and the JSON. */
 #ifndef CUTT_CLI_BENCH_CONTRACT_REPORT_H
 #define CUTT_CLI_BENCH_CONTRACT_REPORT_H
 
@@ -17,10 +17,10 @@ typedef struct cutt_bench_contract_setup {
   uint64_t seed;
 } cutt_bench_contract_setup;
 
-/* The lines of the table. */
+/* The rows of the table. */
 void cutt_bench_contract_head(FILE *file, const cutt_bench_contractions *cases);
-void cutt_bench_contract_line(FILE *file, const cutt_bench_contractions *cases,
-                              const cutt_bench_contract_result *result);
+void cutt_bench_contract_row(FILE *file, const cutt_bench_contractions *cases,
+                             const cutt_bench_contract_result *result);
 
 /* Groups, bins of arithmetic intensity (the paper's Fig. 11 to 13), and the worst cases. False when memory ran out. */
 bool cutt_bench_contract_summary(FILE *file, const cutt_bench_contract_setup *setup,

@@ -1,4 +1,4 @@
-/* Timing one contraction. As with permutations (run.c), what is compared is timed in turns, so that a machine
+/* Timing one contraction. As with permutations (run.c), what is compared alternates, so that a machine
  * whose speed drifts is the same machine for both: contraction, matrix product, contraction, ... Medians are compared.
  * The steps' shares come from runs of their own at the end, since timing steps costs a little. */
 #include "contract_run.h"
@@ -9,7 +9,7 @@
 #include "clock.h"
 #include "contract_values.h"
 
-enum { PLANS = 5, LEAST_ROUNDS = 3, MOST_ROUNDS = 15, STEP_RUNS = 5, MOST_REPEATS = 64, PIECE = 64 << 20 };
+enum { PLANS = 5, LEAST_ROUNDS = 3, MOST_ROUNDS = 15, STEP_RUNS = 5, MOST_REPEATS = 64, BLOCK = 64 << 20 };
 static const double case_seconds = 0.4, sample_seconds = 100e-6, device_sample_seconds = 3e-3, long_seconds = 0.5;
 
 static bool on_cpu(const cutt_bench_contract_run *run) { return run->options.backend == CUTT_BACKEND_CPU; }
@@ -26,24 +26,24 @@ void cutt_bench_contract_close(cutt_bench_contract_run *run) {
   run->workspace = run->host = NULL;
 }
 
-/* Elements of an operand that is on a device go there in pieces. */
+/* Elements of an operand that is on a device go there in blocks. */
 static bool fill(cutt_bench_contract_run *run, int operand, int64_t count, char *why, size_t why_size) {
   if (on_cpu(run)) {
     cutt_bench_contract_fill(run->number, operand, run->tensor[operand], 0, count);
     return true;
   }
-  const int64_t bytes = run->number->bytes, most = PIECE / bytes;
-  void *piece = malloc(PIECE);
-  bool good = piece != NULL;
+  const int64_t bytes = run->number->bytes, most = BLOCK / bytes;
+  void *block = malloc(BLOCK);
+  bool good = block;
   if (!good) snprintf(why, why_size, "out of memory");
   for (int64_t begin = 0; good && begin < count; begin += most) {
     const int64_t here = count - begin < most ? count - begin : most;
-    cutt_bench_contract_fill(run->number, operand, piece, begin, here);
-    good = cuttMemoryCopy(run->options.backend, (char *)run->tensor[operand] + begin * bytes, piece,
+    cutt_bench_contract_fill(run->number, operand, block, begin, here);
+    good = cuttMemoryCopy(run->options.backend, (char *)run->tensor[operand] + begin * bytes, block,
                           (size_t)(here * bytes)) == CUTT_SUCCESS;
     if (!good) snprintf(why, why_size, "%s", cuttLastError());
   }
-  free(piece);
+  free(block);
   return good;
 }
 
@@ -65,7 +65,7 @@ bool cutt_bench_contract_open(cutt_bench_contract_run *run, const cutt_bench_con
   }
   if (good && !on_cpu(run)) {
     run->host = malloc((size_t)(largest[CUTT_CLI_RESULT] * run->number->bytes));
-    good = run->host != NULL;
+    good = run->host;
     if (!good) snprintf(why, why_size, "out of host memory");
   }
   if (!good) cutt_bench_contract_close(run);

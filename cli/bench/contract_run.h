@@ -22,7 +22,7 @@ typedef struct cutt_bench_contract_result {
   cuttContractionInfo_t info; /* of the plan */
   int rounds;
   double seconds, seconds_least; /* of an execution: the median, the fastest */
-  double gemm_seconds;           /* of the matrix product alone, in turns with it: the median */
+  double gemm_seconds;           /* of the matrix product alone, alternating with it: the median */
   double permute_share;          /* of an execution: the median */
   double plan_seconds;           /* of creating the plan: the median */
 } cutt_bench_contract_result;

@@ -18,7 +18,7 @@
 
 #include "random.h"
 
-enum { MOST_CHECKED = 64, LEAST_CHECKED = 4, TERMS = 1 << 23, LENIENCE = 16 };
+enum { MOST_CHECKED = 64, LEAST_CHECKED = 4, PRODUCTS = 1 << 23, LENIENCE = 16 };
 
 /* Component 0 or 1 of an element: 53 random bits, of which the first 24 make a float. */
 static double value_of(const cutt_cli_number *number, int operand, int64_t index, int component) {
@@ -72,11 +72,11 @@ static int64_t find_poison(const cutt_cli_number *number, const void *memory, in
 typedef struct loops {
   int64_t stride[CUTT_CLI_TENSORS][CUTT_BENCH_LETTERS];
   int summed[CUTT_BENCH_LETTERS], count; /* letters */
-  int64_t terms;
+  int64_t products;
 } loops;
 
 static loops loops_of(const cutt_bench_contraction *c) {
-  loops l = {.terms = 1};
+  loops l = {.products = 1};
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
     int64_t stride = 1;
     for (int i = 0; i < c->rank[t]; ++i) {
@@ -88,7 +88,7 @@ static loops loops_of(const cutt_bench_contraction *c) {
   for (int letter = 0; letter < CUTT_BENCH_LETTERS; ++letter) {
     if (c->extent[letter] == 0 || strchr(c->modes[CUTT_CLI_RESULT], 'a' + letter)) continue;
     l.summed[l.count++] = letter;
-    l.terms *= c->extent[letter];
+    l.products *= c->extent[letter];
   }
   return l;
 }
@@ -109,7 +109,7 @@ static element define(const cutt_cli_number *number, const cutt_bench_contractio
     right += at * l->stride[CUTT_CLI_RIGHT][letter];
   }
   element e = {.norm = 0.0};
-  for (int64_t term = 0; term < l->terms; ++term) {
+  for (int64_t done = 0; done < l->products; ++done) {
     const double a = value_of(number, CUTT_CLI_LEFT, left, 0), b = value_of(number, CUTT_CLI_RIGHT, right, 0);
     if (number->complex) {
       const double ai = value_of(number, CUTT_CLI_LEFT, left, 1), bi = value_of(number, CUTT_CLI_RIGHT, right, 1);
@@ -157,7 +157,7 @@ bool cutt_bench_contract_check(const cutt_cli_number *number, const cutt_bench_c
     snprintf(why, why_size, "element %s of the result was not written, or is not a number", place);
     return false;
   }
-  int64_t count = TERMS / l.terms;
+  int64_t count = PRODUCTS / l.products;
   if (count > MOST_CHECKED) count = MOST_CHECKED;
   if (count < LEAST_CHECKED) count = LEAST_CHECKED;
   if (count > volume) count = volume;
@@ -179,7 +179,7 @@ bool cutt_bench_contract_check(const cutt_cli_number *number, const cutt_bench_c
     const long double im = number->complex ? read_of(number, result, index[i], 1) - e.value[1] : 0.0L;
     off[i] = (double)hypotl(re, im);
     value[i] = (double)e.value[0];
-    allowed[i] = LENIENCE * unit * ((sqrt((double)l.terms) + 2.0) * e.norm + (double)hypotl(e.value[0], e.value[1]));
+    allowed[i] = LENIENCE * unit * ((sqrt((double)l.products) + 2.0) * e.norm + (double)hypotl(e.value[0], e.value[1]));
   }
   for (int64_t i = 0; i < count; ++i) {
     if (off[i] <= allowed[i]) continue;

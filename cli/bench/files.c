@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 FILE *cutt_bench_file_open(const char *option, const char *path, bool force) {
-  if (strcmp(path, "-") == 0) return stdout;
+  if (!strcmp(path, "-")) return stdout;
   struct stat status;
   if (!force && stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     cutt_cli_message("%s: %s exists; --force replaces it", option, path);

@@ -17,7 +17,7 @@
 static bool read_line(const char *path, char *buffer, size_t size) {
   FILE *file = fopen(path, "r");
   if (!file) return false;
-  bool got = fgets(buffer, (int)size, file) != NULL;
+  bool got = fgets(buffer, (int)size, file);
   fclose(file);
   if (got) buffer[strcspn(buffer, "\n")] = 0;
   return got;
@@ -78,7 +78,7 @@ static json_t *device_of(json_t *described, cuttBackend_t backend) {
   json_array_foreach(json_object_get(described, "backends"), i, each) {
     const char *name = json_string_value(json_object_get(each, "name"));
     json_t *device = json_object_get(each, "device");
-    if (name && device && strcmp(name, cutt_cli_backend_name(backend)) == 0) return json_incref(device);
+    if (name && device && !strcmp(name, cutt_cli_backend_name(backend))) return json_incref(device);
   }
   return json_null();
 }

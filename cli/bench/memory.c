@@ -1,9 +1,9 @@
 /* Buffers, on the CPU or on a device, and the check of what an execution has written to them.
  *
  * In host memory every element of a result is checked. From a device all of it would have to be fetched, which takes
- * hundreds of times as long as an execution; so by default pieces are: the first and the last bytes, and one at a
- * random place of every equal share of the output, 8 MB in all. Each piece holds poison before the execution and every
- * element of it is compared after, so an element of a piece that was not written, or from the wrong place, is found.
+ * hundreds of times as long as an execution; so by default blocks are: the first and the last bytes, and one at a
+ * random place of every equal share of the output, 8 MB in all. Each block holds poison before the execution and every
+ * element of it is compared after, so an element of a block that was not written, or from the wrong place, is found.
  * Every check draws other places. Where that is not enough, CUTT_BENCH_CHECK_ALL fetches everything. */
 #include "memory.h"
 
@@ -18,8 +18,8 @@ enum {
   HUGE_PAGE = 2 << 20,
   GUARD = 64,
   STAGING_BYTES = 64 << 20, /* what is copied to or from a device at once */
-  PIECES = 128,
-  PIECE_BYTES = 64 << 10
+  BLOCKS = 128,
+  BLOCK_BYTES = 64 << 10
 };
 
 /* ----------------------------------------------------------------------------------------------------- host memory */
@@ -32,7 +32,7 @@ static int64_t read_number(const char *path, const char *name) {
   int64_t value = -1;
   size_t length = strlen(name);
   while (value < 0 && fgets(line, sizeof line, file))
-    if (strncmp(line, name, length) == 0 && sscanf(line + length, "%" SCNd64, &value) != 1) value = -1;
+    if (!strncmp(line, name, length) && sscanf(line + length, "%" SCNd64, &value) != 1) value = -1;
   fclose(file);
   return value;
 }
@@ -149,34 +149,34 @@ bool cutt_bench_fill_in(cutt_bench_buffers *buffers, const cutt_bench_values *va
 
 /* ------------------------------------------------------------------------------------------------------------ check */
 
-typedef struct piece {
+typedef struct block {
   int64_t begin, count; /* elements */
-} piece;
+} block;
 
-/* Whole tensors are walked in pieces as large as the staging memory. */
+/* Whole tensors are walked in blocks as large as the staging memory. */
 static bool sampled(cutt_bench_check_t check, int64_t count, int64_t bytes) {
-  return check == CUTT_BENCH_CHECK_SAMPLE && count * bytes > 2 * (int64_t)PIECES * PIECE_BYTES;
+  return check == CUTT_BENCH_CHECK_SAMPLE && count * bytes > 2 * (int64_t)BLOCKS * BLOCK_BYTES;
 }
 
-static int64_t count_pieces(cutt_bench_check_t check, int64_t count, int64_t bytes) {
+static int64_t count_blocks(cutt_bench_check_t check, int64_t count, int64_t bytes) {
   const int64_t most = STAGING_BYTES / bytes;
-  return sampled(check, count, bytes) ? PIECES : (count + most - 1) / most;
+  return sampled(check, count, bytes) ? BLOCKS : (count + most - 1) / most;
 }
 
-/* The same numbers give the same piece, so that the check finds what was prepared. */
-static piece find_piece(const cutt_bench_buffers *buffers, cutt_bench_check_t check, int64_t count, int64_t bytes,
+/* The same numbers give the same block, so that the check finds what was prepared. */
+static block find_block(const cutt_bench_buffers *buffers, cutt_bench_check_t check, int64_t count, int64_t bytes,
                         int64_t number) {
   if (!sampled(check, count, bytes)) {
     const int64_t most = STAGING_BYTES / bytes, begin = number * most;
-    return (piece){begin, count - begin < most ? count - begin : most};
+    return (block){begin, count - begin < most ? count - begin : most};
   }
-  const int64_t length = PIECE_BYTES / bytes, share = count / PIECES;
-  if (number == 0) return (piece){0, length};
-  if (number == PIECES - 1) return (piece){count - length, length};
+  const int64_t length = BLOCK_BYTES / bytes, share = count / BLOCKS;
+  if (number == 0) return (block){0, length};
+  if (number == BLOCKS - 1) return (block){count - length, length};
   uint64_t z = (buffers->draws << 8 | (uint64_t)number) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z ^= z >> 31;
-  return (piece){number * share + (int64_t)(z % (uint64_t)(share - length + 1)), length};
+  return (block){number * share + (int64_t)(z % (uint64_t)(share - length + 1)), length};
 }
 
 bool cutt_bench_prepare_out(cutt_bench_buffers *buffers, const cutt_bench_values *values, cutt_bench_check_t check,
@@ -189,9 +189,9 @@ bool cutt_bench_prepare_out(cutt_bench_buffers *buffers, const cutt_bench_values
     return true;
   }
   ++buffers->draws;
-  const int64_t pieces = count_pieces(check, count, bytes);
-  for (int64_t i = 0; i < pieces; ++i) {
-    piece p = find_piece(buffers, check, count, bytes, i);
+  const int64_t blocks = count_blocks(check, count, bytes);
+  for (int64_t i = 0; i < blocks; ++i) {
+    block p = find_block(buffers, check, count, bytes, i);
     cutt_bench_fill_before(values, buffers->staging, p.begin, p.count);
     if (!move(buffers, (char *)buffers->out + p.begin * bytes, buffers->staging, (size_t)(p.count * bytes), why,
               why_size))
@@ -217,9 +217,9 @@ bool cutt_bench_check(const cutt_bench_buffers *buffers, const cutt_bench_values
   if (!buffers->staging)
     return cutt_bench_compare(values, c, buffers->out, 0, count, why, why_size) &&
            check_guard((const unsigned char *)behind, why, why_size);
-  const int64_t pieces = count_pieces(check, count, bytes);
-  for (int64_t i = 0; i < pieces; ++i) {
-    piece p = find_piece(buffers, check, count, bytes, i);
+  const int64_t blocks = count_blocks(check, count, bytes);
+  for (int64_t i = 0; i < blocks; ++i) {
+    block p = find_block(buffers, check, count, bytes, i);
     if (!move(buffers, buffers->staging, (const char *)buffers->out + p.begin * bytes, (size_t)(p.count * bytes), why,
               why_size) ||
         !cutt_bench_compare(values, c, buffers->staging, p.begin, p.count, why, why_size))

@@ -7,7 +7,7 @@
 /* What of a result is compared with the definition. On the CPU all of it is, unless nothing is. */
 typedef enum cutt_bench_check_t {
   CUTT_BENCH_CHECK_NOTHING,
-  CUTT_BENCH_CHECK_SAMPLE, /* on a device: pieces of the output, see memory.c */
+  CUTT_BENCH_CHECK_SAMPLE, /* on a device: blocks of the output, see memory.c */
   CUTT_BENCH_CHECK_ALL
 } cutt_bench_check_t;
 
@@ -15,19 +15,17 @@ typedef struct cutt_bench_buffers {
   cuttBackend_t backend;
   void *in, *out; /* of the backend's memory, 64-byte aligned; each has guard bytes behind it */
   size_t bytes;   /* of each, without the guard */
-  /* CPU */
-  void *map[2];  /* what was mapped, to be unmapped */
-  size_t mapped; /* bytes of each mapping */
-  /* a device */
-  void *staging;  /* host memory that pieces go through */
-  uint64_t draws; /* how often pieces have been drawn: every check looks at others */
+  void *map[2];   /* CPU: what was mapped, to be unmapped */
+  size_t mapped;  /* CPU: bytes of each mapping */
+  void *staging;  /* a device: host memory that blocks go through */
+  uint64_t draws; /* a device: how often blocks have been drawn; every check looks at others */
 } cutt_bench_buffers;
 
 /* Bytes of memory that can be had without swapping; 0 when the system does not say. */
 int64_t cutt_bench_memory_available(void);
 
-/* Takes two buffers. On the CPU huge pages are asked for, and `threads` threads touch them first, so that each part lies
- * near the thread that will work on it. On false nothing is held and `why` says what was refused. */
+/* Takes two buffers. On the CPU huge pages are asked for, and `threads` threads touch them first, so that each part
+ * lies near the thread that will work on it. On false nothing is held and `why` says what was refused. */
 bool cutt_bench_buffers_open(cutt_bench_buffers *buffers, cuttBackend_t backend, size_t bytes, int threads, char *why,
                              size_t why_size);
 void cutt_bench_buffers_close(cutt_bench_buffers *buffers);

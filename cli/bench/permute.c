@@ -65,7 +65,7 @@ static bool read_dtype(const char *command, const cutt_cli_option *option, const
 static bool read_volume(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   int64_t *volume = field;
   *volume = PAPER_VOLUME;
-  return strcmp(text, "paper") == 0 || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
+  return !strcmp(text, "paper") || cutt_cli_parse_size(command, option->name, text, 1, INT64_C(1) << 40, volume);
 }
 
 static bool read_samples(const char *command, const cutt_cli_option *option, const char *text, void *field) {
@@ -189,10 +189,10 @@ static int check_request(int argc, char **argv, request *ask) {
   for (int i = 1; i <= 3; ++i) {
     char name[8];
     snprintf(name, sizeof name, "set%d", i);
-    if (strcmp(ask->set, name) == 0) ask->number = i;
+    if (!strcmp(ask->set, name)) ask->number = i;
   }
-  if (strcmp(ask->set, "figures") == 0) ask->number = FIGURES;
-  if (strcmp(ask->set, "contract") == 0)
+  if (!strcmp(ask->set, "figures")) ask->number = FIGURES;
+  if (!strcmp(ask->set, "contract"))
     return cutt_cli_misused(me, "contract has options of its own and comes first: cutt bench contract --set SET ...");
   if (ask->number == 0 && ask->volume != DEFAULT_VOLUME)
     return cutt_cli_misused(me, "--volume is for set1, set2, set3 and figures; the extents in %s are taken as they are",
@@ -245,7 +245,7 @@ static int read_cases(const request *ask, cutt_bench_cases *cases) {
              cutt_bench_set2(cases, 6 * (int)ask->samples, ask->volume_as_listed ? 0 : ask->volume, seed);
       break;
     default: {
-      bool is_stdin = strcmp(ask->set, "-") == 0;
+      bool is_stdin = !strcmp(ask->set, "-");
       const char *name = is_stdin ? "stdin" : ask->set;
       FILE *file = is_stdin ? stdin : fopen(name, "r");
       if (!file && errno == ENOENT && !strchr(name, '.') && !strchr(name, '/'))
@@ -316,7 +316,7 @@ static void run_cases(cutt_bench_run *run, const cutt_bench_cases *cases, cutt_b
     cutt_cli_progress_show(&progress, what, (double)*done / (double)cases->count);
     cutt_bench_run_case(run, c, &results[*done]);
     cutt_cli_progress_clear(&progress);
-    cutt_bench_print_line(table, cases, &results[*done]);
+    cutt_bench_print_row(table, cases, &results[*done]);
     if (results[*done].error[0]) {
       char dims[256], perm[256];
       cutt_cli_message("case %s (%s, perm %s): %s", c->id, cutt_bench_dims_text(c, dims, sizeof dims),
@@ -396,7 +396,7 @@ static int measure(const request *ask, const cutt_bench_cases *cases, int64_t by
 }
 
 int cutt_cli_bench(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "contract") == 0) return cutt_cli_bench_contract(argc - 1, argv + 1);
+  if (argc > 1 && !strcmp(argv[1], "contract")) return cutt_cli_bench_contract(argc - 1, argv + 1);
   request ask = {
       .set = "", .dtype = cutt_bench_dtype_find("f8"), .samples = -1, .seed = 2017, .check = CUTT_BENCH_CHECK_SAMPLE};
   int code = CUTT_CLI_DONE;

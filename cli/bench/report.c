@@ -41,7 +41,7 @@ void cutt_bench_print_head(FILE *file, const cutt_bench_cases *cases) {
           "GB/s", "% copy", "plan us");
 }
 
-void cutt_bench_print_line(FILE *file, const cutt_bench_cases *cases, const cutt_bench_result *result) {
+void cutt_bench_print_row(FILE *file, const cutt_bench_cases *cases, const cutt_bench_result *result) {
   widths w = widths_of(cases);
   char dims[24 * CUTT_MAX_RANK], perm[4 * CUTT_MAX_RANK];
   cutt_bench_dims_text(result->c, dims, sizeof dims);
@@ -110,7 +110,7 @@ static int find_worst(const cutt_bench_result *results, size_t count, size_t *wo
 /* Is results[i] the first of its group? */
 static bool begins_group(const cutt_bench_result *results, size_t i) {
   for (size_t j = 0; j < i; ++j)
-    if (strcmp(results[j].c->group, results[i].c->group) == 0) return false;
+    if (!strcmp(results[j].c->group, results[i].c->group)) return false;
   return true;
 }
 

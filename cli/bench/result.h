@@ -23,10 +23,13 @@ extern const int cutt_bench_gain_of[CUTT_BENCH_GAINS];
 
 /* What timing its candidates says of a case. */
 typedef struct cutt_bench_choice {
-  int listed, timed;                          /* candidates; 0: none of the rest is known */
-  double copy_seconds;                        /* of a copy in turns with the final's candidates */
-  cutt_bench_pick predicted, paper, measured; /* by the model, by the paper's, and the fastest of all */
-  double gain[CUTT_BENCH_GAINS];              /* time of the fastest over that of the fastest of the first K */
+  /* Candidates; 0: none of the rest is known. */
+  int listed, timed;
+  double copy_seconds; /* of a copy in rotation with the final's candidates */
+  /* By the model, by the paper's, and the fastest of all. */
+  cutt_bench_pick predicted, paper, measured;
+  /* Time of the fastest over that of the fastest of the first K. */
+  double gain[CUTT_BENCH_GAINS];
 } cutt_bench_choice;
 
 typedef struct cutt_bench_result {
@@ -35,7 +38,7 @@ typedef struct cutt_bench_result {
   const char *method, *isa; /* the library's texts */
   int plan_threads;         /* threads that the plan uses */
   int fused_rank;
-  int samples;              /* times that it was timed, in turns with a copy */
+  int samples;              /* times that it was timed, alternating with a copy */
   double seconds;           /* of an execution, the median */
   double seconds_least;     /* the fastest */
   double copy_seconds;      /* of a copy of as many bytes beside it, the median */

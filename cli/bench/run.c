@@ -1,6 +1,6 @@
-/* Timing one case. The speed of memory drifts, on shared machines by a factor of two within minutes, so a permutation is
- * timed in turns with a copy of as many bytes between the same buffers: copy, permute, copy, permute, ... Medians of
- * both are compared, and the drift hits both alike. */
+/* Timing one case. The speed of memory drifts, on shared machines by a factor of two within minutes, so a permutation
+ * is timed alternating with a copy of as many bytes between the same buffers: copy, permute, copy, permute, ...
+ * Medians of both are compared, and the drift hits both alike. */
 #include "run.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool create_plan(const cutt_bench_run *run, const cutt_bench_case *c, boo
   return true;
 }
 
-/* Times the plans in turns with the copy and fills in the medians. */
+/* Times the plans alternating with the copy and fills in the medians. */
 static bool time_case(cutt_bench_run *run, const plans *p, size_t bytes, cutt_bench_result *result) {
   cutt_bench_clock *clock = &run->clock;
   cutt_bench_samples copy = {.count = 0}, chosen = {.count = 0}, predicted = {.count = 0};

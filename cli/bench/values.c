@@ -28,7 +28,7 @@ static const cutt_bench_dtype dtypes[] = {
 
 const cutt_bench_dtype *cutt_bench_dtype_find(const char *name) {
   for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; ++i)
-    if (strcmp(name, dtypes[i].name) == 0) return &dtypes[i];
+    if (!strcmp(name, dtypes[i].name)) return &dtypes[i];
   return NULL;
 }
 
@@ -114,54 +114,54 @@ static inline double to_double(uint64_t bits) {
 /* What out holds before an execution with beta begins, by index; other numbers than in's. */
 enum { OUT_OFFSET = 0x2545f491 };
 
-#ifdef _OPENMP
-#define PARALLEL_FOR _Pragma("omp parallel for schedule(static)")
-#else
-#define PARALLEL_FOR
-#endif
-
-#define FILL(type, VALUE)                                                                                              \
-  do {                                                                                                                 \
-    type *list = memory;                                                                                               \
-    PARALLEL_FOR for (int64_t i = 0; i < count; ++i) list[i] = VALUE((uint64_t)i + offset);                            \
-  } while (0)
-
-static void fill(void *memory, kind what, int64_t count, uint64_t offset) {
+/* Elements begin .. end-1, of the indices from begin + offset on. */
+static void fill_part(void *memory, kind what, int64_t begin, int64_t end, uint64_t offset) {
   switch (what) {
     case BITS_1:
-      FILL(uint8_t, bits_1);
+      for (int64_t i = begin; i < end; ++i) ((uint8_t *)memory)[i] = bits_1((uint64_t)i + offset);
       break;
     case BITS_2:
-      FILL(uint16_t, bits_2);
+      for (int64_t i = begin; i < end; ++i) ((uint16_t *)memory)[i] = bits_2((uint64_t)i + offset);
       break;
     case BITS_4:
-      FILL(uint32_t, bits_4);
+      for (int64_t i = begin; i < end; ++i) ((uint32_t *)memory)[i] = bits_4((uint64_t)i + offset);
       break;
     case BITS_8:
-      FILL(uint64_t, bits_8);
+      for (int64_t i = begin; i < end; ++i) ((uint64_t *)memory)[i] = bits_8((uint64_t)i + offset);
       break;
     case BITS_16:
-      FILL(pair, bits_16);
+      for (int64_t i = begin; i < end; ++i) ((pair *)memory)[i] = bits_16((uint64_t)i + offset);
       break;
     case HALF:
-      FILL(uint16_t, half_bits);
+      for (int64_t i = begin; i < end; ++i) ((uint16_t *)memory)[i] = half_bits((uint64_t)i + offset);
       break;
     case SINGLE:
-      FILL(uint32_t, single_bits);
+      for (int64_t i = begin; i < end; ++i) ((uint32_t *)memory)[i] = single_bits((uint64_t)i + offset);
       break;
     case DOUBLE:
-      FILL(uint64_t, double_bits);
+      for (int64_t i = begin; i < end; ++i) ((uint64_t *)memory)[i] = double_bits((uint64_t)i + offset);
       break;
   }
 }
 
+/* Elements that a thread fills or poisons at a time. */
+enum { PART = 1 << 17 };
+
+static void fill(void *memory, kind what, int64_t count, uint64_t offset) {
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)
+#endif
+  for (int64_t begin = 0; begin < count; begin += PART)
+    fill_part(memory, what, begin, count - begin < PART ? count : begin + PART, offset);
+}
+
 void cutt_bench_poison(void *memory, size_t bytes) {
-  const size_t part = (size_t)1 << 20;
-  int64_t parts = (int64_t)((bytes + part - 1) / part);
-  PARALLEL_FOR for (int64_t p = 0; p < parts; ++p) {
-    size_t begin = (size_t)p * part, left = bytes - begin;
-    memset((char *)memory + begin, CUTT_BENCH_POISON, left < part ? left : part);
-  }
+  const int64_t count = (int64_t)bytes;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static)
+#endif
+  for (int64_t begin = 0; begin < count; begin += PART)
+    memset((char *)memory + begin, CUTT_BENCH_POISON, (size_t)(count - begin < PART ? count - begin : PART));
 }
 
 void cutt_bench_fill(const cutt_bench_values *values, void *memory, int64_t begin, int64_t count) {
@@ -217,29 +217,36 @@ typedef struct run {
   int64_t at, from, step, length;
 } run;
 
-/* Each returns the first wrong element of a run, or its length. */
-#define CHECK_BITS(name, type, VALUE, SAME)                                                                            \
-  static int64_t name(const run *r) {                                                                                  \
-    const type *list = r->elements;                                                                                    \
-    for (int64_t i = 0; i < r->length; ++i)                                                                            \
-      if (!SAME(list[i], VALUE((uint64_t)(r->from + i * r->step)))) return i;                                          \
-    return r->length;                                                                                                  \
+static inline uint64_t source_of(const run *r, int64_t i) { return (uint64_t)(r->from + i * r->step); }
+
+/* The first wrong element of a run, or its length. */
+static int64_t check_bits(const run *r, kind what) {
+  const void *list = r->elements;
+  int64_t i = 0;
+  switch (what) {
+    case BITS_1:
+      while (i < r->length && ((const uint8_t *)list)[i] == bits_1(source_of(r, i))) ++i;
+      break;
+    case BITS_2:
+      while (i < r->length && ((const uint16_t *)list)[i] == bits_2(source_of(r, i))) ++i;
+      break;
+    case BITS_4:
+      while (i < r->length && ((const uint32_t *)list)[i] == bits_4(source_of(r, i))) ++i;
+      break;
+    case BITS_8:
+      while (i < r->length && ((const uint64_t *)list)[i] == bits_8(source_of(r, i))) ++i;
+      break;
+    default:
+      while (i < r->length && same_pair(((const pair *)list)[i], bits_16(source_of(r, i)))) ++i;
+      break;
   }
-#define EQUAL(a, b) ((a) == (b))
-
-CHECK_BITS(check_1, uint8_t, bits_1, EQUAL)
-CHECK_BITS(check_2, uint16_t, bits_2, EQUAL)
-CHECK_BITS(check_4, uint32_t, bits_4, EQUAL)
-CHECK_BITS(check_8, uint64_t, bits_8, EQUAL)
-CHECK_BITS(check_16, pair, bits_16, same_pair)
-
-typedef int64_t check_run(const run *r);
-static check_run *const check_bits[] = {check_1, check_2, check_4, check_8, check_16};
+  return i;
+}
 
 /* The same for out = in + beta * out in integers, modulo 2^32 or 2^64. */
 static int64_t check_integers(const run *r, int bytes, int64_t beta) {
   for (int64_t i = 0; i < r->length; ++i) {
-    uint64_t in = (uint64_t)(r->from + i * r->step), before = (uint64_t)(r->at + i) + OUT_OFFSET;
+    uint64_t in = source_of(r, i), before = (uint64_t)(r->at + i) + OUT_OFFSET;
     bool good = bytes == 4 ? ((const uint32_t *)r->elements)[i] == bits_4(in) + (uint32_t)beta * bits_4(before)
                            : ((const uint64_t *)r->elements)[i] == bits_8(in) + (uint64_t)beta * bits_8(before);
     if (!good) return i;
@@ -293,7 +300,7 @@ static int64_t check_part(const cutt_bench_values *values, const walk *w, const 
              .from = from + skip * w->step,
              .step = w->step,
              .length = w->length - skip < end - at ? w->length - skip : end - at};
-    int64_t wrong = !values->computed ? check_bits[what](&r)
+    int64_t wrong = !values->computed ? check_bits(&r, what)
                     : what <= BITS_16 ? check_integers(&r, values->dtype->bytes, (int64_t)values->beta)
                                       : check_numbers(&r, what, parts, values->beta);
     if (wrong < r.length) return at + wrong;

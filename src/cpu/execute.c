@@ -119,10 +119,23 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 /* Pieces of a gather between two looks at what to prefetch. */
 enum { GATHER_BYTES = 512 };
 
+/* Reads may reach beyond elements, but not into a page that holds none: it need not be memory. 4096 bytes is the smallest
+ * page there is; what lies in one of that size lies in one of any. */
+static bool same_page(const char *a, const char *b) { return (((uintptr_t)a ^ (uintptr_t)b) & ~(uintptr_t)4095) == 0; }
+
+/* May a tile's rows be read as far beyond their elements as the highest one, whose elements end at `last`, is up to `end`?
+ * Below `last` every page has an element unless rows lie apart. */
+static bool may_overrun(const job *j, const tile_at *t, const char *last, const char *end) {
+  const cutt_cpu_plan *p = j->p;
+  if (end > j->in_end) return false;
+  if (!p->gaps) return true;
+  return !p->rows_apart && t->rows == p->rows && same_page(last - 1, end - 1); /* fewer rows: the highest is another */
+}
+
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   if (p->window != NULL && from + p->windows.low >= j->in_begin &&
-      from + p->windows.high + CUTT_CPU_WINDOW_BYTES <= j->in_end) {
+      may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high + CUTT_CPU_WINDOW_BYTES)) {
     const int64_t vectors = (t->rows * p->w + LINE - 1) / LINE, few = GATHER_BYTES / LINE;
     for (int64_t v = 0; v < vectors; v += few) {
       p->window(to, from, &p->windows, v, vectors - v < few ? vectors : v + few);
@@ -155,36 +168,46 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
   }
 }
 
-/* A transpose of columns that take less than the 16 bytes that a row is read in, where some rows are too close to the
- * input's end for that. Vector by vector: forward where there is room, else backward from the columns' end (the columns
- * in front go where the first real one is written over them), else element by element. */
+/* May 16 bytes be read in each of some rows, which have n bytes of elements, from `back` bytes before these on? */
+static bool may_read(const job *j, const char *src, const int64_t *row, int64_t rows, int64_t n, int64_t back) {
+  for (int64_t i = 0; i < rows; i++) {
+    const char *own = src + row[i], *from = own - back;
+    if (from < j->in_begin || from + 16 > j->in_end) return false;
+    if (j->p->gaps && !(same_page(from, own) && same_page(own + n - 1, from + 15))) return false;
+  }
+  return true;
+}
+
+/* A transpose of columns that take less than the 16 bytes that a row is read in, where some rows may be too close to the
+ * input's end or to a gap for that. Vector by vector: forward where there is room, else backward from the columns' end
+ * (the columns in front go where the first real one is written over them), else element by element. */
 static void transpose_guarded(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
-                              int64_t rows, int64_t cols) {
+                              int64_t rows, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const int64_t w = p->w, back = 16 - cols * w, extra = back / w;
   int64_t pos_back[16];
   for (int64_t c = 0; c < cols + extra; c++) {
     pos_back[c] = pos[c < extra ? 0 : c - extra]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): cols >= 1 */
   }
-  cutt_cpu_ahead none = {NULL, NULL, 0, 0, 0, 0};
   const int64_t block = p->block_rows;
   for (int64_t r = 0; r < rows; r += block) {
     if (r + block > rows && rows >= block) r = rows - block;
-    int64_t low = row[r], high = row[r]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): rows >= 1 */
-    for (int64_t i = 1; i < block; i++) {
-      if (row[r + i] < low) low = row[r + i];
-      if (row[r + i] > high) high = row[r + i];
-    }
     const int64_t n = rows < block ? rows : block;
     char *to = stage + r * w;
-    if (src + high + 16 <= j->in_end) {
-      p->transpose(to, pos, src, row + r, n, cols, &none);
-    } else if (src + low - back >= j->in_begin) {
-      p->transpose(to, pos_back, src - back, row + r, n, cols + extra, &none);
+    if (may_read(j, src, row + r, block, cols * w, 0)) {
+      p->transpose(to, pos, src, row + r, n, cols, ahead);
+    } else if (may_read(j, src, row + r, block, cols * w, back)) {
+      p->transpose(to, pos_back, src - back, row + r, n, cols + extra, ahead);
     } else {
       for (int64_t c = 0; c < cols; c++) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w);
     }
   }
+}
+
+/* May rows of cols columns be read in pieces of 16 bytes? */
+static bool may_overrun_columns(const job *j, const tile_at *t, const char *src, int64_t cols) {
+  const char *highest = src + j->p->row_max;
+  return cols * j->p->w >= 16 || may_overrun(j, t, highest + cols * j->p->w, highest + 16);
 }
 
 /* rows x cols elements from src to stage + pos[c] + r * w. */
@@ -197,8 +220,8 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     for (int64_t i = 0; i < p->block_rows; i++) padded[i] = row[i < t->rows ? i : t->rows - 1];
     row = padded;
   }
-  if (cols * p->w < 16 && src + p->row_max + 16 > j->in_end) {
-    transpose_guarded(j, stage, pos, src, row, t->rows, cols);
+  if (!may_overrun_columns(j, t, src, cols)) {
+    transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
   } else {
     p->transpose(stage, pos, src, row, t->rows, cols, ahead);
   }
@@ -264,8 +287,8 @@ static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t s
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
   /* Fewer rows than a vector leave garbage behind a column, which only the stage has room for; and a shift cannot fall
-   * back on a gather where reading 16 bytes would run over the input's end. */
-  if (j->direct && t->rows >= p->block_rows && (!p->stream || cols * p->w >= 16 || in + p->row_max + 16 <= j->in_end)) {
+   * back on a gather where 16 bytes of a row may not be read. */
+  if (j->direct && t->rows >= p->block_rows && (!p->stream || may_overrun_columns(j, t, in, cols))) {
     transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
                      s->carry + (p->stream ? segment * p->cols + c0 : 0), in, cols, ahead);
     return;

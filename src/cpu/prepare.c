@@ -219,6 +219,8 @@ static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candida
   p->rows = t.rows, p->cols = t.cols, p->inners = t.inners, p->segments = t.segments;
   p->block_rows = block_rows;
   p->x_inside = t.x_inside;
+  p->gaps = t.gaps;
+  p->rows_apart = t.rows_apart;
   p->piece = t.piece * w;
   p->step = t.steps_cols;
   p->step_staged = t.staged_cols;

@@ -33,6 +33,7 @@ typedef struct cutt_cpu_plan {
   bool stream; /* stores past the caches */
   bool direct; /* kernels may write the output themselves, without staging */
   bool x_inside;
+  bool gaps, rows_apart; /* see tile.h */
 
   /* Tables, bytes. Each is in order of its modes, so that a tile cut short uses the beginning of one of them. */
   const int64_t *row;                      /* rows: input offsets, padded to a vector's worth */

@@ -48,6 +48,20 @@ static void take_columns(const cutt_canonical *c, const cutt_candidate *candidat
   }
 }
 
+/* The first mode whose positions lie so far apart that there may be a page between them which holds no element, and so
+ * need not be memory; rank: there is none. The positions of the modes before it together leave no such gap: a gap is
+ * inside of what those span, or between that and the same at the mode's next position. */
+static int first_apart(const cutt_canonical *c) {
+  enum { SMALLEST_PAGE = 4096 };
+  int64_t span = 1;
+  for (int i = 0; i < c->rank; i++) {
+    const int64_t stride = c->mode[i].in_stride < 0 ? -c->mode[i].in_stride : c->mode[i].in_stride;
+    if ((stride - span) * c->elem_bytes >= SMALLEST_PAGE) return i;
+    span += (c->mode[i].extent - 1) * stride;
+  }
+  return c->rank;
+}
+
 bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,
                           const char **why) {
   const int m = candidate->m, k = candidate->k, rank = c->rank;
@@ -127,6 +141,11 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
       if (t->role[c->out_order[i]] == CUTT_CPU_ROW) t->rows *= t->extent[c->out_order[i]];
     }
   }
+  const int apart = first_apart(c);
+  t->gaps = apart < rank;
+  for (int mode = apart; mode < rank; mode++) {
+    if (t->role[mode] == CUTT_CPU_ROW && c->mode[mode].in_stride != 0) t->rows_apart = true;
+  }
   for (int mode = 0; mode < rank; mode++) {
     if (t->role[mode] == CUTT_CPU_INNER) t->inners *= t->extent[mode];
     if (t->role[mode] == CUTT_CPU_SEGMENT) t->segments *= t->extent[mode];
@@ -138,6 +157,7 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   if (t->kernel == CUTT_CPU_WINDOW) {
     if (c->elem_bytes == 1 || c->elem_bytes == 16) return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
     if (t->rows > CUTT_CPU_MAX_WINDOWED) return refuse(why, "a table would have too many windows");
+    if (t->rows_apart) return refuse(why, "windows would reach into gaps of a page");
   }
   t->run = t->piece * t->rows * t->inners * (t->x_inside ? t->cols : 1);
   const int64_t stride = cutt_cpu_stage_stride(t->run * c->elem_bytes);

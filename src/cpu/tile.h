@@ -53,6 +53,8 @@ typedef struct cutt_cpu_tile {
   int split_m, split_k;          /* the modes that are cut into chunks; -1: none */
   int last_k;                    /* the last mode of M_k; -1: M_k is empty */
   bool x_inside;
+  bool gaps;                              /* between elements of the input there may be pages that hold none */
+  bool rows_apart;                        /* ... and such pages between the rows of a tile */
   int64_t piece;                          /* elements that a gather copies as one */
   int64_t rows;                           /* product of the extents of the row modes */
   int64_t cols;                           /* ... of the column modes */

@@ -37,7 +37,7 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int mo
       continue;
     }
     /* The lanes that ask a bank for words of their own, one behind the other. */
-    signed char last[BANKS], before[LANES];
+    int16_t last[BANKS], before[LANES];
     unsigned char count[BANKS] = {0};
     int worst = 0;
     memset(last, -1, sizeof last);
@@ -47,7 +47,7 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int mo
       while (other >= 0 && address[other] >> shift != word) other = before[other];
       if (other >= 0) continue;
       before[i] = last[bank];
-      last[bank] = (signed char)i;
+      last[bank] = (int16_t)i;
       if (++count[bank] > worst) worst = count[bank];
     }
     total += worst;

@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <sys/types.h>
 
-int open64(const char *path, int flags, ...);
-
 static int open_named(const char *path, int flags, mode_t mode) {
   static int (*real)(const char *path, int flags, ...);
   if (!real) *(void **)&real = dlsym(RTLD_NEXT, "open64");
@@ -15,6 +13,7 @@ static int open_named(const char *path, int flags, mode_t mode) {
   return -1;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): the system's header has names of its own */
 int open(const char *path, int flags, ...) {
   va_list more;
   va_start(more, flags);
@@ -23,6 +22,7 @@ int open(const char *path, int flags, ...) {
   return open_named(path, flags, mode);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int open64(const char *path, int flags, ...) {
   va_list more;
   va_start(more, flags);

@@ -13,7 +13,7 @@
 #include "gpu/naive.h"
 #include "support/reference.h"
 
-enum { BATCH = 256, GUARD = 1024, MOST_TOLD = 10, BLOCK = 256, MOST_BLOCKS = 2048 };
+enum { BATCH = 256, TRIALS = 4, GUARD = 1024, MOST_TOLD = 10, BLOCK = 256, MOST_BLOCKS = 2048 };
 
 /* What tests/gpu/CMakeLists.txt has the assembler put into the program; NULL where there is no nvcc. */
 extern const unsigned char *const fuzz_image;
@@ -58,7 +58,7 @@ static struct {
   size_t bytes; /* of each zone at most */
   unsigned char *in, *out;
   gpu_address in_address, out_address, found_address;
-  uint64_t found[2 * BATCH];
+  uint64_t found[TRIALS * BATCH];
   void *fill, *check, *untouched; /* the kernels */
 } m;
 
@@ -200,7 +200,7 @@ static bool make_naive(test_rng *rng, const test_problem *p, naive_problem *n) {
   return place_zone(rng, m.out, low, high, n, &n->out, &n->out_at);
 }
 
-/* Problem `number` of the seed, in so many trials, at most 2. */
+/* Problem `number` of the seed, in so many trials, at most TRIALS. */
 static int make_trials(uint64_t number, trial *trials) {
   test_rng rng = {.state = test_mix(options.seed) ^ test_mix(number)};
   for (;;) {
@@ -217,11 +217,14 @@ static int make_trials(uint64_t number, trial *trials) {
     trials[0].candidate = 0;
     if (trials[0].problem.rank >= 2 && test_chance(&rng, 5)) test_interleave(&rng, &trials[0].problem);
     if (!make_naive(&rng, &trials[0].problem, &trials[0].naive)) continue;
-    if (test_chance(&rng, 50)) return 1;
-    /* Once more, from elsewhere to elsewhere, by another candidate. */
-    trials[1] = trials[0];
-    trials[1].candidate = (int)test_random_in(&rng, 1, 24);
-    return make_naive(&rng, &trials[1].problem, &trials[1].naive) ? 2 : 1;
+    /* Again from elsewhere to elsewhere, by other candidates. */
+    int count = 1;
+    for (const int64_t wanted = test_random_in(&rng, 1, TRIALS); count < wanted; count++) {
+      trials[count] = trials[0];
+      trials[count].candidate = (int)test_random_in(&rng, 1, 24);
+      if (!make_naive(&rng, &trials[count].problem, &trials[count].naive)) break;
+    }
+    return count;
   }
 }
 
@@ -327,8 +330,8 @@ static bool plant(const trial *t, uint64_t number) {
 
 /* So many problems from `first` on. Returns the executions. */
 static uint64_t run_batch(uint64_t first, int count) {
-  static trial trials[2];
-  static bool planted[2 * BATCH];
+  static trial trials[TRIALS];
+  static bool planted[TRIALS * BATCH];
   uint64_t executions = 0;
   char text[1200];
   begin_batch();
@@ -339,21 +342,21 @@ static uint64_t run_batch(uint64_t first, int count) {
         tell(first + (uint64_t)i, &trials[j], text);
         continue;
       }
-      planted[2 * i + j] = options.plant && plant(&trials[j], first + (uint64_t)i);
-      check(&trials[j].naive, 2 * i + j);
+      planted[TRIALS * i + j] = options.plant && plant(&trials[j], first + (uint64_t)i);
+      check(&trials[j].naive, TRIALS * i + j);
     }
   }
   end_batch();
-  for (int i = 0; i < 2 * count; i++) {
+  for (int i = 0; i < TRIALS * count; i++) {
     const bool bad = m.found[i] != NAIVE_NOTHING;
     if (bad == planted[i]) {
       planted[i] = false;
       continue;
     }
-    const uint64_t number = first + (uint64_t)i / 2;
+    const uint64_t number = first + (uint64_t)i / TRIALS;
     make_trials(number, trials);
-    tell(number, &trials[i % 2], bad ? "the result is wrong" : "a spoiled byte was not noticed");
-    if (bad && failures <= MOST_TOLD) explain(&trials[i % 2], m.found[i]);
+    tell(number, &trials[i % TRIALS], bad ? "the result is wrong" : "a spoiled byte was not noticed");
+    if (bad && failures <= MOST_TOLD) explain(&trials[i % TRIALS], m.found[i]);
     planted[i] = false;
   }
   return executions;

@@ -19,6 +19,7 @@
 
 #include "core/backend.h"
 #include "core/device_file.h"
+#include "cutt_contract.h"
 #include "support/wisdom.h"
 
 int __real_open(const char *path, int flags, mode_t mode);
@@ -172,12 +173,57 @@ static void ring(int number) {
   atomic_fetch_add_explicit(&rings, 1, memory_order_relaxed);
 }
 
-/* A plan that is made, measured and executed, on two threads and on one, and files, while a timer strikes without end and
- * system calls are not started again. */
+enum { ROWS = 300, COLUMNS = 500, THREADS = 4 };
+
+/* A permutation that is worth several threads, and a contraction, where there is a BLAS. */
+static void execute(void) {
+  const int64_t extents[2] = {ROWS, COLUMNS}, left[2] = {20, COLUMNS}, right[2] = {COLUMNS, ROWS};
+  const int perm[2] = {1, 0};
+  double *in = malloc(sizeof(double) * ROWS * COLUMNS), *out = calloc(ROWS * COLUMNS, sizeof(double));
+  double *ones = malloc(sizeof(double) * 20 * COLUMNS), *sums = malloc(sizeof(double) * 20 * ROWS);
+  assert_true(in && out && ones && sums);
+  for (int i = 0; i < ROWS * COLUMNS; i++) in[i] = i;
+  for (int i = 0; i < 20 * COLUMNS; i++) ones[i] = 1;
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = 2;
+  problem.type = CUTT_F64;
+  problem.extents = extents;
+  problem.perm = perm;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
+  options.threads = THREADS;
+  assert_success(cuttPermute(&problem, &options, in, out, NULL));
+  for (size_t i = 0; i < ROWS; i++)
+    for (size_t j = 0; j < COLUMNS; j++) assert_true(out[j + COLUMNS * i] == in[i + ROWS * j]);
+  cuttContraction_t contraction = CUTT_CONTRACTION_INIT;
+  contraction.pattern = "ij,jk->ik";
+  contraction.type = CUTT_F64;
+  contraction.left_rank = contraction.right_rank = contraction.result_rank = 2;
+  contraction.left_extents = left;
+  contraction.right_extents = right;
+  cuttContractionOptions_t more = CUTT_CONTRACTION_OPTIONS_INIT;
+  more.backend = CUTT_BACKEND_CPU;
+  more.threads = THREADS;
+  const cuttResult result = cuttContract(&contraction, &more, ones, out, sums, NULL);
+  if (result != CUTT_INVALID_DEVICE) {
+    assert_success(result);
+    for (int k = 0; k < ROWS; k++) assert_near(sums[20 * k], COLUMNS * (k + ROWS * (COLUMNS - 1) / 2.0));
+  }
+  free(in);
+  free(out);
+  free(ones);
+  free(sums);
+}
+
+static int set_timer(int number, const struct itimerval *interval) {
+  return number == SIGALRM ? setitimer(ITIMER_REAL, interval, NULL) : setitimer(ITIMER_PROF, interval, NULL);
+}
+
+/* Plans that are made, measured and executed, on several threads and on one, and files, while a timer strikes without end
+ * and system calls are not started again. */
 static void timers(void **unused) {
   (void)unused;
   const int numbers[] = {SIGALRM, SIGPROF};
-  const int clocks[] = {ITIMER_REAL, ITIMER_PROF};
   struct sigaction action = {.sa_handler = ring}, before;
   const struct itimerval often = {{0, 200}, {0, 200}}, never = {{0, 0}, {0, 0}};
   cuttWisdom_t wisdom = wisdom_fresh();
@@ -185,18 +231,19 @@ static void timers(void **unused) {
     atomic_store(&rings, 0);
     sigemptyset(&action.sa_mask);
     assert_int_equal(sigaction(numbers[kind], &action, &before), 0);
-    assert_int_equal(setitimer(clocks[kind], &often, NULL), 0);
+    assert_int_equal(set_timer(numbers[kind], &often), 0);
     for (int turn = 0; turn < 500 && (turn < 5 || atomic_load(&rings) < 100); turn++) {
       for (int i = 0; i < WISDOM_PROBLEMS; i++) {
         wisdom_learn(wisdom, i);
         assert_true(wisdom_knows(wisdom, i));
       }
+      execute();
       assert_success(cuttWisdomSave(wisdom, wisdom_path));
       assert_success(cuttWisdomLoad(wisdom, wisdom_path, NULL, NULL));
       assert_success(save_device(wisdom_other_path));
       assert_success(read_device(wisdom_other_path));
     }
-    setitimer(clocks[kind], &never, NULL);
+    set_timer(numbers[kind], &never);
     sigaction(numbers[kind], &before, NULL);
     assert_true(atomic_load(&rings) > 0);
   }

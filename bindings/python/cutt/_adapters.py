@@ -12,7 +12,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _cuda, _dlpack
-from ._arrays import CPU, NUMPY, Adapter, DType, View, numpy_dtype, packed_strides
+from ._arrays import CPU, NUMPY, READ_ONLY, Adapter, DType, View, numpy_dtype, packed_strides
 
 _LEGACY_STREAM = 1  # DLPack's number for CUDA's default stream
 
@@ -31,20 +31,31 @@ class Torch(Adapter):
 
     def view(self, array: Any) -> View:
         torch = sys.modules["torch"]
-        if array.layout != torch.strided:
-            raise TypeError(f"the tensor's layout is {array.layout}; it must be torch.strided")
+        if array.layout != torch.strided or array.is_nested:
+            layout = "nested" if array.is_nested else array.layout
+            raise TypeError(f"the tensor's layout is {layout}; it must be torch.strided")
         if array.device.type not in ("cpu", "cuda"):
             raise TypeError(f"the tensor is on device {array.device}; it must be on the CPU or on a CUDA device")
         if array.requires_grad and torch.is_grad_enabled():
             raise TypeError(
                 "the tensor requires a gradient, which cuTT does not give: pass a.detach(), or use torch.no_grad()"
             )
+        fixed = "is a lazily conjugated tensor: give out.resolve_conj()" if array.is_conj() else None
         if array.is_neg():
             array = array.resolve_neg()  # the imaginary part of a lazily conjugated tensor: rare
+            fixed = "is a lazily negated tensor: give out.resolve_neg()"
         dtype = self._dtype(array.dtype)
         device = CPU if array.device.type == "cpu" else ("cuda", array.device.index)
-        strides = tuple(step * dtype.itemsize for step in array.stride())
-        return View(array.data_ptr(), tuple(array.shape), strides, dtype, device, self, array, array.is_conj())
+        shape, strides = tuple(array.shape), tuple(step * dtype.itemsize for step in array.stride())
+        if array.numel():
+            last = sum((n - 1) * step for n, step in zip(shape, strides))
+            needed = array.storage_offset() * dtype.itemsize + last + dtype.itemsize
+            if needed > array.untyped_storage().nbytes():  # storages can be resized under their tensors
+                raise ValueError(
+                    f"its storage has {array.untyped_storage().nbytes()} bytes, and shape {shape} with strides "
+                    f"{array.stride()} takes {needed}"
+                )
+        return View(array.data_ptr(), shape, strides, dtype, device, self, array, array.is_conj(), fixed)
 
     def empty(self, shape: Sequence[int], like: View) -> Any:
         return sys.modules["torch"].empty(tuple(shape), dtype=like.dtype.native, device=like.owner.device)
@@ -113,7 +124,7 @@ class Dlpack(Adapter):
             )
         dtype = DType(memory.name, memory.itemsize, getattr(array, "dtype", None))
         view = View(memory.pointer, memory.shape, memory.strides, dtype, device, self, (array, memory.capsule))
-        view.writable = memory.writable
+        view.fixed = memory.fixed
         return view
 
     def _namespace(self, like: View) -> Any:
@@ -160,7 +171,6 @@ class Jax(Dlpack):
         # The types of NumPy's relatives (bfloat16, float8_...) are read as integers would be: only their size counts.
         view = super().view(array)
         view.dtype = DType(kind.name, kind.itemsize, kind)
-        view.writable = False
         return view
 
     def _host(self, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -182,12 +192,6 @@ class Jax(Dlpack):
             return np.ones((), like.dtype.native)
         jax = sys.modules["jax"]
         return jax.device_put(np.ones((), like.dtype.native), next(iter(like.owner[0].devices()))).block_until_ready()
-
-    def fill(self, array: Any, value: Any) -> Any:
-        if isinstance(array, np.ndarray):
-            return super().fill(array, value)
-        # 0, since JAX's arrays are never an `out`.
-        return sys.modules["jax"].device_put(np.zeros(array.shape, array.dtype), next(iter(array.devices())))
 
     def finish(self, array: Any, scalar: bool) -> Any:
         if not isinstance(array, np.ndarray):
@@ -214,7 +218,8 @@ class CudaInterface(Adapter):
         strides = facts.get("strides") or packed_strides(shape, dtype.itemsize)
         device = _cuda.device_of(pointer) if pointer else 0
         stream = facts.get("stream")
-        return View(pointer, shape, tuple(strides), dtype, ("cuda", device), self, array, False, not read_only, stream)
+        fixed = READ_ONLY if read_only else None
+        return View(pointer, shape, tuple(strides), dtype, ("cuda", device), self, array, False, fixed, stream)
 
     def _numba(self, like: View) -> Any:
         if type(like.owner).__module__.partition(".")[0] != "numba":

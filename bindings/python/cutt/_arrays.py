@@ -31,6 +31,7 @@ ARITHMETIC = {
     "uint64": L.I64,
 }
 CPU = ("cpu", 0)
+READ_ONLY = "is read-only; it must be an array that may be written to"
 
 
 class DType:
@@ -51,7 +52,7 @@ class DType:
 class View:
     """What the C library has to know of an array, and what a result has to know of its input."""
 
-    __slots__ = ("pointer", "shape", "strides", "dtype", "device", "adapter", "owner", "conj", "writable", "stream")
+    __slots__ = ("pointer", "shape", "strides", "dtype", "device", "adapter", "owner", "conj", "fixed", "stream")
 
     def __init__(
         self,
@@ -63,13 +64,13 @@ class View:
         adapter: "Adapter",
         owner: Any,
         conj: bool = False,
-        writable: bool = True,
+        fixed: Optional[str] = None,
         stream: Optional[int] = None,
     ):
         self.pointer, self.shape, self.strides, self.dtype = pointer, shape, strides, dtype
         self.device, self.adapter, self.owner = device, adapter, owner
         self.conj = conj  # PyTorch's lazy conjugation: the elements are the conjugates of what lies in memory
-        self.writable = writable
+        self.fixed = fixed  # why it may not be written to, in words that follow a name; None: it may
         self.stream = stream  # what the data was written in, where the array itself says so
 
     @property
@@ -87,7 +88,7 @@ class View:
             self.adapter,
             self.owner,
             self.conj,
-            self.writable,
+            self.fixed,
             self.stream,
         )
 
@@ -109,7 +110,7 @@ class Adapter:
             self,
             array,
             False,
-            array.flags.writeable,
+            None if array.flags.writeable else READ_ONLY,
         )
 
     def empty(self, shape: Sequence[int], like: View) -> Any:
@@ -119,14 +120,6 @@ class Adapter:
     def one(self, like: View) -> Any:
         """A scalar 1 of like's type and device."""
         return np.ones((), like.dtype.native)
-
-    def fill(self, array: Any, value: Any) -> Any:
-        """array *= value, and without reading it when value is 0."""
-        if value == 0:
-            array[...] = 0
-        elif value != 1:
-            array *= value
-        return array
 
     def stream(self, view: View) -> int:
         """The CUDA stream to work in."""
@@ -194,19 +187,24 @@ def _adapter_of(kind: Any) -> Optional[Adapter]:
     return None
 
 
-def view_of(array: Any) -> View:
-    """
+def view_of(array: Any, name: str) -> View:
+    """name: what the caller calls it.
+
     Raises
     ------
-    TypeError
+    TypeError, ValueError
         For what is no array, and for elements or memory that can't be taken.
     """
-    if isinstance(array, np.ndarray):
-        return NUMPY.view(array)
-    adapter = _adapter_of(type(array))  # type: ignore[arg-type]
-    if adapter is None and hasattr(array, "__cuda_array_interface__"):  # CuPy's kin say it by instance
-        adapter = _adapter_of(type("interface", (), {"__cuda_array_interface__": None}))
-    return (adapter or LISTS).view(array)
+    try:
+        if isinstance(array, np.ndarray):
+            return NUMPY.view(array)
+        adapter = _adapter_of(type(array))  # type: ignore[arg-type]
+        if adapter is None and hasattr(array, "__cuda_array_interface__"):  # CuPy's kin say it by instance
+            adapter = _adapter_of(type("interface", (), {"__cuda_array_interface__": None}))
+        return (adapter or LISTS).view(array)
+    except (TypeError, ValueError, BufferError) as error:  # of any library
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"{name} can't be taken: {error}") from None
 
 
 def packed_strides(shape: Sequence[int], itemsize: int) -> tuple:
@@ -227,41 +225,88 @@ def device_text(view: View) -> str:
     return "the CPU" if view.device[0] == "cpu" else f"CUDA device {view.device[1]}"
 
 
+def _written(array: Any, name: str) -> View:
+    """The view of an array of the caller's that is to be written to."""
+    if isinstance(array, (int, float, complex, list, tuple, np.generic)):
+        raise TypeError(f"{name} is of type {type(array).__name__}; it must be an array")
+    view = view_of(array, name)
+    if view.adapter.name == "JAX":
+        raise TypeError(f"{name} is an array of JAX, and those are never written to")
+    if view.fixed is not None:
+        raise ValueError(f"{name} {view.fixed}")
+    return view
+
+
 def check_out(out: Any, shape: Sequence[int], like: View) -> View:
     """The view of a caller's `out`, which has to be what a result would have been."""
-    view = view_of(out)
-    if view.adapter.name == "JAX":
-        raise TypeError("out is an array of JAX, and those are never written to")
-    if isinstance(out, (int, float, complex, list, tuple, np.generic)):
-        raise TypeError(f"out is of type {type(out).__name__}; it must be an array")
+    view = _written(out, "out")
     if view.shape != tuple(shape):
         raise ValueError(f"out has shape {view.shape}; it must be {tuple(shape)}")
     if view.dtype.name != like.dtype.name:
         raise TypeError(f"out has elements of type {view.dtype.name}; they must be {like.dtype.name}")
     check_device(view, like, "out")
-    if not view.writable:
-        raise ValueError("out is read-only")
-    if view.conj:
-        raise ValueError("out is a lazily conjugated tensor: give out.resolve_conj()")
+    if view.size and any(n > 1 and s == 0 for n, s in zip(view.shape, view.strides)):
+        raise ValueError(
+            f"out has strides {view.strides}, which make its elements overlap; each must have memory of its own"
+        )
+    return view
+
+
+def _span(view: View) -> tuple:
+    """The bytes from the first to the last element."""
+    if not view.size:
+        return view.pointer, view.pointer
+    reach = [(n - 1) * s for n, s in zip(view.shape, view.strides)]
+    low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
+    return view.pointer + low, view.pointer + high + view.dtype.itemsize
+
+
+def check_workspace(workspace: Any, needed: int, views: dict[str, View]) -> View:
+    """The view of a caller's workspace for an execution on these views, by name."""
+    view, like = _written(workspace, "workspace"), next(iter(views.values()))
+    check_device(view, like, "workspace")
+    packed = packed_strides(view.shape, view.dtype.itemsize)
+    if view.size and any(n > 1 and s != p for n, s, p in zip(view.shape, view.strides, packed)):
+        raise ValueError(
+            f"workspace has shape {view.shape} and strides {view.strides}; it must be contiguous, in C order: {packed}"
+        )
+    size = view.size * view.dtype.itemsize
+    if size < needed:
+        raise ValueError(f"workspace has {size} bytes; it must have {needed} or more, as the plan's workspace says")
+    alignment = 64 if like.device == CPU else 256
+    if needed and view.pointer % alignment:
+        raise ValueError(f"workspace is at address {view.pointer:#x}; it must be at a multiple of {alignment}")
+    low, high = _span(view)
+    for name, other in views.items():
+        first, last = _span(other)
+        if low < last and first < high:
+            raise ValueError(f"workspace overlaps with {name}; it must have memory of its own")
     return view
 
 
 def scalar(value: Any, code: int, name: str, dtype: str) -> bytes:
     """A scalar as cutt.h takes it: of the element's type, but float for the half types."""
+    number: Any = value
     try:
-        number = np.asarray(value)[()]
-        if number.ndim or number.dtype.kind not in "biufc":
-            raise TypeError
+        if not isinstance(value, int):  # which may be of any length
+            array = np.asarray(value)
+            if array.ndim or array.dtype.kind not in "biufc":
+                raise TypeError
+            number = array[()]
         if code in (L.C32, L.C64):
-            return np.array(number, np.complex64 if code == L.C32 else np.complex128).tobytes()
+            return np.array(complex(number), np.complex64 if code == L.C32 else np.complex128).tobytes()
         if number.imag != 0:
             raise TypeError
         if code in (L.I32, L.I64):
             if number.real != int(number.real):
                 raise TypeError
             bits = 32 if code == L.I32 else 64
-            whole = value if isinstance(value, int) else int(number.real)
-            return (whole % (1 << bits)).to_bytes(bits // 8, sys.byteorder)
-        return np.array(number.real, np.float64 if code == L.F64 else np.float32).tobytes()
+            return (int(number.real) % (1 << bits)).to_bytes(bits // 8, sys.byteorder)
+        return np.array(float(number.real), np.float64 if code == L.F64 else np.float32).tobytes()
     except (TypeError, ValueError, OverflowError):
         raise TypeError(f"{name} is {value!r}; elements of type {dtype} can't be scaled by that") from None
+
+
+def is_zero(value: Any) -> bool:
+    """Of a scalar that scalar() takes: -0.0 too."""
+    return bool(np.all(np.asarray(value) == 0))

@@ -10,6 +10,9 @@ import threading
 from collections import OrderedDict
 from typing import Any, Callable, Hashable
 
+from ._arguments import MAX_INT, whole
+from ._library import hold_over_fork
+
 
 class PlanCache:
     """The plans that are kept. Safe to use from several threads.
@@ -23,7 +26,7 @@ class PlanCache:
     """
 
     def __init__(self, limit: int):
-        self._lock, self._plans = threading.Lock(), OrderedDict()  # type: ignore[var-annotated]
+        self._lock, self._plans = threading.RLock(), OrderedDict()  # type: ignore[var-annotated]
         self._limit, self.hits, self.misses = limit, 0, 0
 
     @property
@@ -32,7 +35,7 @@ class PlanCache:
 
     @limit.setter
     def limit(self, limit: int) -> None:
-        self._limit = max(int(limit), 0)
+        self._limit = whole(limit, "limit", 0, MAX_INT)
         dropped = self._trim()
         del dropped
 
@@ -63,10 +66,6 @@ class PlanCache:
         del dropped
         return plan
 
-    def after_fork(self) -> None:
-        """In the child: another thread of the parent may have had the lock."""
-        self._lock = threading.Lock()
-
     def clear(self) -> None:
         """Drops all plans."""
         with self._lock:
@@ -75,3 +74,4 @@ class PlanCache:
 
 
 plan_cache = PlanCache(256)
+hold_over_fork(plan_cache._lock)

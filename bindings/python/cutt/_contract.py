@@ -13,7 +13,6 @@ from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
-from . import _fork
 from . import _library as L
 from ._arrays import View, check_device, scalar, view_of
 from ._cache import plan_cache
@@ -111,7 +110,7 @@ def pair_key(
     beta: Any,
     threads: int,
     limit: int = L.NO_LIMIT,
-    provider: Optional[str] = None,
+    provider: Optional[bytes] = None,
 ) -> tuple:
     """All that a plan depends on, in NumPy's order and strides in elements."""
     size = result.dtype.itemsize
@@ -163,11 +162,10 @@ def create(key: tuple) -> ContractionHandle:
     scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
     problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
-    options.backend, options.threads, options.workspace_limit = backend, _fork.threads(threads), limit
-    options.provider = None if provider is None else provider.encode()
+    options.backend, options.threads, options.workspace_limit = backend, threads, limit
+    options.provider = provider
     plan = c_void_p()
     L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
-    _fork.planned()
     handle = ContractionHandle(plan, lib.cuttContractionDestroy)
     facts = info_of(handle)
     handle.workspace, handle.provider = facts.workspace_bytes, facts.provider.decode()
@@ -215,7 +213,7 @@ def contract(
     for operand in (left, right):
         if misfit(operand.view):
             operand.view = packed(operand.view)
-    key = pair_key(left, right, labels, result, code, alpha, beta, _fork.threads(threads))
+    key = pair_key(left, right, labels, result, code, alpha, beta, threads)
 
     def call(stream: int) -> None:
         plan = plan_cache.get((result.device, key), lambda: create(key))
@@ -224,14 +222,15 @@ def contract(
     run(left.view, (right.view, result), call)
 
 
-def execute(plan: ContractionHandle, left: View, right: View, result: View, stream: int, workspace: Any = None) -> None:
-    pointer, size = None, 0
-    if workspace is not None:
-        view = view_of(workspace)
-        pointer, size = view.pointer, view.size * view.dtype.itemsize
-    elif plan.workspace and hasattr(left.adapter, "workspace"):
+def execute(
+    plan: ContractionHandle, left: View, right: View, result: View, stream: int, workspace: Optional[View] = None
+) -> None:
+    """workspace: checked, or None."""
+    if workspace is None and plan.workspace and hasattr(left.adapter, "workspace"):
         # Of the array's library, whose pool is quicker than CUDA's own, and which knows the stream.
-        workspace = left.adapter.workspace(plan.workspace, left)
-        pointer, size = view_of(workspace).pointer, plan.workspace
+        workspace = view_of(left.adapter.workspace(plan.workspace, left), "workspace")
+    pointer, size = None, 0
+    if workspace is not None and plan.workspace:
+        pointer, size = workspace.pointer, workspace.size * workspace.dtype.itemsize
     call = L.contract_lib().cuttContractionExecute
     L.check(call(plan.value, left.pointer, right.pointer, result.pointer, pointer, size, stream or None))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from ctypes import c_double
-from typing import Any, Callable, ContextManager, Optional, Sequence
+from typing import Any, ContextManager, Optional, Sequence
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
-from ._arrays import View, check_out, packed_strides, view_of
+from ._arguments import MAX_INT, flags, text, threads_of, whole, wholes
+from ._arrays import check_out, check_workspace, is_zero, packed_strides, view_of
 from ._contract import Operand, check_type, create, execute, extents_of, info_of, pair_key
 from ._permute import misfit, run
 from ._plan import Planned, described_view, info_dict, steps_differ
@@ -89,18 +90,15 @@ class ContractionPlan:
             described_view(right, dtype, right_strides, backend, "right"),
         ]
         code = check_type(views[0], views[1:])
-        self._conj = tuple(bool(flag) for flag in conj)
-        if len(self._conj) != 2:
-            raise ValueError(f"conj has {len(self._conj)} entries; it must have one for each of the two operands")
+        self._conj = flags(conj, "conj", 2)
         self._planned = [Planned(view, name) for view, name in zip(views, ("left", "right"))]
         terms, labels = parse(spec, tuple(len(view.shape) for view in views))
         extents = extents_of(terms, views)
         self.shape = tuple(extents[label] for label in labels)
         size = views[0].dtype.itemsize
-        self._strides = packed_strides(self.shape, size) if out_strides is None else tuple(out_strides)
+        self._strides = packed_strides(self.shape, size) if out_strides is None else wholes(out_strides, "out_strides")
         if len(self._strides) != len(self.shape):
             raise ValueError(f"out_strides has {len(self._strides)} entries, and the result {len(self.shape)} axes")
-        self._adds = beta != 0
         operands = []
         for view, term, flag in zip(views, terms, self._conj):
             view = view.like(view.shape, view.strides)
@@ -109,17 +107,14 @@ class ContractionPlan:
             if misfit(operand.view):
                 raise ValueError(f"the strides {view.strides} are not multiples of the {size} bytes of an element")
             operands.append(operand)
-        limit = L.NO_LIMIT if workspace_limit is None else int(workspace_limit)
-        if not 0 <= limit <= L.NO_LIMIT:
-            raise ValueError(f"workspace_limit is {workspace_limit}; it must be 0 or more")
+        limit = L.NO_LIMIT if workspace_limit is None else whole(workspace_limit, "workspace_limit", 0, L.NO_LIMIT)
         result = views[0].like(self.shape, self._strides)
-        number = L.threads_of(threads)
-        key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, provider)
+        number, named = threads_of(threads), text(provider, "provider")
+        key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, named)
+        self._adds = not is_zero(beta)
         self.spec = spec
-        self._made = _fork.generation()
         with self._context():
             self._handle = create(key)
-        self._threads = self.info["threads"]
 
     def _context(self) -> ContextManager[None]:
         kind, number = self._planned[0].device
@@ -130,15 +125,14 @@ class ContractionPlan:
         return self._handle.workspace
 
     def _views(self, left: Any, right: Any, out: Any) -> tuple:
-        _fork.check(self._made, self._threads)
-        views = [view_of(left), view_of(right)]
+        views = [view_of(left, "left"), view_of(right, "right")]
         for view, planned in zip(views, self._planned):
             planned.check(view)
         if out is None:
             if self._adds:
                 raise ValueError("the plan adds to its result (beta): it must be given an out")
             array = views[0].adapter.empty(self.shape, views[0])
-            result = view_of(array)
+            result = view_of(array, "the result")
         else:
             array, result = out, check_out(out, self.shape, views[0])
         if steps_differ(self.shape, result.strides, self._strides):
@@ -148,26 +142,26 @@ class ContractionPlan:
                 view.pointer = _NOWHERE
         return (*views, result), array
 
-    def _run(self, views: Sequence[View], call: Callable[[int], None]) -> None:
-        run(views[0], views[1:], call)
-
     def __call__(self, left: Any, right: Any, out: Any = None, *, workspace: Any = None) -> Any:
         """Contract two arrays of the shapes, strides, type and device that the plan is for.
 
         workspace: an array of at least `workspace` bytes on the same device, at a multiple of 64 bytes (256 on a GPU),
-        which nothing else uses meanwhile; by default it is taken and given back. Returns `out`, or a new array of
-        `left`'s library. ValueError where an array is not what the plan is for.
+        of any type, contiguous and writable, which nothing else uses meanwhile; by default it is taken and given back.
+        Returns `out`, or a new array of `left`'s library. ValueError where an array is not what the plan is for.
         """
         views, array = self._views(left, right, out)
-        if views[2].size:
-            left_view, right_view, result = views
-            self._run(views, lambda stream: execute(self._handle, left_view, right_view, result, stream, workspace))
+        space = None
+        if workspace is not None:
+            space = check_workspace(workspace, self.workspace, dict(zip(("left", "right", "out"), views)))
+        left_view, right_view, result = views
+        if result.size:
+            others = (right_view, result) if space is None else (right_view, result, space)
+            run(left_view, others, lambda stream: execute(self._handle, left_view, right_view, result, stream, space))
         return views[0].adapter.finish(array, False) if out is None else out
 
     def time(self, left: Any, right: Any, out: Any, count: int = 5) -> list[dict[str, float]]:
         """Seconds of each of `count` executions, after one that is not counted: 'total', 'permute' and 'gemm'."""
-        if count < 1:
-            raise ValueError(f"count is {count}; it must be 1 or more")
+        count = whole(count, "count", 1, MAX_INT)
         views, _ = self._views(left, right, out)
         times = (L.ContractionTimes * count)()
         pointers = [view.pointer for view in views]
@@ -176,13 +170,12 @@ class ContractionPlan:
             timed = L.contract_lib().cuttContractionTime
             L.check(timed(self._handle.value, *pointers, None, 0, stream or None, count, times))
 
-        self._run(views, call)
+        run(views[0], views[1:], call)
         return [{"total": t.total, "permute": t.permute, "gemm": t.gemm} for t in times]
 
     def time_gemm(self, count: int = 5) -> list[float]:
         """Seconds of the matrix products alone, on memory of the library's own: the ceiling."""
-        if count < 1:
-            raise ValueError(f"count is {count}; it must be 1 or more")
+        count = whole(count, "count", 1, MAX_INT)
         seconds = (c_double * count)()
         with self._context():
             L.check(L.contract_lib().cuttContractionTimeGemm(self._handle.value, None, count, seconds))

@@ -22,8 +22,12 @@ from ctypes import (
 )
 from typing import Any, NamedTuple, Optional
 
+from ._arrays import READ_ONLY
+
 DEVICE_CPU, DEVICE_CUDA, DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED = 1, 2, 3, 13
-_READ_ONLY = 1
+_READ_ONLY, _IS_COPIED = 1, 2
+_COPY = "would be a copy, by what its __dlpack__ gives; it must be an array whose own memory can be written to"
+_OLD = "may be read-only: its DLPack is older than version 1.0, which does not tell; it must be an array that does"
 _KINDS = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}
 _BOOL = 6
 
@@ -72,7 +76,7 @@ class Memory(NamedTuple):
     itemsize: int
     device_type: int
     device_id: int
-    writable: bool
+    fixed: Optional[str]  # as View has it
     capsule: Any
 
 
@@ -89,9 +93,9 @@ def take(array: Any, stream: Optional[int] = None) -> Memory:
             raise TypeError(
                 f"{type(array).__name__}.__dlpack__ gives version {managed.major} of DLPack; 1 is known here"
             )
-        writable = not managed.flags & _READ_ONLY
+        fixed = READ_ONLY if managed.flags & _READ_ONLY else _COPY if managed.flags & _IS_COPIED else None
     elif _is_valid(capsule, b"dltensor"):
-        managed, writable = _Managed.from_address(_pointer(capsule, b"dltensor")), True
+        managed, fixed = _Managed.from_address(_pointer(capsule, b"dltensor")), _OLD
     else:
         raise TypeError(f"{type(array).__name__}.__dlpack__ does not give a DLPack capsule")
     t = managed.tensor
@@ -115,4 +119,4 @@ def take(array: Any, stream: Optional[int] = None) -> Memory:
             step *= extent
         strides = tuple(reversed(steps))
     pointer = (t.data or 0) + t.byte_offset
-    return Memory(pointer, shape, strides, name, itemsize, t.device_type, t.device_id, writable, capsule)
+    return Memory(pointer, shape, strides, name, itemsize, t.device_type, t.device_id, fixed, capsule)

@@ -7,8 +7,8 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _library as L
-from ._arrays import View, check_out, view_of
+from ._arguments import flags, threads_of, wholes
+from ._arrays import View, check_out, is_zero, view_of
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of
 from ._permute import arithmetic_of, permute
 from ._spec import interleaved, parse
@@ -18,10 +18,10 @@ def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
     """(array, view) to write to."""
     if out is not None:
         return out, check_out(out, shape, first)
-    if beta != 0:
+    if not is_zero(beta):
         raise ValueError(f"beta is {beta!r} and there is no out to be added to")
     array = first.adapter.empty(shape, first)
-    return array, view_of(array)
+    return array, view_of(array, "the result")
 
 
 def _one(operand: Operand, labels: tuple, array: Any, result: View, alpha: Any, beta: Any, threads: int) -> None:
@@ -32,13 +32,15 @@ def _one(operand: Operand, labels: tuple, array: Any, result: View, alpha: Any, 
         permute(view, result, axes, arithmetic_of(view.dtype, alpha, beta, view.conj), threads)
     else:
         code = check_type(view, ())
-        one = Operand(view_of(view.adapter.one(view)), (), {})
+        one = Operand(view_of(view.adapter.one(view), "1"), (), {})
         contract(operand, one, labels, result, code, alpha, beta, threads)
 
 
-def _scale(array: Any, view: View, beta: Any) -> Any:
-    """What is left of a sum over nothing."""
-    return view.adapter.fill(array, beta) if view.size else array
+def _scale(result: View, beta: Any, threads: int) -> None:
+    """What is left of a sum over nothing: 0 times a scalar 1 that is repeated over the result, and beta times that."""
+    rank = len(result.shape)
+    one = view_of(result.adapter.one(result), "1").like(result.shape, (0,) * rank)
+    permute(one, result, tuple(range(rank)), arithmetic_of(result.dtype, 0, beta, False), threads)
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,7 +77,7 @@ def _steps(optimize: Any, terms: tuple, views: Sequence[View], result: tuple) ->
         steps = tuple(optimize[1:] if optimize and isinstance(optimize[0], str) else optimize)
         if not all(isinstance(step, (list, tuple)) for step in steps):
             raise TypeError(f"optimize is {optimize!r}; a path is a list of tuples of operands")
-        return steps
+        return tuple(wholes(step, f"step {number} of optimize") for number, step in enumerate(steps))
     if optimize is True:
         optimize = "auto"
     if not isinstance(optimize, str):
@@ -108,7 +110,7 @@ def _many(
             first = left.view
             shape = tuple(extents[label] for label in kept)
             array = first.adapter.empty(shape, first)
-            between = Operand(view_of(array), kept, extents)
+            between = Operand(view_of(array, "an intermediate"), kept, extents)
             contract(left, right, kept, between.view, code, threads=threads)
             taken.insert(0, between)
         operands.extend(taken)
@@ -184,14 +186,12 @@ def einsum(
         spec, arrays = interleaved(operands)
     if not arrays:
         raise ValueError("einsum needs an operand at least")
-    views = [view_of(array) for array in arrays]
+    views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     if conj is not None:
-        if len(conj) != len(views):
-            raise ValueError(f"conj has {len(conj)} entries, and there are {len(views)} operands")
-        for view, flag in zip(views, conj):
-            view.conj = view.conj != bool(flag)
-    return _compute(views, terms, labels, out, alpha, beta, optimize, L.threads_of(threads), True)
+        for view, flag in zip(views, flags(conj, "conj", len(views))):
+            view.conj = view.conj != flag
+    return _compute(views, terms, labels, out, alpha, beta, optimize, threads_of(threads), True)
 
 
 def _compute(
@@ -201,12 +201,13 @@ def _compute(
     extents = extents_of(terms, views)
     moved = len(views) == 1 and set(labels) == set(terms[0])
     code = 0 if moved else check_type(first, views[1:])
+    arithmetic_of(first.dtype, alpha, beta, False)  # refuses what is no scalar, whatever there is to do
     array, result = _result(first, tuple(extents[label] for label in labels), out, beta)
     operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
     if not result.size:
         pass
     elif not all(view.size for view in views):
-        array = _scale(array, result, beta)
+        _scale(result, beta, threads)
     elif len(views) == 1:
         _one(operands[0], labels, array, result, alpha, beta, threads)
     elif len(views) == 2:
@@ -250,7 +251,7 @@ def tensordot(
     TypeError, ValueError, RuntimeError, MemoryError
         As `einsum`.
     """
-    views = [view_of(a), view_of(b)]
+    views = [view_of(a, "a"), view_of(b, "b")]
     ranks = [len(view.shape) for view in views]
     if hasattr(axes, "__index__"):
         count = axes.__index__()  # type: ignore[union-attr]
@@ -287,4 +288,4 @@ def tensordot(
                 f"axis {left} of a has extent {views[0].shape[left]}, and axis {right} of b {views[1].shape[right]}"
             )
     labels = tuple(label for term in terms for label in term if label[0] != "k")
-    return _compute(views, tuple(terms), labels, out, alpha, beta, False, L.threads_of(threads), False)
+    return _compute(views, tuple(terms), labels, out, alpha, beta, False, threads_of(threads), False)

@@ -7,6 +7,7 @@ from ctypes import byref, c_double, c_void_p
 from typing import Any, Optional
 
 from . import _library as L
+from ._arguments import INT64, MAX_INT, whole
 
 
 def devices() -> dict[str, Any]:
@@ -68,8 +69,7 @@ def copy_bandwidth(nbytes: int = 1 << 28, *, backend: Optional[str] = None, coun
     """
     if backend not in (None, "cpu", "cuda"):
         raise ValueError(f"backend is {backend!r}; it must be 'cpu' or 'cuda'")
-    if nbytes < 1 or count < 1:
-        raise ValueError(f"nbytes is {nbytes} and count is {count}; they must be 1 or more")
+    nbytes, count = whole(nbytes, "nbytes", 1, INT64[1]), whole(count, "count", 1, MAX_INT)
     number = L.BACKENDS[backend or "auto"]
     memory = [c_void_p(), c_void_p()]
     seconds = (c_double * count)()

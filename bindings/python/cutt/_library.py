@@ -206,7 +206,16 @@ lib = _load("libcutt", _CALLS)
 lib.cuttLastError.restype = c_char_p
 lib.cuttVersion.restype = c_int
 _contract: Optional[ctypes.CDLL] = None
-_loading = threading.Lock()
+_loading = threading.RLock()
+
+
+def hold_over_fork(lock: Any) -> None:
+    """os.fork() takes the lock first, so that the child has it from no other thread, and what it guards is whole there.
+    It must be one that a thread may take twice, since a handler of signals may fork."""
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+hold_over_fork(_loading)
 
 
 def contract_lib() -> ctypes.CDLL:
@@ -253,19 +262,11 @@ def json_of(call: Callable[..., int], *arguments: Any) -> Any:
 
 
 def int64s(values: Any) -> Any:
+    for value in values:  # ctypes would take the lower 64 bits
+        if not -(1 << 63) <= value < 1 << 63:
+            raise ValueError(f"an extent or a stride in elements is {value}; it must fit into 64 bits")
     return (c_int64 * len(values))(*values)
 
 
 def ints(values: Any) -> Any:
     return (c_int * len(values))(*values)
-
-
-def threads_of(threads: Optional[int]) -> int:
-    """0 for None, which leaves the number to OpenMP."""
-    if threads is None:
-        return 0
-    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
-        raise TypeError(f"threads is {threads!r}; it must be an int, or None")
-    if not 1 <= threads < 1 << 31:
-        raise ValueError(f"threads is {threads}; it must be 1 or more")
-    return int(threads)

@@ -11,9 +11,10 @@ import math
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Sequence
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
-from ._arrays import DType, View, check_out, scalar, view_of
+from ._arguments import threads_of
+from ._arrays import DType, View, check_out, is_zero, scalar, view_of
 from ._cache import plan_cache
 
 
@@ -27,6 +28,12 @@ class Handle:
 
     def __del__(self) -> None:
         self._destroy(self.value)
+
+    def __deepcopy__(self, memo: Any) -> "Handle":
+        return self  # nothing in a plan changes
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a plan can't be pickled: it holds addresses of this process; make it anew where it is wanted")
 
 
 def run(first: View, others: Sequence[View], call: Callable[[int], Any]) -> Any:
@@ -49,10 +56,11 @@ def normal_axes(axes: Optional[Sequence[int]], rank: int) -> tuple:
     """Axes counted from 0, each there once."""
     if axes is None:
         return tuple(range(rank - 1, -1, -1))
-    if hasattr(axes, "__index__"):
-        axes = (axes,)  # type: ignore[assignment]
     try:
-        given = tuple(axis.__index__() for axis in axes)
+        try:
+            given = tuple(axis.__index__() for axis in axes)
+        except TypeError:  # what is no sequence may be a number
+            given = (axes.__index__(),)  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
         raise TypeError(f"axes is {axes!r}; it must be a sequence of integers, or None") from None
     if len(given) != rank:
@@ -105,12 +113,11 @@ def create(key: tuple, **more: Any) -> Handle:
         scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
         problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate = int(conj)
-    options.backend, options.threads = backend, _fork.threads(threads)
+    options.backend, options.threads = backend, threads
     for field, value in more.items():
         setattr(options, field, value)
     plan = c_void_p()
     L.check(L.lib.cuttPlanCreate(byref(plan), byref(problem), byref(options)))
-    _fork.planned()
     return Handle(plan, L.lib.cuttPlanDestroy)
 
 
@@ -152,7 +159,7 @@ def misfit(view: View) -> bool:
 def packed(view: View) -> View:
     """A packed copy, made by a permutation that is none. In the library and on the device of the view."""
     array = view.adapter.empty(view.shape, view)
-    copy = view_of(array)
+    copy = view_of(array, "the copy")
     permute(view, copy, tuple(range(len(view.shape))), (0, b"", b"", False), 0)
     copy.conj = view.conj
     return copy
@@ -166,7 +173,6 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
         source = packed(source)
         source.conj = False
     backend = L.BACKENDS[source.device[0]]
-    threads = _fork.threads(threads)  # for the key, too
     key = plan_key(source.dtype, source.shape, axes, source.strides, result.strides, arithmetic, threads, backend)
 
     def call(stream: int) -> None:
@@ -201,7 +207,8 @@ def transpose(
         in reverse order.
     out : array, optional
         Where the result goes: of the result's shape, of the type and on the device of `a`, with any strides that let no
-        two elements share memory. It may not overlap with `a`.
+        two elements share memory, and writable; of DLPack it must be version 1.0, which tells. It may not overlap with
+        `a`.
     alpha, beta : scalar, optional
         For float16, bfloat16, float32, float64, complex64, complex128 and integers of 32 and 64 bits (modulo 2**n) in
         native byte order. With beta 0 `out` is not read.
@@ -234,16 +241,16 @@ def transpose(
            [1, 4],
            [2, 5]])
     """
-    source = view_of(a)
+    source = view_of(a, "a")
     axes = normal_axes(axes, len(source.shape))
     shape = tuple(source.shape[axis] for axis in axes)
     arithmetic = arithmetic_of(source.dtype, alpha, beta, bool(conj) != source.conj)
-    number = L.threads_of(threads)
+    number = threads_of(threads)
     if out is None:
-        if arithmetic[2].strip(b"\0"):
+        if not is_zero(beta):
             raise ValueError(f"beta is {beta!r} and there is no out to be added to")
         array = source.adapter.empty(shape, source)
-        permute(source, view_of(array), axes, arithmetic, number)
+        permute(source, view_of(array, "the result"), axes, arithmetic, number)
         return source.adapter.finish(array, False)
     permute(source, check_out(out, shape, source), axes, arithmetic, number)
     return out

@@ -7,9 +7,10 @@ from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _cuda, _fork
+from . import _cuda
 from . import _library as L
-from ._arrays import CPU, NUMPY, DType, View, check_out, numpy_dtype, packed_strides, view_of
+from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
+from ._arrays import CPU, NUMPY, DType, View, check_out, is_zero, numpy_dtype, packed_strides, view_of
 from ._permute import arithmetic_of, create, normal_axes, plan_key, run
 
 
@@ -26,12 +27,10 @@ def dtype_of(dtype: Any) -> DType:
 
 def described_view(array: Any, dtype: Any, strides: Optional[Sequence[int]], backend: Optional[str], name: str) -> View:
     """What a plan is made for: an array, or a shape with a type and strides."""
-    if isinstance(array, (tuple, list)) and all(hasattr(extent, "__index__") for extent in array):
-        shape = tuple(int(extent) for extent in array)
-        if any(extent < 0 for extent in shape):
-            raise ValueError(f"the shape of {name} is {shape}; extents must be 0 or more")
+    if isinstance(array, tuple) or (isinstance(array, list) and all(hasattr(n, "__index__") for n in array)):
+        shape = wholes(array, f"the shape of {name}", 0, INT64[1])
         kind = dtype_of("float64" if dtype is None else dtype)
-        steps = packed_strides(shape, kind.itemsize) if strides is None else tuple(strides)
+        steps = packed_strides(shape, kind.itemsize) if strides is None else wholes(strides, f"strides of {name}")
         if len(steps) != len(shape):
             raise ValueError(f"there are {len(steps)} strides, and {name} has {len(shape)} axes")
         if backend not in (None, "cpu", "cuda"):
@@ -39,7 +38,7 @@ def described_view(array: Any, dtype: Any, strides: Optional[Sequence[int]], bac
         return View(0, shape, steps, kind, CPU if backend != "cuda" else ("cuda", 0), NUMPY, None)
     if dtype is not None or strides is not None:
         raise TypeError(f"{name} is an array: dtype and strides are for shapes")
-    view = view_of(array)
+    view = view_of(array, name)
     if backend not in (None, view.device[0]):
         raise ValueError(f"backend is {backend!r}, and {name} is in memory of {view.device[0]!r}")
     return view
@@ -142,7 +141,9 @@ class Plan:
         self.shape, self._planned, self._axes = view.shape, Planned(view, "a"), normal_axes(axes, len(view.shape))
         self.out_shape = tuple(view.shape[axis] for axis in self._axes)
         self._out_strides = (
-            packed_strides(self.out_shape, view.dtype.itemsize) if out_strides is None else tuple(out_strides)
+            packed_strides(self.out_shape, view.dtype.itemsize)
+            if out_strides is None
+            else wholes(out_strides, "out_strides")
         )
         if len(self._out_strides) != len(self.out_shape):
             raise ValueError(
@@ -151,7 +152,7 @@ class Plan:
         if model not in ("cutt", "paper"):
             raise ValueError(f"model is {model!r}; it must be 'cutt' or 'paper'")
         arithmetic = arithmetic_of(view.dtype, alpha, beta, bool(conj) != view.conj)
-        self._adds = bool(arithmetic[2].strip(b"\0"))
+        self._adds = not is_zero(beta)
         key = plan_key(
             view.dtype,
             view.shape,
@@ -159,35 +160,31 @@ class Plan:
             view.strides,
             self._out_strides,
             arithmetic,
-            L.threads_of(threads),
+            threads_of(threads),
             L.BACKENDS["auto" if device is not None else view.device[0]],
         )
         more = {
             "choice": int(bool(measure)),
-            "measure_seconds": 0.0 if isinstance(measure, bool) else float(measure),
-            "candidate": candidate,
+            "measure_seconds": 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure"),
+            "candidate": whole(candidate, "candidate", 0, MAX_INT),
             "model": int(model == "paper"),
-            "device": None if device is None else device.encode(),
+            "device": text(device, "device"),
         }
-        self._made = _fork.generation()
         if view.device[0] == "cpu" or device is not None:
             self._handle = create(key, **more)
         else:
             with _cuda.context(view.device[1]):
                 self._handle = create(key, **more)
-        facts = self.info
-        self._threads = facts["threads"] if facts["backend"] == "cpu" else 1
 
     def _views(self, a: Any, out: Any) -> tuple:
-        _fork.check(self._made, self._threads)
-        source = view_of(a)
+        source = view_of(a, "a")
         self._planned.check(source)
         array = out
         if out is None:
             if self._adds:
                 raise ValueError("the plan adds to its result (beta): it must be given an out")
             array = source.adapter.empty(self.out_shape, source)
-            result = view_of(array)
+            result = view_of(array, "the result")
         else:
             result = check_out(out, self.out_shape, source)
         if steps_differ(self.out_shape, result.strides, self._out_strides):
@@ -210,8 +207,7 @@ class Plan:
 
     def time(self, a: Any, out: Any, count: int = 5) -> list[float]:
         """Seconds of each of `count` executions, after one that is not counted: on a GPU by events in the stream."""
-        if count < 1:
-            raise ValueError(f"count is {count}; it must be 1 or more")
+        count = whole(count, "count", 1, MAX_INT)
         source, result, _ = self._views(a, out)
         seconds = (c_double * count)()
 

@@ -28,6 +28,8 @@ def parse(spec: str, ranks: tuple) -> tuple:
     ValueError
         Where the subscripts are wrong, or not for these ranks.
     """
+    if not isinstance(spec, str):
+        raise TypeError(f"the subscripts are {spec!r}; they must be a str")
     text = "".join(spec.split())
     inputs, arrow, output = text.partition("->")
     if "-" in inputs or ">" in inputs or "-" in output or ">" in output:

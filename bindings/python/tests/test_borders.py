@@ -121,8 +121,16 @@ class Capsules(unittest.TestCase):
 
     def test_out(self):
         a, out = distinct((3, 4), "f4"), Dlpack(np.zeros((4, 3), "f4"))
-        self.assertIs(cutt.transpose(a, out=out), out)
-        self.assertTrue(same(out.inner, a.T))
+        old = (
+            np.lib.NumpyVersion(np.__version__) < "2.1.0"
+        )  # DLPack from before 1.0 does not say what may be written to
+        for refused in [OldDlpack(np.zeros((4, 3), "f4"))] + [out] * old:
+            with self.assertRaisesRegex(ValueError, "older than version 1.0"):
+                cutt.transpose(a, out=refused)
+            self.assertFalse(refused.inner.any())
+        if not old:
+            self.assertIs(cutt.transpose(a, out=out), out)
+            self.assertTrue(same(out.inner, a.T))
 
     def test_memory_lives(self):
         """The memory of an array that nobody else holds is there until the call is done, and given back after."""

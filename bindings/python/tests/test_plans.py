@@ -251,29 +251,6 @@ class Threads(unittest.TestCase):
         thread.join()
         self.assertGreater(ticks[0], 10)
 
-    def test_fork(self):
-        """A child of a process that has used threads goes on with one, and plans of its parent's are not waited for."""
-        program = (
-            "import os, signal, numpy as np, cutt\n"
-            "a = np.random.rand(100, 200, 300)\n"
-            "plan, single = cutt.Plan(a, threads=2), cutt.Plan(a, threads=1)\n"
-            "cutt.transpose(a, threads=2)\n"
-            "plan(a)\n"
-            "child = os.fork()\n"
-            "if child == 0:\n"
-            "    signal.alarm(60)\n"
-            "    good = (cutt.transpose(a, threads=2) == a.T).all() and (single(a) == a.T).all()\n"
-            "    good = good and (cutt.Plan(a, threads=2)(a) == a.T).all()\n"
-            "    try: plan(a)\n"
-            "    except RuntimeError as error: good = good and 'forked' in str(error)\n"
-            "    else: good = good and plan.info['threads'] == 1\n"
-            "    os._exit(0 if good else 1)\n"
-            "status = os.waitpid(child, 0)[1]\n"
-            "assert status == 0, status\n"
-            "assert (plan(a) == a.T).all()\n"
-        )
-        subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True)
-
     def test_errors_are_the_threads_own(self):
         failures = []
 
