@@ -2,7 +2,7 @@
 #
 # Variables: JOBS (build jobs), PREFIX and DESTDIR (install), CC, WERROR=ON (a warning is an error), CMAKE_FLAGS
 # (anything else for configure, such as -DCUTT_OPENMP=OFF or -DCUTT_CUDA_ARCHS=90), BENCH_FLAGS (options of build/cutt
-# bench), REPORT_FLAGS (options of bench/report) and FUZZ_SECONDS.
+# bench), REPORT_FLAGS (options of bench/report) and FUZZ_SECONDS (of each fuzzer: 15, or 600 in check-long).
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 WERROR ?= OFF
@@ -34,7 +34,7 @@ check: ## install what is missing, build, and run every test (sanitizers and sho
 	@scripts/bootstrap.sh check
 	@scripts/check.sh format release asan tsan fuzz
 
-check-long: ## as check, with the tests that need many gigabytes or many minutes
+check-long: ## as check, with a million random problems, much memory and long fuzzing: an hour on two cores
 	@scripts/bootstrap.sh check
 	@scripts/check.sh --long format release asan tsan fuzz
 

@@ -4,26 +4,27 @@
 #   release  the optimised build, every test
 #   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
 #   tsan     clang, ThreadSanitizer, the tests that use threads
-#   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (15)
-# --long registers the long tests in the release stage. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
+#   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (15, or 600 with --long)
+# --long registers the long tests in the release stage. It takes an hour on two cores, and ends with a line for the table in
+# CONTRIBUTING.md. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
 # All stages run even if one fails; the closing summary names those that did, and the exit status is 1.
 #
-# A stage whose tools aren't there is left out and named in the summary; scripts/bootstrap.sh installs them.
+# A stage whose tools aren't there is left out, and so are tests that this machine can't run; the last lines say which and
+# why. scripts/bootstrap.sh installs tools.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-fuzz_seconds=${FUZZ_SECONDS:-15}
-long=OFF
+long=OFF fuzz_seconds=${FUZZ_SECONDS:-15}
 if [[ ${1:-} == --long ]]; then
-  long=ON
+  long=ON fuzz_seconds=${FUZZ_SECONDS:-600}
   shift
 fi
 
 # A BLAS may have OpenMP's threads: while they spin, nothing else gets on.
 export OMP_WAIT_POLICY=passive
 
-summary=() failures=0
+summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/null
 title() { printf '\n==== %s ====\n' "$*"; }
 
 # configure_and_build PRESET FLAG...
@@ -48,7 +49,22 @@ run_tests() {
   local passed
   passed=$(sed -n -E 's/^\[  PASSED  \] ([0-9]+) test.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
   note+=" (ctest); $passed cmocka tests passed"
+  note_skipped "$where"
   return "$status"
+}
+
+# note_skipped FOLDER: the tests that said they can't be run here, with what they gave as the reason; and those within programs.
+note_skipped() {
+  local log=$1/check.log test
+  while read -r test; do
+    left_out+=("$stage, $test: $(awk -v start="\"$test\" start time:" '
+      index($0, start) == 1 { on = 1; next }
+      on && /^<end of output>/ { exit }
+      on && NF && (!said || tolower($0) ~ /skipped|not run|left out/) { said = 1; reason = $0 }
+      END { print reason }' "$1/Testing/Temporary/LastTest.log" | sed -E 's/^[^:]*(SKIPPED|skipped|not run): *//')")
+  done < <(sed -n -E 's/^[[:space:]]+[0-9]+ - (.*) \(Skipped\)$/\1/p' "$log")
+  test=$(sed -n -E 's/^\[  SKIPPED \] ([a-z_0-9]+)$/\1/p' "$log" | sort -u | paste -s -d ' ')
+  if [[ -n $test ]]; then left_out+=("$stage, parts of tests: $test"); fi
 }
 
 # can_clang FLAG...: clang is there and links a program with these flags. Sets missing when not.
@@ -64,7 +80,9 @@ can_clang() {
 stage_format() { scripts/format.sh --check; }
 
 stage_release() {
-  configure_and_build release -DCUTT_BUILD_TESTS=ON -DCUTT_LONG_TESTS=$long && run_tests build
+  configure_and_build release -DCUTT_BUILD_TESTS=ON -DCUTT_LONG_TESTS=$long || return 1
+  release_log=build/check.log
+  run_tests build
 }
 
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -87,31 +105,48 @@ stage_tsan() {
   run_tests build-tsan -L threads
 }
 
+# fuzz TARGET NAME LOG: its exit status goes to LOG.status.
+fuzz() {
+  local seeds=()
+  if [[ -d tests/fuzz/seeds/$2 ]]; then seeds=("tests/fuzz/seeds/$2"); fi
+  ASAN_OPTIONS=allocator_may_return_null=1 "$1" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -verbosity=0 -artifact_prefix="build-asan/corpus/$2-" \
+    "build-asan/corpus/$2" ${seeds[@]+"${seeds[@]}"} >"$3" 2>&1
+  echo $? >"$3.status"
+}
+
 stage_fuzz() {
   local -x CUTT_CUDA=0 # the targets hand over host memory
   can_clang -fsanitize=address,undefined || return 77
   configure_and_build asan || return 1
-  local target name log count=0 result=0
+  local target name log logs=() count=0 result=0
+  # What runs in the background is not ended by a ^C.
+  trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
   for target in build-asan/fuzz/fuzz_*; do
     [[ -x $target && -f $target ]] || continue
     name=$(basename "$target")
     count=$((count + 1))
     echo "-- $name for $fuzz_seconds s"
     mkdir -p "build-asan/corpus/$name"
-    local seeds=()
-    if [[ -d tests/fuzz/seeds/$name ]]; then seeds=("tests/fuzz/seeds/$name"); fi
     log=build-asan/corpus/$name.log
-    if ASAN_OPTIONS=allocator_may_return_null=1 "$target" -max_total_time="$fuzz_seconds" -timeout=10 -rss_limit_mb=2048 \
-      -print_final_stats=1 -verbosity=0 -artifact_prefix="build-asan/corpus/$name-" \
-      "build-asan/corpus/$name" ${seeds[@]+"${seeds[@]}"} >"$log" 2>&1; then
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+    fuzz "$target" "$name" "$log" &
+    logs+=("$log")
+  done
+  wait
+  for log in ${logs[@]+"${logs[@]}"}; do
+    name=$(basename "$log" .log)
+    if [[ $(cat "$log.status") == 0 ]]; then
+      echo "-- $name"
       grep '^stat::' "$log"
+      fuzz_inputs=$((fuzz_inputs + $(sed -n 's/^stat::number_of_executed_units: *//p' "$log")))
     else
       result=1
       grep -v '^"' "$log" | tail -n 80
       echo "-- $name FAILED; the input is build-asan/corpus/$name-*, and all that it said is in $log"
     fi
   done
-  note="$count targets, $fuzz_seconds s each"
+  note="$count targets, $fuzz_seconds s each, $fuzz_inputs inputs"
   if [[ $count -eq 0 ]]; then
     echo "no fuzz targets were built"
     return 1
@@ -126,16 +161,45 @@ for stage in "$@"; do
   "stage_$stage"
   case $? in
     0) verdict=passed ;;
-    77) verdict="LEFT OUT" note=$missing ;;
+    77) verdict="LEFT OUT" note=$missing left_out+=("$stage, all of it: $missing") ;;
     *) verdict=FAILED failures=$((failures + 1)) ;;
   esac
   summary+=("$(printf '%-8s %-8s %4d s  %s' "$stage" "$verdict" $((SECONDS - start)) "$note")")
 done
 
+# add_up PATTERN: the sum of the numbers that a pattern of sed finds in what the release stage said.
+add_up() { sed -n -E "s/$1/\\1/p" "$release_log" | awk '{ n += $1 } END { printf "%d", n }'; }
+
+# A long run in a line of the table in CONTRIBUTING.md: what the CPU did in the release stage, and the fuzzers.
+long_run() {
+  local processor commit
+  processor=$(sed -n 's/^model name[[:space:]]*: *//p' /proc/cpuinfo 2>/dev/null | head -n 1)
+  commit=$(git describe --always --dirty --exclude='*' 2>/dev/null)
+  echo "| date | commit | processor | cores | problems | executions | contractions | fuzzed inputs | minutes |"
+  printf '| %s ' "$(date -u +%F)" "${commit:-unknown}" "${processor:-$(uname -m)}" "$(nproc)" \
+    "$(add_up '^cpu: ([0-9]+) problems, [0-9]+ executions compared.*')" \
+    "$(add_up '^cpu: [0-9]+ problems, ([0-9]+) executions compared.*')" \
+    "$(add_up '^cpu: ([0-9]+) contractions compared.*')" "$fuzz_inputs" $((SECONDS / 60))
+  echo "|"
+}
+
 title summary
 printf '%s\n' "${summary[@]}"
+if [[ $long == ON ]]; then
+  echo
+  long_run
+  echo
+fi
+if [[ ${#left_out[@]} -gt 0 ]]; then
+  echo "left out:"
+  printf '  %s\n' "${left_out[@]}"
+fi
 if [[ $failures -gt 0 ]]; then
   echo "check: $failures of $# stages FAILED"
   exit 1
 fi
-echo "check: all passed"
+if [[ ${#left_out[@]} -gt 0 ]]; then
+  echo "check: all passed; ${#left_out[@]} left out, above"
+else
+  echo "check: all passed"
+fi

@@ -425,6 +425,7 @@ int main(int argc, char **argv) {
     return test_contraction_try(&c, NULL) == TEST_WRONG;
   }
   const int failed = cmocka_run_group_tests_name("contract", tests, find_providers, NULL);
+  test_contraction_report();
   test_contraction_done();
   return failed;
 }

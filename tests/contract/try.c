@@ -103,6 +103,12 @@ static test_region region[TEST_TENSORS], work_region;
 static unsigned char *copy[TEST_TENSORS];
 static size_t copy_bytes[TEST_TENSORS];
 
+static long compared;
+
+void test_contraction_report(void) {
+  printf("%s: %ld contractions compared\n", backend == CUTT_BACKEND_CUDA ? "cuda" : "cpu", compared);
+}
+
 void test_contraction_done(void) {
   for (int t = 0; t < TEST_TENSORS; t++) {
     test_region_free(&region[t]);
@@ -290,6 +296,7 @@ test_verdict test_contraction_try(const test_contraction *c, size_t *workspace) 
     snprintf(what, sizeof what, "the plan wants %zu bytes of workspace and says %zu, and %zu is the limit", bytes,
              info.workspace_bytes, c->limit);
   } else {
+    compared++;
     right = run(c, plan, bytes, what, sizeof what);
   }
   if (workspace) *workspace = bytes;

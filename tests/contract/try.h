@@ -32,6 +32,9 @@ test_verdict test_contraction_try(const test_contraction *c, size_t *workspace);
 /* From now on: where plans are for, CUTT_BACKEND_CPU until then. Operands are copied to a device's memory, and results back. */
 void test_contraction_use(cuttBackend_t which);
 
+/* Prints how many contractions have been compared; scripts/check.sh adds it up. */
+void test_contraction_report(void);
+
 /* Frees the memory that test_contraction_try keeps from one to the next. */
 void test_contraction_done(void);
 

@@ -463,7 +463,7 @@ static void repeat(void **unused) {
 
 static int cleanup(void **unused) {
   (void)unused;
-  printf("%ld executions compared\n", test_executions());
+  test_try_report();
   test_try_cleanup();
   if (finish_engine) finish_engine();
   return 0;

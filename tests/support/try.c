@@ -30,7 +30,7 @@ static struct {
   test_region in, out;
   unsigned char *before, *expected; /* images of the output's zone */
   size_t image_bytes;
-  long executions;
+  long problems, executions;
   char line[8192]; /* the problem under way, for a crash */
   char what[512];  /* what is being done to it */
   const test_engine *engine;
@@ -40,7 +40,9 @@ void test_use_engine(const test_engine *engine) { state.engine = engine; }
 
 const test_engine *test_engine_in_use(void) { return state.engine; }
 
-long test_executions(void) { return state.executions; }
+void test_try_report(void) {
+  printf("%s: %ld problems, %ld executions compared\n", state.engine->name, state.problems, state.executions);
+}
 
 void test_try_cleanup(void) {
   test_region_free(&state.in);
@@ -404,6 +406,7 @@ static bool try_candidates(const setting *s, unsigned what) {
 
 bool test_try(const test_problem *p, unsigned what) {
   setting s;
+  state.problems++;
   test_problem_print(p, state.line, sizeof state.line);
   snprintf(state.what, sizeof state.what, "setting up");
   watch_signals();

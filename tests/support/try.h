@@ -21,8 +21,9 @@ bool test_try(const test_problem *problem, unsigned what);
  * fault, as above. */
 bool test_try_candidate(const test_problem *problem, const cutt_candidate *candidate, bool *ran);
 
-/* How many executions have been done and compared; printed by programs so that one sees that work was done. */
-long test_executions(void);
+/* Prints how many problems have been tried and how many executions compared: one sees that work was done, and
+ * scripts/check.sh adds it up. */
+void test_try_report(void);
 
 /* Frees the buffers that are kept from one problem to the next. */
 void test_try_cleanup(void);
