@@ -579,8 +579,9 @@ class Output(Case):
         os.chmod(self.input, 0o644)
         write(self.output, b"precious")
         os.chmod(self.output, 0o666)
-        if subprocess.run([PROGRAM, "--version"], preexec_fn=become, check=False, capture_output=True).returncode:
-            self.skipTest("others can't run the program here")
+        for probe in [[PROGRAM, "--version"], ["test", "-w", self.output]]:
+            if subprocess.run(probe, preexec_fn=become, check=False, capture_output=True).returncode:
+                self.skipTest("others can't run the program here, or not reach the folder")
         for environment in self.environments():
             self.bad(1, ["out.npy", "user 0", "group 0"], "transpose", self.input, self.output, "--force",
                      preexec_fn=become, env=environment)
