@@ -143,10 +143,10 @@ static uint64_t special(uint64_t random, int fraction_bits, uint64_t infinity) {
 void test_fill_values(void *memory, size_t bytes, cuttType_t type, uint64_t seed) {
   unsigned char *to = memory;
   const size_t unit = unit_of(type);
-  const int fraction_bits = type == CUTT_F16 ? 10 : type == CUTT_BF16 ? 7 : unit == 4 ? 23 : 52;
-  const uint64_t base = test_mix(seed + 2);
   test_fill_numbers(memory, bytes, type, seed);
   if (type == CUTT_I32 || type == CUTT_I64 || !test_type_computes(type)) return;
+  const int fraction_bits = type == CUTT_F16 ? 10 : type == CUTT_BF16 ? 7 : unit == 4 ? 23 : 52;
+  const uint64_t base = test_mix(seed + 2);
   const uint64_t sign = UINT64_C(1) << (unit * 8 - 1), infinity = sign - (UINT64_C(1) << fraction_bits);
   for (size_t i = 0; i < bytes / unit; i++) {
     const uint64_t random = test_mix(i + base);

@@ -132,6 +132,20 @@ class Computed(unittest.TestCase):
             a = distinct((3, 4), dtype)
             self.assertTrue(same(cutt.transpose(a, conj=True), a.T))
 
+    def test_infinities_and_signs_of_zeros(self):
+        parts = (0.0, -0.0, 1.0, -2.0, np.inf, -np.inf)
+        for dtype in ("c8", "c16"):
+            a = np.array([[complex(re, im) for re in parts] for im in parts], dtype)
+            ones = np.ones((6, 6), dtype)
+            self.assertTrue(same(cutt.transpose(a, conj=True), a.conj().T))
+            out = ones.copy()
+            cutt.transpose(a, out=out, beta=1)
+            self.assertTrue(same(out, a.T + ones))
+            twice = cutt.transpose(a, alpha=-2.0)
+            self.assertTrue(same(twice.real, -2 * a.real.T) and same(twice.imag, -2 * a.imag.T))
+        zeros = np.array([[0.0, -1.0], [2.0, -0.0]])
+        self.assertTrue(same(cutt.transpose(zeros, alpha=-0.0), -0.0 * zeros.T))
+
     def test_integers_wrap(self):
         a = np.array([2**62, -(2**62), 5])
         self.assertTrue(same(cutt.transpose(a, alpha=4), a * 4))
