@@ -13,6 +13,7 @@
 
 #include "core/backend.h"
 #include "cpu/cpu.h"
+#include "cutt_contract.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -413,6 +414,59 @@ static void wisdom(void **unused) {
   free_case(&c);
 }
 
+typedef struct contraction_case {
+  cuttContraction_t contraction;
+  cuttContractionOptions_t options;
+  const double *left, *right;
+  double *result;
+} contraction_case;
+
+static cuttResult contract(void *context) {
+  const contraction_case *c = context;
+  return cuttContract(&c->contraction, &c->options, c->left, c->right, c->result, NULL);
+}
+
+static cuttResult describe_contraction(void *context) {
+  const contraction_case *c = context;
+  static char text[1 << 16];
+  double seconds = 0;
+  cuttContractionPlan_t plan = NULL;
+  cuttResult result = cuttContractionPlanCreate(&plan, &c->contraction, &c->options);
+  if (result) return plan ? CUTT_UNDEFINED_ERROR : result;
+  result = cuttContractionDescribe(plan, CUTT_JSON, text, sizeof text, NULL);
+  if (!result) result = cuttContractionTimeGemm(plan, NULL, 1, &seconds);
+  cuttContractionDestroy(plan);
+  return result;
+}
+
+/* Sums beforehand, permutations, pieces of several kinds. */
+static void contractions(void **unused) {
+  (void)unused;
+  static const int64_t left_extents[] = {3, 5, 7, 4}, right_extents[] = {5, 9, 7, 2};
+  static double left[3 * 5 * 7 * 4], right[5 * 9 * 7 * 2], result[7 * 9 * 3];
+  contraction_case c = {CUTT_CONTRACTION_INIT, CUTT_CONTRACTION_OPTIONS_INIT, left, right, result};
+  c.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
+  c.contraction.type = CUTT_F64;
+  c.contraction.left_rank = c.contraction.right_rank = 4;
+  c.contraction.result_rank = 3;
+  c.contraction.left_extents = left_extents;
+  c.contraction.right_extents = right_extents;
+  c.options.backend = CUTT_BACKEND_CPU;
+  const cuttResult first = contract(&c); /* finds a BLAS, once in a process */
+  if (first == CUTT_INVALID_DEVICE) {
+    print_message("%s\n", cuttLastError());
+    skip();
+  }
+  assert_success(first);
+  const size_t limits[] = {CUTT_NO_LIMIT, 3000, 0};
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    c.options.workspace_limit = limits[i];
+    c.options.threads = 1 + (int)i;
+    refuse_each(contract, &c, "cuttContract");
+    refuse_each(describe_contraction, &c, "cuttContractionPlanCreate, Describe, TimeGemm");
+  }
+}
+
 /* Facts out of the air: what memory is worth takes long to measure, and no memory but what the fits have. */
 cuttResult __wrap_cutt_cpu_measure_target(cutt_target *target, double seconds,
                                           bool (*progress)(void *data, double done), void *data);
@@ -558,6 +612,7 @@ int main(void) {
       cmocka_unit_test(handles),
       cmocka_unit_test(handles_beyond_memory),
       cmocka_unit_test(wisdom),
+      cmocka_unit_test(contractions),
       cmocka_unit_test(calibrating),
       cmocka_unit_test(executions_allocate_nothing),
       cmocka_unit_test(handle_executions_allocate_nothing),

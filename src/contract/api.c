@@ -62,11 +62,10 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
                        const cuttContractionOptions_t *callers) {
   if (!contraction)
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
-  cutt_contraction checked;
   cuttContractionOptions_t options;
   const cutt_backend *backend = NULL;
   const cutt_provider *provider = NULL;
-  cuttResult result = cutt_contraction_check(contraction, &checked);
+  cuttResult result = cutt_contraction_check(contraction, &plan->asked);
   if (!result) result = read_options(callers, &options);
   if (!result) result = cutt_backend_select(options.backend, "options->backend", &backend);
   if (result) return result;
@@ -75,11 +74,11 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   const bool gpu = backend->id != CUTT_BACKEND_CPU;
   if (gpu) result = enter(&scope, &context);
   if (result) return result;
-  result = cutt_provider_find(backend->id, options.provider, "options->provider", checked.type->type, &provider);
+  result = cutt_provider_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &provider);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
     const int threads = gpu ? 1 : options.threads ? options.threads : cutt_team_default();
-    result = cutt_contraction_prepare(&checked, backend, provider, threads, limit, plan);
+    result = cutt_contraction_prepare(plan, backend, provider, threads, limit);
   }
   plan->context = context;
   if (gpu) cutt_cuda_leave(&scope);

@@ -62,17 +62,19 @@ static cuttResult take_numbers(const cutt_backend *backend, const pattern *p, in
 static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
                                 double *seconds) {
   const cutt_backend *backend = plan->backend;
-  cutt_contraction c;
-  products_alone(plan, &c);
   struct cuttContractionStruct *products = calloc(1, sizeof *products);
   pattern *numbers = malloc(sizeof *numbers);
   void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
   cuttResult result = CUTT_SUCCESS;
   if (!products || !numbers) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
-  if (!result) result = cutt_contraction_prepare(&c, backend, plan->provider, plan->threads, 0, products);
-  if (!result) draw_pattern(c.type->type, numbers);
+  if (!result) {
+    products_alone(plan, &products->asked);
+    result = cutt_contraction_prepare(products, backend, plan->provider, plan->threads, 0);
+  }
+  const cutt_type_info *type = plan->contraction.type;
+  if (!result) draw_pattern(type->type, numbers);
   for (int t = 0; t < CUTT_TENSORS && !result; ++t)
-    result = take_numbers(backend, numbers, c.volume[t] * c.type->bytes, &memory[t]);
+    result = take_numbers(backend, numbers, products->asked.volume[t] * type->bytes, &memory[t]);
   if (!result) {
     const cutt_operands operands = {.operand = {memory[0], memory[1]},
                                     .result = memory[2],

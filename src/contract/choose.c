@@ -6,6 +6,7 @@
 #include "contract/choose.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/error.h"
 
@@ -18,6 +19,7 @@ typedef struct shortlist {
   int count, fitting;
   cutt_way_choice list[SHORTLIST]; /* the cheapest, cheapest first */
   cutt_way_choice *best;           /* the same of those that need no more than the limit */
+  cutt_way_choice cut;             /* one of the list in pieces */
 } shortlist;
 
 static void insert(cutt_way_choice *list, int *count, int most, const cutt_way *way, const cutt_cost *cost) {
@@ -35,34 +37,41 @@ static void consider(void *data, const cutt_way *way) {
   if (cost.workspace <= s->limit) insert(s->best, &s->fitting, CUTT_BEST_WAYS, way, &cost);
 }
 
-int cutt_ways_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
-                   cutt_way_choice best[CUTT_BEST_WAYS]) {
-  shortlist all = {.c = c, .rates = rates, .limit = limit, .best = best};
-  cutt_ways_enumerate(c, consider, &all);
-  for (int i = 0; i < all.count; ++i) {
-    const cutt_way_choice *e = &all.list[i];
+cuttResult cutt_ways_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
+                          cutt_way_choice best[CUTT_BEST_WAYS], int *count) {
+  *count = 0;
+  shortlist *all = calloc(1, sizeof *all);
+  if (!all) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *all);
+  all->c = c;
+  all->rates = rates;
+  all->limit = limit;
+  all->best = best;
+  const cuttResult result = cutt_ways_enumerate(c, consider, all);
+  for (int i = 0; i < all->count && !result; ++i) {
+    const cutt_way_choice *e = &all->list[i];
     if (e->cost.workspace == 0) continue;
     /* Pieces for the limit, and pieces for the caches. */
     for (int small = e->cost.workspace <= limit; small < (rates->cache_bytes ? 2 : 1); ++small) {
-      cutt_way_choice cut = *e;
-      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &cut.way, &cut.cost))
-        insert(best, &all.fitting, CUTT_BEST_WAYS, &cut.way, &cut.cost);
+      all->cut = *e;
+      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &all->cut.way, &all->cut.cost))
+        insert(best, &all->fitting, CUTT_BEST_WAYS, &all->cut.way, &all->cut.cost);
     }
   }
-  return all.fitting;
+  *count = all->fitting;
+  free(all);
+  return result;
 }
 
 /* What permuting whole tensors takes, by the permutation's own model in place of the rough one. */
-static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_way_choice *e) {
+static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_way_choice *e, cutt_view *view) {
   const cutt_contraction *c = &plan->contraction;
-  cutt_view view;
-  cutt_way_view(c, &e->way, NULL, &view);
+  cutt_way_view(c, &e->way, NULL, view);
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (!e->way.packed[t]) continue;
     cuttPlan_t permute = NULL;
     cuttPlanInfo_t info = {.struct_size = sizeof info};
     cuttResult result =
-        cutt_piece_permutation(c, &e->way, &view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
+        cutt_piece_permutation(c, &e->way, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
     if (!result) result = cuttPlanGetInfo(permute, &info);
     cuttPlanDestroy(permute);
     if (result) return result;
@@ -79,19 +88,31 @@ static bool is_whole(const cutt_contraction *c, const cutt_way *way) {
   return true;
 }
 
-cuttResult cutt_way_choose(struct cuttContractionStruct *plan, int64_t limit) {
+/* What is chosen among. */
+typedef struct choice {
   cutt_way_choice best[CUTT_BEST_WAYS];
-  const int count = cutt_ways_best(&plan->contraction, &plan->rates, limit, best);
-  int first = 0;
-  if (count == 0) return cutt_error(CUTT_INTERNAL_ERROR, "no way was found to do the contraction");
-  for (int i = 0; i < count; ++i) {
-    if (is_whole(&plan->contraction, &best[i].way)) {
-      const cuttResult result = look_closely(plan, &best[i]);
-      if (result) return result;
-    }
+  cutt_view view;
+} choice;
+
+static cuttResult choose(struct cuttContractionStruct *plan, int64_t limit, choice *among) {
+  int count = 0, first = 0;
+  cutt_way_choice *best = among->best;
+  cuttResult result = cutt_ways_best(&plan->contraction, &plan->rates, limit, best, &count);
+  if (!result && count == 0) result = cutt_error(CUTT_INTERNAL_ERROR, "no way was found to do the contraction");
+  for (int i = 0; i < count && !result; ++i) {
+    if (is_whole(&plan->contraction, &best[i].way)) result = look_closely(plan, &best[i], &among->view);
     if (best[i].cost.seconds < best[first].cost.seconds) first = i;
   }
+  if (result) return result;
   plan->way = best[first].way;
   plan->cost = best[first].cost;
   return CUTT_SUCCESS;
+}
+
+cuttResult cutt_way_choose(struct cuttContractionStruct *plan, int64_t limit) {
+  choice *among = malloc(sizeof *among);
+  if (!among) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *among);
+  const cuttResult result = choose(plan, limit, among);
+  free(among);
+  return result;
 }

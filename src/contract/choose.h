@@ -16,9 +16,9 @@ typedef struct cutt_way_choice {
 enum { CUTT_BEST_WAYS = 8 };
 
 /* The ways that the model puts first, cheapest first, none with more than limit bytes of workspace; how many. A pure function
- * of its arguments, and at least 1: there is a way for any limit, with nothing packed. */
-int cutt_ways_best(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
-                   cutt_way_choice best[CUTT_BEST_WAYS]);
+ * of its arguments, and at least 1: there is a way for any limit, with nothing packed. Errors: CUTT_INTERNAL_ERROR (memory). */
+cuttResult cutt_ways_best(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                          cutt_way_choice best[CUTT_BEST_WAYS], int *count);
 
 /* Chooses plan->way, with its cost, for at most limit bytes of workspace: the best of those, looked at closely. */
 cuttResult cutt_way_choose(struct cuttContractionStruct *plan, int64_t limit);

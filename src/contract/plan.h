@@ -70,10 +70,10 @@ static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *p
   return plan->backend->id != CUTT_BACKEND_CPU;
 }
 
-/* Fills a plan for a checked contraction; what it holds is freed by cutt_contraction_release, also after a failure. */
-cuttResult cutt_contraction_prepare(const cutt_contraction *asked, const cutt_backend *backend,
-                                    const cutt_provider *provider, int threads, int64_t limit,
-                                    struct cuttContractionStruct *plan);
+/* Fills a plan of zeros but for asked, a checked contraction; what it holds is freed by cutt_contraction_release, also after a
+ * failure. */
+cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
+                                    const cutt_provider *provider, int threads, int64_t limit);
 void cutt_contraction_release(struct cuttContractionStruct *plan);
 
 /* Predicted seconds of an execution, and of its permuting; what is summed beforehand counts as permuting. */
@@ -96,11 +96,14 @@ typedef struct cutt_operands {
 } cutt_operands;
 
 /* Where one is in the walk over pieces, and what its packed operands hold. */
+typedef struct cutt_place {
+  int64_t unit, term;
+} cutt_place;
 typedef struct cutt_walk {
   const struct cuttContractionStruct *plan;
-  int64_t index[CUTT_MOST_MODES]; /* of each cut */
-  int64_t packed[2][CUTT_MOST_MODES];
-  bool holds[2]; /* the packed operand is of the cuts' index packed[] */
+  cutt_place at;
+  cutt_place packed[2]; /* where the operands were packed, */
+  bool holds[2];        /* if they were */
 } cutt_walk;
 
 /* Goes to a unit, 0 .. cost.units - 1, and to one of its terms. Returns the piece's kind. */
@@ -118,9 +121,6 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
                                     cutt_steps *steps);
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                     cudaStream_t stream, cutt_steps *steps);
-
-/* Plans what only strides say: mode i of the output is mode i of the input. The problem has no perm yet. */
-cuttResult cutt_strided_plan(cuttProblem_t *problem, const cutt_backend *backend, int threads, cuttPlan_t *made);
 
 /* Is this a plan, and alive? Words the error CUTT_INVALID_PLAN when not. */
 bool cutt_contraction_alive(const struct cuttContractionStruct *plan);

@@ -58,45 +58,68 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
 
 /* ----------------------------------------------------------------------------------------------------------------- pieces */
 
-cuttResult cutt_strided_plan(cuttProblem_t *problem, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+/* A permutation that only strides say: mode i of the output is mode i of the input. On the heap, since planning it takes most of
+ * the stack that a call may take. */
+typedef struct strided {
+  cuttProblem_t problem;
+  int64_t extents[CUTT_MOST_MODES], in[CUTT_MOST_MODES], out[CUTT_MOST_MODES];
   int perm[CUTT_MOST_MODES];
-  for (int i = 0; i < problem->rank; ++i) perm[i] = i;
-  problem->perm = perm;
+} strided;
+
+static strided *new_strided(const cutt_contraction *c) {
+  strided *s = malloc(sizeof *s);
+  if (!s) {
+    cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a permutation", sizeof *s);
+    return NULL;
+  }
+  s->problem = (cuttProblem_t)CUTT_PROBLEM_INIT;
+  s->problem.type = c->type->type;
+  s->problem.extents = s->extents;
+  s->problem.in_strides = s->in;
+  s->problem.out_strides = s->out;
+  s->problem.perm = s->perm;
+  return s;
+}
+
+static void add_mode(strided *s, int64_t extent, int64_t in, int64_t out) {
+  const int i = s->problem.rank++;
+  s->extents[i] = extent;
+  s->in[i] = in;
+  s->out[i] = out;
+  s->perm[i] = i;
+}
+
+/* Frees it, too. */
+static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, cuttPlan_t *made) {
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = backend->id;
   options.threads = threads;
-  const cuttResult result = cuttPlanCreate(made, problem, &options);
-  problem->perm = NULL;
+  const cuttResult result = cuttPlanCreate(made, &s->problem, &options);
+  free(s);
   return result;
 }
 
 cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_way *way, const cutt_view *view, cutt_tensor t,
                                   const cutt_backend *backend, int threads, cuttPlan_t *made) {
-  int64_t extents[CUTT_MOST_MODES], own[CUTT_MOST_MODES], packed[CUTT_MOST_MODES];
-  int rank = 0;
+  strided *s = new_strided(c);
+  if (!s) return CUTT_INTERNAL_ERROR;
   for (int i = 0; i < c->modes; ++i) {
     if (view->extent[i] == 1 || !cutt_way_holds(c, way, t, i)) continue;
-    extents[rank] = view->extent[i];
-    own[rank] = c->mode[i].stride[t];
-    packed[rank] = view->stride[t][i];
-    ++rank;
+    const int64_t own = c->mode[i].stride[t], packed = view->stride[t][i];
+    add_mode(s, view->extent[i], t == CUTT_RESULT ? packed : own, t == CUTT_RESULT ? own : packed);
   }
-  cuttProblem_t problem = CUTT_PROBLEM_INIT;
-  problem.rank = rank;
-  problem.type = c->type->type;
-  problem.extents = extents;
-  problem.in_strides = t == CUTT_RESULT ? packed : own;
-  problem.out_strides = t == CUTT_RESULT ? own : packed;
-  if (t == CUTT_RESULT && !c->beta_is_zero) problem.beta = c->beta;
-  problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
-  return cutt_strided_plan(&problem, backend, threads, made);
+  if (t == CUTT_RESULT && !c->beta_is_zero) s->problem.beta = c->beta;
+  s->problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
+  return plan_strided(s, backend, threads, made);
 }
 
 /* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
  * then the sums. */
-static void list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piece *piece) {
+static cuttResult list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piece *piece) {
+  cutt_contract_mode *mode = malloc(CUTT_MOST_MODES * sizeof *mode);
+  if (!mode)
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for loops", CUTT_MOST_MODES * sizeof *mode);
   for (int sums = 0; sums < 2; ++sums) {
-    cutt_contract_mode mode[CUTT_MOST_MODES];
     int count = 0;
     for (int i = 0; i < c->modes; ++i) {
       const bool is_sum = cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K;
@@ -120,9 +143,11 @@ static void list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piec
     }
     *(sums ? &piece->sums : &piece->loops) = count;
   }
+  free(mode);
   piece->products = piece->additions = 1;
   for (int i = 0; i < piece->loops + piece->sums; ++i)
     *(i < piece->loops ? &piece->products : &piece->additions) *= piece->loop[i].extent;
+  return CUTT_SUCCESS;
 }
 
 /* On a GPU the loop with the most turns becomes the product's batch. */
@@ -143,24 +168,22 @@ static void take_batch(cutt_piece *piece) {
   piece->gemm.stride_c = loop.stride[CUTT_RESULT];
 }
 
-static cuttResult make_piece(struct cuttContractionStruct *plan, const int64_t *extent, cutt_piece **made) {
+/* Extents are set: the piece's view has them. */
+static cuttResult make_piece(struct cuttContractionStruct *plan, cutt_piece *piece) {
   const cutt_contraction *c = &plan->contraction;
-  cutt_piece *piece = calloc(1, sizeof *piece);
-  *made = piece;
-  if (!piece) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a piece of a plan", sizeof *piece);
-  cutt_way_view(c, &plan->way, extent, &piece->view);
+  cutt_way_view(c, &plan->way, piece->view.extent, &piece->view);
   if (!cutt_way_product(c, &plan->way, &piece->view, &piece->gemm, &piece->swapped))
     return cutt_error(CUTT_INTERNAL_ERROR, "a piece of the contraction is no matrix product");
-  list_loops(c, &plan->way, piece);
+  cuttResult result = list_loops(c, &plan->way, piece);
+  if (result) return result;
   if (cutt_contraction_on_gpu(plan)) take_batch(piece);
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
+  for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
     if (!plan->way.packed[t]) continue;
     const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
-    const cuttResult result =
+    result =
         cutt_piece_permutation(c, &plan->way, &piece->view, (cutt_tensor)t, plan->backend, threads, &piece->permute[t]);
-    if (result) return result;
   }
-  return CUTT_SUCCESS;
+  return result;
 }
 
 static cuttResult make_pieces(struct cuttContractionStruct *plan) {
@@ -168,14 +191,16 @@ static cuttResult make_pieces(struct cuttContractionStruct *plan) {
   for (int i = 0; i < plan->cuts; ++i) ragged |= plan->cut[i].ragged;
   for (unsigned kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
     if (kind & ~ragged) continue;
-    int64_t extent[CUTT_MOST_MODES];
+    cutt_piece *piece = plan->kind[kind] = calloc(1, sizeof *piece);
+    if (!piece) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a piece of a plan", sizeof *piece);
+    int64_t *extent = piece->view.extent;
     for (int i = 0; i < plan->contraction.modes; ++i) extent[i] = plan->way.chunk[i];
     for (int i = 0; i < plan->cuts; ++i) {
       const cutt_cutting *cut = &plan->cut[i];
       if (kind & cut->ragged)
         extent[cut->mode] = plan->contraction.mode[cut->mode].extent - (cut->chunks - 1) * cut->chunk;
     }
-    const cuttResult result = make_piece(plan, extent, &plan->kind[kind]);
+    const cuttResult result = make_piece(plan, piece);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -248,31 +273,32 @@ static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
  * sum, its modes are looped over. */
 static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
   const int64_t one = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 0;
-  cutt_contraction reduction[2];
-  bool sums[2] = {false, false};
   size_t at = 0, inner = 0;
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
     cutt_contraction *c = &plan->contraction;
     if (!has_sums(c, (cutt_tensor)t) || c->volume[1 - t] == 1) continue;
-    reduction_of(c, (cutt_tensor)t, &reduction[t]);
-    memcpy(reduction[t].alpha, plan->one, sizeof reduction[t].alpha);
-    const int64_t bytes = cutt_aligned(reduction[t].volume[CUTT_RESULT] * c->type->bytes);
-    if (bytes > limit - one - (int64_t)at) continue;
-    sums[t] = true;
+    struct cuttContractionStruct *made = calloc(1, sizeof *made);
+    if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+    reduction_of(c, (cutt_tensor)t, &made->asked);
+    memcpy(made->asked.alpha, plan->one, sizeof made->asked.alpha);
+    const int64_t bytes = cutt_aligned(made->asked.volume[CUTT_RESULT] * c->type->bytes);
+    if (bytes > limit - one - (int64_t)at) {
+      free(made);
+      continue;
+    }
+    plan->reduce[t] = made;
     plan->reduced_offset[t] = at;
     at += (size_t)bytes;
-    replace_operand(c, (cutt_tensor)t, &reduction[t]);
+    replace_operand(c, (cutt_tensor)t, &made->asked);
   }
-  if (!sums[CUTT_LEFT] && !sums[CUTT_RIGHT]) return CUTT_SUCCESS;
+  if (!plan->reduce[CUTT_LEFT] && !plan->reduce[CUTT_RIGHT]) return CUTT_SUCCESS;
   plan->one_offset = at;
   at += (size_t)one;
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
-    if (!sums[t]) continue;
-    struct cuttContractionStruct *made = calloc(1, sizeof *made);
-    if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
-    plan->reduce[t] = made;
-    const cuttResult result = cutt_contraction_prepare(&reduction[t], plan->backend, plan->provider, plan->threads,
-                                                       limit - (int64_t)at, made);
+    struct cuttContractionStruct *made = plan->reduce[t];
+    if (!made) continue;
+    const cuttResult result =
+        cutt_contraction_prepare(made, plan->backend, plan->provider, plan->threads, limit - (int64_t)at);
     if (result) return result;
     if (made->workspace_bytes > inner) inner = made->workspace_bytes;
   }
@@ -286,23 +312,14 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
 /* D = beta * D: with beta 0 zeros, which are a scalar repeated. */
 static cuttResult make_scale(struct cuttContractionStruct *plan) {
   const cutt_contraction *c = &plan->contraction;
-  int64_t extents[CUTT_MOST_MODES], strides[CUTT_MOST_MODES], none[CUTT_MOST_MODES];
-  int rank = 0;
+  strided *s = new_strided(c);
+  if (!s) return CUTT_INTERNAL_ERROR;
   for (int i = 0; i < c->modes; ++i) {
-    if (!c->mode[i].stride[CUTT_RESULT]) continue;
-    extents[rank] = c->mode[i].extent;
-    strides[rank] = c->mode[i].stride[CUTT_RESULT];
-    none[rank] = 0;
-    ++rank;
+    const int64_t stride = c->mode[i].stride[CUTT_RESULT];
+    if (stride) add_mode(s, c->mode[i].extent, c->beta_is_zero ? 0 : stride, stride);
   }
-  cuttProblem_t problem = CUTT_PROBLEM_INIT;
-  problem.rank = rank;
-  problem.type = c->type->type;
-  problem.extents = extents;
-  problem.out_strides = strides;
-  problem.in_strides = c->beta_is_zero ? none : strides;
-  if (!c->beta_is_zero) problem.alpha = c->beta;
-  return cutt_strided_plan(&problem, plan->backend, plan->threads, &plan->scale);
+  if (!c->beta_is_zero) s->problem.alpha = c->beta;
+  return plan_strided(s, plan->backend, plan->threads, &plan->scale);
 }
 
 static void set_ones(struct cuttContractionStruct *plan) {
@@ -315,17 +332,15 @@ static void set_ones(struct cuttContractionStruct *plan) {
   memcpy(plan->unit, type == CUTT_F16 ? &half : &bfloat, sizeof half);
 }
 
-cuttResult cutt_contraction_prepare(const cutt_contraction *asked, const cutt_backend *backend,
-                                    const cutt_provider *provider, int threads, int64_t limit,
-                                    struct cuttContractionStruct *plan) {
-  memset(plan, 0, sizeof *plan);
+cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
+                                    const cutt_provider *provider, int threads, int64_t limit) {
   plan->backend = backend;
   plan->provider = provider;
   plan->threads = threads;
-  plan->asked = plan->contraction = *asked;
+  plan->contraction = plan->asked;
   set_ones(plan);
-  if (asked->empty) return CUTT_SUCCESS;
-  if (asked->no_terms) return make_scale(plan);
+  if (plan->asked.empty) return CUTT_SUCCESS;
+  if (plan->asked.no_terms) return make_scale(plan);
   cuttResult result = reduce(plan, limit);
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;

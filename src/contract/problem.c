@@ -10,6 +10,7 @@
 #include "contract/problem.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contract/pattern.h"
@@ -338,6 +339,32 @@ static void make_modes(const request *r, cutt_contraction *checked) {
   sort_modes(checked->mode, checked->modes);
 }
 
+static cuttResult check(const cuttContraction_t *own, request *r, cutt_contraction *contraction) {
+  cuttResult result = cutt_pattern_parse(own->pattern, &r->pattern);
+  if (result) return result;
+  const int rank[CUTT_TENSORS] = {own->left_rank, own->right_rank, own->result_rank};
+  const int64_t *const extents[CUTT_TENSORS] = {own->left_extents, own->right_extents, own->result_extents};
+  const int64_t *const strides[CUTT_TENSORS] = {own->left_strides, own->right_strides, own->result_strides};
+  memcpy(r->extents, extents, sizeof extents);
+  memcpy(r->strides, strides, sizeof strides);
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    result = check_rank(r, (cutt_tensor)t, rank[t]);
+    if (result) return result;
+  }
+  result = check_extents(r);
+  if (result) return result;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    result = check_volume(r, (cutt_tensor)t, contraction);
+    if (!result) result = check_span(r, (cutt_tensor)t, contraction);
+    if (result) return result;
+  }
+  result = check_product(r);
+  if (result) return result;
+  read_scalars(own, &r->pattern, contraction);
+  make_modes(r, contraction);
+  return CUTT_SUCCESS;
+}
+
 cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contraction *contraction) {
   if (!callers) {
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
@@ -348,30 +375,9 @@ cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contrac
   memset(contraction, 0, sizeof *contraction);
   result = check_type(&own, contraction);
   if (result) return result;
-
-  request r;
-  memset(&r, 0, sizeof r);
-  result = cutt_pattern_parse(own.pattern, &r.pattern);
-  if (result) return result;
-  const int rank[CUTT_TENSORS] = {own.left_rank, own.right_rank, own.result_rank};
-  const int64_t *const extents[CUTT_TENSORS] = {own.left_extents, own.right_extents, own.result_extents};
-  const int64_t *const strides[CUTT_TENSORS] = {own.left_strides, own.right_strides, own.result_strides};
-  memcpy(r.extents, extents, sizeof extents);
-  memcpy(r.strides, strides, sizeof strides);
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
-    result = check_rank(&r, (cutt_tensor)t, rank[t]);
-    if (result) return result;
-  }
-  result = check_extents(&r);
-  if (result) return result;
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
-    result = check_volume(&r, (cutt_tensor)t, contraction);
-    if (!result) result = check_span(&r, (cutt_tensor)t, contraction);
-    if (result) return result;
-  }
-  result = check_product(&r);
-  if (result) return result;
-  read_scalars(&own, &r.pattern, contraction);
-  make_modes(&r, contraction);
-  return CUTT_SUCCESS;
+  request *r = calloc(1, sizeof *r);
+  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to check a contraction", sizeof *r);
+  result = check(&own, r, contraction);
+  free(r);
+  return result;
 }

@@ -55,7 +55,7 @@ typedef struct cutt_contraction {
 } cutt_contraction;
 
 /* Validates all of a contraction and brings it to the canonical form. Errors: CUTT_INVALID_PARAMETER, with the text naming
- * the field, and for a pattern the letter and its place. No allocation. */
+ * the field, and for a pattern the letter and its place; CUTT_INTERNAL_ERROR (memory). */
 cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contraction *contraction);
 
 /* Fuses what can be fused in a list of modes, by the rule above; all tensors' strides have to agree, also where they are 0

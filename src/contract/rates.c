@@ -115,13 +115,18 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
 
   /* The speed of memory is that of a copy of the largest tensor, by the permutation's model. */
+  static const int perm[1] = {0};
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = 1;
   problem.type = c->type->type;
   problem.extents = &largest;
+  problem.perm = perm;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = plan->backend->id;
+  options.threads = plan->threads;
   cuttPlan_t copy = NULL;
   cuttPlanInfo_t info = {.struct_size = sizeof info};
-  cuttResult result = cutt_strided_plan(&problem, plan->backend, plan->threads, &copy);
+  cuttResult result = cuttPlanCreate(&copy, &problem, &options);
   if (!result) result = cuttPlanGetInfo(copy, &info);
   cuttPlanDestroy(copy);
   if (result) return result;

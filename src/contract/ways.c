@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/error.h"
+
 const cutt_role cutt_tensor_roles[CUTT_TENSORS][2] = {
     {CUTT_ROLE_M, CUTT_ROLE_K}, {CUTT_ROLE_K, CUTT_ROLE_N}, {CUTT_ROLE_M, CUTT_ROLE_N}};
 
@@ -169,6 +171,8 @@ typedef struct search {
   cutt_way_visit *visit;
   void *data;
   cutt_way way;
+  cutt_view view; /* of the way that is tried */
+  chains list[CUTT_CHAINS];
 } search;
 
 static void add_chain(chains *list, const int *mode, int length) {
@@ -240,11 +244,10 @@ static void find_chains(const cutt_contraction *c, cutt_role role, const bool *p
 /* Both orders of each packed tensor's chains, where there are two. */
 static void try_orders(search *s, int t) {
   if (t == CUTT_TENSORS) {
-    cutt_view view;
     cutt_gemm gemm;
     bool swapped = false;
-    cutt_way_view(s->c, &s->way, NULL, &view);
-    if (cutt_way_product(s->c, &s->way, &view, &gemm, &swapped)) s->visit(s->data, &s->way);
+    cutt_way_view(s->c, &s->way, NULL, &s->view);
+    if (cutt_way_product(s->c, &s->way, &s->view, &gemm, &swapped)) s->visit(s->data, &s->way);
     return;
   }
   for (int which = 0; which < 2; ++which) {
@@ -256,25 +259,31 @@ static void try_orders(search *s, int t) {
   }
 }
 
-static void try_chains(search *s, const chains *list, int role) {
+static void try_chains(search *s, int role) {
   if (role == CUTT_CHAINS) {
     try_orders(s, 0);
     return;
   }
-  for (int i = 0; i < list[role].count; ++i) {
-    s->way.kept[role] = list[role].length[i];
-    memcpy(s->way.chain[role], list[role].mode[i], (size_t)list[role].length[i] * sizeof(int));
-    try_chains(s, list, role + 1);
+  const chains *list = &s->list[role];
+  for (int i = 0; i < list->count; ++i) {
+    s->way.kept[role] = list->length[i];
+    memcpy(s->way.chain[role], list->mode[i], (size_t)list->length[i] * sizeof(int));
+    try_chains(s, role + 1);
   }
 }
 
-void cutt_ways_enumerate(const cutt_contraction *c, cutt_way_visit *visit, void *data) {
-  search s = {.c = c, .visit = visit, .data = data};
-  chains list[CUTT_CHAINS];
-  for (int i = 0; i < c->modes; ++i) s.way.chunk[i] = c->mode[i].extent;
+cuttResult cutt_ways_enumerate(const cutt_contraction *c, cutt_way_visit *visit, void *data) {
+  search *s = calloc(1, sizeof *s);
+  if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *s);
+  s->c = c;
+  s->visit = visit;
+  s->data = data;
+  for (int i = 0; i < c->modes; ++i) s->way.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
-    for (int t = 0; t < CUTT_TENSORS; ++t) s.way.packed[t] = (packed >> t & 1) != 0;
-    for (int role = 0; role < CUTT_CHAINS; ++role) find_chains(c, (cutt_role)role, s.way.packed, &list[role]);
-    try_chains(&s, list, 0);
+    for (int t = 0; t < CUTT_TENSORS; ++t) s->way.packed[t] = (packed >> t & 1) != 0;
+    for (int role = 0; role < CUTT_CHAINS; ++role) find_chains(c, (cutt_role)role, s->way.packed, &s->list[role]);
+    try_chains(s, 0);
   }
+  free(s);
+  return CUTT_SUCCESS;
 }

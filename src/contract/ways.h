@@ -46,7 +46,7 @@ bool cutt_way_keeps(const cutt_way *way, const cutt_contraction *contraction, in
 /* Does a piece of the tensor, packed or not, change with the mode? */
 bool cutt_way_holds(const cutt_contraction *contraction, const cutt_way *way, cutt_tensor t, int mode);
 
-/* Lays out a piece of these extents (NULL: chunks as they are). */
+/* Lays out a piece of these extents, which may be in the view already (NULL: chunks as they are). */
 void cutt_way_view(const cutt_contraction *contraction, const cutt_way *way, const int64_t *extent, cutt_view *view);
 
 /* The product of a view, all of whose loop modes are at one index. *swapped: D is written as its transpose, so A is R and B
@@ -54,8 +54,8 @@ void cutt_way_view(const cutt_contraction *contraction, const cutt_way *way, con
 bool cutt_way_product(const cutt_contraction *contraction, const cutt_way *way, const cutt_view *view, cutt_gemm *gemm,
                       bool *swapped);
 
-/* Calls visit for each way, uncut, whose product works out. Allocates nothing. */
+/* Calls visit for each way, uncut, whose product works out. Errors: CUTT_INTERNAL_ERROR (memory). */
 typedef void cutt_way_visit(void *data, const cutt_way *way);
-void cutt_ways_enumerate(const cutt_contraction *contraction, cutt_way_visit *visit, void *data);
+cuttResult cutt_ways_enumerate(const cutt_contraction *contraction, cutt_way_visit *visit, void *data);
 
 #endif
