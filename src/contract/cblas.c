@@ -17,12 +17,18 @@
  * OpenBLAS without threads is safe to call from several of them only if it was built with locks, which it does not tell;
  * its calls are made one at a time. It is a choice only where nothing else is.
  *
- * **Sizes.** The interface's integers are of 32 bits. Products that are larger are cut (pieces.c). */
+ * **Memory that is limited** (RLIMIT_AS). OpenBLAS tries for ever to map a buffer that there is no room for, and others end
+ * the process. Then there are only as many calls at once as there is room for.
+ *
+ * **Sizes.** The interface's integers are of 32 bits. Products that are larger are cut (pieces.c).
+ *
+ * **Operands** that are not aligned, and ends of operands that a version is known to read past, are copied
+ * (cblas_copy.c). */
 #include <pthread.h>
 #include <string.h>
 
 #include "contract/cblas.h"
-#include "contract/pieces.h"
+#include "contract/library.h"
 #include "core/error.h"
 #include "core/types.h"
 
@@ -49,9 +55,33 @@ typedef struct hold {
   int openmp[2];   /* 0: nothing */
   int64_t threads; /* 0: nothing */
   int local;
+  bool turn, beside; /* memory is limited, and this is how the call has come in */
 } hold;
 
-static hold hold_threads(cutt_cblas *library) {
+/* Libraries keep their buffers, and take another one for each call that finds none free. The one for the first call is there
+ * since the library was measured. A call that comes while that one is taken may go on beside it when another buffer could be
+ * mapped, now or before; or else takes turns with it. */
+static void enter_limited(cutt_cblas *library, hold *held) {
+  held->turn = pthread_mutex_trylock(&library->turn) == 0;
+  if (held->turn) return;
+  pthread_mutex_lock(&library->lock);
+  if (library->inside == library->beside && cutt_library_room(library->call_bytes)) ++library->beside;
+  held->beside = library->inside < library->beside;
+  if (held->beside) ++library->inside;
+  pthread_mutex_unlock(&library->lock);
+  held->turn = !held->beside;
+  if (held->turn) pthread_mutex_lock(&library->turn);
+}
+
+static void leave_limited(cutt_cblas *library, const hold *held) {
+  if (held->turn) pthread_mutex_unlock(&library->turn);
+  if (!held->beside) return;
+  pthread_mutex_lock(&library->lock);
+  --library->inside;
+  pthread_mutex_unlock(&library->lock);
+}
+
+static hold hold_threads(cutt_cblas *library, bool limited) {
   hold held = {.local = -1};
   for (int i = 0; i < library->openmps; ++i) {
     const int threads = library->openmp[i].get();
@@ -67,12 +97,16 @@ static hold hold_threads(cutt_cblas *library) {
       set_number(library, 1);
     }
   }
-  if (library->base.one_at_a_time) pthread_mutex_lock(&library->lock);
+  if (library->base.one_at_a_time)
+    pthread_mutex_lock(&library->lock);
+  else if (limited)
+    enter_limited(library, &held);
   return held;
 }
 
 static void release_threads(cutt_cblas *library, const hold *held) {
   if (library->base.one_at_a_time) pthread_mutex_unlock(&library->lock);
+  leave_limited(library, held);
   if (held->threads) set_number(library, held->threads);
   if (held->local >= 0) library->set_threads_local(held->local);
   for (int i = library->openmps - 1; i >= 0; --i) {
@@ -83,7 +117,7 @@ static void release_threads(cutt_cblas *library, const hold *held) {
 static cuttResult begin(const cutt_provider *provider, cudaStream_t stream, void **session) {
   (void)stream;
   cutt_cblas *library = (cutt_cblas *)(uintptr_t)provider;
-  *session = NULL;
+  *session = cutt_library_limited() ? library : NULL; /* asked once for all calls of an execution */
   if (!has_number(library)) return CUTT_SUCCESS;
   pthread_mutex_lock(&library->lock);
   if (library->sessions++ == 0) {
@@ -105,44 +139,25 @@ static void end(const cutt_provider *provider, void *session) {
 
 /* --------------------------------------------------------------------------------------------------------- products */
 
-static bool is_zero(cuttType_t type, const void *scalar) {
-  float f[2] = {0, 0};
-  double d[2] = {0, 0};
-  if (cutt_gemm_single(type)) {
-    memcpy(f, scalar, (size_t)cutt_type_lookup(type)->bytes);
-    return f[0] == 0 && f[1] == 0;
-  }
-  memcpy(d, scalar, (size_t)cutt_type_lookup(type)->bytes);
-  return d[0] == 0 && d[1] == 0;
-}
-
-/* A product that the interface takes. */
-typedef struct block {
-  cuttType_t type;
-  cutt_op op_a, op_b;
-  int m, n, k, lda, ldb, ldc;
-  const void *alpha, *a, *b, *beta;
-  void *c;
-} block;
-
 static int cblas_op(cutt_op op) {
   return op == CUTT_OP_N ? NO_TRANSPOSE : op == CUTT_OP_T ? TRANSPOSE : CONJUGATE_TRANSPOSE;
 }
 
-static void call_gemm(const cutt_cblas *library, const block *p) {
-  const int op_a = cblas_op(p->op_a), op_b = cblas_op(p->op_b);
-  switch (p->type) {
+static void call_gemm(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g) {
+  const int op_a = cblas_op(g->op_a), op_b = cblas_op(g->op_b);
+  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
+  switch (on->type) {
     case CUTT_F32:
-      library->sgemm(COLUMN_MAJOR, op_a, op_b, p->m, p->n, p->k, *(const float *)p->alpha, p->a, p->lda, p->b, p->ldb,
-                     *(const float *)p->beta, p->c, p->ldc);
+      library->sgemm(COLUMN_MAJOR, op_a, op_b, m, n, k, *(const float *)on->alpha, on->a, lda, on->b, ldb,
+                     *(const float *)on->beta, on->c, ldc);
       break;
     case CUTT_F64:
-      library->dgemm(COLUMN_MAJOR, op_a, op_b, p->m, p->n, p->k, *(const double *)p->alpha, p->a, p->lda, p->b, p->ldb,
-                     *(const double *)p->beta, p->c, p->ldc);
+      library->dgemm(COLUMN_MAJOR, op_a, op_b, m, n, k, *(const double *)on->alpha, on->a, lda, on->b, ldb,
+                     *(const double *)on->beta, on->c, ldc);
       break;
     default: {
-      cutt_cblas_gemm_complex *gemm = p->type == CUTT_C32 ? library->cgemm : library->zgemm;
-      gemm(COLUMN_MAJOR, op_a, op_b, p->m, p->n, p->k, p->alpha, p->a, p->lda, p->b, p->ldb, p->beta, p->c, p->ldc);
+      cutt_cblas_gemm_complex *gemm = on->type == CUTT_C32 ? library->cgemm : library->zgemm;
+      gemm(COLUMN_MAJOR, op_a, op_b, m, n, k, on->alpha, on->a, lda, on->b, ldb, on->beta, on->c, ldc);
     }
   }
 }
@@ -155,97 +170,80 @@ typedef struct product_with_vector {
   int incx, incy;
 } product_with_vector;
 
-static void call_gemv(const cutt_cblas *library, const block *p, const product_with_vector *v) {
+static void call_gemv(const cutt_cblas *library, const cutt_gemm_operands *on, const product_with_vector *v) {
   const int op = cblas_op(v->op), length = v->op == CUTT_OP_N ? v->rows : v->columns;
   /* Not all of them keep to "beta 0: not read" here: NaN times 0 has come out as NaN. */
-  if (is_zero(p->type, p->beta)) {
-    const size_t bytes = (size_t)cutt_type_lookup(p->type)->bytes, step = bytes * (size_t)v->incy;
-    for (int i = 0; i < length; ++i) memset((char *)p->c + step * (size_t)i, 0, bytes);
+  if (cutt_gemm_zero(on->type, on->beta)) {
+    const size_t bytes = (size_t)cutt_type_lookup(on->type)->bytes, step = bytes * (size_t)v->incy;
+    for (int i = 0; i < length; ++i) memset((char *)on->c + step * (size_t)i, 0, bytes);
   }
-  switch (p->type) {
+  switch (on->type) {
     case CUTT_F32:
-      library->sgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const float *)p->alpha, v->matrix, v->ld, v->x, v->incx,
-                     *(const float *)p->beta, p->c, v->incy);
+      library->sgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const float *)on->alpha, v->matrix, v->ld, v->x, v->incx,
+                     *(const float *)on->beta, on->c, v->incy);
       break;
     case CUTT_F64:
-      library->dgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const double *)p->alpha, v->matrix, v->ld, v->x, v->incx,
-                     *(const double *)p->beta, p->c, v->incy);
+      library->dgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const double *)on->alpha, v->matrix, v->ld, v->x, v->incx,
+                     *(const double *)on->beta, on->c, v->incy);
       break;
     default: {
-      cutt_cblas_gemv_complex *gemv = p->type == CUTT_C32 ? library->cgemv : library->zgemv;
-      gemv(COLUMN_MAJOR, op, v->rows, v->columns, p->alpha, v->matrix, v->ld, v->x, v->incx, p->beta, p->c, v->incy);
+      cutt_cblas_gemv_complex *gemv = on->type == CUTT_C32 ? library->cgemv : library->zgemv;
+      gemv(COLUMN_MAJOR, op, v->rows, v->columns, on->alpha, v->matrix, v->ld, v->x, v->incx, on->beta, on->c, v->incy);
     }
   }
 }
 
-/* As a product with a vector, where there is one: libraries are poor at matrices of one column. Conjugation is of a
- * transposed matrix only. */
-static bool as_gemv(const block *p, product_with_vector *v) {
-  /* Of two vectors, the one that is stored as a column is the better matrix. */
-  const bool b_is_column = p->m == 1 && p->n == 1 && p->op_a == CUTT_OP_N && p->op_b == CUTT_OP_N;
-  if (p->n == 1 && p->op_b != CUTT_OP_C && !b_is_column) { /* c = op(A) b */
-    *v = (product_with_vector){.op = p->op_a,
-                               .rows = p->op_a == CUTT_OP_N ? p->m : p->k,
-                               .columns = p->op_a == CUTT_OP_N ? p->k : p->m,
-                               .ld = p->lda,
-                               .matrix = p->a,
-                               .x = p->b,
-                               .incx = p->op_b == CUTT_OP_N ? 1 : p->ldb,
-                               .incy = 1};
-    return true;
-  }
-  if (p->m == 1 && p->op_a != CUTT_OP_C && p->op_b != CUTT_OP_C) { /* transposed: c = op(B)^T a */
-    *v = (product_with_vector){.op = p->op_b == CUTT_OP_N ? CUTT_OP_T : CUTT_OP_N,
-                               .rows = p->op_b == CUTT_OP_N ? p->k : p->n,
-                               .columns = p->op_b == CUTT_OP_N ? p->n : p->k,
-                               .ld = p->ldb,
-                               .matrix = p->b,
-                               .x = p->a,
-                               .incx = p->op_a == CUTT_OP_N ? p->lda : 1,
-                               .incy = p->ldc};
-    return true;
-  }
-  return false;
+cutt_vector cutt_cblas_vector(const cutt_gemm *g) {
+  /* Of two vectors, the one that is stored as a column is the better matrix. Conjugation is of a transposed matrix only. */
+  const bool b_is_column = g->m == 1 && g->n == 1 && g->op_a == CUTT_OP_N && g->op_b == CUTT_OP_N;
+  if (g->n == 1 && g->op_b != CUTT_OP_C && !b_is_column) return CUTT_VECTOR_B;
+  return g->m == 1 && g->op_a != CUTT_OP_C && g->op_b != CUTT_OP_C ? CUTT_VECTOR_A : CUTT_VECTOR_NONE;
 }
 
-static void multiply(const cutt_cblas *library, const block *p) {
-  product_with_vector v;
-  if (as_gemv(p, &v)) {
-    call_gemv(library, p, &v);
+/* c = op(A) b, or transposed: c = op(B)^T a. */
+static product_with_vector as_gemv(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_vector vector) {
+  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb;
+  if (vector == CUTT_VECTOR_B)
+    return (product_with_vector){.op = g->op_a,
+                                 .rows = g->op_a == CUTT_OP_N ? m : k,
+                                 .columns = g->op_a == CUTT_OP_N ? k : m,
+                                 .ld = lda,
+                                 .matrix = on->a,
+                                 .x = on->b,
+                                 .incx = g->op_b == CUTT_OP_N ? 1 : ldb,
+                                 .incy = 1};
+  return (product_with_vector){.op = g->op_b == CUTT_OP_N ? CUTT_OP_T : CUTT_OP_N,
+                               .rows = g->op_b == CUTT_OP_N ? k : n,
+                               .columns = g->op_b == CUTT_OP_N ? n : k,
+                               .ld = ldb,
+                               .matrix = on->b,
+                               .x = on->a,
+                               .incx = g->op_a == CUTT_OP_N ? lda : 1,
+                               .incy = (int)g->ldc};
+}
+
+void cutt_cblas_call(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g) {
+  const cutt_vector vector = cutt_cblas_vector(g);
+  if (vector == CUTT_VECTOR_NONE) {
+    call_gemm(library, on, g);
   } else {
-    call_gemm(library, p);
+    const product_with_vector v = as_gemv(on, g, vector);
+    call_gemv(library, on, &v);
   }
 }
 
-static cuttResult multiply_piece(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
-  const bool real = !cutt_type_lookup(on->type)->complex;
-  const block p = {.type = on->type,
-                   .op_a = real && g->op_a == CUTT_OP_C ? CUTT_OP_T : g->op_a,
-                   .op_b = real && g->op_b == CUTT_OP_C ? CUTT_OP_T : g->op_b,
-                   .m = (int)g->m,
-                   .n = (int)g->n,
-                   .k = (int)g->k,
-                   .lda = (int)g->lda,
-                   .ldb = (int)g->ldb,
-                   .ldc = (int)g->ldc,
-                   .alpha = on->alpha,
-                   .a = on->a,
-                   .b = on->b,
-                   .beta = on->beta,
-                   .c = on->c};
-  multiply(with, &p);
-  return CUTT_SUCCESS;
-}
-
-static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t type, const cutt_gemm *g,
+static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t type, const cutt_gemm *asked,
                        const void *alpha, const void *a, const void *b, const void *beta, void *c) {
-  (void)session;
   cutt_cblas *library = (cutt_cblas *)(uintptr_t)provider;
-  if (g->batch > 1) return cutt_error(CUTT_INTERNAL_ERROR, "batches of products are for GPUs; this one is of the CPU");
+  cutt_gemm g = *asked;
+  if (g.batch > 1) return cutt_error(CUTT_INTERNAL_ERROR, "batches of products are for GPUs; this one is of the CPU");
+  if (!cutt_type_lookup(type)->complex) { /* nothing to conjugate */
+    if (g.op_a == CUTT_OP_C) g.op_a = CUTT_OP_T;
+    if (g.op_b == CUTT_OP_C) g.op_b = CUTT_OP_T;
+  }
   const cutt_gemm_operands on = {.type = type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
-  const hold held = hold_threads(library);
-  const cuttResult result =
-      cutt_gemm_fits(g) ? multiply_piece(library, &on, g) : cutt_gemm_pieces(&on, g, multiply_piece, library);
+  const hold held = hold_threads(library, session != NULL);
+  const cuttResult result = cutt_cblas_multiply(library, &on, &g);
   release_threads(library, &held);
   return result;
 }

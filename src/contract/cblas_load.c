@@ -6,17 +6,68 @@
  * its program's environment: all that is done about it is to tell. */
 #include <dlfcn.h>
 #include <link.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 
 #include "contract/cblas.h"
 #include "contract/library.h"
 
-static cutt_cblas *libraries; /* all that were loaded; see cutt_cblas_load for who may write it */
+/* All that were loaded; see cutt_cblas_load for who may write them. In place, and not allocated: they are never given back,
+ * also when this library is unloaded and loaded again. */
+enum { MOST_LIBRARIES = 32 };
+static cutt_cblas libraries[MOST_LIBRARIES];
+static int library_count;
 
-/* -------------------------------------------------------------------------------------- what a library says of itself */
+/* ------------------------------------------------------------------------------------------------------------------ room
+ *
+ * OpenBLAS takes a buffer for each processor and a thread's stack when it is loaded (either, by its kind), and a buffer for
+ * each call that is under way. Where it can't have one, it tries again, for ever. BLIS and MKL end the process. So nothing is
+ * loaded and nothing called without room for it. What it takes is not told; these are its sizes on most processors, and of the
+ * others more than what was seen. */
+static const size_t megabyte = (size_t)1 << 20;
+static const size_t default_stack = (size_t)8 << 20;
+#if defined(__powerpc64__)
+enum { OPENBLAS_BUFFER = 256 };
+#else
+enum { OPENBLAS_BUFFER = 128 };
+#endif
+enum { FILE_ITSELF = 64, BLIS_CALL = 64, MKL_CALL = 64, MKL_FILES = 512 };
+
+static int positive(const char *name) {
+  const char *value = getenv(name);
+  const int number = value ? atoi(value) : 0;
+  return number > 0 ? number : 0;
+}
+
+/* Threads that OpenBLAS makes ready for. */
+static int processors(void) {
+  cpu_set_t set;
+  const int here = sched_getaffinity(0, sizeof set, &set) ? CPU_SETSIZE : CPU_COUNT(&set);
+  const int own = positive("OPENBLAS_NUM_THREADS"), older = positive("GOTO_NUM_THREADS");
+  const int asked = own ? own : older ? older : positive("OMP_NUM_THREADS");
+  return asked && asked < here ? asked : here;
+}
+
+static size_t call_bytes(const char *name) {
+  return (strstr(name, "blis") ? BLIS_CALL : strstr(name, "mkl") ? MKL_CALL : OPENBLAS_BUFFER) * megabyte;
+}
+
+/* Loading one and a first call. Any may be OpenBLAS, but for those that have another's name. */
+static size_t load_bytes(const char *file) {
+  const char *last = strrchr(file, '/'), *name = last ? last + 1 : file;
+  if (strstr(name, "blis")) return (FILE_ITSELF + BLIS_CALL) * megabyte;
+  if (strstr(name, "mkl")) return (MKL_FILES + MKL_CALL) * megabyte;
+  struct rlimit stack;
+  const bool known = getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY;
+  const size_t thread = OPENBLAS_BUFFER * megabyte + (known ? (size_t)stack.rlim_cur : default_stack);
+  return (size_t)processors() * thread + (FILE_ITSELF + OPENBLAS_BUFFER) * megabyte;
+}
+
+/* ------------------------------------------------------------------------------------------- what a library says of itself */
 
 /* What the processor has, of what libraries have kernels for. */
 static bool has_avx512(void) {
@@ -231,16 +282,43 @@ static void find_products(cutt_cblas *library, void *handle) {
   cutt_library_find(handle, "cblas_zgemv", &library->zgemv);
 }
 
+/* Asks a library what it is and how it does threads. False, with the refusal, where it can't be used. */
+static bool describe(cutt_cblas *library, void *handle, cutt_refusal *refusal) {
+  const char *name = library->base.name;
+  library->call_bytes = call_bytes(name);
+  if (!cutt_library_room(library->call_bytes)) {
+    char what[sizeof library->base.path + 64];
+    snprintf(what, sizeof what, "%s was not used for a first product", library->base.path);
+    cutt_library_no_room(what, library->call_bytes, refusal);
+    return false;
+  }
+  if (strcmp(name, "openblas") == 0 && !describe_openblas(library, handle, refusal)) return false;
+  if (strcmp(name, "blis") == 0 && !describe_blis(library, handle, refusal)) return false;
+  if (strcmp(name, "mkl") == 0) describe_mkl(library, handle);
+  cutt_cblas_find_defects(library);
+  return true;
+}
+
+static bool has_room(const char *file, cutt_refusal *refusal) {
+  const size_t bytes = load_bytes(file);
+  if (cutt_library_room(bytes)) return true;
+  char what[CUTT_WHY_SIZE / 2];
+  snprintf(what, sizeof what, "%s was not tried", file);
+  cutt_library_no_room(what, bytes, refusal);
+  return false;
+}
+
 cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
+  if (!resident && !has_room(file, refusal)) return NULL;
   void *handle = cutt_library_open(file, resident, refusal);
   if (!handle) return NULL;
   void *dgemm = dlsym(handle, "cblas_dgemm");
-  for (cutt_cblas *known = libraries; known; known = known->next) {
+  for (int i = 0; i < library_count; ++i) {
     void *its = NULL;
-    memcpy(&its, &known->dgemm, sizeof its);
+    memcpy(&its, &libraries[i].dgemm, sizeof its);
     if (dgemm && its == dgemm) {
       dlclose(handle); /* it stays, by its first handle */
-      return &known->base;
+      return &libraries[i].base;
     }
   }
   if (!dgemm || !dlsym(handle, "cblas_dgemv")) {
@@ -249,32 +327,25 @@ cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *re
     dlclose(handle);
     return NULL;
   }
-  cutt_cblas *library = calloc(1, sizeof *library);
-  if (!library) {
-    snprintf(refusal->why, sizeof refusal->why, "out of memory: %zu bytes for %s", sizeof *library, file);
+  if (library_count == MOST_LIBRARIES) {
+    snprintf(refusal->why, sizeof refusal->why,
+             "%s would be the one after %d libraries, which are as many as may be used", file, MOST_LIBRARIES);
+    dlclose(handle);
     return NULL;
   }
+  cutt_cblas *library = &libraries[library_count];
+  memset(library, 0, sizeof *library);
   cutt_cblas_table(library);
   library->base.name = kind_of(handle);
   cutt_library_path(dgemm, file, library->base.path, sizeof library->base.path);
   find_products(library, handle);
   find_thread_number(library, handle);
   find_openmp(library, handle);
-  bool good = pthread_mutex_init(&library->lock, NULL) == 0;
-  if (!good) {
+  if (!describe(library, handle, refusal)) return NULL; /* the library itself stays: it may have threads by now */
+  if (pthread_mutex_init(&library->lock, NULL) || pthread_mutex_init(&library->turn, NULL)) {
     snprintf(refusal->why, sizeof refusal->why, "no mutex could be made for %s", file);
-  } else if (strcmp(library->base.name, "openblas") == 0) {
-    good = describe_openblas(library, handle, refusal);
-  } else if (strcmp(library->base.name, "blis") == 0) {
-    good = describe_blis(library, handle, refusal);
-  } else if (strcmp(library->base.name, "mkl") == 0) {
-    describe_mkl(library, handle);
-  }
-  if (!good) {
-    free(library); /* the library itself stays: it may have threads by now */
     return NULL;
   }
-  library->next = libraries;
-  libraries = library;
+  ++library_count;
   return &library->base;
 }

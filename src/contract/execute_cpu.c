@@ -127,17 +127,24 @@ static cuttResult multiply_items(const execution *e, const cutt_piece *piece, co
 /* A sum is shared where one part of it is at most this long, and has at least so many terms. */
 enum { PARTIAL_BYTES = 32768, LEAST_SUM = 256 };
 
-/* c += partial, m x n. */
-static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *partial, void *c, int64_t ldc) {
+/* c += partial, m x n; c may lie at any address. */
+static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *partial, unsigned char *c, int64_t ldc) {
   const int64_t numbers = type->complex ? 2 : 1;
   const bool is_double = !cutt_gemm_single(type->type);
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < m * numbers; ++i) {
       const int64_t from = column * m * numbers + i, to = column * ldc * numbers + i;
-      if (is_double)
-        ((double *)c)[to] += ((const double *)partial)[from];
-      else
-        ((float *)c)[to] += ((const float *)partial)[from];
+      if (is_double) {
+        double sum;
+        memcpy(&sum, c + to * (int64_t)sizeof sum, sizeof sum);
+        sum += ((const double *)partial)[from];
+        memcpy(c + to * (int64_t)sizeof sum, &sum, sizeof sum);
+      } else {
+        float sum;
+        memcpy(&sum, c + to * (int64_t)sizeof sum, sizeof sum);
+        sum += ((const float *)partial)[from];
+        memcpy(c + to * (int64_t)sizeof sum, &sum, sizeof sum);
+      }
     }
   }
 }

@@ -14,4 +14,13 @@ bool cutt_library_find(void *handle, const char *name, void *function);
 /* The file that a function is in, without links on the way; by the name that it was opened by where the loader does not tell. */
 void cutt_library_path(void *function, const char *file, char *path, size_t size);
 
+/* Can so many bytes be mapped now? There are libraries that, where they can't, end the process or try for ever. */
+bool cutt_library_room(size_t bytes);
+
+/* Words that there is no room for `what`, which takes so many bytes, and what limits the process. */
+void cutt_library_no_room(const char *what, size_t bytes, cutt_refusal *refusal);
+
+/* Is there a limit to what this process may map? */
+bool cutt_library_limited(void);
+
 #endif

@@ -6,6 +6,7 @@
 #include "contract/pieces.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "core/types.h"
 
@@ -23,33 +24,37 @@ const void *cutt_gemm_one(cuttType_t type) {
   return cutt_gemm_single(type) ? (const void *)single : twice;
 }
 
+bool cutt_gemm_zero(cuttType_t type, const void *scalar) {
+  const size_t bytes = (size_t)cutt_type_lookup(type)->scalar_bytes;
+  float f[2] = {0, 0};
+  double d[2] = {0, 0};
+  memcpy(cutt_gemm_single(type) ? (void *)f : d, scalar, bytes);
+  return f[0] == 0 && f[1] == 0 && d[0] == 0 && d[1] == 0;
+}
+
 bool cutt_gemm_fits(const cutt_gemm *g) {
   return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
          g->ldc <= INT_MAX && g->batch <= INT_MAX;
 }
 
-cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_piece *run, void *with) {
-  const int64_t bytes = cutt_type_lookup(on->type)->bytes;
+cuttResult cutt_gemm_cut(const cutt_gemm_operands *on, const cutt_gemm *g, const cutt_gemm_steps *steps,
+                         cutt_gemm_piece *run, void *with) {
+  const int64_t bytes = cutt_type_lookup(on->type)->bytes, batch = g->batch > 1 ? g->batch : 1;
   const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
-  const bool a_wide = g->lda > INT_MAX, b_wide = g->ldb > INT_MAX, c_wide = g->ldc > INT_MAX;
-  const int64_t step_m = a_wide && !a_plain ? 1 : piece_of(g->m);
-  const int64_t step_n = (b_wide && b_plain) || c_wide ? 1 : piece_of(g->n);
-  const int64_t step_k = (a_wide && a_plain) || (b_wide && !b_plain) ? 1 : piece_of(g->k);
-  const int64_t batch = g->batch > 1 ? g->batch : 1, step_batch = piece_of(batch);
   cutt_gemm piece = *g;
   cutt_gemm_operands at = *on;
   cuttResult result = CUTT_SUCCESS;
-  for (int64_t h = 0; h < batch; h += step_batch) {
-    piece.batch = smaller(step_batch, batch - h);
-    for (int64_t j = 0; j < g->n; j += step_n) {
-      piece.n = smaller(step_n, g->n - j);
-      for (int64_t i = 0; i < g->m; i += step_m) {
-        piece.m = smaller(step_m, g->m - i);
-        for (int64_t l = 0; l < g->k; l += step_k) {
-          piece.k = smaller(step_k, g->k - l);
-          if (a_wide) piece.lda = a_plain ? piece.m : piece.k;
-          if (b_wide) piece.ldb = b_plain ? piece.k : piece.n;
-          if (c_wide) piece.ldc = piece.m;
+  for (int64_t h = 0; h < batch; h += steps->batch) {
+    piece.batch = smaller(steps->batch, batch - h);
+    for (int64_t j = 0; j < g->n; j += steps->n) {
+      piece.n = smaller(steps->n, g->n - j);
+      for (int64_t i = 0; i < g->m; i += steps->m) {
+        piece.m = smaller(steps->m, g->m - i);
+        for (int64_t l = 0; l < g->k; l += steps->k) {
+          piece.k = smaller(steps->k, g->k - l);
+          if (g->lda > INT_MAX) piece.lda = a_plain ? piece.m : piece.k;
+          if (g->ldb > INT_MAX) piece.ldb = b_plain ? piece.k : piece.n;
+          if (g->ldc > INT_MAX) piece.ldc = piece.m;
           at.a = (const char *)on->a + (h * g->stride_a + (a_plain ? i + l * g->lda : l + i * g->lda)) * bytes;
           at.b = (const char *)on->b + (h * g->stride_b + (b_plain ? l + j * g->ldb : j + l * g->ldb)) * bytes;
           at.c = (char *)on->c + (h * g->stride_c + i + j * g->ldc) * bytes;
@@ -61,4 +66,14 @@ cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cu
     }
   }
   return result;
+}
+
+cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_piece *run, void *with) {
+  const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
+  const bool a_wide = g->lda > INT_MAX, b_wide = g->ldb > INT_MAX, c_wide = g->ldc > INT_MAX;
+  const cutt_gemm_steps steps = {.m = a_wide && !a_plain ? 1 : piece_of(g->m),
+                                 .n = (b_wide && b_plain) || c_wide ? 1 : piece_of(g->n),
+                                 .k = (a_wide && a_plain) || (b_wide && !b_plain) ? 1 : piece_of(g->k),
+                                 .batch = piece_of(g->batch > 1 ? g->batch : 1)};
+  return cutt_gemm_cut(on, g, &steps, run, with);
 }

@@ -135,17 +135,19 @@ static void miss(const char *text) {
   snprintf(missing_cpu + length, sizeof missing_cpu - length, "%s%s", length ? ", " : "", text);
 }
 
-/* Takes a library that is the first of its name. What was refused is kept, but for what the process only might have had. */
-static void try(const char *file, bool resident) {
+/* Takes a library that is the first of its name. What was refused is kept, but for what the process only might have had.
+ * False: there is no room for one of its kind. */
+static bool try(const char *file, bool resident) {
   cutt_refusal refusal;
   cutt_provider *provider = cutt_cblas_load(file, resident, &refusal);
   if (!provider) {
-    if (!resident) miss(refusal.missing ? file : refusal.why);
-    return;
+    if (!resident || refusal.no_room) miss(refusal.missing ? file : refusal.why);
+    return !refusal.no_room;
   }
   int count = 0;
   while (cpu[count]) ++count;
   if (count < MOST && !have(provider->name)) cpu[count] = provider;
+  return true;
 }
 
 /* What CMake found, unless it is another copy of what is in the process. */
@@ -193,8 +195,10 @@ static void look_cpu(void) {
   } else {
     for (int i = 0; i < SONAMES; ++i) try(sonames[i].file, true);
     try_found();
+    const char *too_large = "";
     for (int i = 0; i < SONAMES; ++i) {
-      if (!have(sonames[i].kind)) try(sonames[i].file, false);
+      const char *kind = sonames[i].kind;
+      if (!have(kind) && strcmp(kind, too_large) != 0 && !try(sonames[i].file, false)) too_large = kind;
     }
   }
   for (int i = 0; cpu[i]; ++i) measure_all(cpu[i]);

@@ -9,6 +9,7 @@ enum { CUTT_WHY_SIZE = 1024 };
 /* Why a library was not taken. */
 typedef struct cutt_refusal {
   bool missing;            /* there is no such file: nothing to tell people about one that was only looked for */
+  bool no_room;            /* it was not tried, since the process can't map as much as it may take */
   char why[CUTT_WHY_SIZE]; /* "/usr/lib/libm.so.6 has no cblas_dgemm: ..." */
 } cutt_refusal;
 

@@ -45,7 +45,7 @@ typedef struct test_contraction {
   size_t limit;         /* of the workspace */
   int workspace;        /* at execution; 0: NULL, 1: as asked for, 2: more of it */
   int threads;
-  char provider[64]; /* "": NULL */
+  char provider[512]; /* "": NULL */
   uint64_t seed;     /* of the contents */
 } test_contraction;
 

@@ -11,6 +11,8 @@
 #include "contract/provider.h"
 #include "core/private.h"
 #include "cuda/fixture.h"
+#include "host/child.h"
+#include "host/stack.h"
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;
@@ -342,6 +344,76 @@ static void none(void **unused) {
   assert_non_null(strstr(text, why_none));
 }
 
+/* ------------------------------------------------------------------------------------------------------------- stack */
+
+static struct {
+  cuttContraction_t contraction;
+  cuttContractionOptions_t options;
+  cuttContractionPlan_t plan;
+  void *memory[3];
+  cuttResult result;
+} contracted;
+
+static void plan_contraction(void *unused) {
+  (void)unused;
+  contracted.result = cuttContractionPlanCreate(&contracted.plan, &contracted.contraction, &contracted.options);
+}
+
+static void execute_contraction(void *unused) {
+  (void)unused;
+  void *const *at = contracted.memory;
+  contracted.result = cuttContractionExecute(contracted.plan, at[0], at[1], at[2], NULL, 0, NULL);
+}
+
+static void time_contraction(void *unused) {
+  (void)unused;
+  cuttContractionTimes_t times;
+  void *const *at = contracted.memory;
+  contracted.result = cuttContractionTime(contracted.plan, at[0], at[1], at[2], NULL, 0, NULL, 1, &times);
+}
+
+static void time_product(void *unused) {
+  (void)unused;
+  double seconds = 0;
+  contracted.result = cuttContractionTimeGemm(contracted.plan, NULL, 1, &seconds);
+}
+
+/* Calls for a contraction on a GPU take at most 16 KB of stack: sums beforehand, permutations, pieces. */
+static void little_stack(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *name;
+    void (*run)(void *);
+  } calls[] = {{"PlanCreate", plan_contraction},
+               {"Execute", execute_contraction},
+               {"Time", time_contraction},
+               {"TimeGemm", time_product}};
+  static const int64_t left[] = {3, 5, 7, 4}, right[] = {5, 9, 7, 2};
+  const size_t limits[] = {CUTT_NO_LIMIT, 5000, 2000};
+  if (test_sanitized()) skip();
+  contracted.contraction = (cuttContraction_t)CUTT_CONTRACTION_INIT;
+  contracted.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
+  contracted.contraction.type = CUTT_F64;
+  contracted.contraction.left_rank = contracted.contraction.right_rank = 4;
+  contracted.contraction.result_rank = 3;
+  contracted.contraction.left_extents = left;
+  contracted.contraction.right_extents = right;
+  for (int t = 0; t < 3; t++) contracted.memory[t] = fixture_device_memory(8192);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    contracted.options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
+    contracted.options.backend = CUTT_BACKEND_CUDA;
+    contracted.options.workspace_limit = limits[i];
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+      const stack_marks marks = stack_run(1 << 20, calls[n].run, NULL);
+      assert_true(marks.ran);
+      if (contracted.result) fail_msg("%s: %s", calls[n].name, cuttResultName(contracted.result));
+      if (marks.used > 16 << 10) fail_msg("%s takes %zu bytes of stack", calls[n].name, marks.used);
+    }
+    assert_success(cuttContractionDestroy(contracted.plan));
+  }
+  for (int t = 0; t < 3; t++) fixture_free(contracted.memory[t]);
+}
+
 int main(int argc, char **argv) {
   if (argc < 2) return 2;
   folder = argv[1];
@@ -355,6 +427,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures, start, finish),
       cmocka_unit_test_setup_teardown(described, start, finish),
       cmocka_unit_test_setup_teardown(asked_for, start, finish),
+      cmocka_unit_test_setup_teardown(little_stack, start, finish),
   };
   const struct CMUnitTest without[] = {cmocka_unit_test(none)};
   if (argc > 2) {
