@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/backend.h"
 #include "cpu/cpu.h"
+#include "plan/backend.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/reference.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/context.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
 

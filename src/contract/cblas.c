@@ -21,10 +21,10 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/types.h"
 #include "contract/cblas.h"
 #include "contract/pieces.h"
-#include "core/error.h"
-#include "core/types.h"
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, CONJUGATE_TRANSPOSE = 113 };
 

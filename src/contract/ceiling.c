@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/context.h"
 #include "contract/pieces.h"
-#include "core/error.h"
 
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {

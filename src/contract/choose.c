@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 enum { SHORTLIST = 24 };
 

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "core/types.h"
+#include "base/types.h"
 
 enum { PIECE = 1 << 30 };
 

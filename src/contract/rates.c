@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/choose.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* On the CPU the fit's: a call of a BLAS, how a product slows down where extents are small, vectors, short runs of operands;
  * then a plan's execution, and copies within a core's own cache. On a GPU: what a launch takes, and the extents of tiles. */

@@ -2,7 +2,7 @@
 #ifndef CUTT_CPU_CALIBRATE_H
 #define CUTT_CPU_CALIBRATE_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 
 /* See cutt_backend.measure_target and .training_sizes. */
 cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cpu/calibrate.h"
 #include "cpu/enumerate.h"
 #include "cpu/explain.h"
 #include "cpu/isa.h"
 #include "cpu/machine.h"
-#include "cpu/memory.h"
 #include "cpu/prepared.h"
+#include "runtime/host/memory.h"
 #include "runtime/host/team.h"
 
 static bool probe(const char **why) {

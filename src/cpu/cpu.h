@@ -2,7 +2,7 @@
 #ifndef CUTT_CPU_CPU_H
 #define CUTT_CPU_CPU_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 
 extern const cutt_backend cutt_cpu_backend;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cpu/isa.h"
 #include "cpu/windows.h"
 #include "runtime/host/scratch.h"

@@ -9,8 +9,8 @@
 
 #include "contract/fake_cublas.h"
 #include "contract/provider.h"
-#include "core/private.h"
 #include "cuda/fixture.h"
+#include "plan/lent.h"
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/cuda.h"
-#include "cuda/launch.h"
 #include "gpu/driver.h"
+#include "gpu/launch.h"
+#include "runtime/cuda/cuda.h"
 
 /* Device memory, kept from one execution to the next. */
 typedef struct region {
@@ -135,10 +135,10 @@ static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int 
   if (c.k > 0 && test_chance(rng, 40))
     c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent);
   c.threads = (int)(32 * test_random_in(rng, 1, CUTT_BLOCK_THREADS / 32));
-  c.param[CUTT_CUDA_PARAM_STAGES] = test_random_in(rng, 1, 4);
-  c.param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_chance(rng, 40) ? 1 : test_random_in(rng, 1, CUTT_BLOCK_TILES);
-  c.param[CUTT_CUDA_PARAM_DIRECT] = test_chance(rng, 30);
-  c.param[CUTT_CUDA_PARAM_BATCH] = test_chance(rng, 60) ? 1 : test_random_in(rng, 0, 64);
+  c.param[CUTT_GPU_PARAM_STAGES] = test_random_in(rng, 1, 4);
+  c.param[CUTT_GPU_PARAM_BLOCK_TILES] = test_chance(rng, 40) ? 1 : test_random_in(rng, 1, CUTT_BLOCK_TILES);
+  c.param[CUTT_GPU_PARAM_DIRECT] = test_chance(rng, 30);
+  c.param[CUTT_GPU_PARAM_BATCH] = test_chance(rng, 60) ? 1 : test_random_in(rng, 0, 64);
   return c;
 }
 

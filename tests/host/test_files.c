@@ -17,9 +17,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "core/backend.h"
-#include "core/device_file.h"
 #include "cutt_contract.h"
+#include "plan/backend.h"
+#include "store/device_file.h"
 #include "support/wisdom.h"
 
 int __real_open(const char *path, int flags, mode_t mode);
