@@ -70,7 +70,7 @@ static cuttResult read_arguments(const cuttCalibration_t *callers, cuttFormat_t 
 
 /* Where the file goes to; asked before anything is measured, so that a wrong path costs no time. */
 static cuttResult find_path(cutt_calibration *c) {
-  c->backend->device_key(c->key, sizeof c->key);
+  c->backend->runtime->device_key(c->key, sizeof c->key);
   if (c->ask.path) {
     memcpy(c->path, c->ask.path, strlen(c->ask.path) + 1);
     return cutt_file_writable("calibration->path", c->path);
@@ -92,10 +92,10 @@ static bool facts_progress(void *data, double done) {
 }
 
 static cuttResult measure_facts(cutt_calibration *c) {
-  if (!c->backend->measure_target) return CUTT_SUCCESS;
+  if (!c->backend->runtime->measure_target) return CUTT_SUCCESS;
   double seconds = c->limit * facts_share;
   if (seconds > most_facts_seconds) seconds = most_facts_seconds;
-  const cuttResult result = c->backend->measure_target(c->target, seconds, facts_progress, c);
+  const cuttResult result = c->backend->runtime->measure_target(c->target, seconds, facts_progress, c);
   if (result) return c->stopped ? stopped() : result;
   c->target->value = c->value; /* whatever the backend did to the struct */
   /* A file could not have it; better to hear of that before the long part. */
@@ -113,18 +113,18 @@ static cuttResult measure_facts(cutt_calibration *c) {
 /* Memory for the largest problems; on a device that has not got so much, for smaller ones. */
 static cuttResult open_memory(cutt_calibration *c, int64_t largest) {
   for (c->bytes = largest + largest / 2;; c->bytes /= 2) {
-    cuttResult result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->in);
+    cuttResult result = c->backend->runtime->scratch_create((size_t)c->bytes, c->ask.threads, &c->in);
     if (result) c->in = NULL;
     if (!result) {
-      result = c->backend->scratch_create((size_t)c->bytes, c->ask.threads, &c->out);
+      result = c->backend->runtime->scratch_create((size_t)c->bytes, c->ask.threads, &c->out);
       if (!result) break;
       c->out = NULL;
-      c->backend->scratch_release(c->in);
+      c->backend->runtime->scratch_release(c->in);
       c->in = NULL;
     }
     if (c->bytes <= MIB) return result;
   }
-  return c->backend->has_streams ? c->backend->stream_create(&c->stream) : CUTT_SUCCESS;
+  return c->backend->runtime->has_streams ? c->backend->runtime->stream_create(&c->stream) : CUTT_SUCCESS;
 }
 
 /* Of a tensor, for each second of the time limit: 400 MB in a minute. */
@@ -133,7 +133,7 @@ static const double bytes_per_second = 400e6 / 60;
 /* By default sizes for a GPU: large ones, where bandwidth is all, and some that its L2 holds or whose launch counts. */
 static int find_sizes(const cutt_calibration *c, int64_t *list) {
   static const int64_t mib[] = {64, 128, 32, 256, 8, 96, 48, 1};
-  if (c->backend->training_sizes) return c->backend->training_sizes(c->target, list, SIZES);
+  if (c->backend->methods->calibration_sizes) return c->backend->methods->calibration_sizes(c->target, list, SIZES);
   const int count = sizeof mib / sizeof *mib;
   for (int i = 0; i < count; ++i) list[i] = mib[i] * MIB;
   return count;
@@ -198,7 +198,7 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   const cutt_schema *schema = c->backend->schema;
   cuttResult result = find_path(c);
   if (result) return result;
-  c->before = c->backend->target();
+  c->before = c->backend->runtime->target();
   c->before_value = c->before->value ? c->before->value : schema->value;
   c->start = schema->value;
   memcpy(c->value, c->before_value, (size_t)schema->parameter_count * sizeof *c->value);
@@ -236,9 +236,9 @@ cuttResult cuttCalibrate(const cuttCalibration_t *calibration, cuttFormat_t form
     c->limit = c->ask.seconds > 0 ? c->ask.seconds : default_seconds;
     result = calibrate(c, format, &text);
     if (!result && needed) *needed = text.length + 1;
-    if (c->in) c->backend->scratch_release(c->in);
-    if (c->out) c->backend->scratch_release(c->out);
-    if (c->stream) c->backend->stream_release(c->stream);
+    if (c->in) c->backend->runtime->scratch_release(c->in);
+    if (c->out) c->backend->runtime->scratch_release(c->out);
+    if (c->stream) c->backend->runtime->stream_release(c->stream);
   }
   free(c->target);
   free(c->samples);

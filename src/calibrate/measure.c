@@ -73,7 +73,7 @@ typedef struct executions {
 static cuttResult run_executions(const void *what, cudaStream_t stream) {
   const executions *e = what;
   for (int i = 0; i < e->repeats; ++i) {
-    const cuttResult result = e->c->backend->execute(e->prepared, e->c->in, e->c->out, stream);
+    const cuttResult result = e->c->backend->methods->execute(e->prepared, e->c->in, e->c->out, stream);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -82,7 +82,7 @@ static cuttResult run_executions(const void *what, cudaStream_t stream) {
 /* Seconds of one execution, averaged over repeats. */
 static cuttResult run(const cutt_calibration *c, const contender *one, int repeats, double *seconds) {
   const executions what = {c, one->prepared, repeats};
-  const cuttResult result = c->backend->time(&(cutt_work){run_executions, &what}, c->stream, 1, seconds);
+  const cuttResult result = c->backend->runtime->time(&(cutt_work){run_executions, &what}, c->stream, 1, seconds);
   *seconds /= repeats;
   return result;
 }
@@ -95,7 +95,7 @@ static int repeats_for(double seconds) {
 static void drop(const cutt_calibration *c, field *f, int i) {
   cutt_log(CUTT_LOG_WARN, "calibrating: a candidate (%s) failed and is left out: %s",
            cutt_method_name[f->list[i].candidate.method], cuttLastError());
-  if (f->list[i].prepared) c->backend->release(f->list[i].prepared);
+  if (f->list[i].prepared) c->backend->methods->release(f->list[i].prepared);
   f->list[i] = f->list[--f->count];
 }
 
@@ -107,7 +107,7 @@ static void warm_up(cutt_calibration *c, const cutt_canonical *canonical, double
       f->count = i;
       return;
     }
-    if (c->backend->prepare(canonical, &one->candidate, &one->prepared)) {
+    if (c->backend->methods->prepare(c->target, canonical, &one->candidate, &one->prepared)) {
       one->prepared = NULL;
       drop(c, f, i);
     } else if (run(c, one, 1, &one->warm)) {
@@ -164,11 +164,12 @@ static void keep(cutt_calibration *c, const cutt_canonical *canonical, const fie
     cutt_sample *s = &c->samples[c->sample_count];
     if (!(one->fastest > 0)) continue; /* a clock that stood still */
     cutt_explanation explanation, before;
-    c->backend->explain(c->target, canonical, &one->candidate, &explanation);
-    c->backend->explain(c->before, canonical, &one->candidate, &before);
+    c->backend->methods->explain(c->target, canonical, &one->candidate, &explanation);
+    c->backend->methods->explain(c->before, canonical, &one->candidate, &before);
     if (explanation.price.count == 0 || before.price.count == 0) continue; /* one that a model knows nothing of */
-    const double paper =
-        c->backend->paper_seconds ? c->backend->paper_seconds(c->target, canonical, &one->candidate) : 0;
+    const double paper = c->backend->methods->paper_seconds
+                             ? c->backend->methods->paper_seconds(c->target, canonical, &one->candidate)
+                             : 0;
     *s = (cutt_sample){explanation.price, before.price, paper > 0 ? paper : -1, one->fastest};
     ++c->sample_count;
     ++trial->count;
@@ -180,13 +181,14 @@ static cuttResult measure(cutt_calibration *c, const cutt_canonical *canonical, 
                           listings *l, field *f) {
   const cutt_backend *backend = c->backend;
   const int threads = c->ask.threads;
-  l->now_count = backend->enumerate(c->target, CUTT_MODEL_IS_OWN, canonical, threads, l->now, CUTT_MAX_CANDIDATES);
+  l->now_count =
+      backend->methods->enumerate(c->target, CUTT_MODEL_IS_OWN, canonical, threads, l->now, CUTT_MAX_CANDIDATES);
   l->before_count =
-      backend->enumerate(c->before, CUTT_MODEL_IS_OWN, canonical, threads, l->before, CUTT_MAX_CANDIDATES);
+      backend->methods->enumerate(c->before, CUTT_MODEL_IS_OWN, canonical, threads, l->before, CUTT_MAX_CANDIDATES);
   l->paper_count = 0;
-  if (backend->paper_seconds) {
+  if (backend->methods->paper_seconds) {
     l->paper_count =
-        backend->enumerate(c->target, CUTT_MODEL_IS_PAPER, canonical, threads, l->paper, CUTT_MAX_CANDIDATES);
+        backend->methods->enumerate(c->target, CUTT_MODEL_IS_PAPER, canonical, threads, l->paper, CUTT_MAX_CANDIDATES);
   }
   choose_contenders(c, l, f);
 
@@ -204,7 +206,7 @@ static cuttResult measure(cutt_calibration *c, const cutt_canonical *canonical, 
   } else {
     result = CUTT_INTERNAL_ERROR; /* the caller of this words it */
   }
-  for (int i = 0; i < f->count; ++i) backend->release(f->list[i].prepared);
+  for (int i = 0; i < f->count; ++i) backend->methods->release(f->list[i].prepared);
   return result;
 }
 

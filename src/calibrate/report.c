@@ -86,7 +86,7 @@ static void report_json(const cutt_calibration *c, cutt_text *text) {
   const cutt_schema *schema = c->backend->schema;
   const int held = held_back(c);
   cutt_text_add(text, "{\"backend\":\"%s\",\"isa\":", c->backend->name);
-  cutt_text_add_json(text, c->backend->isa());
+  cutt_text_add_json(text, c->backend->runtime->isa());
   cutt_text_add(text, ",\"device\":");
   cutt_text_add_json(text, c->before->name);
   cutt_text_add(text, ",\"key\":");
@@ -189,7 +189,7 @@ static void text_quality(const cutt_calibration *c, cutt_text *text) {
 
 static void report_text(const cutt_calibration *c, cutt_text *text) {
   const int held = held_back(c);
-  cutt_text_add(text, "calibration of %s (%s, %s)\n", c->before->name, c->backend->name, c->backend->isa());
+  cutt_text_add(text, "calibration of %s (%s, %s)\n", c->before->name, c->backend->name, c->backend->runtime->isa());
   cutt_text_add(text, "  %d candidates of %d random problems, %d of them held back; seed %llu, %.1f s\n",
                 c->sample_count, c->trial_count, held, (unsigned long long)c->ask.seed, c->elapsed);
   text_facts(c, text);

@@ -294,7 +294,7 @@ static cuttResult time_once(const struct cuttContractionStruct *plan, const requ
   cutt_steps steps = {0, 0};
   cuttResult result = CUTT_SUCCESS;
   if (cutt_contraction_on_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
-    result = plan->backend->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
+    result = plan->backend->runtime->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
     if (!result) result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
   } else {
     const double start = cutt_clock();

@@ -38,7 +38,8 @@ static const double fetch_speed = 3.5;
 static int64_t device_fact(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
   for (int i = 0; i < schema->fact_count; ++i)
-    if (strcmp(schema->facts[i].name, name) == 0) return (int64_t)cutt_fact_value(&schema->facts[i], backend->target());
+    if (strcmp(schema->facts[i].name, name) == 0)
+      return (int64_t)cutt_fact_value(&schema->facts[i], backend->runtime->target());
   return 0;
 }
 

@@ -4,6 +4,4 @@
 
 #include "plan/backend.h"
 
-extern const cutt_backend cutt_cpu_backend;
-
 #endif

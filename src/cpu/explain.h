@@ -1,4 +1,4 @@
-/* See cutt_backend.explain. */
+/* See cutt_backend.methods->explain. */
 #ifndef CUTT_CPU_EXPLAIN_H
 #define CUTT_CPU_EXPLAIN_H
 

@@ -28,7 +28,7 @@ void cutt_describe_explain(const struct cuttPlanStruct *plan, const cutt_candida
     e->unit = "units";
     return;
   }
-  plan->backend->explain(plan->target, &plan->canonical, candidate, e);
+  plan->backend->methods->explain(plan->target, &plan->canonical, candidate, e);
 }
 
 int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanation *e, cutt_term list[CUTT_TERMS],

@@ -15,20 +15,20 @@ static void add_json_or_null(cutt_text *text, const char *string) {
 static void describe_json(const cutt_backend *backend, bool usable, const char *why, cutt_text *text) {
   cutt_text_add(text, "{\"name\":\"%s\",\"usable\":%s", backend->name, usable ? "true" : "false");
   cutt_text_add(text, usable ? ",\"isa\":" : ",\"why\":");
-  cutt_text_add_json(text, usable ? backend->isa() : why);
+  cutt_text_add_json(text, usable ? backend->runtime->isa() : why);
   if (usable) {
     cutt_text_add(text, ",\"device\":{");
-    backend->describe_device(CUTT_JSON, text);
-    const cutt_target *target = backend->target();
+    backend->runtime->describe_device(CUTT_JSON, text);
+    const cutt_target *target = backend->runtime->target();
     cutt_text_add(text, "},\"source\":");
     add_json_or_null(text, target->source);
     cutt_text_add(text, ",\"source_unused\":");
     add_json_or_null(text, target->unused);
   }
   cutt_text_add(text, ",\"described_devices\":[");
-  for (const char *at = backend->target_names; at && *at;) { /* a list for people: "k20x, k40" */
+  for (const char *at = backend->runtime->target_names; at && *at;) { /* a list for people: "k20x, k40" */
     const size_t length = strcspn(at, ",");
-    cutt_text_add(text, "%s\"%.*s\"", at == backend->target_names ? "" : ",", (int)length, at);
+    cutt_text_add(text, "%s\"%.*s\"", at == backend->runtime->target_names ? "" : ",", (int)length, at);
     at += length;
     at += strspn(at, ", ");
   }
@@ -40,9 +40,9 @@ static void describe_text(const cutt_backend *backend, bool usable, const char *
     cutt_text_add(text, "\n%s: not usable here: %s\n", backend->name, why);
     return;
   }
-  cutt_text_add(text, "\n%s: usable, %s\n", backend->name, backend->isa());
-  backend->describe_device(CUTT_TEXT, text);
-  const cutt_target *target = backend->target();
+  cutt_text_add(text, "\n%s: usable, %s\n", backend->name, backend->runtime->isa());
+  backend->runtime->describe_device(CUTT_TEXT, text);
+  const cutt_target *target = backend->runtime->target();
   const char *source = target->source;
   if (target->refused) {
     cutt_text_add(text, "  model            none, and no plans: %s\n", target->unused);
@@ -66,7 +66,7 @@ cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, s
                 version / 100 % 100, version % 100);
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
     const char *why = NULL;
-    const bool usable = (*b)->probe(&why);
+    const bool usable = (*b)->runtime->probe(&why);
     if (!why) why = "it does not say why";
     if (json && b != cutt_backends) cutt_text_add(&text, ",");
     (json ? describe_json : describe_text)(*b, usable, why, &text);
@@ -76,7 +76,7 @@ cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, s
   } else {
     cutt_text_add(&text, "\nplans can be described, wherever they are made, for: ");
     for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
-      if ((*b)->target_names) cutt_text_add(&text, "%s, ", (*b)->target_names);
+      if ((*b)->runtime->target_names) cutt_text_add(&text, "%s, ", (*b)->runtime->target_names);
     }
     cutt_text_add(&text, "and for device files\n");
   }

@@ -94,10 +94,11 @@ static void add_explanation(const struct cuttPlanStruct *plan, const cutt_candid
   cutt_describe_explain(plan, candidate, &e);
   const int count = cutt_describe_terms(plan, &e, terms, &own);
   add_named(text, "own_seconds", own);
-  if (plan->backend->paper_seconds) {
-    add_named(
-        text, "paper_seconds",
-        plan->canonical.volume == 0 ? 0 : plan->backend->paper_seconds(plan->target, &plan->canonical, candidate));
+  if (plan->backend->methods->paper_seconds) {
+    add_named(text, "paper_seconds",
+              plan->canonical.volume == 0
+                  ? 0
+                  : plan->backend->methods->paper_seconds(plan->target, &plan->canonical, candidate));
   }
   add_named(text, "copy_seconds", e.copy_seconds);
   add_named(text, "percent_of_copy", candidate->seconds > 0 ? 100 * e.copy_seconds / candidate->seconds : 0);
@@ -136,8 +137,8 @@ static void add_candidate(const struct cuttPlanStruct *plan, const cutt_candidat
                 candidate->split_m, candidate->split_k, candidate->threads);
   const char *between = "";
   for (int i = 0; i < CUTT_PARAMS; ++i) {
-    if (!plan->backend->param_name[i]) continue;
-    cutt_text_add(text, "%s\"%s\":%" PRId64, between, plan->backend->param_name[i], candidate->param[i]);
+    if (!plan->backend->methods->param_name[i]) continue;
+    cutt_text_add(text, "%s\"%s\":%" PRId64, between, plan->backend->methods->param_name[i], candidate->param[i]);
     between = ",";
   }
   cutt_text_add(text, "}");

@@ -130,8 +130,8 @@ static void add_modes(cutt_text *text, const int *order, int count, int64_t spli
 static void add_parameters(cutt_text *text, const cutt_backend *backend, const cutt_candidate *candidate) {
   const char *between = "";
   for (int i = 0; i < CUTT_PARAMS; ++i) {
-    if (!backend->param_name[i]) continue;
-    cutt_text_add(text, "%s%s=%" PRId64, between, backend->param_name[i], candidate->param[i]);
+    if (!backend->methods->param_name[i]) continue;
+    cutt_text_add(text, "%s%s=%" PRId64, between, backend->methods->param_name[i], candidate->param[i]);
     between = " ";
   }
 }

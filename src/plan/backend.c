@@ -18,10 +18,10 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
     if (id != CUTT_BACKEND_AUTO && (*b)->id != id) continue;
     if (name == NULL) name = (*b)->id_name;
-    if ((*b)->probe(&why)) {
+    if ((*b)->runtime->probe(&why)) {
       *backend = *b;
       for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
-        if (other != b && (*other)->notice && (*other)->notice()) {
+        if (other != b && (*other)->runtime->driver_loaded && (*other)->runtime->driver_loaded()) {
           atomic_store_explicit(&cutt_memory_elsewhere, true, memory_order_relaxed);
         }
       }
@@ -37,14 +37,14 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
 }
 
 cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name) {
-  if (!stream || backend->has_streams) return CUTT_SUCCESS;
+  if (!stream || backend->runtime->has_streams) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; it must be NULL on %s, which has no streams", name,
                     (void *)stream, backend->id_name);
 }
 
 cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name) {
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
-    if (*b == backend || !(*b)->owns || !(*b)->owns(memory)) continue;
+    if (*b == backend || !(*b)->runtime->is_device_pointer || !(*b)->runtime->is_device_pointer(memory)) continue;
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "%s is %p, which is memory of a device of %s; it must be memory that %s can reach", name, memory,
                       (*b)->id_name, backend->id_name);

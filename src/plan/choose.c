@@ -14,7 +14,7 @@
 
 int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max) {
   if (plan->canonical.volume == 0) return 0;
-  return plan->backend->enumerate(plan->target, plan->model, &plan->canonical, plan->threads, list, max);
+  return plan->backend->methods->enumerate(plan->target, plan->model, &plan->canonical, plan->threads, list, max);
 }
 
 enum { CONTENDERS = 12, ROUNDS = 24, LARGEST_REPEATS = 10000 };
@@ -44,9 +44,9 @@ typedef struct buffers {
 } buffers;
 
 static void close_buffers(const cutt_backend *backend, const buffers *b) {
-  if (b->own_in) backend->scratch_release(b->own_in);
-  if (b->own_out) backend->scratch_release(b->own_out);
-  if (b->own_stream) backend->stream_release(b->own_stream);
+  if (b->own_in) backend->runtime->scratch_release(b->own_in);
+  if (b->own_out) backend->runtime->scratch_release(b->own_out);
+  if (b->own_stream) backend->runtime->stream_release(b->own_stream);
 }
 
 static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonical *canonical, const buffers *b) {
@@ -58,9 +58,10 @@ static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonica
 }
 
 static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, int threads, buffers *b) {
-  cuttResult result = backend->scratch_create((size_t)(canonical->in_high - canonical->in_low), threads, &b->own_in);
+  cuttResult result =
+      backend->runtime->scratch_create((size_t)(canonical->in_high - canonical->in_low), threads, &b->own_in);
   if (result) return result;
-  result = backend->scratch_create((size_t)(canonical->out_high - canonical->out_low), threads, &b->own_out);
+  result = backend->runtime->scratch_create((size_t)(canonical->out_high - canonical->out_low), threads, &b->own_out);
   if (result) return result;
   b->in = (char *)b->own_in - canonical->in_low;
   b->out = (char *)b->own_out - canonical->out_low;
@@ -71,8 +72,8 @@ static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical
                                const cuttOptions_t *options, int threads, buffers *b) {
   *b = (buffers){options->measure_in, options->measure_out, options->measure_stream, NULL, NULL, NULL};
   cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, threads, b);
-  if (!result && !b->stream && backend->has_streams) {
-    result = backend->stream_create(&b->own_stream);
+  if (!result && !b->stream && backend->runtime->has_streams) {
+    result = backend->runtime->stream_create(&b->own_stream);
     b->stream = b->own_stream;
   }
   if (result) close_buffers(backend, b);
@@ -90,7 +91,7 @@ typedef struct executions {
 static cuttResult run_executions(const void *what, cudaStream_t stream) {
   const executions *e = what;
   for (int i = 0; i < e->repeats; ++i) {
-    const cuttResult result = e->backend->execute(e->prepared, e->b->in, e->b->out, stream);
+    const cuttResult result = e->backend->methods->execute(e->prepared, e->b->in, e->b->out, stream);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -99,7 +100,7 @@ static cuttResult run_executions(const void *what, cudaStream_t stream) {
 /* Seconds of one run, averaged over repeats. */
 static cuttResult run(const cutt_backend *backend, const contender *c, const buffers *b, int repeats, double *seconds) {
   const executions what = {backend, c->prepared, b, repeats};
-  const cuttResult result = backend->time(&(cutt_work){run_executions, &what}, b->stream, 1, seconds);
+  const cuttResult result = backend->runtime->time(&(cutt_work){run_executions, &what}, b->stream, 1, seconds);
   *seconds /= repeats;
   return result;
 }
@@ -112,13 +113,14 @@ static int repeats_of(const contender *c) {
 
 /* Prepares the contenders and runs each once. The first one runs whatever the limit; one that fails is left out, for
  * as long as there is another. Returns how many race; with 0, *result says why. */
-static int warm_up(const cutt_backend *backend, const cutt_canonical *canonical, const buffers *b, double deadline,
-                   contender *list, int count, cuttResult *result) {
+static int warm_up(const struct cuttPlanStruct *plan, const buffers *b, double deadline, contender *list, int count,
+                   cuttResult *result) {
+  const cutt_backend *backend = plan->backend;
   int racing = 0;
   for (int i = 0; i < count; ++i) {
     if (racing > 0 && cutt_clock() >= deadline) break;
     contender *c = &list[i];
-    cuttResult failed = backend->prepare(canonical, &c->candidate, &c->prepared);
+    cuttResult failed = backend->methods->prepare(plan->target, &plan->canonical, &c->candidate, &c->prepared);
     if (failed) {
       c->prepared = NULL;
     } else {
@@ -167,8 +169,10 @@ static void race(const cutt_backend *backend, const buffers *b, double deadline,
   }
 }
 
-static cuttResult measure(const cutt_backend *backend, const cutt_canonical *canonical, const cuttOptions_t *options,
-                          shortlist *s, int count, cutt_choice *choice) {
+static cuttResult measure(const struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s, int count,
+                          cutt_choice *choice) {
+  const cutt_backend *backend = plan->backend;
+  const cutt_canonical *canonical = &plan->canonical;
   buffers b;
   cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
   if (result) return result;
@@ -178,7 +182,7 @@ static cuttResult measure(const cutt_backend *backend, const cutt_canonical *can
   if (count > CONTENDERS) count = CONTENDERS;
   for (int i = 0; i < count; ++i) list[i] = (contender){s->list[i], NULL, -1, -1, false};
 
-  const int racing = warm_up(backend, canonical, &b, deadline, list, count, &result);
+  const int racing = warm_up(plan, &b, deadline, list, count, &result);
   if (racing > 0) race(backend, &b, deadline, list, count, racing);
 
   /* The fastest that was timed warm; when the limit left no time for that, the model's first that ran at all. */
@@ -200,7 +204,7 @@ static cuttResult measure(const cutt_backend *backend, const cutt_canonical *can
     result = cutt_error(CUTT_INTERNAL_ERROR, "no candidate could be measured");
   }
   for (int i = 0; i < count; ++i) {
-    if (list[i].prepared) backend->release(list[i].prepared);
+    if (list[i].prepared) backend->methods->release(list[i].prepared);
   }
   close_buffers(backend, &b);
   return result;
@@ -208,13 +212,14 @@ static cuttResult measure(const cutt_backend *backend, const cutt_canonical *can
 
 /* Takes the choice from wisdom, if it has one that the backend accepts. list: the candidates of the model, which know
  * what the model thinks of it. */
-static bool recall(const cutt_backend *backend, const cutt_canonical *canonical, cuttWisdom_t wisdom, int threads,
-                   const shortlist *s, int count, cutt_choice *choice) {
+static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int threads, const shortlist *s, int count,
+                   cutt_choice *choice) {
+  const cutt_methods *methods = plan->backend->methods;
   cutt_candidate candidate;
   double seconds = 0;
   if (!cutt_wisdom_find(wisdom, s->key, &candidate, &seconds)) return false;
   const char *why = "it uses more threads than were asked for";
-  if (candidate.threads > threads || !backend->accept(canonical, &candidate, &why)) {
+  if (candidate.threads > threads || !methods->accept(plan->target, &plan->canonical, &candidate, &why)) {
     cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that is not taken: %s",
              why ? why : "no reason given");
     return false;
@@ -223,7 +228,7 @@ static bool recall(const cutt_backend *backend, const cutt_canonical *canonical,
     if (cutt_candidate_equal(&s->list[i], &candidate)) candidate.seconds = s->list[i].seconds;
   }
   *choice = (cutt_choice){candidate, NULL, CUTT_BY_WISDOM, seconds};
-  if (backend->prepare(canonical, &candidate, &choice->prepared)) {
+  if (methods->prepare(plan->target, &plan->canonical, &candidate, &choice->prepared)) {
     cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that could not be prepared: %s", cuttLastError());
     return false;
   }
@@ -232,8 +237,9 @@ static bool recall(const cutt_backend *backend, const cutt_canonical *canonical,
 }
 
 static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice) {
-  return plan->elsewhere ? CUTT_SUCCESS
-                         : plan->backend->prepare(&plan->canonical, &choice->candidate, &choice->prepared);
+  return plan->elsewhere
+             ? CUTT_SUCCESS
+             : plan->backend->methods->prepare(plan->target, &plan->canonical, &choice->candidate, &choice->prepared);
 }
 
 static cuttResult no_candidate(const struct cuttPlanStruct *plan) {
@@ -269,11 +275,11 @@ static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t 
       if (s->list[i].threads > threads) threads = s->list[i].threads;
     }
     cutt_wisdom_key(backend, canonical, threads, s->key);
-    if (recall(backend, canonical, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
+    if (recall(plan, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
   }
 
   if (options->choice == CUTT_MEASURE) {
-    const cuttResult result = measure(backend, canonical, options, s, count, choice);
+    const cuttResult result = measure(plan, options, s, count, choice);
     if (result || !options->wisdom) return result;
     /* A plan that is good is not given up because it could not be remembered. */
     if (cutt_wisdom_add(options->wisdom, s->key, &choice->candidate, choice->measured_seconds)) {

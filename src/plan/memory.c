@@ -16,7 +16,7 @@ cuttResult cuttMemoryAllocate(cuttBackend_t backend, size_t bytes, void **memory
   *memory = NULL;
   const cutt_backend *b = NULL;
   const cuttResult result = select(backend, &b);
-  return result ? result : b->memory_allocate(bytes, memory);
+  return result ? result : b->runtime->memory_allocate(bytes, memory);
 }
 
 cuttResult cuttMemoryFree(cuttBackend_t backend, void *memory) {
@@ -24,7 +24,7 @@ cuttResult cuttMemoryFree(cuttBackend_t backend, void *memory) {
   cuttResult result = select(backend, &b);
   if (result || !memory) return result;
   result = cutt_memory_check(b, memory, "memory");
-  return result ? result : b->memory_free(memory);
+  return result ? result : b->runtime->memory_free(memory);
 }
 
 static cuttResult check_copy(const cutt_backend *backend, const void *to, const void *from, size_t bytes) {
@@ -41,7 +41,7 @@ cuttResult cuttMemoryCopy(cuttBackend_t backend, void *to, const void *from, siz
   cuttResult result = select(backend, &b);
   if (result || bytes == 0) return result;
   result = check_copy(b, to, from, bytes);
-  return result ? result : b->memory_copy(to, from, bytes);
+  return result ? result : b->runtime->memory_copy(to, from, bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- time */
@@ -57,8 +57,8 @@ static cuttResult check_timing(int count, const double *seconds) {
 /* One run that is not counted, with its end waited for, so that nothing of it is in the first that is. */
 static cuttResult warm_up_and_time(const cutt_backend *backend, const cutt_work *work, cudaStream_t stream, int count,
                                    double *seconds) {
-  const cuttResult result = backend->time(work, stream, 1, seconds);
-  return result ? result : backend->time(work, stream, count, seconds);
+  const cuttResult result = backend->runtime->time(work, stream, 1, seconds);
+  return result ? result : backend->runtime->time(work, stream, count, seconds);
 }
 
 typedef struct execution {
@@ -91,7 +91,7 @@ typedef struct copying {
 
 static cuttResult run_copy(const void *what, cudaStream_t stream) {
   const copying *c = what;
-  return c->backend->copy(c->to, c->from, c->bytes, stream);
+  return c->backend->runtime->copy(c->to, c->from, c->bytes, stream);
 }
 
 cuttResult cuttCopyTime(cuttBackend_t backend, void *to, const void *from, size_t bytes, cudaStream_t stream, int count,

@@ -154,13 +154,13 @@ static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *
   } else {
     cuttResult result = cutt_backend_select(options->backend, "options->backend", &plan->backend);
     if (result) return result;
-    plan->target = plan->backend->target();
-    plan->isa = plan->backend->isa();
+    plan->target = plan->backend->runtime->target();
+    plan->isa = plan->backend->runtime->isa();
     result = cutt_device_file_check(plan->target);
     if (result) return result;
   }
   plan->model = options->model == CUTT_MODEL_PAPER ? CUTT_MODEL_IS_PAPER : CUTT_MODEL_IS_OWN;
-  if (plan->model == CUTT_MODEL_IS_OWN || plan->backend->paper_seconds) return CUTT_SUCCESS;
+  if (plan->model == CUTT_MODEL_IS_OWN || plan->backend->methods->paper_seconds) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER,
                     "options->model is CUTT_MODEL_PAPER, which is a model of GPUs; it must be CUTT_MODEL on %s",
                     plan->backend->id_name);
@@ -211,7 +211,7 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   if (plan->elsewhere) return cutt_plan_check_here(plan);
-  if (stream && !plan->backend->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
+  if (stream && !plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
   cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
   if (result) return result;
@@ -220,14 +220,14 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   result = cutt_memory_check(plan->backend, out, "out");
   if (result) return result;
   if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
-  return plan->backend->execute(plan->choice.prepared, in, out, stream);
+  return plan->backend->methods->execute(plan->choice.prepared, in, out, stream);
 }
 
 cuttResult cuttPlanDestroy(cuttPlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   *(volatile uint64_t *)&plan->magic = dead; /* volatile: a plain store before free would be optimised away */
-  if (plan->choice.prepared) plan->backend->release(plan->choice.prepared);
+  if (plan->choice.prepared) plan->backend->methods->release(plan->choice.prepared);
   free(plan->own_target);
   free(plan);
   return CUTT_SUCCESS;

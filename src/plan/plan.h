@@ -84,7 +84,4 @@ cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options
 /* The plan's candidates, as when it was made. Returns how many. */
 int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max);
 
-/* The same but for predicted seconds? */
-bool cutt_candidate_equal(const cutt_candidate *a, const cutt_candidate *b);
-
 #endif

@@ -517,11 +517,11 @@ cuttResult cutt_target_described(const char *device, cuttBackend_t id, const cut
   }
   if (strpbrk(device, "/.")) return read_described(device, id, backend, target, own);
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
-    if (!(*b)->target_named || (id != CUTT_BACKEND_AUTO && (*b)->id != id)) continue;
-    *target = (*b)->target_named(device);
+    if (!(*b)->runtime->target_named || (id != CUTT_BACKEND_AUTO && (*b)->id != id)) continue;
+    *target = (*b)->runtime->target_named(device);
     *backend = *b;
     if (*target) return CUTT_SUCCESS;
-    if ((*b)->target_names) cutt_text_add(&list, "%s%s", list.length ? ", " : "", (*b)->target_names);
+    if ((*b)->runtime->target_names) cutt_text_add(&list, "%s%s", list.length ? ", " : "", (*b)->runtime->target_names);
   }
   if (!list.length) {
     return cutt_error(

@@ -7,7 +7,7 @@
 enum { CUTT_DEVICE_KEY_BYTES = 128, CUTT_PATH_BYTES = 4096 };
 
 /* Reads a file. *target is one block of memory for free(), which has a copy of the path (source) and of the values. key,
- * of CUTT_DEVICE_KEY_BYTES, receives the device's (backend->device_key). Errors: CUTT_INVALID_PARAMETER, which names the
+ * of CUTT_DEVICE_KEY_BYTES, receives the device's (backend->runtime->device_key). Errors: CUTT_INVALID_PARAMETER, which names the
  * path, the line and what is wrong with it; CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key);
 

@@ -68,7 +68,7 @@ uint64_t cutt_wisdom_hash(const char *bytes, size_t count) {
 
 void cutt_wisdom_device(const cutt_backend *backend, char *buffer) {
   char device[CUTT_WISDOM_DEVICE_BYTES] = "";
-  backend->device_key(device, sizeof device);
+  backend->runtime->device_key(device, sizeof device);
   device[sizeof device - 1] = 0;
   cutt_text text = cutt_text_start(buffer, CUTT_WISDOM_DEVICE_BYTES);
   cutt_text_add(&text, "%s/%s", backend->name, device);

@@ -259,7 +259,7 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
   r->path = path;
   for (const cutt_backend *const *b = cutt_backends; *b && r->devices < DEVICES; ++b) {
     const char *why = NULL;
-    if ((*b)->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
+    if ((*b)->runtime->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
   }
   result = cutt_file_read("path", path, take_bytes, r);
   if (!result) result = r->result;

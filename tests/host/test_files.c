@@ -120,7 +120,7 @@ static const cutt_backend *cpu(void) {
 }
 
 static cuttResult save_device(const char *path) {
-  return cutt_device_file_write(path, cpu()->schema, "some-device", cpu()->target(), NULL);
+  return cutt_device_file_write(path, cpu()->schema, "some-device", cpu()->runtime->target(), NULL);
 }
 
 static cuttResult read_device(const char *path) {

@@ -73,8 +73,9 @@ static double paper_seconds(const cutt_target *target, const cutt_canonical *can
   return cutt_gpu_paper_seconds((const cutt_device *)target, canonical, &tile, candidate);
 }
 
-static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
-  return cutt_gpu_accept(&current_gpu()->facts, canonical, candidate, why);
+static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                   const char **why) {
+  return cutt_gpu_accept((const cutt_device *)target, canonical, candidate, why);
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */
@@ -145,30 +146,18 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   }
 }
 
-const cutt_backend cutt_cuda_backend = {
-    .name = "cuda",
-    .id = CUTT_BACKEND_CUDA,
-    .id_name = "CUTT_BACKEND_CUDA",
+static const cutt_runtime runtime = {
     .has_streams = true,
-    .param_name = cutt_gpu_param_name,
     .probe = probe,
     .isa = isa,
     .device_key = device_key,
     .describe_device = describe_device,
-    .schema = &cutt_cuda_schema,
     .target = target,
     .target_named = target_named,
     .target_names = CUTT_KNOWN_DEVICE_KEYS,
     .measure_target = cutt_cuda_measure_target,
-    .paper_seconds = paper_seconds,
-    .enumerate = enumerate,
-    .explain = cutt_cuda_explain,
-    .accept = accept,
-    .prepare = cutt_cuda_prepare,
-    .execute = cutt_cuda_execute,
-    .release = cutt_cuda_release,
-    .owns = cutt_cuda_owns,
-    .notice = cutt_cuda_notice,
+    .is_device_pointer = cutt_cuda_owns,
+    .driver_loaded = cutt_cuda_notice,
     .memory_allocate = cutt_cuda_memory_allocate,
     .memory_free = cutt_cuda_memory_free,
     .memory_copy = cutt_cuda_memory_copy,
@@ -179,3 +168,21 @@ const cutt_backend cutt_cuda_backend = {
     .stream_create = cutt_cuda_stream_create,
     .stream_release = cutt_cuda_stream_release,
 };
+
+static const cutt_methods methods = {
+    .param_name = cutt_gpu_param_name,
+    .paper_seconds = paper_seconds,
+    .enumerate = enumerate,
+    .explain = cutt_cuda_explain,
+    .accept = accept,
+    .prepare = cutt_cuda_prepare,
+    .execute = cutt_cuda_execute,
+    .release = cutt_cuda_release,
+};
+
+const cutt_backend cutt_cuda_backend = {.name = "cuda",
+                                        .id = CUTT_BACKEND_CUDA,
+                                        .id_name = "CUTT_BACKEND_CUDA",
+                                        .schema = &cutt_cuda_schema,
+                                        .runtime = &runtime,
+                                        .methods = &methods};

@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "runtime/cuda/pointer.h"
 
-cuttResult cutt_cuda_prepare(const cutt_canonical *canonical, const cutt_candidate *candidate, void **prepared) {
+cuttResult cutt_cuda_prepare(const cutt_target *target, const cutt_canonical *canonical,
+                             const cutt_candidate *candidate, void **prepared) {
+  (void)target; /* that of the context which is entered */
   *prepared = NULL;
   cutt_cuda_scope scope;
   cuttResult result = cutt_cuda_enter(&scope);

@@ -15,7 +15,8 @@ typedef struct cutt_gpu_plan {
 } cutt_gpu_plan;
 
 /* The backend's entries of these names. */
-cuttResult cutt_cuda_prepare(const cutt_canonical *canonical, const cutt_candidate *candidate, void **prepared);
+cuttResult cutt_cuda_prepare(const cutt_target *target, const cutt_canonical *canonical,
+                             const cutt_candidate *candidate, void **prepared);
 cuttResult cutt_cuda_execute(const void *prepared, const void *in, void *out, cudaStream_t stream);
 void cutt_cuda_release(void *prepared);
 

@@ -13,7 +13,7 @@ void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size);
 /* Fills in what a driver does not tell of a device: from what is known of its kind, or from a calibration. */
 void cutt_cuda_device_complete(cutt_device *device);
 
-/* See cutt_backend.measure_target and .explain. */
+/* See cutt_backend.runtime->measure_target and .explain. */
 cuttResult cutt_cuda_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
                                     void *data);
 void cutt_cuda_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
