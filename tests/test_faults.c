@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/backend.h"
 #include "cpu/cpu.h"
 #include "cutt_contract.h"
+#include "plan/backend.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -294,8 +294,9 @@ typedef struct one_candidate {
 static cuttResult prepare_and_release(void *context) {
   one_candidate *c = context;
   void *prepared = NULL;
-  const cuttResult result = cutt_cpu_backend.prepare(&c->canonical, &c->candidate, &prepared);
-  if (!result) cutt_cpu_backend.release(prepared);
+  const cuttResult result =
+      cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &c->canonical, &c->candidate, &prepared);
+  if (!result) cutt_cpu_backend.methods->release(prepared);
   return result;
 }
 
@@ -307,8 +308,8 @@ static void every_candidate(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     const cuttProblem_t view = test_problem_view(&c.p);
     assert_success(cutt_canonicalize(&view, &one.canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &one.canonical,
-                                                 c.options.threads, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN,
+                                                          &one.canonical, c.options.threads, list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       one.candidate = list[n];
       for (long refuse = 1;; refuse++) { /* a candidate may need no memory at all, so refuse_each would complain */
@@ -566,18 +567,19 @@ static void candidate_executions_allocate_nothing(void **unused) {
     cutt_canonical canonical;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     assert_success(cutt_canonicalize(&view, &canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
-                                                 list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN,
+                                                          &canonical, p.threads, list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       void *prepared;
-      assert_success(cutt_cpu_backend.prepare(&canonical, &list[n], &prepared));
+      assert_success(
+          cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &canonical, &list[n], &prepared));
       watch(0, 0);
-      const cuttResult result = cutt_cpu_backend.execute(prepared, in, out, NULL);
+      const cuttResult result = cutt_cpu_backend.methods->execute(prepared, in, out, NULL);
       unwatch();
       assert_success(result);
       assert_int_equal(heap.count, 0);
       assert_int_equal(heap.locks, 0);
-      cutt_cpu_backend.release(prepared);
+      cutt_cpu_backend.methods->release(prepared);
     }
     free(in);
     free(out);
@@ -595,8 +597,8 @@ static void enumeration_allocates_nothing(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     assert_success(cutt_canonicalize(&view, &canonical));
     watch(0, 0);
-    cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads, list,
-                               CUTT_MAX_CANDIDATES);
+    cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
+                                        list, CUTT_MAX_CANDIDATES);
     unwatch();
     assert_int_equal(heap.count, 0);
   }

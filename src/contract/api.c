@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/context.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
 
@@ -293,7 +293,7 @@ static cuttResult time_once(const struct cuttContractionStruct *plan, const requ
   cutt_steps steps = {0, 0};
   cuttResult result = CUTT_SUCCESS;
   if (cutt_contraction_on_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
-    result = plan->backend->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
+    result = plan->backend->runtime->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
     if (!result) result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
   } else {
     const double start = cutt_clock();

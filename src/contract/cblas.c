@@ -27,10 +27,11 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/types.h"
 #include "contract/cblas.h"
 #include "contract/library.h"
-#include "core/error.h"
-#include "core/types.h"
+#include "contract/pieces.h"
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, CONJUGATE_TRANSPOSE = 113 };
 

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "contract/cblas.h"
-#include "core/error.h"
-#include "core/private.h"
-#include "core/types.h"
+#include "base/error.h"
+#include "plan/lent.h"
+#include "base/types.h"
 
 enum { A, B, C, OPERANDS };
 enum { PAGE = 4096 /* or more: no page ends elsewhere */ };

@@ -3,7 +3,7 @@
 #define CUTT_CONTRACT_CONTEXT_H
 
 #include "contract/plan.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* On a GPU the calling thread's context is entered, which must be the plan's; on the CPU nothing is done. After success leave
  * must follow. Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */

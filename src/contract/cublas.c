@@ -11,7 +11,7 @@
  * event says when they are done, and the next stream waits for it. Captures have handles of their own, without that: work
  * that is captured has workspace of its graph's, and a capture may not wait for what is outside of it. A handle of a
  * context that has been destroyed stays in the list and is not used again (as far as the driver numbers its contexts, see
- * cuda/state.c).
+ * runtime/cuda/state.c).
  *
  * Process-wide state: the libraries, and their idle handles under a mutex. */
 #include <dlfcn.h>
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/library.h"
 #include "contract/pieces.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 typedef int cublas_status; /* 0: success */
 typedef struct cublasContext *cublas_handle;

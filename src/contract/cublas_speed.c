@@ -5,9 +5,9 @@
  * products reach. Nothing is run for it: a plan must not wait for a GPU that is at work. */
 #include <pthread.h>
 
+#include "base/error.h"
 #include "contract/provider.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* Multiply-adds of an SM in a clock. */
 static const struct rate {

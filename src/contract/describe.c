@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};

@@ -1,9 +1,9 @@
 /* The libraries that multiply matrices on this machine, as text for a person and as JSON for a program. */
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/provider.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* Flops per second in both types; 0: not measured. */
 typedef struct speed {

@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/pieces.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 typedef struct execution {
   const struct cuttContractionStruct *plan;

@@ -6,9 +6,9 @@
  * product of this one, so a result is unpacked after that. */
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* Of each turn, in use only with two streams; and of a step that is timed. */
 enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };

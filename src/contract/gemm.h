@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "core/text.h"
+#include "base/text.h"
 #include "cutt_contract.h"
 
 typedef enum cutt_op { CUTT_OP_N, CUTT_OP_T, CUTT_OP_C } cutt_op;

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "core/types.h"
+#include "base/types.h"
 
 enum { PIECE = 1 << 30 };
 

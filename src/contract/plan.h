@@ -3,7 +3,7 @@
 #define CUTT_CONTRACT_PLAN_H
 
 #include "contract/cost.h"
-#include "core/backend.h"
+#include "plan/backend.h"
 
 enum { CUTT_MOST_KINDS = 1 << CUTT_MOST_RAGGED, CUTT_SCALAR_BYTES = 16 };
 

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/choose.h"
 #include "contract/pieces.h"
 #include "contract/plan.h"
-#include "core/error.h"
 
 /* ---------------------------------------------------------------------------------------------------- cuts and workspace */
 

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/private.h"
-#include "core/types.h"
+#include "base/error.h"
+#include "base/types.h"
+#include "plan/lent.h"
 
 #ifndef CUTT_CBLAS_FOUND
 #define CUTT_CBLAS_FOUND "" /* by CMake */

@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/choose.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* On the CPU the fit's: a call of a BLAS, how a product slows down where extents are small, vectors, short runs of operands;
  * then a plan's execution, and copies within a core's own cache. On a GPU: what a launch takes, and the extents of tiles. */
@@ -38,7 +38,8 @@ static const double fetch_speed = 3.5;
 static int64_t device_fact(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
   for (int i = 0; i < schema->fact_count; ++i)
-    if (strcmp(schema->facts[i].name, name) == 0) return (int64_t)cutt_fact_value(&schema->facts[i], backend->target());
+    if (strcmp(schema->facts[i].name, name) == 0)
+      return (int64_t)cutt_fact_value(&schema->facts[i], backend->runtime->target());
   return 0;
 }
 

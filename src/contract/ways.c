@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 const cutt_role cutt_tensor_roles[CUTT_TENSORS][2] = {
     {CUTT_ROLE_M, CUTT_ROLE_K}, {CUTT_ROLE_K, CUTT_ROLE_N}, {CUTT_ROLE_M, CUTT_ROLE_N}};

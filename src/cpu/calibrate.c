@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/plan.h"
+#include "base/error.h"
 #include "cpu/machine.h"
-#include "cpu/memory.h"
+#include "plan/plan.h"
+#include "runtime/host/memory.h"
 
 enum { MIB = 1024 * 1024, LARGE = 64 * MIB, LEAST_RUNS = 3 };
 static const double sample_seconds = 100e-6, most_seconds = 1.0;

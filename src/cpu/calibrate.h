@@ -2,9 +2,9 @@
 #ifndef CUTT_CPU_CALIBRATE_H
 #define CUTT_CPU_CALIBRATE_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 
-/* See cutt_backend.measure_target and .training_sizes. */
+/* See cutt_backend.runtime->measure_target and .training_sizes. */
 cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
                                    void *data);
 int cutt_cpu_training_sizes(const cutt_target *target, int64_t *list, int max);

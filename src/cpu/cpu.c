@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cpu/calibrate.h"
 #include "cpu/enumerate.h"
 #include "cpu/explain.h"
 #include "cpu/isa.h"
 #include "cpu/machine.h"
-#include "cpu/memory.h"
 #include "cpu/prepared.h"
+#include "runtime/host/memory.h"
 #include "runtime/host/team.h"
 
 static bool probe(const char **why) {
@@ -65,7 +65,9 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   if (format == CUTT_JSON) cutt_text_add(text, "]");
 }
 
-static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
+static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                   const char **why) {
+  (void)target;
   cutt_cpu_tile tile;
   if (!cutt_cpu_tile_derive(canonical, candidate, &tile, why)) return false;
   if (candidate->threads < 1 || candidate->threads > CUTT_MAX_THREADS) {
@@ -87,26 +89,14 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
 
 static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
 
-const cutt_backend cutt_cpu_backend = {
-    .name = "cpu",
-    .id = CUTT_BACKEND_CPU,
-    .id_name = "CUTT_BACKEND_CPU",
+static const cutt_runtime runtime = {
     .has_streams = false,
-    .param_name = param_name,
     .probe = probe,
     .isa = isa,
     .device_key = cutt_cpu_machine_key,
     .describe_device = describe_device,
-    .schema = &cutt_cpu_schema,
     .target = target,
     .measure_target = cutt_cpu_measure_target,
-    .training_sizes = cutt_cpu_training_sizes,
-    .enumerate = cutt_cpu_enumerate,
-    .explain = cutt_cpu_explain,
-    .accept = accept,
-    .prepare = cutt_cpu_prepare,
-    .execute = cutt_cpu_execute,
-    .release = cutt_cpu_release,
     .memory_allocate = cutt_cpu_memory_allocate,
     .memory_free = cutt_cpu_memory_free,
     .memory_copy = cutt_cpu_memory_copy,
@@ -115,3 +105,21 @@ const cutt_backend cutt_cpu_backend = {
     .scratch_create = cutt_cpu_scratch_create,
     .scratch_release = cutt_cpu_scratch_release,
 };
+
+static const cutt_methods methods = {
+    .param_name = param_name,
+    .calibration_sizes = cutt_cpu_training_sizes,
+    .enumerate = cutt_cpu_enumerate,
+    .explain = cutt_cpu_explain,
+    .accept = accept,
+    .prepare = cutt_cpu_prepare,
+    .execute = cutt_cpu_execute,
+    .release = cutt_cpu_release,
+};
+
+const cutt_backend cutt_cpu_backend = {.name = "cpu",
+                                       .id = CUTT_BACKEND_CPU,
+                                       .id_name = "CUTT_BACKEND_CPU",
+                                       .schema = &cutt_cpu_schema,
+                                       .runtime = &runtime,
+                                       .methods = &methods};

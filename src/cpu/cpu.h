@@ -2,8 +2,6 @@
 #ifndef CUTT_CPU_CPU_H
 #define CUTT_CPU_CPU_H
 
-#include "core/backend.h"
-
-extern const cutt_backend cutt_cpu_backend;
+#include "plan/backend.h"
 
 #endif

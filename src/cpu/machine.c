@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/device_file.h"
-#include "core/file.h"
+#include "base/file.h"
 #include "cpu/cost.h"
 #include "cpu/isa.h"
+#include "store/device_file.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
 

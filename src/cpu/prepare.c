@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cpu/isa.h"
 #include "cpu/windows.h"
 #include "runtime/host/scratch.h"
@@ -270,7 +270,9 @@ static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candida
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *c, const cutt_candidate *candidate,
+                            void **prepared) {
+  (void)target;
   /* Made here, so that executions find it. */
   if (!cutt_scratch_reserve(1))
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for executions", CUTT_SCRATCH_BYTES);

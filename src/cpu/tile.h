@@ -18,7 +18,7 @@
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 
 typedef enum cutt_cpu_kernel {
   CUTT_CPU_COPY,

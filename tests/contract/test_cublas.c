@@ -9,10 +9,10 @@
 
 #include "contract/fake_cublas.h"
 #include "contract/provider.h"
-#include "core/private.h"
 #include "cuda/fixture.h"
 #include "host/child.h"
 #include "host/stack.h"
+#include "plan/lent.h"
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;

@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/device_file.h"
 #include "cpu/machine.h"
 #include "host/child.h"
 #include "host/stack.h"
+#include "store/device_file.h"
 #include "support/check.h"
 
 enum { MOST = 16 * 1024, LARGE = 1024 * 1024, CALLS = 64, TEXT_BYTES = 1 << 18 };

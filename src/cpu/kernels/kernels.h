@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/canonical.h"
+#include "model/canonical.h"
 
 enum {
   CUTT_CPU_LINE = 64,  /* bytes of a cache line, and of the longest vector */

@@ -1,0 +1,188 @@
+/* The CUDA backend's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, enumerate.c,
+ * cost.c, tile.c and launch.c plan, execute.c runs kernels/, which embed.c carries, pointer.c looks at pointers, and
+ * memory.c has memory and the clock. */
+#include "runtime/cuda/cuda.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "gpu/paper.h"
+#include "runtime/cuda/embed.h"
+#include "runtime/cuda/execute.h"
+#include "runtime/cuda/memory.h"
+#include "runtime/cuda/pointer.h"
+#include "runtime/cuda/state.h"
+#include "runtime/cuda/target.h"
+
+/* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
+ * the kernels tells. */
+static bool loads(const char **why) {
+  cutt_cuda_scope scope;
+  const cutt_cuda_state *state = NULL;
+  cuttResult result = cutt_cuda_enter(&scope);
+  if (!result) {
+    result = cutt_cuda_state_get(&scope, &state);
+    cutt_cuda_leave(&scope);
+  }
+  if (result) *why = cuttLastError();
+  return !result;
+}
+
+static bool probe(const char **why) {
+  *why = cutt_cuda_kernels.none;
+  if (cutt_cuda_forbidden(why) || *why) return false;
+  const cutt_cu *cu = cutt_cuda_driver(why);
+  if (!cu) return false;
+  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(cu);
+  *why = !gpu ? cuttLastError() : gpu->usable ? NULL : gpu->why;
+  return !*why && (cu->version / 1000 >= cutt_cuda_kernels.toolkit / 1000 || loads(why));
+}
+
+/* After probe, which all of the following come after, there is a GPU. Should the driver fail in between, what it has said
+ * of the first one does. */
+static const cutt_cuda_gpu *current_gpu(void) {
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(cu);
+  int count = 0;
+  return gpu ? gpu : cutt_cuda_gpus(cu, &count);
+}
+
+static const char *isa(void) { return current_gpu()->isa; }
+
+static void device_key(char *buffer, size_t size) { cutt_cuda_device_key(&current_gpu()->facts, buffer, size); }
+
+static const cutt_target *target(void) { return &current_gpu()->facts.base; }
+
+static const cutt_target *target_named(const char *name) {
+  const cutt_device *device = cutt_device_find(name);
+  return device ? &device->base : NULL;
+}
+
+static int enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
+                     cutt_candidate *list, int max) {
+  (void)threads; /* of the processor */
+  return cutt_gpu_enumerate((const cutt_device *)target, model, canonical, list, max);
+}
+
+static double paper_seconds(const cutt_target *target, const cutt_canonical *canonical,
+                            const cutt_candidate *candidate) {
+  cutt_gpu_tile tile;
+  const char *why;
+  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return 0;
+  return cutt_gpu_paper_seconds((const cutt_device *)target, canonical, &tile, candidate);
+}
+
+static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                   const char **why) {
+  return cutt_gpu_accept((const cutt_device *)target, canonical, candidate, why);
+}
+
+/* ------------------------------------------------------------------------------------------------------ description */
+
+static void describe_json(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int count, const cutt_cuda_gpu *used,
+                          cutt_text *text) {
+  const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
+  cutt_text_add(text, "\"name\": ");
+  cutt_text_add_json(text, used->facts.base.name);
+  cutt_text_add(text, ", \"driver\": \"%d.%d\", \"toolkit\": \"%d.%d\", \"kernels\": [", cu->version / 1000,
+                cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
+  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
+  if (kernels->ptx) cutt_text_add(text, ", \"compute_%d\"", kernels->ptx);
+  cutt_text_add(text, "], \"devices\": [");
+  for (int i = 0; i < count; i++) {
+    const cutt_device *facts = &gpus[i].facts;
+    cutt_text_add(text, "%s{\"device\": %d, \"name\": ", i == 0 ? "" : ", ", i);
+    cutt_text_add_json(text, facts->base.name);
+    cutt_text_add(text, ", \"compute_capability\": \"%d.%d\", \"multiprocessors\": %d, \"clock_hz\": %.0f",
+                  facts->major, facts->minor, facts->sms, facts->clock_hz);
+    cutt_text_add(text, ", \"memory_bytes\": %lld, \"memory_bytes_per_second\": %.0f, \"l2_bytes\": %lld",
+                  (long long)facts->memory_bytes, facts->memory_bandwidth, (long long)facts->l2_bytes);
+    cutt_text_add(text, ", \"shared_bytes\": %d, \"shared_bytes_of_a_block\": %d, \"usable\": %s, \"used\": %s",
+                  facts->sm_shared, facts->block_shared, gpus[i].usable ? "true" : "false",
+                  &gpus[i] == used ? "true" : "false");
+    if (!gpus[i].usable) {
+      cutt_text_add(text, ", \"why\": ");
+      cutt_text_add_json(text, gpus[i].why);
+    }
+    cutt_text_add(text, "}");
+  }
+  cutt_text_add(text, "]");
+}
+
+static void describe_text(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int count, const cutt_cuda_gpu *used,
+                          cutt_text *text) {
+  const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
+  cutt_text_add(text, "  driver           for CUDA %d.%d\n  kernels          made by CUDA %d.%d for",
+                cu->version / 1000, cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
+  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s sm_%d", i == 0 ? "" : ",", kernels->arch[i]);
+  if (kernels->ptx) cutt_text_add(text, ", and PTX of compute_%d", kernels->ptx);
+  cutt_text_add(text, "\n");
+  for (int i = 0; i < count; i++) {
+    const cutt_device *facts = &gpus[i].facts;
+    cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, facts->base.name, facts->major,
+                  facts->minor,
+                  !gpus[i].usable    ? ": not usable: "
+                  : &gpus[i] == used ? ", in use"
+                                     : "",
+                  gpus[i].usable ? "" : gpus[i].why);
+    cutt_text_add(text, "    multiprocessors  %d at %.0f MHz, shared memory %d KiB each, %d KiB for a block\n",
+                  facts->sms, facts->clock_hz * 1e-6, facts->sm_shared / 1024, facts->block_shared / 1024);
+    cutt_text_add(text, "    memory           %lld MiB at %.0f GB/s, L2 %lld KiB\n",
+                  (long long)(facts->memory_bytes >> 20), facts->memory_bandwidth * 1e-9,
+                  (long long)(facts->l2_bytes >> 10));
+  }
+}
+
+static void describe_device(cuttFormat_t format, cutt_text *text) {
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  int count = 0;
+  const cutt_cuda_gpu *gpus = cutt_cuda_gpus(cu, &count), *used = current_gpu();
+  if (format == CUTT_JSON) {
+    describe_json(cu, gpus, count, used, text);
+  } else {
+    describe_text(cu, gpus, count, used, text);
+  }
+}
+
+static const cutt_runtime runtime = {
+    .has_streams = true,
+    .probe = probe,
+    .isa = isa,
+    .device_key = device_key,
+    .describe_device = describe_device,
+    .target = target,
+    .target_named = target_named,
+    .target_names = CUTT_KNOWN_DEVICE_KEYS,
+    .measure_target = cutt_cuda_measure_target,
+    .is_device_pointer = cutt_cuda_owns,
+    .driver_loaded = cutt_cuda_notice,
+    .memory_allocate = cutt_cuda_memory_allocate,
+    .memory_free = cutt_cuda_memory_free,
+    .memory_copy = cutt_cuda_memory_copy,
+    .copy = cutt_cuda_copy,
+    .time = cutt_cuda_time,
+    .scratch_create = cutt_cuda_scratch_create,
+    .scratch_release = cutt_cuda_scratch_release,
+    .stream_create = cutt_cuda_stream_create,
+    .stream_release = cutt_cuda_stream_release,
+};
+
+static const cutt_methods methods = {
+    .param_name = cutt_gpu_param_name,
+    .paper_seconds = paper_seconds,
+    .enumerate = enumerate,
+    .explain = cutt_cuda_explain,
+    .accept = accept,
+    .prepare = cutt_cuda_prepare,
+    .execute = cutt_cuda_execute,
+    .release = cutt_cuda_release,
+};
+
+const cutt_backend cutt_cuda_backend = {.name = "cuda",
+                                        .id = CUTT_BACKEND_CUDA,
+                                        .id_name = "CUTT_BACKEND_CUDA",
+                                        .schema = &cutt_cuda_schema,
+                                        .runtime = &runtime,
+                                        .methods = &methods};
