@@ -64,7 +64,7 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
   cuttContractionOptions_t options;
   const cutt_backend *backend = NULL;
-  const cutt_provider *provider = NULL;
+  const cutt_blas *blas = NULL;
   cuttResult result = cutt_contraction_check(contraction, &plan->asked);
   if (!result) result = read_options(callers, &options);
   if (!result) result = cutt_backend_select(options.backend, "options->backend", &backend);
@@ -74,11 +74,11 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   const bool gpu = backend->id != CUTT_BACKEND_CPU;
   if (gpu) result = enter(&scope, &context);
   if (result) return result;
-  result = cutt_provider_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &provider);
+  result = cutt_blas_find(backend->id, options.provider, "options->blas", plan->asked.type->type, &blas);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
     const int threads = gpu ? 1 : options.threads ? options.threads : cutt_team_default();
-    result = cutt_contraction_prepare(plan, backend, provider, threads, limit);
+    result = cutt_contraction_prepare(plan, backend, blas, threads, limit);
   }
   plan->context = context;
   if (gpu) cutt_cuda_leave(&scope);
@@ -346,7 +346,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
   cuttContractionInfo_t own = {
       .struct_size = size,
       .backend = plan->backend->id,
-      .provider = plan->provider->name,
+      .provider = plan->blas->name,
       .threads = plan->threads,
       .m = extent[CUTT_ROLE_M],
       .n = extent[CUTT_ROLE_N],
@@ -361,9 +361,9 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .create_seconds = plan->create_seconds,
   };
   if (piece) {
-    own.permutes_left = plan->way.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
-    own.permutes_right = plan->way.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
-    own.permutes_result = plan->way.packed[CUTT_RESULT];
+    own.permutes_left = plan->algorithm.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
+    own.permutes_right = plan->algorithm.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
+    own.permutes_result = plan->algorithm.packed[CUTT_RESULT];
     own.gemm_m = piece->gemm.m;
     own.gemm_n = piece->gemm.n;
     own.gemm_k = piece->gemm.k;

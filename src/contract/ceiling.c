@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "blas/blocks.h"
 #include "contract/context.h"
-#include "contract/pieces.h"
 
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
@@ -69,7 +69,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
   if (!products || !numbers) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
   if (!result) {
     products_alone(plan, &products->asked);
-    result = cutt_contraction_prepare(products, backend, plan->provider, plan->threads, 0);
+    result = cutt_contraction_prepare(products, backend, plan->blas, plan->threads, 0);
   }
   const cutt_type_info *type = plan->contraction.type;
   if (!result) draw_pattern(type->type, numbers);

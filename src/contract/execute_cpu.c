@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "contract/pieces.h"
+#include "blas/blocks.h"
 #include "contract/plan.h"
 #include "plan/lent.h"
 
@@ -52,9 +52,9 @@ static cuttResult multiply_block(const execution *e, const cutt_piece *piece, co
   g.k = b->k;
   g.ldc = ldc;
   const int left = piece->swapped ? 1 : 0;
-  return plan->provider->gemm(plan->provider, e->session, plan->contraction.type->type, &g, plan->contraction.alpha,
-                              at->operand[left] + a_offset * bytes, at->operand[1 - left] + b_offset * bytes, beta,
-                              at->result);
+  return plan->blas->gemm(plan->blas, e->session, plan->contraction.type->type, &g, plan->contraction.alpha,
+                          at->operand[left] + a_offset * bytes, at->operand[1 - left] + b_offset * bytes, beta,
+                          at->result);
 }
 
 /* All the sums of one turn of the loops. */
@@ -235,7 +235,7 @@ static cuttResult multiply(const execution *e, const cutt_piece *piece, const ma
 static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, unsigned char *turn, int threads,
                           cutt_steps *steps) {
   const struct cuttContractionStruct *plan = e->plan;
-  const cutt_way *way = &plan->way;
+  const cutt_algorithm *algorithm = &plan->algorithm;
   double since = steps ? cutt_clock() : 0;
   for (int64_t term = 0; term < plan->cost.terms; ++term) {
     const cutt_piece *piece = cutt_walk_to(walk, unit, term);
@@ -243,7 +243,7 @@ static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, uns
     for (int t = 0; t < 2; ++t) {
       const unsigned char *from = e->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
       at.operand[t] = from;
-      if (!way->packed[t]) continue;
+      if (!algorithm->packed[t]) continue;
       unsigned char *to =
           plan->stays[t] ? e->operands->workspace + plan->shared_offset[t] : turn + plan->piece_offset[t];
       at.operand[t] = to;
@@ -252,13 +252,13 @@ static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, uns
       if (result) return result;
     }
     unsigned char *result_here = e->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
-    at.result = way->packed[CUTT_RESULT] ? turn + plan->piece_offset[CUTT_RESULT] : result_here;
+    at.result = algorithm->packed[CUTT_RESULT] ? turn + plan->piece_offset[CUTT_RESULT] : result_here;
     if (steps) take_time(&steps->permute, &since);
-    const void *beta = term ? plan->one : way->packed[CUTT_RESULT] ? plan->zero : plan->contraction.beta;
+    const void *beta = term ? plan->one : algorithm->packed[CUTT_RESULT] ? plan->zero : plan->contraction.beta;
     cuttResult result = multiply(e, piece, &at, beta, threads);
     if (result) return result;
     if (steps) take_time(&steps->multiply, &since);
-    if (!way->packed[CUTT_RESULT] || term + 1 < plan->cost.terms) continue;
+    if (!algorithm->packed[CUTT_RESULT] || term + 1 < plan->cost.terms) continue;
     result = cuttPlanExecute(piece->permute[CUTT_RESULT], at.result, result_here, NULL);
     if (result) return result;
     if (steps) take_time(&steps->permute, &since);
@@ -352,9 +352,9 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
   cuttResult result = reduce(plan, &operands, steps);
   if (result) return result;
   execution e = {plan, &operands, NULL};
-  result = plan->provider->begin(plan->provider, NULL, &e.session);
+  result = plan->blas->begin(plan->blas, NULL, &e.session);
   if (result) return result;
   result = do_pieces(&e, steps);
-  plan->provider->end(plan->provider, e.session);
+  plan->blas->end(plan->blas, e.session);
   return result;
 }

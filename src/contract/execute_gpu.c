@@ -77,9 +77,8 @@ static cuttResult multiply(const run *r, const cutt_piece *piece, const unsigned
       cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, more);
       const unsigned char *at[2];
       for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
-      TRY(plan->provider->gemm(plan->provider, r->session, plan->contraction.type->type, &piece->gemm,
-                               plan->contraction.alpha, at[left], at[1 - left], s ? plan->one : beta,
-                               result_at + base[CUTT_RESULT] * bytes));
+      TRY(plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &piece->gemm, plan->contraction.alpha,
+                           at[left], at[1 - left], s ? plan->one : beta, result_at + base[CUTT_RESULT] * bytes));
     }
   }
   return end_step(r, r->steps ? &r->steps->multiply : NULL);
@@ -103,7 +102,7 @@ static cuttResult pack(run *r, int64_t step) {
   const cutt_piece *piece = cutt_walk_to(walk, step / plan->cost.terms, step % plan->cost.terms);
   if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
   for (int t = 0; t < 2; ++t) {
-    if (!plan->way.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
+    if (!plan->algorithm.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
     TRY(permute(r, piece->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
                 packed_place(r, (cutt_tensor)t, turn), r->side));
   }
@@ -115,13 +114,13 @@ static cuttResult multiply_step(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t terms = plan->cost.terms, term = step % terms;
   const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
-  const bool two = r->side != r->stream, packed = plan->way.packed[CUTT_RESULT];
+  const bool two = r->side != r->stream, packed = plan->algorithm.packed[CUTT_RESULT];
   cutt_walk *walk = &r->walk[turn];
   const cutt_piece *piece = cutt_walk_to(walk, step / terms, term);
   const unsigned char *operand[2];
   for (int t = 0; t < 2; ++t)
-    operand[t] = plan->way.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
-                                     : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
+    operand[t] = plan->algorithm.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
+                                           : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
   unsigned char *result_at =
       packed ? packed_place(r, CUTT_RESULT, result_turn) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
   if (two) TRY(wait_for(r, r->stream, r->event[PACKED + turn]));
@@ -135,7 +134,7 @@ static cuttResult multiply_step(run *r, int64_t step) {
 static cuttResult unpack(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t terms = plan->cost.terms;
-  if (!plan->way.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
+  if (!plan->algorithm.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
   const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
   const bool two = r->side != r->stream;
   cutt_walk walk = {.plan = plan};
@@ -272,10 +271,10 @@ cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, co
   }
   cuttResult result = open_run(&r);
   if (!result) result = reduce(&r, &operands);
-  if (!result) result = plan->provider->begin(plan->provider, stream, &r.session);
+  if (!result) result = plan->blas->begin(plan->blas, stream, &r.session);
   if (!result) {
     result = do_pieces(&r);
-    plan->provider->end(plan->provider, r.session);
+    plan->blas->end(plan->blas, r.session);
   }
   close_run(&r);
   return result;

@@ -46,7 +46,7 @@ typedef struct test_contraction {
   int workspace;        /* at execution; 0: NULL, 1: as asked for, 2: more of it */
   int threads;
   char provider[512]; /* "": NULL */
-  uint64_t seed;     /* of the contents */
+  uint64_t seed;      /* of the contents */
 } test_contraction;
 
 /* Sets the strides that are not given, and the steps. Call it after extents or strides have changed. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/find.h"
 #include "contract/fake_cublas.h"
-#include "contract/provider.h"
 #include "cuda/fixture.h"
 #include "host/child.h"
 #include "host/stack.h"
@@ -16,12 +16,12 @@
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;
-static const cutt_provider *cublas;
+static const cutt_blas *cublas;
 static bool old; /* a release without integers of 64 bits */
 
 static int open_both(void **unused) {
   if (fixture_open(unused)) return -1;
-  if (cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &cublas)) {
+  if (cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &cublas)) {
     print_error("%s\n", cuttLastError());
     return -1;
   }
@@ -97,20 +97,19 @@ static void what_it_is(void **unused) {
   /* An H200's data sheet: 67 Tflop/s in both. */
   assert_true(cublas->flops > 55e12 && cublas->flops < 67e12);
   assert_true(cublas->flops_f32 > 55e12 && cublas->flops_f32 < 67e12);
-  assert_true(cutt_provider_speed(cublas, CUTT_BF16) > 600e12 &&
-              cutt_provider_speed(cublas, CUTT_C64) == cublas->flops);
+  assert_true(cutt_blas_speed(cublas, CUTT_BF16) > 600e12 && cutt_blas_speed(cublas, CUTT_C64) == cublas->flops);
   cutt_cuda_scope scope;
   fake->context_set(fake->context_create(1)); /* an A100: 19.5 in both */
   assert_success(cutt_cuda_enter(&scope));
-  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 16e12 && cutt_provider_speed(cublas, CUTT_F64) < 19.6e12);
-  assert_true(cutt_provider_speed(cublas, CUTT_F32) > 16e12 && cutt_provider_speed(cublas, CUTT_F32) < 19.6e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F64) > 16e12 && cutt_blas_speed(cublas, CUTT_F64) < 19.6e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F32) > 16e12 && cutt_blas_speed(cublas, CUTT_F32) < 19.6e12);
   cutt_cuda_leave(&scope);
   struct CUctx_st *p100 = fake->context_create(2); /* 4.7 and 9.5; no bf16 */
   fake->context_set(p100);
-  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 4e12 && cutt_provider_speed(cublas, CUTT_F64) < 4.8e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F64) > 4e12 && cutt_blas_speed(cublas, CUTT_F64) < 4.8e12);
   assert_false(cublas->takes(cublas, CUTT_BF16));
-  const cutt_provider *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
+  const cutt_blas *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
                 "type is bf16");
 }
 
@@ -317,27 +316,27 @@ static void described(void **unused) {
 
 static void asked_for(void **unused) {
   (void)unused;
-  const cutt_provider *provider = NULL;
+  const cutt_blas *provider = NULL;
   char path[1024];
-  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
   assert_ptr_equal(provider, cublas);
-  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
   assert_ptr_equal(provider, cublas);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
                 "p is 'blis'", "the CPU");
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
                 "p is 'rocblas'; it must be cublas");
   snprintf(path, sizeof path, "%s/fake_nothing.so", folder);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
                 "cublasCreate_v2");
 }
 
 static void none(void **unused) {
   (void)unused;
-  const cutt_provider *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
+  const cutt_blas *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
                 "no library multiplies matrices on a GPU here", why_none);
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
                 "p is 'cublas'", why_none);
   char text[16384];
   assert_success(cuttProvidersDescribe(CUTT_TEXT, text, sizeof text, NULL));

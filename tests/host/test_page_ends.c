@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/cblas.h"
 #include "contract/cases.h"
-#include "contract/cblas.h"
 #include "contract/try.h"
 #include "host/blas.h"
 #include "host/child.h"
@@ -122,8 +122,8 @@ static bool call(void *data) {
   int count = 0;
   const cutt_cblas_defect *d = &cutt_cblas_defects(&count)[which->number];
   const cutt_gemm *g = &d->reproduces;
-  const cutt_provider *provider = NULL;
-  if (cutt_provider_find(CUTT_BACKEND_CPU, which->library, "library", d->type, &provider)) return false;
+  const cutt_blas *provider = NULL;
+  if (cutt_blas_find(CUTT_BACKEND_CPU, which->library, "library", d->type, &provider)) return false;
   const cutt_cblas *library = (const cutt_cblas *)(const void *)provider;
   if (!cutt_cblas_has(library, d)) exit(HAS_NOT);
   const size_t bytes = test_type_bytes(d->type);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contract/cblas.h"
+#include "blas/cblas.h"
 
 static const cutt_cblas_defect defects[] = {
     /* zgemv_n and cgemv_n load the vector's next element beforehand: GCC 12 vectorises the loop so. Issue 4013; without

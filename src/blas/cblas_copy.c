@@ -12,10 +12,10 @@
  * Copies are made of a block at a time, in scratch. So a user's workspace is what it is, whatever the addresses. */
 #include <string.h>
 
-#include "contract/cblas.h"
 #include "base/error.h"
-#include "plan/lent.h"
 #include "base/types.h"
+#include "blas/cblas.h"
+#include "plan/lent.h"
 
 enum { A, B, C, OPERANDS };
 enum { PAGE = 4096 /* or more: no page ends elsewhere */ };

@@ -1,11 +1,11 @@
 /* A library with the CBLAS interface: its functions, between cblas_load.c, which finds them, and cblas.c, which calls
  * them. */
-#ifndef CUTT_CONTRACT_CBLAS_H
-#define CUTT_CONTRACT_CBLAS_H
+#ifndef CUTT_BLAS_CBLAS_H
+#define CUTT_BLAS_CBLAS_H
 
 #include <pthread.h>
 
-#include "contract/pieces.h"
+#include "blas/blocks.h"
 
 typedef void cutt_cblas_gemm_f32(int order, int op_a, int op_b, int m, int n, int k, float alpha, const void *a,
                                  int lda, const void *b, int ldb, float beta, void *c, int ldc);
@@ -39,7 +39,7 @@ enum { CUTT_CBLAS_TYPES = 4 };
 int cutt_cblas_type(cuttType_t type);
 
 typedef struct cutt_cblas {
-  cutt_provider base;
+  cutt_blas base;
   cutt_cblas_gemm_f32 *sgemm;
   cutt_cblas_gemm_f64 *dgemm;
   cutt_cblas_gemm_complex *cgemm, *zgemm;
@@ -69,7 +69,7 @@ typedef struct cutt_cblas {
   size_t call_bytes;    /* that a call may map */
 } cutt_cblas;
 
-/* The table of a provider, for a library whose functions are filled in. */
+/* The table of a blas, for a library whose functions are filled in. */
 void cutt_cblas_table(cutt_cblas *library);
 
 /* Which operand of a product is the vector of a matrix-vector product: libraries are poor at matrices of one column. */

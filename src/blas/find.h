@@ -1,8 +1,8 @@
-/* Between provider.c, which keeps the list of libraries, and the files that know one kind each. */
-#ifndef CUTT_CONTRACT_PROVIDER_H
-#define CUTT_CONTRACT_PROVIDER_H
+/* Between blas.c, which keeps the list of libraries, and the files that know one kind each. */
+#ifndef CUTT_BLAS_LIBRARIES_H
+#define CUTT_BLAS_LIBRARIES_H
 
-#include "contract/gemm.h"
+#include "blas/gemm.h"
 
 enum { CUTT_WHY_SIZE = 1024 };
 
@@ -16,19 +16,19 @@ typedef struct cutt_refusal {
 /* A CBLAS: file is a path or a name for the loader's search. resident: only if it is in the process already. The provider
  * is not measured yet, and lives as long as the process; the same library gives the same one. NULL: see the refusal. Called
  * by one thread at a time. */
-cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal);
+cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal);
 
 /* cuBLAS, the same. file NULL: what there is, or what CUTT_CUBLAS names. */
-cutt_provider *cutt_cublas_load(const char *file, cutt_refusal *refusal);
+cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal);
 
 /* Flops per second on the GPU of the calling thread's current context, or the first; 0: not known. */
 double cutt_cublas_flops(cuttType_t type);
 
 /* The same, measured there, once for each GPU: some milliseconds. False: it could not be. */
-bool cutt_cublas_measure(const cutt_provider *provider, double *f64, double *f32);
+bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32);
 
 /* All that were found for a backend, the default one first; ended by NULL. *missing: what was looked for in vain, and what
  * was refused and why, for people; "": nothing. */
-const cutt_provider *const *cutt_providers(cuttBackend_t backend, const char **missing);
+const cutt_blas *const *cutt_blas_libraries(cuttBackend_t backend, const char **missing);
 
 #endif

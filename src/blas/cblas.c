@@ -29,9 +29,9 @@
 
 #include "base/error.h"
 #include "base/types.h"
-#include "contract/cblas.h"
-#include "contract/library.h"
-#include "contract/pieces.h"
+#include "blas/blocks.h"
+#include "blas/cblas.h"
+#include "blas/load.h"
 
 enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, CONJUGATE_TRANSPOSE = 113 };
 
@@ -115,9 +115,9 @@ static void release_threads(cutt_cblas *library, const hold *held) {
   }
 }
 
-static cuttResult begin(const cutt_provider *provider, cudaStream_t stream, void **session) {
+static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **session) {
   (void)stream;
-  cutt_cblas *library = (cutt_cblas *)(uintptr_t)provider;
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
   *session = cutt_library_limited() ? library : NULL; /* asked once for all calls of an execution */
   if (!has_number(library)) return CUTT_SUCCESS;
   pthread_mutex_lock(&library->lock);
@@ -129,9 +129,9 @@ static cuttResult begin(const cutt_provider *provider, cudaStream_t stream, void
   return CUTT_SUCCESS;
 }
 
-static void end(const cutt_provider *provider, void *session) {
+static void end(const cutt_blas *blas, void *session) {
   (void)session;
-  cutt_cblas *library = (cutt_cblas *)(uintptr_t)provider;
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
   if (!has_number(library)) return;
   pthread_mutex_lock(&library->lock);
   if (--library->sessions == 0 && library->threads_before != 1) set_number(library, library->threads_before);
@@ -233,9 +233,9 @@ void cutt_cblas_call(const cutt_cblas *library, const cutt_gemm_operands *on, co
   }
 }
 
-static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t type, const cutt_gemm *asked,
-                       const void *alpha, const void *a, const void *b, const void *beta, void *c) {
-  cutt_cblas *library = (cutt_cblas *)(uintptr_t)provider;
+static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *asked, const void *alpha,
+                       const void *a, const void *b, const void *beta, void *c) {
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
   cutt_gemm g = *asked;
   if (g.batch > 1) return cutt_error(CUTT_INTERNAL_ERROR, "batches of products are for GPUs; this one is of the CPU");
   if (!cutt_type_lookup(type)->complex) { /* nothing to conjugate */
@@ -249,8 +249,8 @@ static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t 
   return result;
 }
 
-static bool takes(const cutt_provider *provider, cuttType_t type) {
-  const cutt_cblas *library = (const cutt_cblas *)(const void *)provider;
+static bool takes(const cutt_blas *blas, cuttType_t type) {
+  const cutt_cblas *library = (const cutt_cblas *)(const void *)blas;
   switch (type) {
     case CUTT_F32:
       return library->sgemm && library->sgemv;

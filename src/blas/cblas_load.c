@@ -13,8 +13,8 @@
 #include <strings.h>
 #include <sys/resource.h>
 
-#include "contract/cblas.h"
-#include "contract/library.h"
+#include "blas/cblas.h"
+#include "blas/load.h"
 
 /* All that were loaded; see cutt_cblas_load for who may write them. In place, and not allocated: they are never given back,
  * also when this library is unloaded and loaded again. */
@@ -137,15 +137,15 @@ static bool environment_has(const char *name) {
 }
 
 /* Releases from before a processor don't know it and take kernels for one that is much older. */
-static void cure_openblas(cutt_provider *base, const char *config) {
+static void find_openblas_override(cutt_blas *base, const char *config) {
   static const char *const avx512[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
   static const char *const avx2[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", NULL};
   /* A build for one processor only has nothing to pick from. */
   if (!*base->kernels || !strstr(config, "DYNAMIC_ARCH") || environment_has("OPENBLAS_CORETYPE")) return;
   if (has_avx512() && !is_one_of(base->kernels, avx512)) {
-    snprintf(base->cure, sizeof base->cure, "OPENBLAS_CORETYPE=SkylakeX");
+    snprintf(base->environment_override, sizeof base->environment_override, "OPENBLAS_CORETYPE=SkylakeX");
   } else if (has_avx2() && !is_one_of(base->kernels, avx2)) {
-    snprintf(base->cure, sizeof base->cure, "OPENBLAS_CORETYPE=Haswell");
+    snprintf(base->environment_override, sizeof base->environment_override, "OPENBLAS_CORETYPE=Haswell");
   }
 }
 
@@ -173,7 +173,7 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
   if (cutt_library_find(handle, "openblas_get_corename", &get_core)) {
     snprintf(library->base.kernels, sizeof library->base.kernels, "%s", get_core());
   }
-  cure_openblas(&library->base, config);
+  find_openblas_override(&library->base, config);
   return true;
 }
 
@@ -211,7 +211,7 @@ static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refus
    * the picked one, and the first two, it is safe. */
   for (int id = 0; id <= (picked > 1 ? picked : 1); ++id) {
     if (strcmp(name_of(id), "skx") == 0) {
-      snprintf(library->base.cure, sizeof library->base.cure, "BLIS_ARCH_TYPE=%d", id);
+      snprintf(library->base.environment_override, sizeof library->base.environment_override, "BLIS_ARCH_TYPE=%d", id);
       break;
     }
   }
@@ -308,7 +308,7 @@ static bool has_room(const char *file, cutt_refusal *refusal) {
   return false;
 }
 
-cutt_provider *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
+cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
   if (!resident && !has_room(file, refusal)) return NULL;
   void *handle = cutt_library_open(file, resident, refusal);
   if (!handle) return NULL;

@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "contract/library.h"
-#include "contract/pieces.h"
+#include "blas/blocks.h"
+#include "blas/load.h"
 #include "plan/lent.h"
 
 typedef int cublas_status; /* 0: success */
@@ -67,7 +67,7 @@ typedef struct lent {
 } lent;
 
 typedef struct cublas {
-  cutt_provider base;
+  cutt_blas base;
   cublas_status (*create)(cublas_handle *handle);
   cublas_status (*destroy)(cublas_handle handle);
   cublas_status (*set_stream)(cublas_handle handle, cudaStream_t stream);
@@ -150,8 +150,8 @@ static void give_back(cublas *library, lent *one) {
   pthread_mutex_unlock(&library->lock);
 }
 
-static cuttResult begin(const cutt_provider *provider, cudaStream_t stream, void **session) {
-  cublas *library = (cublas *)(uintptr_t)provider;
+static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **session) {
+  cublas *library = (cublas *)(uintptr_t)blas;
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_driver(&why);
   if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
@@ -191,8 +191,8 @@ static cuttResult begin(const cutt_provider *provider, cudaStream_t stream, void
   return CUTT_SUCCESS;
 }
 
-static void end(const cutt_provider *provider, void *session) {
-  cublas *library = (cublas *)(uintptr_t)provider;
+static void end(const cutt_blas *blas, void *session) {
+  cublas *library = (cublas *)(uintptr_t)blas;
   lent *one = session;
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_driver(&why);
@@ -266,9 +266,9 @@ static cuttResult multiply_piece(void *with, const cutt_gemm_operands *on, const
   return failed(it->library, status, doing);
 }
 
-static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t type, const cutt_gemm *g,
-                       const void *alpha, const void *a, const void *b, const void *beta, void *c) {
-  const cublas *library = (const cublas *)(const void *)provider;
+static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *g, const void *alpha,
+                       const void *a, const void *b, const void *beta, void *c) {
+  const cublas *library = (const cublas *)(const void *)blas;
   const lent *one = session;
   with_handle with = {library, one->handle};
   const cutt_gemm_operands on = {.type = type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
@@ -276,8 +276,8 @@ static cuttResult gemm(const cutt_provider *provider, void *session, cuttType_t 
   return cutt_gemm_pieces(&on, g, multiply_piece, &with);
 }
 
-static bool takes(const cutt_provider *provider, cuttType_t type) {
-  (void)provider;
+static bool takes(const cutt_blas *blas, cuttType_t type) {
+  (void)blas;
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_driver(&why);
   const cutt_cuda_gpu *gpu = cu ? cutt_cuda_gpu_current(cu) : NULL;
@@ -354,7 +354,7 @@ static cublas *load(const char *file, bool resident, cutt_refusal *refusal) {
     dlclose(handle); /* it stays, by its first handle */
     return known;
   }
-  library->base = (cutt_provider){
+  library->base = (cutt_blas){
       .name = "cublas", .backend = CUTT_BACKEND_CUDA, .takes = takes, .begin = begin, .end = end, .gemm = gemm};
   describe(library, handle, file);
   library->base.flops = cutt_cublas_flops(CUTT_F64);
@@ -393,7 +393,7 @@ static cublas *load_any(int driver_version, cutt_refusal *refusal) {
   return NULL;
 }
 
-cutt_provider *cutt_cublas_load(const char *file, cutt_refusal *refusal) {
+cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal) {
   *refusal = (cutt_refusal){.missing = false};
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_forbidden(&why) ? NULL : cutt_cuda_driver(&why);

@@ -3,7 +3,7 @@
  * A dimension that is too long is cut into pieces of a round length, so that nothing else becomes odd; a piece of k after
  * the first adds to what is there. A matrix whose leading dimension is too large is taken a column at a time: where there
  * is one column, nothing is led to. */
-#include "contract/pieces.h"
+#include "blas/blocks.h"
 
 #include <limits.h>
 #include <string.h>

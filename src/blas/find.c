@@ -12,7 +12,7 @@
  *
  * Process-wide state: the two lists, each written once; and what cblas.c and cublas.c keep of the libraries, those asked
  * for by path among them. */
-#include "contract/provider.h"
+#include "blas/find.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -40,7 +40,7 @@ enum { SONAMES = sizeof sonames / sizeof *sonames, MOST = 6, MISSING_SIZE = 2048
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of loading */
 static pthread_once_t once_cpu = PTHREAD_ONCE_INIT, once_gpu = PTHREAD_ONCE_INIT;
 /* Written under these, and not after: */
-static cutt_provider *cpu[MOST + 1], *gpu[2]; /* the fastest first; ended by NULL */
+static cutt_blas *cpu[MOST + 1], *gpu[2]; /* the fastest first; ended by NULL */
 static char missing_cpu[MISSING_SIZE], missing_gpu[CUTT_WHY_SIZE];
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
@@ -52,7 +52,7 @@ typedef struct matrices {
   void *memory; /* of three matrices of SIZE */
 } matrices;
 
-static double run(const cutt_provider *provider, void *session, const matrices *on, int size) {
+static double run(const cutt_blas *blas, void *session, const matrices *on, int size) {
   static const float one_f32 = 1, zero_f32 = 0;
   static const double one_f64 = 1, zero_f64 = 0;
   const cutt_gemm gemm = {.m = size, .n = size, .k = size, .lda = size, .ldb = size, .ldc = size, .batch = 1};
@@ -61,12 +61,12 @@ static double run(const cutt_provider *provider, void *session, const matrices *
   const size_t bytes = (size_t)SIZE * SIZE * (single ? 4 : 8);
   char *a = on->memory, *b = a + bytes, *c = b + bytes;
   const double start = cutt_clock();
-  if (provider->gemm(provider, session, on->type, &gemm, one, a, b, zero, c)) return 0;
+  if (blas->gemm(blas, session, on->type, &gemm, one, a, b, zero, c)) return 0;
   return cutt_clock() - start;
 }
 
 /* Best of a few runs, within a budget: a library that a small product shows to be slow is not given the large one. */
-static double measure(const cutt_provider *provider, void *session, const matrices *on) {
+static double measure(const cutt_blas *blas, void *session, const matrices *on) {
   static const double budget = 4e-3;
   for (int i = 0; i < 2 * SIZE * SIZE; ++i) {
     const double value = i % 17 / 16.0 - 0.5;
@@ -76,13 +76,13 @@ static double measure(const cutt_provider *provider, void *session, const matric
       ((double *)on->memory)[i] = value;
     }
   }
-  run(provider, session, on, SMALL); /* makes its buffers */
-  double best = run(provider, session, on, SMALL), spent = best;
+  run(blas, session, on, SMALL); /* makes its buffers */
+  double best = run(blas, session, on, SMALL), spent = best;
   const double ratio = (double)SIZE / SMALL;
   const int size = best * ratio * ratio * ratio < budget / 2 ? SIZE : SMALL;
-  if (size == SIZE) best = run(provider, session, on, SIZE);
+  if (size == SIZE) best = run(blas, session, on, SIZE);
   for (int i = 0; i < MOST_RUNS && spent < budget; ++i) {
-    const double seconds = run(provider, session, on, size);
+    const double seconds = run(blas, session, on, size);
     spent += seconds;
     if (seconds < best) best = seconds;
   }
@@ -90,35 +90,35 @@ static double measure(const cutt_provider *provider, void *session, const matric
 }
 
 /* Best of some runs of what hardly takes longer than the call. */
-static double measure_tiny(const cutt_provider *provider, void *session, void *memory) {
+static double measure_tiny(const cutt_blas *blas, void *session, void *memory) {
   const matrices on = {CUTT_F64, memory};
   double best = 0;
   for (int i = 0; i < TINY_RUNS; ++i) {
-    const double seconds = run(provider, session, &on, CUTT_TINY);
+    const double seconds = run(blas, session, &on, CUTT_TINY);
     if (best <= 0 || seconds < best) best = seconds;
   }
   return best;
 }
 
-static double measure_type(const cutt_provider *provider, void *session, cuttType_t type, void *memory) {
-  return provider->takes(provider, type) ? measure(provider, session, &(matrices){type, memory}) : 0;
+static double measure_type(const cutt_blas *blas, void *session, cuttType_t type, void *memory) {
+  return blas->takes(blas, type) ? measure(blas, session, &(matrices){type, memory}) : 0;
 }
 
-static void measure_all(cutt_provider *provider) {
+static void measure_all(cutt_blas *blas) {
   void *memory = malloc(3 * sizeof(double) * SIZE * SIZE), *session = NULL;
-  if (!memory || provider->begin(provider, NULL, &session)) {
+  if (!memory || blas->begin(blas, NULL, &session)) {
     free(memory);
     return; /* then it is the slowest */
   }
   memset(memory, 0, 3 * sizeof(double) * SIZE * SIZE);
-  provider->flops = measure_type(provider, session, CUTT_F64, memory);
-  if (provider->flops > 0) provider->tiny_seconds = measure_tiny(provider, session, memory); /* of the same numbers */
-  provider->flops_f32 = measure_type(provider, session, CUTT_F32, memory);
-  provider->end(provider, session);
+  blas->flops = measure_type(blas, session, CUTT_F64, memory);
+  if (blas->flops > 0) blas->tiny_seconds = measure_tiny(blas, session, memory); /* of the same numbers */
+  blas->flops_f32 = measure_type(blas, session, CUTT_F32, memory);
+  blas->end(blas, session);
   free(memory);
-  cutt_log(CUTT_LOG_INFO, "products by %s, %s: %.1f GFLOP/s in one thread (f64), %.1f (f32)%s%s", provider->name,
-           provider->path, provider->flops * 1e-9, provider->flops_f32 * 1e-9, *provider->cure ? "; faster with " : "",
-           provider->cure);
+  cutt_log(CUTT_LOG_INFO, "products by %s, %s: %.1f GFLOP/s in one thread (f64), %.1f (f32)%s%s", blas->name,
+           blas->path, blas->flops * 1e-9, blas->flops_f32 * 1e-9, *blas->environment_override ? "; faster with " : "",
+           blas->environment_override);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- looking */
@@ -139,14 +139,14 @@ static void miss(const char *text) {
  * False: there is no room for one of its kind. */
 static bool try(const char *file, bool resident) {
   cutt_refusal refusal;
-  cutt_provider *provider = cutt_cblas_load(file, resident, &refusal);
-  if (!provider) {
+  cutt_blas *blas = cutt_cblas_load(file, resident, &refusal);
+  if (!blas) {
     if (!resident || refusal.no_room) miss(refusal.missing ? file : refusal.why);
     return !refusal.no_room;
   }
   int count = 0;
   while (cpu[count]) ++count;
-  if (count < MOST && !have(provider->name)) cpu[count] = provider;
+  if (count < MOST && !have(blas->name)) cpu[count] = blas;
   return true;
 }
 
@@ -163,14 +163,14 @@ static void try_found(void) {
 
 /* How good a library is for contractions, which are often many small products: the geometric mean of its speeds in large and in
  * tiny ones. */
-static double merit(const cutt_provider *provider, bool single) {
-  const double large = single ? provider->flops_f32 : provider->flops, n = CUTT_TINY;
-  return provider->tiny_seconds > 0 ? sqrt(large * 2 * n * n * n / provider->tiny_seconds) : 0;
+static double merit(const cutt_blas *blas, bool single) {
+  const double large = single ? blas->flops_f32 : blas->flops, n = CUTT_TINY;
+  return blas->tiny_seconds > 0 ? sqrt(large * 2 * n * n * n / blas->tiny_seconds) : 0;
 }
 
 /* Is this one the better choice? A library that is hardly faster than another does not change places with it from one
  * process to the next. */
-static bool better(const cutt_provider *one, const cutt_provider *other, bool single) {
+static bool better(const cutt_blas *one, const cutt_blas *other, bool single) {
   if (one->one_at_a_time != other->one_at_a_time) return other->one_at_a_time;
   return merit(one, single) > 1.05 * merit(other, single);
 }
@@ -179,7 +179,7 @@ static void sort(void) {
   int count = 0;
   while (cpu[count]) ++count;
   for (int i = 1; i < count; ++i) {
-    cutt_provider *one = cpu[i];
+    cutt_blas *one = cpu[i];
     int j = i;
     for (; j > 0 && better(one, cpu[j - 1], false); --j) cpu[j] = cpu[j - 1];
     cpu[j] = one;
@@ -214,7 +214,7 @@ static void look_gpu(void) {
   if (!gpu[0]) snprintf(missing_gpu, sizeof missing_gpu, "%s", refusal.why);
 }
 
-const cutt_provider *const *cutt_providers(cuttBackend_t backend, const char **missing) {
+const cutt_blas *const *cutt_blas_libraries(cuttBackend_t backend, const char **missing) {
   const bool is_gpu = backend == CUTT_BACKEND_CUDA;
   if (is_gpu) {
     pthread_once(&once_gpu, look_gpu);
@@ -222,7 +222,7 @@ const cutt_provider *const *cutt_providers(cuttBackend_t backend, const char **m
     pthread_once(&once_cpu, look_cpu);
   }
   *missing = is_gpu ? missing_gpu : missing_cpu;
-  return (const cutt_provider *const *)(is_gpu ? gpu : cpu);
+  return (const cutt_blas *const *)(is_gpu ? gpu : cpu);
 }
 
 /* --------------------------------------------------------------------------------------------------------- choosing */
@@ -238,15 +238,14 @@ static bool is_name_of(cuttBackend_t backend, const char *name) {
 }
 
 /* One that is asked for by path, measured when it is new. */
-static cuttResult find_path(cuttBackend_t backend, const char *path, const char *argument,
-                            const cutt_provider **provider) {
+static cuttResult find_path(cuttBackend_t backend, const char *path, const char *argument, const cutt_blas **blas) {
   cutt_refusal refusal;
   pthread_mutex_lock(&lock);
-  cutt_provider *loaded =
+  cutt_blas *loaded =
       backend == CUTT_BACKEND_CUDA ? cutt_cublas_load(path, &refusal) : cutt_cblas_load(path, false, &refusal);
   if (loaded && backend != CUTT_BACKEND_CUDA && loaded->flops <= 0) measure_all(loaded);
   pthread_mutex_unlock(&lock);
-  *provider = loaded;
+  *blas = loaded;
   return loaded
              ? CUTT_SUCCESS
              : cutt_error(CUTT_INVALID_PARAMETER, "%s is '%s', which can't be used: %s", argument, path, refusal.why);
@@ -262,8 +261,7 @@ static cuttResult none(cuttBackend_t backend, const char *missing) {
                     missing);
 }
 
-static cuttResult find_name(cuttBackend_t backend, const char *name, const char *argument,
-                            const cutt_provider **provider) {
+static cuttResult find_name(cuttBackend_t backend, const char *name, const char *argument, const cutt_blas **blas) {
   const cuttBackend_t other = backend == CUTT_BACKEND_CUDA ? CUTT_BACKEND_CPU : CUTT_BACKEND_CUDA;
   if (!is_name_of(backend, name)) {
     if (is_name_of(other, name)) {
@@ -274,36 +272,36 @@ static cuttResult find_name(cuttBackend_t backend, const char *name, const char 
                       backend == CUTT_BACKEND_CUDA ? "cublas" : "openblas, blis, mkl or cblas");
   }
   const char *missing = NULL;
-  const cutt_provider *const *list = cutt_providers(backend, &missing);
+  const cutt_blas *const *list = cutt_blas_libraries(backend, &missing);
   while (*list && strcmp((*list)->name, name) != 0) ++list;
-  *provider = *list;
+  *blas = *list;
   if (*list) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_DEVICE, "%s is '%s', which was not found here%s%s", argument, name,
                     *missing ? "; looked for: " : ": CUTT_CBLAS names another library", missing);
 }
 
-static cuttResult find_fastest(cuttBackend_t backend, cuttType_t type, const cutt_provider **provider) {
+static cuttResult find_fastest(cuttBackend_t backend, cuttType_t type, const cutt_blas **blas) {
   const char *missing = NULL;
-  const cutt_provider *const *list = cutt_providers(backend, &missing), *best = NULL;
+  const cutt_blas *const *list = cutt_blas_libraries(backend, &missing), *best = NULL;
   const bool single = type == CUTT_F32 || type == CUTT_C32;
   if (!*list) return none(backend, missing);
   for (int i = 0; list[i]; ++i) {
     if (list[i]->takes(list[i], type) && (!best || better(list[i], best, single))) best = list[i];
   }
-  *provider = best ? best : list[0]; /* which refuses the type */
+  *blas = best ? best : list[0]; /* which refuses the type */
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_provider_find(cuttBackend_t backend, const char *asked, const char *argument, cuttType_t type,
-                              const cutt_provider **provider) {
-  *provider = NULL;
-  const cuttResult result = !asked               ? find_fastest(backend, type, provider)
-                            : strchr(asked, '/') ? find_path(backend, asked, argument, provider)
-                                                 : find_name(backend, asked, argument, provider);
-  const cutt_provider *one = *provider;
+cuttResult cutt_blas_find(cuttBackend_t backend, const char *asked, const char *argument, cuttType_t type,
+                          const cutt_blas **blas) {
+  *blas = NULL;
+  const cuttResult result = !asked               ? find_fastest(backend, type, blas)
+                            : strchr(asked, '/') ? find_path(backend, asked, argument, blas)
+                                                 : find_name(backend, asked, argument, blas);
+  const cutt_blas *one = *blas;
   if (result || !one) return result;
   if (one->takes(one, type)) return CUTT_SUCCESS;
-  *provider = NULL;
+  *blas = NULL;
   const cutt_type_info *info = cutt_type_lookup(type);
   return cutt_error(CUTT_INVALID_DEVICE, "type is %s, which %s does not multiply%s", info ? info->name : "unknown",
                     one->name,
@@ -312,7 +310,7 @@ cuttResult cutt_provider_find(cuttBackend_t backend, const char *asked, const ch
                                                    "takes f16 and bf16 too");
 }
 
-double cutt_provider_speed(const cutt_provider *provider, cuttType_t type) {
-  if (provider->backend == CUTT_BACKEND_CUDA) return cutt_cublas_flops(type);
-  return type == CUTT_F32 || type == CUTT_C32 ? provider->flops_f32 : provider->flops;
+double cutt_blas_speed(const cutt_blas *blas, cuttType_t type) {
+  if (blas->backend == CUTT_BACKEND_CUDA) return cutt_cublas_flops(type);
+  return type == CUTT_F32 || type == CUTT_C32 ? blas->flops_f32 : blas->flops;
 }

@@ -1,11 +1,11 @@
-/* Enumerates the ways (ways.h).
+/* Enumerates the algorithms (algorithms.h).
  *
- * Which chains are worth a look follows from which tensors stay in place. Where both tensors of a role do, a chain must run
+ * Which index groups are worth a look follows from which tensors stay in place. Where both tensors of a role do, an index group must run
  * in both, and since modes that run in all their tensors have been fused, it is one mode. Where one does, it is one of the
  * runs of that tensor. Where none does, any order will do, and those of the two tensors make for the cheapest permutations.
- * The empty chain is always there: then the role is looped over, and a tensor's part is a vector. So there is always a way
+ * The empty index group is always there: then the role is looped over, and a tensor's part is a vector. So there is always an algorithm
  * with nothing packed. */
-#include "contract/ways.h"
+#include "contract/algorithms.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ const cutt_role cutt_tensor_roles[CUTT_TENSORS][2] = {
     {CUTT_ROLE_M, CUTT_ROLE_K}, {CUTT_ROLE_K, CUTT_ROLE_N}, {CUTT_ROLE_M, CUTT_ROLE_N}};
 
 /* The two tensors that have a role. */
-static const cutt_tensor role_tensors[CUTT_CHAINS][2] = {
+static const cutt_tensor role_tensors[CUTT_INDEX_GROUPS][2] = {
     {CUTT_LEFT, CUTT_RESULT}, {CUTT_RIGHT, CUTT_RESULT}, {CUTT_LEFT, CUTT_RIGHT}};
 
 cutt_role cutt_mode_role(const cutt_contract_mode *mode) {
@@ -37,25 +37,27 @@ void cutt_contraction_sizes(const cutt_contraction *c, int64_t size[CUTT_ROLES])
   for (int i = 0; i < c->modes; ++i) size[cutt_mode_role(&c->mode[i])] *= c->mode[i].extent;
 }
 
-bool cutt_way_keeps(const cutt_way *way, const cutt_contraction *contraction, int mode) {
+bool cutt_algorithm_keeps(const cutt_algorithm *algorithm, const cutt_contraction *contraction, int mode) {
   const cutt_role role = cutt_mode_role(&contraction->mode[mode]);
   if (role == CUTT_ROLE_BATCH) return false;
-  for (int i = 0; i < way->kept[role]; ++i)
-    if (way->chain[role][i] == mode) return true;
+  for (int i = 0; i < algorithm->kept[role]; ++i)
+    if (algorithm->index_group[role][i] == mode) return true;
   return false;
 }
 
-bool cutt_way_holds(const cutt_contraction *c, const cutt_way *way, cutt_tensor t, int mode) {
+bool cutt_algorithm_holds(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t, int mode) {
   if (c->mode[mode].stride[t]) return true;
   const cutt_role role = cutt_mode_role(&c->mode[mode]);
-  return (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role) && cutt_way_keeps(way, c, mode);
+  return (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role) &&
+         cutt_algorithm_keeps(algorithm, c, mode);
 }
 
 /* ------------------------------------------------------------------------------------------------------- a piece laid out */
 
-static int64_t lay_chain(const cutt_way *way, cutt_role role, const int64_t *extent, int64_t *stride, int64_t from) {
-  for (int i = 0; i < way->kept[role]; ++i) {
-    const int mode = way->chain[role][i];
+static int64_t lay_chain(const cutt_algorithm *algorithm, cutt_role role, const int64_t *extent, int64_t *stride,
+                         int64_t from) {
+  for (int i = 0; i < algorithm->kept[role]; ++i) {
+    const int mode = algorithm->index_group[role][i];
     stride[mode] = from;
     from *= extent[mode];
   }
@@ -63,18 +65,18 @@ static int64_t lay_chain(const cutt_way *way, cutt_role role, const int64_t *ext
 }
 
 /* The loop modes come last, as they lie in the tensor: the permutation has less to do then. */
-static int64_t lay_loops(const cutt_contraction *c, const cutt_way *way, cutt_tensor t, const int64_t *extent,
-                         int64_t *stride, int64_t from) {
+static int64_t lay_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t,
+                         const int64_t *extent, int64_t *stride, int64_t from) {
   int64_t below = 0;
   for (;;) {
     int64_t least = INT64_MAX;
     for (int i = 0; i < c->modes; ++i) {
       const int64_t size = llabs(c->mode[i].stride[t]);
-      if (size > below && size < least && !cutt_way_keeps(way, c, i)) least = size;
+      if (size > below && size < least && !cutt_algorithm_keeps(algorithm, c, i)) least = size;
     }
     if (least == INT64_MAX) return from;
     for (int i = 0; i < c->modes; ++i) {
-      if (llabs(c->mode[i].stride[t]) != least || cutt_way_keeps(way, c, i)) continue;
+      if (llabs(c->mode[i].stride[t]) != least || cutt_algorithm_keeps(algorithm, c, i)) continue;
       stride[i] = from;
       from *= extent[i];
     }
@@ -82,18 +84,19 @@ static int64_t lay_loops(const cutt_contraction *c, const cutt_way *way, cutt_te
   }
 }
 
-void cutt_way_view(const cutt_contraction *c, const cutt_way *way, const int64_t *extent, cutt_view *view) {
-  for (int i = 0; i < c->modes; ++i) view->extent[i] = extent ? extent[i] : way->chunk[i];
+void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algorithm, const int64_t *extent,
+                         cutt_view *view) {
+  for (int i = 0; i < c->modes; ++i) view->extent[i] = extent ? extent[i] : algorithm->chunk[i];
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     int64_t *stride = view->stride[t];
     view->packed[t] = 0;
-    for (int i = 0; i < c->modes; ++i) stride[i] = way->packed[t] ? 0 : c->mode[i].stride[t];
-    if (!way->packed[t]) continue;
-    const cutt_role first = way->inner[t];
+    for (int i = 0; i < c->modes; ++i) stride[i] = algorithm->packed[t] ? 0 : c->mode[i].stride[t];
+    if (!algorithm->packed[t]) continue;
+    const cutt_role first = algorithm->inner[t];
     const cutt_role second = cutt_tensor_roles[t][0] == first ? cutt_tensor_roles[t][1] : cutt_tensor_roles[t][0];
-    int64_t volume = lay_chain(way, first, view->extent, stride, 1);
-    volume = lay_chain(way, second, view->extent, stride, volume);
-    view->packed[t] = lay_loops(c, way, (cutt_tensor)t, view->extent, stride, volume);
+    int64_t volume = lay_chain(algorithm, first, view->extent, stride, 1);
+    volume = lay_chain(algorithm, second, view->extent, stride, volume);
+    view->packed[t] = lay_loops(c, algorithm, (cutt_tensor)t, view->extent, stride, volume);
   }
 }
 
@@ -121,15 +124,15 @@ static bool take_matrix(const matrix *m, bool conjugate, cutt_op *op, int64_t *l
   return true;
 }
 
-bool cutt_way_product(const cutt_contraction *c, const cutt_way *way, const cutt_view *view, cutt_gemm *gemm,
-                      bool *swapped) {
-  /* A chain's step is that of its innermost mode that is more than 1 long. */
-  int64_t size[CUTT_CHAINS], stride[CUTT_CHAINS][CUTT_TENSORS];
-  for (int role = 0; role < CUTT_CHAINS; ++role) {
+bool cutt_algorithm_product(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
+                            cutt_gemm *gemm, bool *swapped) {
+  /* An index group's step is that of its innermost mode that is more than 1 long. */
+  int64_t size[CUTT_INDEX_GROUPS], stride[CUTT_INDEX_GROUPS][CUTT_TENSORS];
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
     size[role] = 1;
     for (int t = 0; t < CUTT_TENSORS; ++t) stride[role][t] = 0;
-    for (int i = 0; i < way->kept[role]; ++i) {
-      const int mode = way->chain[role][i];
+    for (int i = 0; i < algorithm->kept[role]; ++i) {
+      const int mode = algorithm->index_group[role][i];
       if (size[role] == 1)
         for (int t = 0; t < CUTT_TENSORS; ++t) stride[role][t] = view->stride[t][mode];
       size[role] *= view->extent[mode];
@@ -148,8 +151,8 @@ bool cutt_way_product(const cutt_contraction *c, const cutt_way *way, const cutt
     *gemm = (cutt_gemm){.m = left.rows, .n = right.columns, .k = k, .batch = 1};
     *swapped = turn == 1;
     if (take_matrix(&result, false, &op, &gemm->ldc) && op == CUTT_OP_N &&
-        take_matrix(&left, c->conjugate[a] && !way->packed[a], &gemm->op_a, &gemm->lda) &&
-        take_matrix(&right, c->conjugate[b] && !way->packed[b], &gemm->op_b, &gemm->ldb))
+        take_matrix(&left, c->conjugate[a] && !algorithm->packed[a], &gemm->op_a, &gemm->lda) &&
+        take_matrix(&right, c->conjugate[b] && !algorithm->packed[b], &gemm->op_b, &gemm->ldb))
       return true;
   }
   return false;
@@ -157,25 +160,25 @@ bool cutt_way_product(const cutt_contraction *c, const cutt_way *way, const cutt
 
 /* ------------------------------------------------------------------------------------------------------------ enumerating */
 
-/* So many chains of a role are looked at; with modes of a hundred short extents the rest would be more of the same. */
+/* So many index groups of a role are looked at; with modes of a hundred short extents the rest would be more of the same. */
 enum { MOST_CHAINS = 12 };
 
-typedef struct chains {
+typedef struct index_groups {
   int count;
   int length[MOST_CHAINS];
   int mode[MOST_CHAINS][CUTT_MOST_MODES];
-} chains;
+} index_groups;
 
 typedef struct search {
   const cutt_contraction *c;
-  cutt_way_visit *visit;
+  cutt_algorithm_visit *visit;
   void *data;
-  cutt_way way;
-  cutt_view view; /* of the way that is tried */
-  chains list[CUTT_CHAINS];
+  cutt_algorithm algorithm;
+  cutt_view view; /* of the algorithm that is tried */
+  index_groups list[CUTT_INDEX_GROUPS];
 } search;
 
-static void add_chain(chains *list, const int *mode, int length) {
+static void add_chain(index_groups *list, const int *mode, int length) {
   if (list->count == MOST_CHAINS) return;
   for (int i = 0; i < list->count; ++i)
     if (list->length[i] == length && memcmp(list->mode[i], mode, (size_t)length * sizeof *mode) == 0) return;
@@ -198,7 +201,7 @@ static int sort_by_stride(const cutt_contraction *c, cutt_role role, cutt_tensor
 }
 
 /* Runs of a role's modes in one tensor; a mode that has no matrix's stride in either of the tensors that stay is none. */
-static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, chains *list) {
+static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, index_groups *list) {
   int mode[CUTT_MOST_MODES];
   const int count = sort_by_stride(c, role, t, mode);
   for (int first = 0, next = 0; first < count; first = next) {
@@ -214,7 +217,7 @@ static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, c
   }
 }
 
-static void find_chains(const cutt_contraction *c, cutt_role role, const bool *packed, chains *list) {
+static void find_index_groups(const cutt_contraction *c, cutt_role role, const bool *packed, index_groups *list) {
   const cutt_tensor one = role_tensors[role][0], other = role_tensors[role][1];
   int mode[CUTT_MOST_MODES];
   list->count = 0;
@@ -241,47 +244,48 @@ static void find_chains(const cutt_contraction *c, cutt_role role, const bool *p
   add_chain(list, NULL, 0);
 }
 
-/* Both orders of each packed tensor's chains, where there are two. */
+/* Both orders of each packed tensor's index groups, where there are two. */
 static void try_orders(search *s, int t) {
   if (t == CUTT_TENSORS) {
     cutt_gemm gemm;
     bool swapped = false;
-    cutt_way_view(s->c, &s->way, NULL, &s->view);
-    if (cutt_way_product(s->c, &s->way, &s->view, &gemm, &swapped)) s->visit(s->data, &s->way);
+    cutt_algorithm_view(s->c, &s->algorithm, NULL, &s->view);
+    if (cutt_algorithm_product(s->c, &s->algorithm, &s->view, &gemm, &swapped)) s->visit(s->data, &s->algorithm);
     return;
   }
   for (int which = 0; which < 2; ++which) {
-    s->way.inner[t] = cutt_tensor_roles[t][which];
-    if (which == 1 &&
-        (!s->way.packed[t] || s->way.kept[cutt_tensor_roles[t][0]] == 0 || s->way.kept[cutt_tensor_roles[t][1]] == 0))
+    s->algorithm.inner[t] = cutt_tensor_roles[t][which];
+    if (which == 1 && (!s->algorithm.packed[t] || s->algorithm.kept[cutt_tensor_roles[t][0]] == 0 ||
+                       s->algorithm.kept[cutt_tensor_roles[t][1]] == 0))
       continue;
     try_orders(s, t + 1);
   }
 }
 
 static void try_chains(search *s, int role) {
-  if (role == CUTT_CHAINS) {
+  if (role == CUTT_INDEX_GROUPS) {
     try_orders(s, 0);
     return;
   }
-  const chains *list = &s->list[role];
+  const index_groups *list = &s->list[role];
   for (int i = 0; i < list->count; ++i) {
-    s->way.kept[role] = list->length[i];
-    memcpy(s->way.chain[role], list->mode[i], (size_t)list->length[i] * sizeof(int));
+    s->algorithm.kept[role] = list->length[i];
+    memcpy(s->algorithm.index_group[role], list->mode[i], (size_t)list->length[i] * sizeof(int));
     try_chains(s, role + 1);
   }
 }
 
-cuttResult cutt_ways_enumerate(const cutt_contraction *c, cutt_way_visit *visit, void *data) {
+cuttResult cutt_algorithms_enumerate(const cutt_contraction *c, cutt_algorithm_visit *visit, void *data) {
   search *s = calloc(1, sizeof *s);
   if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *s);
   s->c = c;
   s->visit = visit;
   s->data = data;
-  for (int i = 0; i < c->modes; ++i) s->way.chunk[i] = c->mode[i].extent;
+  for (int i = 0; i < c->modes; ++i) s->algorithm.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
-    for (int t = 0; t < CUTT_TENSORS; ++t) s->way.packed[t] = (packed >> t & 1) != 0;
-    for (int role = 0; role < CUTT_CHAINS; ++role) find_chains(c, (cutt_role)role, s->way.packed, &s->list[role]);
+    for (int t = 0; t < CUTT_TENSORS; ++t) s->algorithm.packed[t] = (packed >> t & 1) != 0;
+    for (int role = 0; role < CUTT_INDEX_GROUPS; ++role)
+      find_index_groups(c, (cutt_role)role, s->algorithm.packed, &s->list[role]);
     try_chains(s, 0);
   }
   free(s);

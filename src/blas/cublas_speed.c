@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
-#include "contract/provider.h"
+#include "blas/find.h"
 #include "plan/lent.h"
 
 /* Multiply-adds of an SM in a clock. */
@@ -48,7 +48,7 @@ enum { SIZE = 4096, SMALL = 1024, RUNS = 3, MOST_GPUS = 64 };
 
 typedef struct bench {
   const cutt_cu *cu;
-  const cutt_provider *provider;
+  const cutt_blas *blas;
   void *session;
   cudaStream_t stream;
   cutt_cu_event from, to;
@@ -65,8 +65,8 @@ static double run(const bench *b, cuttType_t type, int size) {
   char *memory = (char *)(uintptr_t)b->memory;
   float milliseconds = 0;
   if (b->cu->event_record(b->from, b->stream) ||
-      b->provider->gemm(b->provider, b->session, type, &gemm, single ? (const void *)&one_f32 : &one_f64, memory,
-                        memory + bytes, single ? (const void *)&zero_f32 : &zero_f64, memory + 2 * bytes) ||
+      b->blas->gemm(b->blas, b->session, type, &gemm, single ? (const void *)&one_f32 : &one_f64, memory,
+                    memory + bytes, single ? (const void *)&zero_f32 : &zero_f64, memory + 2 * bytes) ||
       b->cu->event_record(b->to, b->stream) || b->cu->event_synchronize(b->to) ||
       b->cu->event_elapsed_time(&milliseconds, b->from, b->to)) {
     return 0;
@@ -107,10 +107,10 @@ static bool measure_both(bench *b, double *f64, double *f32) {
     good = false;
   }
   if (good) good = !cu->memset_d8_async(b->memory, 0x3f, bytes, b->stream);
-  if (good && !b->provider->begin(b->provider, b->stream, &b->session)) {
+  if (good && !b->blas->begin(b->blas, b->stream, &b->session)) {
     *f64 = measure(b, CUTT_F64);
     *f32 = measure(b, CUTT_F32);
-    b->provider->end(b->provider, b->session);
+    b->blas->end(b->blas, b->session);
   }
   cu->stream_synchronize(b->stream);
   if (b->memory) cu->mem_free(b->memory);
@@ -120,7 +120,7 @@ static bool measure_both(bench *b, double *f64, double *f32) {
   return *f64 > 0 && *f32 > 0;
 }
 
-bool cutt_cublas_measure(const cutt_provider *provider, double *f64, double *f32) {
+bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static struct { double f64, f32; } known[MOST_GPUS]; /* under the lock; 0: not yet */
   *f64 = 0;
@@ -136,7 +136,7 @@ bool cutt_cublas_measure(const cutt_provider *provider, double *f64, double *f32
     if (good) {
       *f64 = known[number].f64;
       *f32 = known[number].f32;
-    } else if (measure_both(&(bench){.cu = scope.cu, .provider = provider}, f64, f32)) {
+    } else if (measure_both(&(bench){.cu = scope.cu, .blas = blas}, f64, f32)) {
       good = true;
       known[number].f64 = *f64;
       known[number].f32 = *f32;

@@ -1,5 +1,5 @@
 /* Loading libraries (library.h). */
-#include "contract/library.h"
+#include "blas/load.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

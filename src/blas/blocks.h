@@ -1,8 +1,8 @@
 /* Products that are larger than a library's integers of 32 bits, in pieces that are not. */
-#ifndef CUTT_CONTRACT_PIECES_H
-#define CUTT_CONTRACT_PIECES_H
+#ifndef CUTT_BLAS_BLOCKS_H
+#define CUTT_BLAS_BLOCKS_H
 
-#include "contract/gemm.h"
+#include "blas/gemm.h"
 
 /* What a product is of. */
 typedef struct cutt_gemm_operands {

@@ -1,8 +1,8 @@
 /* Libraries that are loaded at run time, whatever they are of. */
-#ifndef CUTT_CONTRACT_LIBRARY_H
-#define CUTT_CONTRACT_LIBRARY_H
+#ifndef CUTT_BLAS_LOAD_H
+#define CUTT_BLAS_LOAD_H
 
-#include "contract/provider.h"
+#include "blas/find.h"
 
 /* file is a path or a name for the loader's search. resident: only if it is in the process already. NULL: see the refusal,
  * which is set to nothing otherwise. */
