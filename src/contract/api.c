@@ -74,7 +74,7 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   const bool gpu = backend->id != CUTT_BACKEND_CPU;
   if (gpu) result = enter(&scope, &context);
   if (result) return result;
-  result = cutt_blas_find(backend->id, options.provider, "options->blas", plan->asked.type->type, &blas);
+  result = cutt_blas_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &blas);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
     const int threads = gpu ? 1 : options.threads ? options.threads : cutt_team_default();
