@@ -12,6 +12,7 @@
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/pointer.h"
 #include "runtime/cuda/state.h"
+#include "runtime/cuda/stream.h"
 #include "runtime/cuda/target.h"
 
 /* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
@@ -76,6 +77,51 @@ static double paper_seconds(const cutt_target *target, const cutt_canonical *can
 static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                    const char **why) {
   return cutt_gpu_accept((const cutt_device *)target, canonical, candidate, why);
+}
+
+/* --------------------------------------------------------------------------------------------------------- contexts */
+
+static int driver_version(const char **why) {
+  const cutt_cu *cu = cutt_cuda_forbidden(why) ? NULL : cutt_cuda_driver(why);
+  return cu ? cu->version : 0;
+}
+
+static cuttResult enter(cutt_scope *scope) {
+  cutt_cuda_scope entered;
+  const cuttResult result = cutt_cuda_enter(&entered);
+  if (result) return result;
+  *scope = (cutt_scope){.context = entered.context, .pushed = entered.pushed, .mode = entered.capture_mode};
+  return CUTT_SUCCESS;
+}
+
+/* There is a driver, since something has been entered. */
+static void leave(const cutt_scope *scope) {
+  cutt_cuda_leave(&(cutt_cuda_scope){.cu = cutt_cuda_driver_loaded(),
+                                     .context = scope->context,
+                                     .pushed = scope->pushed,
+                                     .capture_mode = scope->mode});
+}
+
+static cuttResult context(cutt_context *context) {
+  *context = (cutt_context){.handle = NULL};
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
+  cutt_cu_context current = NULL;
+  cutt_cu_result error = cu->ctx_get_current(&current);
+  if (!error && current) error = cutt_cuda_context_id(cu, current, &context->number);
+  if (error) return cutt_cuda_failed(cu, error, "asking for the current context");
+  context->handle = current;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult reach(const cutt_target *target, const void *pointer, const char *name, void **at) {
+  const cutt_cuda_gpu *gpu =
+      (const cutt_cuda_gpu *)(const void *)((const char *)target - offsetof(cutt_cuda_gpu, facts));
+  cutt_cu_address address = 0;
+  const cuttResult result = cutt_cuda_reach(cutt_cuda_driver_loaded(), gpu, pointer, name, &address);
+  *at = (void *)(uintptr_t)address;
+  return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */
@@ -167,6 +213,23 @@ static const cutt_runtime runtime = {
     .scratch_release = cutt_cuda_scratch_release,
     .stream_create = cutt_cuda_stream_create,
     .stream_release = cutt_cuda_stream_release,
+    .driver_version = driver_version,
+    .enter = enter,
+    .leave = leave,
+    .context = context,
+    .reach = reach,
+    .stream_allocate = cutt_cuda_stream_allocate,
+    .stream_free = cutt_cuda_stream_free,
+    .fill_bytes = cutt_cuda_fill_bytes,
+    .fill_words = cutt_cuda_fill_words,
+    .side_stream_create = cutt_cuda_side_stream_create,
+    .stream_synchronize = cutt_cuda_stream_synchronize,
+    .stream_wait = cutt_cuda_stream_wait,
+    .stream_is_captured = cutt_cuda_stream_is_captured,
+    .event_create = cutt_cuda_event_create,
+    .event_destroy = cutt_cuda_event_destroy,
+    .event_record = cutt_cuda_event_record,
+    .event_seconds = cutt_cuda_event_seconds,
 };
 
 static const cutt_methods methods = {

@@ -17,6 +17,7 @@
 #include "runtime/cuda/embed.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/state.h"
+#include "runtime/cuda/stream.h"
 
 _Static_assert((int)CUTT_CUDA_PROBE_LANES == (int)CUTT_PROBE_LANES, "the lanes of a warp");
 
