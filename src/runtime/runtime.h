@@ -28,6 +28,24 @@ typedef struct cutt_scope {
 /* A point in a stream. */
 typedef struct cutt_event cutt_event;
 
+/* Kernels that are used together, each by its key: the image that has it, and its name there. Lives as long as the library. */
+typedef struct cutt_kernel_list {
+  int count;
+  const char *const *image, *const *name; /* "tile", "cutt_tile_1" */
+} cutt_kernel_list;
+
+/* The kernels of a list in a context: the beginning of the runtime's own struct. Lives as long as the library, also when the
+ * context does not. */
+typedef struct cutt_kernels {
+  const cutt_kernel_list *list;
+  const cutt_target *target; /* the context's device */
+} cutt_kernels;
+
+/* What a launch is given. */
+typedef struct cutt_grid {
+  uint32_t blocks, threads, shared_bytes; /* threads of a block; dynamic shared memory of a block */
+} cutt_grid;
+
 typedef struct cutt_runtime {
   bool has_streams; /* takes a stream; without, one that is not NULL is refused */
 
@@ -119,6 +137,17 @@ typedef struct cutt_runtime {
   cuttResult (*event_record)(cutt_event *event, cudaStream_t stream);
   /* Of two that were recorded in one stream, one after the other: waits for the second, and says how long it took. */
   cuttResult (*event_seconds)(cutt_event *from, cutt_event *to, double *seconds);
+
+  /* Finds the kernels of a list for the context, and at first use loads them, so that a launch does not, and lets each have all
+   * of the shared memory that a block may have. Takes a lock. */
+  cuttResult (*kernels_find)(const cutt_kernel_list *list, const cutt_kernels **kernels);
+  /* Enters the kernels' context: it is made current if the calling thread has none. Allowed in a capture, as launch is. Errors:
+   * CUTT_INVALID_DEVICE: another one is current, or it has been destroyed. On an error there is nothing to leave. */
+  cuttResult (*kernels_enter)(const cutt_kernels *kernels, cutt_scope *scope);
+  /* Starts kernel number `which` of the list, in the kernels' context, which is entered. parameters: addresses of the kernel's
+   * arguments, which are copied. Errors: CUTT_INVALID_PARAMETER: the stream is another context's. */
+  cuttResult (*launch)(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
+                       cudaStream_t stream);
 } cutt_runtime;
 
 #endif

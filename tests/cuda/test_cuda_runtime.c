@@ -1,5 +1,5 @@
 /* The CUDA runtime's services by its table, against the fake driver: contexts, pointers, memory in order with a stream, streams
- * and events. */
+ * and events, kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +152,53 @@ static void streams_and_events(void **unused) {
   cuda()->leave(&scope);
 }
 
+/* A list of a caller's own: one fake image has them all. */
+static void kernels_by_key(void **unused) {
+  (void)unused;
+  static const char *const image[] = {"mine", "mine"}, *const name[] = {"cutt_first", "cutt_second"};
+  static const cutt_kernel_list list = {2, image, name};
+  const cutt_kernels *kernels = NULL, *again = NULL;
+  const cutt_grid grid = {7, 64, 1024};
+  uint64_t in = 1, out = 2;
+  int more = 3;
+  void *parameters[] = {&in, &out, &more};
+  cutt_scope scope;
+  struct CUctx_st *own = fake->context_create(0), *other = fake->context_create(0);
+  fake->context_set(own);
+  fake->forget();
+  atomic_store(&fake->fail_at, 2);
+  atomic_store(&fake->fail, FAKE_module_get_function);
+  assert_result(CUTT_INTERNAL_ERROR, cuda()->kernels_find(&list, &kernels), "looking for kernel cutt_second");
+  assert_null(kernels);
+  assert_int_equal(atomic_load(&own->modules), 0); /* given back, as nothing of it is in use */
+  fake->forget();
+  assert_success(cuda()->kernels_find(&list, &kernels));
+  assert_ptr_equal(kernels->list, &list);
+  assert_ptr_equal(kernels->target, cuda()->target());
+  assert_int_equal(atomic_load(&own->modules), 1);
+  assert_success(cuda()->kernels_find(&list, &again));
+  assert_ptr_equal(again, kernels);
+  assert_int_equal(fixture_calls(FAKE_module_get_function), 2);
+  assert_success(cuda()->kernels_enter(kernels, &scope));
+  assert_success(cuda()->launch(kernels, 1, &grid, parameters, NULL));
+  cuda()->leave(&scope);
+  assert_string_equal(fake->last.kernel, "cutt_second");
+  assert_int_equal(fake->last.blocks, 7);
+  assert_int_equal(fake->last.threads, 64);
+  assert_int_equal(fake->last.shared_bytes, 1024);
+  fake->context_set(NULL);
+  assert_success(cuda()->kernels_enter(kernels, &scope));
+  assert_int_equal(atomic_load(&fake->depth), 1);
+  cuda()->leave(&scope);
+  assert_int_equal(atomic_load(&fake->depth), 0);
+  fake->context_set(other);
+  assert_result(CUTT_INVALID_DEVICE, cuda()->kernels_enter(kernels, &scope), "the plan is for context");
+  assert_success(cuda()->kernels_find(&list, &again)); /* another context's are others */
+  assert_ptr_not_equal(again, kernels);
+  fake->context_destroy(own);
+  fake->context_destroy(other);
+}
+
 /* What a runtime without streams does not have. */
 static void the_host_has_none(void **unused) {
   (void)unused;
@@ -161,12 +208,13 @@ static void the_host_has_none(void **unused) {
   assert_null(host->reach);
   assert_null(host->stream_allocate);
   assert_null(host->event_create);
+  assert_null(host->kernels_find);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, fixture_end)
 
 int main(void) {
-  const struct CMUnitTest tests[] = {TEST(contexts), TEST(pointers), TEST(memory_in_a_stream), TEST(streams_and_events),
-                                     TEST(the_host_has_none)};
+  const struct CMUnitTest tests[] = {TEST(contexts),           TEST(pointers),       TEST(memory_in_a_stream),
+                                     TEST(streams_and_events), TEST(kernels_by_key), TEST(the_host_has_none)};
   return cmocka_run_group_tests_name("cuda_runtime", tests, fixture_open, NULL);
 }

@@ -1,30 +1,23 @@
-/* The CUDA backend's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, enumerate.c,
- * cost.c, tile.c and launch.c plan, execute.c runs kernels/, which embed.c carries, pointer.c looks at pointers, and
- * memory.c has memory and the clock. */
+/* The CUDA runtime's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, kernels.c runs the
+ * kernels that embed.c carries, pointer.c looks at pointers, memory.c has memory and the clock, stream.c streams and events,
+ * and probe.c measures. */
 #include "runtime/cuda/cuda.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
-#include "gpu/paper.h"
 #include "runtime/cuda/embed.h"
-#include "runtime/cuda/execute.h"
+#include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/pointer.h"
+#include "runtime/cuda/probe.h"
 #include "runtime/cuda/state.h"
 #include "runtime/cuda/stream.h"
-#include "runtime/cuda/target.h"
 
 /* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
  * the kernels tells. */
 static bool loads(const char **why) {
-  cutt_cuda_scope scope;
-  const cutt_cuda_state *state = NULL;
-  cuttResult result = cutt_cuda_enter(&scope);
-  if (!result) {
-    result = cutt_cuda_state_get(&scope, &state);
-    cutt_cuda_leave(&scope);
-  }
+  const cuttResult result = cutt_cuda_kernels_load();
   if (result) *why = cuttLastError();
   return !result;
 }
@@ -58,25 +51,6 @@ static const cutt_target *target(void) { return &current_gpu()->facts.base; }
 static const cutt_target *target_named(const char *name) {
   const cutt_device *device = cutt_device_find(name);
   return device ? &device->base : NULL;
-}
-
-static int enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
-                     cutt_candidate *list, int max) {
-  (void)threads; /* of the processor */
-  return cutt_gpu_enumerate((const cutt_device *)target, model, canonical, list, max);
-}
-
-static double paper_seconds(const cutt_target *target, const cutt_canonical *canonical,
-                            const cutt_candidate *candidate) {
-  cutt_gpu_tile tile;
-  const char *why;
-  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return 0;
-  return cutt_gpu_paper_seconds((const cutt_device *)target, canonical, &tile, candidate);
-}
-
-static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                   const char **why) {
-  return cutt_gpu_accept((const cutt_device *)target, canonical, candidate, why);
 }
 
 /* --------------------------------------------------------------------------------------------------------- contexts */
@@ -192,7 +166,7 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   }
 }
 
-static const cutt_runtime runtime = {
+const cutt_runtime cutt_cuda_runtime = {
     .has_streams = true,
     .probe = probe,
     .isa = isa,
@@ -230,22 +204,7 @@ static const cutt_runtime runtime = {
     .event_destroy = cutt_cuda_event_destroy,
     .event_record = cutt_cuda_event_record,
     .event_seconds = cutt_cuda_event_seconds,
+    .kernels_find = cutt_cuda_kernels_find,
+    .kernels_enter = cutt_cuda_kernels_enter,
+    .launch = cutt_cuda_launch,
 };
-
-static const cutt_methods methods = {
-    .param_name = cutt_gpu_param_name,
-    .paper_seconds = paper_seconds,
-    .enumerate = enumerate,
-    .explain = cutt_cuda_explain,
-    .accept = accept,
-    .prepare = cutt_cuda_prepare,
-    .execute = cutt_cuda_execute,
-    .release = cutt_cuda_release,
-};
-
-const cutt_backend cutt_cuda_backend = {.name = "cuda",
-                                        .id = CUTT_BACKEND_CUDA,
-                                        .id_name = "CUTT_BACKEND_CUDA",
-                                        .schema = &cutt_cuda_schema,
-                                        .runtime = &runtime,
-                                        .methods = &methods};
