@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "model/device.h"
-#include "runtime/cuda/cuda.h"
+#include "plan/backend.h"
 #include "store/device_file.h"
 #include "support/check.h"
 #include "support/texts.h"

@@ -5,7 +5,7 @@
 #include "gpu/access.h"
 #include "gpu/tile.h"
 #include "model/device.h"
-#include "plan/backend.h"
+#include "model/method.h"
 
 /* Steps that the threads of a block take along a line (a row, a column) of a tile, and across lines. */
 typedef struct cutt_gpu_steps {

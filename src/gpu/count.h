@@ -3,7 +3,7 @@
 #define CUTT_GPU_COUNT_H
 
 #include "gpu/tile.h"
-#include "plan/backend.h"
+#include "model/method.h"
 
 /* Of a whole execution, all tiles together. */
 typedef struct cutt_gpu_requests {

@@ -6,7 +6,7 @@
 #include "gpu/kernels/list.h"
 #include "gpu/tile.h"
 #include "model/device.h"
-#include "plan/backend.h"
+#include "model/method.h"
 
 /* Names of a candidate's parameters. candidate.threads is the threads of a block. */
 typedef enum cutt_gpu_param {

@@ -4,8 +4,8 @@
 
 #include "gpu/tile.h"
 #include "model/device.h"
+#include "model/method.h"
 #include "model/mwp.h"
-#include "plan/backend.h"
 
 /* What a candidate is in the paper's terms. The tile is what cutt_gpu_tile_derive makes of the candidate. */
 void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,

@@ -11,7 +11,7 @@
 #ifndef CUTT_GPU_TILE_H
 #define CUTT_GPU_TILE_H
 
-#include "plan/backend.h"
+#include "model/method.h"
 
 enum { CUTT_GPU_TILE_MODES = 24 }; /* most modes of a tile */
 

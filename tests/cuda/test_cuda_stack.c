@@ -8,7 +8,7 @@
 #include "gpu/launch.h"
 #include "host/child.h"
 #include "host/stack.h"
-#include "runtime/cuda/cuda.h"
+#include "plan/backend.h"
 #include "runtime/cuda/probe.h"
 #include "support/problem.h"
 

@@ -11,7 +11,7 @@
 
 #include "gpu/driver.h"
 #include "gpu/launch.h"
-#include "runtime/cuda/cuda.h"
+#include "plan/backend.h"
 
 /* Device memory, kept from one execution to the next. */
 typedef struct region {

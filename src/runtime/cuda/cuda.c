@@ -1,29 +1,23 @@
-/* The CUDA backend's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, enumerate.c,
- * cost.c, tile.c and launch.c plan, execute.c runs kernels/, which embed.c carries, pointer.c looks at pointers, and
- * memory.c has memory and the clock. */
+/* The CUDA runtime's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, kernels.c runs the
+ * kernels that embed.c carries, pointer.c looks at pointers, memory.c has memory and the clock, stream.c streams and events,
+ * and probe.c measures. */
 #include "runtime/cuda/cuda.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
-#include "gpu/paper.h"
 #include "runtime/cuda/embed.h"
-#include "runtime/cuda/execute.h"
+#include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/pointer.h"
+#include "runtime/cuda/probe.h"
 #include "runtime/cuda/state.h"
-#include "runtime/cuda/target.h"
+#include "runtime/cuda/stream.h"
 
 /* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
  * the kernels tells. */
 static bool loads(const char **why) {
-  cutt_cuda_scope scope;
-  const cutt_cuda_state *state = NULL;
-  cuttResult result = cutt_cuda_enter(&scope);
-  if (!result) {
-    result = cutt_cuda_state_get(&scope, &state);
-    cutt_cuda_leave(&scope);
-  }
+  const cuttResult result = cutt_cuda_kernels_load();
   if (result) *why = cuttLastError();
   return !result;
 }
@@ -59,23 +53,49 @@ static const cutt_target *target_named(const char *name) {
   return device ? &device->base : NULL;
 }
 
-static int enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
-                     cutt_candidate *list, int max) {
-  (void)threads; /* of the processor */
-  return cutt_gpu_enumerate((const cutt_device *)target, model, canonical, list, max);
+/* --------------------------------------------------------------------------------------------------------- contexts */
+
+static int driver_version(const char **why) {
+  const cutt_cu *cu = cutt_cuda_forbidden(why) ? NULL : cutt_cuda_driver(why);
+  return cu ? cu->version : 0;
 }
 
-static double paper_seconds(const cutt_target *target, const cutt_canonical *canonical,
-                            const cutt_candidate *candidate) {
-  cutt_gpu_tile tile;
-  const char *why;
-  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return 0;
-  return cutt_gpu_paper_seconds((const cutt_device *)target, canonical, &tile, candidate);
+static cuttResult enter(cutt_scope *scope) {
+  cutt_cuda_scope entered;
+  const cuttResult result = cutt_cuda_enter(&entered);
+  if (result) return result;
+  *scope = (cutt_scope){.context = entered.context, .pushed = entered.pushed, .mode = entered.capture_mode};
+  return CUTT_SUCCESS;
 }
 
-static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                   const char **why) {
-  return cutt_gpu_accept((const cutt_device *)target, canonical, candidate, why);
+/* There is a driver, since something has been entered. */
+static void leave(const cutt_scope *scope) {
+  cutt_cuda_leave(&(cutt_cuda_scope){.cu = cutt_cuda_driver_loaded(),
+                                     .context = scope->context,
+                                     .pushed = scope->pushed,
+                                     .capture_mode = scope->mode});
+}
+
+static cuttResult context(cutt_context *context) {
+  *context = (cutt_context){.handle = NULL};
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
+  cutt_cu_context current = NULL;
+  cutt_cu_result error = cu->ctx_get_current(&current);
+  if (!error && current) error = cutt_cuda_context_id(cu, current, &context->number);
+  if (error) return cutt_cuda_failed(cu, error, "asking for the current context");
+  context->handle = current;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult reach(const cutt_target *target, const void *pointer, const char *name, void **at) {
+  const cutt_cuda_gpu *gpu =
+      (const cutt_cuda_gpu *)(const void *)((const char *)target - offsetof(cutt_cuda_gpu, facts));
+  cutt_cu_address address = 0;
+  const cuttResult result = cutt_cuda_reach(cutt_cuda_driver_loaded(), gpu, pointer, name, &address);
+  *at = (void *)(uintptr_t)address;
+  return result;
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */
@@ -146,7 +166,7 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
   }
 }
 
-static const cutt_runtime runtime = {
+const cutt_runtime cutt_cuda_runtime = {
     .has_streams = true,
     .probe = probe,
     .isa = isa,
@@ -167,22 +187,24 @@ static const cutt_runtime runtime = {
     .scratch_release = cutt_cuda_scratch_release,
     .stream_create = cutt_cuda_stream_create,
     .stream_release = cutt_cuda_stream_release,
+    .driver_version = driver_version,
+    .enter = enter,
+    .leave = leave,
+    .context = context,
+    .reach = reach,
+    .stream_allocate = cutt_cuda_stream_allocate,
+    .stream_free = cutt_cuda_stream_free,
+    .fill_bytes = cutt_cuda_fill_bytes,
+    .fill_words = cutt_cuda_fill_words,
+    .side_stream_create = cutt_cuda_side_stream_create,
+    .stream_synchronize = cutt_cuda_stream_synchronize,
+    .stream_wait = cutt_cuda_stream_wait,
+    .stream_is_captured = cutt_cuda_stream_is_captured,
+    .event_create = cutt_cuda_event_create,
+    .event_destroy = cutt_cuda_event_destroy,
+    .event_record = cutt_cuda_event_record,
+    .event_seconds = cutt_cuda_event_seconds,
+    .kernels_find = cutt_cuda_kernels_find,
+    .kernels_enter = cutt_cuda_kernels_enter,
+    .launch = cutt_cuda_launch,
 };
-
-static const cutt_methods methods = {
-    .param_name = cutt_gpu_param_name,
-    .paper_seconds = paper_seconds,
-    .enumerate = enumerate,
-    .explain = cutt_cuda_explain,
-    .accept = accept,
-    .prepare = cutt_cuda_prepare,
-    .execute = cutt_cuda_execute,
-    .release = cutt_cuda_release,
-};
-
-const cutt_backend cutt_cuda_backend = {.name = "cuda",
-                                        .id = CUTT_BACKEND_CUDA,
-                                        .id_name = "CUTT_BACKEND_CUDA",
-                                        .schema = &cutt_cuda_schema,
-                                        .runtime = &runtime,
-                                        .methods = &methods};

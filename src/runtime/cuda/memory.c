@@ -142,28 +142,57 @@ void cutt_cuda_scratch_release(void *memory) {
   if (cutt_cuda_memory_free(memory)) cutt_log(CUTT_LOG_WARN, "scratch was not freed: %s", cuttLastError());
 }
 
-/* One that waits for the default stream, and the other way round: what the program has started there may still use the
- * buffers that are measured on. */
-cuttResult cutt_cuda_stream_create(cudaStream_t *stream) {
+/* --------------------------------------------------------------------------------------------- in order with a stream */
+
+static bool in_order(const cutt_cu *cu) { return cu->mem_alloc_async && cu->mem_free_async; }
+
+cuttResult cutt_cuda_stream_allocate(size_t bytes, cudaStream_t stream, void **memory) {
   cutt_cuda_scope scope;
+  cutt_cu_address address = 0;
+  *memory = NULL;
   cuttResult result = cutt_cuda_enter(&scope);
   if (result) return result;
-  const cutt_cu_result error = scope.cu->stream_create(stream, CUTT_CU_STREAM_DEFAULT);
-  if (error) {
-    *stream = NULL;
-    result = cutt_cuda_failed(scope.cu, error, "making a stream to measure in");
+  if (in_order(scope.cu)) {
+    const cutt_cu_result error = scope.cu->mem_alloc_async(&address, bytes ? bytes : 1, stream);
+    if (error) result = cutt_cuda_failed(scope.cu, error, "allocating %zu bytes of device memory", bytes);
+    if (!result) *memory = (void *)(uintptr_t)address;
+  } else {
+    result = allocate(scope.cu, bytes, memory);
   }
   cutt_cuda_leave(&scope);
   return result;
 }
 
-void cutt_cuda_stream_release(cudaStream_t stream) {
+void cutt_cuda_stream_free(void *memory, cudaStream_t stream) {
   cutt_cuda_scope scope;
   if (cutt_cuda_enter(&scope)) return;
-  const cutt_cu_result error = scope.cu->stream_destroy(stream);
+  const cutt_cu *cu = scope.cu;
+  const cutt_cu_address address = (uintptr_t)memory;
+  const cutt_cu_result error = in_order(cu) ? cu->mem_free_async(address, stream) : cu->mem_free(address);
   if (error) {
-    cutt_cuda_failed(scope.cu, error, "ending the stream that was measured in");
+    cutt_cuda_failed(cu, error, "freeing device memory");
     cutt_log(CUTT_LOG_WARN, "%s", cuttLastError());
   }
   cutt_cuda_leave(&scope);
+}
+
+cuttResult cutt_cuda_fill_bytes(void *memory, unsigned char value, size_t bytes, cudaStream_t stream) {
+  cutt_cuda_scope scope;
+  cuttResult result = cutt_cuda_enter(&scope);
+  if (result) return result;
+  const cutt_cu_result error = scope.cu->memset_d8_async((uintptr_t)memory, value, bytes, stream);
+  if (error) result = cutt_cuda_failed(scope.cu, error, "filling %zu bytes of device memory", bytes);
+  cutt_cuda_leave(&scope);
+  return result;
+}
+
+cuttResult cutt_cuda_fill_words(void *memory, uint32_t value, size_t words, cudaStream_t stream) {
+  cutt_cuda_scope scope;
+  cuttResult result = cutt_cuda_enter(&scope);
+  if (result) return result;
+  const cutt_cu_result error =
+      scope.cu->memset_d2d32_async((uintptr_t)memory, words * sizeof value, value, words, 1, stream);
+  if (error) result = cutt_cuda_failed(scope.cu, error, "filling %zu words of device memory", words);
+  cutt_cuda_leave(&scope);
+  return result;
 }

@@ -13,10 +13,13 @@
 
 #include "base/error.h"
 #include "gpu/kernels/args.h"
+#include "gpu/kernels/list.h"
 #include "gpu/kernels/probe_args.h"
+#include "model/device.h"
 #include "runtime/cuda/embed.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/state.h"
+#include "runtime/cuda/stream.h"
 
 _Static_assert((int)CUTT_CUDA_PROBE_LANES == (int)CUTT_PROBE_LANES, "the lanes of a warp");
 
@@ -355,4 +358,21 @@ cuttResult cutt_cuda_probe_measure(cutt_cuda_probe *probe, bool (*progress)(void
   cutt_cuda_leave(&scope);
   if (result) memset(probe, 0, sizeof *probe);
   return result;
+}
+
+cuttResult cutt_cuda_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
+                                    void *data) {
+  (void)seconds; /* it takes one or two, and less would be less exact */
+  cutt_cuda_probe probe;
+  const cuttResult result = cutt_cuda_probe_measure(&probe, progress, data);
+  if (result) return result;
+  cutt_device *device = (cutt_device *)target;
+  device->copy_bandwidth = probe.copy_bandwidth;
+  device->read_bandwidth = probe.read_bandwidth;
+  device->write_bandwidth = probe.write_bandwidth;
+  device->launch_seconds = probe.launch_seconds;
+  device->memory_latency = probe.memory_latency;
+  device->departure_delay = probe.departure_delay;
+  device->shared_latency = probe.shared_latency;
+  return CUTT_SUCCESS;
 }

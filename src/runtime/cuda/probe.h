@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cutt.h"
+#include "model/target.h"
 
 enum { CUTT_CUDA_PROBE_LANES = 32 };
 
@@ -26,5 +27,9 @@ typedef struct cutt_cuda_probe {
  * Errors: CUTT_INVALID_DEVICE: no GPU that the library has kernels for; CUTT_INTERNAL_ERROR: the driver fails (too little
  * memory, say), or progress has returned false. Then *probe is all zeros. */
 cuttResult cutt_cuda_probe_measure(cutt_cuda_probe *probe, bool (*progress)(void *data, double done), void *data);
+
+/* The runtime's measure_target. */
+cuttResult cutt_cuda_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
+                                    void *data);
 
 #endif

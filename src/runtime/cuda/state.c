@@ -1,22 +1,19 @@
-/* GPUs and contexts. See state.h for what they are.
+/* GPUs, and the current context. See state.h for what they are.
  *
- * Process-wide, because the driver's contexts are: the list of GPUs, written once, and the list of contexts, which only
- * grows, under a mutex that no execution takes. A context's entry outlives it, for plans still point there; an entry is
- * some hundred bytes, and programs that make and destroy contexts by the thousand are not known.
+ * Process-wide, because the driver's contexts are: the list of GPUs, written once, and the primary context, under a mutex
+ * that no execution takes.
  *
  * A context that is destroyed may leave its address to the next one. Drivers since CUDA 12.0 number contexts, and the
  * number tells the two apart; before, nothing does. */
 #include "runtime/cuda/state.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
-#include "gpu/launch.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/cuda/embed.h"
-#include "runtime/cuda/target.h"
 
 /* ------------------------------------------------------------------------------------------------------------- GPUs */
 
@@ -41,9 +38,19 @@ static bool has_kernels(const cutt_device *facts) {
   return cutt_cuda_kernels.ptx && cutt_cuda_kernels.ptx <= capability;
 }
 
+void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size) {
+  char name[sizeof device->base.name];
+  snprintf(name, sizeof name, "%s", device->base.name);
+  for (char *c = name; *c != 0; c++) {
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  }
+  if (size > 0) snprintf(buffer, size, "cuda-%s-sm%d%d-%d", name, device->major, device->minor, device->sms);
+}
+
 static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gpu) {
   cutt_device *facts = &gpu->facts;
   gpu->handle = device;
+  facts->base.runtime = &cutt_cuda_runtime;
   if (cu->device_get_name(facts->base.name, (int)sizeof facts->base.name, device)) {
     snprintf(facts->base.name, sizeof facts->base.name, "unknown");
   }
@@ -73,7 +80,9 @@ static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gp
              facts->base.name, facts->major, facts->minor);
   } else {
     gpu->usable = true;
-    cutt_cuda_device_complete(facts);
+    char key[CUTT_CUDA_KEY_BYTES];
+    cutt_cuda_device_key(facts, key, sizeof key);
+    cutt_cuda_complete(key, facts);
   }
 }
 
@@ -164,95 +173,7 @@ void cutt_cuda_leave(const cutt_cuda_scope *scope) {
   }
 }
 
-/* --------------------------------------------------------------------------------------------------------- contexts */
-
-static cutt_cuda_state *states; /* under the lock */
-
 cutt_cu_result cutt_cuda_context_id(const cutt_cu *cu, cutt_cu_context context, unsigned long long *id) {
   *id = 0;
   return cu->ctx_get_id ? cu->ctx_get_id(context, id) : CUTT_CU_SUCCESS;
-}
-
-/* Shared memory up to the device's bound, and the SM's memory split in favour of it rather than of L1. */
-static cuttResult prepare_function(const cutt_cu *cu, cutt_cu_function function, const cutt_device *facts,
-                                   const char *name) {
-  /* A driver that loads kernels lazily would do it at the first launch, which may be in a capture. */
-  cutt_cu_result error = cu->func_load ? cu->func_load(function) : CUTT_CU_SUCCESS;
-  int fixed = 0;
-  if (!error) error = cu->func_get_attribute(&fixed, CUTT_CU_FUNCTION_SHARED_SIZE_BYTES, function);
-  if (!error) {
-    error =
-        cu->func_set_attribute(function, CUTT_CU_FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES, facts->block_shared - fixed);
-  }
-  if (!error) error = cu->func_set_attribute(function, CUTT_CU_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
-  return error ? cutt_cuda_failed(cu, error, "preparing kernel %s", name) : CUTT_SUCCESS;
-}
-
-/* Finds the kernels of a module, which was made of this source. It is not asked for others: tools that watch a program's
- * calls would count that as errors. */
-static cuttResult take_kernels(const cutt_cu *cu, cutt_cu_module module, const char *source, cutt_cuda_state *state) {
-  for (int i = 0; i < CUTT_KERNEL_COUNT; ++i) {
-    if (source && strcmp(source, cutt_gpu_kernel_source[i]) != 0) continue;
-    const char *name = cutt_gpu_kernel_name[i];
-    const cutt_cu_result error = cu->module_get_function(&state->function[i], module, name);
-    if (error) return cutt_cuda_failed(cu, error, "looking for kernel %s", name);
-    const cuttResult result = prepare_function(cu, state->function[i], &state->gpu->facts, name);
-    if (result) return result;
-  }
-  return CUTT_SUCCESS;
-}
-
-static cuttResult load_kernels(const cutt_cu *cu, cutt_cuda_state *state) {
-  cutt_cu_module modules[CUTT_CUDA_MOST_IMAGES];
-  int count = 0;
-  cuttResult result = CUTT_SUCCESS;
-  for (; !result && count < CUTT_CUDA_MOST_IMAGES && cutt_cuda_kernels.image[count]; ++count) {
-    const cutt_cu_result error = cu->module_load_data(&modules[count], cutt_cuda_kernels.image[count]);
-    if (error) {
-      result = cutt_cuda_failed(cu, error, "loading the kernels into %s, driver for CUDA %d.%d,",
-                                state->gpu->facts.base.name, cu->version / 1000, cu->version % 1000 / 10);
-      break;
-    }
-    result = take_kernels(cu, modules[count], cutt_cuda_kernels.source[count], state);
-  }
-  for (int i = 0; !result && i < CUTT_KERNEL_COUNT; ++i) {
-    if (!state->function[i]) result = cutt_error(CUTT_INTERNAL_ERROR, "kernel %s is missing", cutt_gpu_kernel_name[i]);
-  }
-  while (result && count > 0) cu->module_unload(modules[--count]);
-  return result;
-}
-
-/* With the lock held. */
-static cuttResult create_state(const cutt_cuda_scope *scope, unsigned long long id, cutt_cuda_state **state) {
-  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(scope->cu);
-  if (!gpu) return CUTT_INVALID_DEVICE;
-  if (!gpu->usable) return cutt_error(CUTT_INVALID_DEVICE, "%s", gpu->why);
-  cutt_cuda_state *made = calloc(1, sizeof *made);
-  if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a context's kernels", sizeof *made);
-  made->context = scope->context;
-  made->id = id;
-  made->gpu = gpu;
-  const cuttResult result = load_kernels(scope->cu, made);
-  if (result) {
-    free(made);
-    return result;
-  }
-  made->next = states;
-  states = made;
-  *state = made;
-  cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", gpu->facts.base.name);
-  return CUTT_SUCCESS;
-}
-
-cuttResult cutt_cuda_state_get(const cutt_cuda_scope *scope, const cutt_cuda_state **state) {
-  unsigned long long id = 0;
-  const cutt_cu_result error = cutt_cuda_context_id(scope->cu, scope->context, &id);
-  if (error) return cutt_cuda_failed(scope->cu, error, "asking for the id of the current context");
-  pthread_mutex_lock(&lock);
-  cutt_cuda_state *found = states;
-  while (found && (found->context != scope->context || found->id != id)) found = found->next;
-  const cuttResult result = found ? CUTT_SUCCESS : create_state(scope, id, &found);
-  pthread_mutex_unlock(&lock);
-  *state = found;
-  return result;
 }

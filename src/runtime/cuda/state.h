@@ -1,15 +1,12 @@
-/* What the backend knows of the process's GPUs and contexts.
+/* What the runtime knows of the process's GPUs and contexts.
  *
- * A GPU is its description: asked of the driver once, without a context, since planning needs numbers only. A context
- * has its kernels: loaded when the first plan is prepared in it, all of them, so that execution finds everything there,
- * under capture too.
+ * A GPU is its description: asked of the driver once, without a context, since planning needs numbers only.
  *
  * The library works in the calling thread's current context. A thread that has none works in the primary context of
  * device 0, as the CUDA run time would; it is made current for the time of a call and then put back. */
 #ifndef CUTT_RUNTIME_CUDA_STATE_H
 #define CUTT_RUNTIME_CUDA_STATE_H
 
-#include "gpu/kernels/list.h"
 #include "model/device.h"
 #include "runtime/cuda/driver.h"
 
@@ -28,6 +25,10 @@ const cutt_cuda_gpu *cutt_cuda_gpus(const cutt_cu *cu, int *count);
 /* That of the calling thread's current context, or the first. NULL, with the error worded, when the driver fails. */
 const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu);
 
+/* The device's model and what of it is switched on: what the timings of a choice hang on, and not the driver. */
+enum { CUTT_CUDA_KEY_BYTES = 160 };
+void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size);
+
 /* A stretch of work, not an execution, in the calling thread's context. While it lasts, the thread may also make calls
  * that a capture under way in another stream would otherwise be broken by: none of them is in that stream. */
 typedef struct cutt_cuda_scope {
@@ -40,19 +41,6 @@ typedef struct cutt_cuda_scope {
 /* Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR; then there is nothing to leave. */
 cuttResult cutt_cuda_enter(cutt_cuda_scope *scope);
 void cutt_cuda_leave(const cutt_cuda_scope *scope);
-
-/* A context with its kernels. Lives as long as the library, also when the context does not. */
-typedef struct cutt_cuda_state {
-  cutt_cu_context context;
-  unsigned long long id; /* of the context, never used twice; 0 where the driver has none */
-  const cutt_cuda_gpu *gpu;
-  cutt_cu_function function[CUTT_KERNEL_COUNT];
-  struct cutt_cuda_state *next;
-} cutt_cuda_state;
-
-/* The state of the scope's context, made at first use. Takes a lock. Errors: CUTT_INVALID_DEVICE (the driver takes none
- * of the kernels), CUTT_INTERNAL_ERROR. */
-cuttResult cutt_cuda_state_get(const cutt_cuda_scope *scope, const cutt_cuda_state **state);
 
 /* The id of a context; 0 where the driver has no such thing. It fails for a context that has been destroyed. */
 cutt_cu_result cutt_cuda_context_id(const cutt_cu *cu, cutt_cu_context context, unsigned long long *id);

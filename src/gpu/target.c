@@ -1,15 +1,12 @@
 /* A GPU as a target of planning (target.h). */
-#include "runtime/cuda/target.h"
+#include "gpu/target.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "gpu/cost.h"
 #include "gpu/count.h"
 #include "gpu/launch.h"
-#include "runtime/cuda/probe.h"
 #include "store/device_file.h"
 
 /* ----------------------------------------------------------------------------------------------------------- schema */
@@ -44,59 +41,29 @@ static const cutt_fact facts[] = {
     REAL(arithmetic, "cycles", "arithmetic and control of an iteration (the paper's cycles_ac)", 1e6),
 };
 
-const cutt_schema cutt_cuda_schema = {.backend = "cuda",
-                                      .bytes = sizeof(cutt_device),
-                                      .facts = facts,
-                                      .fact_count = sizeof facts / sizeof *facts,
-                                      .parameters = cutt_gpu_parameters,
-                                      .value = cutt_gpu_values,
-                                      .parameter_count = CUTT_GPU_PARAMETERS};
+const cutt_schema cutt_gpu_schema = {.backend = "cuda",
+                                     .bytes = sizeof(cutt_device),
+                                     .facts = facts,
+                                     .fact_count = sizeof facts / sizeof *facts,
+                                     .parameters = cutt_gpu_parameters,
+                                     .value = cutt_gpu_values,
+                                     .parameter_count = CUTT_GPU_PARAMETERS};
 
-void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size) {
-  char name[sizeof device->base.name];
-  snprintf(name, sizeof name, "%s", device->base.name);
-  for (char *c = name; *c != 0; c++) {
-    if (!isalnum((unsigned char)*c)) *c = '_';
-  }
-  if (size > 0) snprintf(buffer, size, "cuda-%s-sm%d%d-%d", name, device->major, device->minor, device->sms);
-}
-
-void cutt_cuda_device_complete(cutt_device *device) {
+void cutt_gpu_complete(const char *key, cutt_device *device) {
   const cutt_device *like = cutt_device_like(device->base.name, device->major);
   device->memory_latency = like->memory_latency;
   device->departure_delay = like->departure_delay;
   device->shared_latency = like->shared_latency;
   device->arithmetic = like->arithmetic;
-  char key[CUTT_DEVICE_KEY_BYTES];
-  cutt_cuda_device_key(device, key, sizeof key);
-  cutt_device_file_overlay(&cutt_cuda_schema, key, &device->base);
-}
-
-/* ------------------------------------------------------------------------------------------------------ calibration */
-
-cuttResult cutt_cuda_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
-                                    void *data) {
-  (void)seconds; /* it takes one or two, and less would be less exact */
-  cutt_cuda_probe probe;
-  const cuttResult result = cutt_cuda_probe_measure(&probe, progress, data);
-  if (result) return result;
-  cutt_device *device = (cutt_device *)target;
-  device->copy_bandwidth = probe.copy_bandwidth;
-  device->read_bandwidth = probe.read_bandwidth;
-  device->write_bandwidth = probe.write_bandwidth;
-  device->launch_seconds = probe.launch_seconds;
-  device->memory_latency = probe.memory_latency;
-  device->departure_delay = probe.departure_delay;
-  device->shared_latency = probe.shared_latency;
-  return CUTT_SUCCESS;
+  cutt_device_file_overlay(&cutt_gpu_schema, key, &device->base);
 }
 
 /* ------------------------------------------------------------------------------------------------------ explanation */
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-void cutt_cuda_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                       cutt_explanation *e) {
+void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                      cutt_explanation *e) {
   const cutt_device *device = (const cutt_device *)target;
   cutt_gpu_tile tile;
   cutt_gpu_counts counts;
