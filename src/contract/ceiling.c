@@ -94,7 +94,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
 
 cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count, double *seconds) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  cutt_cuda_scope scope;
+  cutt_scope scope;
   cuttResult result = cutt_contraction_check_count(count, seconds, "seconds");
   if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
   if (result) return result;

@@ -67,7 +67,7 @@ struct cuttContractionStruct {
 };
 
 static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *plan) {
-  return plan->backend->id != CUTT_BACKEND_CPU;
+  return plan->backend->runtime->has_streams;
 }
 
 /* Fills a plan of zeros but for asked, a checked contraction; what it holds is freed by cutt_contraction_release, also after a
