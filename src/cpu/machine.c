@@ -3,13 +3,16 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "cpu/cost.h"
-#include "cpu/isa.h"
+#include "model/candidate.h"
+#include "runtime/host/team.h"
 #include "store/device_file.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
@@ -19,6 +22,9 @@ enum { KIB = 1024, MIB = 1024 * 1024 };
 #define SPEED(name, what)                                                                                              \
   { #name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
 static const cutt_fact facts[] = {
+    {"vector_bytes", "B", "widest registers in use", CUTT_FACT_INT, offsetof(cutt_cpu_machine, vector_bytes), 16, 256},
+    {"threads", "1", "threads that plans take by default", CUTT_FACT_INT, offsetof(cutt_cpu_machine, threads), 1,
+     CUTT_MAX_THREADS},
     SIZE(l1_bytes, "data cache of the first level"),
     SIZE(l2_bytes, "cache of the second level"),
     SIZE(l3_bytes, "cache of the third level"),
@@ -71,12 +77,26 @@ static void read_name(char *buffer, size_t size) {
   }
 }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static cutt_cpu_machine machine; /* both written by ask() alone */
-static char machine_key[CUTT_DEVICE_KEY_BYTES];
+/* The machine with one instruction set and one number of threads. Each is asked for once and kept: a plan may have it. */
+typedef struct known_machine {
+  cutt_cpu_machine machine;
+  char key[CUTT_DEVICE_KEY_BYTES];
+  const struct known_machine *next;
+} known_machine;
 
-static void ask(void) {
-  cutt_cpu_machine *m = &machine;
+static _Atomic(const known_machine *) known; /* the newest; read without the lock */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+
+/* threads: 0 for any. */
+static const known_machine *find(const cutt_isa *isa, int threads) {
+  const known_machine *k = atomic_load(&known);
+  while (k && (k->machine.isa != isa || (threads && k->machine.threads != threads))) k = k->next;
+  return k;
+}
+
+static void ask(const cutt_isa *isa, known_machine *k) {
+  cutt_cpu_machine *m = &k->machine;
+  memset(k, 0, sizeof *k);
   m->l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE, 32 * KIB);
   m->l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, 512 * KIB);
   m->l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 0);
@@ -88,21 +108,51 @@ static void ask(void) {
   read_name(m->base.name, sizeof m->base.name);
   char name[sizeof m->base.name];
   memcpy(name, m->base.name, sizeof name);
-  for (char *p = name; *p != 0; p++) {
+  for (char *p = name; *p; ++p) {
     if (!isalnum((unsigned char)*p)) *p = '_';
   }
   /* The processor, the instruction set and the caches: what the timings of a choice hang on. */
-  snprintf(machine_key, sizeof machine_key, "cpu-%.60s-%s-%lld-%lld", name, cutt_cpu_isa_kernels(NULL)->name,
-           (long long)m->l2_bytes, (long long)m->l3_bytes);
-  cutt_device_file_overlay(&cutt_cpu_schema, machine_key, &m->base);
+  snprintf(k->key, sizeof k->key, "cpu-%.60s-%s-%lld-%lld", name, isa->name, (long long)m->l2_bytes,
+           (long long)m->l3_bytes);
+  cutt_device_file_overlay(&cutt_cpu_schema, k->key, &m->base);
+}
+
+static const known_machine *add(const cutt_isa *isa, int threads) {
+  known_machine *k = malloc(sizeof *k);
+  if (!k) return NULL;
+  const known_machine *like = find(isa, 0);
+  if (like) {
+    *k = *like;
+  } else {
+    ask(isa, k);
+  }
+  /* Not what a file says: these are the environment's. */
+  k->machine.isa = isa;
+  k->machine.vector_bytes = isa->vector_bytes;
+  k->machine.threads = threads;
+  k->next = atomic_load(&known);
+  atomic_store(&known, k);
+  return k;
+}
+
+static const known_machine *at_hand(void) {
+  const cutt_isa *isa = cutt_isa_in_use(NULL);
+  const int threads = cutt_team_default();
+  const known_machine *k = find(isa, threads);
+  if (k) return k;
+  pthread_mutex_lock(&adding);
+  k = find(isa, threads);
+  if (!k) k = add(isa, threads);
+  pthread_mutex_unlock(&adding);
+  return k;
 }
 
 const cutt_cpu_machine *cutt_cpu_machine_get(void) {
-  pthread_once(&once, ask);
-  return &machine;
+  const known_machine *k = at_hand();
+  return k ? &k->machine : NULL;
 }
 
 void cutt_cpu_machine_key(char *buffer, size_t size) {
-  cutt_cpu_machine_get();
-  if (size > 0) snprintf(buffer, size, "%s", machine_key);
+  const known_machine *k = at_hand();
+  if (size > 0) snprintf(buffer, size, "%s", k ? k->key : "");
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cpu/isa.h"
+#include "cpu/dispatch.h"
+#include "cpu/machine.h"
 #include "cpu/windows.h"
 #include "runtime/host/scratch.h"
 
@@ -124,16 +125,19 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + (carries + 1) * CUTT_CPU_LINE;
 }
 
-static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                          void **prepared) {
   cutt_cpu_tile t;
   const char *why;
   *prepared = NULL;
   if (!cutt_cpu_tile_derive(c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
-  const char *note;
-  const cutt_cpu_kernels *kernels = cutt_cpu_isa_kernels(&note);
-  if (note != NULL) return cutt_error(CUTT_INVALID_DEVICE, "%s", note);
+  const cutt_cpu_kernels *kernels = machine->isa ? cutt_cpu_kernels_named(machine->isa->name) : NULL;
+  if (!kernels) {
+    return cutt_error(CUTT_INVALID_DEVICE, "%s is a machine that is only described; nothing can be prepared for it",
+                      machine->base.name);
+  }
   const int64_t w = c->elem_bytes;
   int64_t block_rows = 1;
   cutt_cpu_transpose_fn *transpose = NULL;
@@ -272,11 +276,10 @@ static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candida
 
 cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *c, const cutt_candidate *candidate,
                             void **prepared) {
-  (void)target;
   /* Made here, so that executions find it. */
   if (!cutt_scratch_reserve(1))
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for executions", CUTT_SCRATCH_BYTES);
-  return prepare(c, candidate, prepared);
+  return prepare((const cutt_cpu_machine *)(const void *)target, c, candidate, prepared);
 }
 
 void cutt_cpu_release(void *prepared) { free(prepared); }

@@ -155,7 +155,8 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     return refuse(why, "a table would be too long");
   }
   if (t->kernel == CUTT_CPU_WINDOW) {
-    if (c->elem_bytes == 1 || c->elem_bytes == 16) return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
+    if (!cutt_cpu_has_window(CUTT_CPU_LINE, c->elem_bytes))
+      return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
     if (t->rows > CUTT_CPU_MAX_WINDOWED) return refuse(why, "a table would have too many windows");
     if (t->rows_apart) return refuse(why, "windows would reach into gaps of a page");
   }
