@@ -86,6 +86,8 @@ typedef struct known_machine {
 
 static _Atomic(const known_machine *) known; /* the newest; read without the lock */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static known_machine first[16]; /* the usual process has one or two: these take no allocation, which could fail */
+static size_t firsts;           /* in use; under the lock */
 
 /* threads: 0 for any. */
 static const known_machine *find(const cutt_isa *isa, int threads) {
@@ -118,7 +120,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
 }
 
 static const known_machine *add(const cutt_isa *isa, int threads) {
-  known_machine *k = malloc(sizeof *k);
+  known_machine *k = firsts < sizeof first / sizeof *first ? &first[firsts++] : malloc(sizeof *k);
   if (!k) return NULL;
   const known_machine *like = find(isa, 0);
   if (like) {

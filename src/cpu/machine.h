@@ -22,7 +22,7 @@ extern const cutt_schema cutt_cpu_schema;
 
 /* The machine at hand, with the instruction set and the number of threads that the environment asks for now: caches' sizes
  * from the system, and what a calibration found, if there is one. Lives as long as the library, and there is one for each
- * answer of the environment. NULL: out of memory, which only happens where this answer is new. */
+ * answer of the environment. NULL: out of memory, which only happens where the environment has given many answers. */
 const cutt_cpu_machine *cutt_cpu_machine_get(void);
 
 /* Its key, for wisdom and device files: at most size bytes. */
