@@ -3,7 +3,7 @@
 #ifndef CUTT_CPU_COST_H
 #define CUTT_CPU_COST_H
 
-#include "cpu/machine.h"
+#include "model/machine.h"
 #include "cpu/tile.h"
 
 /* What executing a candidate once takes, counted. */

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "cpu/dispatch.h"
-#include "cpu/machine.h"
 #include "cpu/windows.h"
+#include "model/machine.h"
 #include "runtime/host/scratch.h"
 
 /* Walks all positions of the modes that have a role (input order, or output order), first mode fastest, and writes for
@@ -133,7 +133,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   if (!cutt_cpu_tile_derive(c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
-  const cutt_cpu_kernels *kernels = machine->isa ? cutt_cpu_kernels_named(machine->isa->name) : NULL;
+  const cutt_cpu_kernels *kernels = machine->isa ? cutt_cpu_kernels_named(machine->isa) : NULL;
   if (!kernels) {
     return cutt_error(CUTT_INVALID_DEVICE, "%s is a machine that is only described; nothing can be prepared for it",
                       machine->base.name);

@@ -18,7 +18,7 @@
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
-#include "plan/backend.h"
+#include "model/method.h"
 
 typedef enum cutt_cpu_kernel {
   CUTT_CPU_COPY,

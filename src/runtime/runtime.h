@@ -3,6 +3,7 @@
 #define CUTT_RUNTIME_RUNTIME_H
 
 #include "base/text.h"
+#include "cutt.h"
 #include "model/target.h"
 
 /* Something to be timed. */

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "cpu/dispatch.h"
-#include "cpu/machine.h"
+#include "cpu/target.h"
+#include "runtime/host/isa.h"
+#include "runtime/host/machine.h"
 #include "store/device_file.h"
 #include "support/check.h"
 #include "support/wisdom.h"
@@ -98,7 +100,7 @@ static void candidates_are_those_of_the_list(void **state) {
 
 /* A machine with registers of 64 bytes and seven threads, whatever this one has. */
 static void write_machine(int vector_bytes) {
-  cutt_cpu_machine machine = *cutt_cpu_machine_get();
+  cutt_cpu_machine machine = *cutt_host_machine_get();
   machine.vector_bytes = vector_bytes;
   machine.threads = 7;
   machine.l2_bytes = 1 << 20;
@@ -135,15 +137,15 @@ static void machines_are_planned_for_without_them(void **state) {
 static void a_machine_is_asked_once(void **state) {
   (void)state;
   openmp_threads = 2;
-  const cutt_cpu_machine *two = cutt_cpu_machine_get();
+  const cutt_cpu_machine *two = cutt_host_machine_get();
   openmp_threads = 3;
-  const cutt_cpu_machine *three = cutt_cpu_machine_get();
+  const cutt_cpu_machine *three = cutt_host_machine_get();
   assert_ptr_not_equal(two, three);
   assert_int_equal(two->threads, 2);
   assert_int_equal(three->threads, 3);
-  assert_ptr_equal(three, cutt_cpu_machine_get());
+  assert_ptr_equal(three, cutt_host_machine_get());
   openmp_threads = 2;
-  assert_ptr_equal(two, cutt_cpu_machine_get());
+  assert_ptr_equal(two, cutt_host_machine_get());
 }
 
 /* What planning takes an instruction set to have is what its table of kernels has. */

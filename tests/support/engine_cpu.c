@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "plan/backend.h"
 #include "cpu/tile.h"
 #include "support/engine.h"
 

@@ -1,5 +1,5 @@
 /* The machine at hand, asked of the operating system. */
-#include "cpu/machine.h"
+#include "runtime/host/machine.h"
 
 #include <ctype.h>
 #include <pthread.h>
@@ -10,39 +10,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cpu/cost.h"
-#include "model/candidate.h"
+#include "runtime/host/isa.h"
 #include "runtime/host/team.h"
-#include "store/device_file.h"
 
 enum { KIB = 1024, MIB = 1024 * 1024 };
-
-#define SIZE(name, what)                                                                                               \
-  { #name, "B", what, CUTT_FACT_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15 }
-#define SPEED(name, what)                                                                                              \
-  { #name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
-static const cutt_fact facts[] = {
-    {"vector_bytes", "B", "widest registers in use", CUTT_FACT_INT, offsetof(cutt_cpu_machine, vector_bytes), 16, 256},
-    {"threads", "1", "threads that plans take by default", CUTT_FACT_INT, offsetof(cutt_cpu_machine, threads), 1,
-     CUTT_MAX_THREADS},
-    SIZE(l1_bytes, "data cache of the first level"),
-    SIZE(l2_bytes, "cache of the second level"),
-    SIZE(l3_bytes, "cache of the third level"),
-    SIZE(stream_bytes, "outputs longer than this are stored past the caches"),
-    SPEED(copy_bandwidth, "a copy in memory, one thread, read and written bytes"),
-    SPEED(read_bandwidth, "reading memory, one thread"),
-    SPEED(write_bandwidth, "writing memory, one thread"),
-    SPEED(l2_copy_bandwidth, "a copy within L2, one thread, read and written bytes"),
-    SPEED(l3_copy_bandwidth, "a copy within the last-level cache, one thread, read and written bytes"),
-};
-
-const cutt_schema cutt_cpu_schema = {.backend = "cpu",
-                                     .bytes = sizeof(cutt_cpu_machine),
-                                     .facts = facts,
-                                     .fact_count = sizeof facts / sizeof *facts,
-                                     .parameters = cutt_cpu_parameters,
-                                     .value = cutt_cpu_values,
-                                     .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
 
 static int64_t cache_size(int name, int64_t otherwise) {
   const long bytes = sysconf(name);
@@ -80,7 +51,7 @@ static void read_name(char *buffer, size_t size) {
 /* The machine with one instruction set and one number of threads. Each is asked for once and kept: a plan may have it. */
 typedef struct known_machine {
   cutt_cpu_machine machine;
-  char key[CUTT_DEVICE_KEY_BYTES];
+  char key[CUTT_HOST_KEY_BYTES];
   const struct known_machine *next;
 } known_machine;
 
@@ -92,7 +63,7 @@ static size_t firsts;           /* in use; under the lock */
 /* threads: 0 for any. */
 static const known_machine *find(const cutt_isa *isa, int threads) {
   const known_machine *k = atomic_load(&known);
-  while (k && (k->machine.isa != isa || (threads && k->machine.threads != threads))) k = k->next;
+  while (k && (k->machine.isa != isa->name || (threads && k->machine.threads != threads))) k = k->next;
   return k;
 }
 
@@ -106,7 +77,6 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
   if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
-  m->base.value = cutt_cpu_values;
   read_name(m->base.name, sizeof m->base.name);
   char name[sizeof m->base.name];
   memcpy(name, m->base.name, sizeof name);
@@ -116,7 +86,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   /* The processor, the instruction set and the caches: what the timings of a choice hang on. */
   snprintf(k->key, sizeof k->key, "cpu-%.60s-%s-%lld-%lld", name, isa->name, (long long)m->l2_bytes,
            (long long)m->l3_bytes);
-  cutt_device_file_overlay(&cutt_cpu_schema, k->key, &m->base);
+  cutt_host_complete(k->key, m);
 }
 
 static const known_machine *add(const cutt_isa *isa, int threads) {
@@ -129,7 +99,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
     ask(isa, k);
   }
   /* Not what a file says: these are the environment's. */
-  k->machine.isa = isa;
+  k->machine.isa = isa->name;
   k->machine.vector_bytes = isa->vector_bytes;
   k->machine.threads = threads;
   k->next = atomic_load(&known);
@@ -149,12 +119,12 @@ static const known_machine *at_hand(void) {
   return k;
 }
 
-const cutt_cpu_machine *cutt_cpu_machine_get(void) {
+const cutt_cpu_machine *cutt_host_machine_get(void) {
   const known_machine *k = at_hand();
   return k ? &k->machine : NULL;
 }
 
-void cutt_cpu_machine_key(char *buffer, size_t size) {
+void cutt_host_machine_key(char *buffer, size_t size) {
   const known_machine *k = at_hand();
   if (size > 0) snprintf(buffer, size, "%s", k ? k->key : "");
 }
