@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "cpu/target.h"
-#include "runtime/host/machine.h"
 #include "host/child.h"
 #include "host/stack.h"
+#include "runtime/host/machine.h"
 #include "store/device_file.h"
 #include "support/check.h"
 
