@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpu/cpu.h"
 #include "cutt_contract.h"
 #include "plan/backend.h"
 #include "support/buffers.h"

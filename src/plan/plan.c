@@ -2,16 +2,12 @@
  *
  * A plan is one block of memory and what the backend prepared. Nothing in it changes after creation, so that any number
  * of threads may execute it at once; an execution is a few comparisons here and then the backend. */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
-#endif
 #include "plan/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "plan/problem.h"
@@ -25,12 +21,6 @@ static const uint64_t alive = UINT64_C(0x6375747420706c61), dead = UINT64_C(0xde
  * first field that was added. */
 static const size_t first_options_size = offsetof(cuttOptions_t, measure_stream);
 static const size_t first_info_size = sizeof(cuttPlanInfo_t);
-
-double cutt_clock(void) {
-  struct timespec now = {0, 0};
-  clock_gettime(CLOCK_MONOTONIC, &now); /* can't fail with this clock on the systems that have it */
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 bool cutt_plan_alive(const struct cuttPlanStruct *plan) {
   if (plan && plan->magic == alive) return true;

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "plan/backend.h"
 
 /* How the candidate was chosen. */
@@ -50,9 +51,6 @@ cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan);
 
 /* Bytes that an execution must move. */
 int64_t cutt_bytes_moved(const cutt_canonical *canonical);
-
-/* Seconds of a clock that only goes forward. */
-double cutt_clock(void);
 
 /* The backend that an id asks for, if it is usable here. argument: what the caller of the library calls the id, for the
  * error's text. Errors: CUTT_INVALID_PARAMETER (no such value), CUTT_INVALID_DEVICE. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "plan/backend.h"
 
 void test_check(const test_problem *p, unsigned what) {
   if (!test_try(p, what)) fail();

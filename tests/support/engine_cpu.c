@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
 #include "cpu/tile.h"
+#include "plan/backend.h"
 #include "support/engine.h"
 
 static const char *param_name(int number) { return cutt_cpu_backend.methods->param_name[number]; }

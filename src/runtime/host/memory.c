@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "plan/plan.h"
 #include "runtime/host/team.h"
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
@@ -30,29 +30,29 @@ static void *allocate(size_t bytes) {
   return memory;
 }
 
-cuttResult cutt_cpu_memory_allocate(size_t bytes, void **memory) {
+cuttResult cutt_host_memory_allocate(size_t bytes, void **memory) {
   *memory = allocate(bytes);
   if (*memory == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes", bytes);
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_memory_free(void *memory) {
+cuttResult cutt_host_memory_free(void *memory) {
   free(memory);
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_memory_copy(void *to, const void *from, size_t bytes) {
+cuttResult cutt_host_memory_copy(void *to, const void *from, size_t bytes) {
   memmove(to, from, bytes);
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+cuttResult cutt_host_copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
   (void)stream;
   memcpy(to, from, bytes);
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_time(const cutt_work *work, cudaStream_t stream, int count, double *seconds) {
+cuttResult cutt_host_time(const cutt_work *work, cudaStream_t stream, int count, double *seconds) {
   for (int i = 0; i < count; i++) {
     const double start = cutt_clock();
     const cuttResult result = work->run(work->what, stream);
@@ -80,7 +80,7 @@ static void fill_parts(void *what, int me, int team) {
 }
 
 /* Distinct values, first touched by as many threads as will use them. */
-cuttResult cutt_cpu_scratch_create(size_t bytes, int threads, void **memory) {
+cuttResult cutt_host_scratch_create(size_t bytes, int threads, void **memory) {
   fill f = {.words = bytes > SIZE_MAX - sizeof(uint64_t) ? NULL : allocate(bytes + sizeof(uint64_t)),
             .count = bytes / sizeof(uint64_t) + 1};
   *memory = f.words;
@@ -89,4 +89,4 @@ cuttResult cutt_cpu_scratch_create(size_t bytes, int threads, void **memory) {
   return CUTT_SUCCESS;
 }
 
-void cutt_cpu_scratch_release(void *memory) { free(memory); }
+void cutt_host_scratch_release(void *memory) { free(memory); }

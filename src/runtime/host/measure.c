@@ -2,14 +2,14 @@
  *
  * The copy is memcpy, the write memset, which the C library tunes for the processor; the read is a sum in four
  * accumulators, so that additions don't wait for one another. The fastest run counts: noise only ever adds. */
-#include "cpu/calibrate.h"
+#include "runtime/host/measure.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "cpu/machine.h"
-#include "plan/plan.h"
+#include "model/machine.h"
 #include "runtime/host/memory.h"
 
 enum { MIB = 1024 * 1024, LARGE = 64 * MIB, LEAST_RUNS = 3 };
@@ -58,15 +58,15 @@ static size_t whole_lines(int64_t bytes) {
   return (size_t)(bytes < 4096 ? 4096 : bytes > LARGE ? LARGE : bytes) / 64 * 64;
 }
 
-cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
-                                   void *data) {
+cuttResult cutt_host_measure(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
+                             void *data) {
   cutt_cpu_machine *m = (cutt_cpu_machine *)(void *)target;
   void *from = NULL, *to = NULL;
-  cuttResult result = cutt_cpu_scratch_create(LARGE, 1, &from);
+  cuttResult result = cutt_host_scratch_create(LARGE, 1, &from);
   if (result) return result;
-  result = cutt_cpu_scratch_create(LARGE, 1, &to);
+  result = cutt_host_scratch_create(LARGE, 1, &to);
   if (result) {
-    cutt_cpu_scratch_release(from);
+    cutt_host_scratch_release(from);
     return result;
   }
 
@@ -97,20 +97,7 @@ cuttResult cutt_cpu_measure_target(cutt_target *target, double seconds, bool (*p
     const stretch s = {from, to, steps[i].bytes};
     *steps[i].fact = steps[i].there ? bandwidth(steps[i].work, &s, steps[i].counted * (double)s.bytes, share) : 0;
   }
-  cutt_cpu_scratch_release(from);
-  cutt_cpu_scratch_release(to);
+  cutt_host_scratch_release(from);
+  cutt_host_scratch_release(to);
   return result;
-}
-
-/* The model has parameters of its own for what fits L2, for what fits the last level, and for the rest, where a choice
- * matters most. */
-int cutt_cpu_training_sizes(const cutt_target *target, int64_t *list, int max) {
-  const cutt_cpu_machine *m = (const cutt_cpu_machine *)(const void *)target;
-  const int64_t l3 = m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes;
-  /* A last-level cache of some hundred megabytes is not rare, and what it holds behaves unlike memory. */
-  const int64_t beyond = m->l3_bytes < 64 * MIB ? 96 * MIB : m->l3_bytes < 256 * MIB ? m->l3_bytes * 3 / 2 : 384 * MIB;
-  const int64_t sizes[] = {32 * MIB, m->l2_bytes / 4, beyond, l3, 48 * MIB, beyond, m->l2_bytes / 8};
-  int count = 0;
-  for (; count < max && count < (int)(sizeof sizes / sizeof *sizes); count++) list[count] = sizes[count];
-  return count;
 }
