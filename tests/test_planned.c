@@ -207,12 +207,33 @@ static void any_address(void **unused) {
   assert_true(accepted > 0);
 }
 
+/* The kernels are for warps, banks and sectors as NVIDIA's GPUs have them: a device with others has no candidate that is taken. */
+static void other_warps(void **unused) {
+  (void)unused;
+  test_rng rng = {.state = 12};
+  const test_problem p = random_problem(&rng);
+  const cuttProblem_t view = test_problem_view(&p);
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  const char *why = "";
+  assert_success(cutt_canonicalize(&view, &canonical));
+  cutt_device device = *cutt_device_find("h200");
+  int *const member[] = {&device.warp, &device.banks, &device.bank_bytes, &device.sector_bytes};
+  assert_int_equal(cutt_gpu_enumerate(&device, CUTT_MODEL_IS_OWN, &canonical, &candidate, 1), 1);
+  assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+  for (size_t i = 0; i < sizeof member / sizeof *member; ++i) {
+    *member[i] *= 2;
+    assert_false(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+    assert_non_null(strstr(why, "warps of 32"));
+    *member[i] /= 2;
+  }
+  assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(once_refused),
-      cmocka_unit_test(random_problems),
-      cmocka_unit_test(too_large),
-      cmocka_unit_test(any_address),
+      cmocka_unit_test(once_refused), cmocka_unit_test(other_warps), cmocka_unit_test(random_problems),
+      cmocka_unit_test(too_large),    cmocka_unit_test(any_address),
   };
   return cmocka_run_group_tests_name("planned", tests, NULL, NULL);
 }

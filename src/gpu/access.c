@@ -105,7 +105,7 @@ void cutt_gpu_access_narrow(cutt_gpu_access *access) {
 
 cutt_gpu_spread cutt_gpu_spread_lines(uint32_t threads, uint32_t units, uint32_t lines, uint32_t period,
                                       bool *periodic) {
-  enum { WARP = 32 };
+  enum { WARP = CUTT_GPU_WARP };
   cutt_gpu_spread best = {1, 1};
   uint64_t least = UINT64_MAX;
   if (units == 0) units = 1; /* a run shorter than a load, of which only the tail is copied */

@@ -6,7 +6,8 @@
 
 #include "gpu/pitch.h"
 
-enum { BANKS = 32, ROW = 128, LEVELS = 12, TRIES = 16 }; /* bytes that the banks serve at once */
+enum { BANKS = CUTT_GPU_BANKS, LEVELS = 12, TRIES = 16 };
+enum { ROW = BANKS * CUTT_GPU_BANK_BYTES }; /* bytes that the banks serve at once */
 
 /* Groups of lanes that begin elsewhere than the first one, or are not full, meet in the banks a little less often. */
 static const double often = 0.94;

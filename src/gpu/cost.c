@@ -17,7 +17,7 @@
 #include "gpu/launch.h"
 #include "gpu/pitch.h"
 
-enum { SECTOR = CUTT_GPU_SECTOR, LINE = 128, WARP = 32 };
+enum { SECTOR = CUTT_GPU_SECTOR, LINE = 128, WARP = CUTT_GPU_WARP };
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
 

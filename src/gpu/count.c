@@ -16,7 +16,7 @@
 #include "gpu/banks.h"
 #include "gpu/launch.h"
 
-enum { SECTOR = 32, WARP = 32 };
+enum { SECTOR = CUTT_GPU_SECTOR, WARP = CUTT_GPU_WARP };
 
 /* Blocks of 32 (bytes of a sector, lanes of a warp) that [s, s + length) touches in the mean, s being spread evenly over
  * the multiples of align. */

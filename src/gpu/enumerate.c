@@ -29,7 +29,7 @@ static int64_t even_chunk(int64_t extent, int64_t wanted, int64_t unit_bytes) {
   if (wanted >= extent) return extent;
   const int64_t count = cutt_gpu_chunks(extent, wanted);
   int64_t chunk = cutt_gpu_chunks(extent, count);
-  const int64_t sector = 32 / (int64_t)cutt_gpu_power((uint64_t)unit_bytes | 32);
+  const int64_t sector = CUTT_GPU_SECTOR / (int64_t)cutt_gpu_power((uint64_t)unit_bytes | CUTT_GPU_SECTOR);
   if (chunk >= 2 * sector) chunk = (chunk + sector - 1) / sector * sector;
   return chunk < extent ? chunk : extent;
 }

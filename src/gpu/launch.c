@@ -227,8 +227,15 @@ static void share_tiles(const cutt_device *device, bool copies, cutt_gpu_launch 
   launch->blocks = smaller((args->tiles + stretch - 1) / stretch * args->tile_step, INT32_MAX);
 }
 
+static bool is_or_unknown(int value, int wanted) { return value == 0 || value == wanted; }
+
 bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+  if (!is_or_unknown(device->warp, CUTT_GPU_WARP) || !is_or_unknown(device->banks, CUTT_GPU_BANKS) ||
+      !is_or_unknown(device->bank_bytes, CUTT_GPU_BANK_BYTES) ||
+      !is_or_unknown(device->sector_bytes, CUTT_GPU_SECTOR)) {
+    return refuse(why, "the kernels are for warps of 32 lanes, 32 banks of 4 bytes, and sectors of 32 bytes");
+  }
   cutt_gpu_tile tile;
   if (!cutt_gpu_tile_derive(canonical, candidate, &tile, why)) return false;
   const int64_t stages = candidate->param[CUTT_GPU_PARAM_STAGES];
@@ -241,7 +248,7 @@ bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical
   }
   if (stages < 1 || stages > CUTT_STAGES) return refuse(why, "stages is not 1 to 4");
   if (block_tiles < 1 || block_tiles > CUTT_BLOCK_TILES) return refuse(why, "block_tiles is not 1 to 32");
-  if (threads < 32 || threads > CUTT_BLOCK_THREADS || threads % 32 != 0) {
+  if (threads < CUTT_GPU_WARP || threads > CUTT_BLOCK_THREADS || threads % CUTT_GPU_WARP != 0) {
     return refuse(why, "threads is not a multiple of 32 from 32 to 512");
   }
   if (direct && threads > CUTT_COPY_THREADS) return refuse(why, "threads is not up to 256 for direct copies");

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { LANES = 32, BANKS = 32, MOST_PIECES = 4 };
+enum { LANES = CUTT_GPU_WARP, BANKS = CUTT_GPU_BANKS, MOST_PIECES = 4 };
 
 /* Lanes of a warp whose accesses of so many bytes the banks serve at once. */
 static int group_of(uint32_t bytes) { return bytes == 16 ? 8 : bytes == 8 ? 16 : LANES; }
@@ -21,7 +21,8 @@ static int group_of(uint32_t bytes) { return bytes == 16 ? 8 : bytes == 8 ? 16 :
 static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int most) {
   const int group = group_of(bytes);
   /* One word stands for all of a wide piece: pieces are aligned, and so fall into the same banks or none. */
-  const uint32_t shift = bytes == 16 ? 4 : bytes == 8 ? 3 : 2, mask = ((uint32_t)(4 * BANKS) >> shift) - 1;
+  const uint32_t shift = bytes == 16 ? 4 : bytes == 8 ? 3 : 2;
+  const uint32_t mask = ((uint32_t)(CUTT_GPU_BANK_BYTES * BANKS) >> shift) - 1;
   int total = 0;
   for (int first = 0; first < lanes && total <= most; first += group) {
     const int end = first + group < lanes ? first + group : lanes;

@@ -13,6 +13,10 @@
 
 #include "model/method.h"
 
+/* What the kernels, and the counts of what they do, take a device to be; accept refuses a target that says otherwise. Lanes of a
+ * warp; banks of shared memory, and bytes of one; the fewest bytes that memory moves. */
+enum { CUTT_GPU_WARP = 32, CUTT_GPU_BANKS = 32, CUTT_GPU_BANK_BYTES = 4, CUTT_GPU_SECTOR = 32 };
+
 enum { CUTT_GPU_TILE_MODES = 24 }; /* most modes of a tile */
 
 typedef struct cutt_gpu_tile {

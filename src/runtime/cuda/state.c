@@ -63,6 +63,10 @@ static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gp
   facts->sm_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
   facts->block_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   facts->reserved_shared = attribute(cu, device, CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  facts->warp = 32; /* these four are the same on all of NVIDIA's */
+  facts->banks = 32;
+  facts->bank_bytes = 4;
+  facts->sector_bytes = 32;
   facts->l2_bytes = attribute(cu, device, CUTT_CU_DEVICE_L2_CACHE_SIZE);
   size_t bytes = 0;
   facts->memory_bytes = cu->device_total_mem(&bytes, device) ? 0 : (int64_t)bytes;
