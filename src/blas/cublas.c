@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "blas/blocks.h"
 #include "blas/load.h"
+#include "model/device.h"
 #include "plan/lent.h"
 
 typedef int cublas_status; /* 0: success */
@@ -57,12 +58,11 @@ typedef cublas_status gemm_batched_64(cublas_handle handle, int op_a, int op_b, 
 /* A handle; while it is lent, the session of an execution. */
 typedef struct lent {
   cublas_handle handle;
-  cutt_cu_context context;
-  unsigned long long context_id;
+  cutt_context context;
   cudaStream_t stream; /* the last one */
   bool for_captures;
-  cutt_cu_event done; /* with all work so far */
-  bool used;          /* there is some */
+  cutt_event *done; /* with all work so far */
+  bool used;        /* there is some */
   struct lent *next;
 } lent;
 
@@ -85,6 +85,8 @@ typedef struct cublas {
   struct cublas *next;
 } cublas;
 
+static const cutt_runtime *cuda(void) { return cutt_backend_of(CUTT_BACKEND_CUDA)->runtime; }
+
 static cublas *libraries; /* see cutt_cublas_load for who may write it */
 
 static cuttResult failed(const cublas *library, cublas_status status, const char *doing) {
@@ -96,14 +98,14 @@ static cuttResult failed(const cublas *library, cublas_status status, const char
 
 /* ---------------------------------------------------------------------------------------------------------- handles */
 
-static void give_up(const cublas *library, const cutt_cu *cu, lent *one) {
+static void give_up(const cublas *library, lent *one) {
   if (one->handle) library->destroy(one->handle);
-  if (one->done) cu->event_destroy(one->done);
+  if (one->done) cuda()->event_destroy(one->done);
   free(one);
 }
 
 /* NULL, with the error worded, on failure. */
-static lent *make(const cublas *library, const cutt_cu *cu, cuttResult *result) {
+static lent *make(const cublas *library, cuttResult *result) {
   lent *one = calloc(1, sizeof *one);
   if (!one) {
     *result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a cuBLAS handle", sizeof *one);
@@ -114,27 +116,27 @@ static lent *make(const cublas *library, const cutt_cu *cu, cuttResult *result) 
   if (!status) status = library->set_math_mode(one->handle, MATH_DEFAULT | MATH_NO_REDUCED_PRECISION_REDUCTION);
   if (status) {
     *result = failed(library, status, "making a cuBLAS handle");
-    give_up(library, cu, one);
+    give_up(library, one);
     return NULL;
   }
-  const cutt_cu_result error = cu->event_create(&one->done, CUTT_CU_EVENT_DISABLE_TIMING);
-  if (error) {
+  *result = cuda()->event_create(false, &one->done);
+  if (*result) {
     one->done = NULL;
-    *result = cutt_cuda_failed(cu, error, "making an event for a cuBLAS handle");
-    give_up(library, cu, one);
+    give_up(library, one);
     return NULL;
   }
   return one;
 }
 
 /* An idle handle of the context, best one that was used in this stream; NULL: there is none. */
-static lent *take(cublas *library, cutt_cu_context context, unsigned long long id, cudaStream_t stream,
-                  bool capturing) {
+static lent *take(cublas *library, cutt_context context, cudaStream_t stream, bool capturing) {
   lent **best = NULL;
   pthread_mutex_lock(&library->lock);
   for (lent **at = &library->idle; *at; at = &(*at)->next) {
     const lent *one = *at;
-    if (one->context != context || one->context_id != id || one->for_captures != capturing) continue;
+    if (one->context.handle != context.handle || one->context.number != context.number ||
+        one->for_captures != capturing)
+      continue;
     if (!best || (one->stream == stream && (*best)->stream != stream)) best = at;
   }
   lent *taken = best ? *best : NULL;
@@ -152,31 +154,20 @@ static void give_back(cublas *library, lent *one) {
 
 static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **session) {
   cublas *library = (cublas *)(uintptr_t)blas;
-  const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_driver(&why);
-  if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
-  cutt_cu_context context = NULL;
-  unsigned long long id = 0;
-  int capturing = CUTT_CU_CAPTURE_NONE;
-  cutt_cu_result error = cu->ctx_get_current(&context);
-  if (!error) error = cutt_cuda_context_id(cu, context, &id);
-  if (!error) error = cu->stream_is_capturing(stream, &capturing);
-  if (error) return cutt_cuda_failed(cu, error, "asking for the current context");
-  const bool captured = capturing != CUTT_CU_CAPTURE_NONE;
-  lent *one = take(library, context, id, stream, captured);
-  cuttResult result = CUTT_SUCCESS;
+  cutt_context context = {NULL, 0};
+  bool captured = false;
+  cuttResult result = cuda()->context(&context);
+  if (!result) result = cuda()->stream_is_captured(stream, &captured);
+  if (result) return result;
+  lent *one = take(library, context, stream, captured);
   if (!one) {
-    one = make(library, cu, &result);
+    one = make(library, &result);
     if (!one) return result;
     one->context = context;
-    one->context_id = id;
     one->for_captures = captured;
   }
   /* In the same stream too: its address may be that of another, which has been destroyed with work under way. */
-  if (one->used) {
-    error = cu->stream_wait_event(stream, one->done, 0);
-    if (error) result = cutt_cuda_failed(cu, error, "waiting for a cuBLAS handle's last work");
-  }
+  if (one->used) result = cuda()->stream_wait(stream, one->done);
   if (!result) {
     const cublas_status status = library->set_stream(one->handle, stream);
     if (status) result = failed(library, status, "binding cuBLAS to the stream");
@@ -194,9 +185,7 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
 static void end(const cutt_blas *blas, void *session) {
   cublas *library = (cublas *)(uintptr_t)blas;
   lent *one = session;
-  const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_driver(&why);
-  if (one->used && cu->event_record(one->done, one->stream)) {
+  if (one->used && cuda()->event_record(one->done, one->stream)) {
     /* Nothing tells any more when its work is done: it is not lent again. (The execution says what has gone wrong.) */
     cutt_log(CUTT_LOG_WARN, "a cuBLAS handle is lost: no event could be recorded after its work");
     return;
@@ -278,10 +267,8 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
 
 static bool takes(const cutt_blas *blas, cuttType_t type) {
   (void)blas;
-  const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_driver(&why);
-  const cutt_cuda_gpu *gpu = cu ? cutt_cuda_gpu_current(cu) : NULL;
-  const int capability = gpu ? 10 * gpu->facts.major + gpu->facts.minor : 0;
+  const cutt_device *device = (const cutt_device *)cuda()->target();
+  const int capability = 10 * device->major + device->minor;
   switch (type) {
     case CUTT_F32:
     case CUTT_F64:
@@ -396,12 +383,12 @@ static cublas *load_any(int driver_version, cutt_refusal *refusal) {
 cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal) {
   *refusal = (cutt_refusal){.missing = false};
   const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_forbidden(&why) ? NULL : cutt_cuda_driver(&why);
-  if (!cu) {
+  const int version = cuda()->driver_version(&why);
+  if (!version) {
     snprintf(refusal->why, sizeof refusal->why, "%s", why);
     return NULL;
   }
   if (!file) file = getenv("CUTT_CUBLAS");
-  cublas *library = file && *file ? load(file, false, refusal) : load_any(cu->version, refusal);
+  cublas *library = file && *file ? load(file, false, refusal) : load_any(version, refusal);
   return library ? &library->base : NULL;
 }

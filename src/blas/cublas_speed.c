@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "blas/find.h"
+#include "model/device.h"
 #include "plan/lent.h"
 
 /* Multiply-adds of an SM in a clock. */
@@ -17,19 +18,16 @@ static const struct rate {
              {86, 2, 128, 512},  {80, 64, 64, 1024},  {75, 2, 64, 512},     {70, 32, 64, 512},
              {61, 4, 128, 128},  {60, 32, 64, 64},    {50, 4, 128, 128},    {0, 64, 192, 192}};
 
-static const cutt_cuda_gpu *this_gpu(void) {
-  const char *why = NULL;
-  const cutt_cu *cu = cutt_cuda_driver(&why);
-  return cu ? cutt_cuda_gpu_current(cu) : NULL;
-}
+static const cutt_runtime *cuda(void) { return cutt_backend_of(CUTT_BACKEND_CUDA)->runtime; }
 
 double cutt_cublas_flops(cuttType_t type) {
-  const cutt_cuda_gpu *gpu = this_gpu();
-  if (!gpu) return 0;
-  const int capability = 10 * gpu->facts.major + gpu->facts.minor;
+  const char *why = NULL;
+  if (!cuda()->driver_version(&why)) return 0;
+  const cutt_device *device = (const cutt_device *)cuda()->target();
+  const int capability = 10 * device->major + device->minor;
   const struct rate *rate = rates;
   while (rate->capability > capability) ++rate;
-  const double clocks = 2 * gpu->facts.clock_hz * gpu->facts.sms;
+  const double clocks = 2 * device->clock_hz * device->sms;
   switch (type) {
     case CUTT_F16:
     case CUTT_BF16:
@@ -47,12 +45,11 @@ double cutt_cublas_flops(cuttType_t type) {
 enum { SIZE = 4096, SMALL = 1024, RUNS = 3, MOST_GPUS = 64 };
 
 typedef struct bench {
-  const cutt_cu *cu;
   const cutt_blas *blas;
   void *session;
   cudaStream_t stream;
-  cutt_cu_event from, to;
-  cutt_cu_address memory;
+  cutt_event *from, *to;
+  void *memory;
 } bench;
 
 /* Seconds of one product; 0: it failed. */
@@ -62,16 +59,15 @@ static double run(const bench *b, cuttType_t type, int size) {
   const bool single = type == CUTT_F32;
   const cutt_gemm gemm = {.m = size, .n = size, .k = size, .lda = size, .ldb = size, .ldc = size, .batch = 1};
   const size_t bytes = (size_t)size * (size_t)size * (single ? 4 : 8);
-  char *memory = (char *)(uintptr_t)b->memory;
-  float milliseconds = 0;
-  if (b->cu->event_record(b->from, b->stream) ||
+  char *memory = b->memory;
+  double seconds = 0;
+  if (cuda()->event_record(b->from, b->stream) ||
       b->blas->gemm(b->blas, b->session, type, &gemm, single ? (const void *)&one_f32 : &one_f64, memory,
                     memory + bytes, single ? (const void *)&zero_f32 : &zero_f64, memory + 2 * bytes) ||
-      b->cu->event_record(b->to, b->stream) || b->cu->event_synchronize(b->to) ||
-      b->cu->event_elapsed_time(&milliseconds, b->from, b->to)) {
+      cuda()->event_record(b->to, b->stream) || cuda()->event_seconds(b->from, b->to, &seconds)) {
     return 0;
   }
-  return 1e-3 * (double)milliseconds;
+  return seconds;
 }
 
 /* A GPU that is slow in this type is not given the large product. */
@@ -93,56 +89,52 @@ static double measure(const bench *b, cuttType_t type) {
 /* On numbers that are not all 0, which would let a GPU that is short of power run faster than it does with others: bytes
  * of 0x3f are 0.75 in float and 4.8e-4 in double. */
 static bool measure_both(bench *b, double *f64, double *f32) {
+  const cutt_runtime *runtime = cuda();
   const size_t bytes = 3 * sizeof(double) * SIZE * SIZE;
-  const cutt_cu *cu = b->cu;
-  bool good = !cu->stream_create(&b->stream, CUTT_CU_STREAM_NON_BLOCKING);
-  if (!good) return false;
-  good = !cu->event_create(&b->from, CUTT_CU_EVENT_DEFAULT);
-  if (good && cu->event_create(&b->to, CUTT_CU_EVENT_DEFAULT)) {
-    b->to = NULL;
-    good = false;
-  }
-  if (good && cu->mem_alloc(&b->memory, bytes)) {
-    b->memory = 0;
-    good = false;
-  }
-  if (good) good = !cu->memset_d8_async(b->memory, 0x3f, bytes, b->stream);
+  if (runtime->side_stream_create(&b->stream)) return false;
+  const bool good = !runtime->event_create(true, &b->from) && !runtime->event_create(true, &b->to) &&
+                    !runtime->memory_allocate(bytes, &b->memory) &&
+                    !runtime->fill_bytes(b->memory, 0x3f, bytes, b->stream);
   if (good && !b->blas->begin(b->blas, b->stream, &b->session)) {
     *f64 = measure(b, CUTT_F64);
     *f32 = measure(b, CUTT_F32);
     b->blas->end(b->blas, b->session);
   }
-  cu->stream_synchronize(b->stream);
-  if (b->memory) cu->mem_free(b->memory);
-  if (b->to) cu->event_destroy(b->to);
-  if (b->from) cu->event_destroy(b->from);
-  cu->stream_destroy(b->stream);
+  runtime->stream_synchronize(b->stream);
+  if (b->memory) runtime->memory_free(b->memory);
+  if (b->to) runtime->event_destroy(b->to);
+  if (b->from) runtime->event_destroy(b->from);
+  runtime->stream_release(b->stream);
   return *f64 > 0 && *f32 > 0;
 }
 
+/* What is known of a GPU; beyond so many it is measured each time. */
+typedef struct measured {
+  const cutt_target *gpu; /* NULL: of none yet */
+  double f64, f32;
+} measured;
+
 bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static struct { double f64, f32; } known[MOST_GPUS]; /* under the lock; 0: not yet */
+  static measured known[MOST_GPUS]; /* under the lock */
   *f64 = 0;
   *f32 = 0;
-  cutt_cuda_scope scope;
-  if (cutt_cuda_enter(&scope)) return false;
-  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(scope.cu);
-  const int number = gpu && gpu->handle >= 0 && gpu->handle < MOST_GPUS ? gpu->handle : -1;
-  bool good = false;
-  if (number >= 0) {
-    pthread_mutex_lock(&lock);
-    good = known[number].f64 > 0;
-    if (good) {
-      *f64 = known[number].f64;
-      *f32 = known[number].f32;
-    } else if (measure_both(&(bench){.cu = scope.cu, .blas = blas}, f64, f32)) {
-      good = true;
-      known[number].f64 = *f64;
-      known[number].f32 = *f32;
-    }
-    pthread_mutex_unlock(&lock);
+  cutt_scope scope;
+  if (cuda()->enter(&scope)) return false;
+  const cutt_target *gpu = cuda()->target();
+  pthread_mutex_lock(&lock);
+  measured *at = known;
+  while (at < known + MOST_GPUS && at->gpu && at->gpu != gpu) ++at;
+  const bool room = at < known + MOST_GPUS;
+  bool good = room && at->gpu;
+  if (good) {
+    *f64 = at->f64;
+    *f32 = at->f32;
+  } else {
+    good = measure_both(&(bench){.blas = blas}, f64, f32);
+    if (good && room) *at = (measured){gpu, *f64, *f32};
   }
-  cutt_cuda_leave(&scope);
+  pthread_mutex_unlock(&lock);
+  cuda()->leave(&scope);
   return good;
 }

@@ -13,6 +13,12 @@ const char *const cutt_method_name[CUTT_METHODS] = {
 
 _Atomic(bool) cutt_memory_elsewhere = false;
 
+const cutt_backend *cutt_backend_of(cuttBackend_t id) {
+  const cutt_backend *const *b = cutt_backends;
+  while (*b && (*b)->id != id) ++b;
+  return *b;
+}
+
 cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend) {
   const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {

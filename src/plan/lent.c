@@ -5,10 +5,8 @@ const cutt_private CUTT_PRIVATE = {
 #define ENTRY(type, name, parameters, arguments) .name = (name),
     CUTT_PRIVATE_FUNCTIONS(ENTRY)
 #undef ENTRY
-        .cutt_cuda_leave = cutt_cuda_leave,
-    .cutt_team_run = cutt_team_run,
+        .cutt_team_run = cutt_team_run,
     .cutt_scratch_give = cutt_scratch_give,
     .error = cutt_error_list,
     .log = cutt_log_list,
-    .cuda_failed = cutt_cuda_failed,
 };

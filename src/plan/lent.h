@@ -2,7 +2,7 @@
  *
  * As archives they link these functions by name. As shared libraries they can't, since libcutt.so hides all but its
  * interface; there plan/borrowed.c defines functions of the same names that call through this table. So the text of the last
- * error, the log, the backends and the CUDA driver exist once in a process. The table is no interface: libraries of
+ * error, the log and the backends exist once in a process. The table is no interface: libraries of
  * different versions refuse each other. */
 #ifndef CUTT_PLAN_LENT_H
 #define CUTT_PLAN_LENT_H
@@ -11,8 +11,6 @@
 #include "describe/describe.h"
 #include "plan/plan.h"
 #include "plan/problem.h"
-#include "runtime/cuda/pointer.h"
-#include "runtime/cuda/state.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/team.h"
 #include "store/device_file.h"
@@ -26,6 +24,7 @@
     (rank, extent, stride, name))                                                                                      \
   X(cuttResult, cutt_backend_select, (cuttBackend_t id, const char *argument, const cutt_backend **backend),           \
     (id, argument, backend))                                                                                           \
+  X(const cutt_backend *, cutt_backend_of, (cuttBackend_t id), (id))                                                   \
   X(cuttResult, cutt_stream_check, (const cutt_backend *backend, cudaStream_t stream, const char *name),               \
     (backend, stream, name))                                                                                           \
   X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
@@ -34,28 +33,16 @@
   X(double, cutt_fact_value, (const cutt_fact *fact, const cutt_target *target), (fact, target))                       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
-  X(double, cutt_clock, (void), ())                                                                                    \
-  X(bool, cutt_cuda_forbidden, (const char **why), (why))                                                              \
-  X(const cutt_cu *, cutt_cuda_driver, (const char **why), (why))                                                      \
-  X(const cutt_cuda_gpu *, cutt_cuda_gpu_current, (const cutt_cu *cu), (cu))                                           \
-  X(cuttResult, cutt_cuda_enter, (cutt_cuda_scope * scope), (scope))                                                   \
-  X(cuttResult, cutt_cuda_reach,                                                                                       \
-    (const cutt_cu *cu, const cutt_cuda_gpu *gpu, const void *pointer, const char *name, cutt_cu_address *address),    \
-    (cu, gpu, pointer, name, address))                                                                                 \
-  X(cutt_cu_result, cutt_cuda_context_id, (const cutt_cu *cu, cutt_cu_context context, unsigned long long *id),        \
-    (cu, context, id))
+  X(double, cutt_clock, (void), ())
 
 #define CUTT_PRIVATE_MEMBER(type, name, parameters, arguments) type(*name) parameters;
 typedef struct cutt_private {
   CUTT_PRIVATE_FUNCTIONS(CUTT_PRIVATE_MEMBER)
-  void (*cutt_cuda_leave)(const cutt_cuda_scope *scope);
   void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
   void (*cutt_scratch_give)(void *block);
   /* Those with arguments of any number, given a list of them, or their text. */
   cuttResult (*error)(cuttResult code, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
   void (*log)(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-  cuttResult (*cuda_failed)(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...)
-      __attribute__((format(printf, 3, 4)));
 } cutt_private;
 #undef CUTT_PRIVATE_MEMBER
 

@@ -52,6 +52,9 @@ cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan);
 /* Bytes that an execution must move. */
 int64_t cutt_bytes_moved(const cutt_canonical *canonical);
 
+/* The backend of this id, usable here or not; NULL: this build has none. */
+const cutt_backend *cutt_backend_of(cuttBackend_t id);
+
 /* The backend that an id asks for, if it is usable here. argument: what the caller of the library calls the id, for the
  * error's text. Errors: CUTT_INVALID_PARAMETER (no such value), CUTT_INVALID_DEVICE. */
 cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend);

@@ -13,6 +13,7 @@
 #include "host/child.h"
 #include "host/stack.h"
 #include "plan/lent.h"
+#include "runtime/cuda/state.h"
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;
@@ -292,7 +293,7 @@ static void failures(void **unused) {
   fake->forget();
   atomic_store(&fake->fail_at, 1);
   atomic_store(&fake->fail, FAKE_stream_wait_event);
-  assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "waiting for");
+  assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "letting a stream wait for an event");
   fake->forget();
   assert_int_equal(atomic_load(&blas->alive), alive + 1);
   assert_success(cublas->begin(cublas, NULL, &session));
