@@ -439,11 +439,11 @@ static cuttResult describe_contraction(void *context) {
   return result;
 }
 
-/* Sums beforehand, permutations, pieces of several kinds. */
+/* Sums beforehand, permutations, pieces of several kinds, scratch for what is not aligned. */
 static void contractions(void **unused) {
   (void)unused;
   static const int64_t left_extents[] = {3, 5, 7, 4}, right_extents[] = {5, 9, 7, 2};
-  static double left[3 * 5 * 7 * 4], right[5 * 9 * 7 * 2], result[7 * 9 * 3];
+  static double left[3 * 5 * 7 * 4 + 1], right[5 * 9 * 7 * 2 + 1], result[7 * 9 * 3 + 1];
   contraction_case c = {CUTT_CONTRACTION_INIT, CUTT_CONTRACTION_OPTIONS_INIT, left, right, result};
   c.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
   c.contraction.type = CUTT_F64;
@@ -462,7 +462,10 @@ static void contractions(void **unused) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
     c.options.workspace_limit = limits[i];
     c.options.threads = 1 + (int)i;
+    c.left = left;
     refuse_each(contract, &c, "cuttContract");
+    c.left = (const double *)(const void *)((const char *)left + 3);
+    refuse_each(contract, &c, "cuttContract, not aligned");
     refuse_each(describe_contraction, &c, "cuttContractionPlanCreate, Describe, TimeGemm");
   }
 }

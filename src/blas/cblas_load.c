@@ -24,10 +24,10 @@ static int library_count;
 
 /* ------------------------------------------------------------------------------------------------------------------ room
  *
- * OpenBLAS takes a buffer for each processor and a thread's stack when it is loaded (either, by its kind), and a buffer for
- * each call that is under way. Where it can't have one, it tries again, for ever. BLIS and MKL end the process. So nothing is
- * loaded and nothing called without room for it. What it takes is not told; these are its sizes on most processors, and of the
- * others more than what was seen. */
+ * OpenBLAS maps a buffer for each processor when it is loaded, with a thread to it by its kind, and one for each call that is
+ * under way. Where it gets none it tries again, for ever. BLIS and MKL end the process. So nothing is loaded and nothing is
+ * called that there is no room for. What a library takes it does not tell: these are OpenBLAS's sizes, and for the others more
+ * than was ever seen. */
 static const size_t megabyte = (size_t)1 << 20;
 static const size_t default_stack = (size_t)8 << 20;
 #if defined(__powerpc64__)
@@ -43,7 +43,7 @@ static int positive(const char *name) {
   return number > 0 ? number : 0;
 }
 
-/* Threads that OpenBLAS makes ready for. */
+/* For how many threads OpenBLAS gets ready. */
 static int processors(void) {
   cpu_set_t set;
   const int here = sched_getaffinity(0, sizeof set, &set) ? CPU_SETSIZE : CPU_COUNT(&set);
@@ -56,7 +56,7 @@ static size_t call_bytes(const char *name) {
   return (strstr(name, "blis") ? BLIS_CALL : strstr(name, "mkl") ? MKL_CALL : OPENBLAS_BUFFER) * megabyte;
 }
 
-/* Loading one and a first call. Any may be OpenBLAS, but for those that have another's name. */
+/* Of loading a library, and of a first call. Any may be OpenBLAS, but for those that have another's name. */
 static size_t load_bytes(const char *file) {
   const char *last = strrchr(file, '/'), *name = last ? last + 1 : file;
   if (strstr(name, "blis")) return (FILE_ITSELF + BLIS_CALL) * megabyte;
@@ -67,7 +67,7 @@ static size_t load_bytes(const char *file) {
   return (size_t)processors() * thread + (FILE_ITSELF + OPENBLAS_BUFFER) * megabyte;
 }
 
-/* ------------------------------------------------------------------------------------------- what a library says of itself */
+/* -------------------------------------------------------------------------------------- what a library says of itself */
 
 /* What the processor has, of what libraries have kernels for. */
 static bool has_avx512(void) {
@@ -288,7 +288,7 @@ static bool describe(cutt_cblas *library, void *handle, cutt_refusal *refusal) {
   library->call_bytes = call_bytes(name);
   if (!cutt_library_room(library->call_bytes)) {
     char what[sizeof library->base.path + 64];
-    snprintf(what, sizeof what, "%s was not used for a first product", library->base.path);
+    snprintf(what, sizeof what, "%s is not used", library->base.path);
     cutt_library_no_room(what, library->call_bytes, refusal);
     return false;
   }
@@ -303,7 +303,7 @@ static bool has_room(const char *file, cutt_refusal *refusal) {
   const size_t bytes = load_bytes(file);
   if (cutt_library_room(bytes)) return true;
   char what[CUTT_WHY_SIZE / 2];
-  snprintf(what, sizeof what, "%s was not tried", file);
+  snprintf(what, sizeof what, "%s was not loaded", file);
   cutt_library_no_room(what, bytes, refusal);
   return false;
 }
@@ -328,8 +328,8 @@ cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusa
     return NULL;
   }
   if (library_count == MOST_LIBRARIES) {
-    snprintf(refusal->why, sizeof refusal->why,
-             "%s would be the one after %d libraries, which are as many as may be used", file, MOST_LIBRARIES);
+    snprintf(refusal->why, sizeof refusal->why, "%s can't be used: %d libraries are in use, and there may be no more",
+             file, MOST_LIBRARIES);
     dlclose(handle);
     return NULL;
   }

@@ -36,7 +36,8 @@ void cutt_library_path(void *function, const char *file, char *path, size_t size
 
 /* ------------------------------------------------------------------------------------------------------------- room */
 
-/* Mapped as libraries do, but for nothing: not counted where the system counts what it has promised and does not insist. */
+/* Mapped as a library would, and given back. Not reserved: a system that promises more than it has does not say no to many
+ * pieces, and would to all of them as one. */
 bool cutt_library_room(size_t bytes) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return false;
@@ -44,10 +45,13 @@ bool cutt_library_room(size_t bytes) {
   return true;
 }
 
+static const double megabyte = 1 << 20;
+
+/* A limit that there is. */
 static bool limit_of(int resource, double *megabytes) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY) return false;
-  *megabytes = (double)limit.rlim_cur / (1 << 20);
+  *megabytes = (double)limit.rlim_cur / megabyte;
   return true;
 }
 
@@ -57,16 +61,19 @@ bool cutt_library_limited(void) {
 }
 
 void cutt_library_no_room(const char *what, size_t bytes, cutt_refusal *refusal) {
-  double space = 0, data = 0;
-  char limits[160] = "the system gives it no more";
-  const bool of_space = limit_of(RLIMIT_AS, &space), of_data = limit_of(RLIMIT_DATA, &data);
-  if (of_space && of_data)
-    snprintf(limits, sizeof limits, "its limits are RLIMIT_AS (ulimit -v) %.0f MB and RLIMIT_DATA (ulimit -d) %.0f MB",
-             space, data);
-  else if (of_space || of_data)
-    snprintf(limits, sizeof limits, "its limit is %s %.0f MB",
-             of_space ? "RLIMIT_AS (ulimit -v)" : "RLIMIT_DATA (ulimit -d)", of_space ? space : data);
+  static const struct {
+    int resource;
+    const char *name;
+  } limits[] = {{RLIMIT_AS, "RLIMIT_AS, ulimit -v"}, {RLIMIT_DATA, "RLIMIT_DATA, ulimit -d"}};
   *refusal = (cutt_refusal){.no_room = true};
-  snprintf(refusal->why, sizeof refusal->why, "%s, which may take %.0f MB that this process can't map: %s", what,
-           (double)bytes / (1 << 20), limits);
+  cutt_text text = cutt_text_start(refusal->why, sizeof refusal->why);
+  cutt_text_add(&text, "%s: that may take %.0f MB of address space, and", what, (double)bytes / megabyte);
+  bool any = false;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
+    double most = 0;
+    if (!limit_of(limits[i].resource, &most)) continue;
+    cutt_text_add(&text, "%s the process's limit (%s) is %.0f MB", any ? "," : "", limits[i].name, most);
+    any = true;
+  }
+  if (!any) cutt_text_add(&text, " the system gives no more");
 }

@@ -17,7 +17,7 @@ void cutt_library_path(void *function, const char *file, char *path, size_t size
 /* Can so many bytes be mapped now? There are libraries that, where they can't, end the process or try for ever. */
 bool cutt_library_room(size_t bytes);
 
-/* Words that there is no room for `what`, which takes so many bytes, and what limits the process. */
+/* Words that something ("libblas.so was not loaded") was not done for want of so many bytes, and what the limit is. */
 void cutt_library_no_room(const char *what, size_t bytes, cutt_refusal *refusal);
 
 /* Is there a limit to what this process may map? */

@@ -124,6 +124,12 @@ static cuttResult multiply_items(const execution *e, const cutt_piece *piece, co
   return result;
 }
 
+/* The text of an error is its thread's own: the caller's is worded here. */
+static cuttResult result_of(const atomic_int *failed) {
+  const cuttResult result = (cuttResult)atomic_load(failed);
+  return result ? cutt_error(result, "a step of the contraction failed in one of its threads") : CUTT_SUCCESS;
+}
+
 /* A sum is shared where one part of it is at most this long, and has at least so many terms. */
 enum { PARTIAL_BYTES = 32768, LEAST_SUM = 256 };
 
@@ -189,7 +195,7 @@ static cuttResult multiply_parts_of_sum(shared_step *w, int threads) {
   w->partials = cutt_scratch_take();
   if (!w->partials) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
   cutt_team_run((int)w->parts, sum_parts, w);
-  const cuttResult result = (cuttResult)atomic_load(&w->failed);
+  const cuttResult result = result_of(&w->failed);
   for (int64_t i = 1; i < w->parts && !result; ++i)
     add(w->e->plan->contraction.type, w->piece->gemm.m, w->piece->gemm.n,
         w->partials + (i - 1) * partial_bytes(w->e, w->piece), w->at->result, w->piece->gemm.ldc);
@@ -226,7 +232,7 @@ static cuttResult multiply(const execution *e, const cutt_piece *piece, const ma
   const int64_t most = 8 * (int64_t)threads; /* enough to be even, and few, since neighbours share operands */
   w.parts = items < most ? items : most;
   cutt_team_run(threads, multiply_parts, &w);
-  return (cuttResult)atomic_load(&w.failed);
+  return result_of(&w.failed);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the pieces */
@@ -306,8 +312,7 @@ static cuttResult spread_units(const execution *e, cutt_steps *steps) {
     steps->permute += 1e-9 * (double)atomic_load(&w.permute_ns) / atomic_load(&w.members);
     steps->multiply += 1e-9 * (double)atomic_load(&w.multiply_ns) / atomic_load(&w.members);
   }
-  const cuttResult result = (cuttResult)atomic_load(&w.failed);
-  return result ? cutt_error(result, "a step of the contraction failed in one of its threads") : CUTT_SUCCESS;
+  return result_of(&w.failed);
 }
 
 static cuttResult do_pieces(const execution *e, cutt_steps *steps) {
