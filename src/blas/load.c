@@ -48,7 +48,7 @@ bool cutt_library_room(size_t bytes) {
 static const double megabyte = 1 << 20;
 
 /* A limit that there is. */
-static bool limit_of(int resource, double *megabytes) {
+static bool limit_of(unsigned resource, double *megabytes) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY) return false;
   *megabytes = (double)limit.rlim_cur / megabyte;
@@ -62,7 +62,7 @@ bool cutt_library_limited(void) {
 
 void cutt_library_no_room(const char *what, size_t bytes, cutt_refusal *refusal) {
   static const struct {
-    int resource;
+    unsigned resource;
     const char *name;
   } limits[] = {{RLIMIT_AS, "RLIMIT_AS, ulimit -v"}, {RLIMIT_DATA, "RLIMIT_DATA, ulimit -d"}};
   *refusal = (cutt_refusal){.no_room = true};
