@@ -1,4 +1,4 @@
-/* Loading libraries (library.h). */
+/* Loading libraries (load.h). */
 #include "blas/load.h"
 
 #include <dlfcn.h>
@@ -47,33 +47,28 @@ bool cutt_library_room(size_t bytes) {
 
 static const double megabyte = 1 << 20;
 
-/* A limit that there is. */
-static bool limit_of(unsigned resource, double *megabytes) {
+/* A limit of all that is mapped, or of what may be written of it. False: there is none. */
+static bool limit_of(bool writable, double *megabytes) {
   struct rlimit limit;
-  if (getrlimit(resource, &limit) || limit.rlim_cur == RLIM_INFINITY) return false;
+  const int failed = writable ? getrlimit(RLIMIT_DATA, &limit) : getrlimit(RLIMIT_AS, &limit);
+  if (failed || limit.rlim_cur == RLIM_INFINITY) return false;
   *megabytes = (double)limit.rlim_cur / megabyte;
   return true;
 }
 
 bool cutt_library_limited(void) {
   double unused = 0;
-  return limit_of(RLIMIT_AS, &unused) || limit_of(RLIMIT_DATA, &unused);
+  return limit_of(false, &unused) || limit_of(true, &unused);
 }
 
 void cutt_library_no_room(const char *what, size_t bytes, cutt_refusal *refusal) {
-  static const struct {
-    unsigned resource;
-    const char *name;
-  } limits[] = {{RLIMIT_AS, "RLIMIT_AS, ulimit -v"}, {RLIMIT_DATA, "RLIMIT_DATA, ulimit -d"}};
+  double most = 0, writable = 0;
+  const bool has_most = limit_of(false, &most), has_writable = limit_of(true, &writable);
   *refusal = (cutt_refusal){.no_room = true};
   cutt_text text = cutt_text_start(refusal->why, sizeof refusal->why);
   cutt_text_add(&text, "%s: that may take %.0f MB of address space, and", what, (double)bytes / megabyte);
-  bool any = false;
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
-    double most = 0;
-    if (!limit_of(limits[i].resource, &most)) continue;
-    cutt_text_add(&text, "%s the process's limit (%s) is %.0f MB", any ? "," : "", limits[i].name, most);
-    any = true;
-  }
-  if (!any) cutt_text_add(&text, " the system gives no more");
+  if (has_most) cutt_text_add(&text, " the process's limit (RLIMIT_AS, ulimit -v) is %.0f MB", most);
+  if (has_writable)
+    cutt_text_add(&text, "%s the process's limit (RLIMIT_DATA, ulimit -d) is %.0f MB", has_most ? "," : "", writable);
+  if (!has_most && !has_writable) cutt_text_add(&text, " the system gives no more");
 }
