@@ -192,7 +192,7 @@ def warn_of_slow_kernels(provider: str) -> None:
                 frame, depth = frame.f_back, depth + 1
             warnings.warn(
                 f"{provider} {found.get('version', '')} multiplies with its kernels for {found['kernels']}, which are "
-                f"slow on this processor. Set {found["environment_override"]} in the environment before Python starts; "
+                f"slow on this processor. Set {found['environment_override']} in the environment before Python starts; "
                 "cutt.providers() tells more.",
                 RuntimeWarning,
                 stacklevel=depth + 1,
