@@ -170,7 +170,7 @@ static void stops(void **unused) {
     calibration.progress = watch;
     calibration.data = &s;
     const cuttResult result = cuttCalibrate(&calibration, CUTT_TEXT, report, sizeof report, NULL);
-    if (s.calls < most) { /* it was through before */
+    if (s.calls < most || s.done == 1) { /* it was through before, or at that very call */
       assert_success(result);
       assert_int_equal(unlink(wisdom_path), 0);
       return;
