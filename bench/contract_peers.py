@@ -42,7 +42,7 @@ def set_environment(arguments):
     overrides = {}
     try:
         told = subprocess.run([arguments.program, "devices", "--json"], stdout=subprocess.PIPE, check=True).stdout
-        overrides = {p["name"]: p["cure"] for p in json.loads(told).get("providers", []) if p.get("cure")}
+        overrides = {p["name"]: p["environment_override"] for p in json.loads(told).get("providers", []) if p.get("environment_override")}
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"no environment override is known for slow kernels: {arguments.program} devices: {error}")
     for name, override in overrides.items():

@@ -37,7 +37,7 @@ void cutt_cli_tell_override(const cuttContractionOptions_t *options, bool quiet)
   json_t *described = cutt_cli_described_json(cutt_cli_describe_providers, NULL, NULL), *each;
   size_t i;
   json_array_foreach(json_object_get(described, "providers"), i, each) {
-    const char *override = text_of(each, "cure");
+    const char *override = text_of(each, "environment_override");
     if (!*override || is_set(override) || !is_used(each, options->provider)) continue;
     cutt_cli_message(
         "%s has picked its kernels for %s, and has faster ones for this processor; environment override: %s",

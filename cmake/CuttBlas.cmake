@@ -1,5 +1,5 @@
 # The BLAS of the processor: where it is on the machine that builds, as a hint. Nothing is linked and no header is used: the
-# library looks for one when it runs, here first but for what is in the process already (src/contract/provider.c).
+# library looks for one when it runs, here first but for what is in the process already (src/blas/find.c).
 #
 # CUTT_CBLAS_LIBRARY: the path of a library with the CBLAS interface. Left alone, it is searched for; "" or OFF: no hint.
 file(GLOB cutt_blas_folders LIST_DIRECTORIES true

@@ -1,5 +1,5 @@
-# The GPU kernels: src/cuda/kernels/*.cu, compiled by nvcc for each architecture by itself, so that the build is parallel,
-# and put together into one file of code ("fatbin") for each source, which src/cuda/embed.c carries in the library.
+# The GPU kernels: src/gpu/kernels/*.cu, compiled by nvcc for each architecture by itself, so that the build is parallel,
+# and put together into one file of code ("fatbin") for each source, which src/runtime/cuda/embed.c carries in the library.
 #
 # CMake's own CUDA language is not used: it would link the CUDA run time, and nothing of CUDA is linked here.
 #
@@ -117,7 +117,7 @@ function(cutt_cuda_find why)
   set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
 endfunction()
 
-# cutt_cuda_kernels(NAME... PROBE NAME): compiles src/cuda/kernels/NAME.cu, and has src/cuda/embed.c of the calling folder
+# cutt_cuda_kernels(NAME... PROBE NAME): compiles src/gpu/kernels/NAME.cu, and has src/runtime/cuda/embed.c of the calling folder
 # carry them; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
 # kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
 function(cutt_cuda_kernels)
@@ -137,7 +137,7 @@ function(cutt_cuda_kernels)
     string(REPLACE "\"" "\\\"" reason "${reason}")
     file(CONFIGURE OUTPUT "${generated}/cutt_cuda_kernels.h" @ONLY
          CONTENT "#define CUTT_CUDA_NONE \"this build has no GPU kernels: @reason@\"\n")
-    set_property(SOURCE cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
+    set_property(SOURCE runtime/cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
     return()
   endif()
 
@@ -151,7 +151,7 @@ function(cutt_cuda_kernels)
   set(fatbins)
   set(list "")
   foreach(name IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
-    set(source "${CMAKE_CURRENT_SOURCE_DIR}/cuda/kernels/${name}.cu")
+    set(source "${CMAKE_CURRENT_SOURCE_DIR}/gpu/kernels/${name}.cu")
     set(images)
     set(files)
     foreach(arch IN LISTS cutt_cuda_archs)
@@ -202,8 +202,8 @@ function(cutt_cuda_kernels)
 #define CUTT_CUDA_PTX @cutt_cuda_ptx@
 #define CUTT_CUDA_TOOLKIT @cutt_nvcc_number@
 ")
-  set_property(SOURCE cuda/embed.c APPEND PROPERTY OBJECT_DEPENDS ${fatbins})
-  set_property(SOURCE cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
+  set_property(SOURCE runtime/cuda/embed.c APPEND PROPERTY OBJECT_DEPENDS ${fatbins})
+  set_property(SOURCE runtime/cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")
   set(ptx "")
   if(cutt_cuda_ptx)
     set(ptx ", PTX of compute_${cutt_cuda_ptx}")

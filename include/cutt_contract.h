@@ -87,8 +87,9 @@ CUTT_API cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const
 CUTT_API cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes);
 
 /* Executes a plan. left, right and result point to element (0, ..., 0) of each tensor, and are of the memory that the plan's
- * backend works in, as for cuttPlanExecute; on a GPU at multiples of the element's size. The result may not overlap with an
- * operand.
+ * backend works in, as for cuttPlanExecute; on a GPU at multiples of the element's size, on the CPU at any address (numbers
+ * that do not lie at a multiple of their size are copied for the BLAS, block by block, which takes longer). The result may not
+ * overlap with an operand.
  * workspace   memory of the backend, at least cuttContractionWorkspace bytes, at a multiple of 64 (256 on a GPU), which
  *             nothing else uses until the execution is done; NULL: the library takes and frees what it needs
  * workspace_bytes  how large it is; 0 with NULL

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/calibrate.h"
+#include "calibrate/calibrate.h"
 #include "support/wisdom.h"
 
 enum { REPORT_BYTES = 65536 };

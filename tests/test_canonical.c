@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/canonical.h"
+#include "model/canonical.h"
 #include "support/check.h"
 
 /* ------------------------------------------------------------------------------------------------ overlapping outputs */

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/device_file.h"
-#include "cuda/cuda.h"
 #include "model/device.h"
+#include "plan/backend.h"
+#include "store/device_file.h"
 #include "support/check.h"
 #include "support/texts.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/device_file.h"
+#include "store/device_file.h"
 #include "support/wisdom.h"
 
 static const char key[] = "some-device-1.5";

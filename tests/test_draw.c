@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/draw.h"
+#include "describe/draw.h"
 #include "support/texts.h"
 
 static cuttResult draw(const void *plan, int format, char *buffer, size_t size, size_t *needed) {

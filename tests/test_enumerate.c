@@ -1,10 +1,10 @@
-/* The search among candidates on a GPU (cuda/enumerate.c): branch and bound must not change what is found, and no plan may
+/* The search among candidates on a GPU (gpu/enumerate.c): branch and bound must not change what is found, and no plan may
  * take long to make, whatever the shape. */
 #include <stdio.h>
 
-#include "core/plan.h"
-#include "cuda/cost.h"
-#include "cuda/launch.h"
+#include "gpu/cost.h"
+#include "gpu/launch.h"
+#include "plan/plan.h"
 #include "support/check.h"
 #include "support/problem.h"
 
@@ -35,8 +35,8 @@ static void the_first_is_the_same(void **unused) {
     make_problem(&rng, 12, &canonical);
     const cutt_device *device = cutt_device_find(keys[i % 5]);
     assert_non_null(device);
-    const int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
-    assert_int_equal(cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, &first, 1), 1);
+    const int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
+    assert_int_equal(cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, &first, 1), 1);
     assert_true(count >= 1 && count <= CUTT_MAX_CANDIDATES);
     assert_true(first.seconds == list[0].seconds);
     for (int j = 1; j < count; j++) assert_true(list[j].seconds >= list[j - 1].seconds);
@@ -55,24 +55,24 @@ static void bounds_hold(void **unused) {
     cutt_canonical canonical;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     make_problem(&rng, 10, &canonical);
-    const int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
     for (int j = 0; j < count; j++) {
-      cutt_cuda_tile tile;
-      cutt_cuda_counts counts;
-      cutt_cuda_side rows, columns;
+      cutt_gpu_tile tile;
+      cutt_gpu_counts counts;
+      cutt_gpu_side rows, columns;
       const char *why;
-      const bool direct = list[j].param[CUTT_CUDA_PARAM_DIRECT] != 0;
+      const bool direct = list[j].param[CUTT_GPU_PARAM_DIRECT] != 0;
       if (direct) continue;
-      assert_true(cutt_cuda_tile_derive(&canonical, &list[j], &tile, &why));
-      cutt_cuda_count(&canonical, &tile, direct, &counts);
-      cutt_cuda_count_threads(&canonical, &tile, list[j].threads, false, &counts);
-      assert_true(cutt_cuda_least_of_tile(device, &canonical, &tile, &counts) <= list[j].seconds * (1 + 1e-12));
-      if (list[j].param[CUTT_CUDA_PARAM_BATCH] != 0) continue; /* which is not made of two sides */
-      cutt_cuda_side_count(&canonical, NULL, list[j].m, list[j].split_m, true, &rows);
-      cutt_cuda_side_count(&canonical, canonical.out_order, list[j].k, list[j].split_k, false, &columns);
+      assert_true(cutt_gpu_tile_derive(&canonical, &list[j], &tile, &why));
+      cutt_gpu_count(&canonical, &tile, direct, &counts);
+      cutt_gpu_count_threads(&canonical, &tile, list[j].threads, false, &counts);
+      assert_true(cutt_gpu_least_of_tile(device, &canonical, &tile, &counts) <= list[j].seconds * (1 + 1e-12));
+      if (list[j].param[CUTT_GPU_PARAM_BATCH] != 0) continue; /* which is not made of two sides */
+      cutt_gpu_side_count(&canonical, NULL, list[j].m, list[j].split_m, true, &rows);
+      cutt_gpu_side_count(&canonical, canonical.out_order, list[j].k, list[j].split_k, false, &columns);
       rows.sectors = rows.lines = columns.sectors = columns.lines = 0; /* as where they go on in one another */
       const double elements = rows.length * columns.length;
-      assert_true(cutt_cuda_least_of_sides(device, &canonical, &rows, &columns, elements, 256) <=
+      assert_true(cutt_gpu_least_of_sides(device, &canonical, &rows, &columns, elements, 256) <=
                   list[j].seconds * (1 + 1e-12));
     }
   }

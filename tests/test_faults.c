@@ -11,9 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/backend.h"
-#include "cpu/cpu.h"
 #include "cutt_contract.h"
+#include "plan/backend.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -294,8 +293,9 @@ typedef struct one_candidate {
 static cuttResult prepare_and_release(void *context) {
   one_candidate *c = context;
   void *prepared = NULL;
-  const cuttResult result = cutt_cpu_backend.prepare(&c->canonical, &c->candidate, &prepared);
-  if (!result) cutt_cpu_backend.release(prepared);
+  const cuttResult result =
+      cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &c->canonical, &c->candidate, &prepared);
+  if (!result) cutt_cpu_backend.methods->release(prepared);
   return result;
 }
 
@@ -307,8 +307,8 @@ static void every_candidate(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     const cuttProblem_t view = test_problem_view(&c.p);
     assert_success(cutt_canonicalize(&view, &one.canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &one.canonical,
-                                                 c.options.threads, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN,
+                                                          &one.canonical, c.options.threads, list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       one.candidate = list[n];
       for (long refuse = 1;; refuse++) { /* a candidate may need no memory at all, so refuse_each would complain */
@@ -439,11 +439,11 @@ static cuttResult describe_contraction(void *context) {
   return result;
 }
 
-/* Sums beforehand, permutations, pieces of several kinds. */
+/* Sums beforehand, permutations, pieces of several kinds, scratch for what is not aligned. */
 static void contractions(void **unused) {
   (void)unused;
   static const int64_t left_extents[] = {3, 5, 7, 4}, right_extents[] = {5, 9, 7, 2};
-  static double left[3 * 5 * 7 * 4], right[5 * 9 * 7 * 2], result[7 * 9 * 3];
+  static double left[3 * 5 * 7 * 4 + 1], right[5 * 9 * 7 * 2 + 1], result[7 * 9 * 3 + 1];
   contraction_case c = {CUTT_CONTRACTION_INIT, CUTT_CONTRACTION_OPTIONS_INIT, left, right, result};
   c.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
   c.contraction.type = CUTT_F64;
@@ -462,7 +462,10 @@ static void contractions(void **unused) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
     c.options.workspace_limit = limits[i];
     c.options.threads = 1 + (int)i;
+    c.left = left;
     refuse_each(contract, &c, "cuttContract");
+    c.left = (const double *)(const void *)((const char *)left + 3);
+    refuse_each(contract, &c, "cuttContract, not aligned");
     refuse_each(describe_contraction, &c, "cuttContractionPlanCreate, Describe, TimeGemm");
   }
 }
@@ -566,18 +569,19 @@ static void candidate_executions_allocate_nothing(void **unused) {
     cutt_canonical canonical;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     assert_success(cutt_canonicalize(&view, &canonical));
-    const int count = cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
-                                                 list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN,
+                                                          &canonical, p.threads, list, CUTT_MAX_CANDIDATES);
     for (int n = 0; n < count; n++) {
       void *prepared;
-      assert_success(cutt_cpu_backend.prepare(&canonical, &list[n], &prepared));
+      assert_success(
+          cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &canonical, &list[n], &prepared));
       watch(0, 0);
-      const cuttResult result = cutt_cpu_backend.execute(prepared, in, out, NULL);
+      const cuttResult result = cutt_cpu_backend.methods->execute(prepared, in, out, NULL);
       unwatch();
       assert_success(result);
       assert_int_equal(heap.count, 0);
       assert_int_equal(heap.locks, 0);
-      cutt_cpu_backend.release(prepared);
+      cutt_cpu_backend.methods->release(prepared);
     }
     free(in);
     free(out);
@@ -595,8 +599,8 @@ static void enumeration_allocates_nothing(void **unused) {
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     assert_success(cutt_canonicalize(&view, &canonical));
     watch(0, 0);
-    cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, &canonical, p.threads, list,
-                               CUTT_MAX_CANDIDATES);
+    cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
+                                        list, CUTT_MAX_CANDIDATES);
     unwatch();
     assert_int_equal(heap.count, 0);
   }

@@ -3,13 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/canonical.h"
-#include "core/plan.h"
-#include "cuda/launch.h"
-#include "cuda/paper.h"
-#include "cuda/tile.h"
+#include "gpu/launch.h"
+#include "gpu/paper.h"
+#include "gpu/tile.h"
+#include "model/canonical.h"
 #include "model/device.h"
 #include "model/mwp.h"
+#include "plan/plan.h"
 #include "support/check.h"
 
 static const cutt_device *known(const char *key) {
@@ -30,13 +30,13 @@ static void make_canonical(cuttType_t type, int rank, const int64_t *extents, co
 }
 
 static cutt_candidate make_candidate(const cutt_canonical *c, int m, int64_t split_m, int k, int64_t split_k,
-                                     bool direct, cutt_cuda_tile *tile) {
+                                     bool direct, cutt_gpu_tile *tile) {
   cutt_candidate candidate = {.m = m, .k = k, .split_m = split_m, .split_k = split_k, .threads = 256};
-  candidate.param[CUTT_CUDA_PARAM_STAGES] = candidate.param[CUTT_CUDA_PARAM_BLOCK_TILES] = 1;
-  candidate.param[CUTT_CUDA_PARAM_DIRECT] = direct;
-  candidate.method = cutt_cuda_method(c, &candidate);
+  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  candidate.param[CUTT_GPU_PARAM_DIRECT] = direct;
+  candidate.method = cutt_gpu_method(c, &candidate);
   const char *why = "";
-  if (!cutt_cuda_tile_derive(c, &candidate, tile, &why)) fail_msg("%s", why);
+  if (!cutt_gpu_tile_derive(c, &candidate, tile, &why)) fail_msg("%s", why);
   return candidate;
 }
 
@@ -69,12 +69,11 @@ static void end_warp(warp *w, bool store, cutt_mwp_counts *n) {
 }
 
 /* One side of all tiles, element by element; warps end where M_m (M_k) does, unless they are those of Packed. */
-static void count_all(const cutt_canonical *c, const cutt_cuda_tile *tile, bool packed, bool store,
-                      cutt_mwp_counts *n) {
+static void count_all(const cutt_canonical *c, const cutt_gpu_tile *tile, bool packed, bool store, cutt_mwp_counts *n) {
   for (int64_t number = 0; number < tile->tiles; number++) {
     int64_t extent[CUTT_MAX_RANK], first[CUTT_MAX_RANK], rest = number, volume = 1, run = 1;
     for (int j = 0; j < c->rank; j++) {
-      const int64_t chunks = cutt_cuda_chunks(c->mode[j].extent, tile->extent[j]);
+      const int64_t chunks = cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
       first[j] = rest % chunks * tile->extent[j];
       rest /= chunks;
       extent[j] = c->mode[j].extent - first[j] < tile->extent[j] ? c->mode[j].extent - first[j] : tile->extent[j];
@@ -96,9 +95,9 @@ static void count_all(const cutt_canonical *c, const cutt_cuda_tile *tile, bool 
   }
 }
 
-static void kernel_of(const char *device, const cutt_canonical *c, const cutt_cuda_tile *tile,
+static void kernel_of(const char *device, const cutt_canonical *c, const cutt_gpu_tile *tile,
                       const cutt_candidate *candidate, cutt_mwp_kernel *kernel) {
-  cutt_cuda_paper_kernel(known(device), c, tile, candidate, kernel);
+  cutt_gpu_paper_kernel(known(device), c, tile, candidate, kernel);
 }
 
 /* Ten tiles or fewer, of six warps or fewer (one: of sixty), are counted whole. */
@@ -124,7 +123,7 @@ static void counts_are_those_of_every_element(void **unused) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     cutt_canonical c;
-    cutt_cuda_tile tile;
+    cutt_gpu_tile tile;
     make_canonical(rows[i].type, rows[i].rank, rows[i].extents, rows[i].perm, &c);
     const cutt_candidate candidate =
         make_candidate(&c, rows[i].m, rows[i].split_m, rows[i].k, rows[i].split_k, rows[i].direct, &tile);
@@ -152,7 +151,7 @@ static void samples_are_near_all(void **unused) {
   static const int perm[] = {2, 1, 3, 0};
   for (int split = 0; split <= 20; split += 20) {
     cutt_canonical c;
-    cutt_cuda_tile tile;
+    cutt_gpu_tile tile;
     cutt_mwp_kernel kernel;
     cutt_mwp_counts n = {.ld_req = 0};
     make_canonical(CUTT_BYTES_8, 4, extents, perm, &c);
@@ -169,7 +168,7 @@ static void samples_are_near_all(void **unused) {
 static void tiles_of_candidates(void **unused) {
   (void)unused;
   cutt_canonical c;
-  cutt_cuda_tile tile;
+  cutt_gpu_tile tile;
   cutt_mwp_kernel kernel;
   /* 128 x 96, whole: 4 x 3 tiles of 32 x 32. A block of 8 warps on each of 12 of the 56 SMs. */
   make_canonical(CUTT_BYTES_4, 2, (const int64_t[]){128, 96}, (const int[]){1, 0}, &c);
@@ -196,9 +195,9 @@ static void tiles_of_candidates(void **unused) {
   /* TiledCopy: rows of 100 are 4 lines; 40 of them in a tile are 160 lines, 5 full tiles; 70 of ours. */
   make_canonical(CUTT_BYTES_16, 3, (const int64_t[]){100, 70, 40}, (const int[]){0, 2, 1}, &c);
   candidate = make_candidate(&c, 1, 0, 1, 0, true, &tile);
-  candidate.param[CUTT_CUDA_PARAM_BATCH] = 40;
+  candidate.param[CUTT_GPU_PARAM_BATCH] = 40;
   const char *why = "";
-  assert_true(cutt_cuda_tile_derive(&c, &candidate, &tile, &why));
+  assert_true(cutt_gpu_tile_derive(&c, &candidate, &tile, &why));
   kernel_of("p100", &c, &tile, &candidate, &kernel);
   assert_int_equal(candidate.method, CUTT_METHOD_TILED_COPY);
   assert_near(4, kernel.mlp);
@@ -231,7 +230,7 @@ static void bank_conflicts(void **unused) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     cutt_canonical c;
-    cutt_cuda_tile tile;
+    cutt_gpu_tile tile;
     cutt_mwp_kernel kernel;
     make_canonical(rows[i].type, 3, rows[i].extents, (const int[]){2, 1, 0}, &c);
     const cutt_candidate candidate = make_candidate(&c, 2, 0, 1, 0, false, &tile);
@@ -244,45 +243,45 @@ static void bank_conflicts(void **unused) {
 static void seconds_are_those_of_the_bytes(void **unused) {
   (void)unused;
   cutt_canonical c;
-  cutt_cuda_tile tile;
+  cutt_gpu_tile tile;
   make_canonical(CUTT_BYTES_4, 2, (const int64_t[]){8192, 8192}, (const int[]){1, 0}, &c);
   const cutt_candidate candidate = make_candidate(&c, 1, 32, 1, 32, false, &tile);
   static const char *const keys[] = {"k20x", "k40", "m40", "p100"};
   for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-    const double seconds = cutt_cuda_paper_seconds(known(keys[i]), &c, &tile, &candidate);
+    const double seconds = cutt_gpu_paper_seconds(known(keys[i]), &c, &tile, &candidate);
     const double least = 2.0 * 8192 * 8192 * 4 / known(keys[i])->memory_bandwidth;
     if (seconds < least || seconds > 3 * least) fail_msg("%s: %g s, at %g s for the bytes", keys[i], seconds, least);
   }
   /* P100, by hand: 65536 tiles over 56 SMs are 1171 iterations of 970 + 8 + 260 cycles (cycles_of_kernels), with the
    * 4 blocks of 256 threads that the kernel's registers allow. */
-  assert_near(1171 * 1238 / 1.48e9, cutt_cuda_paper_seconds(known("p100"), &c, &tile, &candidate));
+  assert_near(1171 * 1238 / 1.48e9, cutt_gpu_paper_seconds(known("p100"), &c, &tile, &candidate));
 }
 
 /* A device of which only what a driver tells is known gets the rest from one like it. */
 static void unknown_parameters_are_lent(void **unused) {
   (void)unused;
   cutt_canonical c;
-  cutt_cuda_tile tile;
+  cutt_gpu_tile tile;
   make_canonical(CUTT_BYTES_4, 3, (const int64_t[]){50, 60, 70}, (const int[]){2, 1, 0}, &c);
   const cutt_candidate candidate = make_candidate(&c, 1, 0, 1, 0, false, &tile);
   for (const cutt_known_device *k = cutt_known_devices; k->key; k++) {
     cutt_device device = k->device;
     device.memory_latency = device.departure_delay = device.shared_latency = device.arithmetic = 0;
-    assert_near(cutt_cuda_paper_seconds(&k->device, &c, &tile, &candidate),
-                cutt_cuda_paper_seconds(&device, &c, &tile, &candidate));
+    assert_near(cutt_gpu_paper_seconds(&k->device, &c, &tile, &candidate),
+                cutt_gpu_paper_seconds(&device, &c, &tile, &candidate));
   }
   const cutt_device nothing = {.sm_threads = 1024};
-  const double seconds = cutt_cuda_paper_seconds(&nothing, &c, &tile, &candidate);
+  const double seconds = cutt_gpu_paper_seconds(&nothing, &c, &tile, &candidate);
   assert_true(isfinite(seconds) && seconds > 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ plans */
 
 static double paper_seconds(const cutt_device *device, const cutt_canonical *c, const cutt_candidate *candidate) {
-  cutt_cuda_tile tile;
+  cutt_gpu_tile tile;
   const char *why = "";
-  if (!cutt_cuda_tile_derive(c, candidate, &tile, &why)) fail_msg("%s", why);
-  return cutt_cuda_paper_seconds(device, c, &tile, candidate);
+  if (!cutt_gpu_tile_derive(c, candidate, &tile, &why)) fail_msg("%s", why);
+  return cutt_gpu_paper_seconds(device, c, &tile, candidate);
 }
 
 /* The candidates of the paper's model are priced by it and in its order; of ours, none is cheaper by it than its first;
@@ -293,7 +292,7 @@ static void check_plan(const char *key, const cuttProblem_t *problem) {
   cutt_canonical c;
   cutt_candidate list[CUTT_MAX_CANDIDATES];
   assert_success(cutt_canonicalize(problem, &c));
-  int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_PAPER, &c, list, CUTT_MAX_CANDIDATES);
+  int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_PAPER, &c, list, CUTT_MAX_CANDIDATES);
   assert_in_range(count, 1, CUTT_MAX_CANDIDATES);
   for (int i = 0; i < count; i++) {
     assert_true(isfinite(list[i].seconds) && list[i].seconds > 0);
@@ -301,7 +300,7 @@ static void check_plan(const char *key, const cuttProblem_t *problem) {
     assert_true(i == 0 || list[i].seconds >= list[i - 1].seconds);
   }
   const cutt_candidate best = list[0];
-  count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &c, list, CUTT_MAX_CANDIDATES);
+  count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &c, list, CUTT_MAX_CANDIDATES);
   for (int i = 0; i < count; i++) assert_true(paper_seconds(device, &c, &list[i]) >= best.seconds);
 
   cuttOptions_t options = CUTT_OPTIONS_INIT;

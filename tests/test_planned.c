@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/plan.h"
-#include "cuda/access.h"
-#include "cuda/launch.h"
+#include "gpu/access.h"
+#include "gpu/launch.h"
 #include "model/device.h"
+#include "plan/plan.h"
 #include "support/check.h"
 #include "support/problem.h"
 
@@ -155,23 +155,23 @@ static cutt_candidate changed(test_rng *rng, const cutt_canonical *canonical, cu
         c.threads = (int)test_random_in(rng, 1, 16) * 32;
         break;
       case 5:
-        c.param[CUTT_CUDA_PARAM_STAGES] = test_random_in(rng, 1, 4);
+        c.param[CUTT_GPU_PARAM_STAGES] = test_random_in(rng, 1, 4);
         break;
       default:
-        c.param[CUTT_CUDA_PARAM_BATCH] = INT64_C(1) << test_random_in(rng, 0, 17);
+        c.param[CUTT_GPU_PARAM_BATCH] = INT64_C(1) << test_random_in(rng, 0, 17);
     }
   }
-  c.method = cutt_cuda_method(canonical, &c);
+  c.method = cutt_gpu_method(canonical, &c);
   return c;
 }
 
 static void lay_out_everywhere(const cutt_device *device, const cutt_canonical *c, const cutt_candidate *candidate) {
-  const uint32_t least = c->scale.active ? cutt_cuda_scalar_bytes(c->scale.type) : 1;
-  cutt_cuda_launch launch;
+  const uint32_t least = c->scale.active ? cutt_gpu_scalar_bytes(c->scale.type) : 1;
+  cutt_gpu_launch launch;
   const char *why = "";
-  for (uint32_t in = least; in <= CUTT_CUDA_ALIGNED; in *= 2) {
-    for (uint32_t out = least; out <= CUTT_CUDA_ALIGNED; out *= 2) {
-      if (!cutt_cuda_lay_out(device, c, candidate, in, out, &launch, &why)) fail_msg("at %u and %u: %s", in, out, why);
+  for (uint32_t in = least; in <= CUTT_GPU_ALIGNED; in *= 2) {
+    for (uint32_t out = least; out <= CUTT_GPU_ALIGNED; out *= 2) {
+      if (!cutt_gpu_lay_out(device, c, candidate, in, out, &launch, &why)) fail_msg("at %u and %u: %s", in, out, why);
       assert_true(launch.shared_bytes <= (uint32_t)device->block_shared);
       assert_in_range(launch.blocks, 1, INT32_MAX);
     }
@@ -192,13 +192,13 @@ static void any_address(void **unused) {
     const char *why = "";
     assert_success(cutt_canonicalize(&view, &canonical));
     if (canonical.volume == 0) continue;
-    const int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
+    const int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
     assert_in_range(count, 1, CUTT_MAX_CANDIDATES);
     for (int j = 0; j < count; j += 3) {
-      if (!cutt_cuda_accept(device, &canonical, &list[j], &why)) fail_msg("candidate %d is refused: %s", j, why);
+      if (!cutt_gpu_accept(device, &canonical, &list[j], &why)) fail_msg("candidate %d is refused: %s", j, why);
       lay_out_everywhere(device, &canonical, &list[j]);
       const cutt_candidate other = changed(&rng, &canonical, list[j]);
-      if (!cutt_cuda_accept(device, &canonical, &other, &why)) continue;
+      if (!cutt_gpu_accept(device, &canonical, &other, &why)) continue;
       lay_out_everywhere(device, &canonical, &other);
       accepted++;
     }
@@ -207,12 +207,33 @@ static void any_address(void **unused) {
   assert_true(accepted > 0);
 }
 
+/* The kernels are for warps, banks and sectors as NVIDIA's GPUs have them: a device with others has no candidate that is taken. */
+static void other_warps(void **unused) {
+  (void)unused;
+  test_rng rng = {.state = 12};
+  const test_problem p = random_problem(&rng);
+  const cuttProblem_t view = test_problem_view(&p);
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  const char *why = "";
+  assert_success(cutt_canonicalize(&view, &canonical));
+  cutt_device device = *cutt_device_find("h200");
+  int *const member[] = {&device.warp, &device.banks, &device.bank_bytes, &device.sector_bytes};
+  assert_int_equal(cutt_gpu_enumerate(&device, CUTT_MODEL_IS_OWN, &canonical, &candidate, 1), 1);
+  assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+  for (size_t i = 0; i < sizeof member / sizeof *member; ++i) {
+    *member[i] *= 2;
+    assert_false(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+    assert_non_null(strstr(why, "warps of 32"));
+    *member[i] /= 2;
+  }
+  assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(once_refused),
-      cmocka_unit_test(random_problems),
-      cmocka_unit_test(too_large),
-      cmocka_unit_test(any_address),
+      cmocka_unit_test(once_refused), cmocka_unit_test(other_warps), cmocka_unit_test(random_problems),
+      cmocka_unit_test(too_large),    cmocka_unit_test(any_address),
   };
   return cmocka_run_group_tests_name("planned", tests, NULL, NULL);
 }

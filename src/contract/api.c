@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/context.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
 
@@ -34,28 +34,28 @@ static cuttResult read_options(const cuttContractionOptions_t *callers, cuttCont
                     CUTT_MAX_THREADS);
 }
 
-/* On a GPU the id of the context that the calling thread works in, which is entered for the time of the call. */
-static cuttResult enter(cutt_cuda_scope *scope, unsigned long long *id) {
-  const cuttResult result = cutt_cuda_enter(scope);
+/* On a device with contexts, the one that the calling thread works in, which is entered for the time of the call. */
+static cuttResult enter(const cutt_runtime *runtime, cutt_scope *scope, cutt_context *context) {
+  if (!runtime->enter) return CUTT_SUCCESS;
+  cuttResult result = runtime->enter(scope);
   if (result) return result;
-  const cutt_cu_result error = cutt_cuda_context_id(scope->cu, scope->context, id);
-  if (!error) return CUTT_SUCCESS;
-  cutt_cuda_leave(scope);
-  return cutt_cuda_failed(scope->cu, error, "asking for the current context");
+  result = runtime->context(context);
+  if (result) runtime->leave(scope);
+  return result;
 }
 
-cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_cuda_scope *scope) {
-  unsigned long long id = 0;
-  if (!cutt_contraction_on_gpu(plan)) return CUTT_SUCCESS;
-  const cuttResult result = enter(scope, &id);
-  if (result || id == plan->context) return result;
-  cutt_cuda_leave(scope);
+cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_scope *scope) {
+  const cutt_runtime *runtime = plan->backend->runtime;
+  cutt_context context = {NULL, 0};
+  const cuttResult result = enter(runtime, scope, &context);
+  if (result || context.number == plan->context) return result;
+  runtime->leave(scope);
   return cutt_error(CUTT_INVALID_DEVICE, "the plan is for context number %llu, and the current one is number %llu",
-                    plan->context, id);
+                    plan->context, context.number);
 }
 
-void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_cuda_scope *scope) {
-  if (cutt_contraction_on_gpu(plan)) cutt_cuda_leave(scope);
+void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_scope *scope) {
+  if (plan->backend->runtime->leave) plan->backend->runtime->leave(scope);
 }
 
 static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction_t *contraction,
@@ -64,24 +64,23 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
   cuttContractionOptions_t options;
   const cutt_backend *backend = NULL;
-  const cutt_provider *provider = NULL;
+  const cutt_blas *blas = NULL;
   cuttResult result = cutt_contraction_check(contraction, &plan->asked);
   if (!result) result = read_options(callers, &options);
   if (!result) result = cutt_backend_select(options.backend, "options->backend", &backend);
   if (result) return result;
-  cutt_cuda_scope scope;
-  unsigned long long context = 0;
-  const bool gpu = backend->id != CUTT_BACKEND_CPU;
-  if (gpu) result = enter(&scope, &context);
+  cutt_scope scope;
+  cutt_context context = {NULL, 0};
+  result = enter(backend->runtime, &scope, &context);
   if (result) return result;
-  result = cutt_provider_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &provider);
+  result = cutt_blas_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &blas);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
-    const int threads = gpu ? 1 : options.threads ? options.threads : cutt_team_default();
-    result = cutt_contraction_prepare(plan, backend, provider, threads, limit);
+    const int threads = backend->runtime->has_streams ? 1 : options.threads ? options.threads : cutt_team_default();
+    result = cutt_contraction_prepare(plan, backend, blas, threads, limit);
   }
-  plan->context = context;
-  if (gpu) cutt_cuda_leave(&scope);
+  plan->context = context.number;
+  if (backend->runtime->leave) backend->runtime->leave(&scope);
   return result;
 }
 
@@ -127,7 +126,7 @@ typedef struct request {
   cutt_operands operands;
   cudaStream_t stream;
   void *own; /* workspace that was taken for it */
-  cutt_cuda_scope scope;
+  cutt_scope scope;
 } request;
 
 static const char *const tensor_name[CUTT_TENSORS] = {"left", "right", "result"};
@@ -147,17 +146,12 @@ static cuttResult check_overlap(const cutt_contraction *c, const void *const *te
   return CUTT_SUCCESS;
 }
 
-/* Memory that the plan's device reaches; on a GPU the address there. */
-static cuttResult reach(const struct cuttContractionStruct *plan, const request *r, const void *memory,
-                        const char *name, void **at) {
+/* Memory that the plan's device reaches, and its address there. */
+static cuttResult reach(const struct cuttContractionStruct *plan, const void *memory, const char *name, void **at) {
+  const cutt_runtime *runtime = plan->backend->runtime;
   *at = (void *)(uintptr_t)memory;
-  if (!cutt_contraction_on_gpu(plan)) return cutt_memory_look(plan->backend, memory, name);
-  const cutt_cuda_gpu *gpu = cutt_cuda_gpu_current(r->scope.cu);
-  cutt_cu_address address = 0;
-  if (!gpu) return CUTT_INVALID_DEVICE;
-  const cuttResult result = cutt_cuda_reach(r->scope.cu, gpu, memory, name, &address);
-  *at = (void *)(uintptr_t)address;
-  return result;
+  return runtime->reach ? runtime->reach(runtime->target(), memory, name, at)
+                        : cutt_memory_look(plan->backend, memory, name);
 }
 
 static cuttResult check_tensors(const struct cuttContractionStruct *plan, request *r, const void *const *tensor) {
@@ -171,35 +165,27 @@ static cuttResult check_tensors(const struct cuttContractionStruct *plan, reques
     if (cutt_contraction_on_gpu(plan) && (uintptr_t)tensor[t] % (uintptr_t)c->type->bytes)
       return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; on a GPU it must be a multiple of the element's %d bytes",
                         tensor_name[t], tensor[t], c->type->bytes);
-    const cuttResult result = reach(plan, r, tensor[t], tensor_name[t], &at[t]);
+    const cuttResult result = reach(plan, tensor[t], tensor_name[t], &at[t]);
     if (result) return result;
   }
   r->operands = (cutt_operands){.operand = {at[CUTT_LEFT], at[CUTT_RIGHT]}, .result = at[CUTT_RESULT]};
   return c->no_terms ? CUTT_SUCCESS : check_overlap(c, tensor);
 }
 
-/* Is memory taken and freed in order with the stream? Where the driver can do that. */
-static bool in_order(const struct cuttContractionStruct *plan, const request *r) {
-  return cutt_contraction_on_gpu(plan) && r->scope.cu->mem_alloc_async && r->scope.cu->mem_free_async;
-}
-
+/* In order with the stream, where there is one. */
 static cuttResult take_workspace(const struct cuttContractionStruct *plan, request *r) {
-  if (in_order(plan, r)) {
-    cutt_cu_address address = 0;
-    const cutt_cu_result error = r->scope.cu->mem_alloc_async(&address, plan->workspace_bytes, r->stream);
-    if (error) return cutt_cuda_failed(r->scope.cu, error, "taking %zu bytes of workspace", plan->workspace_bytes);
-    r->own = (void *)(uintptr_t)address;
-    return CUTT_SUCCESS;
-  }
-  return cuttMemoryAllocate(plan->backend->id, plan->workspace_bytes, &r->own);
+  const cutt_runtime *runtime = plan->backend->runtime;
+  return runtime->stream_allocate ? runtime->stream_allocate(plan->workspace_bytes, r->stream, &r->own)
+                                  : runtime->memory_allocate(plan->workspace_bytes, &r->own);
 }
 
 static void give_back(const struct cuttContractionStruct *plan, const request *r) {
+  const cutt_runtime *runtime = plan->backend->runtime;
   if (!r->own) return;
-  if (in_order(plan, r))
-    r->scope.cu->mem_free_async((cutt_cu_address)(uintptr_t)r->own, r->stream);
+  if (runtime->stream_free)
+    runtime->stream_free(r->own, r->stream);
   else
-    cuttMemoryFree(plan->backend->id, r->own);
+    runtime->memory_free(r->own);
 }
 
 static cuttResult find_workspace(const struct cuttContractionStruct *plan, request *r, void *workspace, size_t bytes) {
@@ -216,7 +202,7 @@ static cuttResult find_workspace(const struct cuttContractionStruct *plan, reque
     return cutt_error(CUTT_INVALID_PARAMETER, "workspace is %p; it must be a multiple of %zu", workspace, alignment);
   if (workspace) {
     void *at = NULL;
-    const cuttResult result = reach(plan, r, workspace, "workspace", &at);
+    const cuttResult result = reach(plan, workspace, "workspace", &at);
     r->operands.workspace = at;
     return result;
   }
@@ -226,12 +212,10 @@ static cuttResult find_workspace(const struct cuttContractionStruct *plan, reque
 }
 
 static cuttResult check_stream(const struct cuttContractionStruct *plan, const request *r) {
-  int status = CUTT_CU_CAPTURE_NONE;
-  if (!cutt_contraction_on_gpu(plan)) return cutt_stream_check(plan->backend, r->stream, "stream");
-  const cutt_cu_result error = r->scope.cu->stream_is_capturing(r->stream, &status);
-  if (error)
-    return cutt_cuda_failed(r->scope.cu, error, "asking whether stream %p is being captured", (void *)r->stream);
-  if (status == CUTT_CU_CAPTURE_NONE) return CUTT_SUCCESS;
+  bool captured = false;
+  if (!plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, r->stream, "stream");
+  const cuttResult result = plan->backend->runtime->stream_is_captured(r->stream, &captured);
+  if (result || !captured) return result;
   return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p, which is being captured; a contraction can't be",
                     (void *)r->stream);
 }
@@ -293,7 +277,7 @@ static cuttResult time_once(const struct cuttContractionStruct *plan, const requ
   cutt_steps steps = {0, 0};
   cuttResult result = CUTT_SUCCESS;
   if (cutt_contraction_on_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
-    result = plan->backend->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
+    result = plan->backend->runtime->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
     if (!result) result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
   } else {
     const double start = cutt_clock();
@@ -346,7 +330,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
   cuttContractionInfo_t own = {
       .struct_size = size,
       .backend = plan->backend->id,
-      .provider = plan->provider->name,
+      .provider = plan->blas->name,
       .threads = plan->threads,
       .m = extent[CUTT_ROLE_M],
       .n = extent[CUTT_ROLE_N],
@@ -361,9 +345,9 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .create_seconds = plan->create_seconds,
   };
   if (piece) {
-    own.permutes_left = plan->way.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
-    own.permutes_right = plan->way.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
-    own.permutes_result = plan->way.packed[CUTT_RESULT];
+    own.permutes_left = plan->algorithm.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
+    own.permutes_right = plan->algorithm.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
+    own.permutes_result = plan->algorithm.packed[CUTT_RESULT];
     own.gemm_m = piece->gemm.m;
     own.gemm_n = piece->gemm.n;
     own.gemm_k = piece->gemm.k;

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "blas/blocks.h"
 #include "contract/context.h"
-#include "contract/pieces.h"
-#include "core/error.h"
 
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
@@ -51,11 +51,11 @@ static void draw_pattern(cuttType_t type, pattern *p) {
 /* Memory of the backend with numbers: those of the pattern once from the host, and then what is there again and again. */
 static cuttResult take_numbers(const cutt_backend *backend, const pattern *p, int64_t bytes, void **memory) {
   const int64_t first = bytes < PATTERN ? bytes : PATTERN;
-  cuttResult result = backend->memory_allocate((size_t)bytes, memory);
-  if (!result) result = backend->memory_copy(*memory, p, (size_t)first);
+  cuttResult result = backend->runtime->memory_allocate((size_t)bytes, memory);
+  if (!result) result = backend->runtime->memory_copy(*memory, p, (size_t)first);
   for (int64_t done = first; done < bytes && !result; done *= 2)
-    result = backend->memory_copy((unsigned char *)*memory + done, *memory,
-                                  (size_t)(bytes - done < done ? bytes - done : done));
+    result = backend->runtime->memory_copy((unsigned char *)*memory + done, *memory,
+                                           (size_t)(bytes - done < done ? bytes - done : done));
   return result;
 }
 
@@ -69,7 +69,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
   if (!products || !numbers) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
   if (!result) {
     products_alone(plan, &products->asked);
-    result = cutt_contraction_prepare(products, backend, plan->provider, plan->threads, 0);
+    result = cutt_contraction_prepare(products, backend, plan->blas, plan->threads, 0);
   }
   const cutt_type_info *type = plan->contraction.type;
   if (!result) draw_pattern(type->type, numbers);
@@ -81,11 +81,11 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
                                     .workspace = memory[2]}; /* never used: nothing is permuted */
     const cutt_execution what = {products, &operands};
     const cutt_work work = {cutt_execution_run, &what};
-    result = backend->time(&work, stream, 1, seconds);
-    if (!result) result = backend->time(&work, stream, count, seconds);
+    result = backend->runtime->time(&work, stream, 1, seconds);
+    if (!result) result = backend->runtime->time(&work, stream, count, seconds);
   }
   for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (memory[t]) backend->memory_free(memory[t]);
+    if (memory[t]) backend->runtime->memory_free(memory[t]);
   if (products) cutt_contraction_release(products);
   free(products);
   free(numbers);
@@ -94,7 +94,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
 
 cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count, double *seconds) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  cutt_cuda_scope scope;
+  cutt_scope scope;
   cuttResult result = cutt_contraction_check_count(count, seconds, "seconds");
   if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
   if (result) return result;

@@ -1,14 +1,14 @@
-/* The choice of a way: all are costed as they are, and the cheapest few more closely.
+/* The choice of an algorithm: all are costed as they are, and the cheapest few more closely.
  *
- * Closely means: what permutations of whole tensors take is asked of the permutation's own model; a way that needs more
- * workspace than there is is cut; and on the CPU a way is also tried in pieces that stay in a core's cache, where what is
+ * Closely means: what permutations of whole tensors take is asked of the permutation's own model; an algorithm that needs more
+ * workspace than there is is cut; and on the CPU an algorithm is also tried in pieces that stay in a core's cache, where what is
  * packed is multiplied before it has left it, so that memory sees each tensor once and not three times. */
 #include "contract/choose.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/error.h"
+#include "base/error.h"
 
 enum { SHORTLIST = 24 };
 
@@ -17,28 +17,29 @@ typedef struct shortlist {
   const cutt_rates *rates;
   int64_t limit;
   int count, fitting;
-  cutt_way_choice list[SHORTLIST]; /* the cheapest, cheapest first */
-  cutt_way_choice *best;           /* the same of those that need no more than the limit */
-  cutt_way_choice cut;             /* one of the list in pieces */
+  cutt_algorithm_choice list[SHORTLIST]; /* the cheapest, cheapest first */
+  cutt_algorithm_choice *best;           /* the same of those that need no more than the limit */
+  cutt_algorithm_choice cut;             /* one of the list in pieces */
 } shortlist;
 
-static void insert(cutt_way_choice *list, int *count, int most, const cutt_way *way, const cutt_cost *cost) {
+static void insert(cutt_algorithm_choice *list, int *count, int most, const cutt_algorithm *algorithm,
+                   const cutt_cost *cost) {
   if (!isfinite(cost->seconds) || (*count == most && !(cost->seconds < list[most - 1].cost.seconds))) return;
   int at = *count < most ? (*count)++ : most - 1;
   for (; at > 0 && list[at - 1].cost.seconds > cost->seconds; --at) list[at] = list[at - 1];
-  list[at] = (cutt_way_choice){*way, *cost};
+  list[at] = (cutt_algorithm_choice){*algorithm, *cost};
 }
 
-static void consider(void *data, const cutt_way *way) {
+static void consider(void *data, const cutt_algorithm *algorithm) {
   shortlist *s = data;
   cutt_cost cost;
-  cutt_cost_of(s->c, s->rates, way, &cost);
-  insert(s->list, &s->count, SHORTLIST, way, &cost);
-  if (cost.workspace <= s->limit) insert(s->best, &s->fitting, CUTT_BEST_WAYS, way, &cost);
+  cutt_cost_of(s->c, s->rates, algorithm, &cost);
+  insert(s->list, &s->count, SHORTLIST, algorithm, &cost);
+  if (cost.workspace <= s->limit) insert(s->best, &s->fitting, CUTT_BEST_ALGORITHMS, algorithm, &cost);
 }
 
-cuttResult cutt_ways_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
-                          cutt_way_choice best[CUTT_BEST_WAYS], int *count) {
+cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
+                                cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS], int *count) {
   *count = 0;
   shortlist *all = calloc(1, sizeof *all);
   if (!all) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *all);
@@ -46,15 +47,15 @@ cuttResult cutt_ways_best(const cutt_contraction *c, const cutt_rates *rates, in
   all->rates = rates;
   all->limit = limit;
   all->best = best;
-  const cuttResult result = cutt_ways_enumerate(c, consider, all);
+  const cuttResult result = cutt_algorithms_enumerate(c, consider, all);
   for (int i = 0; i < all->count && !result; ++i) {
-    const cutt_way_choice *e = &all->list[i];
+    const cutt_algorithm_choice *e = &all->list[i];
     if (e->cost.workspace == 0) continue;
     /* Pieces for the limit, and pieces for the caches. */
     for (int small = e->cost.workspace <= limit; small < (rates->cache_bytes ? 2 : 1); ++small) {
       all->cut = *e;
-      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &all->cut.way, &all->cut.cost))
-        insert(best, &all->fitting, CUTT_BEST_WAYS, &all->cut.way, &all->cut.cost);
+      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &all->cut.algorithm, &all->cut.cost))
+        insert(best, &all->fitting, CUTT_BEST_ALGORITHMS, &all->cut.algorithm, &all->cut.cost);
     }
   }
   *count = all->fitting;
@@ -63,15 +64,15 @@ cuttResult cutt_ways_best(const cutt_contraction *c, const cutt_rates *rates, in
 }
 
 /* What permuting whole tensors takes, by the permutation's own model in place of the rough one. */
-static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_way_choice *e, cutt_view *view) {
+static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_algorithm_choice *e, cutt_view *view) {
   const cutt_contraction *c = &plan->contraction;
-  cutt_way_view(c, &e->way, NULL, view);
+  cutt_algorithm_view(c, &e->algorithm, NULL, view);
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    if (!e->way.packed[t]) continue;
+    if (!e->algorithm.packed[t]) continue;
     cuttPlan_t permute = NULL;
     cuttPlanInfo_t info = {.struct_size = sizeof info};
     cuttResult result =
-        cutt_piece_permutation(c, &e->way, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
+        cutt_piece_permutation(c, &e->algorithm, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
     if (!result) result = cuttPlanGetInfo(permute, &info);
     cuttPlanDestroy(permute);
     if (result) return result;
@@ -82,34 +83,34 @@ static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_wa
   return CUTT_SUCCESS;
 }
 
-static bool is_whole(const cutt_contraction *c, const cutt_way *way) {
+static bool is_whole(const cutt_contraction *c, const cutt_algorithm *algorithm) {
   for (int i = 0; i < c->modes; ++i)
-    if (way->chunk[i] < c->mode[i].extent) return false;
+    if (algorithm->chunk[i] < c->mode[i].extent) return false;
   return true;
 }
 
 /* What is chosen among. */
 typedef struct choice {
-  cutt_way_choice best[CUTT_BEST_WAYS];
+  cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
   cutt_view view;
 } choice;
 
 static cuttResult choose(struct cuttContractionStruct *plan, int64_t limit, choice *among) {
   int count = 0, first = 0;
-  cutt_way_choice *best = among->best;
-  cuttResult result = cutt_ways_best(&plan->contraction, &plan->rates, limit, best, &count);
-  if (!result && count == 0) result = cutt_error(CUTT_INTERNAL_ERROR, "no way was found to do the contraction");
+  cutt_algorithm_choice *best = among->best;
+  cuttResult result = cutt_algorithms_best(&plan->contraction, &plan->rates, limit, best, &count);
+  if (!result && count == 0) result = cutt_error(CUTT_INTERNAL_ERROR, "no algorithm was found to do the contraction");
   for (int i = 0; i < count && !result; ++i) {
-    if (is_whole(&plan->contraction, &best[i].way)) result = look_closely(plan, &best[i], &among->view);
+    if (is_whole(&plan->contraction, &best[i].algorithm)) result = look_closely(plan, &best[i], &among->view);
     if (best[i].cost.seconds < best[first].cost.seconds) first = i;
   }
   if (result) return result;
-  plan->way = best[first].way;
+  plan->algorithm = best[first].algorithm;
   plan->cost = best[first].cost;
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_way_choose(struct cuttContractionStruct *plan, int64_t limit) {
+cuttResult cutt_algorithm_choose(struct cuttContractionStruct *plan, int64_t limit) {
   choice *among = malloc(sizeof *among);
   if (!among) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *among);
   const cuttResult result = choose(plan, limit, among);

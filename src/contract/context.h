@@ -3,12 +3,11 @@
 #define CUTT_CONTRACT_CONTEXT_H
 
 #include "contract/plan.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
-/* On a GPU the calling thread's context is entered, which must be the plan's; on the CPU nothing is done. After success leave
- * must follow. Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
-cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_cuda_scope *scope);
-void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_cuda_scope *scope);
+/* Where the device has contexts, the calling thread's is entered, which must be the plan's. After success leave must follow. Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_scope *scope);
+void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_scope *scope);
 
 /* Executes a plan on what has been checked, in its context. */
 cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,

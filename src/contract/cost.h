@@ -1,13 +1,13 @@
-/* What a way costs: predicted seconds, of permuting and of multiplying, and the workspace that it takes.
+/* What an algorithm costs: predicted seconds, of permuting and of multiplying, and the workspace that it takes.
  *
  * Permuting moves bytes, and its cost is what they take at the speed of memory, more where runs are short. A product's cost
  * is that of its floating-point operations at the provider's measured speed, less where an extent is small, and of the bytes
- * of operands that are not in a cache. What a way is made of is counted exactly; what the counts cost is rough, and
- * good enough to rank ways, which differ by factors. */
+ * of operands that are not in a cache. What an algorithm is made of is counted exactly; what the counts cost is rough, and
+ * good enough to rank algorithms, which differ by factors. */
 #ifndef CUTT_CONTRACT_COST_H
 #define CUTT_CONTRACT_COST_H
 
-#include "contract/ways.h"
+#include "contract/algorithms.h"
 
 /* The machine, as far as it matters. */
 typedef struct cutt_rates {
@@ -46,7 +46,7 @@ typedef struct cutt_cost {
 enum { CUTT_WORKSPACE_ALIGNMENT = 256, CUTT_MOST_RAGGED = 4 /* modes whose last chunk is shorter */ };
 
 /* Is nothing of the tensor cut, so that it is packed once for all pieces? */
-bool cutt_way_stays(const cutt_contraction *contraction, const cutt_way *way, cutt_tensor t);
+bool cutt_algorithm_stays(const cutt_contraction *contraction, const cutt_algorithm *algorithm, cutt_tensor t);
 
 /* Bytes rounded up to the alignment of workspace. */
 int64_t cutt_aligned(int64_t bytes);
@@ -54,11 +54,12 @@ int64_t cutt_aligned(int64_t bytes);
 /* Real floating-point operations of a multiply-add. */
 double cutt_flops_each(const cutt_contraction *contraction);
 
-void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_way *way, cutt_cost *cost);
+void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_algorithm *algorithm,
+                  cutt_cost *cost);
 
-/* Cuts a way until its workspace is at most limit bytes, and no piece's more than piece_bytes, each time where that costs
+/* Cuts an algorithm until its workspace is at most limit bytes, and no piece's more than piece_bytes, each time where that costs
  * least. False when it can't be done: what is packed takes more than the limit with chunks of 1. n_outside is set too. */
 bool cutt_cut(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int64_t piece_bytes,
-              cutt_way *way, cutt_cost *cost);
+              cutt_algorithm *algorithm, cutt_cost *cost);
 
 #endif

@@ -1,33 +1,33 @@
-/* Cuts a way into pieces (cost.h).
+/* Cuts an algorithm into pieces (cost.h).
  *
  * Step by step the chunk of one mode is halved, until the pieces are small enough: that of the mode where it costs least for
- * what it saves, by the model. Any mode may be next, with two exceptions. Where a role's chain runs through a tensor that stays
- * in place, it is cut from its outer end, a mode down to 1 before the next one is begun, so that it goes on being a chain. And
+ * what it saves, by the model. Any mode may be next, with two exceptions. Where a role's index group runs through a tensor that stays
+ * in place, it is cut from its outer end, a mode down to 1 before the next one is begun, so that it goes on being an index group. And
  * no more than a few modes may have a last chunk that is shorter than the others, so that there are few kinds of pieces. */
 #include <math.h>
 
 #include "contract/cost.h"
 
-static bool in_place(const cutt_way *way, cutt_role role) {
+static bool in_place(const cutt_algorithm *algorithm, cutt_role role) {
   for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (!way->packed[t] && (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role)) return true;
+    if (!algorithm->packed[t] && (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role)) return true;
   return false;
 }
 
-/* May the mode be cut further, as far as the chain that it is in goes? */
-static bool may_cut(const cutt_contraction *c, const cutt_way *way, int mode) {
-  if (way->chunk[mode] == 1) return false;
-  if (!cutt_way_keeps(way, c, mode)) return true;
+/* May the mode be cut further, as far as the index group that it is in goes? */
+static bool may_cut(const cutt_contraction *c, const cutt_algorithm *algorithm, int mode) {
+  if (algorithm->chunk[mode] == 1) return false;
+  if (!cutt_algorithm_keeps(algorithm, c, mode)) return true;
   const cutt_role role = cutt_mode_role(&c->mode[mode]);
-  if (!in_place(way, role)) return true;
-  for (int i = way->kept[role]; i-- > 0;)
-    if (way->chunk[way->chain[role][i]] > 1) return way->chain[role][i] == mode;
+  if (!in_place(algorithm, role)) return true;
+  for (int i = algorithm->kept[role]; i-- > 0;)
+    if (algorithm->chunk[algorithm->index_group[role][i]] > 1) return algorithm->index_group[role][i] == mode;
   return false;
 }
 
-static int ragged(const cutt_contraction *c, const cutt_way *way) {
+static int ragged(const cutt_contraction *c, const cutt_algorithm *algorithm) {
   int count = 0;
-  for (int i = 0; i < c->modes; ++i) count += c->mode[i].extent % way->chunk[i] != 0;
+  for (int i = 0; i < c->modes; ++i) count += c->mode[i].extent % algorithm->chunk[i] != 0;
   return count;
 }
 
@@ -38,29 +38,30 @@ static int64_t halved(int64_t extent, int64_t chunk) {
   return next < chunk ? next : chunk / 2;
 }
 
-static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt_way *way, cutt_cost *cost) {
+static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt_algorithm *algorithm,
+                            cutt_cost *cost) {
   cutt_cost other;
-  way->n_outside = true;
-  cutt_cost_of(c, r, way, &other);
-  way->n_outside = false;
-  cutt_cost_of(c, r, way, cost);
+  algorithm->n_outside = true;
+  cutt_cost_of(c, r, algorithm, &other);
+  algorithm->n_outside = false;
+  cutt_cost_of(c, r, algorithm, cost);
   if (!(other.seconds < cost->seconds)) return;
   *cost = other;
-  way->n_outside = true;
+  algorithm->n_outside = true;
 }
 
-bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t piece_bytes, cutt_way *way,
-              cutt_cost *cost) {
-  cost_best_order(c, r, way, cost);
+bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t piece_bytes,
+              cutt_algorithm *algorithm, cutt_cost *cost) {
+  cost_best_order(c, r, algorithm, cost);
   for (;;) {
     if (cost->workspace <= limit && cost->piece_bytes <= piece_bytes) return isfinite(cost->seconds);
-    cutt_way best_way = *way;
+    cutt_algorithm best_algorithm = *algorithm;
     cutt_cost best = {.seconds = INFINITY};
     double best_worth = INFINITY;
     bool found = false;
     for (int mode = 0; mode < c->modes; ++mode) {
-      if (!may_cut(c, way, mode)) continue;
-      cutt_way tried = *way;
+      if (!may_cut(c, algorithm, mode)) continue;
+      cutt_algorithm tried = *algorithm;
       cutt_cost cost_of;
       do tried.chunk[mode] = halved(c->mode[mode].extent, tried.chunk[mode]);
       while (ragged(c, &tried) > CUTT_MOST_RAGGED);
@@ -75,11 +76,11 @@ bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int
         found = true;
         best_worth = worth;
         best = cost_of;
-        best_way = tried;
+        best_algorithm = tried;
       }
     }
     if (!found) return false;
-    *way = best_way;
+    *algorithm = best_algorithm;
     *cost = best;
   }
 }

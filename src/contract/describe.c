@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
@@ -76,22 +76,22 @@ static void add_modes(const struct cuttContractionStruct *plan, cutt_text *text)
 }
 
 static void add_chain(const struct cuttContractionStruct *plan, cutt_role role, cutt_text *text) {
-  const cutt_way *way = &plan->way;
+  const cutt_algorithm *algorithm = &plan->algorithm;
   cutt_text_add(text, "[%s:", role_name[role]);
-  for (int i = 0; i < way->kept[role]; ++i)
-    cutt_text_add(text, " %s", plan->contraction.mode[way->chain[role][i]].name);
+  for (int i = 0; i < algorithm->kept[role]; ++i)
+    cutt_text_add(text, " %s", plan->contraction.mode[algorithm->index_group[role][i]].name);
   cutt_text_add(text, "]");
 }
 
 /* "[m: a b][k: c][loops: d]" */
 static void add_layout(const struct cuttContractionStruct *plan, cutt_tensor t, cutt_text *text) {
   const cutt_role *roles = cutt_tensor_roles[t];
-  const cutt_role first = plan->way.inner[t];
+  const cutt_role first = plan->algorithm.inner[t];
   add_chain(plan, first, text);
   add_chain(plan, roles[0] == first ? roles[1] : roles[0], text);
   bool any = false;
   for (int i = 0; i < plan->contraction.modes; ++i) {
-    if (cutt_way_keeps(&plan->way, &plan->contraction, i) || !plan->contraction.mode[i].stride[t]) continue;
+    if (cutt_algorithm_keeps(&plan->algorithm, &plan->contraction, i) || !plan->contraction.mode[i].stride[t]) continue;
     cutt_text_add(text, any ? " %s" : "[loops: %s", plan->contraction.mode[i].name);
     any = true;
   }
@@ -102,7 +102,7 @@ static void add_tensors(const struct cuttContractionStruct *plan, cutt_text *tex
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cutt_text_add(text, "%-13s %c ", t ? "" : "tensors", tensor_letter[t]);
     if (t != CUTT_RESULT && plan->reduce[t]) cutt_text_add(text, "is summed over what only it has, and then ");
-    if (plan->way.packed[t]) {
+    if (plan->algorithm.packed[t]) {
       cutt_text_add(text, "is permuted %s ", t == CUTT_RESULT ? "from" : "to");
       add_layout(plan, (cutt_tensor)t, text);
       if (plan->stays[t] && plan->cuts) cutt_text_add(text, ", once");
@@ -147,12 +147,12 @@ static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *
 
 static void describe_text(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
-  const cutt_provider *provider = plan->provider;
+  const cutt_blas *blas = plan->blas;
   cutt_text_add(text, "contraction   of %s on %s", plan->asked.type->name, plan->backend->name);
   if (!cutt_contraction_on_gpu(plan))
     cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
-  cutt_text_add(text, ", products by %s%s%s%s\n", provider->name, provider->kernels[0] ? " (" : "", provider->kernels,
-                provider->kernels[0] ? ")" : "");
+  cutt_text_add(text, ", products by %s%s%s%s\n", blas->name, blas->kernels[0] ? " (" : "", blas->kernels,
+                blas->kernels[0] ? ")" : "");
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
   if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
   add_modes(plan, text);
@@ -196,19 +196,19 @@ static void add_json_modes(const struct cuttContractionStruct *plan, cutt_text *
 }
 
 static void add_json_way(const struct cuttContractionStruct *plan, cutt_text *text) {
-  const cutt_way *way = &plan->way;
+  const cutt_algorithm *algorithm = &plan->algorithm;
   const cutt_gemm *g = &plan->kind[0]->gemm;
   cutt_text_add(text, ",\"tensors\":{");
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cutt_text_add(text, "%s\"%c\":{\"permuted\":%s,\"summed\":%s", t ? "," : "", tensor_letter[t],
-                  way->packed[t] ? "true" : "false", t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
-    if (way->packed[t]) cutt_text_add(text, ",\"inner\":\"%s\"", role_name[way->inner[t]]);
+                  algorithm->packed[t] ? "true" : "false", t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
+    if (algorithm->packed[t]) cutt_text_add(text, ",\"inner\":\"%s\"", role_name[algorithm->inner[t]]);
     cutt_text_add(text, ",\"permute_seconds\":%.9g}", plan->cost.permute[t]);
   }
-  cutt_text_add(text, "},\"chains\":{");
-  for (int role = 0; role < CUTT_CHAINS; ++role) {
+  cutt_text_add(text, "},\"index_groups\":{");
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
     if (role) cutt_text_add(text, ",");
-    add_names(plan, role_name[role], way->chain[role], way->kept[role], text);
+    add_names(plan, role_name[role], algorithm->index_group[role], algorithm->kept[role], text);
   }
   cutt_text_add(text, "},\"product\":{\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, g->m,
                 g->n, g->k, g->batch);
@@ -229,10 +229,10 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_contraction_sizes(&plan->contraction, size);
   cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d", plan->asked.type->name, plan->backend->name,
                 plan->threads);
-  cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", plan->provider->name);
-  cutt_text_add_json(text, plan->provider->kernels);
+  cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", plan->blas->name);
+  cutt_text_add_json(text, plan->blas->kernels);
   cutt_text_add(text, ",\"path\":");
-  cutt_text_add_json(text, plan->provider->path);
+  cutt_text_add_json(text, plan->blas->path);
   cutt_text_add(text, "},\"conjugate\":{\"L\":%s,\"R\":%s}", plan->asked.conjugate[CUTT_LEFT] ? "true" : "false",
                 plan->asked.conjugate[CUTT_RIGHT] ? "true" : "false");
   cutt_text_add(text, ",\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, size[CUTT_ROLE_M],

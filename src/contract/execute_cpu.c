@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "contract/pieces.h"
+#include "base/error.h"
+#include "blas/blocks.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 typedef struct execution {
   const struct cuttContractionStruct *plan;
@@ -52,9 +52,9 @@ static cuttResult multiply_block(const execution *e, const cutt_piece *piece, co
   g.k = b->k;
   g.ldc = ldc;
   const int left = piece->swapped ? 1 : 0;
-  return plan->provider->gemm(plan->provider, e->session, plan->contraction.type->type, &g, plan->contraction.alpha,
-                              at->operand[left] + a_offset * bytes, at->operand[1 - left] + b_offset * bytes, beta,
-                              at->result);
+  return plan->blas->gemm(plan->blas, e->session, plan->contraction.type->type, &g, plan->contraction.alpha,
+                          at->operand[left] + a_offset * bytes, at->operand[1 - left] + b_offset * bytes, beta,
+                          at->result);
 }
 
 /* All the sums of one turn of the loops. */
@@ -124,20 +124,33 @@ static cuttResult multiply_items(const execution *e, const cutt_piece *piece, co
   return result;
 }
 
+/* The text of an error is its thread's own: the caller's is worded here. */
+static cuttResult result_of(const atomic_int *failed) {
+  const cuttResult result = (cuttResult)atomic_load(failed);
+  return result ? cutt_error(result, "a step of the contraction failed in one of its threads") : CUTT_SUCCESS;
+}
+
 /* A sum is shared where one part of it is at most this long, and has at least so many terms. */
 enum { PARTIAL_BYTES = 32768, LEAST_SUM = 256 };
 
-/* c += partial, m x n. */
-static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *partial, void *c, int64_t ldc) {
+/* c += partial, m x n; c may lie at any address. */
+static void add(const cutt_type_info *type, int64_t m, int64_t n, const void *partial, unsigned char *c, int64_t ldc) {
   const int64_t numbers = type->complex ? 2 : 1;
   const bool is_double = !cutt_gemm_single(type->type);
   for (int64_t column = 0; column < n; ++column) {
     for (int64_t i = 0; i < m * numbers; ++i) {
       const int64_t from = column * m * numbers + i, to = column * ldc * numbers + i;
-      if (is_double)
-        ((double *)c)[to] += ((const double *)partial)[from];
-      else
-        ((float *)c)[to] += ((const float *)partial)[from];
+      if (is_double) {
+        double sum;
+        memcpy(&sum, c + to * (int64_t)sizeof sum, sizeof sum);
+        sum += ((const double *)partial)[from];
+        memcpy(c + to * (int64_t)sizeof sum, &sum, sizeof sum);
+      } else {
+        float sum;
+        memcpy(&sum, c + to * (int64_t)sizeof sum, sizeof sum);
+        sum += ((const float *)partial)[from];
+        memcpy(c + to * (int64_t)sizeof sum, &sum, sizeof sum);
+      }
     }
   }
 }
@@ -182,7 +195,7 @@ static cuttResult multiply_parts_of_sum(shared_step *w, int threads) {
   w->partials = cutt_scratch_take();
   if (!w->partials) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
   cutt_team_run((int)w->parts, sum_parts, w);
-  const cuttResult result = (cuttResult)atomic_load(&w->failed);
+  const cuttResult result = result_of(&w->failed);
   for (int64_t i = 1; i < w->parts && !result; ++i)
     add(w->e->plan->contraction.type, w->piece->gemm.m, w->piece->gemm.n,
         w->partials + (i - 1) * partial_bytes(w->e, w->piece), w->at->result, w->piece->gemm.ldc);
@@ -219,7 +232,7 @@ static cuttResult multiply(const execution *e, const cutt_piece *piece, const ma
   const int64_t most = 8 * (int64_t)threads; /* enough to be even, and few, since neighbours share operands */
   w.parts = items < most ? items : most;
   cutt_team_run(threads, multiply_parts, &w);
-  return (cuttResult)atomic_load(&w.failed);
+  return result_of(&w.failed);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the pieces */
@@ -228,7 +241,7 @@ static cuttResult multiply(const execution *e, const cutt_piece *piece, const ma
 static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, unsigned char *turn, int threads,
                           cutt_steps *steps) {
   const struct cuttContractionStruct *plan = e->plan;
-  const cutt_way *way = &plan->way;
+  const cutt_algorithm *algorithm = &plan->algorithm;
   double since = steps ? cutt_clock() : 0;
   for (int64_t term = 0; term < plan->cost.terms; ++term) {
     const cutt_piece *piece = cutt_walk_to(walk, unit, term);
@@ -236,7 +249,7 @@ static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, uns
     for (int t = 0; t < 2; ++t) {
       const unsigned char *from = e->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
       at.operand[t] = from;
-      if (!way->packed[t]) continue;
+      if (!algorithm->packed[t]) continue;
       unsigned char *to =
           plan->stays[t] ? e->operands->workspace + plan->shared_offset[t] : turn + plan->piece_offset[t];
       at.operand[t] = to;
@@ -245,13 +258,13 @@ static cuttResult do_unit(const execution *e, cutt_walk *walk, int64_t unit, uns
       if (result) return result;
     }
     unsigned char *result_here = e->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
-    at.result = way->packed[CUTT_RESULT] ? turn + plan->piece_offset[CUTT_RESULT] : result_here;
+    at.result = algorithm->packed[CUTT_RESULT] ? turn + plan->piece_offset[CUTT_RESULT] : result_here;
     if (steps) take_time(&steps->permute, &since);
-    const void *beta = term ? plan->one : way->packed[CUTT_RESULT] ? plan->zero : plan->contraction.beta;
+    const void *beta = term ? plan->one : algorithm->packed[CUTT_RESULT] ? plan->zero : plan->contraction.beta;
     cuttResult result = multiply(e, piece, &at, beta, threads);
     if (result) return result;
     if (steps) take_time(&steps->multiply, &since);
-    if (!way->packed[CUTT_RESULT] || term + 1 < plan->cost.terms) continue;
+    if (!algorithm->packed[CUTT_RESULT] || term + 1 < plan->cost.terms) continue;
     result = cuttPlanExecute(piece->permute[CUTT_RESULT], at.result, result_here, NULL);
     if (result) return result;
     if (steps) take_time(&steps->permute, &since);
@@ -299,8 +312,7 @@ static cuttResult spread_units(const execution *e, cutt_steps *steps) {
     steps->permute += 1e-9 * (double)atomic_load(&w.permute_ns) / atomic_load(&w.members);
     steps->multiply += 1e-9 * (double)atomic_load(&w.multiply_ns) / atomic_load(&w.members);
   }
-  const cuttResult result = (cuttResult)atomic_load(&w.failed);
-  return result ? cutt_error(result, "a step of the contraction failed in one of its threads") : CUTT_SUCCESS;
+  return result_of(&w.failed);
 }
 
 static cuttResult do_pieces(const execution *e, cutt_steps *steps) {
@@ -345,9 +357,9 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
   cuttResult result = reduce(plan, &operands, steps);
   if (result) return result;
   execution e = {plan, &operands, NULL};
-  result = plan->provider->begin(plan->provider, NULL, &e.session);
+  result = plan->blas->begin(plan->blas, NULL, &e.session);
   if (result) return result;
   result = do_pieces(&e, steps);
-  plan->provider->end(plan->provider, e.session);
+  plan->blas->end(plan->blas, e.session);
   return result;
 }

@@ -6,9 +6,9 @@
  * product of this one, so a result is unpacked after that. */
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/plan.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* Of each turn, in use only with two streams; and of a step that is timed. */
 enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };
@@ -16,10 +16,10 @@ enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };
 typedef struct run {
   const struct cuttContractionStruct *plan;
   const cutt_operands *operands;
-  const cutt_cu *cu;
+  const cutt_runtime *runtime;
   void *session;
   cudaStream_t stream, side; /* the same when there is nothing to overlap */
-  cutt_cu_event event[EVENTS];
+  cutt_event *event[EVENTS];
   bool was_unpacked[2], was_multiplied[2];
   cutt_walk walk[2];
   cutt_steps *steps;
@@ -31,14 +31,12 @@ typedef struct run {
     if (tried) return tried;                                                                                           \
   } while (0)
 
-static cuttResult record(const run *r, cutt_cu_event event, cudaStream_t stream) {
-  const cutt_cu_result error = r->cu->event_record(event, stream);
-  return error ? cutt_cuda_failed(r->cu, error, "recording an event") : CUTT_SUCCESS;
+static cuttResult record(const run *r, cutt_event *event, cudaStream_t stream) {
+  return r->runtime->event_record(event, stream);
 }
 
-static cuttResult wait_for(const run *r, cudaStream_t stream, cutt_cu_event event) {
-  const cutt_cu_result error = r->cu->stream_wait_event(stream, event, 0);
-  return error ? cutt_cuda_failed(r->cu, error, "letting a stream wait for an event") : CUTT_SUCCESS;
+static cuttResult wait_for(const run *r, cudaStream_t stream, const cutt_event *event) {
+  return r->runtime->stream_wait(stream, event);
 }
 
 /* ------------------------------------------------------------------------------------------------------- steps that are timed */
@@ -47,12 +45,10 @@ static cuttResult begin_step(const run *r) { return r->steps ? record(r, r->even
 
 static cuttResult end_step(const run *r, double *sum) {
   if (!r->steps) return CUTT_SUCCESS;
-  float milliseconds = 0;
+  double seconds = 0;
   TRY(record(r, r->event[ENDED], r->stream));
-  cutt_cu_result error = r->cu->event_synchronize(r->event[ENDED]);
-  if (!error) error = r->cu->event_elapsed_time(&milliseconds, r->event[BEGUN], r->event[ENDED]);
-  if (error) return cutt_cuda_failed(r->cu, error, "timing a step of a contraction");
-  *sum += 1e-3 * (double)milliseconds;
+  TRY(r->runtime->event_seconds(r->event[BEGUN], r->event[ENDED], &seconds));
+  *sum += seconds;
   return CUTT_SUCCESS;
 }
 
@@ -77,9 +73,8 @@ static cuttResult multiply(const run *r, const cutt_piece *piece, const unsigned
       cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, more);
       const unsigned char *at[2];
       for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
-      TRY(plan->provider->gemm(plan->provider, r->session, plan->contraction.type->type, &piece->gemm,
-                               plan->contraction.alpha, at[left], at[1 - left], s ? plan->one : beta,
-                               result_at + base[CUTT_RESULT] * bytes));
+      TRY(plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &piece->gemm, plan->contraction.alpha,
+                           at[left], at[1 - left], s ? plan->one : beta, result_at + base[CUTT_RESULT] * bytes));
     }
   }
   return end_step(r, r->steps ? &r->steps->multiply : NULL);
@@ -103,7 +98,7 @@ static cuttResult pack(run *r, int64_t step) {
   const cutt_piece *piece = cutt_walk_to(walk, step / plan->cost.terms, step % plan->cost.terms);
   if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
   for (int t = 0; t < 2; ++t) {
-    if (!plan->way.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
+    if (!plan->algorithm.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
     TRY(permute(r, piece->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
                 packed_place(r, (cutt_tensor)t, turn), r->side));
   }
@@ -115,13 +110,13 @@ static cuttResult multiply_step(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t terms = plan->cost.terms, term = step % terms;
   const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
-  const bool two = r->side != r->stream, packed = plan->way.packed[CUTT_RESULT];
+  const bool two = r->side != r->stream, packed = plan->algorithm.packed[CUTT_RESULT];
   cutt_walk *walk = &r->walk[turn];
   const cutt_piece *piece = cutt_walk_to(walk, step / terms, term);
   const unsigned char *operand[2];
   for (int t = 0; t < 2; ++t)
-    operand[t] = plan->way.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
-                                     : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
+    operand[t] = plan->algorithm.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
+                                           : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
   unsigned char *result_at =
       packed ? packed_place(r, CUTT_RESULT, result_turn) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
   if (two) TRY(wait_for(r, r->stream, r->event[PACKED + turn]));
@@ -135,7 +130,7 @@ static cuttResult multiply_step(run *r, int64_t step) {
 static cuttResult unpack(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t terms = plan->cost.terms;
-  if (!plan->way.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
+  if (!plan->algorithm.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
   const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
   const bool two = r->side != r->stream;
   cutt_walk walk = {.plan = plan};
@@ -176,12 +171,10 @@ static cuttResult do_pieces(run *r) {
 /* A scalar of words of 4 bytes, set in the stream. */
 static cuttResult set_scalar(const run *r, size_t offset, const unsigned char scalar[CUTT_SCALAR_BYTES]) {
   unsigned char *to = r->operands->workspace + offset;
-  for (size_t i = 0; i < CUTT_SCALAR_BYTES; i += sizeof(unsigned)) {
-    unsigned word = 0;
+  for (size_t i = 0; i < CUTT_SCALAR_BYTES; i += sizeof(uint32_t)) {
+    uint32_t word = 0;
     memcpy(&word, scalar + i, sizeof word);
-    const cutt_cu_result error =
-        r->cu->memset_d2d32_async((cutt_cu_address)(uintptr_t)(to + i), sizeof word, word, 1, 1, r->stream);
-    if (error) return cutt_cuda_failed(r->cu, error, "setting a scalar");
+    TRY(r->runtime->fill_words(to + i, word, 1, r->stream));
   }
   return CUTT_SUCCESS;
 }
@@ -206,10 +199,8 @@ static cuttResult clear(const run *r) {
   for (int64_t i = 0; i < runs; ++i) {
     int64_t offset[CUTT_TENSORS];
     cutt_loops_offset(loop, loops, i, offset);
-    const unsigned char *to = r->operands->result + offset[CUTT_RESULT] * c->type->bytes;
-    const cutt_cu_result error =
-        r->cu->memset_d8_async((cutt_cu_address)(uintptr_t)to, 0, (size_t)run_bytes, r->stream);
-    if (error) return cutt_cuda_failed(r->cu, error, "clearing the result");
+    TRY(r->runtime->fill_bytes(r->operands->result + offset[CUTT_RESULT] * c->type->bytes, 0, (size_t)run_bytes,
+                               r->stream));
   }
   return CUTT_SUCCESS;
 }
@@ -235,36 +226,31 @@ static cuttResult reduce(run *r, cutt_operands *operands) {
 static cuttResult open_run(run *r) {
   const bool two = r->plan->turns == 2 && !r->steps;
   const int first = two ? 0 : BEGUN, end = r->steps ? EVENTS : BEGUN;
-  cutt_cu_result error = 0;
-  for (int i = first; i < end && !error; ++i) error = r->cu->event_create(&r->event[i], CUTT_CU_EVENT_DEFAULT);
-  if (error) return cutt_cuda_failed(r->cu, error, "creating an event");
+  for (int i = first; i < end; ++i) TRY(r->runtime->event_create(i >= BEGUN, &r->event[i]));
   r->side = r->stream;
   if (!two) return CUTT_SUCCESS;
   cudaStream_t side = NULL;
-  error = r->cu->stream_create(&side, CUTT_CU_STREAM_NON_BLOCKING);
-  if (error) return cutt_cuda_failed(r->cu, error, "creating a stream");
+  TRY(r->runtime->side_stream_create(&side));
   r->side = side;
   return CUTT_SUCCESS;
 }
 
 static void close_run(run *r) {
   for (int i = 0; i < EVENTS; ++i)
-    if (r->event[i]) r->cu->event_destroy(r->event[i]);
-  if (r->side != r->stream) r->cu->stream_destroy(r->side);
+    if (r->event[i]) r->runtime->event_destroy(r->event[i]);
+  if (r->side != r->stream) r->runtime->stream_release(r->side);
 }
 
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *callers,
                                     cudaStream_t stream, cutt_steps *steps) {
-  const char *why = NULL;
   if (plan->asked.empty) return CUTT_SUCCESS;
   cutt_operands operands = *callers;
   run r = {.plan = plan,
            .operands = &operands,
-           .cu = cutt_cuda_driver(&why),
+           .runtime = plan->backend->runtime,
            .stream = stream,
            .side = stream,
            .steps = steps};
-  if (!r.cu) return cutt_error(CUTT_INVALID_DEVICE, "%s", why);
   r.walk[0].plan = r.walk[1].plan = plan;
   if (plan->scale) {
     return plan->asked.beta_is_zero ? clear(&r)
@@ -272,10 +258,10 @@ cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, co
   }
   cuttResult result = open_run(&r);
   if (!result) result = reduce(&r, &operands);
-  if (!result) result = plan->provider->begin(plan->provider, stream, &r.session);
+  if (!result) result = plan->blas->begin(plan->blas, stream, &r.session);
   if (!result) {
     result = do_pieces(&r);
-    plan->provider->end(plan->provider, r.session);
+    plan->blas->end(plan->blas, r.session);
   }
   close_run(&r);
   return result;

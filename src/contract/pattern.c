@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "core/text.h"
+#include "base/error.h"
+#include "base/text.h"
 
 enum {
   LONGEST = 65536, /* characters of a pattern; places stay within an int, and no error takes long to find */

@@ -3,7 +3,7 @@
 #define CUTT_CONTRACT_PLAN_H
 
 #include "contract/cost.h"
-#include "core/backend.h"
+#include "plan/backend.h"
 
 enum { CUTT_MOST_KINDS = 1 << CUTT_MOST_RAGGED, CUTT_SCALAR_BYTES = 16 };
 
@@ -38,14 +38,14 @@ typedef struct cutt_cutting {
 struct cuttContractionStruct {
   uint64_t magic;
   const cutt_backend *backend;
-  const cutt_provider *provider;
+  const cutt_blas *blas;
   unsigned long long context; /* GPU: the id of the context that the plan is for */
   int threads;
   double create_seconds;
   cutt_contraction contraction; /* after what is summed beforehand has been */
   cutt_contraction asked;       /* before */
   cutt_rates rates;
-  cutt_way way;
+  cutt_algorithm algorithm;
   cutt_cost cost;
   _Alignas(16) unsigned char one[CUTT_SCALAR_BYTES]; /* of the type of alpha and beta */
   _Alignas(16) unsigned char zero[CUTT_SCALAR_BYTES];
@@ -67,13 +67,13 @@ struct cuttContractionStruct {
 };
 
 static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *plan) {
-  return plan->backend->id != CUTT_BACKEND_CPU;
+  return plan->backend->runtime->has_streams;
 }
 
 /* Fills a plan of zeros but for asked, a checked contraction; what it holds is freed by cutt_contraction_release, also after a
  * failure. */
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
-                                    const cutt_provider *provider, int threads, int64_t limit);
+                                    const cutt_blas *blas, int threads, int64_t limit);
 void cutt_contraction_release(struct cuttContractionStruct *plan);
 
 /* Predicted seconds of an execution, and of its permuting; what is summed beforehand counts as permuting. */

@@ -1,25 +1,25 @@
-/* Makes a plan of a way: workspace laid out, and for each kind of piece its permutations, product and loops. */
+/* Makes a plan of an algorithm: workspace laid out, and for each kind of piece its permutations, product and loops. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "blas/blocks.h"
 #include "contract/choose.h"
-#include "contract/pieces.h"
 #include "contract/plan.h"
-#include "core/error.h"
 
 /* ---------------------------------------------------------------------------------------------------- cuts and workspace */
 
-/* Outermost first: batch, M and N in the way's order, K. */
+/* Outermost first: batch, M and N in the algorithm's order, K. */
 static void list_cuts(struct cuttContractionStruct *plan) {
   const cutt_contraction *c = &plan->contraction;
-  const cutt_way *way = &plan->way;
-  const cutt_role order[CUTT_ROLES] = {CUTT_ROLE_BATCH, way->n_outside ? CUTT_ROLE_N : CUTT_ROLE_M,
-                                       way->n_outside ? CUTT_ROLE_M : CUTT_ROLE_N, CUTT_ROLE_K};
+  const cutt_algorithm *algorithm = &plan->algorithm;
+  const cutt_role order[CUTT_ROLES] = {CUTT_ROLE_BATCH, algorithm->n_outside ? CUTT_ROLE_N : CUTT_ROLE_M,
+                                       algorithm->n_outside ? CUTT_ROLE_M : CUTT_ROLE_N, CUTT_ROLE_K};
   unsigned bit = 1;
   plan->cuts = 0;
   for (int o = 0; o < CUTT_ROLES; ++o) {
     for (int i = 0; i < c->modes; ++i) {
-      const int64_t extent = c->mode[i].extent, chunk = way->chunk[i];
+      const int64_t extent = c->mode[i].extent, chunk = algorithm->chunk[i];
       if (cutt_mode_role(&c->mode[i]) != order[o] || chunk == extent) continue;
       cutt_cutting *cut = &plan->cut[plan->cuts++];
       *cut = (cutt_cutting){.mode = i, .chunk = chunk, .chunks = (extent + chunk - 1) / chunk, .role = order[o]};
@@ -27,7 +27,7 @@ static void list_cuts(struct cuttContractionStruct *plan) {
         cut->ragged = bit;
         bit <<= 1;
       }
-      for (int t = 0; t < CUTT_TENSORS; ++t) cut->held[t] = cutt_way_holds(c, way, (cutt_tensor)t, i);
+      for (int t = 0; t < CUTT_TENSORS; ++t) cut->held[t] = cutt_algorithm_holds(c, algorithm, (cutt_tensor)t, i);
     }
   }
 }
@@ -38,8 +38,8 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
   plan->turn_bytes = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const size_t bytes = (size_t)plan->cost.packed_bytes[t];
-    plan->stays[t] =
-        t != CUTT_RESULT && plan->way.packed[t] && cutt_way_stays(&plan->contraction, &plan->way, (cutt_tensor)t);
+    plan->stays[t] = t != CUTT_RESULT && plan->algorithm.packed[t] &&
+                     cutt_algorithm_stays(&plan->contraction, &plan->algorithm, (cutt_tensor)t);
     if (plan->stays[t]) {
       plan->shared_offset[t] = at;
       at += bytes;
@@ -99,12 +99,12 @@ static cuttResult plan_strided(strided *s, const cutt_backend *backend, int thre
   return result;
 }
 
-cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_way *way, const cutt_view *view, cutt_tensor t,
-                                  const cutt_backend *backend, int threads, cuttPlan_t *made) {
+cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
+                                  cutt_tensor t, const cutt_backend *backend, int threads, cuttPlan_t *made) {
   strided *s = new_strided(c);
   if (!s) return CUTT_INTERNAL_ERROR;
   for (int i = 0; i < c->modes; ++i) {
-    if (view->extent[i] == 1 || !cutt_way_holds(c, way, t, i)) continue;
+    if (view->extent[i] == 1 || !cutt_algorithm_holds(c, algorithm, t, i)) continue;
     const int64_t own = c->mode[i].stride[t], packed = view->stride[t][i];
     add_mode(s, view->extent[i], t == CUTT_RESULT ? packed : own, t == CUTT_RESULT ? own : packed);
   }
@@ -115,7 +115,7 @@ cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_way *way
 
 /* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
  * then the sums. */
-static cuttResult list_loops(const cutt_contraction *c, const cutt_way *way, cutt_piece *piece) {
+static cuttResult list_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_piece *piece) {
   cutt_contract_mode *mode = malloc(CUTT_MOST_MODES * sizeof *mode);
   if (!mode)
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for loops", CUTT_MOST_MODES * sizeof *mode);
@@ -123,7 +123,7 @@ static cuttResult list_loops(const cutt_contraction *c, const cutt_way *way, cut
     int count = 0;
     for (int i = 0; i < c->modes; ++i) {
       const bool is_sum = cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K;
-      if (piece->view.extent[i] == 1 || is_sum != (sums == 1) || cutt_way_keeps(way, c, i)) continue;
+      if (piece->view.extent[i] == 1 || is_sum != (sums == 1) || cutt_algorithm_keeps(algorithm, c, i)) continue;
       cutt_contract_mode *m = &mode[count];
       *m = c->mode[i];
       m->extent = piece->view.extent[i];
@@ -171,17 +171,17 @@ static void take_batch(cutt_piece *piece) {
 /* Extents are set: the piece's view has them. */
 static cuttResult make_piece(struct cuttContractionStruct *plan, cutt_piece *piece) {
   const cutt_contraction *c = &plan->contraction;
-  cutt_way_view(c, &plan->way, piece->view.extent, &piece->view);
-  if (!cutt_way_product(c, &plan->way, &piece->view, &piece->gemm, &piece->swapped))
+  cutt_algorithm_view(c, &plan->algorithm, piece->view.extent, &piece->view);
+  if (!cutt_algorithm_product(c, &plan->algorithm, &piece->view, &piece->gemm, &piece->swapped))
     return cutt_error(CUTT_INTERNAL_ERROR, "a piece of the contraction is no matrix product");
-  cuttResult result = list_loops(c, &plan->way, piece);
+  cuttResult result = list_loops(c, &plan->algorithm, piece);
   if (result) return result;
   if (cutt_contraction_on_gpu(plan)) take_batch(piece);
   for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
-    if (!plan->way.packed[t]) continue;
+    if (!plan->algorithm.packed[t]) continue;
     const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
-    result =
-        cutt_piece_permutation(c, &plan->way, &piece->view, (cutt_tensor)t, plan->backend, threads, &piece->permute[t]);
+    result = cutt_piece_permutation(c, &plan->algorithm, &piece->view, (cutt_tensor)t, plan->backend, threads,
+                                    &piece->permute[t]);
   }
   return result;
 }
@@ -194,7 +194,7 @@ static cuttResult make_pieces(struct cuttContractionStruct *plan) {
     cutt_piece *piece = plan->kind[kind] = calloc(1, sizeof *piece);
     if (!piece) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a piece of a plan", sizeof *piece);
     int64_t *extent = piece->view.extent;
-    for (int i = 0; i < plan->contraction.modes; ++i) extent[i] = plan->way.chunk[i];
+    for (int i = 0; i < plan->contraction.modes; ++i) extent[i] = plan->algorithm.chunk[i];
     for (int i = 0; i < plan->cuts; ++i) {
       const cutt_cutting *cut = &plan->cut[i];
       if (kind & cut->ragged)
@@ -298,7 +298,7 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
     struct cuttContractionStruct *made = plan->reduce[t];
     if (!made) continue;
     const cuttResult result =
-        cutt_contraction_prepare(made, plan->backend, plan->provider, plan->threads, limit - (int64_t)at);
+        cutt_contraction_prepare(made, plan->backend, plan->blas, plan->threads, limit - (int64_t)at);
     if (result) return result;
     if (made->workspace_bytes > inner) inner = made->workspace_bytes;
   }
@@ -333,9 +333,9 @@ static void set_ones(struct cuttContractionStruct *plan) {
 }
 
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
-                                    const cutt_provider *provider, int threads, int64_t limit) {
+                                    const cutt_blas *blas, int threads, int64_t limit) {
   plan->backend = backend;
-  plan->provider = provider;
+  plan->blas = blas;
   plan->threads = threads;
   plan->contraction = plan->asked;
   set_ones(plan);
@@ -345,7 +345,7 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;
   const int64_t room = limit - (int64_t)plan->workspace_bytes;
-  result = cutt_way_choose(plan, room);
+  result = cutt_algorithm_choose(plan, room);
   if (result) return result;
   list_cuts(plan);
   lay_out_workspace(plan, limit);

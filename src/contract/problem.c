@@ -1,6 +1,6 @@
 /* Reading and validating a contraction, and its canonical form.
  *
- * As in core/problem.c, every check words its own error, and every sum and product that a caller's numbers enter is checked
+ * As in plan/problem.c, every check words its own error, and every sum and product that a caller's numbers enter is checked
  * for overflow here, once: afterwards the byte offset of every element of the three tensors fits an int64, and so does the
  * product of the extents of all modes.
  *
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/text.h"
 #include "contract/pattern.h"
-#include "core/error.h"
-#include "core/problem.h"
-#include "core/text.h"
+#include "plan/problem.h"
 
 /* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes a number. */
 static const size_t first_contraction_size = sizeof(cuttContraction_t);

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "core/canonical.h"
-#include "core/types.h"
+#include "base/types.h"
 #include "cutt_contract.h"
+#include "model/canonical.h"
 
 typedef enum cutt_tensor { CUTT_LEFT, CUTT_RIGHT, CUTT_RESULT, CUTT_TENSORS } cutt_tensor;
 

@@ -1,15 +1,15 @@
 /* What things cost on the device at hand (cost.h).
  *
  * Products: the provider's speed is measured when it is found; how it falls where extents are small is a formula, fitted to
- * some 1100 products of random contractions. Permutations have a model of their own, which ranks ways to do one better than it
+ * some 1100 products of random contractions. Permutations have a model of their own, which ranks algorithms to do one better than it
  * foretells seconds on a machine that has not been calibrated. Here seconds matter, against those of the products. So, where
  * tensors are large, one permutation is timed, once in a process, and all predictions are scaled by what it took. */
 #include <pthread.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "contract/choose.h"
-#include "core/error.h"
-#include "core/private.h"
+#include "plan/lent.h"
 
 /* On the CPU the fit's: a call of a BLAS, how a product slows down where extents are small, vectors, short runs of operands;
  * then a plan's execution, and copies within a core's own cache. On a GPU: what a launch takes, and the extents of tiles. */
@@ -38,7 +38,8 @@ static const double fetch_speed = 3.5;
 static int64_t device_fact(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
   for (int i = 0; i < schema->fact_count; ++i)
-    if (strcmp(schema->facts[i].name, name) == 0) return (int64_t)cutt_fact_value(&schema->facts[i], backend->target());
+    if (strcmp(schema->facts[i].name, name) == 0)
+      return (int64_t)cutt_fact_value(&schema->facts[i], backend->runtime->target());
   return 0;
 }
 
@@ -89,10 +90,10 @@ static double permutation_scale(int64_t largest_bytes) {
 }
 
 /* What a product takes however small it is: what a tiny one took more than its operations explain. */
-static double call_seconds(const cutt_provider *provider) {
+static double call_seconds(const cutt_blas *blas) {
   const double *by = cpu_rates.small_slow, n = CUTT_TINY;
-  const double explained = 2 * n * n * n / provider->flops * (by[0] + (by[1] + by[2] + by[3]) / n);
-  const double left = provider->tiny_seconds - explained;
+  const double explained = 2 * n * n * n / blas->flops * (by[0] + (by[1] + by[2] + by[3]) / n);
+  const double left = blas->tiny_seconds - explained;
   return left > cpu_rates.call ? left : cpu_rates.call;
 }
 
@@ -100,15 +101,15 @@ static double call_seconds(const cutt_provider *provider) {
 
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
   const cutt_contraction *c = &plan->contraction;
-  const cutt_provider *provider = plan->provider;
+  const cutt_blas *blas = plan->blas;
   const bool gpu = cutt_contraction_on_gpu(plan);
-  const double flops = cutt_provider_speed(provider, c->type->type);
+  const double flops = cutt_blas_speed(blas, c->type->type);
   int64_t largest = 1 << 16;
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (c->volume[t] > largest) largest = c->volume[t];
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
-  if (!gpu && provider->flops > 0) rates->call = call_seconds(provider);
+  if (!gpu && blas->flops > 0) rates->call = call_seconds(blas);
   rates->multiprocessors = gpu ? device_fact(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
   rates->cache_bytes = gpu ? 0 : device_fact(plan->backend, "l2_bytes") / 2;

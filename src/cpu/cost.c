@@ -81,8 +81,8 @@ static double log2_of(int64_t n) { /* by eye: linear between powers of two */
   return (double)log + (double)(n - power) / (double)power;
 }
 
-void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
-                    const cutt_cpu_machine *machine, double counts[CUTT_CPU_COUNTS]) {
+void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
+                    double counts[CUTT_CPU_COUNTS]) {
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
@@ -101,8 +101,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
   if (between > (double)machine->l2_bytes / 4) {
     n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_RUNS] * (1.0 - (double)in_alignment / LINE);
   }
-  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
-  if (stream) {
+  if (t->stream) {
     for (int i = 0; i < c->rank; i++) {
       if (c->mode[i].out_stride >= sequence) strides |= c->mode[i].out_stride;
     }
@@ -111,23 +110,19 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_candidate *candidate, co
   }
   n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
-  bool direct = !c->scale.active && !stream && t->out_unit == 1;
+  /* As if there were no scale, where a transpose past the caches has one and is staged after all: the fit has it so. */
+  const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
-    const int64_t vector = candidate->param[CUTT_CPU_PARAM_VECTOR], rows = vector / c->elem_bytes;
-    const int64_t columns = 16 / c->elem_bytes;
+    const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
     const int64_t down = (t->rows + rows - 1) / rows, across = (t->cols + columns - 1) / columns;
     const double blocks =
         (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
     n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->x_inside ? t->cols : t->steps_cols));
-    if (t->rows < rows) direct = false;
-    if (stream && vector == LINE && t->rows >= rows && !t->x_inside && t->inners == 1 && c->elem_bytes > 1)
-      direct = true;
   } else if (t->kernel == CUTT_CPU_WINDOW) {
     n[CUTT_CPU_COUNT_WINDOWS] = bytes / LINE * cutt_cpu_windows_estimate(c, t);
     n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
-    if (t->rows * c->elem_bytes % LINE != 0 || t->split_k >= 0) direct = false;
   } else {
     n[CUTT_CPU_COUNT_PIECES] = volume / (double)t->piece;
     n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
@@ -185,13 +180,12 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                     const cutt_cpu_machine *machine, cutt_price *price) {
   double *n = price->part;
-  cutt_cpu_count(c, candidate, t, machine, n);
+  cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
   const int level = 2 * bytes <= (double)machine->l2_bytes   ? CUTT_CPU_IN_L2
                     : bytes <= (double)machine->stream_bytes ? CUTT_CPU_IN_L3
                                                              : CUTT_CPU_IN_MEMORY;
-  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
-  if (level == CUTT_CPU_IN_MEMORY && !stream) n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* read, to be written */
+  if (level == CUTT_CPU_IN_MEMORY && !t->stream) n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* read, to be written */
   const double share = 1e-9 / (candidate->threads < 1 ? 1 : candidate->threads);
   price->first = level * CUTT_CPU_COUNTS;
   price->count = CUTT_CPU_COUNTS;

@@ -3,8 +3,8 @@
 #ifndef CUTT_CPU_COST_H
 #define CUTT_CPU_COST_H
 
-#include "cpu/machine.h"
 #include "cpu/tile.h"
+#include "model/machine.h"
 
 /* What executing a candidate once takes, counted. */
 enum {
@@ -34,8 +34,8 @@ enum { CUTT_CPU_IN_L2, CUTT_CPU_IN_L3, CUTT_CPU_IN_MEMORY, CUTT_CPU_LEVELS };
 extern const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS];
 extern const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* built in */
 
-void cutt_cpu_count(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
-                    const cutt_cpu_machine *machine, double counts[CUTT_CPU_COUNTS]);
+void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
+                    double counts[CUTT_CPU_COUNTS]);
 
 /* What the candidate's time is made of, with its number of threads; and the sum, in seconds. */
 void cutt_cpu_price(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,

@@ -1,84 +1,26 @@
-/* The CPU backend's table. The work is elsewhere: enumerate.c and cost.c choose, tile.c and prepare.c lay a plan out,
- * execute.c and kernels/ run it, isa.c and machine.c know the processor, memory.c has memory and the clock. */
+/* The table of the methods for CPUs. The work is elsewhere: enumerate.c and cost.c choose, tile.c and prepare.c lay a plan
+ * out, execute.c and kernels/ run it. */
 #include "cpu/cpu.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "core/error.h"
-#include "cpu/calibrate.h"
 #include "cpu/enumerate.h"
 #include "cpu/explain.h"
-#include "cpu/isa.h"
-#include "cpu/machine.h"
-#include "cpu/memory.h"
 #include "cpu/prepared.h"
-#include "runtime/host/team.h"
+#include "cpu/target.h"
 
-static bool probe(const char **why) {
-  cutt_cpu_isa_kernels(why);
-  return *why == NULL;
-}
-
-static const char *isa(void) { return cutt_cpu_isa_kernels(NULL)->name; }
-
-static const cutt_target *target(void) { return &cutt_cpu_machine_get()->base; }
-
-static void describe_device(cuttFormat_t format, cutt_text *text) {
-  const cutt_cpu_machine *m = cutt_cpu_machine_get();
-  const cutt_cpu_kernels *used = cutt_cpu_isa_kernels(NULL);
-  const char *name = m->base.name;
-  const int threads = cutt_team_default();
-  if (format == CUTT_JSON) {
-    cutt_text_add(text, "\"name\": ");
-    cutt_text_add_json(text, name);
-    cutt_text_add(text, ", \"threads\": %d, \"l1_bytes\": %lld, \"l2_bytes\": %lld, \"l3_bytes\": %lld, ", threads,
-                  (long long)m->l1_bytes, (long long)m->l2_bytes, (long long)m->l3_bytes);
-    cutt_text_add(text, "\"instruction_sets\": [");
-  } else {
-    cutt_text_add(text, "  processor        %s\n  threads          %d\n", name, threads);
-    cutt_text_add(text, "  caches           L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n", (long long)(m->l1_bytes / 1024),
-                  (long long)(m->l2_bytes / 1024), (long long)(m->l3_bytes / 1024));
-    cutt_text_add(text, "  stores           past the caches for outputs over %lld KiB\n",
-                  (long long)(m->stream_bytes / 1024));
-  }
-  for (int i = 0; cutt_cpu_isa_all[i] != NULL; i++) {
-    const cutt_cpu_kernels *k = cutt_cpu_isa_all[i];
-    const char *why;
-    const bool usable = cutt_cpu_isa_usable(k, &why);
-    if (format == CUTT_JSON) {
-      cutt_text_add(text, "%s{\"name\": \"%s\", \"vector_bytes\": %d, \"usable\": %s, \"used\": %s", i == 0 ? "" : ", ",
-                    k->name, k->vector_bytes, usable ? "true" : "false", k == used ? "true" : "false");
-      if (!usable) {
-        cutt_text_add(text, ", \"why\": ");
-        cutt_text_add_json(text, why);
-      }
-      cutt_text_add(text, "}");
-    } else {
-      cutt_text_add(text, "  instruction set  %-8s %d-byte vectors%s%s\n", k->name, k->vector_bytes,
-                    !usable     ? ": not here, "
-                    : k == used ? ", in use"
-                                : "",
-                    why);
-    }
-  }
-  if (format == CUTT_JSON) cutt_text_add(text, "]");
-}
-
-static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
+static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                   const char **why) {
+  const int vector_bytes = ((const cutt_cpu_machine *)(const void *)target)->vector_bytes;
   cutt_cpu_tile tile;
   if (!cutt_cpu_tile_derive(canonical, candidate, &tile, why)) return false;
   if (candidate->threads < 1 || candidate->threads > CUTT_MAX_THREADS) {
     *why = "threads are out of range";
     return false;
   }
-  if (tile.kernel == CUTT_CPU_WINDOW &&
-      cutt_cpu_isa_kernels(NULL)->window[__builtin_ctz((unsigned)canonical->elem_bytes)] == NULL) {
+  if (tile.kernel == CUTT_CPU_WINDOW && !cutt_cpu_has_window(vector_bytes, canonical->elem_bytes)) {
     *why = "the instruction set in use has no windows";
     return false;
   }
-  if (tile.kernel == CUTT_CPU_TRANSPOSE &&
-      candidate->param[CUTT_CPU_PARAM_VECTOR] > cutt_cpu_isa_kernels(NULL)->vector_bytes) {
+  if (tile.kernel == CUTT_CPU_TRANSPOSE && candidate->param[CUTT_CPU_PARAM_VECTOR] > vector_bytes) {
     *why = "the instruction set in use has no vectors that wide";
     return false;
   }
@@ -87,31 +29,13 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
 
 static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
 
-const cutt_backend cutt_cpu_backend = {
-    .name = "cpu",
-    .id = CUTT_BACKEND_CPU,
-    .id_name = "CUTT_BACKEND_CPU",
-    .has_streams = false,
+const cutt_methods cutt_cpu_methods = {
     .param_name = param_name,
-    .probe = probe,
-    .isa = isa,
-    .device_key = cutt_cpu_machine_key,
-    .describe_device = describe_device,
-    .schema = &cutt_cpu_schema,
-    .target = target,
-    .measure_target = cutt_cpu_measure_target,
-    .training_sizes = cutt_cpu_training_sizes,
+    .calibration_sizes = cutt_cpu_calibration_sizes,
     .enumerate = cutt_cpu_enumerate,
     .explain = cutt_cpu_explain,
     .accept = accept,
     .prepare = cutt_cpu_prepare,
     .execute = cutt_cpu_execute,
     .release = cutt_cpu_release,
-    .memory_allocate = cutt_cpu_memory_allocate,
-    .memory_free = cutt_cpu_memory_free,
-    .memory_copy = cutt_cpu_memory_copy,
-    .copy = cutt_cpu_copy,
-    .time = cutt_cpu_time,
-    .scratch_create = cutt_cpu_scratch_create,
-    .scratch_release = cutt_cpu_scratch_release,
 };

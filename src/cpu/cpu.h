@@ -1,9 +1,9 @@
-/* The CPU backend's table, the only name of src/cpu that the rest of the library sees. */
+/* The methods for CPUs, as a table. */
 #ifndef CUTT_CPU_CPU_H
 #define CUTT_CPU_CPU_H
 
-#include "core/backend.h"
+#include "model/method.h"
 
-extern const cutt_backend cutt_cpu_backend;
+extern const cutt_methods cutt_cpu_methods;
 
 #endif

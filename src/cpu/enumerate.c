@@ -7,9 +7,8 @@
 
 #include "cpu/cost.h"
 #include "cpu/enumerate.h"
-#include "cpu/isa.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/windows.h"
-#include "runtime/host/team.h"
 
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, when there is a choice */
@@ -195,14 +194,13 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
                        cutt_candidate *list, int max) {
   (void)model; /* it has its own only */
   const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
-  const int used = threads_for(c, threads > 0 ? threads : cutt_team_default());
+  const int used = threads_for(c, threads > 0 ? threads : machine->threads);
   const int64_t w = c->elem_bytes;
   const bool unit = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
   const bool stream = unit && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
   if (c->rank <= 1 && enumerate_copy(c, machine, used, stream, list) == 1) return 1;
 
-  const cutt_cpu_kernels *kernels = cutt_cpu_isa_kernels(NULL);
-  const int widest = kernels->vector_bytes;
+  const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
@@ -226,7 +224,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
-  search s = {c, machine, list, 0, max, kernels->window[__builtin_ctzll((unsigned long long)w)] != NULL};
+  search s = {c, machine, list, 0, max, cutt_cpu_has_window(machine->vector_bytes, w)};
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;

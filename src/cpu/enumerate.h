@@ -2,9 +2,9 @@
 #ifndef CUTT_CPU_ENUMERATE_H
 #define CUTT_CPU_ENUMERATE_H
 
-#include "core/backend.h"
+#include "model/method.h"
 
-/* See cutt_backend.enumerate. */
+/* See cutt_methods.enumerate. */
 int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *canonical, int threads,
                        cutt_candidate *list, int max);
 

@@ -19,7 +19,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core/error.h"
+#include "base/error.h"
 #include "cpu/prepared.h"
 #include "cpu/windows.h"
 #include "runtime/host/scratch.h"

@@ -18,7 +18,7 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* of another machine: there is no saying */
   cutt_cpu_price(c, candidate, &tile, machine, &e->price);
   double n[CUTT_CPU_COUNTS];
-  cutt_cpu_count(c, candidate, &tile, machine, n);
+  cutt_cpu_count(c, &tile, machine, n);
   for (int j = 0; j < c->rank; ++j) e->tile[j] = tile.extent[j];
   if (tile.kernel == CUTT_CPU_COPY) {
     if (c->rank > 0) e->tile[0] = c->volume;

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/error.h"
-#include "cpu/isa.h"
+#include "base/error.h"
+#include "cpu/dispatch.h"
 #include "cpu/windows.h"
+#include "model/machine.h"
 #include "runtime/host/scratch.h"
 
 /* Walks all positions of the modes that have a role (input order, or output order), first mode fastest, and writes for
@@ -105,9 +106,8 @@ static void share_out(cutt_cpu_plan *p, int64_t tile_bytes) {
   if (p->batches > p->items) p->batches = p->items;
 }
 
-static void prepare_copy(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_plan *p) {
+static void prepare_copy(const cutt_canonical *c, cutt_cpu_plan *p) {
   p->bytes = c->volume * c->elem_bytes;
-  p->stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0;
   p->items = 1;
   if (!p->scale.active) return;
   enum { STAGE = 16 * 1024 };
@@ -124,157 +124,206 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + (carries + 1) * CUTT_CPU_LINE;
 }
 
-static cuttResult prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+/* The kernels that a plan needs, of its target's instruction set. */
+typedef struct chosen_kernels {
+  const cutt_cpu_kernels *all;
+  cutt_cpu_transpose_fn *transpose;
+  cutt_cpu_shift_fn *shift;
+  cutt_cpu_window_fn *window;
+} chosen_kernels;
+
+static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t,
+                                 chosen_kernels *chosen) {
+  const cutt_cpu_kernels *all = machine->isa ? cutt_cpu_kernels_named(machine->isa) : NULL;
+  if (!all) {
+    return cutt_error(CUTT_INVALID_DEVICE, "%s is a machine that is only described; nothing can be prepared for it",
+                      machine->base.name);
+  }
+  const int width = __builtin_ctz((unsigned)c->elem_bytes);
+  *chosen = (chosen_kernels){.all = all};
+  if (t->kernel == CUTT_CPU_TRANSPOSE) {
+    const int64_t v = t->block_rows * c->elem_bytes;
+    chosen->transpose = all->transpose[width][v == 64 ? 2 : v == 32 ? 1 : 0];
+    if (!chosen->transpose) {
+      return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no vectors of %d bytes", all->name, (int)v);
+    }
+    if (t->shifts) chosen->shift = all->shift[width];
+  }
+  if (t->kernel == CUTT_CPU_WINDOW) {
+    chosen->window = all->window[width];
+    if (!chosen->window) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", all->name);
+  }
+  return CUTT_SUCCESS;
+}
+
+/* What is to be prefetched: runs of the input that begin at the positions of some modes. */
+typedef struct prefetch {
+  bool walks; /* the runs are a tile's rows, since its columns are walked in steps along them */
+  int mode[CUTT_MAX_RANK], modes;
+  int64_t run, runs; /* elements of a run; how many, of those that have a table */
+} prefetch;
+
+/* Where columns are walked in steps along long rows, what comes after a tile's last step is the first one of the next
+ * tile: its rows are the runs to prefetch. Elsewhere it is the next tile, whole. */
+static prefetch plan_prefetch(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  prefetch f = {.run = t->steps_cols};
+  f.walks = t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside && t->steps_cols < t->cols;
+  if (t->kernel != CUTT_CPU_COPY && !f.walks) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run);
+  if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
+  return f;
+}
+
+/* Bytes from one position of each mode to the next. */
+typedef struct strides {
+  int64_t in[CUTT_MAX_RANK], out[CUTT_MAX_RANK];
+  int64_t run[CUTT_MAX_RANK]; /* inside a staged run, which is contiguous */
+} strides;
+
+static void find_strides(const cutt_canonical *c, const cutt_cpu_tile *t, strides *s) {
+  const int64_t w = c->elem_bytes;
+  for (int i = 0; i < c->rank; i++) {
+    s->in[i] = c->mode[i].in_stride * w;
+    s->out[i] = c->mode[i].out_stride * w;
+    s->run[i] = c->mode[i].out_stride / t->out_unit * w;
+  }
+}
+
+static int64_t rows_padded(const cutt_cpu_tile *t) { return t->rows < t->block_rows ? t->block_rows : t->rows; }
+
+static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
+  return rows_padded(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs;
+}
+
+/* The tables, which lie behind the plan. */
+static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, const prefetch *f,
+                        cutt_cpu_plan *p) {
+  int64_t *next = (int64_t *)(p + 1);
+  p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
+  for (int64_t i = t->rows; i < rows_padded(t); i++) next[i] = next[t->rows - 1];
+  p->row = next, next += rows_padded(t);
+  fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
+  p->inner_in = next, next += t->inners;
+  fill_table(c, t, CUTT_CPU_INNER, true, s->run, next, t->inners);
+  p->inner_pos = next, next += t->inners;
+  fill_table(c, t, CUTT_CPU_SEGMENT, false, s->in, next, t->segments);
+  p->segment_in = next, next += t->segments;
+  fill_table(c, t, CUTT_CPU_SEGMENT, false, s->out, next, t->segments);
+  p->segment_out = next, next += t->segments;
+  fill_table(c, t, CUTT_CPU_COLUMN, false, t->x_inside ? s->run : s->out, next, t->cols);
+  p->col_out = next, next += t->cols;
+  if (f->runs > 0) {
+    cutt_cpu_tile run_starts = *t;
+    for (int i = 0; i < c->rank; i++) run_starts.role[i] = CUTT_CPU_OUTER;
+    for (int i = 0; i < f->modes; i++) run_starts.role[f->mode[i]] = CUTT_CPU_ROW;
+    fill_table(c, &run_starts, CUTT_CPU_ROW, false, s->in, next, f->runs);
+    p->ahead = next;
+    p->aheads = f->runs;
+    next += f->runs;
+  }
+  if (f->walks) {
+    p->ahead = p->row;
+    p->aheads = t->rows;
+  }
+  p->ahead_bytes = f->run * c->elem_bytes;
+  if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, next, &p->windows);
+}
+
+/* What execution needs of the geometry. */
+static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_plan *p) {
+  const int64_t w = c->elem_bytes;
+  p->rows = t->rows, p->cols = t->cols, p->inners = t->inners, p->segments = t->segments;
+  p->block_rows = t->block_rows;
+  p->x_inside = t->x_inside;
+  p->gaps = t->gaps;
+  p->rows_apart = t->rows_apart;
+  p->piece = t->piece * w;
+  p->step = t->steps_cols;
+  p->step_staged = t->staged_cols;
+  p->stage_stride = cutt_cpu_stage_stride(t->run * w);
+  p->out_unit = t->out_unit * w;
+  p->direct = t->direct;
+  size_scratch(t, p);
+}
+
+/* The loops around a tile. */
+static void plan_loops(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, cutt_cpu_plan *p) {
+  p->split_m = split_of(c, t, t->split_m);
+  p->split_k = split_of(c, t, t->split_k);
+  if (t->split_m >= 0) {
+    p->role_m = t->role[t->split_m];
+    p->per_m = entries_per_position(t, t->split_m);
+    p->m_in_stride = s->in[t->split_m] * p->split_m.full;
+    p->m_out_stride = s->out[t->split_m] * p->split_m.full;
+  }
+  if (t->split_k >= 0) {
+    p->role_k = t->role[t->split_k];
+    p->per_k = entries_per_position(t, t->split_k);
+    p->k_in_stride = s->in[t->split_k] * p->split_k.full;
+    p->k_out_stride = s->out[t->split_k] * p->split_k.full;
+  }
+  p->sequences = t->sequences;
+  for (int i = 0; i < t->sequences; i++) {
+    const int mode = t->sequence[i];
+    p->sequence[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
+  }
+  p->outers = t->outers;
+  for (int i = 0; i < t->outers; i++) {
+    const int mode = t->outer[i];
+    p->outer[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
+  }
+  share_out(p, t->run * t->segments * (t->x_inside ? 1 : t->cols) * c->elem_bytes);
+}
+
+static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                          void **prepared) {
   cutt_cpu_tile t;
   const char *why;
   *prepared = NULL;
   if (!cutt_cpu_tile_derive(c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
-  const char *note;
-  const cutt_cpu_kernels *kernels = cutt_cpu_isa_kernels(&note);
-  if (note != NULL) return cutt_error(CUTT_INVALID_DEVICE, "%s", note);
-  const int64_t w = c->elem_bytes;
-  int64_t block_rows = 1;
-  cutt_cpu_transpose_fn *transpose = NULL;
-  if (t.kernel == CUTT_CPU_TRANSPOSE) {
-    const int64_t v = candidate->param[CUTT_CPU_PARAM_VECTOR];
-    const int vi = v == 64 ? 2 : v == 32 ? 1 : 0, wi = __builtin_ctzll((unsigned long long)w);
-    transpose = kernels->transpose[wi][vi];
-    if (transpose == NULL) {
-      return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no vectors of %d bytes", kernels->name, (int)v);
-    }
-    block_rows = v / w;
-  }
-  /* Where columns are walked in steps along long rows, what comes after a tile's last step is the first one of the next
-   * tile: its rows are the runs to prefetch. Elsewhere it is the next tile, whole. */
-  const bool walks = t.kernel == CUTT_CPU_TRANSPOSE && !t.x_inside && t.steps_cols < t.cols;
-  int ahead_mode[CUTT_MAX_RANK], ahead_modes = 0;
-  int64_t ahead_run = t.steps_cols, aheads = 0;
-  if (t.kernel != CUTT_CPU_COPY && !walks) aheads = plan_ahead(c, &t, &ahead_modes, ahead_mode, &ahead_run);
-  if (aheads > CUTT_CPU_MAX_TABLE) aheads = 0;
-  const int64_t rows_padded = t.rows < block_rows ? block_rows : t.rows;
-  cutt_cpu_window_fn *window = NULL;
-  if (t.kernel == CUTT_CPU_WINDOW) {
-    window = kernels->window[__builtin_ctzll((unsigned long long)w)];
-    if (window == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", kernels->name);
-  }
-  const size_t window_bytes = window != NULL ? cutt_cpu_windows_bytes(t.rows, w) : 0;
-  const size_t entries = (size_t)(rows_padded + 2 * t.inners + 2 * t.segments + t.cols + aheads);
-  cutt_cpu_plan *p = malloc(sizeof *p + entries * sizeof(int64_t) + window_bytes);
-  if (p == NULL) {
-    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables",
-                      entries * sizeof(int64_t) + window_bytes);
-  }
+  chosen_kernels kernels = {NULL, NULL, NULL, NULL};
+  const cuttResult result = choose_kernels(machine, c, &t, &kernels);
+  if (result) return result;
+  const prefetch f = plan_prefetch(c, &t);
+  const size_t bytes = (size_t)table_entries(&t, &f) * sizeof(int64_t) +
+                       (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes) : 0);
+  cutt_cpu_plan *p = malloc(sizeof *p + bytes);
+  if (p == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
-  p->kernels = kernels;
-  p->transpose = transpose;
+  p->kernels = kernels.all;
+  p->transpose = kernels.transpose;
+  p->shift = kernels.shift;
+  p->window = kernels.window;
   p->kernel = t.kernel;
+  p->stream = t.stream;
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;
   p->in_low = c->in_low;
   p->in_high = c->in_high;
-  p->w = w;
-  p->parts_per_element = w / c->base_bytes;
+  p->w = c->elem_bytes;
+  p->parts_per_element = c->elem_bytes / c->base_bytes;
   p->threads = candidate->threads < 1 ? 1 : candidate->threads;
   *prepared = p;
   if (t.kernel == CUTT_CPU_COPY) {
-    prepare_copy(c, candidate, p);
+    prepare_copy(c, p);
     return CUTT_SUCCESS;
   }
-
-  int64_t in_stride[CUTT_MAX_RANK], out_stride[CUTT_MAX_RANK], run_stride[CUTT_MAX_RANK];
-  for (int i = 0; i < c->rank; i++) {
-    in_stride[i] = c->mode[i].in_stride * w;
-    out_stride[i] = c->mode[i].out_stride * w;
-    run_stride[i] = c->mode[i].out_stride / t.out_unit * w; /* position inside a staged run, which is contiguous */
-  }
-  int64_t *next = (int64_t *)(p + 1);
-  p->row_max = fill_table(c, &t, CUTT_CPU_ROW, true, in_stride, next, t.rows);
-  for (int64_t i = t.rows; i < rows_padded; i++) next[i] = next[t.rows - 1];
-  p->row = next, next += rows_padded;
-  fill_table(c, &t, CUTT_CPU_INNER, true, in_stride, next, t.inners);
-  p->inner_in = next, next += t.inners;
-  fill_table(c, &t, CUTT_CPU_INNER, true, run_stride, next, t.inners);
-  p->inner_pos = next, next += t.inners;
-  fill_table(c, &t, CUTT_CPU_SEGMENT, false, in_stride, next, t.segments);
-  p->segment_in = next, next += t.segments;
-  fill_table(c, &t, CUTT_CPU_SEGMENT, false, out_stride, next, t.segments);
-  p->segment_out = next, next += t.segments;
-  fill_table(c, &t, CUTT_CPU_COLUMN, false, t.x_inside ? run_stride : out_stride, next, t.cols);
-  p->col_out = next, next += t.cols;
-  if (aheads > 0) {
-    cutt_cpu_tile run_starts = t;
-    for (int i = 0; i < c->rank; i++) run_starts.role[i] = CUTT_CPU_OUTER;
-    for (int i = 0; i < ahead_modes; i++) run_starts.role[ahead_mode[i]] = CUTT_CPU_ROW;
-    fill_table(c, &run_starts, CUTT_CPU_ROW, false, in_stride, next, aheads);
-    p->ahead = next;
-    p->aheads = aheads;
-  }
-  if (window != NULL) {
-    cutt_cpu_windows_find(p->row, t.rows, w, (int64_t *)(p + 1) + entries, &p->windows);
-    p->window = window;
-  }
-  p->rows = t.rows, p->cols = t.cols, p->inners = t.inners, p->segments = t.segments;
-  p->block_rows = block_rows;
-  p->x_inside = t.x_inside;
-  p->gaps = t.gaps;
-  p->rows_apart = t.rows_apart;
-  p->piece = t.piece * w;
-  p->step = t.steps_cols;
-  p->step_staged = t.staged_cols;
-  p->stage_stride = cutt_cpu_stage_stride(t.run * w);
-  p->out_unit = t.out_unit * w;
-  p->stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
-  if (p->stream) {
-    const bool shifts =
-        t.kernel == CUTT_CPU_TRANSPOSE && candidate->param[CUTT_CPU_PARAM_VECTOR] == 64 && !t.x_inside && t.inners == 1;
-    p->shift = shifts ? kernels->shift[__builtin_ctzll((unsigned long long)w)] : NULL;
-  }
-  /* A window's vector is stored whole, beyond the end of a run that is no multiple of it. */
-  const bool overruns = t.kernel == CUTT_CPU_WINDOW && (t.rows * w % CUTT_CPU_LINE != 0 || t.split_k >= 0);
-  size_scratch(&t, p);
-  p->direct = !overruns && !c->scale.active && t.out_unit == 1 && (!p->stream || p->shift != NULL);
-  p->ahead_bytes = ahead_run * w;
-  if (walks) {
-    p->ahead = p->row;
-    p->aheads = t.rows;
-  }
-
-  p->split_m = split_of(c, &t, t.split_m);
-  p->split_k = split_of(c, &t, t.split_k);
-  if (t.split_m >= 0) {
-    p->role_m = t.role[t.split_m];
-    p->per_m = entries_per_position(&t, t.split_m);
-    p->m_in_stride = in_stride[t.split_m] * p->split_m.full;
-    p->m_out_stride = out_stride[t.split_m] * p->split_m.full;
-  }
-  if (t.split_k >= 0) {
-    p->role_k = t.role[t.split_k];
-    p->per_k = entries_per_position(&t, t.split_k);
-    p->k_in_stride = in_stride[t.split_k] * p->split_k.full;
-    p->k_out_stride = out_stride[t.split_k] * p->split_k.full;
-  }
-  p->sequences = t.sequences;
-  for (int i = 0; i < t.sequences; i++) {
-    const int mode = t.sequence[i];
-    p->sequence[i] = (cutt_cpu_loop){c->mode[mode].extent, in_stride[mode], out_stride[mode]};
-  }
-  p->outers = t.outers;
-  for (int i = 0; i < t.outers; i++) {
-    const int mode = t.outer[i];
-    p->outer[i] = (cutt_cpu_loop){c->mode[mode].extent, in_stride[mode], out_stride[mode]};
-  }
-  share_out(p, t.run * t.segments * (t.x_inside ? 1 : t.cols) * w);
+  strides s;
+  find_strides(c, &t, &s);
+  fill_tables(c, &t, &s, &f, p);
+  keep_tile(c, &t, p);
+  plan_loops(c, &t, &s, p);
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cpu_prepare(const cutt_canonical *c, const cutt_candidate *candidate, void **prepared) {
+cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *c, const cutt_candidate *candidate,
+                            void **prepared) {
   /* Made here, so that executions find it. */
   if (!cutt_scratch_reserve(1))
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for executions", CUTT_SCRATCH_BYTES);
-  return prepare(c, candidate, prepared);
+  return prepare((const cutt_cpu_machine *)(const void *)target, c, candidate, prepared);
 }
 
 void cutt_cpu_release(void *prepared) { free(prepared); }

@@ -70,7 +70,8 @@ typedef struct cutt_cpu_plan {
   int64_t batches;                       /* that threads take: runs of items */
 } cutt_cpu_plan;
 
-cuttResult cutt_cpu_prepare(const cutt_canonical *canonical, const cutt_candidate *candidate, void **prepared);
+cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                            void **prepared);
 cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream);
 void cutt_cpu_release(void *prepared);
 

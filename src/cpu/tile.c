@@ -62,30 +62,10 @@ static int first_apart(const cutt_canonical *c) {
   return c->rank;
 }
 
-bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,
-                          const char **why) {
+/* Tile modes and their extents. M_k has to be dense in the output, in units of the smallest stride. */
+static bool take_tile_modes(const cutt_canonical *c, const cutt_candidate *candidate, bool *in_k, cutt_cpu_tile *t,
+                            const char **why) {
   const int m = candidate->m, k = candidate->k, rank = c->rank;
-  const int64_t kernel = candidate->param[CUTT_CPU_PARAM_KERNEL];
-  *why = "";
-  if (kernel < 0 || kernel >= CUTT_CPU_KERNELS) return refuse(why, "unknown kernel");
-  if (m < 0 || m > rank || k < 0 || k > rank) return refuse(why, "m or k is beyond the rank");
-  memset(t, 0, offsetof(cutt_cpu_tile, sequence));
-  t->kernel = (cutt_cpu_kernel)kernel;
-  t->sequences = t->outers = 0;
-  t->split_m = t->split_k = t->last_k = -1;
-  t->piece = t->rows = t->cols = t->inners = t->segments = t->run = t->out_unit = 1;
-  t->steps_cols = t->staged_cols = 1;
-  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0;
-  if (t->kernel == CUTT_CPU_COPY) {
-    if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {
-      return refuse(why, "Copy takes contiguous tensors only");
-    }
-    return true;
-  }
-  if (rank == 0) return refuse(why, "a single element is a Copy");
-
-  /* Tile modes and their extents. M_k has to be dense in the output, in units of the smallest stride. */
-  bool in_k[CUTT_MAX_RANK];
   for (int i = 0; i < rank; i++) {
     in_k[i] = false;
     t->role[i] = CUTT_CPU_OUTER;
@@ -121,7 +101,13 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     t->split_m = m - 1;
     t->extent[m - 1] = candidate->split_m;
   }
+  return true;
+}
 
+/* What the kernel takes as its rows, columns and pieces. */
+static bool take_kernel_modes(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k,
+                              cutt_cpu_tile *t, const char **why) {
+  const int m = candidate->m, k = candidate->k;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     if (m == 0 || k == 0 || c->out_order[0] == 0 || c->mode[0].in_stride != 1) {
       return refuse(why, "a transpose needs different first modes and a contiguous input");
@@ -130,6 +116,7 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     take_columns(c, candidate, in_k, t);
     const int64_t v = candidate->param[CUTT_CPU_PARAM_VECTOR];
     if (v != 16 && v != 32 && v != 64) return refuse(why, "a vector has 16, 32 or 64 bytes");
+    t->block_rows = v / c->elem_bytes;
   } else {
     for (int i = 0; i < k; i++) t->role[c->out_order[i]] = CUTT_CPU_ROW;
     if (t->kernel == CUTT_CPU_GATHER && k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 &&
@@ -141,6 +128,12 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
       if (t->role[c->out_order[i]] == CUTT_CPU_ROW) t->rows *= t->extent[c->out_order[i]];
     }
   }
+  return true;
+}
+
+/* Sizes of the tables, and gaps between what they stand for. */
+static bool count_tile(const cutt_canonical *c, cutt_cpu_tile *t, const char **why) {
+  const int rank = c->rank;
   const int apart = first_apart(c);
   t->gaps = apart < rank;
   for (int mode = apart; mode < rank; mode++) {
@@ -155,13 +148,20 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     return refuse(why, "a table would be too long");
   }
   if (t->kernel == CUTT_CPU_WINDOW) {
-    if (c->elem_bytes == 1 || c->elem_bytes == 16) return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
+    if (!cutt_cpu_has_window(CUTT_CPU_LINE, c->elem_bytes))
+      return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
     if (t->rows > CUTT_CPU_MAX_WINDOWED) return refuse(why, "a table would have too many windows");
     if (t->rows_apart) return refuse(why, "windows would reach into gaps of a page");
   }
+  return true;
+}
+
+/* The output run, which is staged; and the columns of a step, if each is a run. */
+static bool size_runs(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t, const char **why) {
+  const bool stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0;
   t->run = t->piece * t->rows * t->inners * (t->x_inside ? t->cols : 1);
-  const int64_t stride = cutt_cpu_stage_stride(t->run * c->elem_bytes);
-  if (stride > CUTT_CPU_STAGE_BYTES) return refuse(why, "an output run does not fit the staging buffer");
+  if (cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES)
+    return refuse(why, "an output run does not fit the staging buffer");
   if (stream) {
     if (t->out_unit != 1) return refuse(why, "stores past the caches need a contiguous output");
     if (t->segments * (t->x_inside ? 1 : t->cols) > CUTT_CPU_CARRIES) return refuse(why, "too many output runs");
@@ -169,14 +169,19 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   if (t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside) {
     const int64_t step = candidate->param[CUTT_CPU_PARAM_STEP];
     if (step < 1 || step > CUTT_CPU_MAX_STEP) return refuse(why, "a step has 1 to 64 columns");
-    const int64_t fit = CUTT_CPU_STAGE_BYTES / stride, whole = 16 / c->elem_bytes;
+    const int64_t fit = CUTT_CPU_STAGE_BYTES / cutt_cpu_stage_stride(t->run * c->elem_bytes),
+                  whole = 16 / c->elem_bytes;
     t->steps_cols = (int)step;
     t->staged_cols = (int)(fit >= step ? step : fit > whole ? fit - fit % whole : fit);
   } else {
     t->steps_cols = t->staged_cols = (int)t->cols;
   }
+  return true;
+}
 
-  /* Outside of the tile: first what continues the output run, then the rest. */
+/* Outside of the tile: first what continues the output run, then the rest. */
+static void take_outside(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t) {
+  const int k = candidate->k, rank = c->rank;
   int64_t next = t->last_k < 0 ? 0 : cutt_cpu_next_stride(c->mode[t->last_k].out_stride, c->mode[t->last_k].extent);
   for (int i = k; i < rank && next > 0; i++) {
     const int mode = c->out_order[i];
@@ -185,11 +190,57 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     t->sequence[t->sequences++] = mode;
     next = cutt_cpu_next_stride(next, c->mode[mode].extent);
   }
-  if (stream && t->run * c->elem_bytes < CUTT_CPU_LINE && (t->split_k >= 0 || t->sequences > 0)) {
-    return refuse(why, "stores past the caches need a line at least from each tile");
-  }
   for (int mode = 0; mode < rank; mode++) {
     if (t->role[mode] == CUTT_CPU_OUTER) t->outer[t->outers++] = mode;
   }
+}
+
+/* Who writes the output: the kernel itself, or what empties the staging buffer. */
+static void find_writer(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t) {
+  t->stream = candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && !c->scale.reads_out;
+  if (t->kernel == CUTT_CPU_COPY) return;
+  /* Fewer rows than a vector leave garbage behind a column, which only the stage has room for. */
+  const bool garbage = t->rows < t->block_rows;
+  /* A window's vector is stored whole, beyond the end of a run that is no multiple of it. */
+  const bool overruns =
+      t->kernel == CUTT_CPU_WINDOW && (t->rows * c->elem_bytes % CUTT_CPU_LINE != 0 || t->split_k >= 0);
+  t->shifts = t->stream && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->x_inside && t->inners == 1 &&
+              cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], c->elem_bytes);
+  t->direct = !garbage && !overruns && !c->scale.active && t->out_unit == 1 && (!t->stream || t->shifts);
+}
+
+bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,
+                          const char **why) {
+  const int m = candidate->m, k = candidate->k, rank = c->rank;
+  const int64_t kernel = candidate->param[CUTT_CPU_PARAM_KERNEL];
+  *why = "";
+  if (kernel < 0 || kernel >= CUTT_CPU_KERNELS) return refuse(why, "unknown kernel");
+  if (m < 0 || m > rank || k < 0 || k > rank) return refuse(why, "m or k is beyond the rank");
+  memset(t, 0, offsetof(cutt_cpu_tile, sequence));
+  t->kernel = (cutt_cpu_kernel)kernel;
+  t->sequences = t->outers = 0;
+  t->split_m = t->split_k = t->last_k = -1;
+  t->piece = t->rows = t->cols = t->inners = t->segments = t->run = t->out_unit = t->block_rows = 1;
+  t->steps_cols = t->staged_cols = 1;
+  if (t->kernel == CUTT_CPU_COPY) {
+    if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {
+      return refuse(why, "Copy takes contiguous tensors only");
+    }
+    find_writer(c, candidate, t);
+    return true;
+  }
+  if (rank == 0) return refuse(why, "a single element is a Copy");
+
+  bool in_k[CUTT_MAX_RANK];
+  if (!take_tile_modes(c, candidate, in_k, t, why) || !take_kernel_modes(c, candidate, in_k, t, why) ||
+      !count_tile(c, t, why) || !size_runs(c, candidate, t, why)) {
+    return false;
+  }
+  take_outside(c, candidate, t);
+  if (candidate->param[CUTT_CPU_PARAM_STREAM] != 0 && t->run * c->elem_bytes < CUTT_CPU_LINE &&
+      (t->split_k >= 0 || t->sequences > 0)) {
+    return refuse(why, "stores past the caches need a line at least from each tile");
+  }
+  find_writer(c, candidate, t);
   return true;
 }

@@ -18,7 +18,7 @@
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
-#include "core/backend.h"
+#include "model/method.h"
 
 typedef enum cutt_cpu_kernel {
   CUTT_CPU_COPY,
@@ -55,6 +55,10 @@ typedef struct cutt_cpu_tile {
   bool x_inside;
   bool gaps;                              /* between elements of the input there may be pages that hold none */
   bool rows_apart;                        /* ... and such pages between the rows of a tile */
+  bool stream;                            /* stores go past the caches */
+  bool shifts;                            /* by the transpose that does so without staging, where there is no scale */
+  bool direct;                            /* the kernel writes the output itself, without staging */
+  int64_t block_rows;                     /* transpose: rows of a vector; else 1 */
   int64_t piece;                          /* elements that a gather copies as one */
   int64_t rows;                           /* product of the extents of the row modes */
   int64_t cols;                           /* ... of the column modes */

@@ -12,6 +12,9 @@ typedef struct cutt_device {
   int sm_shared;             /* bytes of shared memory of an SM */
   int block_shared;          /* most that a block may have, opted in to */
   int reserved_shared;       /* what the system takes of each block's (1 KB from sm_80 on) */
+  int warp;                  /* lanes of a warp; 32 (in these four, 0 stands for what NVIDIA has) */
+  int banks, bank_bytes;     /* of shared memory: 32, of 4 bytes */
+  int sector_bytes;          /* the least that memory moves: 32 */
   int64_t l2_bytes, memory_bytes;
   double clock_hz;         /* of the SMs */
   double memory_bandwidth; /* bytes per second, from clock and width of the bus; 0: unknown */

@@ -28,9 +28,11 @@
 #define AMPERE .memory_latency = 572, .departure_delay = 2.8, .shared_latency = 29, .arithmetic = 260
 #define HOPPER .memory_latency = 658, .departure_delay = 2.8, .shared_latency = 29, .arithmetic = 260
 
-/* A block opts in to more than 48 KB; the system takes 1 KB of each block's from sm_80 on. */
+/* A block opts in to more than 48 KB; the system takes 1 KB of each block's from sm_80 on. Warps, banks and sectors are the
+ * same on all of them. */
 #define SHARED(sm_kb, block_kb, reserved)                                                                              \
-  .sm_shared = (sm_kb)*1024, .block_shared = (block_kb)*1024, .reserved_shared = (reserved)
+  .sm_shared = (sm_kb)*1024, .block_shared = (block_kb)*1024, .reserved_shared = (reserved), .warp = 32, .banks = 32,  \
+  .bank_bytes = 4, .sector_bytes = 32
 
 const cutt_known_device cutt_known_devices[] = {
     /* Data sheet "Tesla K20X GPU Accelerator" (BD-06397): base clock, for it has no other. */

@@ -37,12 +37,14 @@ typedef struct cutt_price {
 } cutt_price;
 
 /* A device as core knows it: the beginning of a backend's own struct. Immutable. */
+struct cutt_runtime;
 typedef struct cutt_target {
   char name[96];
-  const double *value; /* of the model's parameters; NULL: the backend's own */
-  const char *source;  /* the file that the values come from; NULL: the backend's own */
-  const char *unused;  /* why there is a file for it that they do not come from; NULL: there is none */
-  bool refused;        /* because of that: the user has asked for that file, so nothing is planned without */
+  const struct cutt_runtime *runtime; /* by which methods reach the device; NULL: by none, or it is only described */
+  const double *value;                /* of the model's parameters; NULL: the backend's own */
+  const char *source;                 /* the file that the values come from; NULL: the backend's own */
+  const char *unused;                 /* why there is a file for it that they do not come from; NULL: there is none */
+  bool refused; /* because of that: the user has asked for that file, so nothing is planned without */
 } cutt_target;
 
 /* The values that hold for the target: its own, or those built in. */

@@ -490,7 +490,7 @@ def main():
         sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
     os.environ["CUTT_CALIBRATION"] = "0"
     # What is said of a BLAS that picks slow kernels is only test_environment_override's affair.
-    OVERRIDES.update((p["name"], tuple(p["cure"].split("=", 1))) for p in providers() if p["cure"])
+    OVERRIDES.update((p["name"], tuple(p["environment_override"].split("=", 1))) for p in providers() if p["environment_override"])
     os.environ.update(OVERRIDES.values())
     # Where the program is built with sanitizers: the one for leaks can't stand the BLAS's OpenMP beside clang's, and dies.
     os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")

@@ -4,6 +4,8 @@
 #include <complex.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PUBLIC __attribute__((visibility("default")))
@@ -15,7 +17,9 @@ PUBLIC int fake_nothing(void) { return 0; }
 
 static fake_cblas_t control = {.threads = 4};
 
-#if FAKE_KIND == FAKE_BLIS
+#define IS_BLIS (FAKE_KIND == FAKE_BLIS || FAKE_KIND == FAKE_BLIS_0_9 || FAKE_KIND == FAKE_BLIS_0_8)
+
+#if IS_BLIS
 static _Thread_local int threads = 4;
 #define THREADS threads
 #else
@@ -78,9 +82,48 @@ static void enter(fake_call call) {
 
 static void leave(void) { atomic_fetch_sub(&control.inside, 1); }
 
+/* --------------------------------------------------------------------------------------- what real ones do not forgive */
+
+static size_t bytes_of(kind type) { return type == F32 ? 4 : type == C64 ? 16 : 8; }
+
+static void check_alignment(kind type, const char *name, const void *operand) {
+  const size_t number = type == F32 || type == C32 ? 4 : 8;
+  if ((uintptr_t)operand % number == 0) return;
+  fprintf(stderr, "the BLAS was given %s at %p, which is no multiple of %zu\n", name, operand, number);
+  abort();
+}
+
+static volatile unsigned char read_there;
+
+/* Reads so many elements that begin `from` elements from an operand. */
+static void read_past(kind type, const void *operand, ptrdiff_t from, ptrdiff_t count) {
+  const unsigned char *at = (const unsigned char *)operand + from * (ptrdiff_t)bytes_of(type);
+  for (ptrdiff_t i = 0; i < count * (ptrdiff_t)bytes_of(type); i++) read_there = at[i];
+}
+
+static void read_past_gemm(kind type, int op_a, int op_b, int m, int n, int k, const void *a, int lda, const void *b,
+                           int ldb, const void *c, int ldc) {
+  const int rows_a = op_a == 111 ? m : k, columns_a = op_a == 111 ? k : m;
+  const int rows_b = op_b == 111 ? k : n, columns_b = op_b == 111 ? n : k;
+  const bool rows = IS_BLIS && FAKE_KIND != FAKE_BLIS && type == F32, older = FAKE_KIND == FAKE_BLIS_0_8;
+  if (older && type == F64) read_past(type, a, (ptrdiff_t)columns_a * lda, rows_a);
+  if (rows || (older && type == F64)) read_past(type, b, (ptrdiff_t)columns_b * ldb, rows_b);
+  if (rows) read_past(type, c, (ptrdiff_t)(n - 1) * ldc + m, 2);
+  if (older && type == C32) read_past(type, c, (ptrdiff_t)(n - 1) * ldc + m, 1);
+}
+
+static void read_past_gemv(kind type, int op, int m, int n, const void *x, int incx) {
+  if (FAKE_KIND == FAKE_OPENBLAS_0_3_21 && (type == C32 || type == C64))
+    read_past(type, x, (ptrdiff_t)(op == 111 ? n : m) * incx, 1);
+}
+
 static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double complex alpha, const void *a, int lda,
                  const void *b, int ldb, double complex beta, void *c, int ldc) {
   enter((fake_call){true, op_a, op_b, m, n, k, lda, ldb, ldc, a, b, c, creal(beta)});
+  check_alignment(type, "A", a);
+  check_alignment(type, "B", b);
+  check_alignment(type, "C", c);
+  if (!control.only_remember) read_past_gemm(type, op_a, op_b, m, n, k, a, lda, b, ldb, c, ldc);
   for (ptrdiff_t j = 0; !control.only_remember && j < n; j++) {
     for (ptrdiff_t i = 0; i < m; i++) {
       double complex sum = 0;
@@ -95,6 +138,10 @@ static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double comp
 static void gemv(kind type, int op, int m, int n, double complex alpha, const void *a, int lda, const void *x, int incx,
                  double complex beta, void *y, int incy) {
   enter((fake_call){false, op, 0, m, n, 0, lda, incx, incy, a, x, y, creal(beta)});
+  check_alignment(type, "the matrix", a);
+  check_alignment(type, "x", x);
+  check_alignment(type, "y", y);
+  if (!control.only_remember) read_past_gemv(type, op, m, n, x, incx);
   const int rows = op == 111 ? m : n, columns = op == 111 ? n : m;
   for (ptrdiff_t i = 0; !control.only_remember && i < rows; i++) {
     double complex sum = 0;
@@ -144,10 +191,13 @@ COMPLEX(z, C64)
 
 /* -------------------------------------------------------------------------------------------------- what it says it is */
 
-#if FAKE_KIND == FAKE_OPENBLAS || FAKE_KIND == FAKE_ILP64 || FAKE_KIND == FAKE_SERIAL
+#if FAKE_KIND == FAKE_OPENBLAS || FAKE_KIND == FAKE_ILP64 || FAKE_KIND == FAKE_SERIAL ||                               \
+    FAKE_KIND == FAKE_OPENBLAS_0_3_21
 PUBLIC const char *openblas_get_config(void);
 PUBLIC const char *openblas_get_config(void) {
-  return FAKE_KIND == FAKE_ILP64 ? "OpenBLAS 9.8.7 USE64BITINT DYNAMIC_ARCH" : "OpenBLAS 9.8.7 DYNAMIC_ARCH Prescott";
+  return FAKE_KIND == FAKE_ILP64             ? "OpenBLAS 9.8.7 USE64BITINT DYNAMIC_ARCH"
+         : FAKE_KIND == FAKE_OPENBLAS_0_3_21 ? "OpenBLAS 0.3.21 DYNAMIC_ARCH Prescott"
+                                             : "OpenBLAS 9.8.7 DYNAMIC_ARCH Prescott";
 }
 PUBLIC const char *openblas_get_corename(void);
 PUBLIC const char *openblas_get_corename(void) { return "Prescott"; }
@@ -157,9 +207,11 @@ PUBLIC int openblas_get_num_threads(void);
 PUBLIC int openblas_get_num_threads(void) { return control.threads; }
 PUBLIC void openblas_set_num_threads(int number);
 PUBLIC void openblas_set_num_threads(int number) { control.threads = number; }
-#elif FAKE_KIND == FAKE_BLIS
+#elif IS_BLIS
 PUBLIC const char *bli_info_get_version_str(void);
-PUBLIC const char *bli_info_get_version_str(void) { return "9.8"; }
+PUBLIC const char *bli_info_get_version_str(void) {
+  return FAKE_KIND == FAKE_BLIS_0_9 ? "0.9.0" : FAKE_KIND == FAKE_BLIS_0_8 ? "0.8.0" : "9.8";
+}
 PUBLIC int64_t bli_info_get_blas_int_type_size(void);
 PUBLIC int64_t bli_info_get_blas_int_type_size(void) { return 32; }
 PUBLIC int64_t bli_thread_get_num_threads(void);

@@ -1,5 +1,6 @@
 /* A BLAS that is none: it multiplies by plain loops, remembers what it was asked for, and how many threads it was told to
- * use. Built several times (FAKE_KIND), as the libraries that the search knows are. */
+ * use. An operand that does not lie at a multiple of its numbers' size ends the program, as it may in a real one. Built
+ * several times (FAKE_KIND), as the libraries that the search knows are. */
 #ifndef CUTT_TESTS_CONTRACT_FAKE_CBLAS_H
 #define CUTT_TESTS_CONTRACT_FAKE_CBLAS_H
 
@@ -12,6 +13,10 @@
 #define FAKE_BLIS 4     /* with a number of threads for each thread */
 #define FAKE_PLAIN 5    /* without a name, and without complex types */
 #define FAKE_NOTHING 6  /* no BLAS */
+/* Releases that read past their operands, at every product as the worst of them does (src/contract/cblas_defects.c). */
+#define FAKE_OPENBLAS_0_3_21 7
+#define FAKE_BLIS_0_9 8
+#define FAKE_BLIS_0_8 9
 
 enum { FAKE_CALLS = 64 };
 

@@ -45,8 +45,8 @@ typedef struct test_contraction {
   size_t limit;         /* of the workspace */
   int workspace;        /* at execution; 0: NULL, 1: as asked for, 2: more of it */
   int threads;
-  char provider[64]; /* "": NULL */
-  uint64_t seed;     /* of the contents */
+  char provider[512]; /* "": NULL */
+  uint64_t seed;      /* of the contents */
 } test_contraction;
 
 /* Sets the strides that are not given, and the steps. Call it after extents or strides have changed. */

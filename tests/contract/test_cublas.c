@@ -7,19 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/find.h"
 #include "contract/fake_cublas.h"
-#include "contract/provider.h"
-#include "core/private.h"
 #include "cuda/fixture.h"
+#include "host/child.h"
+#include "host/stack.h"
+#include "plan/lent.h"
+#include "runtime/cuda/state.h"
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;
-static const cutt_provider *cublas;
+static const cutt_blas *cublas;
 static bool old; /* a release without integers of 64 bits */
 
 static int open_both(void **unused) {
   if (fixture_open(unused)) return -1;
-  if (cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &cublas)) {
+  if (cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &cublas)) {
     print_error("%s\n", cuttLastError());
     return -1;
   }
@@ -95,20 +98,19 @@ static void what_it_is(void **unused) {
   /* An H200's data sheet: 67 Tflop/s in both. */
   assert_true(cublas->flops > 55e12 && cublas->flops < 67e12);
   assert_true(cublas->flops_f32 > 55e12 && cublas->flops_f32 < 67e12);
-  assert_true(cutt_provider_speed(cublas, CUTT_BF16) > 600e12 &&
-              cutt_provider_speed(cublas, CUTT_C64) == cublas->flops);
+  assert_true(cutt_blas_speed(cublas, CUTT_BF16) > 600e12 && cutt_blas_speed(cublas, CUTT_C64) == cublas->flops);
   cutt_cuda_scope scope;
   fake->context_set(fake->context_create(1)); /* an A100: 19.5 in both */
   assert_success(cutt_cuda_enter(&scope));
-  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 16e12 && cutt_provider_speed(cublas, CUTT_F64) < 19.6e12);
-  assert_true(cutt_provider_speed(cublas, CUTT_F32) > 16e12 && cutt_provider_speed(cublas, CUTT_F32) < 19.6e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F64) > 16e12 && cutt_blas_speed(cublas, CUTT_F64) < 19.6e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F32) > 16e12 && cutt_blas_speed(cublas, CUTT_F32) < 19.6e12);
   cutt_cuda_leave(&scope);
   struct CUctx_st *p100 = fake->context_create(2); /* 4.7 and 9.5; no bf16 */
   fake->context_set(p100);
-  assert_true(cutt_provider_speed(cublas, CUTT_F64) > 4e12 && cutt_provider_speed(cublas, CUTT_F64) < 4.8e12);
+  assert_true(cutt_blas_speed(cublas, CUTT_F64) > 4e12 && cutt_blas_speed(cublas, CUTT_F64) < 4.8e12);
   assert_false(cublas->takes(cublas, CUTT_BF16));
-  const cutt_provider *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
+  const cutt_blas *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
                 "type is bf16");
 }
 
@@ -291,7 +293,7 @@ static void failures(void **unused) {
   fake->forget();
   atomic_store(&fake->fail_at, 1);
   atomic_store(&fake->fail, FAKE_stream_wait_event);
-  assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "waiting for");
+  assert_result(CUTT_INTERNAL_ERROR, cublas->begin(cublas, NULL, &session), "letting a stream wait for an event");
   fake->forget();
   assert_int_equal(atomic_load(&blas->alive), alive + 1);
   assert_success(cublas->begin(cublas, NULL, &session));
@@ -315,31 +317,101 @@ static void described(void **unused) {
 
 static void asked_for(void **unused) {
   (void)unused;
-  const cutt_provider *provider = NULL;
+  const cutt_blas *provider = NULL;
   char path[1024];
-  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
   assert_ptr_equal(provider, cublas);
-  assert_success(cutt_provider_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
   assert_ptr_equal(provider, cublas);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
                 "p is 'blis'", "the CPU");
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
                 "p is 'rocblas'; it must be cublas");
   snprintf(path, sizeof path, "%s/fake_nothing.so", folder);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_provider_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
                 "cublasCreate_v2");
 }
 
 static void none(void **unused) {
   (void)unused;
-  const cutt_provider *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
+  const cutt_blas *provider = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
                 "no library multiplies matrices on a GPU here", why_none);
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
                 "p is 'cublas'", why_none);
   char text[16384];
   assert_success(cuttProvidersDescribe(CUTT_TEXT, text, sizeof text, NULL));
   assert_non_null(strstr(text, why_none));
+}
+
+/* ------------------------------------------------------------------------------------------------------------- stack */
+
+static struct {
+  cuttContraction_t contraction;
+  cuttContractionOptions_t options;
+  cuttContractionPlan_t plan;
+  void *memory[3];
+  cuttResult result;
+} contracted;
+
+static void plan_contraction(void *unused) {
+  (void)unused;
+  contracted.result = cuttContractionPlanCreate(&contracted.plan, &contracted.contraction, &contracted.options);
+}
+
+static void execute_contraction(void *unused) {
+  (void)unused;
+  void *const *at = contracted.memory;
+  contracted.result = cuttContractionExecute(contracted.plan, at[0], at[1], at[2], NULL, 0, NULL);
+}
+
+static void time_contraction(void *unused) {
+  (void)unused;
+  cuttContractionTimes_t times;
+  void *const *at = contracted.memory;
+  contracted.result = cuttContractionTime(contracted.plan, at[0], at[1], at[2], NULL, 0, NULL, 1, &times);
+}
+
+static void time_product(void *unused) {
+  (void)unused;
+  double seconds = 0;
+  contracted.result = cuttContractionTimeGemm(contracted.plan, NULL, 1, &seconds);
+}
+
+/* Calls for a contraction on a GPU take at most 16 KB of stack: sums beforehand, permutations, pieces. */
+static void little_stack(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *name;
+    void (*run)(void *);
+  } calls[] = {{"PlanCreate", plan_contraction},
+               {"Execute", execute_contraction},
+               {"Time", time_contraction},
+               {"TimeGemm", time_product}};
+  static const int64_t left[] = {3, 5, 7, 4}, right[] = {5, 9, 7, 2};
+  const size_t limits[] = {CUTT_NO_LIMIT, 5000, 2000};
+  if (test_sanitized()) skip();
+  contracted.contraction = (cuttContraction_t)CUTT_CONTRACTION_INIT;
+  contracted.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
+  contracted.contraction.type = CUTT_F64;
+  contracted.contraction.left_rank = contracted.contraction.right_rank = 4;
+  contracted.contraction.result_rank = 3;
+  contracted.contraction.left_extents = left;
+  contracted.contraction.right_extents = right;
+  for (int t = 0; t < 3; t++) contracted.memory[t] = fixture_device_memory(8192);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+    contracted.options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
+    contracted.options.backend = CUTT_BACKEND_CUDA;
+    contracted.options.workspace_limit = limits[i];
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+      const stack_marks marks = stack_run(1 << 20, calls[n].run, NULL);
+      assert_true(marks.ran);
+      if (contracted.result) fail_msg("%s: %s", calls[n].name, cuttResultName(contracted.result));
+      if (marks.used > 16 << 10) fail_msg("%s takes %zu bytes of stack", calls[n].name, marks.used);
+    }
+    assert_success(cuttContractionDestroy(contracted.plan));
+  }
+  for (int t = 0; t < 3; t++) fixture_free(contracted.memory[t]);
 }
 
 int main(int argc, char **argv) {
@@ -355,6 +427,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures, start, finish),
       cmocka_unit_test_setup_teardown(described, start, finish),
       cmocka_unit_test_setup_teardown(asked_for, start, finish),
+      cmocka_unit_test_setup_teardown(little_stack, start, finish),
   };
   const struct CMUnitTest without[] = {cmocka_unit_test(none)};
   if (argc > 2) {

@@ -83,15 +83,15 @@ typedef struct search {
   const cutt_rates *rates;
   int64_t limit, piece;
   bool cut;
-  cutt_way way;
+  cutt_algorithm algorithm;
   double best;
 } search;
 
 static void look(search *s) {
   for (int outside = 0; outside < 2; ++outside) {
     cutt_cost cost;
-    s->way.n_outside = outside == 1;
-    cutt_cost_of(s->c, s->rates, &s->way, &cost);
+    s->algorithm.n_outside = outside == 1;
+    cutt_cost_of(s->c, s->rates, &s->algorithm, &cost);
     if (cost.workspace <= s->limit && cost.piece_bytes <= s->piece && cost.seconds < s->best) s->best = cost.seconds;
   }
 }
@@ -100,11 +100,12 @@ static void look(search *s) {
  * what is no product any more is infinite, and what is one by its strides but not as a chain is left out here. */
 static bool chain_is_whole(const search *s, int mode, int64_t chunk) {
   const cutt_role role = cutt_mode_role(&s->c->mode[mode]);
-  if (role == CUTT_ROLE_BATCH || !cutt_way_keeps(&s->way, s->c, mode) || chunk == s->c->mode[mode].extent) return true;
+  if (role == CUTT_ROLE_BATCH || !cutt_algorithm_keeps(&s->algorithm, s->c, mode) || chunk == s->c->mode[mode].extent)
+    return true;
   bool outside = false;
-  for (int i = 0; i < s->way.kept[role]; ++i) {
-    if (outside && s->way.chunk[s->way.chain[role][i]] != 1) return false;
-    if (s->way.chain[role][i] == mode) outside = true;
+  for (int i = 0; i < s->algorithm.kept[role]; ++i) {
+    if (outside && s->algorithm.chunk[s->algorithm.index_group[role][i]] != 1) return false;
+    if (s->algorithm.index_group[role][i] == mode) outside = true;
   }
   return true;
 }
@@ -112,17 +113,17 @@ static bool chain_is_whole(const search *s, int mode, int64_t chunk) {
 static void try_chunks(search *s, int mode) {
   if (mode < 0) {
     for (int i = 0; i < s->c->modes; ++i)
-      if (!chain_is_whole(s, i, s->way.chunk[i])) return;
+      if (!chain_is_whole(s, i, s->algorithm.chunk[i])) return;
     look(s);
     return;
   }
   const int64_t extent = s->c->mode[mode].extent;
   for (int64_t chunk = extent;; chunk = (chunk + 1) / 2) {
-    s->way.chunk[mode] = chunk;
+    s->algorithm.chunk[mode] = chunk;
     try_chunks(s, mode - 1);
     if (chunk == 1 || !s->cut) break;
   }
-  s->way.chunk[mode] = extent;
+  s->algorithm.chunk[mode] = extent;
 }
 
 static void try_orders(search *s, int t) {
@@ -130,23 +131,24 @@ static void try_orders(search *s, int t) {
     try_chunks(s, s->c->modes - 1);
     return;
   }
-  for (int which = 0; which < (s->way.packed[t] ? 2 : 1); ++which) {
-    s->way.inner[t] = cutt_tensor_roles[t][which];
+  for (int which = 0; which < (s->algorithm.packed[t] ? 2 : 1); ++which) {
+    s->algorithm.inner[t] = cutt_tensor_roles[t][which];
     try_orders(s, t + 1);
   }
 }
 
 /* Every ordered choice of a role's modes. */
 static void try_chains(search *s, int role) {
-  if (role == CUTT_CHAINS) {
-    /* In place a chain has to run through memory; cutt_way_product looks at the first and at the whole extent only. */
+  if (role == CUTT_INDEX_GROUPS) {
+    /* In place a chain has to run through memory; cutt_algorithm_product looks at the first and at the whole extent only. */
     for (int t = 0; t < CUTT_TENSORS; ++t)
-      for (int side = 0; side < 2 && !s->way.packed[t]; ++side) {
+      for (int side = 0; side < 2 && !s->algorithm.packed[t]; ++side) {
         const cutt_role r = cutt_tensor_roles[t][side];
-        for (int i = 0; i < s->way.kept[r]; ++i) {
-          const cutt_contract_mode *mode = &s->c->mode[s->way.chain[r][i]];
+        for (int i = 0; i < s->algorithm.kept[r]; ++i) {
+          const cutt_contract_mode *mode = &s->c->mode[s->algorithm.index_group[r][i]];
           if (mode->stride[t] <= 0) return;
-          if (i + 1 < s->way.kept[r] && s->c->mode[s->way.chain[r][i + 1]].stride[t] != mode->stride[t] * mode->extent)
+          if (i + 1 < s->algorithm.kept[r] &&
+              s->c->mode[s->algorithm.index_group[r][i + 1]].stride[t] != mode->stride[t] * mode->extent)
             return;
         }
       }
@@ -157,17 +159,17 @@ static void try_chains(search *s, int role) {
   for (int i = 0; i < s->c->modes; ++i)
     if (cutt_mode_role(&s->c->mode[i]) == (cutt_role)role) mode[count++] = i;
   assert_true(count <= 2);
-  s->way.kept[role] = 0;
+  s->algorithm.kept[role] = 0;
   try_chains(s, role + 1);
   for (int i = 0; i < count; ++i) {
-    s->way.kept[role] = 1;
-    s->way.chain[role][0] = mode[i];
+    s->algorithm.kept[role] = 1;
+    s->algorithm.index_group[role][0] = mode[i];
     try_chains(s, role + 1);
     for (int j = 0; j < count; ++j) {
       if (j == i) continue;
-      s->way.kept[role] = 2;
-      s->way.chain[role][0] = mode[i];
-      s->way.chain[role][1] = mode[j];
+      s->algorithm.kept[role] = 2;
+      s->algorithm.index_group[role][0] = mode[i];
+      s->algorithm.index_group[role][1] = mode[j];
       try_chains(s, role + 1);
     }
   }
@@ -175,9 +177,9 @@ static void try_chains(search *s, int role) {
 
 static double brute_force(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int64_t piece, bool cut) {
   search s = {.c = c, .rates = rates, .limit = limit, .piece = piece, .cut = cut, .best = INFINITY};
-  for (int i = 0; i < c->modes; ++i) s.way.chunk[i] = c->mode[i].extent;
+  for (int i = 0; i < c->modes; ++i) s.algorithm.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
-    for (int t = 0; t < CUTT_TENSORS; ++t) s.way.packed[t] = (packed >> t & 1) != 0;
+    for (int t = 0; t < CUTT_TENSORS; ++t) s.algorithm.packed[t] = (packed >> t & 1) != 0;
     try_chains(&s, 0);
   }
   return s.best;
@@ -185,9 +187,9 @@ static double brute_force(const cutt_contraction *c, const cutt_rates *rates, in
 
 /* ------------------------------------------------------------------------------------------------------------------ tests */
 
-static void cheapest(void *best, const cutt_way *way) {
+static void cheapest(void *best, const cutt_algorithm *way) {
   search *s = best;
-  s->way = *way;
+  s->algorithm = *way;
   look(s);
 }
 
@@ -201,7 +203,7 @@ static void test_uncut(void **state) {
     draw(&rng, &c);
     const cutt_rates *rates = test_chance(&rng, 50) ? &cpu_rates : &gpu_rates;
     search s = {.c = &c, .rates = rates, .limit = INT64_MAX, .piece = INT64_MAX, .best = INFINITY};
-    assert_success(cutt_ways_enumerate(&c, cheapest, &s));
+    assert_success(cutt_algorithms_enumerate(&c, cheapest, &s));
     const double least = brute_force(&c, rates, INT64_MAX, INT64_MAX, false);
     if (s.best / least > worst) worst = s.best / least;
   }
@@ -221,9 +223,9 @@ static void test_with_limits(void **state) {
     while (c.modes > 4);
     const int64_t bytes = (c.volume[0] + c.volume[1] + c.volume[2]) * c.type->bytes;
     const int64_t limit = test_chance(&rng, 10) ? 0 : test_random_in(&rng, 0, bytes);
-    cutt_way_choice best[CUTT_BEST_WAYS];
+    cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
     int count = 0;
-    assert_success(cutt_ways_best(&c, &gpu_rates, limit, best, &count));
+    assert_success(cutt_algorithms_best(&c, &gpu_rates, limit, best, &count));
     assert_true(count >= 1);
     assert_true(best[0].cost.workspace <= limit);
     const double least = brute_force(&c, &gpu_rates, limit, INT64_MAX, true);
@@ -244,9 +246,9 @@ static void test_with_limits(void **state) {
 static void test_nothing(void **state) {
   (void)state;
   cutt_contraction c = {.type = cutt_type_lookup(CUTT_F64), .volume = {1, 1, 1}, .beta_is_zero = true};
-  cutt_way_choice best[CUTT_BEST_WAYS];
+  cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
   int count = 0;
-  assert_success(cutt_ways_best(&c, &cpu_rates, 0, best, &count));
+  assert_success(cutt_algorithms_best(&c, &cpu_rates, 0, best, &count));
   assert_true(count >= 1);
   assert_int_equal(best[0].cost.workspace, 0);
   assert_int_equal(best[0].cost.units, 1);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blas/find.h"
 #include "contract/fake_cblas.h"
-#include "contract/provider.h"
 #include "support/check.h"
 
 #include <complex.h> /* last: its `complex` is a name elsewhere */
@@ -72,8 +72,7 @@ enum { ROOM = 40000 };
 static double a[2 * ROOM], b[2 * ROOM], c[2 * ROOM], before[2 * ROOM];
 
 /* beta: 0, 1 or another, of which 0 finds NaN in C. */
-static void check_product(const cutt_provider *provider, void *session, cuttType_t type, const cutt_gemm *g,
-                          double beta) {
+static void check_product(const cutt_blas *provider, void *session, cuttType_t type, const cutt_gemm *g, double beta) {
   double alpha_of[2] = {0, 0}, beta_of[2] = {0, 0};
   store(type, alpha_of, 0, 0.75, -0.5);
   store(type, beta_of, 0, beta, beta == 0 || beta == 1 ? 0 : 0.25);
@@ -119,7 +118,7 @@ static void check_product(const cutt_provider *provider, void *session, cuttType
   }
 }
 
-static void check_shape(const cutt_provider *provider, void *session, int64_t m, int64_t n, int64_t k) {
+static void check_shape(const cutt_blas *provider, void *session, int64_t m, int64_t n, int64_t k) {
   static const double betas[] = {0, 1, -0.5};
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     if (!provider->takes(provider, types[t])) continue;
@@ -136,7 +135,7 @@ static void check_shape(const cutt_provider *provider, void *session, int64_t m,
   }
 }
 
-static void check_provider(const cutt_provider *provider) {
+static void check_provider(const cutt_blas *provider) {
   static const int64_t shapes[][3] = {{1, 1, 1},   {1, 1, 37},  {7, 1, 1},   {1, 9, 1},   {5, 1, 33},
                                       {1, 6, 41},  {2, 3, 4},   {17, 5, 9},  {31, 33, 1}, {8, 8, 8},
                                       {40, 3, 65}, {3, 66, 19}, {65, 17, 2}, {64, 1, 64}};
@@ -151,7 +150,7 @@ static void check_provider(const cutt_provider *provider) {
 static void every_library(void **unused) {
   (void)unused;
   const char *missing = NULL;
-  const cutt_provider *const *list = cutt_providers(CUTT_BACKEND_CPU, &missing);
+  const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing);
   if (!list[0]) skip();
   for (int i = 0; list[i]; i++) {
     print_message("%s, %s: %.1f GFLOP/s\n", list[i]->name, list[i]->path, list[i]->flops * 1e-9);
@@ -161,7 +160,7 @@ static void every_library(void **unused) {
 
 /* Many threads at once, each with its own product. */
 static void *multiply_much(void *data) {
-  const cutt_provider *provider = data;
+  const cutt_blas *provider = data;
   enum { N = 48 };
   double *x = calloc(3 * N * N, sizeof *x), one = 1, zero = 0;
   const cutt_gemm g = {.m = N, .n = N, .k = N, .lda = N, .ldb = N, .ldc = N, .batch = 1};
@@ -183,7 +182,7 @@ static void *multiply_much(void *data) {
   return good ? data : NULL;
 }
 
-static void run_threads(const cutt_provider *provider) {
+static void run_threads(const cutt_blas *provider) {
   pthread_t thread[4];
   for (int i = 0; i < 4; i++) {
     assert_int_equal(pthread_create(&thread[i], NULL, multiply_much, (void *)(uintptr_t)provider), 0);
@@ -198,7 +197,7 @@ static void run_threads(const cutt_provider *provider) {
 static void many_threads(void **unused) {
   (void)unused;
   const char *missing = NULL;
-  const cutt_provider *const *list = cutt_providers(CUTT_BACKEND_CPU, &missing);
+  const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing);
   if (!list[0]) skip();
   for (int i = 0; list[i]; i++) run_threads(list[i]);
 }
@@ -211,10 +210,10 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static const cutt_provider *fake_provider(const char *name, fake_cblas_t **fake) {
+static const cutt_blas *fake_provider(const char *name, fake_cblas_t **fake) {
   const char *path = path_of(name);
-  const cutt_provider *provider = NULL;
-  assert_success(cutt_provider_find(CUTT_BACKEND_CPU, path, "options->provider", CUTT_F64, &provider));
+  const cutt_blas *provider = NULL;
+  assert_success(cutt_blas_find(CUTT_BACKEND_CPU, path, "options->provider", CUTT_F64, &provider));
   void *handle = dlopen(path, RTLD_NOW);
   assert_non_null(handle);
   fake_cblas_function *function = NULL;
@@ -227,7 +226,7 @@ static const cutt_provider *fake_provider(const char *name, fake_cblas_t **fake)
   return provider;
 }
 
-static void one_product(const cutt_provider *provider, void *session) {
+static void one_product(const cutt_blas *provider, void *session) {
   double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4] = {0}, one = 1, zero = 0;
   const cutt_gemm g = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1};
   assert_success(provider->gemm(provider, session, CUTT_F64, &g, &one, x, y, &zero, z));
@@ -238,7 +237,7 @@ static void one_product(const cutt_provider *provider, void *session) {
 static void threads_of_the_process(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_provider *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
   assert_int_equal(fake->threads, 4); /* measuring has put it back */
   assert_true(provider->flops > 0);
   void *first = NULL, *second = NULL;
@@ -265,7 +264,7 @@ static void threads_of_the_process(void **unused) {
 static fake_cblas_t *blis;
 
 static void *in_new_thread(void *data) {
-  const cutt_provider *provider = data;
+  const cutt_blas *provider = data;
   one_product(provider, NULL);
   return blis->threads_of_thread() == 4 ? data : NULL;
 }
@@ -273,7 +272,7 @@ static void *in_new_thread(void *data) {
 /* One of a thread: also in the threads that have not begun. */
 static void threads_of_a_thread(void **unused) {
   (void)unused;
-  const cutt_provider *provider = fake_provider("fake_blis.so", &blis);
+  const cutt_blas *provider = fake_provider("fake_blis.so", &blis);
   assert_string_equal(provider->name, "blis");
   assert_string_equal(provider->version, "9.8");
   void *session = NULL, *result = NULL;
@@ -291,7 +290,7 @@ static void threads_of_a_thread(void **unused) {
 static void one_at_a_time(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_provider *provider = fake_provider("fake_serial.so", &fake);
+  const cutt_blas *provider = fake_provider("fake_serial.so", &fake);
   assert_true(provider->one_at_a_time);
   run_threads(provider);
   assert_int_equal(atomic_load(&fake->together), 1);
@@ -302,20 +301,20 @@ static void what_it_says(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
   unsetenv("OPENBLAS_CORETYPE");
-  const cutt_provider *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
   assert_string_equal(provider->name, "openblas");
   assert_string_equal(provider->version, "9.8.7, pthreads");
   assert_string_equal(provider->kernels, "Prescott");
   assert_non_null(strstr(provider->path, "fake_openblas.so"));
   assert_false(provider->one_at_a_time);
 #if defined(__x86_64__)
-  const char *cure = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
-                         ? "OPENBLAS_CORETYPE=SkylakeX"
-                     : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "OPENBLAS_CORETYPE=Haswell"
-                                                                                       : "";
-  assert_string_equal(provider->cure, cure);
+  const char *expected = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
+                             ? "OPENBLAS_CORETYPE=SkylakeX"
+                         : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "OPENBLAS_CORETYPE=Haswell"
+                                                                                           : "";
+  assert_string_equal(provider->environment_override, expected);
 #endif
-  const cutt_provider *again = fake_provider("../contract/./fake_openblas.so", &fake);
+  const cutt_blas *again = fake_provider("../contract/./fake_openblas.so", &fake);
   assert_ptr_equal(provider, again);
 }
 
@@ -331,7 +330,7 @@ static void products_of_stand_ins(void **unused) {
 static void vectors(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_provider *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
   double one[2] = {1, 0}, x[400] = {0}, y[400] = {0}, z[400] = {0};
   const struct {
     cuttType_t type;
@@ -376,7 +375,7 @@ static void vectors(void **unused) {
 static void large_products(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_provider *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
   fake->only_remember = true;
   const double one = 1, half = 0.5;
   const int64_t piece = INT64_C(1) << 30;
@@ -434,9 +433,9 @@ static void large_products(void **unused) {
 
 static void refused(void **unused) {
   (void)unused;
-  const cutt_provider *provider = NULL;
+  const cutt_blas *provider = NULL;
   const char *name = "options->provider";
-#define FIND(asked, type) cutt_provider_find(CUTT_BACKEND_CPU, asked, name, type, &provider)
+#define FIND(asked, type) cutt_blas_find(CUTT_BACKEND_CPU, asked, name, type, &provider)
   assert_result(CUTT_INVALID_PARAMETER, FIND("opnblas", CUTT_F64), "options->provider is 'opnblas'", "openblas, blis",
                 "'/'");
   assert_result(CUTT_INVALID_PARAMETER, FIND("", CUTT_F64), "options->provider is ''");
@@ -450,7 +449,7 @@ static void refused(void **unused) {
   assert_result(CUTT_INVALID_DEVICE, FIND(path_of("fake_plain.so"), CUTT_C32), "type is c32", "cblas does not");
   assert_null(provider);
   assert_result(CUTT_INVALID_DEVICE, FIND(path_of("fake_openblas.so"), CUTT_BF16), "type is bf16", "cuBLAS");
-  assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CUDA, NULL, name, CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, name, CUTT_F64, &provider),
                 "on a GPU here", "CUTT_CUDA");
 #undef FIND
 }
@@ -459,20 +458,20 @@ static void refused(void **unused) {
 static void named_by_the_environment(void **unused) {
   (void)unused;
   const char *named = getenv("CUTT_CBLAS"), *missing = NULL;
-  const cutt_provider *const *list = cutt_providers(CUTT_BACKEND_CPU, &missing), *provider = NULL;
+  const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing), *provider = NULL;
   if (strstr(named, "fake_openblas.so")) {
     assert_non_null(list[0]);
     assert_null(list[1]);
     assert_string_equal(list[0]->name, "openblas");
-    assert_success(cutt_provider_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_C32, &provider));
+    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_C32, &provider));
     assert_ptr_equal(provider, list[0]);
-    assert_success(cutt_provider_find(CUTT_BACKEND_CPU, "openblas", "p", CUTT_C32, &provider));
-    assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CPU, "blis", "p", CUTT_F64, &provider),
+    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, "openblas", "p", CUTT_C32, &provider));
+    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, "blis", "p", CUTT_F64, &provider),
                   "p is 'blis'", "CUTT_CBLAS");
   } else {
     assert_null(list[0]);
-    assert_result(CUTT_INVALID_DEVICE, cutt_provider_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_F64, &provider),
-                  "no library", named, "CUTT_CBLAS");
+    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_F64, &provider), "no library",
+                  named, "CUTT_CBLAS");
   }
   char text[8192];
   size_t needed = 0, again = 0;

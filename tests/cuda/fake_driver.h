@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cuda/driver.h"
+#include "runtime/cuda/driver.h"
 
 /* FAKE_init, FAKE_launch_kernel, ...: the members of cutt_cu. */
 #define FAKE_NUMBER(member, symbol, parameters) FAKE_##member,

@@ -1,6 +1,6 @@
 /* Kernels for the fake driver, which never runs them, in the place of those that the build may or may not have: the tests
  * below say the same with nvcc and without. Taken before the library's own, since it is linked first. */
-#include "cuda/embed.h"
+#include "runtime/cuda/embed.h"
 
 #include <stddef.h>
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/plan.h"
 #include "cuda/fixture.h"
-#include "cuda/launch.h"
+#include "gpu/launch.h"
+#include "plan/plan.h"
 
 /* ------------------------------------------------------------------------------------------------------------ backend */
 
@@ -253,19 +253,18 @@ static void launches_are_as_laid_out(void **unused) {
   fake->args_size = sizeof(cutt_kernel_args);
   for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     const uint32_t in_at = places[i][0], out_at = places[i][1];
-    cutt_cuda_launch launch;
+    cutt_gpu_launch launch;
     const char *why = NULL;
     memset(&launch, 0, sizeof launch);
-    const bool fits =
-        cutt_cuda_lay_out(&fixture_h200, &plan->canonical, &plan->choice.candidate, cutt_cuda_alignment(in + in_at),
-                          cutt_cuda_alignment(out + out_at), &launch, &why);
+    const bool fits = cutt_gpu_lay_out(&fixture_h200, &plan->canonical, &plan->choice.candidate,
+                                       cutt_gpu_alignment(in + in_at), cutt_gpu_alignment(out + out_at), &launch, &why);
     if (!fits) {
       assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in + in_at, out + out_at, NULL), "multiples of", why);
       continue;
     }
     assert_success(cuttPlanExecute(plan, in + in_at, out + out_at, NULL));
     const fake_launch *last = &fake->last;
-    assert_string_equal(last->kernel, cutt_cuda_kernel_name[launch.kernel]);
+    assert_string_equal(last->kernel, cutt_gpu_kernel_name[launch.kernel]);
     assert_int_equal(last->blocks, launch.blocks);
     assert_int_equal(last->threads, launch.threads);
     assert_int_equal(last->shared_bytes, launch.shared_bytes);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/plan.h"
 #include "cuda/fixture.h"
-#include "cuda/launch.h"
+#include "gpu/launch.h"
+#include "plan/plan.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -136,9 +136,9 @@ static void the_fastest_is_chosen(void **unused) {
   assert_true(count >= 1);
   double fewest = 1e30;
   for (int i = 0; i < count && i < 12; i++) {
-    cutt_cuda_launch launch;
+    cutt_gpu_launch launch;
     const char *why = NULL;
-    assert_true(cutt_cuda_lay_out(&fixture_h200, &plan->canonical, &list[i], 16, 16, &launch, &why));
+    assert_true(cutt_gpu_lay_out(&fixture_h200, &plan->canonical, &list[i], 16, 16, &launch, &why));
     if (launch.blocks < fewest) fewest = launch.blocks;
   }
   assert_true(fabs(plan->choice.measured_seconds - 1e-6 * fewest) < 1e-9);

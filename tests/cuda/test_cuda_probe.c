@@ -1,13 +1,13 @@
 /* Measuring a GPU against the fake driver: what is made of the numbers that kernels write and events tell, that nothing is
  * left behind, and every call of the driver failing in turn. */
-#include "cuda/probe.h"
+#include "runtime/cuda/probe.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "cuda/fixture.h"
-#include "cuda/kernels/args.h"
-#include "cuda/kernels/probe_args.h"
+#include "gpu/kernels/args.h"
+#include "gpu/kernels/probe_args.h"
 
 enum { MIB = 1 << 20, WINDOW = CUTT_PROBE_WINDOW_LINES * CUTT_PROBE_LINE, MOST_CHASES = 1024, SHARED_CYCLES = 23 };
 

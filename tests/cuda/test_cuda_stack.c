@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/cuda.h"
 #include "cuda/fixture.h"
-#include "cuda/launch.h"
-#include "cuda/probe.h"
+#include "gpu/launch.h"
 #include "host/child.h"
 #include "host/stack.h"
+#include "plan/backend.h"
+#include "runtime/cuda/probe.h"
 #include "support/problem.h"
 
 enum { MOST = 16 * 1024, LARGE = 128 * 1024, TEXT_BYTES = 1 << 18, BYTES = 1 << 20 };

@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/cuda.h"
-#include "cuda/launch.h"
 #include "gpu/driver.h"
+#include "gpu/launch.h"
+#include "plan/backend.h"
 
 /* Device memory, kept from one execution to the next. */
 typedef struct region {
@@ -90,12 +90,13 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
   void *prepared = NULL;
   on_device d;
   if (!upload(memory, &d, error, size)) return false;
-  if (cutt_cuda_backend.prepare(canonical, candidate, &prepared) != CUTT_SUCCESS) {
+  if (cutt_cuda_backend.methods->prepare(cutt_cuda_backend.runtime->target(), canonical, candidate, &prepared) !=
+      CUTT_SUCCESS) {
     snprintf(error, size, "prepare refuses it: %s", cuttLastError());
     return false;
   }
-  const cuttResult result = cutt_cuda_backend.execute(prepared, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
-  cutt_cuda_backend.release(prepared);
+  const cuttResult result = cutt_cuda_backend.methods->execute(prepared, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
+  cutt_cuda_backend.methods->release(prepared);
   if (result != CUTT_SUCCESS) {
     snprintf(error, size, "execute: %s: %s", cuttResultName(result), cuttLastError());
     return false;
@@ -113,14 +114,15 @@ static bool execute(cuttPlan_t plan, const test_memory *memory, char *error, siz
   return download(memory, &d, error, size);
 }
 
-static const char *param_name(int number) { return cutt_cuda_backend.param_name[number]; }
+static const char *param_name(int number) { return cutt_cuda_backend.methods->param_name[number]; }
 
 static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
-  return cutt_cuda_backend.enumerate(cutt_cuda_backend.target(), CUTT_MODEL_IS_OWN, canonical, threads, list, max);
+  return cutt_cuda_backend.methods->enumerate(cutt_cuda_backend.runtime->target(), CUTT_MODEL_IS_OWN, canonical,
+                                              threads, list, max);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
-  return cutt_cuda_backend.accept(canonical, candidate, why);
+  return cutt_cuda_backend.methods->accept(cutt_cuda_backend.runtime->target(), canonical, candidate, why);
 }
 
 /* Any shape that the backend has names for, sensible values more often than not. */
@@ -135,10 +137,10 @@ static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int 
   if (c.k > 0 && test_chance(rng, 40))
     c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent);
   c.threads = (int)(32 * test_random_in(rng, 1, CUTT_BLOCK_THREADS / 32));
-  c.param[CUTT_CUDA_PARAM_STAGES] = test_random_in(rng, 1, 4);
-  c.param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_chance(rng, 40) ? 1 : test_random_in(rng, 1, CUTT_BLOCK_TILES);
-  c.param[CUTT_CUDA_PARAM_DIRECT] = test_chance(rng, 30);
-  c.param[CUTT_CUDA_PARAM_BATCH] = test_chance(rng, 60) ? 1 : test_random_in(rng, 0, 64);
+  c.param[CUTT_GPU_PARAM_STAGES] = test_random_in(rng, 1, 4);
+  c.param[CUTT_GPU_PARAM_BLOCK_TILES] = test_chance(rng, 40) ? 1 : test_random_in(rng, 1, CUTT_BLOCK_TILES);
+  c.param[CUTT_GPU_PARAM_DIRECT] = test_chance(rng, 30);
+  c.param[CUTT_GPU_PARAM_BATCH] = test_chance(rng, 60) ? 1 : test_random_in(rng, 0, 64);
   return c;
 }
 

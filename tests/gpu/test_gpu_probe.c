@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda/probe.h"
 #include "gpu/driver.h"
+#include "runtime/cuda/probe.h"
 
 static void between(const char *what, double value, double low, double high) {
   printf("%-18s %.4g\n", what, value);

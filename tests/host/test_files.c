@@ -17,9 +17,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "core/backend.h"
-#include "core/device_file.h"
 #include "cutt_contract.h"
+#include "plan/backend.h"
+#include "store/device_file.h"
 #include "support/wisdom.h"
 
 int __real_open(const char *path, int flags, mode_t mode);
@@ -120,7 +120,7 @@ static const cutt_backend *cpu(void) {
 }
 
 static cuttResult save_device(const char *path) {
-  return cutt_device_file_write(path, cpu()->schema, "some-device", cpu()->target(), NULL);
+  return cutt_device_file_write(path, cpu()->schema, "some-device", cpu()->runtime->target(), NULL);
 }
 
 static cuttResult read_device(const char *path) {

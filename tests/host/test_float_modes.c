@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "cpu/isa.h"
+#include "runtime/host/isa.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -128,10 +128,10 @@ static void check_shapes(const test_problem *scalars, bool special) {
 
 /* With every instruction set that is usable here. */
 static void check_everywhere(const test_problem *scalars, bool special) {
-  for (int i = 0; cutt_cpu_isa_all[i]; i++) {
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
     const char *why;
-    if (!cutt_cpu_isa_usable(cutt_cpu_isa_all[i], &why)) continue;
-    setenv("CUTT_CPU_ISA", cutt_cpu_isa_all[i]->name, 1);
+    if (!cutt_isa_usable(isa, &why)) continue;
+    setenv("CUTT_CPU_ISA", isa->name, 1);
     check_shapes(scalars, special);
   }
   unsetenv("CUTT_CPU_ISA");

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cpu/isa.h"
 #include "cpu/tile.h"
+#include "runtime/host/isa.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "support/engine.h"
@@ -275,17 +275,17 @@ static void dense_tensors(void) {
 
 /* In a process of its own for each instruction set, so that a crash there is a failure here. */
 static void everywhere(void (*problems)(void)) {
-  for (int i = 0; cutt_cpu_isa_all[i]; i++) {
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
     const char *why;
-    if (!cutt_cpu_isa_usable(cutt_cpu_isa_all[i], &why)) continue;
+    if (!cutt_isa_usable(isa, &why)) continue;
     under_way[0] = 0;
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
       signal(SIGSEGV, SIG_DFL);
       signal(SIGBUS, SIG_DFL);
-      setenv("CUTT_CPU_ISA", cutt_cpu_isa_all[i]->name, 1);
-      snprintf(under_way, TEXT, "%s: ", cutt_cpu_isa_all[i]->name);
+      setenv("CUTT_CPU_ISA", isa->name, 1);
+      snprintf(under_way, TEXT, "%s: ", isa->name);
       memory_make();
       problems();
       _exit(0);

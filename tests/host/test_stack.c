@@ -16,10 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/device_file.h"
-#include "cpu/machine.h"
+#include "cpu/target.h"
 #include "host/child.h"
 #include "host/stack.h"
+#include "runtime/host/machine.h"
+#include "store/device_file.h"
 #include "support/check.h"
 
 enum { MOST = 16 * 1024, LARGE = 1024 * 1024, CALLS = 64, TEXT_BYTES = 1 << 18 };
@@ -301,7 +302,7 @@ static void described_by_paper(void) {
 static void described_by_file(void) {
   set_narrow();
   s.options.device = s.device_path;
-  if (cutt_device_file_write(s.device_path, &cutt_cpu_schema, "cpu-x", &cutt_cpu_machine_get()->base, NULL)) {
+  if (cutt_device_file_write(s.device_path, &cutt_cpu_schema, "cpu-x", &cutt_host_machine_get()->base, NULL)) {
     give_up("%s", cuttLastError());
   }
   life_of_plan();

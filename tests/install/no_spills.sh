@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # No GPU kernel uses local memory: neither a stack frame nor spilled registers, in the reports that the build keeps of
 # ptxas, one for each source and architecture; and every kernel of the list is in a report of each architecture.
-#   tests/install/no_spills.sh FOLDER-OF-REPORTS src/cuda/kernels/list.h
+#   tests/install/no_spills.sh FOLDER-OF-REPORTS src/gpu/kernels/list.h
 set -euo pipefail
 reports=$1 list=$2
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/tile.h"
+#include "gpu/tile.h"
 
 const cutt_device simt_h200 = {.base.name = "NVIDIA H200",
                                .major = 9,
@@ -64,7 +64,7 @@ static const struct {
   const uint32_t *most_threads;
 } kernels[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(LIST)};
 
-simt_launch simt_launch_of(const cutt_cuda_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
+simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async) {
   return (simt_launch){
       .kernel = kernels[launch->kernel].kernel,
@@ -84,30 +84,30 @@ simt_launch simt_launch_of(const cutt_cuda_launch *launch, const cutt_canonical 
 
 /* -------------------------------------------------------------------------------------------------------- engine */
 
-static const char *param_name(int number) { return cutt_cuda_param_name[number]; }
+static const char *param_name(int number) { return cutt_gpu_param_name[number]; }
 
 static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
   (void)threads;
-  return cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, max);
+  return cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, max);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
-  return cutt_cuda_accept(device, canonical, candidate, why);
+  return cutt_gpu_accept(device, canonical, candidate, why);
 }
 
 static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate, unsigned mode,
                 const test_memory *memory, char *error, size_t size) {
-  cutt_cuda_launch launch;
+  cutt_gpu_launch launch;
   const char *why = "";
-  if (!cutt_cuda_lay_out(device, canonical, candidate, cutt_cuda_alignment(memory->in),
-                         cutt_cuda_alignment(memory->out), &launch, &why)) {
-    snprintf(error, size, "cutt_cuda_lay_out refuses it: %s", why);
+  if (!cutt_gpu_lay_out(device, canonical, candidate, cutt_gpu_alignment(memory->in), cutt_gpu_alignment(memory->out),
+                        &launch, &why)) {
+    snprintf(error, size, "cutt_gpu_lay_out refuses it: %s", why);
     return false;
   }
   const bool async = device->major >= 8 && !(mode & SIMT_WITHOUT_ASYNC);
   const simt_launch asked = simt_launch_of(&launch, canonical, memory->in, memory->out, async);
   if (launch.threads > *kernels[launch.kernel].most_threads) {
-    snprintf(error, size, "%s with %u threads; it is compiled for %u", cutt_cuda_kernel_name[launch.kernel],
+    snprintf(error, size, "%s with %u threads; it is compiled for %u", cutt_gpu_kernel_name[launch.kernel],
              launch.threads, *kernels[launch.kernel].most_threads);
     return false;
   }
@@ -118,12 +118,12 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
   char fault[768];
   int64_t written;
   if (!simt_run(&asked, &written, NULL, fault, sizeof fault)) {
-    snprintf(error, size, "%s: %s", cutt_cuda_kernel_name[launch.kernel], fault);
+    snprintf(error, size, "%s: %s", cutt_gpu_kernel_name[launch.kernel], fault);
     return false;
   }
   if (written == canonical->volume * canonical->elem_bytes) return true;
   snprintf(error, size, "%s writes %" PRId64 " bytes; %" PRId64 " are the output's",
-           cutt_cuda_kernel_name[launch.kernel], written, canonical->volume * canonical->elem_bytes);
+           cutt_gpu_kernel_name[launch.kernel], written, canonical->volume * canonical->elem_bytes);
   return false;
 }
 
@@ -135,27 +135,27 @@ static cutt_candidate draw_shape(test_rng *rng, const cutt_canonical *canonical)
   c.k = (int)test_random_in(rng, 0, most);
   if (test_chance(rng, 25)) { /* runs that both sides have */
     c.k = c.m;
-    c.param[CUTT_CUDA_PARAM_DIRECT] = test_random_in(rng, 0, 1);
+    c.param[CUTT_GPU_PARAM_DIRECT] = test_random_in(rng, 0, 1);
   }
   if (c.m > 0 && test_chance(rng, 60)) c.split_m = test_random_in(rng, 1, canonical->mode[c.m - 1].extent - 1);
   if (c.k > 0 && test_chance(rng, 60))
     c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent - 1);
   if (c.m > 0 && c.k > 0 && canonical->out_order[c.k - 1] == c.m - 1 && test_chance(rng, 80)) c.split_k = c.split_m;
   if (c.split_m == 0 && c.split_k == 0 && test_chance(rng, 60))
-    c.param[CUTT_CUDA_PARAM_BATCH] = test_random_in(rng, 0, 100);
+    c.param[CUTT_GPU_PARAM_BATCH] = test_random_in(rng, 0, 100);
   c.threads = (int)(32 * test_random_in(rng, 1, CUTT_BLOCK_THREADS / 32));
-  c.param[CUTT_CUDA_PARAM_STAGES] = test_random_in(rng, 1, CUTT_STAGES);
-  c.param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_random_in(rng, 1, test_chance(rng, 50) ? 4 : CUTT_BLOCK_TILES);
-  c.method = cutt_cuda_method(canonical, &c);
+  c.param[CUTT_GPU_PARAM_STAGES] = test_random_in(rng, 1, CUTT_STAGES);
+  c.param[CUTT_GPU_PARAM_BLOCK_TILES] = test_random_in(rng, 1, test_chance(rng, 50) ? 4 : CUTT_BLOCK_TILES);
+  c.method = cutt_gpu_method(canonical, &c);
   return c;
 }
 
 /* Small tiles are many, and each takes all of its block's threads through two barriers. */
 static bool slow(const cutt_canonical *canonical, const cutt_candidate *candidate) {
   enum { MOST_WORK = 10000 }; /* tiles times threads */
-  cutt_cuda_tile tile;
+  cutt_gpu_tile tile;
   const char *why;
-  return cutt_cuda_tile_derive(canonical, candidate, &tile, &why) && tile.tiles * candidate->threads > MOST_WORK;
+  return cutt_gpu_tile_derive(canonical, candidate, &tile, &why) && tile.tiles * candidate->threads > MOST_WORK;
 }
 
 /* Tiles of any shape: what the model would not choose must be right too, since wisdom may hold it. */
@@ -174,8 +174,8 @@ static bool vary(const test_problem *problem, int number, int count, int way, cu
   if (way == 1 && device->major >= 8) *mode = SIMT_WITHOUT_ASYNC;
   if (way == 2 && (problem->seed + (uint64_t)number) % 4 == 0) {
     candidate->threads = (int)(32 * test_random_in(&rng, 1, CUTT_BLOCK_THREADS / 32));
-    candidate->param[CUTT_CUDA_PARAM_STAGES] = test_random_in(&rng, 1, CUTT_STAGES);
-    candidate->param[CUTT_CUDA_PARAM_BLOCK_TILES] = test_random_in(&rng, 1, 6);
+    candidate->param[CUTT_GPU_PARAM_STAGES] = test_random_in(&rng, 1, CUTT_STAGES);
+    candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = test_random_in(&rng, 1, 6);
   }
   return way <= 2;
 }

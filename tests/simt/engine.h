@@ -2,7 +2,7 @@
 #ifndef CUTT_TESTS_SIMT_ENGINE_H
 #define CUTT_TESTS_SIMT_ENGINE_H
 
-#include "cuda/launch.h"
+#include "gpu/launch.h"
 #include "simt/launch.h"
 #include "support/engine.h"
 
@@ -13,7 +13,7 @@ extern const cutt_device simt_h200, simt_a100, simt_t4;
 const test_engine *simt_engine(const cutt_device *device, const char *program);
 
 /* What the emulator is asked to run for a plan's launch on buffers. args: where the launch's are. */
-simt_launch simt_launch_of(const cutt_cuda_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
+simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async);
 
 /* Modes of simt_engine's run. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda/kernels/args.h"
+#include "gpu/kernels/args.h"
 
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
 

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 
 #include "cli/bench/cases.h"
-#include "cuda/cost.h"
+#include "gpu/cost.h"
 #include "simt/engine.h"
 #include "support/check.h"
 
@@ -59,13 +59,13 @@ static unsigned char *map(size_t bytes) {
 
 /* Runs some blocks of a candidate; how many different ones. */
 static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                           uint32_t most, const unsigned char *in, unsigned char *out, cutt_cuda_launch *launch,
+                           uint32_t most, const unsigned char *in, unsigned char *out, cutt_gpu_launch *launch,
                            int64_t *written, simt_counts *counts) {
   const char *why = "";
   char error[768];
   uint32_t only[TILES], count = 0;
   memset(counts, 0, sizeof *counts);
-  if (!cutt_cuda_lay_out(device, canonical, candidate, 16, 16, launch, &why))
+  if (!cutt_gpu_lay_out(device, canonical, candidate, 16, 16, launch, &why))
     fail_msg("%s: the candidate is not accepted: %s", under_way, why);
   test_rng rng = {launch->blocks};
   for (uint32_t i = 0; i < most; i++) {
@@ -81,22 +81,22 @@ static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *cano
   return count;
 }
 
-static double flight(const cutt_device *device, const cutt_cuda_launch *launch, const simt_counts *counts,
+static double flight(const cutt_device *device, const cutt_gpu_launch *launch, const simt_counts *counts,
                      uint32_t blocks) {
   const int resident =
-      cutt_cuda_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
+      cutt_gpu_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
   return (double)counts->flight_bytes / blocks * resident;
 }
 
-static bool fills(const cutt_device *device, const cutt_cuda_launch *launch) {
+static bool fills(const cutt_device *device, const cutt_gpu_launch *launch) {
   const int resident =
-      cutt_cuda_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
+      cutt_gpu_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
   return (int64_t)launch->blocks >= (int64_t)resident * device->sms;
 }
 
 static void plan_for(const cutt_device *device, const cutt_canonical *canonical, cutt_candidate *candidate) {
   cutt_candidate list[CUTT_MAX_CANDIDATES];
-  assert_true(cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, CUTT_MAX_CANDIDATES) >= 1);
+  assert_true(cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, canonical, list, CUTT_MAX_CANDIDATES) >= 1);
   *candidate = list[0];
 }
 
@@ -104,7 +104,7 @@ static measured measure(const cutt_bench_case *c, cuttType_t type) {
   measured m = {.c = c};
   cutt_canonical canonical;
   cutt_candidate candidate;
-  cutt_cuda_launch launch;
+  cutt_gpu_launch launch;
   simt_counts counts;
   int64_t written;
   const test_problem problem = test_packed(type, c->rank, c->extent, c->perm);
@@ -119,7 +119,7 @@ static measured measure(const cutt_bench_case *c, cuttType_t type) {
   plan_for(&simt_h200, &canonical, &candidate);
   snprintf(m.plan, sizeof m.plan, "%s %d,%d/%" PRId64 ",%" PRId64 " x%" PRId64 " t%d",
            cutt_method_name[candidate.method], candidate.m, candidate.k, candidate.split_m, candidate.split_k,
-           candidate.param[CUTT_CUDA_PARAM_STAGES], candidate.threads);
+           candidate.param[CUTT_GPU_PARAM_STAGES], candidate.threads);
   uint32_t blocks = run_blocks(&simt_h200, &canonical, &candidate, BLOCKS, in, out, &launch, &written, &counts);
   const simt_shared_counts *shared = counts.shared;
   m.banks = (double)(shared[0].wavefronts + shared[1].wavefronts) / (double)(shared[0].ideal + shared[1].ideal);
@@ -127,7 +127,7 @@ static measured measure(const cutt_bench_case *c, cuttType_t type) {
   m.fills = fills(&simt_h200, &launch);
 
   cutt_candidate alone = candidate;
-  alone.param[CUTT_CUDA_PARAM_BLOCK_TILES] = alone.param[CUTT_CUDA_PARAM_STAGES] = 1;
+  alone.param[CUTT_GPU_PARAM_BLOCK_TILES] = alone.param[CUTT_GPU_PARAM_STAGES] = 1;
   run_blocks(&simt_h200, &canonical, &alone, TILES, in, out, &launch, &written, &counts);
   m.read = (double)(counts.tile_load_sectors * SIMT_SECTOR) / (double)written;
   m.written = (double)(counts.tile_store_sectors * SIMT_SECTOR) / (double)written;

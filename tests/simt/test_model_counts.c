@@ -1,4 +1,4 @@
-/* The closed forms of cuda/count.h, held to what the emulator counts: random problems, the first few candidates of each,
+/* The closed forms of gpu/count.h, held to what the emulator counts: random problems, the first few candidates of each,
  * all blocks run. Each quantity's predictions over exact counts: their mean has to be 1, nearly, and none may be far off.
  *
  * CUTT_TEST_SCALE thins out the problems, CUTT_TEST_SEED draws others. Usage: test_model_counts [PROBLEM], which prints
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "cuda/count.h"
+#include "gpu/count.h"
 #include "simt/engine.h"
 #include "support/check.h"
 
@@ -101,26 +101,26 @@ static void print_problem(int number, int which) {
 
 static bool same_geometry(const cutt_candidate *a, const cutt_candidate *b) {
   return a->m == b->m && a->k == b->k && a->split_m == b->split_m && a->split_k == b->split_k &&
-         a->param[CUTT_CUDA_PARAM_DIRECT] == b->param[CUTT_CUDA_PARAM_DIRECT] &&
-         a->param[CUTT_CUDA_PARAM_BATCH] == b->param[CUTT_CUDA_PARAM_BATCH];
+         a->param[CUTT_GPU_PARAM_DIRECT] == b->param[CUTT_GPU_PARAM_DIRECT] &&
+         a->param[CUTT_GPU_PARAM_BATCH] == b->param[CUTT_GPU_PARAM_BATCH];
 }
 
 static void hold(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                  const unsigned char *in, unsigned char *out, int problem, int number) {
   const char *why = "";
   char error[768];
-  cutt_cuda_launch launch;
-  cutt_cuda_tile tile;
+  cutt_gpu_launch launch;
+  cutt_gpu_tile tile;
   simt_counts e;
   int64_t written;
-  cutt_cuda_requests n;
+  cutt_gpu_requests n;
   memset(&e, 0, sizeof e);
-  if (!cutt_cuda_tile_derive(canonical, candidate, &tile, &why) ||
-      !cutt_cuda_lay_out(device, canonical, candidate, 16, 16, &launch, &why))
+  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why) ||
+      !cutt_gpu_lay_out(device, canonical, candidate, 16, 16, &launch, &why))
     fail_msg("problem %d: the candidate is not accepted: %s", problem, why);
   const simt_launch asked = simt_launch_of(&launch, canonical, in, out, device->major >= 8);
   if (!simt_run(&asked, &written, &e, error, sizeof error)) fail_msg("problem %d: %s", problem, error);
-  cutt_cuda_count_requests(canonical, &tile, candidate, &n);
+  cutt_gpu_count_requests(canonical, &tile, candidate, &n);
   const double predicted[QUANTITIES] = {
       n.load_requests, n.load_sectors, n.store_requests, n.store_sectors, n.tile_load_sectors, n.tile_store_sectors,
       /* whole ones beside all, since there may be none */
@@ -140,7 +140,7 @@ static void hold(const cutt_device *device, const cutt_canonical *canonical, con
   if (only_problem >= 0) {
     printf("%s, %s %d,%d/%" PRId64 ",%" PRId64 ", %s: predicted, exact\n", device->base.name,
            cutt_method_name[candidate->method], candidate->m, candidate->k, candidate->split_m, candidate->split_k,
-           cutt_cuda_kernel_name[launch.kernel]);
+           cutt_gpu_kernel_name[launch.kernel]);
     for (int i = 0; i < QUANTITIES; i++)
       printf("  %-34s %12.1f %10" PRId64 "\n", quantities[i].name, predicted[i], exact[i]);
   }
@@ -154,7 +154,7 @@ static void hold_problem(const cutt_device *device, int number) {
   cutt_candidate list[CUTT_MAX_CANDIDATES];
   if (only_problem >= 0) print_problem(number, 0);
   assert_success(cutt_canonicalize(&view, &canonical));
-  const int count = cutt_cuda_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
+  const int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
   unsigned char *in = map((size_t)canonical.in_high), *out = map((size_t)canonical.out_high);
   assert_non_null(in);
   assert_non_null(out);

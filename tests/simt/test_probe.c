@@ -1,9 +1,9 @@
 /* The kernels that measure a device, under the emulator: chases go where they should, sums are sums. */
 #include <stdlib.h>
 
-#include "cuda/kernels/device.h"
-#include "cuda/kernels/list.h"
-#include "cuda/kernels/probe_args.h"
+#include "gpu/kernels/device.h"
+#include "gpu/kernels/list.h"
+#include "gpu/kernels/probe_args.h"
 #include "simt/launch.h"
 #include "support/check.h"
 

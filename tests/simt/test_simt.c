@@ -2,7 +2,7 @@
  * are counted so. The kernels take what they do from args.tiles. */
 #include <stdio.h>
 
-#include "cuda/kernels/device.h"
+#include "gpu/kernels/device.h"
 #include "simt/launch.h"
 #include "support/check.h"
 #include "support/reference.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "plan/backend.h"
 
 void test_check(const test_problem *p, unsigned what) {
   if (!test_try(p, what)) fail();
@@ -16,7 +16,7 @@ bool test_isa_missing(void) {
   const char *wanted = getenv("CUTT_CPU_ISA");
   if (!wanted || !*wanted) return false;
   const char *why = "";
-  if (cutt_cpu_backend.probe(&why) && !strcmp(cutt_cpu_backend.isa(), wanted)) return false;
+  if (cutt_cpu_backend.runtime->probe(&why) && !strcmp(cutt_cpu_backend.runtime->isa(), wanted)) return false;
   printf("skipped: this machine or build lacks CUTT_CPU_ISA=%s (%s)\n", wanted, why ? why : "");
   return true;
 }

@@ -3,7 +3,7 @@
 #ifndef CUTT_TESTS_ENGINE_H
 #define CUTT_TESTS_ENGINE_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 #include "support/buffers.h"
 #include "support/problem.h"
 

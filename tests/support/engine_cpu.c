@@ -2,30 +2,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/cpu.h"
 #include "cpu/tile.h"
+#include "plan/backend.h"
 #include "support/engine.h"
 
-static const char *param_name(int number) { return cutt_cpu_backend.param_name[number]; }
+static const char *param_name(int number) { return cutt_cpu_backend.methods->param_name[number]; }
 
 static int enumerate(const cutt_canonical *canonical, int threads, cutt_candidate *list, int max) {
-  return cutt_cpu_backend.enumerate(cutt_cpu_backend.target(), CUTT_MODEL_IS_OWN, canonical, threads, list, max);
+  return cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN, canonical, threads,
+                                             list, max);
 }
 
 static bool accept(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
-  return cutt_cpu_backend.accept(canonical, candidate, why);
+  return cutt_cpu_backend.methods->accept(cutt_cpu_backend.runtime->target(), canonical, candidate, why);
 }
 
 static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate, unsigned mode,
                 const test_memory *memory, char *error, size_t size) {
   (void)mode;
   void *prepared = NULL;
-  if (cutt_cpu_backend.prepare(canonical, candidate, &prepared) != CUTT_SUCCESS) {
+  if (cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), canonical, candidate, &prepared) !=
+      CUTT_SUCCESS) {
     snprintf(error, size, "prepare refuses it: %s", cuttLastError());
     return false;
   }
-  const cuttResult result = cutt_cpu_backend.execute(prepared, memory->in, memory->out, NULL);
-  cutt_cpu_backend.release(prepared);
+  const cuttResult result = cutt_cpu_backend.methods->execute(prepared, memory->in, memory->out, NULL);
+  cutt_cpu_backend.methods->release(prepared);
   if (result == CUTT_SUCCESS) return true;
   snprintf(error, size, "execute: %s: %s", cuttResultName(result), cuttLastError());
   return false;

@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "core/plan.h"
+#include "plan/plan.h"
 #include "support/engine.h"
 #include "support/reference.h"
 

@@ -3,7 +3,7 @@
 #ifndef CUTT_TESTS_TRY_H
 #define CUTT_TESTS_TRY_H
 
-#include "core/backend.h"
+#include "plan/backend.h"
 #include "support/problem.h"
 
 enum {

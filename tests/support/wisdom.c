@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/wisdom.h"
+#include "store/wisdom.h"
 #include "support/buffers.h"
 #include "support/reference.h"
 

@@ -183,16 +183,16 @@ def info_of(handle: Handle) -> Any:
 
 @functools.lru_cache(maxsize=None)
 def warn_of_slow_kernels(provider: str) -> None:
-    """Once in a process: the BLAS in use has picked kernels of an older processor, and there is a cure."""
+    """Once in a process: the BLAS in use has picked kernels of an older processor, and an environment override would help."""
     for found in L.json_of(L.contract_lib().cuttProvidersDescribe)["providers"]:
-        if found["name"] == provider and found["backend"] == "cpu" and found.get("cure"):
+        if found["name"] == provider and found["backend"] == "cpu" and found.get("environment_override"):
             package, depth = str(Path(__file__).parent), 1
             frame = sys._getframe(1)
             while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
                 frame, depth = frame.f_back, depth + 1
             warnings.warn(
                 f"{provider} {found.get('version', '')} multiplies with its kernels for {found['kernels']}, which are "
-                f"slow on this processor. Set {found['cure']} in the environment before Python starts; "
+                f"slow on this processor. Set {found['environment_override']} in the environment before Python starts; "
                 "cutt.providers() tells more.",
                 RuntimeWarning,
                 stacklevel=depth + 1,

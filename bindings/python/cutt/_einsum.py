@@ -170,7 +170,7 @@ def einsum(
     Warns
     -----
     RuntimeWarning
-        Once, if the BLAS has picked slow kernels and there is a cure (see `providers`).
+        Once, if the BLAS has picked slow kernels and an environment override would help (see `providers`).
 
     Examples
     --------

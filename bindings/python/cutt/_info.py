@@ -35,7 +35,7 @@ def providers() -> dict[str, Any]:
     -------
     dict
         'providers': a list of dicts, the fastest first, with 'name', 'backend', 'default', 'path', 'version',
-        'kernels', 'gflops_f64', 'gflops_f32' of one core (or of the GPU), and 'cure': what to set in the environment
+        'kernels', 'gflops_f64', 'gflops_f32' of one core (or of the GPU), and 'environment_override': what to set in the environment
         before Python starts, if it has picked kernels of an older processor. 'providers_missing': what was looked for
         and not found.
 

@@ -297,7 +297,7 @@ class Tensordot(unittest.TestCase):
 
 class Warned(unittest.TestCase):
     def test_once(self):
-        """Exactly if the BLAS in use has a cure."""
+        """Exactly if the BLAS in use has an environment override."""
         program = (
             "import warnings, json, numpy as np, cutt\n"
             "with warnings.catch_warnings(record=True) as caught:\n"
@@ -305,8 +305,8 @@ class Warned(unittest.TestCase):
             "    for n in (2, 3): cutt.einsum('ij,jk', np.ones((n, n)), np.ones((n, n)))\n"
             "used = next(p for p in cutt.providers()['providers'] if p['default'] and p['backend'] == 'cpu')\n"
             "texts = [str(w.message) for w in caught if w.category is RuntimeWarning]\n"
-            "assert len(texts) == bool(used['cure']), (texts, used)\n"
-            "assert not texts or used['cure'] in texts[0] and caught[0].filename == '<string>', texts\n"
+            "assert len(texts) == bool(used['environment_override']), (texts, used)\n"
+            "assert not texts or used['environment_override'] in texts[0] and caught[0].filename == '<string>', texts\n"
         )
         before = dict(os.environ)
         subprocess.run([sys.executable, "-c", program], check=True)

@@ -243,7 +243,6 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
 #define CUTT_TEXT_(a) #a
 #define CUTT_TEXT(a) CUTT_TEXT_(a)
     .name = CUTT_TEXT(CUTT_KERNEL_ISA),
-    .vector_bytes = CUTT_VECTOR_BYTES,
     .transpose =
         {
             {transpose_16_1, CUTT_IF_32(transpose_32_1), CUTT_IF_64(transpose_64_1)},

@@ -1,5 +1,5 @@
 /* The micro-kernels of one instruction set, as a table. kernels.c is compiled once per instruction set; each object
- * defines one table, and isa.c picks one at run time.
+ * defines one table, and prepare takes that of its target.
  *
  * All of them work on one tile of a tensor that is being permuted, between the user's input and a staging buffer in L1
  * ("stage"), in which every output run of the tile lies contiguous and with the same position inside a 64-byte line as
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/canonical.h"
+#include "model/canonical.h"
 
 enum {
   CUTT_CPU_LINE = 64,  /* bytes of a cache line, and of the longest vector */
@@ -78,9 +78,16 @@ typedef struct cutt_cpu_windows {
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from,
                                 int64_t to);
 
+/* Which kernels there are for elements of w bytes where the widest registers have so many bytes: what planning knows of the
+ * tables below. Transposes have registers of 16, 32 and 64 bytes. */
+static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 ? 64 : vector_bytes >= 32 ? 32 : 16; }
+static inline bool cutt_cpu_has_shift(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 2; }
+static inline bool cutt_cpu_has_window(int64_t vector_bytes, int64_t w) {
+  return vector_bytes >= 64 && w >= 2 && w <= 8;
+}
+
 typedef struct cutt_cpu_kernels {
-  const char *name;
-  int vector_bytes; /* of the widest registers */
+  const char *name; /* of the instruction set */
 
   /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/canonical.h"
 #include "cpu/kernels/vectors.h"
+#include "model/canonical.h"
 
 static inline float cutt_float_of_bits(uint32_t bits) {
   float f;

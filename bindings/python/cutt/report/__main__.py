@@ -88,15 +88,15 @@ def start_again(options: argparse.Namespace) -> None:
     threads = str(options.threads or len(os.sched_getaffinity(0)))
     env = {**os.environ, _AGAIN: "1", **{name: threads for name in _BLAS_THREADS}}
     env.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of a GPU for itself
-    for cure in _cures(options):
-        name, _, value = cure.partition("=")
+    for override in _overrides(options):
+        name, _, value = override.partition("=")
         if name not in env:
             env[name] = value
-            print(f"for all libraries: {cure}, which picks better kernels here", file=sys.stderr)
+            print(f"for all libraries: {override}, which picks better kernels here", file=sys.stderr)
     os.execve(sys.executable, [sys.executable, "-m", "cutt.report", *options.given], env)
 
 
-def _cures(options: argparse.Namespace) -> list[str]:
+def _overrides(options: argparse.Namespace) -> list[str]:
     from . import cases
 
     try:
@@ -107,7 +107,7 @@ def _cures(options: argparse.Namespace) -> list[str]:
         )
     except (OSError, ValueError, subprocess.CalledProcessError, cases.NoProgram):
         return []  # said again, and as an error, when it is needed
-    return [provider["cure"] for provider in told.get("providers", []) if provider.get("cure")]
+    return [provider["environment_override"] for provider in told.get("providers", []) if provider.get("environment_override")]
 
 
 def make(options: argparse.Namespace) -> int:

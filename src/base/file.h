@@ -1,0 +1,35 @@
+/* Files of the library: read if they are what they should be, and replaced as a whole or not at all. */
+#ifndef CUTT_BASE_FILE_H
+#define CUTT_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cutt.h"
+
+/* Is given what a file holds, piece by piece, until it returns false. */
+typedef bool cutt_file_take(void *context, const char *bytes, size_t length);
+
+/* Reads a regular file. NULL, or what went wrong in words that follow a name ("can't be opened"); errno then says why, if it
+ * is not 0. */
+const char *cutt_file_try(const char *path, cutt_file_take *take, void *context);
+
+/* The same, wording the error. argument: what the caller of the library calls the path ("path is \"x\", which can't be
+ * opened: ..."). Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_file_read(const char *argument, const char *path, cutt_file_take *take, void *context);
+
+/* Could path be written by cutt_file_replace? Tries it, up to the writing, and leaves nothing. For asking before work that
+ * takes long. Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+cuttResult cutt_file_writable(const char *argument, const char *path);
+
+/* Makes text the contents of path: writes a new file in its folder, brings that to the disk, and gives it the name. Of a
+ * link, what it leads to is replaced. The owner, the group, the mode and the access list of a file that is there are kept,
+ * or it is not replaced.
+ * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR; the file is then as it was. */
+cuttResult cutt_file_replace(const char *argument, const char *path, const char *text, size_t length);
+
+/* Creates the folder that path is in, and those above it, where they are missing. path is changed and changed back.
+ * Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_file_make_folders(char *path);
+
+#endif

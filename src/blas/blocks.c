@@ -1,0 +1,79 @@
+/* Products that are larger than a library's integers, in pieces that are not.
+ *
+ * A dimension that is too long is cut into pieces of a round length, so that nothing else becomes odd; a piece of k after
+ * the first adds to what is there. A matrix whose leading dimension is too large is taken a column at a time: where there
+ * is one column, nothing is led to. */
+#include "blas/blocks.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base/types.h"
+
+enum { PIECE = 1 << 30 };
+
+static int64_t piece_of(int64_t extent) { return extent > INT_MAX ? PIECE : extent; }
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+bool cutt_gemm_single(cuttType_t type) { return type != CUTT_F64 && type != CUTT_C64; }
+
+const void *cutt_gemm_one(cuttType_t type) {
+  static const float single[2] = {1, 0};
+  static const double twice[2] = {1, 0};
+  return cutt_gemm_single(type) ? (const void *)single : twice;
+}
+
+bool cutt_gemm_zero(cuttType_t type, const void *scalar) {
+  const size_t bytes = (size_t)cutt_type_lookup(type)->scalar_bytes;
+  float f[2] = {0, 0};
+  double d[2] = {0, 0};
+  memcpy(cutt_gemm_single(type) ? (void *)f : d, scalar, bytes);
+  return f[0] == 0 && f[1] == 0 && d[0] == 0 && d[1] == 0;
+}
+
+bool cutt_gemm_fits(const cutt_gemm *g) {
+  return g->m <= INT_MAX && g->n <= INT_MAX && g->k <= INT_MAX && g->lda <= INT_MAX && g->ldb <= INT_MAX &&
+         g->ldc <= INT_MAX && g->batch <= INT_MAX;
+}
+
+cuttResult cutt_gemm_cut(const cutt_gemm_operands *on, const cutt_gemm *g, const cutt_gemm_steps *steps,
+                         cutt_gemm_piece *run, void *with) {
+  const int64_t bytes = cutt_type_lookup(on->type)->bytes, batch = g->batch > 1 ? g->batch : 1;
+  const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
+  cutt_gemm piece = *g;
+  cutt_gemm_operands at = *on;
+  cuttResult result = CUTT_SUCCESS;
+  for (int64_t h = 0; h < batch; h += steps->batch) {
+    piece.batch = smaller(steps->batch, batch - h);
+    for (int64_t j = 0; j < g->n; j += steps->n) {
+      piece.n = smaller(steps->n, g->n - j);
+      for (int64_t i = 0; i < g->m; i += steps->m) {
+        piece.m = smaller(steps->m, g->m - i);
+        for (int64_t l = 0; l < g->k; l += steps->k) {
+          piece.k = smaller(steps->k, g->k - l);
+          if (g->lda > INT_MAX) piece.lda = a_plain ? piece.m : piece.k;
+          if (g->ldb > INT_MAX) piece.ldb = b_plain ? piece.k : piece.n;
+          if (g->ldc > INT_MAX) piece.ldc = piece.m;
+          at.a = (const char *)on->a + (h * g->stride_a + (a_plain ? i + l * g->lda : l + i * g->lda)) * bytes;
+          at.b = (const char *)on->b + (h * g->stride_b + (b_plain ? l + j * g->ldb : j + l * g->ldb)) * bytes;
+          at.c = (char *)on->c + (h * g->stride_c + i + j * g->ldc) * bytes;
+          at.beta = l ? cutt_gemm_one(on->type) : on->beta;
+          result = run(with, &at, &piece);
+          if (result) return result;
+        }
+      }
+    }
+  }
+  return result;
+}
+
+cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_piece *run, void *with) {
+  const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
+  const bool a_wide = g->lda > INT_MAX, b_wide = g->ldb > INT_MAX, c_wide = g->ldc > INT_MAX;
+  const cutt_gemm_steps steps = {.m = a_wide && !a_plain ? 1 : piece_of(g->m),
+                                 .n = (b_wide && b_plain) || c_wide ? 1 : piece_of(g->n),
+                                 .k = (a_wide && a_plain) || (b_wide && !b_plain) ? 1 : piece_of(g->k),
+                                 .batch = piece_of(g->batch > 1 ? g->batch : 1)};
+  return cutt_gemm_cut(on, g, &steps, run, with);
+}

@@ -1,0 +1,274 @@
+/* Matrix products of the CPU by any library with the CBLAS interface, found at run time.
+ *
+ * Loaded with dlopen and never linked, so that one binary works with whatever is installed, and without any. No header of
+ * a BLAS is needed either: the interface has not changed since 1998. RTLD_LOCAL keeps a library's names to itself: what
+ * the program itself is linked with stays as it is.
+ *
+ * **Threads.** The engine runs products in its own threads, one in each, so a library must not start more. There are as
+ * many ways to say so as libraries, and two kinds:
+ *   of the process   OpenBLAS on pthreads, BLIS before 1.0, FlexiBLAS: begin sets one thread, and the end of the last
+ *                    session puts back what was there, since the program may use the same library for its own ends.
+ *                    (Until then its own products run on one thread too. The other way, one setting for good, would
+ *                    last.) Sessions are counted under a mutex, which executions thus take twice.
+ *   of a thread      OpenMP builds of OpenBLAS, which ask their OpenMP how many threads the caller may use; MKL; BLIS
+ *                    since 1.0: set and put back around each call.
+ * A library that is neither is taken for one that runs in its caller's thread.
+ *
+ * OpenBLAS without threads is safe to call from several of them only if it was built with locks, which it does not tell;
+ * its calls are made one at a time. It is a choice only where nothing else is.
+ *
+ * **Memory that is limited** (RLIMIT_AS). OpenBLAS tries for ever to map a buffer that there is no room for, and others end
+ * the process. Then there are only as many calls at once as there is room for.
+ *
+ * **Sizes.** The interface's integers are of 32 bits. Products that are larger are cut (pieces.c).
+ *
+ * **Operands** that are not aligned, and ends of operands that a version is known to read past, are copied
+ * (cblas_copy.c). */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/types.h"
+#include "blas/blocks.h"
+#include "blas/cblas.h"
+#include "blas/load.h"
+
+enum { COLUMN_MAJOR = 102, NO_TRANSPOSE = 111, TRANSPOSE = 112, CONJUGATE_TRANSPOSE = 113 };
+
+/* ---------------------------------------------------------------------------------------------------------- threads */
+
+static bool has_number(const cutt_cblas *library) { return library->set_threads || library->set_threads_64; }
+
+static int64_t get_number(const cutt_cblas *library) {
+  return library->get_threads_64 ? library->get_threads_64() : library->get_threads();
+}
+
+static void set_number(const cutt_cblas *library, int64_t threads) {
+  if (library->set_threads_64) {
+    library->set_threads_64(threads);
+  } else {
+    library->set_threads((int)threads);
+  }
+}
+
+/* What one call has changed for its thread. */
+typedef struct hold {
+  int openmp[2];   /* 0: nothing */
+  int64_t threads; /* 0: nothing */
+  int local;
+  bool turn, beside; /* memory is limited, and this is how the call has come in */
+} hold;
+
+/* Libraries keep their buffers, and take another one for each call that finds none free. The one for the first call is there
+ * since the library was measured. A call that comes while that one is taken may go on beside it when another buffer could be
+ * mapped, now or before; or else takes turns with it. */
+static void enter_limited(cutt_cblas *library, hold *held) {
+  held->turn = pthread_mutex_trylock(&library->turn) == 0;
+  if (held->turn) return;
+  pthread_mutex_lock(&library->lock);
+  if (library->inside == library->beside && cutt_library_room(library->call_bytes)) ++library->beside;
+  held->beside = library->inside < library->beside;
+  if (held->beside) ++library->inside;
+  pthread_mutex_unlock(&library->lock);
+  held->turn = !held->beside;
+  if (held->turn) pthread_mutex_lock(&library->turn);
+}
+
+static void leave_limited(cutt_cblas *library, const hold *held) {
+  if (held->turn) pthread_mutex_unlock(&library->turn);
+  if (!held->beside) return;
+  pthread_mutex_lock(&library->lock);
+  --library->inside;
+  pthread_mutex_unlock(&library->lock);
+}
+
+static hold hold_threads(cutt_cblas *library, bool limited) {
+  hold held = {.local = -1};
+  for (int i = 0; i < library->openmps; ++i) {
+    const int threads = library->openmp[i].get();
+    if (threads == 1) continue;
+    held.openmp[i] = threads;
+    library->openmp[i].set(1);
+  }
+  if (library->set_threads_local) held.local = library->set_threads_local(1);
+  if (library->set_in_calls) {
+    const int64_t threads = get_number(library);
+    if (threads > 1) {
+      held.threads = threads;
+      set_number(library, 1);
+    }
+  }
+  if (library->base.one_at_a_time)
+    pthread_mutex_lock(&library->lock);
+  else if (limited)
+    enter_limited(library, &held);
+  return held;
+}
+
+static void release_threads(cutt_cblas *library, const hold *held) {
+  if (library->base.one_at_a_time) pthread_mutex_unlock(&library->lock);
+  leave_limited(library, held);
+  if (held->threads) set_number(library, held->threads);
+  if (held->local >= 0) library->set_threads_local(held->local);
+  for (int i = library->openmps - 1; i >= 0; --i) {
+    if (held->openmp[i]) library->openmp[i].set(held->openmp[i]);
+  }
+}
+
+static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **session) {
+  (void)stream;
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
+  *session = cutt_library_limited() ? library : NULL; /* asked once for all calls of an execution */
+  if (!has_number(library)) return CUTT_SUCCESS;
+  pthread_mutex_lock(&library->lock);
+  if (library->sessions++ == 0) {
+    library->threads_before = get_number(library);
+    if (library->threads_before != 1) set_number(library, 1);
+  }
+  pthread_mutex_unlock(&library->lock);
+  return CUTT_SUCCESS;
+}
+
+static void end(const cutt_blas *blas, void *session) {
+  (void)session;
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
+  if (!has_number(library)) return;
+  pthread_mutex_lock(&library->lock);
+  if (--library->sessions == 0 && library->threads_before != 1) set_number(library, library->threads_before);
+  pthread_mutex_unlock(&library->lock);
+}
+
+/* --------------------------------------------------------------------------------------------------------- products */
+
+static int cblas_op(cutt_op op) {
+  return op == CUTT_OP_N ? NO_TRANSPOSE : op == CUTT_OP_T ? TRANSPOSE : CONJUGATE_TRANSPOSE;
+}
+
+static void call_gemm(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g) {
+  const int op_a = cblas_op(g->op_a), op_b = cblas_op(g->op_b);
+  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
+  switch (on->type) {
+    case CUTT_F32:
+      library->sgemm(COLUMN_MAJOR, op_a, op_b, m, n, k, *(const float *)on->alpha, on->a, lda, on->b, ldb,
+                     *(const float *)on->beta, on->c, ldc);
+      break;
+    case CUTT_F64:
+      library->dgemm(COLUMN_MAJOR, op_a, op_b, m, n, k, *(const double *)on->alpha, on->a, lda, on->b, ldb,
+                     *(const double *)on->beta, on->c, ldc);
+      break;
+    default: {
+      cutt_cblas_gemm_complex *gemm = on->type == CUTT_C32 ? library->cgemm : library->zgemm;
+      gemm(COLUMN_MAJOR, op_a, op_b, m, n, k, on->alpha, on->a, lda, on->b, ldb, on->beta, on->c, ldc);
+    }
+  }
+}
+
+/* A matrix of rows x columns, as it is stored, times a vector. */
+typedef struct product_with_vector {
+  cutt_op op;
+  int rows, columns, ld;
+  const void *matrix, *x;
+  int incx, incy;
+} product_with_vector;
+
+static void call_gemv(const cutt_cblas *library, const cutt_gemm_operands *on, const product_with_vector *v) {
+  const int op = cblas_op(v->op), length = v->op == CUTT_OP_N ? v->rows : v->columns;
+  /* Not all of them keep to "beta 0: not read" here: NaN times 0 has come out as NaN. */
+  if (cutt_gemm_zero(on->type, on->beta)) {
+    const size_t bytes = (size_t)cutt_type_lookup(on->type)->bytes, step = bytes * (size_t)v->incy;
+    for (int i = 0; i < length; ++i) memset((char *)on->c + step * (size_t)i, 0, bytes);
+  }
+  switch (on->type) {
+    case CUTT_F32:
+      library->sgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const float *)on->alpha, v->matrix, v->ld, v->x, v->incx,
+                     *(const float *)on->beta, on->c, v->incy);
+      break;
+    case CUTT_F64:
+      library->dgemv(COLUMN_MAJOR, op, v->rows, v->columns, *(const double *)on->alpha, v->matrix, v->ld, v->x, v->incx,
+                     *(const double *)on->beta, on->c, v->incy);
+      break;
+    default: {
+      cutt_cblas_gemv_complex *gemv = on->type == CUTT_C32 ? library->cgemv : library->zgemv;
+      gemv(COLUMN_MAJOR, op, v->rows, v->columns, on->alpha, v->matrix, v->ld, v->x, v->incx, on->beta, on->c, v->incy);
+    }
+  }
+}
+
+cutt_vector cutt_cblas_vector(const cutt_gemm *g) {
+  /* Of two vectors, the one that is stored as a column is the better matrix. Conjugation is of a transposed matrix only. */
+  const bool b_is_column = g->m == 1 && g->n == 1 && g->op_a == CUTT_OP_N && g->op_b == CUTT_OP_N;
+  if (g->n == 1 && g->op_b != CUTT_OP_C && !b_is_column) return CUTT_VECTOR_B;
+  return g->m == 1 && g->op_a != CUTT_OP_C && g->op_b != CUTT_OP_C ? CUTT_VECTOR_A : CUTT_VECTOR_NONE;
+}
+
+/* c = op(A) b, or transposed: c = op(B)^T a. */
+static product_with_vector as_gemv(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_vector vector) {
+  const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb;
+  if (vector == CUTT_VECTOR_B)
+    return (product_with_vector){.op = g->op_a,
+                                 .rows = g->op_a == CUTT_OP_N ? m : k,
+                                 .columns = g->op_a == CUTT_OP_N ? k : m,
+                                 .ld = lda,
+                                 .matrix = on->a,
+                                 .x = on->b,
+                                 .incx = g->op_b == CUTT_OP_N ? 1 : ldb,
+                                 .incy = 1};
+  return (product_with_vector){.op = g->op_b == CUTT_OP_N ? CUTT_OP_T : CUTT_OP_N,
+                               .rows = g->op_b == CUTT_OP_N ? k : n,
+                               .columns = g->op_b == CUTT_OP_N ? n : k,
+                               .ld = ldb,
+                               .matrix = on->b,
+                               .x = on->a,
+                               .incx = g->op_a == CUTT_OP_N ? lda : 1,
+                               .incy = (int)g->ldc};
+}
+
+void cutt_cblas_call(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g) {
+  const cutt_vector vector = cutt_cblas_vector(g);
+  if (vector == CUTT_VECTOR_NONE) {
+    call_gemm(library, on, g);
+  } else {
+    const product_with_vector v = as_gemv(on, g, vector);
+    call_gemv(library, on, &v);
+  }
+}
+
+static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *asked, const void *alpha,
+                       const void *a, const void *b, const void *beta, void *c) {
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
+  cutt_gemm g = *asked;
+  if (g.batch > 1) return cutt_error(CUTT_INTERNAL_ERROR, "batches of products are for GPUs; this one is of the CPU");
+  if (!cutt_type_lookup(type)->complex) { /* nothing to conjugate */
+    if (g.op_a == CUTT_OP_C) g.op_a = CUTT_OP_T;
+    if (g.op_b == CUTT_OP_C) g.op_b = CUTT_OP_T;
+  }
+  const cutt_gemm_operands on = {.type = type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
+  const hold held = hold_threads(library, session != NULL);
+  const cuttResult result = cutt_cblas_multiply(library, &on, &g);
+  release_threads(library, &held);
+  return result;
+}
+
+static bool takes(const cutt_blas *blas, cuttType_t type) {
+  const cutt_cblas *library = (const cutt_cblas *)(const void *)blas;
+  switch (type) {
+    case CUTT_F32:
+      return library->sgemm && library->sgemv;
+    case CUTT_F64:
+      return library->dgemm && library->dgemv;
+    case CUTT_C32:
+      return library->cgemm && library->cgemv;
+    case CUTT_C64:
+      return library->zgemm && library->zgemv;
+    default:
+      return false;
+  }
+}
+
+void cutt_cblas_table(cutt_cblas *library) {
+  library->base.backend = CUTT_BACKEND_CPU;
+  library->base.takes = takes;
+  library->base.begin = begin;
+  library->base.end = end;
+  library->base.gemm = gemm;
+}

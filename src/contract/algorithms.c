@@ -1,0 +1,293 @@
+/* Enumerates the algorithms (algorithms.h).
+ *
+ * Which index groups are worth a look follows from which tensors stay in place. Where both tensors of a role do, an index group must run
+ * in both, and since modes that run in all their tensors have been fused, it is one mode. Where one does, it is one of the
+ * runs of that tensor. Where none does, any order will do, and those of the two tensors make for the cheapest permutations.
+ * The empty index group is always there: then the role is looped over, and a tensor's part is a vector. So there is always an algorithm
+ * with nothing packed. */
+#include "contract/algorithms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+const cutt_role cutt_tensor_roles[CUTT_TENSORS][2] = {
+    {CUTT_ROLE_M, CUTT_ROLE_K}, {CUTT_ROLE_K, CUTT_ROLE_N}, {CUTT_ROLE_M, CUTT_ROLE_N}};
+
+/* The two tensors that have a role. */
+static const cutt_tensor role_tensors[CUTT_INDEX_GROUPS][2] = {
+    {CUTT_LEFT, CUTT_RESULT}, {CUTT_RIGHT, CUTT_RESULT}, {CUTT_LEFT, CUTT_RIGHT}};
+
+cutt_role cutt_mode_role(const cutt_contract_mode *mode) {
+  switch (mode->group) {
+    case CUTT_GROUP_M:
+      return CUTT_ROLE_M;
+    case CUTT_GROUP_N:
+      return CUTT_ROLE_N;
+    case CUTT_GROUP_BATCH:
+      return CUTT_ROLE_BATCH;
+    default:
+      return CUTT_ROLE_K;
+  }
+}
+
+void cutt_contraction_sizes(const cutt_contraction *c, int64_t size[CUTT_ROLES]) {
+  for (int role = 0; role < CUTT_ROLES; ++role) size[role] = 1;
+  for (int i = 0; i < c->modes; ++i) size[cutt_mode_role(&c->mode[i])] *= c->mode[i].extent;
+}
+
+bool cutt_algorithm_keeps(const cutt_algorithm *algorithm, const cutt_contraction *contraction, int mode) {
+  const cutt_role role = cutt_mode_role(&contraction->mode[mode]);
+  if (role == CUTT_ROLE_BATCH) return false;
+  for (int i = 0; i < algorithm->kept[role]; ++i)
+    if (algorithm->index_group[role][i] == mode) return true;
+  return false;
+}
+
+bool cutt_algorithm_holds(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t, int mode) {
+  if (c->mode[mode].stride[t]) return true;
+  const cutt_role role = cutt_mode_role(&c->mode[mode]);
+  return (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role) &&
+         cutt_algorithm_keeps(algorithm, c, mode);
+}
+
+/* ------------------------------------------------------------------------------------------------------- a piece laid out */
+
+static int64_t lay_chain(const cutt_algorithm *algorithm, cutt_role role, const int64_t *extent, int64_t *stride,
+                         int64_t from) {
+  for (int i = 0; i < algorithm->kept[role]; ++i) {
+    const int mode = algorithm->index_group[role][i];
+    stride[mode] = from;
+    from *= extent[mode];
+  }
+  return from;
+}
+
+/* The loop modes come last, as they lie in the tensor: the permutation has less to do then. */
+static int64_t lay_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t,
+                         const int64_t *extent, int64_t *stride, int64_t from) {
+  int64_t below = 0;
+  for (;;) {
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < c->modes; ++i) {
+      const int64_t size = llabs(c->mode[i].stride[t]);
+      if (size > below && size < least && !cutt_algorithm_keeps(algorithm, c, i)) least = size;
+    }
+    if (least == INT64_MAX) return from;
+    for (int i = 0; i < c->modes; ++i) {
+      if (llabs(c->mode[i].stride[t]) != least || cutt_algorithm_keeps(algorithm, c, i)) continue;
+      stride[i] = from;
+      from *= extent[i];
+    }
+    below = least;
+  }
+}
+
+void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algorithm, const int64_t *extent,
+                         cutt_view *view) {
+  for (int i = 0; i < c->modes; ++i) view->extent[i] = extent ? extent[i] : algorithm->chunk[i];
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    int64_t *stride = view->stride[t];
+    view->packed[t] = 0;
+    for (int i = 0; i < c->modes; ++i) stride[i] = algorithm->packed[t] ? 0 : c->mode[i].stride[t];
+    if (!algorithm->packed[t]) continue;
+    const cutt_role first = algorithm->inner[t];
+    const cutt_role second = cutt_tensor_roles[t][0] == first ? cutt_tensor_roles[t][1] : cutt_tensor_roles[t][0];
+    int64_t volume = lay_chain(algorithm, first, view->extent, stride, 1);
+    volume = lay_chain(algorithm, second, view->extent, stride, volume);
+    view->packed[t] = lay_loops(c, algorithm, (cutt_tensor)t, view->extent, stride, volume);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the product */
+
+/* Rows x columns elements that are row_stride and column_stride apart. */
+typedef struct matrix {
+  int64_t rows, columns, row_stride, column_stride;
+} matrix;
+
+static matrix turned(matrix m) { return (matrix){m.columns, m.rows, m.column_stride, m.row_stride}; }
+
+/* A matrix as the BLAS takes it: its operation and leading dimension. */
+static bool take_matrix(const matrix *m, bool conjugate, cutt_op *op, int64_t *ld) {
+  const bool as_is = (m->rows == 1 || m->row_stride == 1) && (m->columns == 1 || m->column_stride >= m->rows);
+  const bool transposed = (m->columns == 1 || m->column_stride == 1) && (m->rows == 1 || m->row_stride >= m->columns);
+  if (as_is && !conjugate) {
+    *op = CUTT_OP_N;
+    *ld = m->columns == 1 ? m->rows : m->column_stride;
+    return true;
+  }
+  if (!transposed) return false;
+  *op = conjugate ? CUTT_OP_C : CUTT_OP_T;
+  *ld = m->rows == 1 ? m->columns : m->row_stride;
+  return true;
+}
+
+bool cutt_algorithm_product(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
+                            cutt_gemm *gemm, bool *swapped) {
+  /* An index group's step is that of its innermost mode that is more than 1 long. */
+  int64_t size[CUTT_INDEX_GROUPS], stride[CUTT_INDEX_GROUPS][CUTT_TENSORS];
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
+    size[role] = 1;
+    for (int t = 0; t < CUTT_TENSORS; ++t) stride[role][t] = 0;
+    for (int i = 0; i < algorithm->kept[role]; ++i) {
+      const int mode = algorithm->index_group[role][i];
+      if (size[role] == 1)
+        for (int t = 0; t < CUTT_TENSORS; ++t) stride[role][t] = view->stride[t][mode];
+      size[role] *= view->extent[mode];
+    }
+  }
+  const int64_t m = size[CUTT_ROLE_M], n = size[CUTT_ROLE_N], k = size[CUTT_ROLE_K];
+  const matrix tensor[CUTT_TENSORS] = {{m, k, stride[CUTT_ROLE_M][CUTT_LEFT], stride[CUTT_ROLE_K][CUTT_LEFT]},
+                                       {k, n, stride[CUTT_ROLE_K][CUTT_RIGHT], stride[CUTT_ROLE_N][CUTT_RIGHT]},
+                                       {m, n, stride[CUTT_ROLE_M][CUTT_RESULT], stride[CUTT_ROLE_N][CUTT_RESULT]}};
+  /* D = L R, or its transpose = R^T L^T: vectors may fit both ways in D, and in one only as operands. */
+  for (int turn = 0; turn < 2; ++turn) {
+    cutt_op op = CUTT_OP_N;
+    const int a = turn ? CUTT_RIGHT : CUTT_LEFT, b = 1 - a;
+    const matrix left = turn ? turned(tensor[a]) : tensor[a], right = turn ? turned(tensor[b]) : tensor[b];
+    const matrix result = turn ? turned(tensor[CUTT_RESULT]) : tensor[CUTT_RESULT];
+    *gemm = (cutt_gemm){.m = left.rows, .n = right.columns, .k = k, .batch = 1};
+    *swapped = turn == 1;
+    if (take_matrix(&result, false, &op, &gemm->ldc) && op == CUTT_OP_N &&
+        take_matrix(&left, c->conjugate[a] && !algorithm->packed[a], &gemm->op_a, &gemm->lda) &&
+        take_matrix(&right, c->conjugate[b] && !algorithm->packed[b], &gemm->op_b, &gemm->ldb))
+      return true;
+  }
+  return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ enumerating */
+
+/* So many index groups of a role are looked at; with modes of a hundred short extents the rest would be more of the same. */
+enum { MOST_CHAINS = 12 };
+
+typedef struct index_groups {
+  int count;
+  int length[MOST_CHAINS];
+  int mode[MOST_CHAINS][CUTT_MOST_MODES];
+} index_groups;
+
+typedef struct search {
+  const cutt_contraction *c;
+  cutt_algorithm_visit *visit;
+  void *data;
+  cutt_algorithm algorithm;
+  cutt_view view; /* of the algorithm that is tried */
+  index_groups list[CUTT_INDEX_GROUPS];
+} search;
+
+static void add_chain(index_groups *list, const int *mode, int length) {
+  if (list->count == MOST_CHAINS) return;
+  for (int i = 0; i < list->count; ++i)
+    if (list->length[i] == length && memcmp(list->mode[i], mode, (size_t)length * sizeof *mode) == 0) return;
+  list->length[list->count] = length;
+  if (length) memcpy(list->mode[list->count], mode, (size_t)length * sizeof *mode);
+  ++list->count;
+}
+
+/* A role's modes by their stride in a tensor; those with stride 0 come last. */
+static int sort_by_stride(const cutt_contraction *c, cutt_role role, cutt_tensor t, int *mode) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (cutt_mode_role(&c->mode[i]) != role) continue;
+    int at = count++;
+    const uint64_t key = (uint64_t)llabs(c->mode[i].stride[t]) - 1; /* 0 becomes the largest */
+    for (; at > 0 && (uint64_t)llabs(c->mode[mode[at - 1]].stride[t]) - 1 > key; --at) mode[at] = mode[at - 1];
+    mode[at] = i;
+  }
+  return count;
+}
+
+/* Runs of a role's modes in one tensor; a mode that has no matrix's stride in either of the tensors that stay is none. */
+static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, index_groups *list) {
+  int mode[CUTT_MOST_MODES];
+  const int count = sort_by_stride(c, role, t, mode);
+  for (int first = 0, next = 0; first < count; first = next) {
+    next = first + 1;
+    const cutt_contract_mode *last = &c->mode[mode[first]];
+    if (last->stride[t] <= 0) continue;
+    for (; next < count; ++next) {
+      const cutt_contract_mode *after = &c->mode[mode[next]];
+      if (after->stride[t] != last->stride[t] * last->extent) break;
+      last = after;
+    }
+    add_chain(list, mode + first, next - first);
+  }
+}
+
+static void find_index_groups(const cutt_contraction *c, cutt_role role, const bool *packed, index_groups *list) {
+  const cutt_tensor one = role_tensors[role][0], other = role_tensors[role][1];
+  int mode[CUTT_MOST_MODES];
+  list->count = 0;
+  if (packed[one] && packed[other]) {
+    for (int which = 0; which < 2; ++which) {
+      const int count = sort_by_stride(c, role, which ? other : one, mode);
+      add_chain(list, mode, count);
+      /* What a packed operand would hold repeatedly is better looped over, as a rule. */
+      int whole = 0;
+      for (int i = 0; i < count; ++i)
+        if (c->mode[mode[i]].stride[one] && c->mode[mode[i]].stride[other]) mode[whole++] = mode[i];
+      add_chain(list, mode, whole);
+    }
+    return;
+  }
+  if (packed[one] || packed[other]) {
+    add_runs(c, role, packed[one] ? other : one, list);
+  } else {
+    for (int i = 0; i < c->modes; ++i)
+      if (cutt_mode_role(&c->mode[i]) == role && c->mode[i].stride[one] > 0 && c->mode[i].stride[other] > 0)
+        add_chain(list, &i, 1);
+  }
+  if (list->count == MOST_CHAINS) --list->count;
+  add_chain(list, NULL, 0);
+}
+
+/* Both orders of each packed tensor's index groups, where there are two. */
+static void try_orders(search *s, int t) {
+  if (t == CUTT_TENSORS) {
+    cutt_gemm gemm;
+    bool swapped = false;
+    cutt_algorithm_view(s->c, &s->algorithm, NULL, &s->view);
+    if (cutt_algorithm_product(s->c, &s->algorithm, &s->view, &gemm, &swapped)) s->visit(s->data, &s->algorithm);
+    return;
+  }
+  for (int which = 0; which < 2; ++which) {
+    s->algorithm.inner[t] = cutt_tensor_roles[t][which];
+    if (which == 1 && (!s->algorithm.packed[t] || s->algorithm.kept[cutt_tensor_roles[t][0]] == 0 ||
+                       s->algorithm.kept[cutt_tensor_roles[t][1]] == 0))
+      continue;
+    try_orders(s, t + 1);
+  }
+}
+
+static void try_chains(search *s, int role) {
+  if (role == CUTT_INDEX_GROUPS) {
+    try_orders(s, 0);
+    return;
+  }
+  const index_groups *list = &s->list[role];
+  for (int i = 0; i < list->count; ++i) {
+    s->algorithm.kept[role] = list->length[i];
+    memcpy(s->algorithm.index_group[role], list->mode[i], (size_t)list->length[i] * sizeof(int));
+    try_chains(s, role + 1);
+  }
+}
+
+cuttResult cutt_algorithms_enumerate(const cutt_contraction *c, cutt_algorithm_visit *visit, void *data) {
+  search *s = calloc(1, sizeof *s);
+  if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *s);
+  s->c = c;
+  s->visit = visit;
+  s->data = data;
+  for (int i = 0; i < c->modes; ++i) s->algorithm.chunk[i] = c->mode[i].extent;
+  for (unsigned packed = 0; packed < 8; ++packed) {
+    for (int t = 0; t < CUTT_TENSORS; ++t) s->algorithm.packed[t] = (packed >> t & 1) != 0;
+    for (int role = 0; role < CUTT_INDEX_GROUPS; ++role)
+      find_index_groups(c, (cutt_role)role, s->algorithm.packed, &s->list[role]);
+    try_chains(s, 0);
+  }
+  free(s);
+  return CUTT_SUCCESS;
+}

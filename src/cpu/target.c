@@ -1,0 +1,53 @@
+/* A processor as a target of planning (target.h). */
+#include "cpu/target.h"
+
+#include "cpu/cost.h"
+#include "model/candidate.h"
+#include "store/device_file.h"
+
+enum { MIB = 1024 * 1024 };
+
+#define SIZE(name, what)                                                                                               \
+  { #name, "B", what, CUTT_FACT_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15 }
+#define SPEED(name, what)                                                                                              \
+  { #name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
+static const cutt_fact facts[] = {
+    {"vector_bytes", "B", "widest registers in use", CUTT_FACT_INT, offsetof(cutt_cpu_machine, vector_bytes), 16, 256},
+    {"threads", "1", "threads that plans take by default", CUTT_FACT_INT, offsetof(cutt_cpu_machine, threads), 1,
+     CUTT_MAX_THREADS},
+    SIZE(l1_bytes, "data cache of the first level"),
+    SIZE(l2_bytes, "cache of the second level"),
+    SIZE(l3_bytes, "cache of the third level"),
+    SIZE(stream_bytes, "outputs longer than this are stored past the caches"),
+    SPEED(copy_bandwidth, "a copy in memory, one thread, read and written bytes"),
+    SPEED(read_bandwidth, "reading memory, one thread"),
+    SPEED(write_bandwidth, "writing memory, one thread"),
+    SPEED(l2_copy_bandwidth, "a copy within L2, one thread, read and written bytes"),
+    SPEED(l3_copy_bandwidth, "a copy within the last-level cache, one thread, read and written bytes"),
+};
+
+const cutt_schema cutt_cpu_schema = {.backend = "cpu",
+                                     .bytes = sizeof(cutt_cpu_machine),
+                                     .facts = facts,
+                                     .fact_count = sizeof facts / sizeof *facts,
+                                     .parameters = cutt_cpu_parameters,
+                                     .value = cutt_cpu_values,
+                                     .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
+
+void cutt_cpu_complete(const char *key, cutt_cpu_machine *machine) {
+  machine->base.value = cutt_cpu_values;
+  cutt_device_file_overlay(&cutt_cpu_schema, key, &machine->base);
+}
+
+/* The model has parameters of its own for what fits L2, for what fits the last level, and for the rest, where a choice
+ * matters most. */
+int cutt_cpu_calibration_sizes(const cutt_target *target, int64_t *list, int max) {
+  const cutt_cpu_machine *m = (const cutt_cpu_machine *)(const void *)target;
+  const int64_t l3 = m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes;
+  /* A last-level cache of some hundred megabytes is not rare, and what it holds behaves unlike memory. */
+  const int64_t beyond = m->l3_bytes < 64 * MIB ? 96 * MIB : m->l3_bytes < 256 * MIB ? m->l3_bytes * 3 / 2 : 384 * MIB;
+  const int64_t sizes[] = {32 * MIB, m->l2_bytes / 4, beyond, l3, 48 * MIB, beyond, m->l2_bytes / 8};
+  int count = 0;
+  for (; count < max && count < (int)(sizeof sizes / sizeof *sizes); count++) list[count] = sizes[count];
+  return count;
+}

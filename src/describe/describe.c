@@ -1,0 +1,78 @@
+/* What a plan looks like, as text for a person (describe_text.c) and as JSON for a program (describe_json.c).
+ *
+ * A plan does not keep the candidates that it was not made from: enumeration is a pure function, so they are listed
+ * anew when someone asks, and so is what their times are made of. */
+#include "describe/describe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static void list_candidates(const struct cuttPlanStruct *plan, cutt_listing *l) {
+  l->count = cutt_plan_candidates(plan, l->list, CUTT_MAX_CANDIDATES);
+  for (l->chosen = 0; l->chosen < l->count; ++l->chosen) {
+    if (cutt_candidate_equal(&l->list[l->chosen], &plan->choice.candidate)) return;
+  }
+  /* One from wisdom that the model does not list, or the only one of a problem without elements. */
+  l->list[l->count++] = plan->choice.candidate;
+}
+
+double cutt_describe_rate(const struct cuttPlanStruct *plan, double seconds) {
+  return seconds > 0 ? (double)cutt_bytes_moved(&plan->canonical) / seconds * 1e-9 : 0;
+}
+
+void cutt_describe_explain(const struct cuttPlanStruct *plan, const cutt_candidate *candidate, cutt_explanation *e) {
+  if (plan->canonical.volume == 0) {
+    memset(e, 0, sizeof *e);
+    e->unit = "units";
+    return;
+  }
+  plan->backend->methods->explain(plan->target, &plan->canonical, candidate, e);
+}
+
+int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanation *e, cutt_term list[CUTT_TERMS],
+                        double *sum) {
+  const cutt_schema *schema = plan->backend->schema;
+  const double *value = cutt_target_values(plan->target, schema->value);
+  double slope[CUTT_TERMS];
+  int count = 0;
+  *sum = cutt_price_slopes(&e->price, value, slope);
+  for (int i = 0; i < e->price.count; ++i) {
+    const int p = e->price.first + i;
+    const double seconds = slope[i] * value[p];
+    if (seconds == 0) continue;
+    int place = count++;
+    for (; place > 0 && list[place - 1].seconds < seconds; --place) list[place] = list[place - 1];
+    list[place] = (cutt_term){&schema->parameters[p], seconds};
+  }
+  return count;
+}
+
+cuttResult cutt_describe_check(const char *buffer, size_t size) {
+  if (!buffer && size > 0) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "buffer is NULL and size is %zu; it may be NULL when size is 0", size);
+  }
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
+  if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (format != CUTT_TEXT && format != CUTT_JSON) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
+  }
+  const cuttResult result = cutt_describe_check(buffer, size);
+  if (result) return result;
+  cutt_listing *listing = malloc(sizeof *listing);
+  if (!listing) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for candidates", sizeof *listing);
+  list_candidates(plan, listing);
+  cutt_text text = cutt_text_start(buffer, size);
+  if (format == CUTT_JSON) {
+    cutt_describe_json(plan, listing, &text);
+  } else {
+    cutt_describe_text(plan, listing, &text);
+  }
+  free(listing);
+  if (needed) *needed = text.length + 1;
+  return CUTT_SUCCESS;
+}

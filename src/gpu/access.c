@@ -1,0 +1,166 @@
+/* Kernels, widths and the places of threads (access.h). */
+#include "gpu/access.h"
+
+#include "gpu/launch.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* Everything that is ever added to the addresses of one side; and, if asked for, the lengths of its runs. */
+static uint32_t side_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start,
+                               bool lengths) {
+  const uint64_t w = (uint64_t)c->elem_bytes, set = input ? tile->in_m : tile->in_k;
+  uint64_t bits = start | cutt_gpu_tile_steps(c, tile, input) | CUTT_GPU_ALIGNED;
+  if (!lengths) return (uint32_t)cutt_gpu_power(bits);
+  uint64_t length = w, last_length = w;
+  for (int j = 0; j < c->rank; ++j) {
+    if (!(set >> j & 1)) continue;
+    const int64_t extent = c->mode[j].extent, chunk = tile->extent[j];
+    length *= (uint64_t)chunk;
+    last_length *= (uint64_t)(chunk == extent ? extent : cutt_gpu_last_chunk(extent, chunk));
+  }
+  return (uint32_t)cutt_gpu_power(bits | length | last_length);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- kernel */
+
+uint32_t cutt_gpu_scalar_bytes(cuttType_t type) {
+  return type == CUTT_F16 || type == CUTT_BF16 ? 2 : type == CUTT_C64 ? 8 : 4;
+}
+
+static bool choose_scale_kernel(const cutt_canonical *c, cutt_gpu_access *a, const char **why) {
+  static const cutt_kernel kernels[] = {[0] = CUTT_KERNEL_scale_f16,
+                                        [CUTT_BF16 - CUTT_F16] = CUTT_KERNEL_scale_bf16,
+                                        [CUTT_F32 - CUTT_F16] = CUTT_KERNEL_scale_f32,
+                                        [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_scale_f64,
+                                        [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_scale_c32,
+                                        [CUTT_C64 - CUTT_F16] = CUTT_KERNEL_scale_c64,
+                                        [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_scale_i32,
+                                        [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_scale_i64};
+  const cuttType_t type = c->scale.type;
+  const uint32_t needed = cutt_gpu_scalar_bytes(type);
+  if (a->in_align < needed || a->out_align < needed) {
+    *why =
+        "alpha, beta and conjugate need buffers and strides that are multiples of the size of the type's numbers "
+        "(4 bytes for 8-byte ones)";
+    return false;
+  }
+  a->kernel = kernels[type - CUTT_F16];
+  a->piece = a->store = (uint32_t)c->base_bytes;
+  a->halves = a->out_align < a->piece;
+  a->load = a->in_align >= 4 ? smaller(a->in_align, 16) : 0;
+  return true;
+}
+
+static void choose_tile_kernel(uint32_t w, cutt_gpu_access *a) {
+  const uint32_t in = a->in_align, out = a->out_align;
+  cutt_kernel kernel;
+  if (w >= 4 && in >= 4 && out >= 4) {
+    a->piece = smaller(w, out);
+    kernel = a->piece == 16 ? CUTT_KERNEL_tile_16 : a->piece == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+    if (out >= 16 && a->piece == 8) kernel = CUTT_KERNEL_tile_8w;
+    if (out >= 16 && a->piece == 4) kernel = CUTT_KERNEL_tile_4w;
+  } else {
+    a->piece = smaller(smaller(w, 2), smaller(in, out));
+    const bool aligned = in >= 4 && out >= 4;
+    kernel = a->piece == 2 ? (aligned ? CUTT_KERNEL_tile_2 : CUTT_KERNEL_tile_2u)
+                           : (aligned ? CUTT_KERNEL_tile_1 : CUTT_KERNEL_tile_1u);
+  }
+  const bool wide = kernel == CUTT_KERNEL_tile_4w || kernel == CUTT_KERNEL_tile_8w;
+  a->store = wide ? 16 : a->piece < 4 ? 4 : a->piece;
+  a->kernel = kernel;
+  a->load = in >= 4 ? smaller(in, 16) : 0;
+}
+
+/* Runs that go straight from global to global memory. They may end anywhere. */
+static void choose_copy_kernel(cutt_gpu_access *a) {
+  static const cutt_kernel kernels[] = {CUTT_KERNEL_copy_1, CUTT_KERNEL_copy_2, CUTT_KERNEL_copy_4, CUTT_KERNEL_copy_8,
+                                        CUTT_KERNEL_copy_16};
+  const uint32_t unit = smaller(a->in_align, a->out_align);
+  a->kernel = kernels[__builtin_ctz(unit)];
+  a->piece = a->store = a->load = unit;
+  a->copies = true;
+}
+
+bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
+                            uint32_t out_align, cutt_gpu_access *access, const char **why) {
+  access->copies = access->halves = false;
+  access->in_align = side_alignment(c, tile, true, in_align | (uint64_t)c->in_start, !direct);
+  access->out_align = side_alignment(c, tile, false, out_align | (uint64_t)c->out_start, !direct);
+  if (direct) {
+    choose_copy_kernel(access);
+  } else if (!c->scale.active) {
+    choose_tile_kernel((uint32_t)c->elem_bytes, access);
+  } else {
+    return choose_scale_kernel(c, access, why);
+  }
+  return true;
+}
+
+void cutt_gpu_access_narrow(cutt_gpu_access *access) {
+  access->kernel = access->piece == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+  access->store = access->piece;
+}
+
+/* --------------------------------------------------------------------------------------------------------- threads */
+
+cutt_gpu_spread cutt_gpu_spread_lines(uint32_t threads, uint32_t units, uint32_t lines, uint32_t period,
+                                      bool *periodic) {
+  enum { WARP = CUTT_GPU_WARP };
+  cutt_gpu_spread best = {1, 1};
+  uint64_t least = UINT64_MAX;
+  if (units == 0) units = 1; /* a run shorter than a load, of which only the tail is copied */
+  *periodic = threads >= period * smaller(units, WARP);
+  if (!*periodic) period = 1;
+  const uint32_t most_lines = (lines + period - 1) / period * period;
+  for (uint32_t across = units <= threads ? units : threads; across > 0;
+       across = across > WARP ? (across - 1) / WARP * WARP : 0) {
+    const uint32_t down = smaller(threads / across, most_lines) / period * period;
+    if (down == 0) continue;
+    const uint64_t passes = (uint64_t)((units + across - 1) / across) * ((lines + down - 1) / down);
+    if (passes >= least) continue;
+    least = passes;
+    best = (cutt_gpu_spread){across, down};
+  }
+  return best;
+}
+
+/* A thread's batch of loads goes from run to run: no more parts of runs than have to be. */
+static cutt_gpu_spread spread_copies(uint32_t threads, uint32_t units, uint32_t rows) {
+  const uint32_t parts = (units + threads - 1) / threads, across = units > 0 ? (units + parts - 1) / parts : 1;
+  return (cutt_gpu_spread){across, smaller(threads / across, rows)};
+}
+
+/* After how many columns does one lie in its words as the first does, and its rows likewise? 0: there is no saying. */
+static uint32_t column_period(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access) {
+  if (tile->columns == 1) return 1;
+  for (int i = 0; i < tile->column_modes; ++i) {
+    /* Columns of a batch begin in different rows. */
+    if (!(tile->in_m >> tile->column[i] & 1) && access->in_align < 4) return 0;
+  }
+  if (access->out_align >= 4) return 1;
+  if (tile->column_modes > 1) return 0;
+  const int64_t stride = c->mode[tile->column[0]].out_stride * c->elem_bytes;
+  return stride % 4 == 0 ? 1 : stride % 2 == 0 ? 2 : 4;
+}
+
+cutt_gpu_spread cutt_gpu_spread_loads(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
+                                      uint32_t threads) {
+  const uint32_t units = cutt_gpu_units((uint32_t)(tile->row_length * c->elem_bytes), access->load);
+  bool periodic;
+  return access->copies ? spread_copies(threads, units, (uint32_t)tile->rows)
+                        : cutt_gpu_spread_lines(threads, units, (uint32_t)tile->rows, 1, &periodic);
+}
+
+cutt_gpu_spread cutt_gpu_spread_stores(const cutt_canonical *c, const cutt_gpu_tile *tile,
+                                       const cutt_gpu_access *access, uint32_t threads, bool *alike) {
+  const bool anywhere = cutt_gpu_stores_anywhere(access);
+  *alike = false;
+  if (access->copies) return cutt_gpu_spread_loads(c, tile, access, threads);
+  const uint32_t units = cutt_gpu_units((uint32_t)(tile->column_length * c->elem_bytes), anywhere ? 0 : access->store);
+  const uint32_t period = anywhere ? column_period(c, tile, access) : 1;
+  bool periodic;
+  const cutt_gpu_spread at =
+      cutt_gpu_spread_lines(threads, units, (uint32_t)tile->columns, period > 0 ? period : 1, &periodic);
+  *alike = anywhere && periodic && period > 0;
+  return at;
+}

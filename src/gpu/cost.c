@@ -1,0 +1,432 @@
+/* The cost of a candidate: counts in closed form of extents, alignment and the tile (no element is visited), and what they
+ * cost. Three things make the time of an execution:
+ *
+ *   memory  bytes that move, and what memory and L2 do beyond them: sectors and lines that are touched in part, tiles at
+ *           edges, too few bytes in flight
+ *   work    what an SM's blocks are busy with: instructions, and waiting at each tile, over the blocks that an SM holds
+ *   start   the launch, and what the first and the last block do alone
+ *
+ * How the three add up is in model/target.h. */
+#include "gpu/cost.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "gpu/banks.h"
+#include "gpu/kernels/args.h"
+#include "gpu/launch.h"
+#include "gpu/pitch.h"
+
+enum { SECTOR = CUTT_GPU_SECTOR, LINE = 128, WARP = CUTT_GPU_WARP };
+
+/* ------------------------------------------------------------------------------------------------------ parameters */
+
+enum {
+  /* memory */
+  TRAFFIC,
+  COPIED,
+  CACHED,
+  WRITTEN_SECTORS,
+  READ_LINES,
+  WRITTEN_LINES,
+  PRESSED_SECTORS,
+  PRESSED_LINES,
+  RUNS,
+  PADDING,
+  FLIGHT,
+  TAIL,
+  CONFLICTS,
+  LARGE_BLOCKS,
+  SINGLE,
+  COPIES,
+  /* work */
+  LOADS,
+  LOAD_UNITS,
+  STORE_UNITS,
+  GATHERS,
+  UNALIGNED,
+  TILES,
+  LATENCY,
+  COPY_TILES,
+  /* start */
+  LAUNCH,
+  START,
+  TABLES,
+  LAST_LOADS,
+  LAST_STORES,
+  PARAMETERS,
+  WORK = LOADS,
+  STARTING = LAUNCH
+};
+_Static_assert((int)PARAMETERS == (int)CUTT_GPU_PARAMETERS, "cost.h says how many there are");
+
+const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
+    [TRAFFIC] = {"traffic", "B", "bytes read and written through shared memory"},
+    [COPIED] = {"copied", "B", "bytes read and written by a copy of runs"},
+    [CACHED] = {"cached", "B", "bytes read and written where L2 holds both tensors"},
+    [WRITTEN_SECTORS] = {"written_sectors", "B", "bytes of sectors that are written in part, beyond the output's own"},
+    [READ_LINES] = {"read_lines", "B", "bytes of lines that are read in part, beyond the input's own"},
+    [WRITTEN_LINES] = {"written_lines", "B", "bytes of lines that are written in part, beyond the output's own"},
+    [RUNS] = {"runs", "B", "runs that are copied"},
+    [PRESSED_SECTORS] =
+        {"pressed_sectors", "B",
+         "bytes of sectors that columns end in, by the square of the share of L2 that tiles in flight take"},
+    [PRESSED_LINES] = {"pressed_lines", "B",
+                       "bytes of lines that rows end in, by the square of the share of L2 that tiles in flight take"},
+    [PADDING] = {"padding", "B", "bytes that tiles at edges lack"},
+    [FLIGHT] = {"flight", "B", "bytes that memory could move, had it been asked for enough at once"},
+    [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
+    [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
+    [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
+    [SINGLE] = {"single", "B", "bytes moved by blocks of one tile at a time, which load or store and never both"},
+    [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
+    [LOADS] = {"loads", "cycles", "warps' loads"},
+    [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
+    [STORE_UNITS] = {"store_units", "ns", "blocks' steps along columns, one tile after another"},
+    [GATHERS] = {"gathers", "cycles", "pieces of one or two bytes put together to words, by warps"},
+    [UNALIGNED] = {"unaligned", "cycles", "words of rows that begin anywhere, by warps"},
+    [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
+    [LATENCY] = {"latency", "ns", "waiting for tiles, where a block has one of them at a time"},
+    [COPY_TILES] = {"copy_tiles", "ns", "waiting for tiles of a copy of runs, one after another"},
+    [LAUNCH] = {"launch", "x", "an empty kernel"},
+    [START] = {"start", "ns", "a block's first tile"},
+    [TABLES] = {"tables", "ns", "a block's tables, entry after entry"},
+    [LAST_LOADS] = {"last_loads", "ns", "loads of a thread, when all blocks run at once"},
+    [LAST_STORES] = {"last_stores", "ns", "stores of a thread, when all blocks run at once"},
+};
+
+/* Fitted on an H200: docs/performance.md. */
+const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
+                                            [COPIED] = 1.05,
+                                            [CACHED] = 0.56,
+                                            [WRITTEN_SECTORS] = 1.57,
+                                            [READ_LINES] = 0.376,
+                                            [WRITTEN_LINES] = 0.115,
+                                            [PRESSED_SECTORS] = 3.61,
+                                            [PRESSED_LINES] = 0.386,
+                                            [RUNS] = 50,
+                                            [PADDING] = 0.037,
+                                            [FLIGHT] = 0.192,
+                                            [TAIL] = 0.223,
+                                            [CONFLICTS] = 0.271,
+                                            [LARGE_BLOCKS] = 0.0616,
+                                            [SINGLE] = 0.03,
+                                            [COPIES] = 3,
+                                            [LOADS] = 2.54,
+                                            [LOAD_UNITS] = 3.69,
+                                            [STORE_UNITS] = 138,
+                                            [GATHERS] = 3.78,
+                                            [UNALIGNED] = 8.56,
+                                            [TILES] = 740,
+                                            [LATENCY] = 317,
+                                            [COPY_TILES] = 700,
+                                            [LAUNCH] = 1.24,
+                                            [START] = 469,
+                                            [TABLES] = 44,
+                                            [LAST_LOADS] = 17,
+                                            [LAST_STORES] = 2.4};
+
+static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
+static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
+static const double sm_share = 1.0 / 50;      /* of the copy's bandwidth that one SM can reach alone */
+static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's bandwidth */
+static const double flight_least = 32 * 1024;
+
+double cutt_gpu_copy_bandwidth(const cutt_device *d) {
+  if (d->copy_bandwidth > 0) return d->copy_bandwidth;
+  return (d->memory_bandwidth > 0 ? d->memory_bandwidth : 1e12) * copy_share;
+}
+
+double cutt_gpu_launch_seconds(const cutt_device *d) {
+  return d->launch_seconds > 0 ? d->launch_seconds : usual_launch;
+}
+
+/* The mathematical library's are calls, for the sake of numbers that do not come up here. All that is rounded up is far
+ * from the largest int64_t, or from where a double has digits behind the point. */
+static inline double smaller(double a, double b) { return a < b ? a : b; }
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double down(double x) { return x < 1e15 ? (double)(int64_t)x : x; }
+static inline double up(double x) {
+  const double w = down(x);
+  return w < x ? w + 1 : w;
+}
+
+/* Units of `grain` bytes that a run touches in the mean over those that it fills, less 1, when runs begin at multiples of
+ * `align` bytes. */
+static double partial(double bytes, double align, double grain) {
+  if (align >= grain) return up(bytes / grain) * grain / bytes - 1;
+  return (grain - align) / bytes;
+}
+
+/* The power of two, up to a line, that divides where runs of one side begin, in bytes. */
+static double run_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+  return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | LINE);
+}
+
+/* What a tile covers of memory in one piece: a row, or a column; or several, where they lie one behind the other because
+ * the tile has all of the modes between. Then a sector that one of them ends in is the tile's own all the same. */
+typedef struct stretch {
+  double bytes, align; /* of its beginnings */
+} stretch;
+
+static stretch stretch_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+  int64_t length = 1, dense = 1;
+  uint64_t bits = LINE;
+  bool open = true;
+  for (int i = 0; i < c->rank; ++i) {
+    const int j = input ? i : c->out_order[i];
+    const int64_t extent = c->mode[j].extent, inside = tile->extent[j];
+    const int64_t stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    open = open && stride == dense;
+    if (open) {
+      length *= inside;
+      dense *= extent;
+    }
+    if (!open || inside != extent) bits |= (uint64_t)(stride * (open ? inside : 1) * c->elem_bytes);
+    open = open && inside == extent;
+  }
+  return (stretch){(double)(length * c->elem_bytes), (double)cutt_gpu_power(bits)};
+}
+
+void cutt_gpu_side_count(const cutt_canonical *c, const int *order, int count, int64_t split, bool input,
+                         cutt_gpu_side *side) {
+  uint64_t set = 0, bits = LINE;
+  int64_t length = 1;
+  side->edge = 1;
+  for (int i = 0; i < count; ++i) {
+    const int j = order ? order[i] : i;
+    const int64_t extent = c->mode[j].extent, stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    const int64_t inside = i == count - 1 && split > 0 ? split : extent;
+    set |= UINT64_C(1) << j;
+    length *= inside;
+    if (inside == extent) continue;
+    bits |= (uint64_t)(stride * inside * c->elem_bytes);
+    side->edge = (double)(cutt_gpu_chunks(extent, inside) * inside) / (double)extent;
+  }
+  for (int j = 0; j < c->rank; ++j) {
+    if (set >> j & 1) continue;
+    bits |= (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
+  }
+  side->length = (double)length;
+  const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_gpu_power(bits);
+  side->sectors = partial(bytes, align, SECTOR);
+  side->lines = partial(bytes, align, LINE);
+}
+
+/* Do both tensors stay in L2, where they may be from the last time, half of it being left to others? */
+static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
+  return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
+}
+
+/* What memory takes at least, with tiles through shared memory. */
+static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
+                           double sectors, double written_lines, double read_lines) {
+  const double bytes = (double)c->volume * c->elem_bytes;
+  const double traffic = c->scale.active && c->scale.reads_out ? 3 : 2;
+  return bytes * byte *
+         (traffic * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
+          sectors * v[WRITTEN_SECTORS] + written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
+}
+
+static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
+
+static double least(const cutt_device *d, const double *v, double memory, double work) {
+  return cutt_price_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH];
+}
+
+double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
+                               const cutt_gpu_side *columns, double tile_elements, int threads) {
+  const double *v = values_of(d);
+  const double memory = least_memory(d, c, v, 1 / cutt_gpu_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
+                                     columns->sectors, columns->lines, rows->lines);
+  const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
+  return least(d, v, memory, (double)c->volume / tile_elements / slots * 1e-9 * v[TILES]);
+}
+
+double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                              const cutt_gpu_counts *n) {
+  if (n->widest.copies) return 0;
+  const double *v = values_of(d);
+  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = (double)tile->tiles;
+  double memory = least_memory(d, c, v, byte, n->padding, n->written_sectors, n->written_lines, n->read_lines);
+  if (n->threads > 256) memory += 2.0 * (double)c->volume * c->elem_bytes * byte * v[LARGE_BLOCKS];
+  const int resident = cutt_gpu_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
+  const double turns = tiles / larger(1, (double)resident * d->sms) * 1e-9;
+  const double steps = tiles * n->load.along * up((double)n->threads / WARP) / (d->sms * larger(d->clock_hz, 1e8));
+  const double work =
+      turns * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
+  return least(d, v, memory, work);
+}
+
+void cutt_gpu_count(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, cutt_gpu_counts *n) {
+  const double w = c->elem_bytes;
+  const char *why;
+  cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &n->widest, &why);
+  n->access = n->widest;
+  n->threads = 0;
+  n->row_bytes = (double)tile->row_length * w;
+  n->column_bytes = (double)tile->column_length * w;
+  n->in_align = run_alignment(c, tile, true);
+  n->out_align = run_alignment(c, tile, false);
+  const stretch in = stretch_of(c, tile, true), out = stretch_of(c, tile, false);
+  n->written_sectors = partial(out.bytes, out.align, SECTOR);
+  n->read_lines = partial(in.bytes, in.align, LINE);
+  n->written_lines = partial(out.bytes, out.align, LINE);
+  n->tile_bytes = (double)tile->volume * w;
+  double padded = 1, all = 1;
+  for (int j = 0; j < c->rank; ++j) {
+    padded *= (double)(cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]) * tile->extent[j]);
+    all *= (double)c->mode[j].extent;
+  }
+  n->padding = padded / all - 1;
+  const double pieces = direct ? 0 : n->column_bytes / smaller(w, larger(1, n->out_align));
+  n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + tile->columns * CUTT_COLUMN_ENTRY) + pieces * CUTT_RUN_ENTRY +
+                   CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + 256;
+  n->shared_bytes = direct ? 0 : (double)tile->rows * (n->row_bytes + larger(w, 8));
+}
+
+int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes) {
+  if (shared_bytes > d->block_shared) return 0;
+  /* What the kernels are compiled for bounds their registers, and an SM has as many on every device of today. */
+  const int by_registers =
+      copies ? CUTT_COPY_BLOCKS * CUTT_COPY_THREADS / threads : CUTT_BLOCKS * CUTT_BLOCK_THREADS / threads;
+  const double by_shared = larger(1, down(d->sm_shared / (shared_bytes + d->reserved_shared))); /* it may have that */
+  const int by_threads = d->sm_threads / threads;
+  return (int)smaller(smaller(d->sm_blocks, by_threads), smaller(by_registers, by_shared));
+}
+
+/* Bytes that the threads of a block load before they store: as launch.c spreads them, and copy.cu batches loads. */
+static double copied_at_once(const cutt_gpu_counts *n, int threads) {
+  const double unit = smaller(16, smaller(n->in_align, n->out_align)), units = larger(1, down(n->row_bytes / unit));
+  const double parts = up(units / threads), across = up(units / parts);
+  const double lanes = n->tile_bytes > n->row_bytes ? across * down(threads / across) : smaller(units, threads);
+  return smaller(n->tile_bytes, lanes * unit * (unit >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
+}
+
+static cutt_gpu_steps steps_of(cutt_gpu_spread at, uint32_t units, uint32_t lines) {
+  const uint32_t along = (units + at.units - 1) / at.units, across = (lines + at.lines - 1) / at.lines;
+  return (cutt_gpu_steps){along, across};
+}
+
+void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, bool banks,
+                            cutt_gpu_counts *n) {
+  n->access = n->widest;
+  n->threads = threads;
+  n->conflicts = 0;
+  if (n->access.copies) return;
+  cutt_gpu_spread loads, stores;
+  if (banks) {
+    const cutt_gpu_banks expected = cutt_gpu_banks_expect(c, tile, (uint32_t)threads, &n->access);
+    loads = expected.loads;
+    stores = expected.stores;
+    n->conflicts = expected.rows - 1 + expected.columns - 1;
+  } else {
+    bool alike;
+    n->access.load = cutt_gpu_pitch_load(c, tile, n->access.piece, n->access.load);
+    loads = cutt_gpu_spread_loads(c, tile, &n->access, (uint32_t)threads);
+    stores = cutt_gpu_spread_stores(c, tile, &n->access, (uint32_t)threads, &alike);
+  }
+  const uint32_t load_units = cutt_gpu_units((uint32_t)n->row_bytes, n->access.load);
+  const uint32_t store_units = cutt_gpu_units((uint32_t)n->column_bytes, n->access.store);
+  n->load = steps_of(loads, load_units, (uint32_t)tile->rows);
+  n->store = steps_of(stores, store_units, (uint32_t)tile->columns);
+  if (banks || n->access.store == n->access.piece || n->access.piece < 4) return;
+  /* The banks may have stores narrower, of which there are more, but perhaps fewer along a column. */
+  cutt_gpu_access narrow = n->access;
+  bool alike;
+  cutt_gpu_access_narrow(&narrow);
+  stores = cutt_gpu_spread_stores(c, tile, &narrow, (uint32_t)threads, &alike);
+  const cutt_gpu_steps steps =
+      steps_of(stores, cutt_gpu_units((uint32_t)n->column_bytes, narrow.store), (uint32_t)tile->columns);
+  n->store.along = smaller(n->store.along, steps.along);
+  n->store.across = smaller(n->store.across, steps.across);
+}
+
+/* The terms of a kernel that goes through shared memory, but for those of the launch. */
+static void price_tiles(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                        const cutt_gpu_counts *n, int stages, double slots, double waves, double byte, double cycle,
+                        double *part) {
+  const int threads = n->threads;
+  const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
+  const double warps = up((double)threads / WARP), turns = tiles / slots * 1e-9;
+  const cutt_gpu_steps load = n->load, store = n->store;
+  const double piece = n->access.piece;
+  /* What a tile touches in part, the next ones have the rest of; unless so many are under way that it has left L2. */
+  const double room = larger((double)d->l2_bytes, 1e6);
+  const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
+  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, SECTOR) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
+  part[CONFLICTS] = n->conflicts * bytes / LINE * cycle;
+  part[LOADS] = tiles * load.along * load.across * warps * cycle;
+  part[LOAD_UNITS] = tiles * load.along * warps * cycle;
+  part[STORE_UNITS] = store.along * turns;
+  if (piece < 4) part[GATHERS] = bytes / piece / WARP * cycle;
+  if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
+  part[TILES] = turns;
+  if (stages == 1) {
+    part[LATENCY] = turns;
+    part[SINGLE] = part[TRAFFIC] + part[CACHED];
+  }
+  part[TABLES] = waves * 1e-9 *
+                 (up((double)tile->rows / threads) * tile->row_modes +
+                  up(n->column_bytes / piece / threads) * (tile->run_modes + (piece < w)) +
+                  up((double)tile->columns / threads) * tile->column_modes);
+  part[LAST_LOADS] = waves * n->block_tiles * load.along * load.across * 1e-9;
+  part[LAST_STORES] = waves * n->block_tiles * store.along * store.across * 1e-9;
+}
+
+bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
+                    int stages, cutt_candidate *candidate, cutt_price *price) {
+  const bool direct = n->access.copies;
+  const int threads = n->threads;
+  const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
+  const int resident = cutt_gpu_occupancy(d, direct, threads, n->table_bytes + stages * n->shared_bytes);
+  if (resident < 1) return false;
+  const double slots = (double)resident * d->sms;
+
+  /* Some tiles for each block, so that its tables are worth it, as long as all SMs have blocks. Fewer where tiles share
+   * sectors: blocks drift apart, and with them the times at which the two halves of a sector are wanted. */
+  const double most_tiles = smaller(n->in_align, n->out_align) >= SECTOR ? 4 : 2;
+  n->block_tiles = smaller(larger(down(tiles / slots), 1), most_tiles);
+  const double blocks = up(tiles / n->block_tiles), on_sm = smaller(blocks, slots) / d->sms, waves = up(blocks / slots);
+
+  const double copy = cutt_gpu_copy_bandwidth(d);
+  const double byte = 1 / smaller(copy, copy * sm_share * smaller(d->sms, on_sm * d->sms)); /* seconds */
+  const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8));                             /* of all SMs */
+  const double traffic = bytes * (c->scale.active && c->scale.reads_out ? 3 : 2) * byte;
+
+  double *const part = price->part;
+  price->first = 0;
+  price->count = PARAMETERS;
+  price->memory = WORK;
+  price->work = STARTING - WORK;
+  memset(part, 0, PARAMETERS * sizeof *part);
+  part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
+  part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
+  part[READ_LINES] = n->read_lines * bytes * byte;
+  part[WRITTEN_LINES] = n->written_lines * bytes * byte;
+  part[PADDING] = n->padding * traffic;
+  /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
+  const double in_flight = resident * (direct ? copied_at_once(n, threads) : stages * n->tile_bytes);
+  const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
+  if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
+  if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
+  if (threads > 256) part[LARGE_BLOCKS] = traffic;
+  if (direct) {
+    const double unit = smaller(16, smaller(n->in_align, n->out_align));
+    part[COPIES] = bytes / (WARP * larger(unit, 1)) * cycle;
+    if (tile->rows > 1) part[RUNS] = bytes / n->row_bytes * byte;
+    part[COPY_TILES] = tiles / slots * 1e-9;
+    part[TABLES] = waves * (double)tile->rows / threads * 1e-9;
+  } else {
+    price_tiles(d, c, tile, n, stages, slots, waves, byte, cycle, part);
+  }
+  part[LAUNCH] = cutt_gpu_launch_seconds(d);
+  part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
+
+  candidate->threads = threads;
+  candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
+  candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
+  candidate->seconds = cutt_price_seconds(price, values_of(d));
+  return true;
+}

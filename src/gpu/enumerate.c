@@ -1,0 +1,325 @@
+/* The candidates. A tile's runs should be long on both sides, so M_m and M_k are grown mode by mode until their runs
+ * reach some lengths (RUNS), the last mode being cut where it would overshoot. Of the pairs of lengths, those are priced
+ * that can be worth it: what a pair takes at least follows from each of its two sides by itself, before there is a tile,
+ * and the pairs are visited in that order, until no other can be better (branch and bound). */
+#include <math.h>
+#include <string.h>
+
+#include "gpu/cost.h"
+#include "gpu/launch.h"
+#include "gpu/paper.h"
+#include "gpu/tile.h"
+#include "plan/plan.h"
+
+enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
+/* A candidate that is predicted to take so many times as long as the best is of no interest. */
+static const double worth_listing = 1.6;
+static const int block_threads[] = {256, 512};
+static const int64_t run_bytes[RUNS] = {64, 128, 256, 512, 1024, 2048};
+
+/* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0. */
+typedef struct prefix {
+  int count;
+  int64_t split, length;
+} prefix;
+
+/* A chunk of about `wanted` of `extent`: chunks as even as can be, and whole sectors where that is no great loss. */
+static int64_t even_chunk(int64_t extent, int64_t wanted, int64_t unit_bytes) {
+  if (wanted < 1) wanted = 1;
+  if (wanted >= extent) return extent;
+  const int64_t count = cutt_gpu_chunks(extent, wanted);
+  int64_t chunk = cutt_gpu_chunks(extent, count);
+  const int64_t sector = CUTT_GPU_SECTOR / (int64_t)cutt_gpu_power((uint64_t)unit_bytes | CUTT_GPU_SECTOR);
+  if (chunk >= 2 * sector) chunk = (chunk + sector - 1) / sector * sector;
+  return chunk < extent ? chunk : extent;
+}
+
+static prefix grow(const cutt_canonical *c, const int *order, bool input, int64_t bytes) {
+  prefix p = {0, 0, 1};
+  int64_t stride = 1;
+  for (int i = 0; i < c->rank && p.split == 0; ++i) {
+    const cutt_mode *mode = &c->mode[order ? order[i] : i];
+    const int64_t reached = p.length * c->elem_bytes; /* >= 1 */
+    if ((input ? mode->in_stride : mode->out_stride) != stride || reached * 4 > bytes * 3) break;
+    /* A whole mode may overshoot by half. */
+    int64_t chunk = mode->extent;
+    const int64_t wanted = bytes / (reached > 0 ? reached : 1);
+    if (mode->extent > wanted * 3 / 2) chunk = even_chunk(mode->extent, wanted, reached);
+    if (chunk == 1) break;
+    p.count = i + 1;
+    p.length *= chunk;
+    if (chunk < mode->extent) p.split = chunk;
+    stride *= mode->extent;
+  }
+  return p;
+}
+
+static int grow_all(const cutt_canonical *c, const int *order, bool input, prefix *list) {
+  int count = 0;
+  for (int i = 0; i < RUNS; ++i) {
+    const prefix p = grow(c, order, input, run_bytes[i]);
+    if (count > 0 && list[count - 1].count == p.count && list[count - 1].split == p.split) continue;
+    list[count++] = p;
+  }
+  return count;
+}
+
+/* Where M_m and M_k have a mode in common, what one of them cuts must be what the other has. */
+static void reconcile(const cutt_canonical *c, prefix *m, prefix *k) {
+  const int cut_m = m->split > 0 ? m->count - 1 : -1, cut_k = k->split > 0 ? c->out_order[k->count - 1] : -1;
+  int place = 0; /* of the mode that M_m cuts, in the output */
+  while (cut_m >= 0 && c->out_order[place] != cut_m) ++place;
+  if (cut_m >= 0 && cut_m == cut_k) {
+    m->split = k->split = m->split > k->split ? m->split : k->split;
+    return;
+  }
+  if (cut_m >= 0 && place < k->count) {
+    if (place == k->count - 1) {
+      k->split = m->split;
+    } else {
+      m->split = 0;
+    }
+  }
+  if (cut_k >= 0 && cut_k < m->count) {
+    if (cut_k == m->count - 1 && m->split == 0) {
+      m->split = k->split;
+    } else {
+      k->split = 0;
+    }
+  }
+}
+
+typedef struct listing {
+  const cutt_device *device;
+  const cutt_canonical *c;
+  cutt_model model;
+  cutt_candidate *list;
+  int count, max;
+  cutt_gpu_tile tile; /* of the candidate at hand: one for all, since it is large */
+} listing;
+
+/* Some geometries come up more than once: what is the same takes the same time. */
+static void insert(listing *l, const cutt_candidate *candidate) {
+  if (l->count == l->max && candidate->seconds >= l->list[l->count - 1].seconds) return;
+  int place = l->count;
+  while (place > 0 && l->list[place - 1].seconds > candidate->seconds) --place;
+  for (int i = place - 1; i >= 0 && l->list[i].seconds >= candidate->seconds; --i) {
+    if (cutt_candidate_equal(&l->list[i], candidate)) return;
+  }
+  if (l->count < l->max) ++l->count;
+  for (int i = l->count - 1; i > place; --i) l->list[i] = l->list[i - 1];
+  l->list[place] = *candidate;
+}
+
+/* What takes longer than this is not worth a place in the list. */
+static double bound_of(const listing *l) {
+  if (l->count == 0 || l->model != CUTT_MODEL_IS_OWN) return INFINITY; /* another model's prices have other bounds */
+  return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
+}
+
+/* Prices a geometry with each number of stages, if there is such a geometry and room for it. */
+static void add(listing *l, cutt_candidate *candidate) {
+  const cutt_canonical *c = l->c;
+  cutt_gpu_tile *const tile = &l->tile;
+  cutt_gpu_counts counts;
+  cutt_price price;
+  const char *why;
+  if (!cutt_gpu_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
+  const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
+  if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
+  cutt_gpu_count(c, tile, direct, &counts);
+  candidate->method = cutt_gpu_method(c, candidate);
+  for (int i = 0; i < (direct ? 1 : 2); ++i) {
+    bool banks = false; /* only for what may be worth it without */
+    cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
+    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
+    for (int stages = direct ? 1 : 3; stages > 0; --stages) {
+      if (!cutt_gpu_price(l->device, c, tile, &counts, stages, candidate, &price)) continue;
+      if (candidate->seconds >= bound_of(l)) continue;
+      if (!banks && !direct) {
+        cutt_gpu_count_threads(c, tile, block_threads[i], banks = true, &counts);
+        cutt_gpu_price(l->device, c, tile, &counts, stages, candidate, &price);
+      }
+      if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, c, tile, candidate);
+      insert(l, candidate);
+    }
+  }
+}
+
+/* Adds a geometry with a batch of so many positions, or as many as there is room for: where runs are of a few bytes, it is
+ * the tables that take shared memory. Then also with a quarter, for more blocks on an SM. */
+static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) {
+  const cutt_canonical *c = l->c;
+  cutt_gpu_tile *const tile = &l->tile;
+  const char *why;
+  candidate->param[CUTT_GPU_PARAM_BATCH] = positions;
+  if (!cutt_gpu_tile_derive(c, candidate, tile, &why)) return;
+  /* What a batch takes is in proportion to its positions, of which the tensor may have fewer. */
+  const double most = cutt_gpu_most_shared(c, tile, false);
+  tile->rows = tile->columns = 0;
+  const double fixed = cutt_gpu_most_shared(c, tile, false);
+  const double room = (l->device->block_shared - fixed) / (most - fixed);
+  if (room < 1) {
+    int64_t count = 1;
+    for (int j = 0; j < c->rank; ++j) {
+      if (!((tile->in_m | tile->in_k) >> j & 1)) count *= tile->extent[j];
+    }
+    positions = (int64_t)(room * (double)count);
+    if (positions < 1) return;
+    candidate->param[CUTT_GPU_PARAM_BATCH] = positions > 4 ? positions / 4 : 1;
+    add(l, candidate);
+    candidate->param[CUTT_GPU_PARAM_BATCH] = positions;
+  }
+  add(l, candidate);
+}
+
+/* Can runs of the first mode be copied, 8 bytes at a time at least? Others go through shared memory, where words are made
+ * of what is narrower, and where more narrow loads can be under way than a thread has registers for. */
+static bool copies_runs(const cutt_canonical *c) {
+  if (c->scale.active || (c->rank > 0 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) return false;
+  for (int i = 1; i < c->rank; ++i) {
+    if (c->mode[i].in_stride * c->elem_bytes % 8 != 0 || c->mode[i].out_stride * c->elem_bytes % 8 != 0) return false;
+  }
+  return true;
+}
+
+/* Runs of the first mode, which both sides have: pieces of one where it is long, several of them in a tile where it is
+ * short, so that each thread has some loads under way. */
+static void add_copies(listing *l) {
+  const cutt_canonical *c = l->c;
+  enum { BLOCK = 256, LARGEST = 16384, IN_FLIGHT = 80 }; /* threads; bytes of a tile; bytes of a thread */
+  const int64_t run = c->rank == 0 ? 1 : c->mode[0].extent;
+  uint64_t bits = 16;
+  for (int i = 1; i < c->rank; ++i) {
+    bits |= (uint64_t)(c->mode[i].in_stride * c->elem_bytes) | (uint64_t)(c->mode[i].out_stride * c->elem_bytes);
+  }
+  const int64_t unit = (int64_t)cutt_gpu_power(bits); /* bytes of a load: 8 or 16 */
+  const int64_t loads = run * c->elem_bytes / unit > 0 ? run * c->elem_bytes / unit : 1;
+  const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / unit;
+  for (int64_t i = 1; i <= 4; i *= 2) {
+    cutt_candidate candidate;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = c->rank > 0;
+    candidate.param[CUTT_GPU_PARAM_DIRECT] = 1;
+    const int64_t largest = LARGEST * i / c->elem_bytes, chunk = even_chunk(run, largest, c->elem_bytes);
+    if (run > LARGEST / c->elem_bytes) {
+      candidate.split_m = candidate.split_k = chunk < run ? chunk : 0;
+    } else {
+      candidate.param[CUTT_GPU_PARAM_BATCH] = rows * many / i > rows ? rows * many / i : rows;
+    }
+    add(l, &candidate);
+  }
+}
+
+/* The same runs, several at a time, through shared memory: as whole as they are, so that only their two ends are touched in
+ * part. It is what narrow alignment leaves for them, and not far behind a copy where that is possible. */
+static void add_whole_runs(listing *l) {
+  static const int64_t tile_bytes[] = {8192, 16384, 32768};
+  const cutt_canonical *c = l->c;
+  const int64_t run = c->mode[0].extent * c->elem_bytes;
+  int64_t last = 0;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t batch = run >= tile_bytes[i] ? 1 : tile_bytes[i] / run;
+    if (batch == last) continue;
+    last = batch;
+    cutt_candidate candidate;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    add_batch(l, &candidate, batch);
+  }
+}
+
+/* M_m and M_k, and what any candidate of theirs takes at least. */
+typedef struct pair {
+  prefix m, k;
+  double least;
+} pair;
+
+/* Elements of a tile of M_m and M_k, both whole. */
+static int64_t elements_of(const cutt_canonical *c, const pair *p) {
+  int64_t elements = 1;
+  for (int j = 0; j < p->m.count; ++j) elements *= c->mode[j].extent;
+  for (int i = 0; i < p->k.count; ++i) {
+    if (c->out_order[i] >= p->m.count) elements *= c->mode[c->out_order[i]].extent;
+  }
+  return elements;
+}
+
+static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
+
+/* All pairs of prefixes, in the order of what they take at least. */
+static int pair_up(const listing *l, pair *list) {
+  const cutt_canonical *c = l->c;
+  prefix m[RUNS], k[RUNS];
+  cutt_gpu_side rows[RUNS], columns[RUNS];
+  const int ms = grow_all(c, NULL, true, m), ks = grow_all(c, c->out_order, false, k);
+  for (int i = 0; i < ms; ++i) cutt_gpu_side_count(c, NULL, m[i].count, m[i].split, true, &rows[i]);
+  for (int i = 0; i < ks; ++i) cutt_gpu_side_count(c, c->out_order, k[i].count, k[i].split, false, &columns[i]);
+  int count = 0;
+  for (int i = 0; i < ms; ++i) {
+    for (int j = 0; j < ks; ++j) {
+      pair p = {m[i], k[j], 0};
+      reconcile(c, &p.m, &p.k);
+      bool known = false;
+      cutt_gpu_side row = rows[i], column = columns[j];
+      if (!same_prefix(&p.m, &m[i])) cutt_gpu_side_count(c, NULL, p.m.count, p.m.split, true, &row);
+      if (!same_prefix(&p.k, &k[j])) cutt_gpu_side_count(c, c->out_order, p.k.count, p.k.split, false, &column);
+      /* Rows, or columns, that go on in one another are better than each by itself: how much so, only a tile tells. */
+      const int next = p.k.count < c->rank ? c->out_order[p.k.count] : c->rank;
+      if (p.k.split == 0 && next < p.m.count) column.sectors = column.lines = 0;
+      int place_of_next = 0;
+      while (place_of_next < p.k.count && c->out_order[place_of_next] != p.m.count) ++place_of_next;
+      if (p.m.split == 0 && place_of_next < p.k.count) row.sectors = row.lines = 0;
+      double elements = row.length * column.length;
+      const double longest =
+          row.length > column.length ? row.length : column.length; /* a tile has that many at least */
+      if (p.m.split == 0 && p.k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
+        /* With a batch, whose modes may be what runs go on in. */
+        const double most = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes;
+        if (elements < most) elements = most;
+        row.sectors = row.lines = column.sectors = column.lines = 0;
+      }
+      p.least = cutt_gpu_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
+      int place = count;
+      for (; place > 0 && list[place - 1].least > p.least; --place) continue;
+      for (int q = place - 1; q >= 0 && list[q].least >= p.least && !known; --q) {
+        known = same_prefix(&list[q].m, &p.m) && same_prefix(&list[q].k, &p.k);
+      }
+      if (known) continue;
+      for (int q = count++; q > place; --q) list[q] = list[q - 1];
+      list[place] = p;
+    }
+  }
+  return count;
+}
+
+int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
+                       int max) {
+  listing l = {.device = device, .c = c, .model = model, .list = list, .max = max};
+  cutt_candidate candidate;
+  memset(&candidate, 0, sizeof candidate);
+  const bool copies = copies_runs(c);
+  if (copies) add_copies(&l);
+  if (copies && c->rank <= 1) return l.count; /* what is contiguous is copied */
+  const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
+  if (shared) add_whole_runs(&l);
+  pair pairs[RUNS * RUNS];
+  const int count = pair_up(&l, pairs);
+  for (int i = 0; i < count; ++i) {
+    const pair *p = &pairs[i];
+    if (p->least >= bound_of(&l)) break;
+    candidate.m = p->m.count;
+    candidate.k = p->k.count;
+    candidate.split_m = p->m.split;
+    candidate.split_k = p->k.split;
+    candidate.param[CUTT_GPU_PARAM_BATCH] = 0;
+    if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
+    add(&l, &candidate);
+    /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
+    if (p->m.split > 0 || p->k.split > 0) continue;
+    const int64_t bytes = elements_of(c, p) * c->elem_bytes;
+    if (bytes <= SMALL_TILE_BYTES) add_batch(&l, &candidate, 2 * SMALL_TILE_BYTES / bytes);
+  }
+  while (l.count > 1 && l.list[l.count - 1].seconds >= bound_of(&l)) --l.count;
+  return l.count;
+}

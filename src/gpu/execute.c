@@ -1,0 +1,87 @@
+/* Preparing and executing, by the target's runtime.
+ *
+ * An execution asks the runtime a handful of questions, of which none waits for anything: which context is current, is it
+ * still the plan's, what memory the two pointers are to; and for one launch. The launch copies its arguments, so neither the
+ * plan nor anything else of the library's has to outlive the call, and a graph that captures it holds all that it needs. */
+#include "gpu/execute.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "gpu/launch.h"
+#include "runtime/runtime.h"
+
+/* Immutable once made, and all of it host memory: the device gets what it needs as the arguments of a launch. */
+typedef struct gpu_plan {
+  const cutt_runtime *runtime;
+  const cutt_kernels *kernels; /* in the context that it is for */
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch ready; /* for buffers at multiples of 16 bytes, which nearly all are */
+} gpu_plan;
+
+static const cutt_kernel_list all_kernels = {CUTT_KERNEL_COUNT, cutt_gpu_kernel_source, cutt_gpu_kernel_name};
+
+static const cutt_device *device_of(const cutt_kernels *kernels) { return (const cutt_device *)kernels->target; }
+
+cuttResult cutt_gpu_prepare(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                            void **prepared) {
+  const cutt_runtime *runtime = target->runtime;
+  const cutt_kernels *kernels = NULL;
+  *prepared = NULL;
+  if (!runtime) return cutt_error(CUTT_INTERNAL_ERROR, "%s is only described; nothing runs there", target->name);
+  const cuttResult result = runtime->kernels_find(&all_kernels, &kernels);
+  if (result) return result;
+
+  gpu_plan *plan = malloc(sizeof *plan);
+  if (!plan) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan on the GPU", sizeof *plan);
+  plan->runtime = runtime;
+  plan->kernels = kernels;
+  plan->canonical = *canonical;
+  plan->candidate = *candidate;
+  const char *why = NULL;
+  if (!cutt_gpu_lay_out(device_of(kernels), canonical, candidate, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &plan->ready,
+                        &why)) {
+    free(plan);
+    return cutt_error(CUTT_INTERNAL_ERROR, "a candidate can't be laid out: %s", why ? why : "no reason given");
+  }
+  *prepared = plan;
+  return CUTT_SUCCESS;
+}
+
+void cutt_gpu_release(void *prepared) { free(prepared); }
+
+static cuttResult start(const gpu_plan *plan, const cutt_gpu_launch *launch, void *in, void *out, cudaStream_t stream) {
+  uint64_t from = (uintptr_t)in + (uint64_t)launch->in_start, to = (uintptr_t)out + (uint64_t)launch->out_start;
+  void *parameters[] = {&from, &to, (void *)(uintptr_t)&launch->args}; /* which are read, and copied */
+  const cutt_grid grid = {launch->blocks, launch->threads, launch->shared_bytes};
+  return plan->runtime->launch(plan->kernels, (int)launch->kernel, &grid, parameters, stream);
+}
+
+static cuttResult execute_here(const gpu_plan *plan, const void *in, void *out, cudaStream_t stream) {
+  const cutt_target *target = plan->kernels->target;
+  void *from = NULL, *to = NULL;
+  cuttResult result = plan->runtime->reach(target, in, "in", &from);
+  if (!result) result = plan->runtime->reach(target, out, "out", &to);
+  if (result) return result;
+  const uint32_t in_align = cutt_gpu_alignment(from), out_align = cutt_gpu_alignment(to);
+  if (in_align >= CUTT_GPU_ALIGNED && out_align >= CUTT_GPU_ALIGNED) return start(plan, &plan->ready, from, to, stream);
+  cutt_gpu_launch launch;
+  const char *why = NULL;
+  if (!cutt_gpu_lay_out(device_of(plan->kernels), &plan->canonical, &plan->candidate, in_align, out_align, &launch,
+                        &why)) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "in is %p and out is %p, multiples of %u and %u bytes: %s", in, out,
+                      in_align, out_align, why ? why : "no reason given");
+  }
+  return start(plan, &launch, from, to, stream);
+}
+
+cuttResult cutt_gpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream) {
+  const gpu_plan *plan = prepared;
+  cutt_scope scope;
+  cuttResult result = plan->runtime->kernels_enter(plan->kernels, &scope);
+  if (result) return result;
+  result = execute_here(plan, in, out, stream);
+  plan->runtime->leave(&scope);
+  return result;
+}

@@ -1,0 +1,156 @@
+/* The language that the kernels are written in: the part of CUDA C that is also C.
+ *
+ * Under nvcc these names are CUDA's own; elsewhere they come from the test emulator (tests/simt/simt.h, on the include
+ * path of the tests alone), which runs the same files on a machine without a GPU and counts what they do. So a kernel
+ * touches memory only through the functions below: global memory by pointer, shared memory by its byte offset in the
+ * block's dynamic shared memory.
+ *
+ *   KERNEL(name, threads, blocks)(parameters)  a kernel, its largest block, and the blocks that must fit on an SM
+ *   DEVICE type f(...)                         a function of a kernel
+ *   CONSTANT(type)                             the type of a parameter that is a struct, read in place
+ *   UNROLL(n)                                  before a loop
+ *   thread_index() thread_count() block_index()
+ *   cycle_count()                              the SM's clock, modulo 2^32; accesses to memory stay on their side of it
+ *   barrier()                                  of all threads of a block
+ *   global_load1..16(p) global_store1..16(p, v)  naturally aligned; the number is the bytes
+ *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
+ *   shared_load1..16(at) shared_store1..16(at, v)
+ *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
+ *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
+ *                                              memory will be wanted soon, and L2 may fetch it at once
+ *   async_commit() async_wait(n)               ... waiting until at most n (0 .. 3) of the groups committed are pending
+ *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
+ *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
+ *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even */
+#ifndef CUTT_GPU_KERNELS_DEVICE_H
+#define CUTT_GPU_KERNELS_DEVICE_H
+
+#if defined(__CUDACC_RTC__) || !defined(__CUDACC__)
+#include <stdint.h>
+#else
+#include <cstdint>
+#endif
+
+/* 8 and 16 bytes that are moved as one. */
+typedef struct __attribute__((aligned(8))) word2 {
+  uint32_t x, y;
+} word2;
+typedef struct __attribute__((aligned(16))) word4 {
+  uint32_t x, y, z, w;
+} word4;
+
+#if defined(__CUDACC__)
+
+#define KERNEL(name, threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks) name
+#define DEVICE static __device__ __forceinline__
+#define CONSTANT(type) const __grid_constant__ type
+#define PRAGMA_TEXT(text) _Pragma(#text)
+#define UNROLL(n) PRAGMA_TEXT(unroll n)
+
+extern __shared__ word4 cutt_shared_memory[];
+
+DEVICE uint32_t thread_index(void) { return threadIdx.x; }
+DEVICE uint32_t thread_count(void) { return blockDim.x; }
+DEVICE uint32_t block_index(void) { return blockIdx.x; }
+DEVICE void barrier(void) { __syncthreads(); }
+DEVICE uint32_t cycle_count(void) {
+  uint32_t cycles;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(cycles)::"memory");
+  return cycles;
+}
+
+#define DEVICE_MEMORY(bytes, type)                                                                                     \
+  DEVICE type global_load##bytes(const void *p) { return *(const type *)p; }                                           \
+  DEVICE void global_store##bytes(void *p, type v) { *(type *)p = v; }                                                 \
+  DEVICE type shared_load##bytes(uint32_t at) { return *(const type *)((const char *)cutt_shared_memory + at); }       \
+  DEVICE void shared_store##bytes(uint32_t at, type v) { *(type *)((char *)cutt_shared_memory + at) = v; }
+DEVICE_MEMORY(1, uint8_t)
+DEVICE_MEMORY(2, uint16_t)
+DEVICE_MEMORY(4, uint32_t)
+DEVICE_MEMORY(8, word2)
+DEVICE_MEMORY(16, word4)
+#undef DEVICE_MEMORY
+
+/* By itself, since the compiler does not know where the address leads, and may load it once for each use of it. */
+DEVICE const unsigned char *global_load_address(const void *p) {
+  const unsigned char *address;
+  asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p) : "memory");
+  return address;
+}
+
+#if __CUDA_ARCH__ >= 800
+DEVICE bool has_async(void) { return true; }
+#define DEVICE_ASYNC_COPY(bytes, cache, hint)                                                                          \
+  asm volatile("cp.async." cache ".shared.global" hint " [%0], [%1], " #bytes ";" ::"r"(to), "l"(p) : "memory")
+#define DEVICE_ASYNC(bytes, cache)                                                                                     \
+  DEVICE void async_copy##bytes(uint32_t at, const void *p, bool near) {                                               \
+    const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);                           \
+    if (near) {                                                                                                        \
+      DEVICE_ASYNC_COPY(bytes, cache, ".L2::256B");                                                                    \
+    } else {                                                                                                           \
+      DEVICE_ASYNC_COPY(bytes, cache, "");                                                                             \
+    }                                                                                                                  \
+  }
+DEVICE_ASYNC(4, "ca")
+DEVICE_ASYNC(8, "ca")
+DEVICE_ASYNC(16, "cg")
+#undef DEVICE_ASYNC
+#undef DEVICE_ASYNC_COPY
+DEVICE void async_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+DEVICE void async_wait(uint32_t pending) {
+  switch (pending) {
+    case 0:
+      asm volatile("cp.async.wait_group 0;" ::: "memory");
+      break;
+    case 1:
+      asm volatile("cp.async.wait_group 1;" ::: "memory");
+      break;
+    case 2:
+      asm volatile("cp.async.wait_group 2;" ::: "memory");
+      break;
+    default:
+      asm volatile("cp.async.wait_group 3;" ::: "memory");
+  }
+}
+#else
+DEVICE bool has_async(void) { return false; }
+DEVICE void async_copy4(uint32_t at, const void *p, bool near) { shared_store4(at, global_load4(p)), (void)near; }
+DEVICE void async_copy8(uint32_t at, const void *p, bool near) { shared_store8(at, global_load8(p)), (void)near; }
+DEVICE void async_copy16(uint32_t at, const void *p, bool near) { shared_store16(at, global_load16(p)), (void)near; }
+DEVICE void async_commit(void) {}
+DEVICE void async_wait(uint32_t pending) { (void)pending; }
+#endif
+
+DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
+DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return __funnelshift_l(v, v, bits); }
+
+DEVICE float half_to_float(uint16_t v) {
+  float f;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(v));
+  return f;
+}
+DEVICE uint16_t float_to_half(float f) {
+  uint16_t v;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(v) : "f"(f));
+  return v;
+}
+DEVICE float bfloat_to_float(uint16_t v) { return __uint_as_float((uint32_t)v << 16); }
+DEVICE uint16_t float_to_bfloat(float f) {
+  const uint32_t bits = __float_as_uint(f);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u); /* a NaN stays one */
+  return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+DEVICE float bits_to_float(uint32_t v) { return __uint_as_float(v); }
+DEVICE uint32_t float_to_bits(float f) { return __float_as_uint(f); }
+DEVICE double bits_to_double(word2 v) { return __hiloint2double((int)v.y, (int)v.x); }
+DEVICE word2 double_to_bits(double d) {
+  const word2 v = {(uint32_t)__double2loint(d), (uint32_t)__double2hiint(d)};
+  return v;
+}
+
+#else
+#include "simt/simt.h"
+#endif
+
+#endif

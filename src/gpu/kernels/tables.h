@@ -1,0 +1,134 @@
+/* What all kernels do before they move anything: where each tile of the block lies, and the tables of a tile's places.
+ *
+ * Major positions (Eq. 2 and 3): the paper's Algorithm 1 spreads the sum over the modes across a warp and adds the terms
+ * by shuffles, once per tile. Here a block works on many tiles, and each of its first threads sums up all terms of one of
+ * them: as many steps as there are modes, for up to 32 tiles at once, without a shuffle.
+ * Minor positions (Eq. 4 to 6): each is the sum of a term of the row and one within it (for the output: of the column
+ * and one within it), so tables of rows, columns and places of a run say it all, and their length is the sum of the
+ * tile's sides and not its volume. They are computed by the block, one division by a constant per mode and entry. */
+#ifndef CUTT_GPU_KERNELS_TABLES_H
+#define CUTT_GPU_KERNELS_TABLES_H
+
+#include "args.h"
+#include "device.h"
+
+typedef struct tile_now {
+  int64_t in, out; /* bytes from the kernel's in and out to the tile's first element */
+  uint32_t row_bytes, rows, run, columns;
+} tile_now;
+
+typedef struct place {
+  int64_t global;
+  uint32_t shared, phase;
+} place;
+
+DEVICE uint32_t divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
+
+DEVICE uint32_t count_of(cutt_count count, uint32_t extent1, uint32_t extent2) {
+  return count.each * (count.cut == 0 ? 1u : count.cut == 1 ? extent1 : extent2);
+}
+
+DEVICE word2 split_words(int64_t v) {
+  const word2 w = {(uint32_t)(uint64_t)v, (uint32_t)((uint64_t)v >> 32)};
+  return w;
+}
+
+DEVICE int64_t join_words(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
+
+/* Writes the description of a tile to shared memory. */
+DEVICE void describe_tile(const cutt_kernel_args *args, uint32_t tile, uint32_t at) {
+  int64_t in = 0, out = 0;
+  uint32_t rest = tile, extent1 = args->cut[0].chunk, extent2 = args->cut[1].chunk;
+  for (uint32_t i = 0; i < args->grid_modes; ++i) {
+    const uint32_t quotient = divide(rest, args->grid[i].extent);
+    const uint32_t digit = rest - quotient * args->grid[i].extent.by;
+    const bool last = digit + 1 == args->grid[i].extent.by;
+    rest = quotient;
+    in += digit * args->grid[i].in;
+    out += digit * args->grid[i].out;
+    if (last && i == args->cut[0].digit) extent1 = args->cut[0].last;
+    if (last && i == args->cut[1].digit) extent2 = args->cut[1].last;
+  }
+  const word2 in_words = split_words(in), out_words = split_words(out);
+  const word4 offsets = {in_words.x, in_words.y, out_words.x, out_words.y};
+  const word4 counts = {count_of(args->row_bytes, extent1, extent2), count_of(args->rows, extent1, extent2),
+                        count_of(args->run, extent1, extent2), count_of(args->columns, extent1, extent2)};
+  shared_store16(at, offsets);
+  shared_store16(at + 16, counts);
+}
+
+DEVICE tile_now read_tile(uint32_t at) {
+  const word4 offsets = shared_load16(at), counts = shared_load16(at + 16);
+  tile_now now;
+  now.in = join_words(offsets.x, offsets.y);
+  now.out = join_words(offsets.z, offsets.w);
+  now.row_bytes = counts.x;
+  now.rows = counts.y;
+  now.run = counts.z;
+  now.columns = counts.w;
+  return now;
+}
+
+/* Entry `index` of the list of `count` modes from `first` on. */
+DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t count, uint32_t index) {
+  place p = {0, 0, 0};
+  for (uint32_t i = first; i < first + count; ++i) {
+    const uint32_t quotient = divide(index, args->mode[i].extent);
+    const uint32_t digit = index - quotient * args->mode[i].extent.by;
+    index = quotient;
+    p.global += digit * args->mode[i].global;
+    p.shared += digit * args->mode[i].shared;
+    p.phase += digit * args->mode[i].phase;
+  }
+  return p;
+}
+
+/* Describes the block's tiles and fills the tables; a barrier has to follow. Returns the number of tiles; with 0 of them
+ * the tables are not filled. phased: the run's table also carries what a place adds to its row's phase, in the two low
+ * bits.
+ *
+ * `tile_step` blocks, which run at the same time, take turns at a stretch of tiles. So what is worked on at a time is
+ * tile_step tiles in a row: neighbours, whose partial sectors meet in L2, and long stretches of memory. */
+DEVICE uint32_t fill_tables(const cutt_kernel_args *args, bool phased) {
+  const uint32_t thread = thread_index(), threads = thread_count();
+  const uint32_t step = args->tile_step, team = block_index() / step;
+  const uint32_t first = team * step * args->block_tiles + (block_index() - team * step);
+  if (first >= args->tiles) return 0;
+  uint32_t tiles = (args->tiles - first + step - 1) / step;
+  if (tiles > args->block_tiles) tiles = args->block_tiles;
+  if (thread < tiles) describe_tile(args, first + thread * step, thread * CUTT_TILE_ENTRY);
+  for (uint32_t i = thread; i < args->table_rows; i += threads) {
+    const place p = place_of(args, 0, args->row_modes, i);
+    shared_store8(args->rows_at + i * CUTT_ROW_ENTRY, split_words(p.global));
+  }
+  for (uint32_t i = thread; i < args->table_run; i += threads) {
+    const place p = place_of(args, args->row_modes, args->run_modes, i);
+    shared_store4(args->run_at + i * CUTT_RUN_ENTRY, phased ? p.shared << 2 | (p.phase & 3) : p.shared);
+  }
+  for (uint32_t i = thread; i < args->table_columns; i += threads) {
+    const place p = place_of(args, args->row_modes + args->run_modes, args->column_modes, i);
+    const word2 global = split_words(p.global);
+    const word4 entry = {global.x, global.y, p.shared, p.phase};
+    shared_store16(args->columns_at + i * CUTT_COLUMN_ENTRY, entry);
+  }
+  return tiles;
+}
+
+/* A thread's share of lines of units: it takes unit `unit` of the lines `line`, `line` + `line_step` and so on, and then
+ * the same of `unit` + `unit_step`. So what depends on the unit is worked out once for many lines. The block's threads
+ * are spread over `unit_step` units of `line_step` lines; those left over have a line that no tile has. */
+typedef struct share {
+  uint32_t line, unit, line_step, unit_step;
+} share;
+
+DEVICE share share_of(uint32_t unit_step, uint32_t line_step) {
+  share s;
+  s.line = thread_index() / unit_step;
+  s.unit = thread_index() - s.line * unit_step;
+  s.line_step = line_step;
+  s.unit_step = unit_step;
+  if (s.line >= line_step) s.line = 0x40000000u;
+  return s;
+}
+
+#endif

@@ -1,0 +1,312 @@
+/* From a candidate to a launch: the kernel for the alignment of the buffers at hand, the lists of digits that it is told,
+ * and how a tile lies in shared memory. */
+#include "gpu/launch.h"
+
+#include <string.h>
+
+#include "gpu/access.h"
+#include "gpu/cost.h"
+#include "gpu/pitch.h"
+#include "gpu/tile.h"
+
+const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", NULL, NULL};
+
+#define KERNEL_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name,
+const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL_NAME)};
+#define OF_TILE(name) [CUTT_KERNEL_##name] = "tile",
+#define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
+const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_TILE)
+                                                                   CUTT_COPY_KERNELS(OF_COPY)};
+
+static bool refuse(const char **why, const char *text) {
+  *why = text;
+  return false;
+}
+
+uint32_t cutt_gpu_alignment(const void *pointer) {
+  return (uint32_t)cutt_gpu_power((uintptr_t)pointer | CUTT_GPU_ALIGNED);
+}
+
+static uint32_t log2_of(uint32_t power) { return (uint32_t)__builtin_ctz(power); }
+
+static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static cutt_divisor divisor(uint32_t by) {
+  const uint32_t shift = by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;
+  const uint64_t multiplier = (((UINT64_C(1) << shift) - by) << 32) / by + 1;
+  return (cutt_divisor){by, (uint32_t)multiplier, shift};
+}
+
+/* What is worked out once per launch. */
+typedef struct layout {
+  const cutt_canonical *canonical;
+  const cutt_gpu_tile *tile;
+  cutt_gpu_launch *launch;
+  cutt_gpu_access access;
+} layout;
+
+/* ----------------------------------------------------------------------------------------------------------- lists */
+
+/* The digits of a tile's number. Neighbouring tiles share the sectors that their runs end in, so those that go on with
+ * the output's run come first, since a sector that is written in two parts costs more when the parts do not meet in L2;
+ * then those that go on with the input's; then the rest, in output order. */
+static void fill_grid(const layout *l) {
+  const cutt_canonical *c = l->canonical;
+  const cutt_gpu_tile *tile = l->tile;
+  cutt_kernel_args *args = &l->launch->args;
+  const int64_t w = c->elem_bytes;
+  int order[CUTT_MAX_RANK], count = 0;
+  uint64_t listed = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    for (int i = 0; i < c->rank; ++i) {
+      const int j = pass == 1 ? i : c->out_order[i];
+      if ((listed >> j & 1) || tile->extent[j] == c->mode[j].extent) continue;
+      listed |= UINT64_C(1) << j;
+      order[count++] = j;
+      if (pass < 2) break;
+    }
+  }
+  args->grid_modes = (uint32_t)count;
+  for (int i = 0; i < 2; ++i) args->cut[i] = (cutt_cut){UINT32_MAX, 1, 1};
+  for (int i = 0; i < count; ++i) {
+    const int j = order[i];
+    const cutt_mode *mode = &c->mode[j];
+    const int64_t chunk = tile->extent[j];
+    args->grid[i] = (cutt_grid_mode){.in = mode->in_stride * chunk * w,
+                                     .out = mode->out_stride * chunk * w,
+                                     .extent = divisor((uint32_t)cutt_gpu_chunks(mode->extent, chunk))};
+    for (int cut = 0; cut < 2; ++cut) {
+      if (tile->cut[cut] != j) continue;
+      args->cut[cut] = (cutt_cut){(uint32_t)i, (uint32_t)chunk, (uint32_t)cutt_gpu_last_chunk(mode->extent, chunk)};
+    }
+  }
+}
+
+/* So many units, of which a cut mode's extent is a factor if its mode is in the set. */
+static cutt_count count_over(const cutt_gpu_tile *tile, uint64_t set, int64_t units) {
+  for (uint32_t cut = 0; cut < 2; ++cut) {
+    const int j = tile->cut[cut];
+    if (j >= 0 && (set >> j & 1)) return (cutt_count){(uint32_t)(units / tile->extent[j]), cut + 1};
+  }
+  return (cutt_count){(uint32_t)units, 0};
+}
+
+static void fill_counts(const layout *l) {
+  const cutt_gpu_tile *tile = l->tile;
+  cutt_kernel_args *args = &l->launch->args;
+  const uint32_t w = (uint32_t)l->canonical->elem_bytes;
+  args->row_bytes = count_over(tile, tile->in_m, tile->row_length * w);
+  args->rows = count_over(tile, ~tile->in_m, tile->rows);
+  args->columns = count_over(tile, ~tile->in_k, tile->columns);
+  if (l->access.copies) { /* their columns are not counted in pieces */
+    args->run = (cutt_count){1, 0};
+  } else {
+    args->run = count_over(tile, tile->in_k, tile->column_length * (w / l->access.piece));
+  }
+}
+
+/* The places of a tile. In shared memory, a mode of M_m is walked in the row, and another one from row to row. */
+static void fill_places(const layout *l) {
+  const cutt_canonical *c = l->canonical;
+  const cutt_gpu_tile *tile = l->tile;
+  cutt_kernel_args *args = &l->launch->args;
+  const int64_t w = c->elem_bytes;
+  uint32_t shared[CUTT_MAX_RANK], phase[CUTT_MAX_RANK], weight = args->pitch;
+  for (int j = 0; j < c->rank; ++j) {
+    shared[j] = (uint32_t)(c->mode[j].in_stride * w);
+    phase[j] = 0;
+  }
+  cutt_table_mode *mode = args->mode;
+  for (int i = 0; i < tile->row_modes; ++i) {
+    const int j = tile->row[i];
+    const uint32_t extent = (uint32_t)tile->extent[j];
+    shared[j] = weight;
+    phase[j] = (uint32_t)(uint64_t)(c->mode[j].in_stride * w) & 3;
+    weight *= extent;
+    *mode++ = (cutt_table_mode){.global = c->mode[j].in_stride * w, .extent = divisor(extent)};
+  }
+  args->row_modes = (uint32_t)tile->row_modes;
+  args->run_modes = args->table_run = 0;
+  if (!l->access.copies) {
+    if (l->access.piece < (uint32_t)w) { /* an element in several pieces: one more mode, common to both sides */
+      *mode++ = (cutt_table_mode){.shared = l->access.piece, .extent = divisor((uint32_t)w / l->access.piece)};
+      args->run_modes = 1;
+    }
+    for (int i = 0; i < tile->run_modes; ++i) {
+      const int j = tile->run[i];
+      *mode++ = (cutt_table_mode){.shared = shared[j], .phase = phase[j], .extent = divisor((uint32_t)tile->extent[j])};
+    }
+    args->run_modes += (uint32_t)tile->run_modes;
+    args->table_run = (uint32_t)tile->column_length * (uint32_t)w / l->access.piece;
+  }
+  for (int i = 0; i < tile->column_modes; ++i) {
+    const int j = tile->column[i];
+    *mode++ = (cutt_table_mode){.global = c->mode[j].out_stride * w,
+                                .shared = shared[j],
+                                .phase = phase[j],
+                                .extent = divisor((uint32_t)tile->extent[j])};
+  }
+  args->column_modes = (uint32_t)tile->column_modes;
+  args->table_rows = (uint32_t)tile->rows;
+  args->table_columns = (uint32_t)tile->columns;
+}
+
+static uint32_t parts_of(cutt_factor factor) {
+  return factor == CUTT_FACTOR_COMPLEX ? CUTT_PARTS_MIXED
+         : factor == CUTT_FACTOR_REAL  ? CUTT_PARTS_SCALED
+                                       : CUTT_PARTS_ALONE;
+}
+
+static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
+  args->alpha[0] = scale->alpha.re;
+  args->alpha[1] = scale->alpha.im;
+  args->beta[0] = scale->beta.re;
+  args->beta[1] = scale->beta.im;
+  args->alpha_integer = scale->alpha.i;
+  args->beta_integer = scale->beta.i;
+  args->alpha_parts = parts_of(scale->alpha_factor);
+  args->beta_parts = parts_of(scale->beta_factor);
+  args->flip = scale->conjugate ? UINT32_C(0x80000000) : 0;
+  args->reads_out = scale->reads_out;
+}
+
+/* ---------------------------------------------------------------------------------------------------- shared memory */
+
+/* The threads' places in rows, in units of a load, and in columns, in units of a store. */
+static void fill_shares(const layout *l, uint32_t threads) {
+  cutt_kernel_args *args = &l->launch->args;
+  bool alike;
+  const cutt_gpu_spread loads = cutt_gpu_spread_loads(l->canonical, l->tile, &l->access, threads);
+  const cutt_gpu_spread stores = cutt_gpu_spread_stores(l->canonical, l->tile, &l->access, threads, &alike);
+  args->load_units = loads.units;
+  args->load_rows = loads.lines;
+  args->store_units = l->access.copies ? 1 : stores.units; /* of no meaning for copies */
+  args->store_columns = l->access.copies ? 1 : stores.lines;
+  args->store_alike = alike;
+}
+
+static uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/* stages: places for tiles; 0 when tiles do not go through shared memory. */
+static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
+  args->rows_at = args->block_tiles * CUTT_TILE_ENTRY;
+  args->columns_at = round_up(args->rows_at + args->table_rows * CUTT_ROW_ENTRY, CUTT_COLUMN_ENTRY);
+  args->run_at = args->columns_at + args->table_columns * CUTT_COLUMN_ENTRY;
+  args->stage_at = round_up(args->run_at + args->table_run * CUTT_RUN_ENTRY, 128);
+  args->stage_bytes = round_up(args->table_rows * args->pitch, 16);
+  args->stages = stages > 0 ? stages : 1;
+  return stages > 0 ? args->stage_at + stages * args->stage_bytes : args->run_at;
+}
+
+double cutt_gpu_most_shared(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct) {
+  enum { ROUNDED = 256 }; /* what place_in_shared rounds up by, all together */
+  const double tables = CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + (double)tile->rows * CUTT_ROW_ENTRY +
+                        (double)tile->columns * CUTT_COLUMN_ENTRY + ROUNDED;
+  if (direct) return tables;
+  const double w = c->elem_bytes, run = (double)tile->column_length * w * CUTT_RUN_ENTRY; /* in pieces of a byte */
+  return tables + run + (double)tile->rows * cutt_gpu_pitch_most((double)tile->row_length * w);
+}
+
+/* Are M_m and M_k the same modes in the same order? */
+static bool same_runs(const cutt_canonical *canonical, const cutt_candidate *candidate) {
+  if (candidate->m != candidate->k) return false;
+  for (int i = 0; i < candidate->m; ++i) {
+    if (canonical->out_order[i] != i) return false;
+  }
+  return true;
+}
+
+/* Blocks that run at the same time take turns at tiles. */
+static void share_tiles(const cutt_device *device, bool copies, cutt_gpu_launch *launch) {
+  cutt_kernel_args *args = &launch->args;
+  const int resident = cutt_gpu_occupancy(device, copies, (int)launch->threads, launch->shared_bytes);
+  const uint32_t blocks = (args->tiles + args->block_tiles - 1) / args->block_tiles;
+  args->tile_step = smaller(blocks, (uint32_t)((resident > 0 ? resident : 1) * device->sms));
+  const uint32_t stretch = args->tile_step * args->block_tiles;
+  /* Of the last stretch's blocks, those that no tile is left for need not be there: a grid has no more than so many. */
+  launch->blocks = smaller((args->tiles + stretch - 1) / stretch * args->tile_step, INT32_MAX);
+}
+
+static bool is_or_unknown(int value, int wanted) { return value == 0 || value == wanted; }
+
+bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+  if (!is_or_unknown(device->warp, CUTT_GPU_WARP) || !is_or_unknown(device->banks, CUTT_GPU_BANKS) ||
+      !is_or_unknown(device->bank_bytes, CUTT_GPU_BANK_BYTES) ||
+      !is_or_unknown(device->sector_bytes, CUTT_GPU_SECTOR)) {
+    return refuse(why, "the kernels are for warps of 32 lanes, 32 banks of 4 bytes, and sectors of 32 bytes");
+  }
+  cutt_gpu_tile tile;
+  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, why)) return false;
+  const int64_t stages = candidate->param[CUTT_GPU_PARAM_STAGES];
+  const int64_t block_tiles = candidate->param[CUTT_GPU_PARAM_BLOCK_TILES];
+  const int64_t direct = candidate->param[CUTT_GPU_PARAM_DIRECT];
+  const int threads = candidate->threads;
+  if (candidate->method != cutt_gpu_method(canonical, candidate)) return refuse(why, "the method has another name");
+  if (direct != 0 && (direct != 1 || !same_runs(canonical, candidate) || canonical->scale.active)) {
+    return refuse(why, "direct is for runs that both sides have, without alpha, beta or conjugate");
+  }
+  if (stages < 1 || stages > CUTT_STAGES) return refuse(why, "stages is not 1 to 4");
+  if (block_tiles < 1 || block_tiles > CUTT_BLOCK_TILES) return refuse(why, "block_tiles is not 1 to 32");
+  if (threads < CUTT_GPU_WARP || threads > CUTT_BLOCK_THREADS || threads % CUTT_GPU_WARP != 0) {
+    return refuse(why, "threads is not a multiple of 32 from 32 to 512");
+  }
+  if (direct && threads > CUTT_COPY_THREADS) return refuse(why, "threads is not up to 256 for direct copies");
+  for (int i = CUTT_GPU_PARAM_BATCH + 1; i < CUTT_PARAMS; ++i) {
+    if (candidate->param[i] != 0) return refuse(why, "a parameter that this backend does not have");
+  }
+  if (tile.row_modes + tile.column_modes + tile.run_modes + 1 > CUTT_TABLE_MODES) {
+    return refuse(why, "a tile of too many modes");
+  }
+  if (cutt_gpu_most_shared(canonical, &tile, direct != 0) > device->block_shared) {
+    return refuse(why, "a tile larger than shared memory");
+  }
+  int grid_modes = 0;
+  for (int j = 0; j < canonical->rank; ++j) grid_modes += tile.extent[j] != canonical->mode[j].extent;
+  if (grid_modes > CUTT_GRID_MODES) return refuse(why, "more than 32 modes outside of the tile");
+
+  layout l = {.canonical = canonical, .tile = &tile, .launch = launch};
+  cutt_kernel_args *args = &launch->args;
+  if (!cutt_gpu_access_choose(canonical, &tile, direct != 0, in_align, out_align, &l.access, why)) return false;
+  args->halves = l.access.halves;
+  args->tiles = (uint32_t)tile.tiles;
+  args->block_tiles = smaller((uint32_t)block_tiles, smaller((uint32_t)threads, args->tiles));
+  args->in_low = canonical->in_low - canonical->in_start;
+  args->in_high = canonical->in_high - canonical->in_start;
+  /* Memory serves a row's neighbourhood faster at once, if all of it is wanted: measured in docs/performance.md. */
+  args->near = canonical->volume * canonical->elem_bytes * 8 >= (canonical->in_high - canonical->in_low) * 7;
+  fill_grid(&l);
+  fill_counts(&l);
+  args->pitch = 0;
+  if (!l.access.copies) {
+    cutt_gpu_pitch pitch = cutt_gpu_pitch_choose(canonical, &tile, l.access.piece, l.access.store, l.access.load);
+    if (pitch.conflicts && l.access.store > l.access.piece && l.access.piece >= 4) {
+      /* Wide stores are worth less than what the banks take. */
+      cutt_gpu_access_narrow(&l.access);
+      pitch = cutt_gpu_pitch_choose(canonical, &tile, l.access.piece, l.access.store, l.access.load);
+    }
+    args->pitch = pitch.bytes;
+    l.access.load = pitch.load;
+  }
+  launch->kernel = l.access.kernel;
+  args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
+  fill_places(&l);
+  fill_shares(&l, (uint32_t)threads);
+  fill_scale(&canonical->scale, args);
+  launch->threads = (uint32_t)threads;
+  /* Buffers that are badly aligned take longer tables, which may cost a stage. There is room for one (above). */
+  uint32_t places = l.access.copies ? 0 : (uint32_t)stages;
+  do {
+    launch->shared_bytes = place_in_shared(args, places);
+  } while (launch->shared_bytes > (uint32_t)device->block_shared && places-- > 1);
+  share_tiles(device, l.access.copies, launch);
+  launch->in_start = canonical->in_start;
+  launch->out_start = canonical->out_start;
+  return true;
+}
+
+bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                     const char **why) {
+  cutt_gpu_launch launch;
+  return cutt_gpu_lay_out(device, canonical, candidate, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &launch, why);
+}

@@ -1,0 +1,56 @@
+/* From a candidate to what the driver is asked to run. Pure: no device, no allocation but that of cutt_gpu_plan. */
+#ifndef CUTT_GPU_LAUNCH_H
+#define CUTT_GPU_LAUNCH_H
+
+#include "gpu/kernels/args.h"
+#include "gpu/kernels/list.h"
+#include "gpu/tile.h"
+#include "model/device.h"
+#include "model/method.h"
+
+/* Names of a candidate's parameters. candidate.threads is the threads of a block. */
+typedef enum cutt_gpu_param {
+  CUTT_GPU_PARAM_STAGES,      /* tiles of a block in shared memory at once */
+  CUTT_GPU_PARAM_BLOCK_TILES, /* tiles that a block works through */
+  CUTT_GPU_PARAM_DIRECT,      /* 1: runs go from global to global memory (Copy, TiledCopy) */
+  CUTT_GPU_PARAM_BATCH,       /* TiledCopy: positions of other modes in a tile */
+} cutt_gpu_param;
+extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
+
+extern const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT];   /* "cutt_tile_1", ... as in the module */
+extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "copy": the file that has it */
+
+typedef struct cutt_gpu_launch {
+  cutt_kernel kernel;
+  uint32_t blocks, threads, shared_bytes; /* dynamic shared memory */
+  int64_t in_start, out_start;            /* bytes to add to the user's pointers: what the kernel takes as in and out */
+  cutt_kernel_args args;
+} cutt_gpu_launch;
+
+/* Candidates with predicted seconds, fastest first; at most max, and at least 1 for problems of up to 2^40 bytes. No
+ * allocation. */
+int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *canonical,
+                       cutt_candidate *list, int max);
+
+/* Would cutt_gpu_lay_out take it? *why says why not. */
+bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                     const char **why);
+
+/* Buffers that are aligned to so many bytes are as good as any. */
+enum { CUTT_GPU_ALIGNED = 16 };
+
+/* The launch for buffers whose addresses are multiples of in_align and out_align bytes (powers of two up to
+ * CUTT_GPU_ALIGNED), counted at the user's pointers. False, with *why, for a candidate that is not accepted, and for scaling
+ * kernels when a buffer is not aligned to the element's scalars. Takes a microsecond or so. */
+bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why);
+
+/* No launch of the tile with one stage takes more shared memory, however its buffers are aligned: in bytes. So what a device
+ * has room for does not depend on buffers, and a candidate that is accepted can be laid out for any. direct: as in
+ * CUTT_GPU_PARAM_DIRECT. */
+double cutt_gpu_most_shared(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct);
+
+/* The largest power of two, up to CUTT_GPU_ALIGNED, that divides an address. */
+uint32_t cutt_gpu_alignment(const void *pointer);
+
+#endif

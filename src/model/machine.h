@@ -1,0 +1,20 @@
+/* A machine as planning knows it: registers, threads, caches, what was measured on it, and the parameters of the cost
+ * model. */
+#ifndef CUTT_MODEL_MACHINE_H
+#define CUTT_MODEL_MACHINE_H
+
+#include "model/target.h"
+
+typedef struct cutt_cpu_machine {
+  cutt_target base;
+  const char *isa;                      /* in use on the machine at hand; NULL: the machine is only described */
+  int vector_bytes;                     /* of the widest registers in use */
+  int threads;                          /* that plans take by default */
+  int64_t l1_bytes, l2_bytes, l3_bytes; /* data caches as one thread sees them; 0: there is none */
+  int64_t stream_bytes;                 /* outputs longer than this are stored past the caches */
+  /* Bytes per second of one thread, read and written ones counted; 0: not measured. */
+  double copy_bandwidth, read_bandwidth, write_bandwidth; /* of memory */
+  double l2_copy_bandwidth, l3_copy_bandwidth;            /* of what fits into a cache */
+} cutt_cpu_machine;
+
+#endif

@@ -1,0 +1,64 @@
+/* What core knows about backends: the names of the methods, and which backend a plan is for. */
+#include "plan/backend.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/plan.h"
+
+const char *const cutt_method_name[CUTT_METHODS] = {
+    [CUTT_METHOD_COPY] = "Copy",     [CUTT_METHOD_TILED_COPY] = "TiledCopy",     [CUTT_METHOD_TILED] = "Tiled",
+    [CUTT_METHOD_PACKED] = "Packed", [CUTT_METHOD_PACKED_SPLIT] = "PackedSplit",
+};
+
+_Atomic(bool) cutt_memory_elsewhere = false;
+
+const cutt_backend *cutt_backend_of(cuttBackend_t id) {
+  const cutt_backend *const *b = cutt_backends;
+  while (*b && (*b)->id != id) ++b;
+  return *b;
+}
+
+cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend) {
+  const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
+  for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
+    if (id != CUTT_BACKEND_AUTO && (*b)->id != id) continue;
+    if (name == NULL) name = (*b)->id_name;
+    if ((*b)->runtime->probe(&why)) {
+      *backend = *b;
+      for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
+        if (other != b && (*other)->runtime->driver_loaded && (*other)->runtime->driver_loaded()) {
+          atomic_store_explicit(&cutt_memory_elsewhere, true, memory_order_relaxed);
+        }
+      }
+      return CUTT_SUCCESS;
+    }
+  }
+  if (name == NULL) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "%s is %ld; it must be one of the values of cuttBackend_t", argument,
+                      (long)id);
+  }
+  return cutt_error(CUTT_INVALID_DEVICE, "%s is %s, and no such backend is usable here: %s", argument, name,
+                    why ? why : "it does not say why");
+}
+
+cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name) {
+  if (!stream || backend->runtime->has_streams) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; it must be NULL on %s, which has no streams", name,
+                    (void *)stream, backend->id_name);
+}
+
+cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name) {
+  for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
+    if (*b == backend || !(*b)->runtime->is_device_pointer || !(*b)->runtime->is_device_pointer(memory)) continue;
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "%s is %p, which is memory of a device of %s; it must be memory that %s can reach", name, memory,
+                      (*b)->id_name, backend->id_name);
+  }
+  return CUTT_SUCCESS;
+}
+
+bool cutt_candidate_equal(const cutt_candidate *a, const cutt_candidate *b) {
+  return a->method == b->method && a->m == b->m && a->k == b->k && a->split_m == b->split_m &&
+         a->split_k == b->split_k && a->threads == b->threads && !memcmp(a->param, b->param, sizeof a->param);
+}

@@ -1,0 +1,307 @@
+/* The choice among candidates: by wisdom, by the model, or by measuring.
+ *
+ * Measuring takes the model's best CONTENDERS and runs them by turns, round after round, so that a slow moment of the
+ * machine hits all of them alike. What counts is the fastest run of each: noise only ever adds. Contenders that have
+ * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
+ * executions are repeated within a sample, so that the clock's own step doesn't count. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "plan/backend.h"
+#include "plan/plan.h"
+#include "store/wisdom.h"
+
+int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max) {
+  if (plan->canonical.volume == 0) return 0;
+  return plan->backend->methods->enumerate(plan->target, plan->model, &plan->canonical, plan->threads, list, max);
+}
+
+enum { CONTENDERS = 12, ROUNDS = 24, LARGEST_REPEATS = 10000 };
+static const double default_measure_seconds = 2.0, sample_seconds = 50e-6;
+
+typedef struct contender {
+  cutt_candidate candidate;
+  void *prepared;
+  double first;   /* seconds of the first run, which also warmed up; < 0: it has not run */
+  double fastest; /* seconds of the fastest run after it; < 0: none yet */
+  bool racing;
+} contender;
+
+/* What a choice among several takes: more than a small stack has. */
+typedef struct shortlist {
+  cutt_candidate list[CUTT_MAX_CANDIDATES];
+  contender contenders[CONTENDERS];
+  char key[CUTT_WISDOM_KEY_BYTES];
+} shortlist;
+
+typedef struct buffers {
+  const void *in;
+  void *out;
+  cudaStream_t stream;
+  void *own_in, *own_out; /* scratch, when the user gave none */
+  cudaStream_t own_stream;
+} buffers;
+
+static void close_buffers(const cutt_backend *backend, const buffers *b) {
+  if (b->own_in) backend->runtime->scratch_release(b->own_in);
+  if (b->own_out) backend->runtime->scratch_release(b->own_out);
+  if (b->own_stream) backend->runtime->stream_release(b->own_stream);
+}
+
+static cuttResult check_buffers(const cutt_backend *backend, const cutt_canonical *canonical, const buffers *b) {
+  static const char in_name[] = "options->measure_in", out_name[] = "options->measure_out";
+  cuttResult result = cutt_buffers_check(canonical, b->in, b->out, in_name, out_name);
+  if (!result) result = cutt_memory_check(backend, b->in, in_name);
+  if (!result) result = cutt_memory_check(backend, b->out, out_name);
+  return result;
+}
+
+static cuttResult open_scratch(const cutt_backend *backend, const cutt_canonical *canonical, int threads, buffers *b) {
+  cuttResult result =
+      backend->runtime->scratch_create((size_t)(canonical->in_high - canonical->in_low), threads, &b->own_in);
+  if (result) return result;
+  result = backend->runtime->scratch_create((size_t)(canonical->out_high - canonical->out_low), threads, &b->own_out);
+  if (result) return result;
+  b->in = (char *)b->own_in - canonical->in_low;
+  b->out = (char *)b->own_out - canonical->out_low;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical *canonical,
+                               const cuttOptions_t *options, int threads, buffers *b) {
+  *b = (buffers){options->measure_in, options->measure_out, options->measure_stream, NULL, NULL, NULL};
+  cuttResult result = b->in ? check_buffers(backend, canonical, b) : open_scratch(backend, canonical, threads, b);
+  if (!result && !b->stream && backend->runtime->has_streams) {
+    result = backend->runtime->stream_create(&b->own_stream);
+    b->stream = b->own_stream;
+  }
+  if (result) close_buffers(backend, b);
+  return result;
+}
+
+/* A contender's executions as one thing to be timed. */
+typedef struct executions {
+  const cutt_backend *backend;
+  const void *prepared;
+  const buffers *b;
+  int repeats;
+} executions;
+
+static cuttResult run_executions(const void *what, cudaStream_t stream) {
+  const executions *e = what;
+  for (int i = 0; i < e->repeats; ++i) {
+    const cuttResult result = e->backend->methods->execute(e->prepared, e->b->in, e->b->out, stream);
+    if (result) return result;
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Seconds of one run, averaged over repeats. */
+static cuttResult run(const cutt_backend *backend, const contender *c, const buffers *b, int repeats, double *seconds) {
+  const executions what = {backend, c->prepared, b, repeats};
+  const cuttResult result = backend->runtime->time(&(cutt_work){run_executions, &what}, b->stream, 1, seconds);
+  *seconds /= repeats;
+  return result;
+}
+
+static int repeats_of(const contender *c) {
+  const double typical = c->fastest > 0 && c->fastest < c->first ? c->fastest : c->first;
+  if (typical * LARGEST_REPEATS <= sample_seconds) return LARGEST_REPEATS;
+  return typical >= sample_seconds ? 1 : (int)(sample_seconds / typical) + 1;
+}
+
+/* Prepares the contenders and runs each once. The first one runs whatever the limit; one that fails is left out, for
+ * as long as there is another. Returns how many race; with 0, *result says why. */
+static int warm_up(const struct cuttPlanStruct *plan, const buffers *b, double deadline, contender *list, int count,
+                   cuttResult *result) {
+  const cutt_backend *backend = plan->backend;
+  int racing = 0;
+  for (int i = 0; i < count; ++i) {
+    if (racing > 0 && cutt_clock() >= deadline) break;
+    contender *c = &list[i];
+    cuttResult failed = backend->methods->prepare(plan->target, &plan->canonical, &c->candidate, &c->prepared);
+    if (failed) {
+      c->prepared = NULL;
+    } else {
+      failed = run(backend, c, b, 1, &c->first);
+    }
+    if (failed) {
+      *result = failed;
+      cutt_log(CUTT_LOG_WARN, "measuring: candidate %d (%s) failed and is left out: %s", i,
+               cutt_method_name[c->candidate.method], cuttLastError());
+      continue;
+    }
+    c->racing = true;
+    ++racing;
+  }
+  return racing;
+}
+
+/* Who is farther behind the fastest than this leaves, by the number of rounds that have been run. */
+static double tolerance(int rounds) { return rounds < 3 ? 1.5 : rounds < 8 ? 1.2 : 1.07; }
+
+static void race(const cutt_backend *backend, const buffers *b, double deadline, contender *list, int count,
+                 int racing) {
+  double fastest = -1;
+  for (int round = 0; round < ROUNDS && (racing > 1 || round < 2); ++round) {
+    for (int i = 0; i < count; ++i) {
+      contender *c = &list[i];
+      if (!c->racing) continue;
+      const int repeats = repeats_of(c);
+      const double expected = (c->fastest > 0 ? c->fastest : c->first) * repeats;
+      if (cutt_clock() + expected > deadline) return;
+      double seconds = 0;
+      if (run(backend, c, b, repeats, &seconds)) {
+        c->racing = false;
+        c->first = c->fastest = -1;
+        --racing;
+        continue;
+      }
+      if (c->fastest < 0 || seconds < c->fastest) c->fastest = seconds;
+      if (fastest < 0 || seconds < fastest) fastest = seconds;
+    }
+    for (int i = 0; i < count; ++i) {
+      if (!list[i].racing || list[i].fastest <= fastest * tolerance(round + 1)) continue;
+      list[i].racing = false;
+      --racing;
+    }
+  }
+}
+
+static cuttResult measure(const struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s, int count,
+                          cutt_choice *choice) {
+  const cutt_backend *backend = plan->backend;
+  const cutt_canonical *canonical = &plan->canonical;
+  buffers b;
+  cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
+  if (result) return result;
+  const double limit = options->measure_seconds > 0 ? options->measure_seconds : default_measure_seconds;
+  const double start = cutt_clock(), deadline = start + limit;
+  contender *list = s->contenders;
+  if (count > CONTENDERS) count = CONTENDERS;
+  for (int i = 0; i < count; ++i) list[i] = (contender){s->list[i], NULL, -1, -1, false};
+
+  const int racing = warm_up(plan, &b, deadline, list, count, &result);
+  if (racing > 0) race(backend, &b, deadline, list, count, racing);
+
+  /* The fastest that was timed warm; when the limit left no time for that, the model's first that ran at all. */
+  contender *best = NULL;
+  for (int i = 0; i < count; ++i) {
+    contender *c = &list[i];
+    if (c->first < 0) continue;
+    if (!best || (c->fastest >= 0 && (best->fastest < 0 || c->fastest < best->fastest))) best = c;
+  }
+  if (best) {
+    *choice = (cutt_choice){best->candidate, best->prepared, CUTT_BY_MEASURING,
+                            best->fastest >= 0 ? best->fastest : best->first};
+    best->prepared = NULL;
+    result = CUTT_SUCCESS;
+    cutt_log(CUTT_LOG_INFO, "measured %d of %d candidates in %.3g s: %s, %.4g us (predicted %.4g us)", racing, count,
+             cutt_clock() - start, cutt_method_name[choice->candidate.method], choice->measured_seconds * 1e6,
+             choice->candidate.seconds * 1e6);
+  } else if (!result) {
+    result = cutt_error(CUTT_INTERNAL_ERROR, "no candidate could be measured");
+  }
+  for (int i = 0; i < count; ++i) {
+    if (list[i].prepared) backend->methods->release(list[i].prepared);
+  }
+  close_buffers(backend, &b);
+  return result;
+}
+
+/* Takes the choice from wisdom, if it has one that the backend accepts. list: the candidates of the model, which know
+ * what the model thinks of it. */
+static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int threads, const shortlist *s, int count,
+                   cutt_choice *choice) {
+  const cutt_methods *methods = plan->backend->methods;
+  cutt_candidate candidate;
+  double seconds = 0;
+  if (!cutt_wisdom_find(wisdom, s->key, &candidate, &seconds)) return false;
+  const char *why = "it uses more threads than were asked for";
+  if (candidate.threads > threads || !methods->accept(plan->target, &plan->canonical, &candidate, &why)) {
+    cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that is not taken: %s",
+             why ? why : "no reason given");
+    return false;
+  }
+  for (int i = 0; i < count; ++i) {
+    if (cutt_candidate_equal(&s->list[i], &candidate)) candidate.seconds = s->list[i].seconds;
+  }
+  *choice = (cutt_choice){candidate, NULL, CUTT_BY_WISDOM, seconds};
+  if (methods->prepare(plan->target, &plan->canonical, &candidate, &choice->prepared)) {
+    cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that could not be prepared: %s", cuttLastError());
+    return false;
+  }
+  cutt_log(CUTT_LOG_INFO, "wisdom: %s, measured at %.4g us", cutt_method_name[candidate.method], seconds * 1e6);
+  return true;
+}
+
+static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice) {
+  return plan->elsewhere
+             ? CUTT_SUCCESS
+             : plan->backend->methods->prepare(plan->target, &plan->canonical, &choice->candidate, &choice->prepared);
+}
+
+static cuttResult no_candidate(const struct cuttPlanStruct *plan) {
+  return cutt_error(
+      CUTT_INVALID_PARAMETER,
+      "extents make %" PRId64
+      " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
+      plan->canonical.volume, plan->canonical.elem_bytes, plan->backend->name, plan->target->name);
+}
+
+static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s) {
+  const cutt_backend *backend = plan->backend;
+  const cutt_canonical *canonical = &plan->canonical;
+  cutt_choice *choice = &plan->choice;
+  const int count = cutt_plan_candidates(plan, s->list, CUTT_MAX_CANDIDATES);
+  if (count < 1) return no_candidate(plan);
+
+  if (options->candidate) {
+    if (options->candidate > count) {
+      return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; this problem has %d candidates",
+                        options->candidate, count);
+    }
+    *choice = (cutt_choice){s->list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
+    return prepare(plan, choice);
+  }
+
+  /* Wisdom is kept by the threads that the problem can make use of, not by what was asked for: "the default" means
+   * another number on another day, and a small problem runs on one thread whatever is asked. (On a GPU these are the
+   * threads of the largest block, which depend on the problem and the device alone.) */
+  if (options->wisdom) {
+    int threads = 1;
+    for (int i = 0; i < count; ++i) {
+      if (s->list[i].threads > threads) threads = s->list[i].threads;
+    }
+    cutt_wisdom_key(backend, canonical, threads, s->key);
+    if (recall(plan, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
+  }
+
+  if (options->choice == CUTT_MEASURE) {
+    const cuttResult result = measure(plan, options, s, count, choice);
+    if (result || !options->wisdom) return result;
+    /* A plan that is good is not given up because it could not be remembered. */
+    if (cutt_wisdom_add(options->wisdom, s->key, &choice->candidate, choice->measured_seconds)) {
+      cutt_log(CUTT_LOG_WARN, "the measured choice was not added to wisdom: %s", cuttLastError());
+    }
+    return CUTT_SUCCESS;
+  }
+  *choice = (cutt_choice){s->list[0], NULL, CUTT_BY_MODEL, 0};
+  return prepare(plan, choice);
+}
+
+cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+  /* When only the first counts, it is found sooner, and needs no memory. */
+  if (!options->candidate && !options->wisdom && options->choice == CUTT_PREDICT) {
+    cutt_candidate first;
+    if (cutt_plan_candidates(plan, &first, 1) < 1) return no_candidate(plan);
+    plan->choice = (cutt_choice){first, NULL, CUTT_BY_MODEL, 0};
+    return prepare(plan, &plan->choice);
+  }
+  shortlist *s = malloc(sizeof *s);
+  if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to choose a candidate", sizeof *s);
+  const cuttResult result = choose_among(plan, options, s);
+  free(s);
+  return result;
+}

@@ -1,0 +1,55 @@
+/* What libcutt lends to the libraries that come with it (libcutt_contract), and to nobody else.
+ *
+ * As archives they link these functions by name. As shared libraries they can't, since libcutt.so hides all but its
+ * interface; there plan/borrowed.c defines functions of the same names that call through this table. So the text of the last
+ * error, the log and the backends exist once in a process. The table is no interface: libraries of
+ * different versions refuse each other. */
+#ifndef CUTT_PLAN_LENT_H
+#define CUTT_PLAN_LENT_H
+
+#include "base/error.h"
+#include "describe/describe.h"
+#include "plan/plan.h"
+#include "plan/problem.h"
+#include "runtime/host/scratch.h"
+#include "runtime/host/team.h"
+#include "store/device_file.h"
+
+/* X(type, name, parameters, arguments). */
+#define CUTT_PRIVATE_FUNCTIONS(X)                                                                                      \
+  X(cuttResult, cutt_struct_read,                                                                                      \
+    (void *own, size_t own_size, size_t first_size, const void *callers, const char *name),                            \
+    (own, own_size, first_size, callers, name))                                                                        \
+  X(cuttResult, cutt_overlap_check, (int rank, const int64_t *extent, const int64_t *stride, const char *name),        \
+    (rank, extent, stride, name))                                                                                      \
+  X(cuttResult, cutt_backend_select, (cuttBackend_t id, const char *argument, const cutt_backend **backend),           \
+    (id, argument, backend))                                                                                           \
+  X(const cutt_backend *, cutt_backend_of, (cuttBackend_t id), (id))                                                   \
+  X(cuttResult, cutt_stream_check, (const cutt_backend *backend, cudaStream_t stream, const char *name),               \
+    (backend, stream, name))                                                                                           \
+  X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
+    (backend, memory, name))                                                                                           \
+  X(cuttResult, cutt_describe_check, (const char *buffer, size_t size), (buffer, size))                                \
+  X(double, cutt_fact_value, (const cutt_fact *fact, const cutt_target *target), (fact, target))                       \
+  X(int, cutt_team_default, (void), ())                                                                                \
+  X(void *, cutt_scratch_take, (void), ())                                                                             \
+  X(double, cutt_clock, (void), ())
+
+#define CUTT_PRIVATE_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+typedef struct cutt_private {
+  CUTT_PRIVATE_FUNCTIONS(CUTT_PRIVATE_MEMBER)
+  void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
+  void (*cutt_scratch_give)(void *block);
+  /* Those with arguments of any number, given a list of them, or their text. */
+  cuttResult (*error)(cuttResult code, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+  void (*log)(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+} cutt_private;
+#undef CUTT_PRIVATE_MEMBER
+
+/* Exported, and not declared in cutt.h. Its name has the version, so that another one's can't be taken for it. */
+#define CUTT_PRIVATE_NAME_2(a, b, c) cuttPrivate_##a##_##b##_##c
+#define CUTT_PRIVATE_NAME_1(a, b, c) CUTT_PRIVATE_NAME_2(a, b, c)
+#define CUTT_PRIVATE CUTT_PRIVATE_NAME_1(CUTT_VERSION_MAJOR, CUTT_VERSION_MINOR, CUTT_VERSION_PATCH)
+CUTT_API extern const cutt_private CUTT_PRIVATE;
+
+#endif

@@ -1,0 +1,263 @@
+/* Plans: create, execute, destroy, ask.
+ *
+ * A plan is one block of memory and what the backend prepared. Nothing in it changes after creation, so that any number
+ * of threads may execute it at once; an execution is a few comparisons here and then the backend. */
+#include "plan/plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/problem.h"
+#include "store/device_file.h"
+#include "store/wisdom.h"
+
+/* Notices most pointers that are not a plan, or no longer. */
+static const uint64_t alive = UINT64_C(0x6375747420706c61), dead = UINT64_C(0xdeaddeaddeaddead);
+
+/* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes the place of the
+ * first field that was added. */
+static const size_t first_options_size = offsetof(cuttOptions_t, measure_stream);
+static const size_t first_info_size = sizeof(cuttPlanInfo_t);
+
+bool cutt_plan_alive(const struct cuttPlanStruct *plan) {
+  if (plan && plan->magic == alive) return true;
+  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
+             !plan                 ? "is NULL; it must come from cuttPlanCreate"
+             : plan->magic == dead ? "has been destroyed"
+                                   : "is not a plan; it must come from cuttPlanCreate");
+  return false;
+}
+
+cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan) {
+  if (!plan->elsewhere) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_DEVICE,
+                    "the plan was made with options->device, for %s; it can be described and not executed",
+                    plan->target->name);
+}
+
+int64_t cutt_bytes_moved(const cutt_canonical *canonical) {
+  /* Each factor was checked by itself; the sum of three may still pass the largest number. */
+  int64_t bytes = 0;
+  const int passes = canonical->scale.reads_out ? 3 : 2;
+  if (__builtin_mul_overflow(canonical->volume, (int64_t)canonical->elem_bytes * passes, &bytes)) return INT64_MAX;
+  return bytes;
+}
+
+cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
+                              const char *out_name) {
+  if (!in || !out) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)",
+                      in ? out_name : in_name);
+  }
+  if (in == out && canonical->identity) return CUTT_SUCCESS;
+  const uintptr_t in_low = (uintptr_t)in + (uintptr_t)canonical->in_low;
+  const uintptr_t in_high = (uintptr_t)in + (uintptr_t)canonical->in_high;
+  const uintptr_t out_low = (uintptr_t)out + (uintptr_t)canonical->out_low;
+  const uintptr_t out_high = (uintptr_t)out + (uintptr_t)canonical->out_high;
+  if (in_low >= out_high || out_low >= in_high) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "%s spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and %s [0x%" PRIxPTR ", 0x%" PRIxPTR
+                    "), which overlap; they may do so only when both are one pointer and the permutation with its "
+                    "strides is the identity",
+                    in_name, in_low, in_high, out_name, out_low, out_high);
+}
+
+static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *options) {
+  if (!callers) {
+    *options = (cuttOptions_t)CUTT_OPTIONS_INIT;
+    return CUTT_SUCCESS;
+  }
+  const cuttResult result = cutt_struct_read(options, sizeof *options, first_options_size, callers, "options");
+  if (result) return result;
+  if (options->threads < 0 || options->threads > CUTT_MAX_THREADS) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
+                      CUTT_MAX_THREADS);
+  }
+  if (options->choice != CUTT_PREDICT && options->choice != CUTT_MEASURE) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->choice is %ld; it must be CUTT_PREDICT or CUTT_MEASURE",
+                      (long)options->choice);
+  }
+  if (!(options->measure_seconds >= 0) || !isfinite(options->measure_seconds)) {
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->measure_seconds is %g; it must be 0 (default) or more, and finite",
+                      options->measure_seconds);
+  }
+  if (options->candidate < 0) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->candidate is %d; it must be 0 (choose) or more",
+                      options->candidate);
+  }
+  if (options->model != CUTT_MODEL && options->model != CUTT_MODEL_PAPER) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->model is %ld; it must be CUTT_MODEL or CUTT_MODEL_PAPER",
+                      (long)options->model);
+  }
+  if (options->device && options->choice == CUTT_MEASURE) {
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->device is '%s' and options->choice is CUTT_MEASURE; only the device at hand can be "
+                      "measured: options->device must be NULL",
+                      options->device);
+  }
+  if (options->device && options->wisdom) {
+    return cutt_error(
+        CUTT_INVALID_PARAMETER,
+        "options->device is '%s' and options->wisdom is given; wisdom is of the device at hand: one of the "
+        "two must be NULL",
+        options->device);
+  }
+  if (!options->measure_in != !options->measure_out) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->%s is NULL and options->%s is not; give both or neither",
+                      options->measure_in ? "measure_out" : "measure_in",
+                      options->measure_in ? "measure_in" : "measure_out");
+  }
+  if (options->wisdom && !cutt_wisdom_alive(options->wisdom)) {
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->wisdom is %p, which is not alive; it must come from cuttWisdomCreate",
+                      (void *)options->wisdom);
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Of a problem that is known to be valid. */
+static void keep_facts(const cuttProblem_t *problem, cutt_facts *facts) {
+  const size_t rank = (size_t)problem->rank;
+  facts->rank = problem->rank;
+  facts->type = problem->type;
+  facts->in_strided = rank && problem->in_strides;
+  facts->out_strided = rank && problem->out_strides;
+  if (rank) memcpy(facts->extents, problem->extents, rank * sizeof *facts->extents);
+  if (rank) memcpy(facts->perm, problem->perm, rank * sizeof *facts->perm);
+  if (facts->in_strided) memcpy(facts->in_strides, problem->in_strides, rank * sizeof *facts->in_strides);
+  if (facts->out_strided) memcpy(facts->out_strides, problem->out_strides, rank * sizeof *facts->out_strides);
+}
+
+/* The device at hand, or one that is described. */
+static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+  plan->own_target = NULL;
+  plan->elsewhere = options->device != NULL;
+  if (plan->elsewhere) {
+    const cuttResult result =
+        cutt_target_described(options->device, options->backend, &plan->backend, &plan->target, &plan->own_target);
+    if (result) return result;
+    plan->isa = plan->target->name;
+  } else {
+    cuttResult result = cutt_backend_select(options->backend, "options->backend", &plan->backend);
+    if (result) return result;
+    plan->target = plan->backend->runtime->target();
+    plan->isa = plan->backend->runtime->isa();
+    result = cutt_device_file_check(plan->target);
+    if (result) return result;
+  }
+  plan->model = options->model == CUTT_MODEL_PAPER ? CUTT_MODEL_IS_PAPER : CUTT_MODEL_IS_OWN;
+  if (plan->model == CUTT_MODEL_IS_OWN || plan->backend->methods->paper_seconds) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "options->model is CUTT_MODEL_PAPER, which is a model of GPUs; it must be CUTT_MODEL on %s",
+                    plan->backend->id_name);
+}
+
+/* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
+static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers) {
+  plan->own_target = NULL;
+  cuttResult result = cutt_canonicalize(problem, &plan->canonical);
+  if (result) return result;
+  cuttOptions_t options;
+  result = read_options(callers, &options);
+  if (result) return result;
+  result = find_target(plan, &options);
+  if (result) return result;
+  result = cutt_stream_check(plan->backend, options.measure_stream, "options->measure_stream");
+  if (result) return result;
+  plan->threads = options.threads;
+  keep_facts(problem, &plan->facts);
+  if (plan->canonical.volume == 0) {
+    plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
+    return CUTT_SUCCESS;
+  }
+  return cutt_choose(plan, &options);
+}
+
+cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
+  const double start = cutt_clock();
+  if (!plan) return cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttPlan_t");
+  *plan = NULL;
+  struct cuttPlanStruct *made = malloc(sizeof *made);
+  if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+  const cuttResult result = fill(made, problem, options);
+  if (result) {
+    free(made->own_target);
+    free(made);
+    return result;
+  }
+  made->magic = alive;
+  made->create_seconds = cutt_clock() - start;
+  cutt_log(CUTT_LOG_DEBUG, "plan: %s on %s, rank %d of %d-byte elements, %d threads, made in %.3g us",
+           cutt_method_name[made->choice.candidate.method], made->backend->name, made->canonical.rank,
+           made->canonical.elem_bytes, made->choice.candidate.threads, made->create_seconds * 1e6);
+  *plan = made;
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
+  if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (plan->elsewhere) return cutt_plan_check_here(plan);
+  if (stream && !plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
+  if (plan->canonical.volume == 0) return CUTT_SUCCESS;
+  cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
+  if (result) return result;
+  result = cutt_memory_check(plan->backend, in, "in");
+  if (result) return result;
+  result = cutt_memory_check(plan->backend, out, "out");
+  if (result) return result;
+  if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
+  return plan->backend->methods->execute(plan->choice.prepared, in, out, stream);
+}
+
+cuttResult cuttPlanDestroy(cuttPlan_t plan) {
+  if (!plan) return CUTT_SUCCESS;
+  if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  *(volatile uint64_t *)&plan->magic = dead; /* volatile: a plain store before free would be optimised away */
+  if (plan->choice.prepared) plan->backend->methods->release(plan->choice.prepared);
+  free(plan->own_target);
+  free(plan);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
+                       cudaStream_t stream) {
+  cuttPlan_t plan = NULL;
+  cuttResult result = cuttPlanCreate(&plan, problem, options);
+  if (!plan) return result;
+  /* What was started needs nothing of the plan: a backend hands over all that a device is to know at the start. */
+  result = cuttPlanExecute(plan, in, out, stream);
+  cuttPlanDestroy(plan);
+  return result;
+}
+
+cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info) {
+  if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttPlanInfo_t");
+  const size_t size = info->struct_size;
+  if (size < first_info_size || size > CUTT_LARGEST_STRUCT) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "info->struct_size is %zu; it must be set to sizeof(cuttPlanInfo_t), %zu",
+                      size, sizeof *info);
+  }
+  const cutt_candidate *candidate = &plan->choice.candidate;
+  const cuttPlanInfo_t own = {
+      .struct_size = size,
+      .backend = plan->backend->id,
+      .method = cutt_method_name[candidate->method],
+      .isa = plan->isa,
+      .threads = candidate->threads,
+      .fused_rank = plan->canonical.rank,
+      .fused_elem_bytes = plan->canonical.elem_bytes,
+      .bytes_moved = cutt_bytes_moved(&plan->canonical),
+      .predicted_seconds = candidate->seconds,
+      .measured_seconds = plan->choice.measured_seconds,
+      .create_seconds = plan->create_seconds,
+  };
+  /* A newer caller's fields that this library doesn't know become 0. */
+  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
+  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  return CUTT_SUCCESS;
+}

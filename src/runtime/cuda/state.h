@@ -1,0 +1,48 @@
+/* What the runtime knows of the process's GPUs and contexts.
+ *
+ * A GPU is its description: asked of the driver once, without a context, since planning needs numbers only.
+ *
+ * The library works in the calling thread's current context. A thread that has none works in the primary context of
+ * device 0, as the CUDA run time would; it is made current for the time of a call and then put back. */
+#ifndef CUTT_RUNTIME_CUDA_STATE_H
+#define CUTT_RUNTIME_CUDA_STATE_H
+
+#include "model/device.h"
+#include "runtime/cuda/driver.h"
+
+typedef struct cutt_cuda_gpu {
+  cutt_cu_device handle;
+  cutt_device facts;
+  char isa[16];          /* "sm_90" */
+  bool reads_host_pages; /* kernels reach all memory of the process, as the processor does */
+  bool usable;           /* the library has kernels for it */
+  char why[256];         /* if not */
+} cutt_cuda_gpu;
+
+/* All GPUs of the process; at least one. Safe from any thread; they live as long as the library. */
+const cutt_cuda_gpu *cutt_cuda_gpus(const cutt_cu *cu, int *count);
+
+/* That of the calling thread's current context, or the first. NULL, with the error worded, when the driver fails. */
+const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu);
+
+/* The device's model and what of it is switched on: what the timings of a choice hang on, and not the driver. */
+enum { CUTT_CUDA_KEY_BYTES = 160 };
+void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size);
+
+/* A stretch of work, not an execution, in the calling thread's context. While it lasts, the thread may also make calls
+ * that a capture under way in another stream would otherwise be broken by: none of them is in that stream. */
+typedef struct cutt_cuda_scope {
+  const cutt_cu *cu;
+  cutt_cu_context context; /* current, never NULL */
+  bool pushed;
+  int capture_mode; /* of the thread, to be put back; -1: it was not changed */
+} cutt_cuda_scope;
+
+/* Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR; then there is nothing to leave. */
+cuttResult cutt_cuda_enter(cutt_cuda_scope *scope);
+void cutt_cuda_leave(const cutt_cuda_scope *scope);
+
+/* The id of a context; 0 where the driver has no such thing. It fails for a context that has been destroyed. */
+cutt_cu_result cutt_cuda_context_id(const cutt_cu *cu, cutt_cu_context context, unsigned long long *id);
+
+#endif

@@ -1,0 +1,81 @@
+/* Instruction sets as data: what each takes of a processor. */
+#include "runtime/host/isa.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define FEATURES(X)                                                                                                    \
+  X(AVX2, "avx2")                                                                                                      \
+  X(BMI, "bmi")                                                                                                        \
+  X(BMI2, "bmi2")                                                                                                      \
+  X(FMA, "fma")                                                                                                        \
+  X(AVX512F, "avx512f")                                                                                                \
+  X(AVX512BW, "avx512bw")                                                                                              \
+  X(AVX512CD, "avx512cd")                                                                                              \
+  X(AVX512DQ, "avx512dq")                                                                                              \
+  X(AVX512VL, "avx512vl")
+#define NUMBER(feature, name) feature##_NUMBER,
+#define BIT(feature, name) feature = 1u << feature##_NUMBER,
+enum { FEATURES(NUMBER) FEATURE_COUNT };
+enum {
+  FEATURES(BIT)
+  /* What -march=x86-64-v3 and -v4 let the compiler use, beyond what the processors with these have anyway. */
+  X86_64_V3 = AVX2 | BMI | BMI2 | FMA,
+  X86_64_V4 = X86_64_V3 | AVX512F | AVX512BW | AVX512CD | AVX512DQ | AVX512VL
+};
+
+/* Those of this machine; the operating system has been asked too. */
+static unsigned features_here(void) {
+  unsigned here = 0;
+  __builtin_cpu_init();
+#define ASK(feature, name)                                                                                             \
+  if (__builtin_cpu_supports(name)) here |= (unsigned)feature;
+  FEATURES(ASK)
+  return here;
+}
+#else
+static unsigned features_here(void) { return 0; }
+#endif
+
+const cutt_isa cutt_isa_all[] = {
+#ifdef CUTT_HAVE_KERNELS_GENERIC
+    {"generic", 16, 0, ""},
+#endif
+#ifdef CUTT_HAVE_KERNELS_NEON
+    {"neon", 16, 0, ""},
+#endif
+#ifdef CUTT_HAVE_KERNELS_SSE2
+    {"sse2", 16, 0, ""},
+#endif
+#ifdef CUTT_HAVE_KERNELS_AVX2
+    {"avx2", 32, X86_64_V3, "the processor has no AVX2, BMI and FMA"},
+#endif
+#ifdef CUTT_HAVE_KERNELS_AVX512
+    {"avx512", 64, X86_64_V4, "the processor has no AVX-512 F, BW, CD, DQ and VL"},
+#endif
+    {NULL, 0, 0, NULL},
+};
+
+bool cutt_isa_usable(const cutt_isa *isa, const char **why) {
+  const bool usable = !(isa->required & ~features_here());
+  *why = usable ? "" : isa->lacking;
+  return usable;
+}
+
+const cutt_isa *cutt_isa_in_use(const char **note) {
+  const char *forced = getenv("CUTT_CPU_ISA");
+  if (forced && !*forced) forced = NULL;
+  const unsigned here = features_here();
+  const cutt_isa *best = cutt_isa_all;
+  if (note) *note = NULL;
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
+    if (isa->required & ~here) continue;
+    best = isa;
+    if (forced && !strcmp(forced, isa->name)) return isa;
+  }
+  if (forced && note) {
+    *note = "CUTT_CPU_ISA names no instruction set that is usable here; without it, `cutt devices` lists them";
+  }
+  return best;
+}

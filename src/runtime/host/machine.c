@@ -1,0 +1,132 @@
+/* The machine at hand, asked of the operating system. */
+#include "runtime/host/machine.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "runtime/host/host.h"
+#include "runtime/host/isa.h"
+#include "runtime/host/team.h"
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+
+static int64_t cache_size(int name, int64_t otherwise) {
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
+/* The beginning of a file, as a string. */
+typedef struct beginning {
+  char text[4096];
+} beginning;
+
+static bool take_beginning(void *context, const char *bytes, size_t length) {
+  beginning *start = context;
+  snprintf(start->text, sizeof start->text, "%.*s", (int)length, bytes);
+  return false;
+}
+
+/* The processor's name as the system gives it; "unknown" if it does not say. */
+static void read_name(char *buffer, size_t size) {
+  beginning start = {""};
+  snprintf(buffer, size, "unknown");
+  if (cutt_file_try("/proc/cpuinfo", take_beginning, &start) != NULL) return;
+  for (char *line = start.text, *next; *line != 0; line = next) {
+    char *end = line + strcspn(line, "\n");
+    next = end + (*end != 0);
+    *end = 0;
+    const char *colon = strchr(line, ':');
+    if (colon == NULL || (strncmp(line, "model name", 10) != 0 && strncmp(line, "CPU part", 8) != 0)) continue;
+    colon += 1 + strspn(colon + 1, " \t");
+    snprintf(buffer, size, "%s", colon);
+    return;
+  }
+}
+
+/* The machine with one instruction set and one number of threads. Each is asked for once and kept: a plan may have it. */
+typedef struct known_machine {
+  cutt_cpu_machine machine;
+  char key[CUTT_HOST_KEY_BYTES];
+  const struct known_machine *next;
+} known_machine;
+
+static _Atomic(const known_machine *) known; /* the newest; read without the lock */
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static known_machine first[16]; /* the usual process has one or two: these take no allocation, which could fail */
+static size_t firsts;           /* in use; under the lock */
+
+/* threads: 0 for any. */
+static const known_machine *find(const cutt_isa *isa, int threads) {
+  const known_machine *k = atomic_load(&known);
+  while (k && (k->machine.isa != isa->name || (threads && k->machine.threads != threads))) k = k->next;
+  return k;
+}
+
+static void ask(const cutt_isa *isa, known_machine *k) {
+  cutt_cpu_machine *m = &k->machine;
+  memset(k, 0, sizeof *k);
+  m->l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE, 32 * KIB);
+  m->l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, 512 * KIB);
+  m->l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 0);
+  /* A last-level cache is shared, and a permuted tensor is seldom read at once. */
+  m->stream_bytes = m->l3_bytes / 8;
+  if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
+  if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
+  m->base.runtime = &cutt_host_runtime;
+  read_name(m->base.name, sizeof m->base.name);
+  char name[sizeof m->base.name];
+  memcpy(name, m->base.name, sizeof name);
+  for (char *p = name; *p; ++p) {
+    if (!isalnum((unsigned char)*p)) *p = '_';
+  }
+  /* The processor, the instruction set and the caches: what the timings of a choice hang on. */
+  snprintf(k->key, sizeof k->key, "cpu-%.60s-%s-%lld-%lld", name, isa->name, (long long)m->l2_bytes,
+           (long long)m->l3_bytes);
+  cutt_host_complete(k->key, m);
+}
+
+static const known_machine *add(const cutt_isa *isa, int threads) {
+  known_machine *k = firsts < sizeof first / sizeof *first ? &first[firsts++] : malloc(sizeof *k);
+  if (!k) return NULL;
+  const known_machine *like = find(isa, 0);
+  if (like) {
+    *k = *like;
+  } else {
+    ask(isa, k);
+  }
+  /* Not what a file says: these are the environment's. */
+  k->machine.isa = isa->name;
+  k->machine.vector_bytes = isa->vector_bytes;
+  k->machine.threads = threads;
+  k->next = atomic_load(&known);
+  atomic_store(&known, k);
+  return k;
+}
+
+static const known_machine *at_hand(void) {
+  const cutt_isa *isa = cutt_isa_in_use(NULL);
+  const int threads = cutt_team_default();
+  const known_machine *k = find(isa, threads);
+  if (k) return k;
+  pthread_mutex_lock(&adding);
+  k = find(isa, threads);
+  if (!k) k = add(isa, threads);
+  pthread_mutex_unlock(&adding);
+  return k;
+}
+
+const cutt_cpu_machine *cutt_host_machine_get(void) {
+  const known_machine *k = at_hand();
+  return k ? &k->machine : NULL;
+}
+
+void cutt_host_machine_key(char *buffer, size_t size) {
+  const known_machine *k = at_hand();
+  if (size > 0) snprintf(buffer, size, "%s", k ? k->key : "");
+}
