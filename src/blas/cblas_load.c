@@ -309,8 +309,8 @@ static bool has_room(const char *file, cutt_refusal *refusal) {
 }
 
 cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
-  if (!resident && !has_room(file, refusal)) return NULL;
-  void *handle = cutt_library_open(file, resident, refusal);
+  void *handle = cutt_library_open(file, true, refusal);
+  if (!handle && !resident && has_room(file, refusal)) handle = cutt_library_open(file, false, refusal);
   if (!handle) return NULL;
   void *dgemm = dlsym(handle, "cblas_dgemm");
   for (int i = 0; i < library_count; ++i) {
