@@ -82,7 +82,7 @@ static void leave_limited(cutt_cblas *library, const hold *held) {
   pthread_mutex_unlock(&library->lock);
 }
 
-static hold hold_threads(cutt_cblas *library, bool limited) {
+static hold hold_threads(cutt_cblas *library) {
   hold held = {.local = -1};
   for (int i = 0; i < library->openmps; ++i) {
     const int threads = library->openmp[i].get();
@@ -100,7 +100,7 @@ static hold hold_threads(cutt_cblas *library, bool limited) {
   }
   if (library->base.one_at_a_time)
     pthread_mutex_lock(&library->lock);
-  else if (limited)
+  else if (atomic_load_explicit(&library->limited, memory_order_relaxed))
     enter_limited(library, &held);
   return held;
 }
@@ -118,7 +118,7 @@ static void release_threads(cutt_cblas *library, const hold *held) {
 static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **session) {
   (void)stream;
   cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
-  *session = cutt_library_limited() ? library : NULL; /* asked once for all calls of an execution */
+  *session = NULL;
   if (!has_number(library)) return CUTT_SUCCESS;
   pthread_mutex_lock(&library->lock);
   if (library->sessions++ == 0) {
@@ -235,6 +235,7 @@ void cutt_cblas_call(const cutt_cblas *library, const cutt_gemm_operands *on, co
 
 static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *asked, const void *alpha,
                        const void *a, const void *b, const void *beta, void *c) {
+  (void)session;
   cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
   cutt_gemm g = *asked;
   if (g.batch > 1) return cutt_error(CUTT_INTERNAL_ERROR, "batches of products are for GPUs; this one is of the CPU");
@@ -243,7 +244,7 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
     if (g.op_b == CUTT_OP_C) g.op_b = CUTT_OP_T;
   }
   const cutt_gemm_operands on = {.type = type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
-  const hold held = hold_threads(library, session != NULL);
+  const hold held = hold_threads(library);
   const cuttResult result = cutt_cblas_multiply(library, &on, &g);
   release_threads(library, &held);
   return result;
@@ -263,6 +264,12 @@ static bool takes(const cutt_blas *blas, cuttType_t type) {
     default:
       return false;
   }
+}
+
+/* Limits are looked at when a contraction is planned: a tiny execution takes less time than asking for them. */
+void cutt_cblas_note_limits(const cutt_blas *blas) {
+  cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
+  atomic_store_explicit(&library->limited, cutt_library_limited(), memory_order_relaxed);
 }
 
 void cutt_cblas_table(cutt_cblas *library) {

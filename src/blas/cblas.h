@@ -4,6 +4,7 @@
 #define CUTT_BLAS_CBLAS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "blas/blocks.h"
 
@@ -63,8 +64,8 @@ typedef struct cutt_cblas {
   pthread_mutex_t lock; /* of those below; and of each call, if one at a time */
   int sessions;
   int64_t threads_before;
-  int inside,
-      beside; /* where memory is limited: calls under way beside the one whose turn it is, and how many may be */
+  atomic_bool limited;  /* memory is, as of the last plan */
+  int inside, beside;   /* where it is: calls under way beside the one whose turn it is, and how many may be */
   pthread_mutex_t turn; /* of calls that there is no more room for */
   size_t call_bytes;    /* that a call may map */
 } cutt_cblas;

@@ -300,6 +300,7 @@ cuttResult cutt_blas_find(cuttBackend_t backend, const char *asked, const char *
                                                  : find_name(backend, asked, argument, blas);
   const cutt_blas *one = *blas;
   if (result || !one) return result;
+  if (backend != CUTT_BACKEND_CUDA) cutt_cblas_note_limits(one);
   if (one->takes(one, type)) return CUTT_SUCCESS;
   *blas = NULL;
   const cutt_type_info *info = cutt_type_lookup(type);

@@ -18,6 +18,9 @@ typedef struct cutt_refusal {
  * by one thread at a time. */
 cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal);
 
+/* Looks whether the process's memory is limited, so that a CBLAS has only as many calls at once as there is room for. */
+void cutt_cblas_note_limits(const cutt_blas *blas);
+
 /* cuBLAS, the same. file NULL: what there is, or what CUTT_CUBLAS names. */
 cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal);
 
