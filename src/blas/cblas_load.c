@@ -5,7 +5,6 @@
  * has a variable in the environment that says better. It is read when the library is loaded, and a library does not write
  * its program's environment: all that is done about it is to tell. */
 #include <dlfcn.h>
-#include <link.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,43 +88,6 @@ static bool has_avx2(void) {
 #endif
 }
 
-/* Does a library have kernels for AVX-512? Asked of its code, where nothing else tells: how many multiply-adds of 64-byte
- * registers (vfmadd231pd, whatever the registers) are in the segments that are executed? */
-typedef struct code {
-  const void *base; /* of the library */
-  int found;
-} code;
-
-enum { ENOUGH = 64 };
-
-static int search_code(struct dl_phdr_info *info, size_t size, void *data) {
-  (void)size;
-  code *c = data;
-  if (info->dlpi_addr != (uintptr_t)c->base) return 0;
-  for (int i = 0; i < info->dlpi_phnum && c->found < ENOUGH; ++i) {
-    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-    const unsigned char *from = (const unsigned char *)(uintptr_t)(info->dlpi_addr + segment->p_vaddr);
-    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || !(segment->p_flags & PF_R)) continue;
-    const unsigned char *const end = from + segment->p_filesz;
-    while (c->found < ENOUGH && end - from >= 6) {
-      from = memchr(from, 0x62, (size_t)(end - from) - 5);
-      if (!from) break;
-      c->found += (from[1] & 0x0f) == 0x02 && (from[2] & 0x87) == 0x85 && (from[3] & 0x60) == 0x40 && from[4] == 0xb8;
-      ++from;
-    }
-  }
-  return 0;
-}
-
-static bool has_avx512_code(const void *function) {
-  Dl_info info;
-  code c = {NULL, 0};
-  if (!dladdr(function, &info)) return false;
-  c.base = info.dli_fbase;
-  dl_iterate_phdr(search_code, &c);
-  return c.found >= ENOUGH;
-}
-
 static bool is_one_of(const char *word, const char *const *words) {
   while (*words && strcasecmp(word, *words) != 0) ++words;
   return *words != NULL;
@@ -177,6 +139,20 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
   return true;
 }
 
+/* A name of kernels is asked for by its number. Numbers differ between releases, and past a release's last one no name may be
+ * asked for, which nothing tells: up to the picked one, and the first two, it is safe. A build for one processor only, which
+ * BLIS does not tell either, ends with an error when it is asked for others; docs/contraction.md says so. */
+static void find_blis_override(cutt_blas *base, int picked, const char *(*name_of)(int id)) {
+  static const char *const lesser[] = {"generic", "haswell", "sandybridge", "penryn", NULL};
+  if (environment_has("BLIS_ARCH_TYPE") || !has_avx512() || !is_one_of(base->kernels, lesser)) return;
+  for (int id = 0; id <= (picked > 1 ? picked : 1); ++id) {
+    if (strcmp(name_of(id), "skx") != 0) continue;
+    snprintf(base->environment_override, sizeof base->environment_override, "BLIS_ARCH_TYPE=%d", id);
+    return;
+  }
+}
+
+/* False, with the refusal, for one that can't be called as this file does. */
 static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refusal) {
   const char *(*get_version)(void) = NULL;
   int (*query_id)(void) = NULL;
@@ -201,20 +177,8 @@ static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refus
     return true;
   }
   const int picked = query_id();
-  const char *name = picked >= 0 ? name_of(picked) : "";
-  snprintf(library->base.kernels, sizeof library->base.kernels, "%s", name);
-  /* One that has been built without the kernels that are asked for ends the process. */
-  static const char *const poor[] = {"generic", "haswell", "sandybridge", "penryn", NULL};
-  if (environment_has("BLIS_ARCH_TYPE") || !has_avx512() || !is_one_of(name, poor)) return true;
-  if (!has_avx512_code(dlsym(handle, "bli_arch_string"))) return true;
-  /* The numbers differ between releases, and a name can be asked for only up to the last one, which nothing tells: up to
-   * the picked one, and the first two, it is safe. */
-  for (int id = 0; id <= (picked > 1 ? picked : 1); ++id) {
-    if (strcmp(name_of(id), "skx") == 0) {
-      snprintf(library->base.environment_override, sizeof library->base.environment_override, "BLIS_ARCH_TYPE=%d", id);
-      break;
-    }
-  }
+  snprintf(library->base.kernels, sizeof library->base.kernels, "%s", picked >= 0 ? name_of(picked) : "");
+  find_blis_override(&library->base, picked, name_of);
   return true;
 }
 

@@ -214,6 +214,17 @@ PUBLIC const char *bli_info_get_version_str(void) {
 }
 PUBLIC int64_t bli_info_get_blas_int_type_size(void);
 PUBLIC int64_t bli_info_get_blas_int_type_size(void) { return 32; }
+#if FAKE_KIND == FAKE_BLIS
+PUBLIC void bli_init(void);
+PUBLIC void bli_init(void) {}
+PUBLIC int bli_arch_query_id(void);
+PUBLIC int bli_arch_query_id(void) { return 2; }
+PUBLIC const char *bli_arch_string(int id);
+PUBLIC const char *bli_arch_string(int id) {
+  static const char *const names[] = {"knl", "skx", "haswell"};
+  return names[id];
+}
+#endif
 PUBLIC int64_t bli_thread_get_num_threads(void);
 PUBLIC int64_t bli_thread_get_num_threads(void) { return threads; }
 PUBLIC void bli_thread_set_num_threads(int64_t number);

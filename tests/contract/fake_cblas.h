@@ -10,10 +10,10 @@
 #define FAKE_OPENBLAS 1 /* on pthreads, with kernels for a processor of long ago */
 #define FAKE_ILP64 2    /* an OpenBLAS with integers of 64 bits */
 #define FAKE_SERIAL 3   /* an OpenBLAS without threads */
-#define FAKE_BLIS 4     /* with a number of threads for each thread */
+#define FAKE_BLIS 4     /* with a number of threads for each thread, and kernels for Haswell */
 #define FAKE_PLAIN 5    /* without a name, and without complex types */
 #define FAKE_NOTHING 6  /* no BLAS */
-/* Releases that read past their operands, at every product as the worst of them does (src/contract/cblas_defects.c). */
+/* Releases that read past their operands, at every product as the worst of them does (src/blas/cblas_defects.c). */
 #define FAKE_OPENBLAS_0_3_21 7
 #define FAKE_BLIS_0_9 8
 #define FAKE_BLIS_0_8 9

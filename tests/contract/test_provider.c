@@ -318,6 +318,19 @@ static void what_it_says(void **unused) {
   assert_ptr_equal(provider, again);
 }
 
+/* A BLIS is asked for other kernels by their number. */
+static void what_blis_says(void **unused) {
+  (void)unused;
+  fake_cblas_t *fake = NULL;
+  unsetenv("BLIS_ARCH_TYPE");
+  const cutt_blas *provider = fake_provider("fake_blis.so", &fake);
+  assert_string_equal(provider->kernels, "haswell");
+#if defined(__x86_64__)
+  const bool better = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+  assert_string_equal(provider->environment_override, better ? "BLIS_ARCH_TYPE=1" : "");
+#endif
+}
+
 /* The stand-in, too, is right; and multiplies beta with what is there, in products with vectors. */
 static void products_of_stand_ins(void **unused) {
   (void)unused;
@@ -489,11 +502,17 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   folder = argv[1];
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_it_says),          cmocka_unit_test(threads_of_the_process),
-      cmocka_unit_test(threads_of_a_thread),   cmocka_unit_test(one_at_a_time),
-      cmocka_unit_test(products_of_stand_ins), cmocka_unit_test(vectors),
-      cmocka_unit_test(large_products),        cmocka_unit_test(refused),
-      cmocka_unit_test(every_library),         cmocka_unit_test(many_threads),
+      cmocka_unit_test(what_it_says),
+      cmocka_unit_test(what_blis_says),
+      cmocka_unit_test(threads_of_the_process),
+      cmocka_unit_test(threads_of_a_thread),
+      cmocka_unit_test(one_at_a_time),
+      cmocka_unit_test(products_of_stand_ins),
+      cmocka_unit_test(vectors),
+      cmocka_unit_test(large_products),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(every_library),
+      cmocka_unit_test(many_threads),
   };
   const struct CMUnitTest of_environment[] = {cmocka_unit_test(named_by_the_environment)};
   if (argc > 2) return cmocka_run_group_tests_name(argv[2], of_environment, NULL, NULL);
