@@ -22,6 +22,7 @@
 
 #include "base/error.h"
 #include "blas/blocks.h"
+#include "blas/cublas.h"
 #include "blas/load.h"
 #include "model/device.h"
 #include "plan/lent.h"
@@ -85,8 +86,6 @@ typedef struct cublas {
   struct cublas *next;
 } cublas;
 
-static const cutt_runtime *cuda(void) { return cutt_backend_of(CUTT_BACKEND_CUDA)->runtime; }
-
 static cublas *libraries; /* see cutt_cublas_load for who may write it */
 
 static cuttResult failed(const cublas *library, cublas_status status, const char *doing) {
@@ -100,7 +99,7 @@ static cuttResult failed(const cublas *library, cublas_status status, const char
 
 static void give_up(const cublas *library, lent *one) {
   if (one->handle) library->destroy(one->handle);
-  if (one->done) cuda()->event_destroy(one->done);
+  if (one->done) cutt_cublas_runtime()->event_destroy(one->done);
   free(one);
 }
 
@@ -119,7 +118,7 @@ static lent *make(const cublas *library, cuttResult *result) {
     give_up(library, one);
     return NULL;
   }
-  *result = cuda()->event_create(false, &one->done);
+  *result = cutt_cublas_runtime()->event_create(false, &one->done);
   if (*result) {
     one->done = NULL;
     give_up(library, one);
@@ -156,8 +155,8 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
   cublas *library = (cublas *)(uintptr_t)blas;
   cutt_context context = {NULL, 0};
   bool captured = false;
-  cuttResult result = cuda()->context(&context);
-  if (!result) result = cuda()->stream_is_captured(stream, &captured);
+  cuttResult result = cutt_cublas_runtime()->context(&context);
+  if (!result) result = cutt_cublas_runtime()->stream_is_captured(stream, &captured);
   if (result) return result;
   lent *one = take(library, context, stream, captured);
   if (!one) {
@@ -167,7 +166,7 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
     one->for_captures = captured;
   }
   /* In the same stream too: its address may be that of another, which has been destroyed with work under way. */
-  if (one->used) result = cuda()->stream_wait(stream, one->done);
+  if (one->used) result = cutt_cublas_runtime()->stream_wait(stream, one->done);
   if (!result) {
     const cublas_status status = library->set_stream(one->handle, stream);
     if (status) result = failed(library, status, "binding cuBLAS to the stream");
@@ -185,7 +184,7 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
 static void end(const cutt_blas *blas, void *session) {
   cublas *library = (cublas *)(uintptr_t)blas;
   lent *one = session;
-  if (one->used && cuda()->event_record(one->done, one->stream)) {
+  if (one->used && cutt_cublas_runtime()->event_record(one->done, one->stream)) {
     /* Nothing tells any more when its work is done: it is not lent again. (The execution says what has gone wrong.) */
     cutt_log(CUTT_LOG_WARN, "a cuBLAS handle is lost: no event could be recorded after its work");
     return;
@@ -267,7 +266,7 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
 
 static bool takes(const cutt_blas *blas, cuttType_t type) {
   (void)blas;
-  const cutt_device *device = (const cutt_device *)cuda()->target();
+  const cutt_device *device = (const cutt_device *)cutt_cublas_runtime()->target();
   const int capability = 10 * device->major + device->minor;
   switch (type) {
     case CUTT_F32:
@@ -383,7 +382,7 @@ static cublas *load_any(int driver_version, cutt_refusal *refusal) {
 cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal) {
   *refusal = (cutt_refusal){.missing = false};
   const char *why = NULL;
-  const int version = cuda()->driver_version(&why);
+  const int version = cutt_cublas_runtime()->driver_version(&why);
   if (!version) {
     snprintf(refusal->why, sizeof refusal->why, "%s", why);
     return NULL;

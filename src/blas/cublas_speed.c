@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
-#include "blas/find.h"
+#include "blas/cublas.h"
 #include "model/device.h"
 #include "plan/lent.h"
 
@@ -18,12 +18,12 @@ static const struct rate {
              {86, 2, 128, 512},  {80, 64, 64, 1024},  {75, 2, 64, 512},     {70, 32, 64, 512},
              {61, 4, 128, 128},  {60, 32, 64, 64},    {50, 4, 128, 128},    {0, 64, 192, 192}};
 
-static const cutt_runtime *cuda(void) { return cutt_backend_of(CUTT_BACKEND_CUDA)->runtime; }
+const cutt_runtime *cutt_cublas_runtime(void) { return cutt_backend_of(CUTT_BACKEND_CUDA)->runtime; }
 
 double cutt_cublas_flops(cuttType_t type) {
   const char *why = NULL;
-  if (!cuda()->driver_version(&why)) return 0;
-  const cutt_device *device = (const cutt_device *)cuda()->target();
+  if (!cutt_cublas_runtime()->driver_version(&why)) return 0;
+  const cutt_device *device = (const cutt_device *)cutt_cublas_runtime()->target();
   const int capability = 10 * device->major + device->minor;
   const struct rate *rate = rates;
   while (rate->capability > capability) ++rate;
@@ -61,10 +61,11 @@ static double run(const bench *b, cuttType_t type, int size) {
   const size_t bytes = (size_t)size * (size_t)size * (single ? 4 : 8);
   char *memory = b->memory;
   double seconds = 0;
-  if (cuda()->event_record(b->from, b->stream) ||
+  if (cutt_cublas_runtime()->event_record(b->from, b->stream) ||
       b->blas->gemm(b->blas, b->session, type, &gemm, single ? (const void *)&one_f32 : &one_f64, memory,
                     memory + bytes, single ? (const void *)&zero_f32 : &zero_f64, memory + 2 * bytes) ||
-      cuda()->event_record(b->to, b->stream) || cuda()->event_seconds(b->from, b->to, &seconds)) {
+      cutt_cublas_runtime()->event_record(b->to, b->stream) ||
+      cutt_cublas_runtime()->event_seconds(b->from, b->to, &seconds)) {
     return 0;
   }
   return seconds;
@@ -89,7 +90,7 @@ static double measure(const bench *b, cuttType_t type) {
 /* On numbers that are not all 0, which would let a GPU that is short of power run faster than it does with others: bytes
  * of 0x3f are 0.75 in float and 4.8e-4 in double. */
 static bool measure_both(bench *b, double *f64, double *f32) {
-  const cutt_runtime *runtime = cuda();
+  const cutt_runtime *runtime = cutt_cublas_runtime();
   const size_t bytes = 3 * sizeof(double) * SIZE * SIZE;
   if (runtime->side_stream_create(&b->stream)) return false;
   const bool good = !runtime->event_create(true, &b->from) && !runtime->event_create(true, &b->to) &&
@@ -120,8 +121,8 @@ bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32) {
   *f64 = 0;
   *f32 = 0;
   cutt_scope scope;
-  if (cuda()->enter(&scope)) return false;
-  const cutt_target *gpu = cuda()->target();
+  if (cutt_cublas_runtime()->enter(&scope)) return false;
+  const cutt_target *gpu = cutt_cublas_runtime()->target();
   pthread_mutex_lock(&lock);
   measured *at = known;
   while (at < known + MOST_GPUS && at->gpu && at->gpu != gpu) ++at;
@@ -135,6 +136,6 @@ bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32) {
     if (good && room) *at = (measured){gpu, *f64, *f32};
   }
   pthread_mutex_unlock(&lock);
-  cuda()->leave(&scope);
+  cutt_cublas_runtime()->leave(&scope);
   return good;
 }
