@@ -8,19 +8,8 @@
 #include "contract/context.h"
 #include "plan/lent.h"
 
-static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
-
 static const size_t first_options_size = sizeof(cuttContractionOptions_t);
 static const size_t first_info_size = sizeof(cuttContractionInfo_t);
-
-bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
-  if (plan && plan->magic == alive) return true;
-  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
-             !plan                 ? "is NULL; it must come from cuttContractionPlanCreate"
-             : plan->magic == dead ? "has been destroyed"
-                                   : "is not a plan; it must come from cuttContractionPlanCreate");
-  return false;
-}
 
 /* ---------------------------------------------------------------------------------------------------------------- planning */
 
@@ -97,7 +86,7 @@ cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttCont
     free(made);
     return result;
   }
-  made->magic = alive;
+  cutt_contraction_set_alive(made, true);
   made->create_seconds = cutt_clock() - start;
   *plan = made;
   return CUTT_SUCCESS;
@@ -106,7 +95,7 @@ cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttCont
 cuttResult cuttContractionDestroy(cuttContractionPlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  *(volatile uint64_t *)&plan->magic = dead; /* volatile: a plain store before free would be optimised away */
+  cutt_contraction_set_alive(plan, false);
   cutt_contraction_release(plan);
   free(plan);
   return CUTT_SUCCESS;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "contract/permutation.h"
 
 enum { SHORTLIST = 24 };
 

@@ -4,9 +4,6 @@
 
 #include "contract/plan.h"
 
-/* What things cost on the device at hand, for a plan whose contraction, backend, provider and threads are set. */
-cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates);
-
 /* An algorithm and its cost. */
 typedef struct cutt_algorithm_choice {
   cutt_algorithm algorithm;
@@ -22,10 +19,5 @@ cuttResult cutt_algorithms_best(const cutt_contraction *contraction, const cutt_
 
 /* Chooses plan->algorithm, with its cost, for at most limit bytes of workspace: the best of those, looked at closely. */
 cuttResult cutt_algorithm_choose(struct cuttContractionStruct *plan, int64_t limit);
-
-/* A plan that packs a view's part of L or R, or brings D's part from where it is packed, at these threads. */
-cuttResult cutt_piece_permutation(const cutt_contraction *contraction, const cutt_algorithm *algorithm,
-                                  const cutt_view *view, cutt_tensor t, const cutt_backend *backend, int threads,
-                                  cuttPlan_t *made);
 
 #endif

@@ -11,32 +11,6 @@ static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
 static const char tensor_letter[CUTT_TENSORS] = {'L', 'R', 'D'};
 
-double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {
-  double seconds = 0;
-  for (int t = 0; t < CUTT_TENSORS; ++t) seconds += plan->cost.permute[t];
-  for (int t = 0; t < 2; ++t)
-    if (plan->reduce[t]) seconds += cutt_plan_seconds(plan->reduce[t]);
-  return seconds;
-}
-
-double cutt_plan_seconds(const struct cuttContractionStruct *plan) {
-  return plan->cost.multiply + cutt_plan_permute_seconds(plan);
-}
-
-int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
-  const cutt_piece *piece = plan->kind[0];
-  return piece ? plan->cost.units * plan->cost.terms * piece->products * piece->additions : 0;
-}
-
-double cutt_plan_flops(const struct cuttContractionStruct *plan) {
-  if (plan->asked.empty || plan->asked.no_terms) return 0;
-  int64_t size[CUTT_ROLES];
-  double flops = cutt_flops_each(&plan->contraction);
-  cutt_contraction_sizes(&plan->contraction, size);
-  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
-  return flops;
-}
-
 static bool has_pieces(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
 
 /* ------------------------------------------------------------------------------------------------------------------- text */

@@ -122,6 +122,9 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                     cudaStream_t stream, cutt_steps *steps);
 
+/* Marks a plan as one that may be used, or as one that has been destroyed. */
+void cutt_contraction_set_alive(struct cuttContractionStruct *plan, bool is_alive);
+
 /* Is this a plan, and alive? Words the error CUTT_INVALID_PLAN when not. */
 bool cutt_contraction_alive(const struct cuttContractionStruct *plan);
 

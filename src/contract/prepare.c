@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "blas/blocks.h"
 #include "contract/choose.h"
-#include "contract/plan.h"
+#include "contract/permutation.h"
+#include "contract/rates.h"
 
 /* ---------------------------------------------------------------------------------------------------- cuts and workspace */
 
@@ -57,61 +58,6 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- pieces */
-
-/* A permutation that only strides say: mode i of the output is mode i of the input. On the heap, since planning it takes most of
- * the stack that a call may take. */
-typedef struct strided {
-  cuttProblem_t problem;
-  int64_t extents[CUTT_MOST_MODES], in[CUTT_MOST_MODES], out[CUTT_MOST_MODES];
-  int perm[CUTT_MOST_MODES];
-} strided;
-
-static strided *new_strided(const cutt_contraction *c) {
-  strided *s = malloc(sizeof *s);
-  if (!s) {
-    cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a permutation", sizeof *s);
-    return NULL;
-  }
-  s->problem = (cuttProblem_t)CUTT_PROBLEM_INIT;
-  s->problem.type = c->type->type;
-  s->problem.extents = s->extents;
-  s->problem.in_strides = s->in;
-  s->problem.out_strides = s->out;
-  s->problem.perm = s->perm;
-  return s;
-}
-
-static void add_mode(strided *s, int64_t extent, int64_t in, int64_t out) {
-  const int i = s->problem.rank++;
-  s->extents[i] = extent;
-  s->in[i] = in;
-  s->out[i] = out;
-  s->perm[i] = i;
-}
-
-/* Frees it, too. */
-static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, cuttPlan_t *made) {
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = backend->id;
-  options.threads = threads;
-  const cuttResult result = cuttPlanCreate(made, &s->problem, &options);
-  free(s);
-  return result;
-}
-
-cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
-                                  cutt_tensor t, const cutt_backend *backend, int threads, cuttPlan_t *made) {
-  strided *s = new_strided(c);
-  if (!s) return CUTT_INTERNAL_ERROR;
-  for (int i = 0; i < c->modes; ++i) {
-    if (view->extent[i] == 1 || !cutt_algorithm_holds(c, algorithm, t, i)) continue;
-    const int64_t own = c->mode[i].stride[t], packed = view->stride[t][i];
-    add_mode(s, view->extent[i], t == CUTT_RESULT ? packed : own, t == CUTT_RESULT ? own : packed);
-  }
-  if (t == CUTT_RESULT && !c->beta_is_zero) s->problem.beta = c->beta;
-  s->problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
-  return plan_strided(s, backend, threads, made);
-}
 
 /* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
  * then the sums. */
@@ -309,19 +255,6 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
 
 /* ------------------------------------------------------------------------------------------------------------------ plans */
 
-/* D = beta * D: with beta 0 zeros, which are a scalar repeated. */
-static cuttResult make_scale(struct cuttContractionStruct *plan) {
-  const cutt_contraction *c = &plan->contraction;
-  strided *s = new_strided(c);
-  if (!s) return CUTT_INTERNAL_ERROR;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t stride = c->mode[i].stride[CUTT_RESULT];
-    if (stride) add_mode(s, c->mode[i].extent, c->beta_is_zero ? 0 : stride, stride);
-  }
-  if (!c->beta_is_zero) s->problem.alpha = c->beta;
-  return plan_strided(s, plan->backend, plan->threads, &plan->scale);
-}
-
 static void set_ones(struct cuttContractionStruct *plan) {
   const uint16_t half = 0x3c00, bfloat = 0x3f80;
   const cuttType_t type = plan->contraction.type->type;
@@ -340,7 +273,7 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   plan->contraction = plan->asked;
   set_ones(plan);
   if (plan->asked.empty) return CUTT_SUCCESS;
-  if (plan->asked.no_terms) return make_scale(plan);
+  if (plan->asked.no_terms) return cutt_scale_permutation(&plan->contraction, backend, threads, &plan->scale);
   cuttResult result = reduce(plan, limit);
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;

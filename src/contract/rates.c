@@ -1,14 +1,15 @@
-/* What things cost on the device at hand (cost.h).
+/* What things cost on the device at hand (rates.h).
  *
  * Products: the provider's speed is measured when it is found; how it falls where extents are small is a formula, fitted to
  * some 1100 products of random contractions. Permutations have a model of their own, which ranks algorithms to do one better than it
  * foretells seconds on a machine that has not been calibrated. Here seconds matter, against those of the products. So, where
  * tensors are large, one permutation is timed, once in a process, and all predictions are scaled by what it took. */
+#include "contract/rates.h"
+
 #include <pthread.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "contract/choose.h"
 #include "plan/lent.h"
 
 /* On the CPU the fit's: a call of a BLAS, how a product slows down where extents are small, vectors, short runs of operands;

@@ -1,0 +1,46 @@
+/* What can be asked of any plan: whether it is alive, and its figures (plan.h). */
+#include "contract/plan.h"
+
+#include "base/error.h"
+
+static const uint64_t alive = UINT64_C(0x6375747420636f6e), dead = UINT64_C(0xdeaddeaddeaddead);
+
+void cutt_contraction_set_alive(struct cuttContractionStruct *plan, bool is_alive) {
+  /* Volatile: a plain store before free would be optimised away. */
+  *(volatile uint64_t *)&plan->magic = is_alive ? alive : dead;
+}
+
+bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
+  if (plan && plan->magic == alive) return true;
+  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
+             !plan                 ? "is NULL; it must come from cuttContractionPlanCreate"
+             : plan->magic == dead ? "has been destroyed"
+                                   : "is not a plan; it must come from cuttContractionPlanCreate");
+  return false;
+}
+
+double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {
+  double seconds = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) seconds += plan->cost.permute[t];
+  for (int t = 0; t < 2; ++t)
+    if (plan->reduce[t]) seconds += cutt_plan_seconds(plan->reduce[t]);
+  return seconds;
+}
+
+double cutt_plan_seconds(const struct cuttContractionStruct *plan) {
+  return plan->cost.multiply + cutt_plan_permute_seconds(plan);
+}
+
+int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
+  const cutt_piece *piece = plan->kind[0];
+  return piece ? plan->cost.units * plan->cost.terms * piece->products * piece->additions : 0;
+}
+
+double cutt_plan_flops(const struct cuttContractionStruct *plan) {
+  if (plan->asked.empty || plan->asked.no_terms) return 0;
+  int64_t size[CUTT_ROLES];
+  double flops = cutt_flops_each(&plan->contraction);
+  cutt_contraction_sizes(&plan->contraction, size);
+  for (int role = 0; role < CUTT_ROLES; ++role) flops *= (double)size[role];
+  return flops;
+}
