@@ -1,8 +1,8 @@
-/* Products that are larger than a library's integers, in pieces that are not.
+/* Products in blocks (blocks.h).
  *
- * A dimension that is too long is cut into pieces of a round length, so that nothing else becomes odd; a piece of k after
- * the first adds to what is there. A matrix whose leading dimension is too large is taken a column at a time: where there
- * is one column, nothing is led to. */
+ * An extent that is too long is cut into blocks of a power of 2, which keeps operands as well aligned as they were. A block of k
+ * after the first adds to the result so far. Of a matrix whose leading dimension does not fit, blocks have a single column: then
+ * the leading dimension is not used, and any that fits will do. */
 #include "blas/blocks.h"
 
 #include <limits.h>
@@ -10,9 +10,9 @@
 
 #include "base/types.h"
 
-enum { PIECE = 1 << 30 };
+enum { LONGEST_BLOCK = 1 << 30 };
 
-static int64_t piece_of(int64_t extent) { return extent > INT_MAX ? PIECE : extent; }
+static int64_t block_length(int64_t extent) { return extent > INT_MAX ? LONGEST_BLOCK : extent; }
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -37,29 +37,29 @@ bool cutt_gemm_fits(const cutt_gemm *g) {
          g->ldc <= INT_MAX && g->batch <= INT_MAX;
 }
 
-cuttResult cutt_gemm_cut(const cutt_gemm_operands *on, const cutt_gemm *g, const cutt_gemm_steps *steps,
-                         cutt_gemm_piece *run, void *with) {
+cuttResult cutt_gemm_by_blocks_of(const cutt_gemm_operands *on, const cutt_gemm *g, const cutt_gemm_block_size *size,
+                                  cutt_gemm_run_block *run, void *with) {
   const int64_t bytes = cutt_type_lookup(on->type)->bytes, batch = g->batch > 1 ? g->batch : 1;
   const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
-  cutt_gemm piece = *g;
+  cutt_gemm block = *g;
   cutt_gemm_operands at = *on;
   cuttResult result = CUTT_SUCCESS;
-  for (int64_t h = 0; h < batch; h += steps->batch) {
-    piece.batch = smaller(steps->batch, batch - h);
-    for (int64_t j = 0; j < g->n; j += steps->n) {
-      piece.n = smaller(steps->n, g->n - j);
-      for (int64_t i = 0; i < g->m; i += steps->m) {
-        piece.m = smaller(steps->m, g->m - i);
-        for (int64_t l = 0; l < g->k; l += steps->k) {
-          piece.k = smaller(steps->k, g->k - l);
-          if (g->lda > INT_MAX) piece.lda = a_plain ? piece.m : piece.k;
-          if (g->ldb > INT_MAX) piece.ldb = b_plain ? piece.k : piece.n;
-          if (g->ldc > INT_MAX) piece.ldc = piece.m;
+  for (int64_t h = 0; h < batch; h += size->batch) {
+    block.batch = smaller(size->batch, batch - h);
+    for (int64_t j = 0; j < g->n; j += size->n) {
+      block.n = smaller(size->n, g->n - j);
+      for (int64_t i = 0; i < g->m; i += size->m) {
+        block.m = smaller(size->m, g->m - i);
+        for (int64_t l = 0; l < g->k; l += size->k) {
+          block.k = smaller(size->k, g->k - l);
+          if (g->lda > INT_MAX) block.lda = a_plain ? block.m : block.k;
+          if (g->ldb > INT_MAX) block.ldb = b_plain ? block.k : block.n;
+          if (g->ldc > INT_MAX) block.ldc = block.m;
           at.a = (const char *)on->a + (h * g->stride_a + (a_plain ? i + l * g->lda : l + i * g->lda)) * bytes;
           at.b = (const char *)on->b + (h * g->stride_b + (b_plain ? l + j * g->ldb : j + l * g->ldb)) * bytes;
           at.c = (char *)on->c + (h * g->stride_c + i + j * g->ldc) * bytes;
           at.beta = l ? cutt_gemm_one(on->type) : on->beta;
-          result = run(with, &at, &piece);
+          result = run(with, &at, &block);
           if (result) return result;
         }
       }
@@ -68,12 +68,12 @@ cuttResult cutt_gemm_cut(const cutt_gemm_operands *on, const cutt_gemm *g, const
   return result;
 }
 
-cuttResult cutt_gemm_pieces(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_piece *run, void *with) {
+cuttResult cutt_gemm_by_blocks(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_gemm_run_block *run, void *with) {
   const bool a_plain = g->op_a == CUTT_OP_N, b_plain = g->op_b == CUTT_OP_N;
   const bool a_wide = g->lda > INT_MAX, b_wide = g->ldb > INT_MAX, c_wide = g->ldc > INT_MAX;
-  const cutt_gemm_steps steps = {.m = a_wide && !a_plain ? 1 : piece_of(g->m),
-                                 .n = (b_wide && b_plain) || c_wide ? 1 : piece_of(g->n),
-                                 .k = (a_wide && a_plain) || (b_wide && !b_plain) ? 1 : piece_of(g->k),
-                                 .batch = piece_of(g->batch > 1 ? g->batch : 1)};
-  return cutt_gemm_cut(on, g, &steps, run, with);
+  const cutt_gemm_block_size size = {.m = a_wide && !a_plain ? 1 : block_length(g->m),
+                                     .n = (b_wide && b_plain) || c_wide ? 1 : block_length(g->n),
+                                     .k = (a_wide && a_plain) || (b_wide && !b_plain) ? 1 : block_length(g->k),
+                                     .batch = block_length(g->batch > 1 ? g->batch : 1)};
+  return cutt_gemm_by_blocks_of(on, g, &size, run, with);
 }

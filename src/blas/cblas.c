@@ -4,28 +4,25 @@
  * a BLAS is needed either: the interface has not changed since 1998. RTLD_LOCAL keeps a library's names to itself: what
  * the program itself is linked with stays as it is.
  *
- * **Threads.** The engine runs products in its own threads, one in each, so a library must not start more. There are as
- * many ways to say so as libraries, and two kinds:
- *   of the process   OpenBLAS on pthreads, BLIS before 1.0, FlexiBLAS: begin sets one thread, and the end of the last
- *                    session puts back what was there, since the program may use the same library for its own ends.
- *                    (Until then its own products run on one thread too. The other way, one setting for good, would
- *                    last.) Sessions are counted under a mutex, which executions thus take twice.
- *   of a thread      OpenMP builds of OpenBLAS, which ask their OpenMP how many threads the caller may use; MKL; BLIS
- *                    since 1.0: set and put back around each call.
- * A library that is neither is taken for one that runs in its caller's thread.
+ * **Threads.** cuTT calls the library from its own threads, so the library must not start more. Its number of threads is
+ * set to 1, and put back later, since the program may use the same library too. Of libraries there are two kinds:
+ *   one number in a process    OpenBLAS on pthreads, BLIS before 1.0, FlexiBLAS: set by the begin of the first execution under
+ *                              way, and put back by the end of the last. Meanwhile the program's own products run on one thread
+ *                              too. Executions are counted under a mutex, which each thus takes twice.
+ *   one number in each thread  OpenBLAS on OpenMP, which asks OpenMP; MKL; BLIS since 1.0: set and put back around each call.
+ * A library that has no such number is taken for one that runs on the thread that calls it.
  *
- * OpenBLAS without threads is safe to call from several of them only if it was built with locks, which it does not tell;
- * its calls are made one at a time. It is a choice only where nothing else is.
+ * OpenBLAS without threads is safe to call from several threads only if it was built with locks, which it does not say. Its calls
+ * are made one at a time, and it is chosen only where there is no other library.
  *
- * **Memory that is limited** (RLIMIT_AS). OpenBLAS tries for ever to map a buffer that there is no room for, and others end
- * the process. Then there are only as many calls at once as there is room for.
+ * **Memory that is limited** (RLIMIT_AS). Where there is no room for a buffer, OpenBLAS tries for ever to map it, and others end
+ * the process. So there are only as many calls at once as there is room for.
  *
- * **Sizes.** The interface's integers are of 32 bits. Products that are larger are cut (pieces.c).
+ * **Sizes.** The interface's integers are of 32 bits. Larger products are done in blocks (blocks.c).
  *
  * **Operands** that are not aligned, and ends of operands that a version is known to read past, are copied
  * (cblas_copy.c). */
 #include <pthread.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/types.h"
@@ -49,34 +46,35 @@ static void set_number(const cutt_cblas *library, int64_t threads) {
   }
 }
 
-/* What one call has changed for its thread. */
+/* What one call has changed, to be put back. */
 typedef struct hold {
   int openmp[2];   /* 0: nothing */
   int64_t threads; /* 0: nothing */
   int local;
-  bool turn, beside; /* memory is limited, and this is how the call has come in */
+  /* Where memory is limited: which of the two the call has. */
+  bool first_buffer, extra_buffer;
 } hold;
 
-/* Libraries keep their buffers, and take another one for each call that finds none free. The one for the first call is there
- * since the library was measured. A call that comes while that one is taken may go on beside it when another buffer could be
- * mapped, now or before; or else takes turns with it. */
+/* A library keeps its buffers, and maps another one for each call that finds none free. It has had the first buffer since it was
+ * measured. A call that finds that one in use goes on if another buffer is free or can be mapped; else it waits for the first. */
 static void enter_limited(cutt_cblas *library, hold *held) {
-  held->turn = pthread_mutex_trylock(&library->turn) == 0;
-  if (held->turn) return;
+  held->first_buffer = pthread_mutex_trylock(&library->first_buffer) == 0;
+  if (held->first_buffer) return;
   pthread_mutex_lock(&library->lock);
-  if (library->inside == library->beside && cutt_library_room(library->call_bytes)) ++library->beside;
-  held->beside = library->inside < library->beside;
-  if (held->beside) ++library->inside;
+  if (library->extra_calls == library->extra_buffers && cutt_library_room(library->call_bytes))
+    ++library->extra_buffers;
+  held->extra_buffer = library->extra_calls < library->extra_buffers;
+  if (held->extra_buffer) ++library->extra_calls;
   pthread_mutex_unlock(&library->lock);
-  held->turn = !held->beside;
-  if (held->turn) pthread_mutex_lock(&library->turn);
+  held->first_buffer = !held->extra_buffer;
+  if (held->first_buffer) pthread_mutex_lock(&library->first_buffer);
 }
 
 static void leave_limited(cutt_cblas *library, const hold *held) {
-  if (held->turn) pthread_mutex_unlock(&library->turn);
-  if (!held->beside) return;
+  if (held->first_buffer) pthread_mutex_unlock(&library->first_buffer);
+  if (!held->extra_buffer) return;
   pthread_mutex_lock(&library->lock);
-  --library->inside;
+  --library->extra_calls;
   pthread_mutex_unlock(&library->lock);
 }
 
@@ -171,7 +169,7 @@ static bool takes(const cutt_blas *blas, cuttType_t type) {
   }
 }
 
-/* Limits are looked at when a contraction is planned: a tiny execution takes less time than asking for them. */
+/* When a contraction is planned, since asking for limits takes longer than a tiny execution. */
 void cutt_cblas_note_limits(const cutt_blas *blas) {
   cutt_cblas *library = (cutt_cblas *)(uintptr_t)blas;
   atomic_store_explicit(&library->limited, cutt_library_limited(), memory_order_relaxed);

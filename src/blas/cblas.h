@@ -1,5 +1,5 @@
-/* A library with the CBLAS interface: its functions, between cblas_load.c, which finds them, and cblas.c, which calls
- * them. */
+/* A library with the CBLAS interface: cblas_load.c finds its functions, cblas_call.c calls them, cblas_copy.c copies operands
+ * that can't be given to it as they are, and cblas.c limits its threads. */
 #ifndef CUTT_BLAS_CBLAS_H
 #define CUTT_BLAS_CBLAS_H
 
@@ -22,15 +22,15 @@ typedef void cutt_cblas_gemv_f64(int order, int op, int m, int n, double alpha, 
 typedef void cutt_cblas_gemv_complex(int order, int op, int m, int n, const void *alpha, const void *a, int lda,
                                      const void *x, int incx, const void *beta, void *y, int incy);
 
-/* An OpenMP run time that the library may use. There can be two: what its symbols are bound to is the program's own if the
- * program has one, and else the one that the library names. */
+/* An OpenMP runtime that the library may use. There may be two: the program's, which the library's symbols are bound to if there
+ * is one, and the one that the library was linked with. */
 typedef struct cutt_openmp {
   int (*get)(void);
   void (*set)(int threads);
 } cutt_openmp;
 
-/* What a call reads past the ends of its operands (cblas_defects.c), of each of A, B and C as the product has them: so many
- * columns more than there are as it is stored, of a vector elements, and then so many elements. */
+/* How far a call reads past the ends of its operands A, B and C (cblas_defects.c): columns of the matrix as it is stored (of a
+ * vector elements, an increment apart), and elements after those. */
 typedef struct cutt_overread {
   int columns[3], elements[3];
 } cutt_overread;
@@ -48,52 +48,63 @@ typedef struct cutt_cblas {
   cutt_cblas_gemv_f64 *dgemv;
   cutt_cblas_gemv_complex *cgemv, *zgemv;
 
-  /* The number of threads that it uses, in integers of its own; either pair or none. */
+  /* Getting and setting the number of threads that it uses, in integers of one size or the other; or NULL. */
   int (*get_threads)(void);
   void (*set_threads)(int threads);
   int64_t (*get_threads_64)(void);
   void (*set_threads_64)(int64_t threads);
-  bool set_in_calls;                     /* the number is a thread's own in some versions */
-  int (*set_threads_local)(int threads); /* MKL's: returns what was there */
+  /* That number may be one of each thread, and so is set around each call. */
+  bool set_in_calls;
+  /* MKL's, which returns the number before. */
+  int (*set_threads_local)(int threads);
   cutt_openmp openmp[2];
   int openmps;
 
-  cutt_overread past[2][CUTT_CBLAS_TYPES]; /* of products of matrices, and of a matrix and a vector */
-  bool reads_past[CUTT_CBLAS_TYPES];       /* any of either */
+  /* By type: of products of matrices [0], and of a matrix and a vector [1]; and whether there is any. */
+  cutt_overread past[2][CUTT_CBLAS_TYPES];
+  bool reads_past[CUTT_CBLAS_TYPES];
 
-  pthread_mutex_t lock; /* of those below; and of each call, if one at a time */
+  /* Held while the fields below are changed, but for the last two; and during each call where only one is made at a time. */
+  pthread_mutex_t lock;
+  /* Executions under way, and the number of threads before the first of them. */
   int sessions;
   int64_t threads_before;
-  atomic_bool limited;  /* memory is, as of the last plan */
-  int inside, beside;   /* where it is: calls under way beside the one whose turn it is, and how many may be */
-  pthread_mutex_t turn; /* of calls that there is no more room for */
-  size_t call_bytes;    /* that a call may map */
+  /* The process's memory is limited, as of the last plan. Then a call either has the buffer that the library has kept since it
+   * was measured, and holds first_buffer meanwhile; or it is one of extra_calls, which may be extra_buffers at once. */
+  atomic_bool limited;
+  int extra_calls, extra_buffers;
+  pthread_mutex_t first_buffer;
+  /* Bytes that a call may map. */
+  size_t call_bytes;
 } cutt_cblas;
 
-/* The table of a blas, for a library whose functions are filled in. */
+/* Fills in the functions of library->base. */
 void cutt_cblas_table(cutt_cblas *library);
 
-/* Which operand of a product is the vector of a matrix-vector product: libraries are poor at matrices of one column. */
+/* Which operand makes a product one of a matrix and a vector. It is done by gemv then, since gemm is slow with a single column. */
 typedef enum cutt_vector { CUTT_VECTOR_NONE, CUTT_VECTOR_A, CUTT_VECTOR_B } cutt_vector;
 cutt_vector cutt_cblas_vector(const cutt_gemm *g);
 
-/* Gives a product to the library as it is. All its numbers are INT_MAX at most. */
+/* Has the library do a product as it is. All numbers are INT_MAX at most. */
 void cutt_cblas_call(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g);
 
-/* What releases of a library before one read past their operands. */
+/* What the releases of a library before one read past their operands. */
 typedef struct cutt_cblas_defect {
   const char *library;
   int before[3];
   cuttType_t type;
-  bool vector;          /* matrix times vector: past is of the matrix, x and y */
-  cutt_overread past;   /* else of A, B and C */
-  cutt_gemm reproduces; /* the product that shows it, */
-  int operand;          /* when this one of A, B and C lies at the end of memory */
+  /* Of a product of a matrix and a vector: `past` is of the matrix, x and y. Else it is of A, B and C. */
+  bool vector;
+  cutt_overread past;
+  /* A product that shows it when operand number `operand` of A, B and C lies at the end of mapped memory. */
+  cutt_gemm reproduces;
+  int operand;
 } cutt_cblas_defect;
 const cutt_cblas_defect *cutt_cblas_defects(int *count);
+/* Is the library such a release? */
 bool cutt_cblas_has(const cutt_cblas *library, const cutt_cblas_defect *defect);
 
-/* Sets past and reads_past, by name and version. */
+/* Sets library->past and reads_past, by its name and version. */
 void cutt_cblas_find_defects(cutt_cblas *library);
 
 /* Does a product of any size, of operands at any address. Errors: CUTT_INTERNAL_ERROR (no memory for copies). */

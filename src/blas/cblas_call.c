@@ -29,7 +29,7 @@ static void call_gemm(const cutt_cblas *library, const cutt_gemm_operands *on, c
   }
 }
 
-/* A matrix of rows x columns, as it is stored, times a vector. */
+/* y = op(matrix) x, the matrix rows x columns as it is stored. */
 typedef struct product_with_vector {
   cutt_op op;
   int rows, columns, ld;
@@ -39,7 +39,7 @@ typedef struct product_with_vector {
 
 static void call_gemv(const cutt_cblas *library, const cutt_gemm_operands *on, const product_with_vector *v) {
   const int op = cblas_op(v->op), length = v->op == CUTT_OP_N ? v->rows : v->columns;
-  /* Not all of them keep to "beta 0: not read" here: NaN times 0 has come out as NaN. */
+  /* Some libraries read y even if beta is 0, and NaN times 0 is NaN. */
   if (cutt_gemm_zero(on->type, on->beta)) {
     const size_t bytes = (size_t)cutt_type_lookup(on->type)->bytes, step = bytes * (size_t)v->incy;
     for (int i = 0; i < length; ++i) memset((char *)on->c + step * (size_t)i, 0, bytes);
@@ -61,13 +61,13 @@ static void call_gemv(const cutt_cblas *library, const cutt_gemm_operands *on, c
 }
 
 cutt_vector cutt_cblas_vector(const cutt_gemm *g) {
-  /* Of two vectors, the one that is stored as a column is the better matrix. Conjugation is of a transposed matrix only. */
+  /* If both are vectors, the one that is stored as a column is to be the matrix. gemv conjugates transposed matrices only. */
   const bool b_is_column = g->m == 1 && g->n == 1 && g->op_a == CUTT_OP_N && g->op_b == CUTT_OP_N;
   if (g->n == 1 && g->op_b != CUTT_OP_C && !b_is_column) return CUTT_VECTOR_B;
   return g->m == 1 && g->op_a != CUTT_OP_C && g->op_b != CUTT_OP_C ? CUTT_VECTOR_A : CUTT_VECTOR_NONE;
 }
 
-/* c = op(A) b, or transposed: c = op(B)^T a. */
+/* The product is c = op(A) b, or transposed c = op(B)^T a. */
 static product_with_vector as_gemv(const cutt_gemm_operands *on, const cutt_gemm *g, cutt_vector vector) {
   const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb;
   if (vector == CUTT_VECTOR_B)

@@ -1,15 +1,15 @@
-/* Products whose operands a library can't be given as they lie.
+/* Products whose operands can't be given to a library as they lie.
  *
- * **Alignment.** A BLAS takes for granted that a number lies at a multiple of its size (of a complex one each part), and uses
- * instructions that fault where it does not. Users have such memory: fields of packed records, files behind a header of odd
- * length. Where the planner permutes a tensor, that makes no difference. Where one is used in place, what the library is given
- * is copied, here, where everything comes through.
+ * **Alignment.** A BLAS takes for granted that a number lies at a multiple of its size (of a complex number each part), and may
+ * use instructions that fault where it does not. Users have such tensors: fields of packed records, files with a header of odd
+ * length. One that is permuted may lie anywhere; of one that is used in place the library gets copies.
  *
- * **Ends.** Some releases read past an operand (cblas_defects.c), which faults where memory ends. If what is read is in the
- * operand's last page it is there, and nothing need be done. Else the product is cut before the last columns of the operand,
- * which then are what is read past its first part, and only they are copied.
+ * **Ends.** Some releases read past an operand (cblas_defects.c), which faults where nothing is mapped. What is read lies in the
+ * operand's last page mostly, and then nothing need be done. Else the product is cut into one without the operand's last columns
+ * and one of these. The first then reads the last columns instead of what follows them, and only for the second these are
+ * copied.
  *
- * Copies are made of a block at a time, in scratch. So a user's workspace is what it is, whatever the addresses. */
+ * Copies are made one block at a time, in scratch, so that the user's workspace does not depend on addresses. */
 #include <string.h>
 
 #include "base/error.h"
@@ -18,10 +18,9 @@
 #include "plan/lent.h"
 
 enum { A, B, C, OPERANDS };
-enum { PAGE = 4096 /* or more: no page ends elsewhere */ };
+enum { PAGE = 4096 /* larger pages end at multiples of this too */ };
 
-/* The extents of a product by number, and which of them an operand has, as it is stored: its leading dimension is from one
- * column to the next. */
+/* The extents of a product by number; and which of them are an operand's rows and columns as it is stored, column after column. */
 enum { M, N, K };
 typedef struct shape {
   int rows, columns;
@@ -56,7 +55,7 @@ static uintptr_t end_of(const cutt_gemm_operands *on, const cutt_gemm *g, int op
 
 /* ------------------------------------------------------------------------------------------------------------ copies */
 
-/* A block of each operand: what is read past one is in the next, or in what is left of the scratch. */
+/* Of a block of each operand, one after the other: what is read past one is in the next, or in the rest of the scratch. */
 enum { BLOCK_BYTES = CUTT_SCRATCH_BYTES / OPERANDS / 4096 * 4096 };
 
 typedef struct copies {
@@ -91,7 +90,7 @@ static cuttResult multiply_copies(void *with, const cutt_gemm_operands *on, cons
   return CUTT_SUCCESS;
 }
 
-/* In the largest blocks, nearly square ones, of which every operand that is copied has room. */
+/* In the largest blocks, as square as possible, such that every operand that is copied has room. */
 static cuttResult multiply_by_copies(const cutt_cblas *library, const bool *copied, const cutt_gemm_operands *on,
                                      const cutt_gemm *g) {
   int64_t extent[] = {g->m, g->n, g->k};
@@ -106,18 +105,19 @@ static cuttResult multiply_by_copies(const cutt_cblas *library, const bool *copi
   unsigned char *scratch = cutt_scratch_take();
   if (!scratch) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
   copies here = {library, copied, {scratch, scratch + BLOCK_BYTES, scratch + 2 * BLOCK_BYTES}};
-  const cutt_gemm_steps steps = {.m = extent[M], .n = extent[N], .k = extent[K], .batch = 1};
-  const cuttResult result = cutt_gemm_cut(on, g, &steps, multiply_copies, &here);
+  const cutt_gemm_block_size size = {.m = extent[M], .n = extent[N], .k = extent[K], .batch = 1};
+  const cuttResult result = cutt_gemm_by_blocks_of(on, g, &size, multiply_copies, &here);
   cutt_scratch_give(scratch);
   return result;
 }
 
 /* -------------------------------------------------------------------------------------------------- which are copied */
 
-/* A product, in whatever pieces. */
+/* A product, whichever block of it is being done. */
 typedef struct whole {
   const cutt_cblas *library;
-  uintptr_t end[OPERANDS]; /* of its operands: all up to there may be read */
+  /* Of the whole operands: all up to there may be read. */
+  uintptr_t end[OPERANDS];
 } whole;
 
 static bool is_aligned(const cutt_gemm_operands *on, int operand) {
@@ -125,12 +125,12 @@ static bool is_aligned(const cutt_gemm_operands *on, int operand) {
   return (uintptr_t)address(on, operand) % number == 0;
 }
 
-/* How many of an operand's last columns have to go, so that what the library reads past the rest is still the operand; *along:
- * which extent is to be shortened. 0: nothing is read past it, or what is read is in its last page. */
+/* How many of an operand's last columns must be left out, so that what the library reads past the others is still in the operand.
+ * *along: the extent that becomes shorter. 0: nothing is read past it, or what is read is in its last page. */
 static int64_t last_columns(const whole *w, const cutt_gemm_operands *on, const cutt_gemm *g, int operand, int *along) {
   const cutt_vector vector = cutt_cblas_vector(g);
   const cutt_overread *past = &w->library->past[vector != CUTT_VECTOR_NONE][cutt_cblas_type(on->type)];
-  /* The table has a matrix first and then the vector. */
+  /* Of a product with a vector `past` has the matrix first. */
   const int row = vector == CUTT_VECTOR_A && operand != C ? B - operand : operand;
   const bool is_x = vector != CUTT_VECTOR_NONE && row == B;
   const shape s = shape_of(g, operand);
@@ -157,13 +157,13 @@ static cuttResult multiply(void *with, const cutt_gemm_operands *on, const cutt_
     if (columns == 0) continue;
     const int64_t rest = extent_of(g, along) - columns;
     if (rest > 0) {
-      const cutt_gemm_steps steps = {
+      const cutt_gemm_block_size size = {
           .m = along == M ? rest : g->m, .n = along == N ? rest : g->n, .k = along == K ? rest : g->k, .batch = 1};
-      return cutt_gemm_cut(on, g, &steps, multiply, with);
+      return cutt_gemm_by_blocks_of(on, g, &size, multiply, with);
     }
     any = true;
   }
-  /* What is read past the others is not looked at then: blocks may be vectors where the whole is a matrix. */
+  /* If one is copied all are, since a block may be a product with a vector where the whole is not, and read past others. */
   for (int o = 0; o < OPERANDS && any && reads_past; ++o) copied[o] = true;
   if (any) return multiply_by_copies(w->library, copied, on, g);
   cutt_cblas_call(w->library, on, g);
@@ -172,11 +172,11 @@ static cuttResult multiply(void *with, const cutt_gemm_operands *on, const cutt_
 
 cuttResult cutt_cblas_multiply(const cutt_cblas *library, const cutt_gemm_operands *on, const cutt_gemm *g) {
   const bool aligned = is_aligned(on, A) && is_aligned(on, B) && is_aligned(on, C);
-  if (aligned && !library->reads_past[cutt_cblas_type(on->type)] && cutt_gemm_fits(g)) { /* as nearly always */
+  if (aligned && !library->reads_past[cutt_cblas_type(on->type)] && cutt_gemm_fits(g)) { /* the usual case */
     cutt_cblas_call(library, on, g);
     return CUTT_SUCCESS;
   }
   whole w = {.library = library};
   for (int o = 0; o < OPERANDS; ++o) w.end[o] = end_of(on, g, o);
-  return cutt_gemm_fits(g) ? multiply(&w, on, g) : cutt_gemm_pieces(on, g, multiply, &w);
+  return cutt_gemm_fits(g) ? multiply(&w, on, g) : cutt_gemm_by_blocks(on, g, multiply, &w);
 }

@@ -1,11 +1,10 @@
 /* What releases of BLAS libraries read past the ends of their operands.
  *
- * None uses what it reads there. But memory may end there, and then the process does: an operand in a file that is mapped, or
- * in shared memory, ends where its last page does as often as not. So what a release is known to read is known here, and such
- * ends are copied (cblas_copy.c).
+ * None uses what it reads there, but where nothing is mapped behind the operand, the process ends: an operand in a mapped file or
+ * in shared memory often ends with its last page. cblas_copy.c copies such ends for the releases in this table.
  *
- * Each row has the call that shows it, with everything packed and the operand at the end of a page that nothing follows.
- * tests/host/test_page_ends.c does those calls, where such a release is, and the same through us. */
+ * Each row has a call that shows the defect, with packed operands, one of which lies at the end of a page with nothing mapped
+ * behind it. tests/host/test_page_ends.c does these calls directly, where there is such a release, and through libcutt_contract. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
-/* Finding a library with the CBLAS interface, and asking it what it is: its version, how it does threads, which kernels it
- * has picked for the processor, and whether the processor has better ones.
+/* Loading a library with the CBLAS interface, and asking it for its version, how it makes threads, and which kernels it has
+ * picked for the processor.
  *
- * Releases from before a processor take it for one that is much older, and are then slower by a factor of two to five; each
- * has a variable in the environment that says better. It is read when the library is loaded, and a library does not write
- * its program's environment: all that is done about it is to tell. */
+ * A release that is older than the processor takes it for a much older one, and then is slower by a factor of two to five. Each
+ * library has an environment variable that names the kernels, which it reads when it is loaded. The environment is the program's
+ * and not ours to write, so that people are only told. What kernels there are follows from what the library says of itself. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,18 +15,18 @@
 #include "blas/cblas.h"
 #include "blas/load.h"
 
-/* All that were loaded; see cutt_cblas_load for who may write them. In place, and not allocated: they are never given back,
- * also when this library is unloaded and loaded again. */
+/* All that were loaded, written by cutt_cblas_load alone. Not on the heap, since they are never freed, and would be lost there each
+ * time that libcutt_contract is unloaded and loaded again. */
 enum { MOST_LIBRARIES = 32 };
 static cutt_cblas libraries[MOST_LIBRARIES];
 static int library_count;
 
 /* ------------------------------------------------------------------------------------------------------------------ room
  *
- * OpenBLAS maps a buffer for each processor when it is loaded, with a thread to it by its kind, and one for each call that is
- * under way. Where it gets none it tries again, for ever. BLIS and MKL end the process. So nothing is loaded and nothing is
- * called that there is no room for. What a library takes it does not tell: these are OpenBLAS's sizes, and for the others more
- * than was ever seen. */
+ * When it is loaded, OpenBLAS maps a buffer and makes a thread for each processor; and it maps a buffer for each call under
+ * way. Where it can't, it tries again for ever; BLIS and MKL end the process. So a library is loaded and called only where there
+ * is room for it. No library says what it takes: these are the sizes in OpenBLAS's sources, and for the others more than was
+ * ever seen. */
 static const size_t megabyte = (size_t)1 << 20;
 static const size_t default_stack = (size_t)8 << 20;
 #if defined(__powerpc64__)
@@ -42,7 +42,7 @@ static int positive(const char *name) {
   return number > 0 ? number : 0;
 }
 
-/* For how many threads OpenBLAS gets ready. */
+/* How many threads OpenBLAS has buffers for from the beginning. */
 static int processors(void) {
   cpu_set_t set;
   const int here = sched_getaffinity(0, sizeof set, &set) ? CPU_SETSIZE : CPU_COUNT(&set);
@@ -55,7 +55,7 @@ static size_t call_bytes(const char *name) {
   return (strstr(name, "blis") ? BLIS_CALL : strstr(name, "mkl") ? MKL_CALL : OPENBLAS_BUFFER) * megabyte;
 }
 
-/* Of loading a library, and of a first call. Any may be OpenBLAS, but for those that have another's name. */
+/* Of loading a library and calling it once. One may be OpenBLAS, unless its name says that it is another. */
 static size_t load_bytes(const char *file) {
   const char *last = strrchr(file, '/'), *name = last ? last + 1 : file;
   if (strstr(name, "blis")) return (FILE_ITSELF + BLIS_CALL) * megabyte;
@@ -68,7 +68,6 @@ static size_t load_bytes(const char *file) {
 
 /* -------------------------------------------------------------------------------------- what a library says of itself */
 
-/* What the processor has, of what libraries have kernels for. */
 static bool has_avx512(void) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -98,11 +97,11 @@ static bool environment_has(const char *name) {
   return value && *value;
 }
 
-/* Releases from before a processor don't know it and take kernels for one that is much older. */
+/* Is there an override that makes OpenBLAS pick kernels of a wider instruction set, which the processor has? */
 static void find_openblas_override(cutt_blas *base, const char *config) {
   static const char *const avx512[] = {"SkylakeX", "Cooperlake", "SapphireRapids", NULL};
   static const char *const avx2[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", NULL};
-  /* A build for one processor only has nothing to pick from. */
+  /* A build without DYNAMIC_ARCH has kernels for one processor only. */
   if (!*base->kernels || !strstr(config, "DYNAMIC_ARCH") || environment_has("OPENBLAS_CORETYPE")) return;
   if (has_avx512() && !is_one_of(base->kernels, avx512)) {
     snprintf(base->environment_override, sizeof base->environment_override, "OPENBLAS_CORETYPE=SkylakeX");
@@ -111,7 +110,7 @@ static void find_openblas_override(cutt_blas *base, const char *config) {
   }
 }
 
-/* False, with the refusal, for one that can't be called as this file does. */
+/* False, with the refusal: its integers are of 64 bits. */
 static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *refusal) {
   char *(*get_config)(void) = NULL;
   char *(*get_core)(void) = NULL;
@@ -139,7 +138,7 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
   return true;
 }
 
-/* A name of kernels is asked for by its number. Numbers differ between releases, and past a release's last one no name may be
+/* The same for BLIS, whose override is the number of the kernels' name. Numbers differ between releases, and past a release's last one no name may be
  * asked for, which nothing tells: up to the picked one, and the first two, it is safe. A build for one processor only, which
  * BLIS does not tell either, ends with an error when it is asked for others; docs/contraction.md says so. */
 static void find_blis_override(cutt_blas *base, int picked, const char *(*name_of)(int id)) {
@@ -152,7 +151,7 @@ static void find_blis_override(cutt_blas *base, int picked, const char *(*name_o
   }
 }
 
-/* False, with the refusal, for one that can't be called as this file does. */
+/* False, with the refusal: its integers are of 64 bits. */
 static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refusal) {
   const char *(*get_version)(void) = NULL;
   int (*query_id)(void) = NULL;
@@ -165,7 +164,7 @@ static bool describe_blis(cutt_cblas *library, void *handle, cutt_refusal *refus
     return false;
   }
   library->set_in_calls = library->set_threads_64 != NULL;
-  library->openmps = 0; /* it asks for its number of threads by name */
+  library->openmps = 0; /* it takes the number of threads that it has been given, not OpenMP's */
   if (cutt_library_find(handle, "bli_info_get_version_str", &get_version)) {
     snprintf(library->base.version, sizeof library->base.version, "%s", get_version());
   }
@@ -306,7 +305,7 @@ cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusa
   find_thread_number(library, handle);
   find_openmp(library, handle);
   if (!describe(library, handle, refusal)) return NULL; /* the library itself stays: it may have threads by now */
-  if (pthread_mutex_init(&library->lock, NULL) || pthread_mutex_init(&library->turn, NULL)) {
+  if (pthread_mutex_init(&library->lock, NULL) || pthread_mutex_init(&library->first_buffer, NULL)) {
     snprintf(refusal->why, sizeof refusal->why, "no mutex could be made for %s", file);
     return NULL;
   }

@@ -6,12 +6,11 @@
  * **Numbers.** Products are computed as their type says, never in TF32, and halves are added up in float throughout, also
  * where cuBLAS splits k: its default there is to add up parts in half.
  *
- * **Handles.** To make one takes milliseconds and device memory, so they are kept, for each context, and lent to one
- * execution at a time. A handle owns a workspace that the kernels it has started may still use when it is lent again: an
- * event says when they are done, and the next stream waits for it. Captures have handles of their own, without that: work
- * that is captured has workspace of its graph's, and a capture may not wait for what is outside of it. A handle of a
- * context that has been destroyed stays in the list and is not used again (as far as the driver numbers its contexts, see
- * runtime/cuda/state.c).
+ * **Handles.** Making one takes milliseconds and device memory, so idle ones are kept in a pool, and an execution takes one of
+ * its context. A handle owns a workspace that kernels may still be using when the handle is taken again, so an event is recorded
+ * after its work, and the next stream waits for that. Captures have handles of their own, which need no event: captured work
+ * has its workspace from the graph, and a capture may not wait for work outside of it. A handle of a context that has been
+ * destroyed stays in the pool and is not used again (if the driver numbers its contexts, see runtime/cuda/state.c).
  *
  * Process-wide state: the libraries, and their idle handles under a mutex. */
 #include <dlfcn.h>
@@ -56,16 +55,18 @@ typedef cublas_status gemm_batched_64(cublas_handle handle, int op_a, int op_b, 
                                       void *c, int type_c, int64_t ldc, long long stride_c, int64_t batch, int compute,
                                       int algorithm);
 
-/* A handle; while it is lent, the session of an execution. */
-typedef struct lent {
+/* A handle: idle in the pool, or the session of an execution. */
+typedef struct pooled_handle {
   cublas_handle handle;
   cutt_context context;
-  cudaStream_t stream; /* the last one */
+  /* The last one that it was used in. */
+  cudaStream_t stream;
   bool for_captures;
-  cutt_event *done; /* with all work so far */
-  bool used;        /* there is some */
-  struct lent *next;
-} lent;
+  /* Recorded after its work, if there has been any (used). */
+  cutt_event *done;
+  bool used;
+  struct pooled_handle *next;
+} pooled_handle;
 
 typedef struct cublas {
   cutt_blas base;
@@ -82,7 +83,8 @@ typedef struct cublas {
   const char *(*text_of)(cublas_status status); /* since 11.4; NULL before */
 
   pthread_mutex_t lock;
-  lent *idle; /* the one that came back last is first */
+  /* The pool; the handle that came back last is first. */
+  pooled_handle *idle;
   struct cublas *next;
 } cublas;
 
@@ -97,15 +99,15 @@ static cuttResult failed(const cublas *library, cublas_status status, const char
 
 /* ---------------------------------------------------------------------------------------------------------- handles */
 
-static void give_up(const cublas *library, lent *one) {
+static void destroy_handle(const cublas *library, pooled_handle *one) {
   if (one->handle) library->destroy(one->handle);
   if (one->done) cutt_cublas_runtime()->event_destroy(one->done);
   free(one);
 }
 
 /* NULL, with the error worded, on failure. */
-static lent *make(const cublas *library, cuttResult *result) {
-  lent *one = calloc(1, sizeof *one);
+static pooled_handle *make(const cublas *library, cuttResult *result) {
+  pooled_handle *one = calloc(1, sizeof *one);
   if (!one) {
     *result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a cuBLAS handle", sizeof *one);
     return NULL;
@@ -115,36 +117,36 @@ static lent *make(const cublas *library, cuttResult *result) {
   if (!status) status = library->set_math_mode(one->handle, MATH_DEFAULT | MATH_NO_REDUCED_PRECISION_REDUCTION);
   if (status) {
     *result = failed(library, status, "making a cuBLAS handle");
-    give_up(library, one);
+    destroy_handle(library, one);
     return NULL;
   }
   *result = cutt_cublas_runtime()->event_create(false, &one->done);
   if (*result) {
     one->done = NULL;
-    give_up(library, one);
+    destroy_handle(library, one);
     return NULL;
   }
   return one;
 }
 
 /* An idle handle of the context, best one that was used in this stream; NULL: there is none. */
-static lent *take(cublas *library, cutt_context context, cudaStream_t stream, bool capturing) {
-  lent **best = NULL;
+static pooled_handle *take(cublas *library, cutt_context context, cudaStream_t stream, bool capturing) {
+  pooled_handle **best = NULL;
   pthread_mutex_lock(&library->lock);
-  for (lent **at = &library->idle; *at; at = &(*at)->next) {
-    const lent *one = *at;
+  for (pooled_handle **at = &library->idle; *at; at = &(*at)->next) {
+    const pooled_handle *one = *at;
     if (one->context.handle != context.handle || one->context.number != context.number ||
         one->for_captures != capturing)
       continue;
     if (!best || (one->stream == stream && (*best)->stream != stream)) best = at;
   }
-  lent *taken = best ? *best : NULL;
+  pooled_handle *taken = best ? *best : NULL;
   if (taken) *best = taken->next;
   pthread_mutex_unlock(&library->lock);
   return taken;
 }
 
-static void give_back(cublas *library, lent *one) {
+static void give_back(cublas *library, pooled_handle *one) {
   pthread_mutex_lock(&library->lock);
   one->next = library->idle;
   library->idle = one;
@@ -158,14 +160,14 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
   cuttResult result = cutt_cublas_runtime()->context(&context);
   if (!result) result = cutt_cublas_runtime()->stream_is_captured(stream, &captured);
   if (result) return result;
-  lent *one = take(library, context, stream, captured);
+  pooled_handle *one = take(library, context, stream, captured);
   if (!one) {
     one = make(library, &result);
     if (!one) return result;
     one->context = context;
     one->for_captures = captured;
   }
-  /* In the same stream too: its address may be that of another, which has been destroyed with work under way. */
+  /* Also where the streams are equal: one with this address may have been destroyed while it had work. */
   if (one->used) result = cutt_cublas_runtime()->stream_wait(stream, one->done);
   if (!result) {
     const cublas_status status = library->set_stream(one->handle, stream);
@@ -183,9 +185,9 @@ static cuttResult begin(const cutt_blas *blas, cudaStream_t stream, void **sessi
 
 static void end(const cutt_blas *blas, void *session) {
   cublas *library = (cublas *)(uintptr_t)blas;
-  lent *one = session;
+  pooled_handle *one = session;
   if (one->used && cutt_cublas_runtime()->event_record(one->done, one->stream)) {
-    /* Nothing tells any more when its work is done: it is not lent again. (The execution says what has gone wrong.) */
+    /* It can't be known when its work is done, so it does not go back. (The execution reports what is wrong.) */
     cutt_log(CUTT_LOG_WARN, "a cuBLAS handle is lost: no event could be recorded after its work");
     return;
   }
@@ -244,7 +246,7 @@ typedef struct with_handle {
   cublas_handle handle;
 } with_handle;
 
-static cuttResult multiply_piece(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
+static cuttResult multiply_block(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
   const with_handle *it = with;
   const cublas_status status = multiply(it->library, it->handle, on, g);
   if (!status) return CUTT_SUCCESS;
@@ -257,11 +259,11 @@ static cuttResult multiply_piece(void *with, const cutt_gemm_operands *on, const
 static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *g, const void *alpha,
                        const void *a, const void *b, const void *beta, void *c) {
   const cublas *library = (const cublas *)(const void *)blas;
-  const lent *one = session;
+  const pooled_handle *one = session;
   with_handle with = {library, one->handle};
   const cutt_gemm_operands on = {.type = type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
-  if (cutt_gemm_fits(g) || (library->gemm_64 && library->gemm_batched_64)) return multiply_piece(&with, &on, g);
-  return cutt_gemm_pieces(&on, g, multiply_piece, &with);
+  if (cutt_gemm_fits(g) || (library->gemm_64 && library->gemm_batched_64)) return multiply_block(&with, &on, g);
+  return cutt_gemm_by_blocks(&on, g, multiply_block, &with);
 }
 
 static bool takes(const cutt_blas *blas, cuttType_t type) {
@@ -285,7 +287,7 @@ static bool takes(const cutt_blas *blas, cuttType_t type) {
 
 /* ---------------------------------------------------------------------------------------------------------- loading */
 
-/* The first symbol that it lacks, or NULL. */
+/* Looks up all functions. Returns the name of a needed one that it lacks, or NULL. */
 static const char *find_all(cublas *library, void *handle) {
   const struct {
     const char *name;
@@ -350,7 +352,7 @@ static cublas *load(const char *file, bool resident, cutt_refusal *refusal) {
   return library;
 }
 
-/* A release for a newer CUDA than the driver's is not tried: it loads, and then fails with every call. */
+/* Releases for a newer CUDA than the driver's are not tried: they can be loaded, but every call fails. */
 static cublas *load_any(int driver_version, cutt_refusal *refusal) {
   static const struct {
     const char *file;

@@ -1,8 +1,8 @@
 /* How fast a GPU multiplies matrices: what planning takes it for, and what it is measured to do.
  *
- * Planning takes the peak of the arithmetic units that cuBLAS uses, tensor cores where they compute in the type itself, by
- * compute capability (the makers' data sheets, and CUDA's tables of arithmetic throughput), times a share of it that large
- * products reach. Nothing is run for it: a plan must not wait for a GPU that is at work. */
+ * Planning expects a share of the peak speed that large products reach. The peak is that of tensor cores where they compute in
+ * the type itself, by compute capability (NVIDIA's data sheets, and CUDA's tables of arithmetic throughput). Nothing is measured
+ * for a plan, which must not wait for a GPU that is at work. */
 #include <pthread.h>
 
 #include "base/error.h"
@@ -10,9 +10,9 @@
 #include "model/device.h"
 #include "plan/lent.h"
 
-/* Multiply-adds of an SM in a clock. */
+/* Multiply-adds of an SM in a clock cycle, from a compute capability on. */
 static const struct rate {
-  int capability; /* from this one on */
+  int capability;
   int f64, f32, half;
 } rates[] = {{120, 2, 128, 512}, {103, 2, 128, 4096}, {100, 64, 128, 4096}, {90, 128, 128, 2048},
              {86, 2, 128, 512},  {80, 64, 64, 1024},  {75, 2, 64, 512},     {70, 32, 64, 512},
@@ -71,9 +71,9 @@ static double run(const bench *b, cuttType_t type, int size) {
   return seconds;
 }
 
-/* A GPU that is slow in this type is not given the large product. */
+/* Of the large product; of the small one where that shows that the large one would take too long. */
 static double measure(const bench *b, cuttType_t type) {
-  run(b, type, SMALL); /* loads kernels */
+  run(b, type, SMALL); /* the first run loads kernels */
   double best = run(b, type, SMALL);
   const double ratio = (double)SIZE / SMALL;
   if (best <= 0) return 0;
@@ -87,8 +87,8 @@ static double measure(const bench *b, cuttType_t type) {
   return best > 0 ? 2.0 * SIZE * SIZE * SIZE / best : 0;
 }
 
-/* On numbers that are not all 0, which would let a GPU that is short of power run faster than it does with others: bytes
- * of 0x3f are 0.75 in float and 4.8e-4 in double. */
+/* With numbers other than 0, which take so little power that a GPU may run faster: bytes of 0x3f are 0.75 in float and 4.8e-4
+ * in double. */
 static bool measure_both(bench *b, double *f64, double *f32) {
   const cutt_runtime *runtime = cutt_cublas_runtime();
   const size_t bytes = 3 * sizeof(double) * SIZE * SIZE;
@@ -109,9 +109,10 @@ static bool measure_both(bench *b, double *f64, double *f32) {
   return *f64 > 0 && *f32 > 0;
 }
 
-/* What is known of a GPU; beyond so many it is measured each time. */
+/* The measured speed of a GPU. More than MOST_GPUS are not kept, and are measured each time. */
 typedef struct measured {
-  const cutt_target *gpu; /* NULL: of none yet */
+  /* NULL: the entry is free. */
+  const cutt_target *gpu;
   double f64, f32;
 } measured;
 

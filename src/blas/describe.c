@@ -1,11 +1,11 @@
-/* The libraries that multiply matrices on this machine, as text for a person and as JSON for a program. */
+/* The libraries that multiply matrices on this machine, as text and as JSON. */
 #include <string.h>
 
 #include "base/error.h"
 #include "blas/find.h"
 #include "plan/lent.h"
 
-/* Flops per second in both types; 0: not measured. */
+/* Floating-point operations per second in both types; 0: not measured. */
 typedef struct speed {
   double f64, f32;
 } speed;

@@ -1,17 +1,16 @@
 /* The libraries that multiply matrices: which there are, how fast they are, and which one a contraction gets.
  *
- * They are looked for once in a process, at the first call that needs one. All that are found are loaded, one of each name,
- * and each is measured for some milliseconds, since nothing else tells: one BLAS may be five times as fast as the next on
- * the same processor because one of them has not heard of it, and the names and versions don't say which. A user who knows
- * better sets CUTT_CBLAS, and that library alone is loaded; or asks for one by path, which is loaded besides.
+ * They are looked for once in a process, at the first call that needs one. All that are found are loaded, one of each name, and
+ * each is measured for some milliseconds. Names and versions do not tell which one is fastest: on a processor that one library
+ * knows and another does not, they may differ by a factor of five. A user who knows better sets CUTT_CBLAS, and that library
+ * alone is loaded; or asks for one by path, which is loaded besides.
  *
- * A library that is in the process already comes before one of the same name that would have to be loaded: two versions of
- * one library would get in each other's way. Then what CMake found when cuTT was built, then what the loader finds.
+ * A library that the process has already comes before another of the same name, since two versions of one library in a process
+ * may disturb each other. Next comes what CMake found when cuTT was built, and then what the loader finds.
  *
- * The GPU's is looked for apart from the CPU's, since loading cuBLAS takes a second and much memory.
+ * cuBLAS is looked for apart from the others, since loading it takes a second and much memory.
  *
- * Process-wide state: the two lists, each written once; and what cblas.c and cublas.c keep of the libraries, those asked
- * for by path among them. */
+ * Process-wide state: the two lists, each written once; and the libraries, which cblas_load.c and cublas.c keep. */
 #include "blas/find.h"
 
 #include <math.h>
@@ -28,7 +27,7 @@
 #define CUTT_CBLAS_FOUND "" /* by CMake */
 #endif
 
-/* Names as loaders know them. The last two may be anything, also what has been found by another name. */
+/* File names that the loader searches. The last two are links to any library, maybe to one that has another name here too. */
 static const struct {
   const char *file, *kind;
 } sonames[] = {{"libopenblas.so.0", "openblas"}, {"libopenblas.so", "openblas"}, {"libblis.so.4", "blis"},
@@ -37,10 +36,10 @@ static const struct {
                {"libcblas.so.3", "cblas"},       {"libblas.so.3", "cblas"}};
 enum { SONAMES = sizeof sonames / sizeof *sonames, MOST = 6, MISSING_SIZE = 2048 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of loading */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a library is loaded */
 static pthread_once_t once_cpu = PTHREAD_ONCE_INIT, once_gpu = PTHREAD_ONCE_INIT;
-/* Written under these, and not after: */
-static cutt_blas *cpu[MOST + 1], *gpu[2]; /* the fastest first; ended by NULL */
+/* Written once, under these; the fastest library first, ended by NULL. */
+static cutt_blas *cpu[MOST + 1], *gpu[2];
 static char missing_cpu[MISSING_SIZE], missing_gpu[CUTT_WHY_SIZE];
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
@@ -65,7 +64,8 @@ static double run(const cutt_blas *blas, void *session, const matrices *on, int 
   return cutt_clock() - start;
 }
 
-/* Best of a few runs, within a budget: a library that a small product shows to be slow is not given the large one. */
+/* The best of a few runs that together take little time: if the small product shows that the large one would take too long, only
+ * the small one is measured. */
 static double measure(const cutt_blas *blas, void *session, const matrices *on) {
   static const double budget = 4e-3;
   for (int i = 0; i < 2 * SIZE * SIZE; ++i) {
@@ -76,7 +76,7 @@ static double measure(const cutt_blas *blas, void *session, const matrices *on) 
       ((double *)on->memory)[i] = value;
     }
   }
-  run(blas, session, on, SMALL); /* makes its buffers */
+  run(blas, session, on, SMALL); /* the first call allocates the library's buffers */
   double best = run(blas, session, on, SMALL), spent = best;
   const double ratio = (double)SIZE / SMALL;
   const int size = best * ratio * ratio * ratio < budget / 2 ? SIZE : SMALL;
@@ -89,7 +89,7 @@ static double measure(const cutt_blas *blas, void *session, const matrices *on) 
   return best > 0 ? 2.0 * size * size * size / best : 0;
 }
 
-/* Best of some runs of what hardly takes longer than the call. */
+/* The best of some runs of a product that is so small that the call takes much of the time. */
 static double measure_tiny(const cutt_blas *blas, void *session, void *memory) {
   const matrices on = {CUTT_F64, memory};
   double best = 0;
@@ -108,11 +108,12 @@ static void measure_all(cutt_blas *blas) {
   void *memory = malloc(3 * sizeof(double) * SIZE * SIZE), *session = NULL;
   if (!memory || blas->begin(blas, NULL, &session)) {
     free(memory);
-    return; /* then it is the slowest */
+    return; /* speeds of 0: it comes last */
   }
   memset(memory, 0, 3 * sizeof(double) * SIZE * SIZE);
   blas->flops = measure_type(blas, session, CUTT_F64, memory);
-  if (blas->flops > 0) blas->tiny_seconds = measure_tiny(blas, session, memory); /* of the same numbers */
+  if (blas->flops > 0)
+    blas->tiny_seconds = measure_tiny(blas, session, memory); /* of the numbers that measure_type has written */
   blas->flops_f32 = measure_type(blas, session, CUTT_F32, memory);
   blas->end(blas, session);
   free(memory);
@@ -135,8 +136,8 @@ static void miss(const char *text) {
   snprintf(missing_cpu + length, sizeof missing_cpu - length, "%s%s", length ? ", " : "", text);
 }
 
-/* Takes a library that is the first of its name. What was refused is kept, but for what the process only might have had.
- * False: there is no room for one of its kind. */
+/* Loads a library, and adds it to the list if it is the first of its name. Why one is refused is noted, unless it was only looked
+ * for in the process. False: there is no room for it, nor for others of its name. */
 static bool try(const char *file, bool resident) {
   cutt_refusal refusal;
   cutt_blas *blas = cutt_cblas_load(file, resident, &refusal);
@@ -150,7 +151,7 @@ static bool try(const char *file, bool resident) {
   return true;
 }
 
-/* What CMake found, unless it is another copy of what is in the process. */
+/* The library that CMake found, unless the process has one of its name. */
 static void try_found(void) {
   static const char file[] = CUTT_CBLAS_FOUND;
   const char *last = strrchr(file, '/');
@@ -168,8 +169,8 @@ static double merit(const cutt_blas *blas, bool single) {
   return blas->tiny_seconds > 0 ? sqrt(large * 2 * n * n * n / blas->tiny_seconds) : 0;
 }
 
-/* Is this one the better choice? A library that is hardly faster than another does not change places with it from one
- * process to the next. */
+/* Is one library a better choice than another? It has to be 5 % better, so that two equal ones are in the same order in every
+ * process. */
 static bool better(const cutt_blas *one, const cutt_blas *other, bool single) {
   if (one->one_at_a_time != other->one_at_a_time) return other->one_at_a_time;
   return merit(one, single) > 1.05 * merit(other, single);
@@ -288,7 +289,7 @@ static cuttResult find_fastest(cuttBackend_t backend, cuttType_t type, const cut
   for (int i = 0; list[i]; ++i) {
     if (list[i]->takes(list[i], type) && (!best || better(list[i], best, single))) best = list[i];
   }
-  *blas = best ? best : list[0]; /* which refuses the type */
+  *blas = best ? best : list[0]; /* the caller refuses the type */
   return CUTT_SUCCESS;
 }
 

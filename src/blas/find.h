@@ -1,6 +1,6 @@
-/* Between blas.c, which keeps the list of libraries, and the files that know one kind each. */
-#ifndef CUTT_BLAS_LIBRARIES_H
-#define CUTT_BLAS_LIBRARIES_H
+/* Between find.c, which keeps the lists of libraries, and the files that know one kind of library each. */
+#ifndef CUTT_BLAS_FIND_H
+#define CUTT_BLAS_FIND_H
 
 #include "blas/gemm.h"
 
@@ -8,30 +8,34 @@ enum { CUTT_WHY_SIZE = 1024 };
 
 /* Why a library was not taken. */
 typedef struct cutt_refusal {
-  bool missing;            /* there is no such file: nothing to tell people about one that was only looked for */
-  bool no_room;            /* it was not tried, since the process can't map as much as it may take */
-  char why[CUTT_WHY_SIZE]; /* "/usr/lib/libm.so.6 has no cblas_dgemm: ..." */
+  /* There is no such file. Of one that was only looked for, people need not be told. */
+  bool missing;
+  /* It was not loaded, since there is no room for it in the process's address space. */
+  bool no_room;
+  /* "/usr/lib/libm.so.6 has no cblas_dgemm: ..." */
+  char why[CUTT_WHY_SIZE];
 } cutt_refusal;
 
-/* A CBLAS: file is a path or a name for the loader's search. resident: only if it is in the process already. The provider
- * is not measured yet, and lives as long as the process; the same library gives the same one. NULL: see the refusal. Called
- * by one thread at a time. */
+/* Loads a CBLAS, which lives as long as the process; a library that has been loaded before gives the same one. It is not
+ * measured. file: a path, or a name that the loader searches. resident: only if the process has it already. NULL: see the
+ * refusal. Called by one thread at a time. */
 cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal);
 
-/* Looks whether the process's memory is limited, so that a CBLAS has only as many calls at once as there is room for. */
+/* Looks whether the process's memory is limited, and if so lets a CBLAS have only as many calls at once as there is room for. */
 void cutt_cblas_note_limits(const cutt_blas *blas);
 
-/* cuBLAS, the same. file NULL: what there is, or what CUTT_CUBLAS names. */
+/* The same for cuBLAS. file NULL: the one that CUTT_CUBLAS names, or else the best that is found. */
 cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal);
 
-/* Flops per second on the GPU of the calling thread's current context, or the first; 0: not known. */
+/* Floating-point operations per second that are expected of the GPU of the calling thread's current context, or else of the first
+ * GPU; 0: not known. */
 double cutt_cublas_flops(cuttType_t type);
 
-/* The same, measured there, once for each GPU: some milliseconds. False: it could not be. */
+/* The same, measured: once for each GPU, in some milliseconds. False: that failed. */
 bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32);
 
-/* All that were found for a backend, the default one first; ended by NULL. *missing: what was looked for in vain, and what
- * was refused and why, for people; "": nothing. */
+/* All libraries that were found for a backend, the default one first, ended by NULL. *missing: in words, what was looked for and
+ * not found, and what was refused and why; or "". */
 const cutt_blas *const *cutt_blas_libraries(cuttBackend_t backend, const char **missing);
 
 #endif

@@ -1,4 +1,4 @@
-/* Matrix products, and the libraries that do them. The rest of the contraction knows this and no library. */
+/* Matrix products, and the BLAS libraries that do them, whichever they are. */
 #ifndef CUTT_BLAS_GEMM_H
 #define CUTT_BLAS_GEMM_H
 
@@ -19,29 +19,37 @@ typedef struct cutt_gemm {
   int64_t batch, stride_a, stride_b, stride_c;
 } cutt_gemm;
 
+/* The extents m, n and k of the tiny product that libraries are measured with. */
 enum { CUTT_TINY = 24 };
 
 /* A library. Immutable once it has been found, and never unloaded. */
 typedef struct cutt_blas cutt_blas;
 struct cutt_blas {
-  const char *name; /* "openblas", "blis", "mkl", "cblas" (any other), "cublas" */
+  /* "openblas", "blis", "mkl", "cblas" (any other), "cublas". */
+  const char *name;
   cuttBackend_t backend;
-  char path[512];    /* of the library that was loaded */
-  char version[128]; /* as far as it tells; or "" */
-  char kernels[64];  /* that it picked for this processor: "SkylakeX"; or "" where it does not tell */
-  char environment_override
-      [128]; /* what to set in the environment so that better ones are picked: "OPENBLAS_CORETYPE=SkylakeX"; or "" */
-  double
-      flops; /* per second, CUTT_F64, measured: on one core (m = n = k = 320), or on the GPU (4096); 0: not measured */
-  double flops_f32;    /* the same for CUTT_F32 */
-  double tiny_seconds; /* of a product with m = n = k = CUTT_TINY, CUTT_F64, likewise: libraries differ in it by ten */
-  bool one_at_a_time;  /* calls from several threads take turns */
+  /* Of the library that was loaded. */
+  char path[512];
+  /* As the library gives it; "": it gives none. */
+  char version[128];
+  /* The processor that it has picked its kernels for, "SkylakeX"; "": it does not say. */
+  char kernels[64];
+  /* The environment variable that makes it pick better ones, with its value, "OPENBLAS_CORETYPE=SkylakeX"; "": none would. */
+  char environment_override[128];
+  /* Floating-point operations per second in CUTT_F64 and in CUTT_F32: measured on one core with m = n = k = 320; on a GPU what
+   * is expected of large products. 0: not known. */
+  double flops;
+  double flops_f32;
+  /* Seconds of a product in CUTT_F64 with m = n = k = CUTT_TINY, measured; libraries differ in it by a factor of ten. */
+  double tiny_seconds;
+  /* It does not say that several threads may call it at once, so that only one does at a time. */
+  bool one_at_a_time;
 
   bool (*takes)(const cutt_blas *blas, cuttType_t type);
 
-  /* One execution of a plan: what lies between begin and end are products, from any number of threads on the CPU, from one
-   * thread and in one stream on a GPU. On the CPU begin sees to it that each call runs on the calling thread alone; on a
-   * GPU it takes a cuBLAS handle of the current context and binds it to the stream. *session is handed to the products. */
+  /* An execution of a plan calls begin, then gemm any number of times, then end: on the CPU gemm from any threads, on a GPU from
+   * one thread, for one stream. On the CPU begin sees to it that each call runs on the calling thread alone; on a GPU it takes a
+   * cuBLAS handle of the current context and binds it to the stream. gemm and end are given begin's *session. */
   cuttResult (*begin)(const cutt_blas *blas, cudaStream_t stream, void **session);
   void (*end)(const cutt_blas *blas, void *session);
 
@@ -50,15 +58,15 @@ struct cutt_blas {
                      const void *a, const void *b, const void *beta, void *c);
 };
 
-/* The provider that is asked for: NULL the fastest for the backend, a name, or a path. Loads and measures what is there at
- * the first call in the process (for a GPU: nothing is measured, flops come from the device's facts). Safe from any thread.
- * argument: what the caller calls `asked`. Errors: CUTT_INVALID_PARAMETER (no such name; not a CBLAS), CUTT_INVALID_DEVICE
- * (none is here, with what was looked for; or the type isn't one that it takes). */
+/* The library that is asked for: NULL for the fastest of the backend, a name, or a path. The first call in a process loads all
+ * libraries that are found, and on the CPU measures them. Safe from any thread. argument: what the caller calls `asked`.
+ * Errors: CUTT_INVALID_PARAMETER (no such name; not a CBLAS), CUTT_INVALID_DEVICE (there is none, with what was looked for; or
+ * it does not take the type). */
 cuttResult cutt_blas_find(cuttBackend_t backend, const char *asked, const char *argument, cuttType_t type,
                           const cutt_blas **blas);
 
-/* Flops per second that it is expected to do with large matrices of a type, a real multiplication and addition counted as
- * two: on one core, or on the GPU of the calling thread's current context. 0: not known. */
+/* Floating-point operations per second that are expected of large products of a type, a real multiplication and addition counted
+ * as two: on one core, or on the GPU of the calling thread's current context. 0: not known. */
 double cutt_blas_speed(const cutt_blas *blas, cuttType_t type);
 
 #endif

@@ -19,7 +19,7 @@ void *cutt_library_open(const char *file, bool resident, cutt_refusal *refusal) 
   return NULL;
 }
 
-/* By way of memcpy, since C has no conversion from an object's address to a function's. */
+/* memcpy, since C has no conversion from a pointer to an object to a pointer to a function. */
 bool cutt_library_find(void *handle, const char *name, void *function) {
   void *symbol = dlsym(handle, name);
   memcpy(function, &symbol, sizeof symbol);
@@ -36,8 +36,8 @@ void cutt_library_path(void *function, const char *file, char *path, size_t size
 
 /* ------------------------------------------------------------------------------------------------------------- room */
 
-/* Mapped as a library would, and given back. Not reserved: a system that promises more than it has does not say no to many
- * pieces, and would to all of them as one. */
+/* Maps as a library would, and unmaps. MAP_NORESERVE, since the library maps these bytes in several parts, which a system that
+ * overcommits memory grants, where it might refuse them as one. */
 bool cutt_library_room(size_t bytes) {
   void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return false;
@@ -47,7 +47,7 @@ bool cutt_library_room(size_t bytes) {
 
 static const double megabyte = 1 << 20;
 
-/* A limit of all that is mapped, or of what may be written of it. False: there is none. */
+/* The limit of all that the process maps, or of that part which is writable. False: there is none. */
 static bool limit_of(bool writable, double *megabytes) {
   struct rlimit limit;
   const int failed = writable ? getrlimit(RLIMIT_DATA, &limit) : getrlimit(RLIMIT_AS, &limit);
