@@ -1,10 +1,10 @@
 /* Enumerates the algorithms (algorithms.h).
  *
- * Which index groups are worth a look follows from which tensors stay in place. Where both tensors of a role do, an index group must run
- * in both, and since modes that run in all their tensors have been fused, it is one mode. Where one does, it is one of the
- * runs of that tensor. Where none does, any order will do, and those of the two tensors make for the cheapest permutations.
- * The empty index group is always there: then the role is looped over, and a tensor's part is a vector. So there is always an algorithm
- * with nothing packed. */
+ * Which index groups are tried follows from which tensors stay in place. Where both tensors that have a role do, the group has
+ * to be contiguous in both, and since modes that are neighbours in all their tensors have been fused, it is one mode. Where one
+ * of them does, it is a list of modes that are contiguous in that tensor. Where both are packed, any order of the role's modes
+ * will do, and those of the two tensors make for the cheapest permutations. The empty group is tried too: then all modes of the
+ * role are loops, and the product is with a vector. So there is always an algorithm with nothing packed. */
 #include "contract/algorithms.h"
 
 #include <stdlib.h>
@@ -52,10 +52,10 @@ bool cutt_algorithm_holds(const cutt_contraction *c, const cutt_algorithm *algor
          cutt_algorithm_keeps(algorithm, c, mode);
 }
 
-/* ------------------------------------------------------------------------------------------------------- a piece laid out */
+/* ------------------------------------------------------------------------------------------------------- the layout of a block */
 
-static int64_t lay_chain(const cutt_algorithm *algorithm, cutt_role role, const int64_t *extent, int64_t *stride,
-                         int64_t from) {
+static int64_t lay_index_group(const cutt_algorithm *algorithm, cutt_role role, const int64_t *extent, int64_t *stride,
+                               int64_t from) {
   for (int i = 0; i < algorithm->kept[role]; ++i) {
     const int mode = algorithm->index_group[role][i];
     stride[mode] = from;
@@ -64,7 +64,7 @@ static int64_t lay_chain(const cutt_algorithm *algorithm, cutt_role role, const 
   return from;
 }
 
-/* The loop modes come last, as they lie in the tensor: the permutation has less to do then. */
+/* The loop modes come last, in the order that they have in the tensor: the permutation has less to do then. */
 static int64_t lay_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t,
                          const int64_t *extent, int64_t *stride, int64_t from) {
   int64_t below = 0;
@@ -94,8 +94,8 @@ void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algori
     if (!algorithm->packed[t]) continue;
     const cutt_role first = algorithm->inner[t];
     const cutt_role second = cutt_tensor_roles[t][0] == first ? cutt_tensor_roles[t][1] : cutt_tensor_roles[t][0];
-    int64_t volume = lay_chain(algorithm, first, view->extent, stride, 1);
-    volume = lay_chain(algorithm, second, view->extent, stride, volume);
+    int64_t volume = lay_index_group(algorithm, first, view->extent, stride, 1);
+    volume = lay_index_group(algorithm, second, view->extent, stride, volume);
     view->packed[t] = lay_loops(c, algorithm, (cutt_tensor)t, view->extent, stride, volume);
   }
 }
@@ -107,7 +107,7 @@ typedef struct matrix {
   int64_t rows, columns, row_stride, column_stride;
 } matrix;
 
-static matrix turned(matrix m) { return (matrix){m.columns, m.rows, m.column_stride, m.row_stride}; }
+static matrix transpose_of(matrix m) { return (matrix){m.columns, m.rows, m.column_stride, m.row_stride}; }
 
 /* A matrix as the BLAS takes it: its operation and leading dimension. */
 static bool take_matrix(const matrix *m, bool conjugate, cutt_op *op, int64_t *ld) {
@@ -142,14 +142,15 @@ bool cutt_algorithm_product(const cutt_contraction *c, const cutt_algorithm *alg
   const matrix tensor[CUTT_TENSORS] = {{m, k, stride[CUTT_ROLE_M][CUTT_LEFT], stride[CUTT_ROLE_K][CUTT_LEFT]},
                                        {k, n, stride[CUTT_ROLE_K][CUTT_RIGHT], stride[CUTT_ROLE_N][CUTT_RIGHT]},
                                        {m, n, stride[CUTT_ROLE_M][CUTT_RESULT], stride[CUTT_ROLE_N][CUTT_RESULT]}};
-  /* D = L R, or its transpose = R^T L^T: vectors may fit both ways in D, and in one only as operands. */
-  for (int turn = 0; turn < 2; ++turn) {
+  /* D = L R, or D^T = R^T L^T. A D that is a vector fits both, but the operands may fit only one of them. */
+  for (int transpose = 0; transpose < 2; ++transpose) {
     cutt_op op = CUTT_OP_N;
-    const int a = turn ? CUTT_RIGHT : CUTT_LEFT, b = 1 - a;
-    const matrix left = turn ? turned(tensor[a]) : tensor[a], right = turn ? turned(tensor[b]) : tensor[b];
-    const matrix result = turn ? turned(tensor[CUTT_RESULT]) : tensor[CUTT_RESULT];
+    const int a = transpose ? CUTT_RIGHT : CUTT_LEFT, b = 1 - a;
+    const matrix left = transpose ? transpose_of(tensor[a]) : tensor[a],
+                 right = transpose ? transpose_of(tensor[b]) : tensor[b];
+    const matrix result = transpose ? transpose_of(tensor[CUTT_RESULT]) : tensor[CUTT_RESULT];
     *gemm = (cutt_gemm){.m = left.rows, .n = right.columns, .k = k, .batch = 1};
-    *swapped = turn == 1;
+    *swapped = transpose == 1;
     if (take_matrix(&result, false, &op, &gemm->ldc) && op == CUTT_OP_N &&
         take_matrix(&left, c->conjugate[a] && !algorithm->packed[a], &gemm->op_a, &gemm->lda) &&
         take_matrix(&right, c->conjugate[b] && !algorithm->packed[b], &gemm->op_b, &gemm->ldb))
@@ -160,13 +161,13 @@ bool cutt_algorithm_product(const cutt_contraction *c, const cutt_algorithm *alg
 
 /* ------------------------------------------------------------------------------------------------------------ enumerating */
 
-/* So many index groups of a role are looked at; with modes of a hundred short extents the rest would be more of the same. */
-enum { MOST_CHAINS = 12 };
+/* The most index groups of a role that are tried: those of a contraction with a hundred short modes are all alike. */
+enum { MOST_INDEX_GROUPS = 12 };
 
 typedef struct index_groups {
   int count;
-  int length[MOST_CHAINS];
-  int mode[MOST_CHAINS][CUTT_MOST_MODES];
+  int length[MOST_INDEX_GROUPS];
+  int mode[MOST_INDEX_GROUPS][CUTT_MOST_MODES];
 } index_groups;
 
 typedef struct search {
@@ -174,12 +175,12 @@ typedef struct search {
   cutt_algorithm_visit *visit;
   void *data;
   cutt_algorithm algorithm;
-  cutt_view view; /* of the algorithm that is tried */
+  cutt_view view; /* of the algorithm that is being tried */
   index_groups list[CUTT_INDEX_GROUPS];
 } search;
 
-static void add_chain(index_groups *list, const int *mode, int length) {
-  if (list->count == MOST_CHAINS) return;
+static void add_index_group(index_groups *list, const int *mode, int length) {
+  if (list->count == MOST_INDEX_GROUPS) return;
   for (int i = 0; i < list->count; ++i)
     if (list->length[i] == length && memcmp(list->mode[i], mode, (size_t)length * sizeof *mode) == 0) return;
   list->length[list->count] = length;
@@ -200,8 +201,8 @@ static int sort_by_stride(const cutt_contraction *c, cutt_role role, cutt_tensor
   return count;
 }
 
-/* Runs of a role's modes in one tensor; a mode that has no matrix's stride in either of the tensors that stay is none. */
-static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, index_groups *list) {
+/* The longest lists of a role's modes that are contiguous in a tensor. A matrix's strides are positive. */
+static void add_contiguous(const cutt_contraction *c, cutt_role role, cutt_tensor t, index_groups *list) {
   int mode[CUTT_MOST_MODES];
   const int count = sort_by_stride(c, role, t, mode);
   for (int first = 0, next = 0; first < count; first = next) {
@@ -213,7 +214,7 @@ static void add_runs(const cutt_contraction *c, cutt_role role, cutt_tensor t, i
       if (after->stride[t] != last->stride[t] * last->extent) break;
       last = after;
     }
-    add_chain(list, mode + first, next - first);
+    add_index_group(list, mode + first, next - first);
   }
 }
 
@@ -224,24 +225,24 @@ static void find_index_groups(const cutt_contraction *c, cutt_role role, const b
   if (packed[one] && packed[other]) {
     for (int which = 0; which < 2; ++which) {
       const int count = sort_by_stride(c, role, which ? other : one, mode);
-      add_chain(list, mode, count);
-      /* What a packed operand would hold repeatedly is better looped over, as a rule. */
+      add_index_group(list, mode, count);
+      /* Modes along which a packed operand would repeat its elements are mostly better as loops. */
       int whole = 0;
       for (int i = 0; i < count; ++i)
         if (c->mode[mode[i]].stride[one] && c->mode[mode[i]].stride[other]) mode[whole++] = mode[i];
-      add_chain(list, mode, whole);
+      add_index_group(list, mode, whole);
     }
     return;
   }
   if (packed[one] || packed[other]) {
-    add_runs(c, role, packed[one] ? other : one, list);
+    add_contiguous(c, role, packed[one] ? other : one, list);
   } else {
     for (int i = 0; i < c->modes; ++i)
       if (cutt_mode_role(&c->mode[i]) == role && c->mode[i].stride[one] > 0 && c->mode[i].stride[other] > 0)
-        add_chain(list, &i, 1);
+        add_index_group(list, &i, 1);
   }
-  if (list->count == MOST_CHAINS) --list->count;
-  add_chain(list, NULL, 0);
+  if (list->count == MOST_INDEX_GROUPS) --list->count;
+  add_index_group(list, NULL, 0);
 }
 
 /* Both orders of each packed tensor's index groups, where there are two. */
@@ -262,7 +263,7 @@ static void try_orders(search *s, int t) {
   }
 }
 
-static void try_chains(search *s, int role) {
+static void try_index_groups(search *s, int role) {
   if (role == CUTT_INDEX_GROUPS) {
     try_orders(s, 0);
     return;
@@ -271,7 +272,7 @@ static void try_chains(search *s, int role) {
   for (int i = 0; i < list->count; ++i) {
     s->algorithm.kept[role] = list->length[i];
     memcpy(s->algorithm.index_group[role], list->mode[i], (size_t)list->length[i] * sizeof(int));
-    try_chains(s, role + 1);
+    try_index_groups(s, role + 1);
   }
 }
 
@@ -286,7 +287,7 @@ cuttResult cutt_algorithms_enumerate(const cutt_contraction *c, cutt_algorithm_v
     for (int t = 0; t < CUTT_TENSORS; ++t) s->algorithm.packed[t] = (packed >> t & 1) != 0;
     for (int role = 0; role < CUTT_INDEX_GROUPS; ++role)
       find_index_groups(c, (cutt_role)role, s->algorithm.packed, &s->list[role]);
-    try_chains(s, 0);
+    try_index_groups(s, 0);
   }
   free(s);
   return CUTT_SUCCESS;

@@ -1,18 +1,19 @@
-/* Ways to do a contraction by matrix products.
+/* Algorithms for a contraction: variants of TTGT (transpose, transpose, matrix product, transpose).
  *
- * An algorithm keeps some modes for the products: an index group of M, one of N and one of K, each walked as if it were one mode. All other
- * modes are loops around the products (batch modes always, others where that spares a permutation). A tensor is used in
- * place when its part of the index groups lies in memory as a matrix does, or it is packed: permuted to the order
- *   [one group's index group][the other group's index group][its loop modes]
- * Any mode may be cut into chunks. What one choice of chunks leaves is a piece: it is packed, multiplied and unpacked by
- * itself, so that workspace is that of a piece. */
-#ifndef CUTT_CONTRACT_WAYS_H
-#define CUTT_CONTRACT_WAYS_H
+ * An algorithm keeps some modes for the matrix product: an index group of M, one of N and one of K, each treated as if it were
+ * one mode. All other modes are loops around the products (batch modes always, others where that spares a permutation). A
+ * tensor is used in place when the index groups that it has lie in memory as a matrix does; else it is packed, that is,
+ * permuted to the order
+ *   [one index group][the other index group][its loop modes]
+ * Any mode may be cut into chunks. One choice of a chunk of each mode is a block of the contraction: it is packed, multiplied
+ * and unpacked by itself, so that no more workspace is needed than for a block. */
+#ifndef CUTT_CONTRACT_ALGORITHMS_H
+#define CUTT_CONTRACT_ALGORITHMS_H
 
 #include "blas/gemm.h"
 #include "contract/problem.h"
 
-/* What a mode is to the products. Modes that are summed in one operand count as K: the other operand has stride 0 there. */
+/* What a mode is to the products. Modes that only one operand has are of K too, with stride 0 in the other operand. */
 typedef enum cutt_role { CUTT_ROLE_M, CUTT_ROLE_N, CUTT_ROLE_K, CUTT_ROLE_BATCH, CUTT_ROLES } cutt_role;
 enum { CUTT_INDEX_GROUPS = 3 }; /* M, N, K */
 
@@ -21,42 +22,49 @@ cutt_role cutt_mode_role(const cutt_contract_mode *mode);
 /* The product of all extents of each role. */
 void cutt_contraction_sizes(const cutt_contraction *contraction, int64_t size[CUTT_ROLES]);
 
-/* The two roles of index groups that a tensor has: L is M x K, R is K x N, D is M x N. */
+/* The roles of a tensor's two index groups: L is M x K, R is K x N, D is M x N. */
 extern const cutt_role cutt_tensor_roles[CUTT_TENSORS][2];
 
 typedef struct cutt_algorithm {
   bool packed[CUTT_TENSORS];
-  cutt_role inner[CUTT_TENSORS]; /* of a packed tensor: whose index group comes first */
+  /* Of a packed tensor: the role of the index group that comes first. */
+  cutt_role inner[CUTT_TENSORS];
+  /* The modes of each index group, by number, innermost first; and how many there are. */
   int kept[CUTT_INDEX_GROUPS];
-  int index_group[CUTT_INDEX_GROUPS][CUTT_MOST_MODES]; /* modes by number, innermost first */
-  int64_t chunk[CUTT_MOST_MODES];                      /* of each mode; its extent: not cut */
-  bool n_outside;                                      /* pieces: N's chunks are walked outside of M's */
+  int index_group[CUTT_INDEX_GROUPS][CUTT_MOST_MODES];
+  /* The extent of each mode's chunks; the mode's extent where it is not cut. */
+  int64_t chunk[CUTT_MOST_MODES];
+  /* The loop over N's chunks is outside of the one over M's. */
+  bool n_outside;
 } cutt_algorithm;
 
-/* A piece in memory: extents of its modes, and their strides in each tensor as the products see it. */
+/* A block in memory. */
 typedef struct cutt_view {
   int64_t extent[CUTT_MOST_MODES];
+  /* As the products see the tensors: in place or packed. */
   int64_t stride[CUTT_TENSORS][CUTT_MOST_MODES];
-  int64_t packed[CUTT_TENSORS]; /* elements of the packed tensor, 0 when it is in place */
+  /* Elements of each packed tensor; 0 where it is in place. */
+  int64_t packed[CUTT_TENSORS];
 } cutt_view;
 
-/* Is the mode one of the index groups'? */
+/* Is the mode in an index group? */
 bool cutt_algorithm_keeps(const cutt_algorithm *algorithm, const cutt_contraction *contraction, int mode);
 
-/* Does a piece of the tensor, packed or not, change with the mode? */
+/* Is the mode one that the tensor's part of a block has? A packed operand also holds the modes of its index groups in which it
+ * has stride 0: its elements are repeated along them. */
 bool cutt_algorithm_holds(const cutt_contraction *contraction, const cutt_algorithm *algorithm, cutt_tensor t,
                           int mode);
 
-/* Lays out a piece of these extents, which may be in the view already (NULL: chunks as they are). */
+/* Lays out a block of these extents, which may be the view's own; NULL: of one whole chunk of each mode. */
 void cutt_algorithm_view(const cutt_contraction *contraction, const cutt_algorithm *algorithm, const int64_t *extent,
                          cutt_view *view);
 
-/* The product of a view, all of whose loop modes are at one index. *swapped: D is written as its transpose, so A is R and B
- * is L. False when a tensor doesn't lie as a matrix does, so there is no such algorithm. */
+/* The matrix product of a view, at one iteration of its loops. *swapped: it computes D's transpose, so A is R and B is L.
+ * False where a tensor does not lie as a matrix does, so that there is no such algorithm. */
 bool cutt_algorithm_product(const cutt_contraction *contraction, const cutt_algorithm *algorithm, const cutt_view *view,
                             cutt_gemm *gemm, bool *swapped);
 
-/* Calls visit for each algorithm, uncut, whose product works out. Errors: CUTT_INTERNAL_ERROR (memory). */
+/* Calls visit for each algorithm that has a matrix product, with nothing cut. Errors: CUTT_INTERNAL_ERROR (memory). */
 typedef void cutt_algorithm_visit(void *data, const cutt_algorithm *algorithm);
 cuttResult cutt_algorithms_enumerate(const cutt_contraction *contraction, cutt_algorithm_visit *visit, void *data);
 

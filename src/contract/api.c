@@ -1,4 +1,4 @@
-/* The public calls of contraction: arguments are checked here, and memory is found. */
+/* The public calls of contraction: arguments are checked, and workspace is allocated where the caller gives none. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -114,7 +114,8 @@ cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes) {
 typedef struct request {
   cutt_operands operands;
   cudaStream_t stream;
-  void *own; /* workspace that was taken for it */
+  /* Workspace that was allocated for this execution, or NULL. */
+  void *own;
   cutt_scope scope;
 } request;
 
@@ -161,7 +162,7 @@ static cuttResult check_tensors(const struct cuttContractionStruct *plan, reques
   return c->no_terms ? CUTT_SUCCESS : check_overlap(c, tensor);
 }
 
-/* In order with the stream, where there is one. */
+/* Allocates workspace: in order with the stream, where there is one. */
 static cuttResult take_workspace(const struct cuttContractionStruct *plan, request *r) {
   const cutt_runtime *runtime = plan->backend->runtime;
   return runtime->stream_allocate ? runtime->stream_allocate(plan->workspace_bytes, r->stream, &r->own)
@@ -265,7 +266,8 @@ static cuttResult time_once(const struct cuttContractionStruct *plan, const requ
   const cutt_execution what = {plan, &r->operands};
   cutt_steps steps = {0, 0};
   cuttResult result = CUTT_SUCCESS;
-  if (cutt_contraction_on_gpu(plan)) { /* steps are waited for one by one, and so have a run of their own */
+  if (cutt_contraction_on_gpu(
+          plan)) { /* timing the steps means to wait for each, so the total is timed in another execution */
     result = plan->backend->runtime->time(&(cutt_work){cutt_execution_run, &what}, r->stream, 1, &times->total);
     if (!result) result = cutt_contraction_run(plan, &r->operands, r->stream, &steps);
   } else {
@@ -311,7 +313,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "info->struct_size is %zu; it must be set to sizeof(cuttContractionInfo_t), %zu", size,
                       sizeof *info);
-  const cutt_piece *piece = plan->kind[0];
+  const cutt_block *block = plan->kind[0];
   int64_t extent[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, extent);
   const double left = (double)plan->asked.volume[CUTT_LEFT], right = (double)plan->asked.volume[CUTT_RIGHT];
@@ -325,7 +327,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .n = extent[CUTT_ROLE_N],
       .k = extent[CUTT_ROLE_K],
       .batch = extent[CUTT_ROLE_BATCH],
-      .pieces = piece ? plan->cost.units * plan->cost.terms : 0,
+      .pieces = block ? plan->cost.result_blocks * plan->cost.k_blocks : 0,
       .workspace_bytes = plan->workspace_bytes,
       .flops = cutt_plan_flops(plan),
       .intensity = volume + left + right > 0 ? 2 * sqrt(volume * left * right) / (volume + left + right) : 0,
@@ -333,13 +335,13 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .predicted_permute_seconds = cutt_plan_permute_seconds(plan),
       .create_seconds = plan->create_seconds,
   };
-  if (piece) {
+  if (block) {
     own.permutes_left = plan->algorithm.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
     own.permutes_right = plan->algorithm.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];
     own.permutes_result = plan->algorithm.packed[CUTT_RESULT];
-    own.gemm_m = piece->gemm.m;
-    own.gemm_n = piece->gemm.n;
-    own.gemm_k = piece->gemm.k;
+    own.gemm_m = block->gemm.m;
+    own.gemm_n = block->gemm.n;
+    own.gemm_k = block->gemm.k;
     own.gemm_count = cutt_plan_products(plan);
   }
   if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);

@@ -1,4 +1,5 @@
-/* The ceiling of a contraction: its matrix products alone, timed as a contraction in which nothing has to be permuted. */
+/* The matrix product alone, of the same m, n, k and batch as a contraction: what the contraction would take if nothing had to be
+ * permuted. It is timed as a contraction of matrices that lie as the BLAS wants them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ typedef union pattern {
   uint16_t half[PATTERN / sizeof(uint16_t)];
 } pattern;
 
-/* Ordinary numbers from 0.5 to 1: what a product takes depends on them where they are denormal. */
+/* Numbers from 0.5 to 1, since products of denormal numbers take longer. */
 static void draw_pattern(cuttType_t type, pattern *p) {
   if (type == CUTT_F16 || type == CUTT_BF16)
     for (size_t i = 0; i < sizeof p->half / sizeof *p->half; ++i)
@@ -48,7 +49,8 @@ static void draw_pattern(cuttType_t type, pattern *p) {
     for (size_t i = 0; i < sizeof p->f64 / sizeof *p->f64; ++i) p->f64[i] = 0.5 + (double)(i % 997) / 1994;
 }
 
-/* Memory of the backend with numbers: those of the pattern once from the host, and then what is there again and again. */
+/* Allocates memory of the backend and fills it with the pattern: a copy from the host, and then of what is there already, twice
+ * as much each time. */
 static cuttResult take_numbers(const cutt_backend *backend, const pattern *p, int64_t bytes, void **memory) {
   const int64_t first = bytes < PATTERN ? bytes : PATTERN;
   cuttResult result = backend->runtime->memory_allocate((size_t)bytes, memory);

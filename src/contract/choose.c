@@ -1,8 +1,8 @@
-/* The choice of an algorithm: all are costed as they are, and the cheapest few more closely.
+/* The choice of an algorithm: times of all are predicted, and those of the best few once more, closely.
  *
- * Closely means: what permutations of whole tensors take is asked of the permutation's own model; an algorithm that needs more
- * workspace than there is is cut; and on the CPU an algorithm is also tried in pieces that stay in a core's cache, where what is
- * packed is multiplied before it has left it, so that memory sees each tensor once and not three times. */
+ * For the best few, the permutation's own model predicts the permutations of whole tensors. One that needs more workspace than
+ * there is is cut into blocks. On the CPU each is also tried in blocks that fit a core's own cache, where a packed operand is
+ * multiplied before it has left the cache, so that memory is passed once and not three times. */
 #include "contract/choose.h"
 
 #include <math.h>
@@ -18,9 +18,11 @@ typedef struct shortlist {
   const cutt_rates *rates;
   int64_t limit;
   int count, fitting;
-  cutt_algorithm_choice list[SHORTLIST]; /* the cheapest, cheapest first */
-  cutt_algorithm_choice *best;           /* the same of those that need no more than the limit */
-  cutt_algorithm_choice cut;             /* one of the list in pieces */
+  /* The fastest by the model, the fastest first; and of those that need no more workspace than the limit. */
+  cutt_algorithm_choice list[SHORTLIST];
+  cutt_algorithm_choice *best;
+  /* One of the list, cut into blocks. */
+  cutt_algorithm_choice cut;
 } shortlist;
 
 static void insert(cutt_algorithm_choice *list, int *count, int most, const cutt_algorithm *algorithm,
@@ -52,7 +54,7 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
   for (int i = 0; i < all->count && !result; ++i) {
     const cutt_algorithm_choice *e = &all->list[i];
     if (e->cost.workspace == 0) continue;
-    /* Pieces for the limit, and pieces for the caches. */
+    /* In blocks for the limit of workspace, if it needs more; and in blocks for the caches. */
     for (int small = e->cost.workspace <= limit; small < (rates->cache_bytes ? 2 : 1); ++small) {
       all->cut = *e;
       if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &all->cut.algorithm, &all->cut.cost))
@@ -64,7 +66,7 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
   return result;
 }
 
-/* What permuting whole tensors takes, by the permutation's own model in place of the rough one. */
+/* Replaces the rough prediction of permutations of whole tensors by that of the permutation's own model. */
 static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_algorithm_choice *e, cutt_view *view) {
   const cutt_contraction *c = &plan->contraction;
   cutt_algorithm_view(c, &e->algorithm, NULL, view);
@@ -73,7 +75,7 @@ static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_al
     cuttPlan_t permute = NULL;
     cuttPlanInfo_t info = {.struct_size = sizeof info};
     cuttResult result =
-        cutt_piece_permutation(c, &e->algorithm, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
+        cutt_block_permutation(c, &e->algorithm, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
     if (!result) result = cuttPlanGetInfo(permute, &info);
     cuttPlanDestroy(permute);
     if (result) return result;
@@ -90,7 +92,7 @@ static bool is_whole(const cutt_contraction *c, const cutt_algorithm *algorithm)
   return true;
 }
 
-/* What is chosen among. */
+/* On the heap, since it is too large for the stack. */
 typedef struct choice {
   cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
   cutt_view view;

@@ -1,11 +1,12 @@
-/* What the public calls share: a plan's context, and its execution as something to be run and timed. */
+/* What the files of the public calls share: entering a plan's context, and executing a plan that has been checked. */
 #ifndef CUTT_CONTRACT_CONTEXT_H
 #define CUTT_CONTRACT_CONTEXT_H
 
 #include "contract/plan.h"
 #include "plan/lent.h"
 
-/* Where the device has contexts, the calling thread's is entered, which must be the plan's. After success leave must follow. Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+/* Where the device has contexts, enters that of the calling thread, which must be the plan's. After success leave must follow.
+ * Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 cuttResult cutt_contraction_enter(const struct cuttContractionStruct *plan, cutt_scope *scope);
 void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt_scope *scope);
 
@@ -13,7 +14,7 @@ void cutt_contraction_leave(const struct cuttContractionStruct *plan, const cutt
 cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                 cudaStream_t stream, cutt_steps *steps);
 
-/* The same for a backend's clock: a cutt_work's run. */
+/* The same, as the function of a cutt_work, which a runtime times. */
 typedef struct cutt_execution {
   const struct cuttContractionStruct *plan;
   const cutt_operands *operands;

@@ -1,13 +1,16 @@
-/* The cost of an algorithm (cost.h). All counts are in doubles: they only have to be compared. */
+/* Predicts the time of an algorithm (cost.h). Counts are doubles: they need no more digits to be compared. */
 #include "contract/cost.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16 };
+/* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
+ * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one. */
+enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16 };
 
-/* What permuting a tensor in pieces takes beyond the bytes and runs that are counted, as measured: tables are set up anew. */
-static const double piece_loss = 1.4;
+/* Permuting a tensor in blocks takes this much longer than its bytes and runs explain, as measured: each block sets up its
+ * loops anew. */
+static const double block_loss = 1.4;
 
 int64_t cutt_aligned(int64_t bytes) {
   return (bytes + CUTT_WORKSPACE_ALIGNMENT - 1) / CUTT_WORKSPACE_ALIGNMENT * CUTT_WORKSPACE_ALIGNMENT;
@@ -25,7 +28,7 @@ bool cutt_algorithm_stays(const cutt_contraction *c, const cutt_algorithm *algor
   return true;
 }
 
-/* Bytes of the runs in which a piece lies in the tensor's own memory. */
+/* Bytes of the contiguous runs that a block has in the unpacked tensor. */
 static double run_bytes(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t) {
   int64_t run = 1;
   for (bool grew = true; grew;) {
@@ -40,8 +43,9 @@ static double run_bytes(const cutt_contraction *c, const cutt_algorithm *algorit
   return (double)run * c->type->bytes;
 }
 
-/* How often each piece of a tensor is packed: with chunks of the loops that it does not have, again for each of them that
- * comes between. Chunks of K come innermost, and so every tensor that has them is packed anew for each unit. */
+/* How often each part of an operand is packed. The part stays packed while the chunk changes only of modes that the operand
+ * does not have. So L is packed once for each chunk of N where the loop over those is outside of one that changes L's part: the
+ * loop over M's chunks, or that over K's, which is the innermost. R likewise, with M. */
 static double repeats(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t) {
   double m = 1, n = 1, k = 1;
   for (int i = 0; i < c->modes; ++i) {
@@ -57,33 +61,39 @@ static double repeats(const cutt_contraction *c, const cutt_algorithm *algorithm
 }
 
 typedef struct counts {
-  cutt_view view; /* of a piece */
+  /* Of a block of whole chunks. */
+  cutt_view view;
   cutt_gemm gemm;
-  double pieces, calls; /* calls: products in a piece */
+  double blocks;
+  /* Products in a block. */
+  double calls;
+  /* Elements of each tensor. */
   double volume[CUTT_TENSORS];
-  bool in_cache; /* a packed piece stays in a thread's cache */
+  /* The packed parts of a block stay in a thread's cache. */
+  bool in_cache;
 } counts;
 
 static double permute_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                               const counts *n, cutt_tensor t) {
   const double bytes = (double)n->volume[t] * c->type->bytes * repeats(c, algorithm, t);
   const double launches = bytes / (double)(n->view.packed[t] * c->type->bytes) * r->launch;
-  const double run = run_bytes(c, algorithm, t), waste = (run + LINE) / run;
-  double moved = bytes * waste;                                          /* to or from the tensor itself */
-  if (t == CUTT_RESULT && (!c->beta_is_zero || n->in_cache)) moved *= 2; /* lines are read to be written */
+  const double run = run_bytes(c, algorithm, t), waste = (run + CACHE_LINE) / run;
+  double moved = bytes * waste; /* to or from the unpacked tensor */
+  if (t == CUTT_RESULT && (!c->beta_is_zero || n->in_cache))
+    moved *= 2; /* cache lines are read before they are written */
   double near = 0;
   if (n->in_cache && !cutt_algorithm_stays(c, algorithm, t))
     near = bytes / r->cache / r->threads;
   else
     moved += bytes;
-  /* The first mode going elsewhere is a transposition and not a copy of runs. */
+  /* Where the tensor's own first mode stays first, runs are copied, which is faster than transposing. */
   const cutt_role inner = algorithm->inner[t];
   const bool copies = algorithm->kept[inner] > 0 && llabs(c->mode[algorithm->index_group[inner][0]].stride[t]) == 1;
   const double seconds = moved / r->memory * (copies ? 1.0 : 1.25) + near + launches / r->threads;
-  return n->pieces > 1 && !cutt_algorithm_stays(c, algorithm, t) ? piece_loss * seconds : seconds;
+  return n->blocks > 1 && !cutt_algorithm_stays(c, algorithm, t) ? block_loss * seconds : seconds;
 }
 
-/* Elements of a tensor that lie side by side within one product. *next: how far from one such run to the next. */
+/* Elements in a contiguous run of a tensor's matrix in a product. *next: elements from one run to the next; 0: there is one. */
 static double run_in_product(const cutt_algorithm *algorithm, const counts *n, cutt_tensor t, int64_t *next) {
   int64_t run = 1;
   for (bool grew = true; grew;) {
@@ -104,9 +114,9 @@ static double run_in_product(const cutt_algorithm *algorithm, const counts *n, c
   return (double)run;
 }
 
-/* What bringing operands to the products takes, and the result away. A product of matrices that outgrow the cache finds
- * nothing of them there the next time; of smaller ones only the first use counts. Where a matrix consists of short runs with
- * gaps between them, each begins with a wait, since a BLAS does not look ahead as the permutation does. */
+/* Seconds of moving operands from memory to the products, and results back. Every product fetches its matrices again where
+ * they are larger than the cache; smaller ones are fetched at their first use only. Where runs have large gaps between them,
+ * each run begins with a wait for memory, since a BLAS does not prefetch as the permutation does. */
 static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                             const counts *n) {
   double seconds = 0;
@@ -117,7 +127,7 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
       const cutt_role role = cutt_tensor_roles[t][side];
       for (int i = 0; i < algorithm->kept[role]; ++i) matrix *= (double)n->view.extent[algorithm->index_group[role][i]];
     }
-    const double all = matrix * n->calls * n->pieces;
+    const double all = matrix * n->calls * n->blocks;
     if (algorithm->packed[t] && n->in_cache && !cutt_algorithm_stays(c, algorithm, (cutt_tensor)t)) {
       seconds += passes * all * bytes_each / r->cache / r->threads;
       continue;
@@ -127,13 +137,13 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
     int64_t next = 0;
     const double run = run_in_product(algorithm, n, (cutt_tensor)t, &next);
     if (n->volume[t] * bytes_each > 2.0 * (double)r->cache_bytes && ((double)next - run) * bytes_each >= GAP)
-      seconds += passes * elements / run * r->run / r->threads;
+      seconds += passes * elements / run * r->run_start / r->threads;
   }
   return seconds;
 }
 
-/* On a GPU products of one loop are launched together, and a launch that has fewer tiles than there are multiprocessors leaves
- * some of them idle. */
+/* The launches of so many products on a GPU, where the longest loop is a batch, launched at once. *use: the share of the
+ * multiprocessors that are at work in one, which is less than 1 where it has fewer tiles than there are multiprocessors. */
 static double launches_of(const cutt_contraction *c, const cutt_algorithm *algorithm, const counts *n, double calls,
                           double *use, int64_t multiprocessors) {
   double together = 1;
@@ -143,7 +153,7 @@ static double launches_of(const cutt_contraction *c, const cutt_algorithm *algor
       continue;
     together = extent;
   }
-  /* cuBLAS shares out the sum of a product that is alone, as far as that goes. */
+  /* cuBLAS shares the sum of a single product among tiles. */
   const double parts = together > 1 ? 1 : fmin(MOST_PARTS, ceil((double)n->gemm.k / SPLIT));
   const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
   *use = fmin(1, tiles / (double)multiprocessors);
@@ -154,13 +164,14 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
                                const counts *n) {
   const cutt_gemm *g = &n->gemm;
   const double m = (double)g->m, nn = (double)g->n, k = (double)g->k;
-  const double calls = n->calls * n->pieces;
+  const double calls = n->calls * n->blocks;
   const double flops = cutt_flops_each(c) * m * nn * k * calls;
   const bool vector = g->m == 1 || g->n == 1, small = m * nn * k <= r->small;
   const double *by = small ? r->small_slow : r->slow;
   const double speed = vector ? r->vector_share * r->flops : r->flops;
-  const double slow = vector ? 1 + r->vector_edge / k
-                             : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->turned / m);
+  const double slow = vector
+                          ? 1 + r->vector_edge / k
+                          : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
   const double work = flops * slow / speed, fetch = fetch_seconds(c, r, algorithm, n);
   if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
   double use = 1;
@@ -169,10 +180,10 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
 }
 
 void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm, cutt_cost *cost) {
-  counts n = {.pieces = 1, .calls = 1};
+  counts n = {.blocks = 1, .calls = 1};
   bool swapped = false;
   cutt_algorithm_view(c, algorithm, NULL, &n.view);
-  *cost = (cutt_cost){.units = 1, .terms = 1};
+  *cost = (cutt_cost){.result_blocks = 1, .k_blocks = 1};
   if (!cutt_algorithm_product(c, algorithm, &n.view, &n.gemm, &swapped)) {
     cost->seconds = INFINITY;
     return;
@@ -180,11 +191,11 @@ void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_alg
   for (int t = 0; t < CUTT_TENSORS; ++t) n.volume[t] = 1;
   for (int i = 0; i < c->modes; ++i) {
     const int64_t chunks = chunks_of(c, algorithm, i);
-    n.pieces *= (double)chunks;
+    n.blocks *= (double)chunks;
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K)
-      cost->terms *= chunks;
+      cost->k_blocks *= chunks;
     else
-      cost->units *= chunks;
+      cost->result_blocks *= chunks;
     if (!cutt_algorithm_keeps(algorithm, c, i)) n.calls *= (double)algorithm->chunk[i];
     for (int t = 0; t < CUTT_TENSORS; ++t)
       if (cutt_algorithm_holds(c, algorithm, (cutt_tensor)t, i)) n.volume[t] *= (double)c->mode[i].extent;
@@ -192,12 +203,12 @@ void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_alg
   int64_t shared = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cost->packed_bytes[t] = cutt_aligned(n.view.packed[t] * c->type->bytes);
-    *(cutt_algorithm_stays(c, algorithm, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &cost->piece_bytes) +=
+    *(cutt_algorithm_stays(c, algorithm, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &cost->block_bytes) +=
         cost->packed_bytes[t];
   }
-  cost->spread = !r->gpu && r->threads > 1 && cost->units >= 2 * r->threads;
-  cost->workspace = shared + cost->piece_bytes * (cost->spread ? r->threads : 1);
-  n.in_cache = r->cache_bytes > 0 && cost->piece_bytes > 0 && cost->piece_bytes <= r->cache_bytes;
+  cost->spread = !r->gpu && r->threads > 1 && cost->result_blocks >= 2 * r->threads;
+  cost->workspace = shared + cost->block_bytes * (cost->spread ? r->threads : 1);
+  n.in_cache = r->cache_bytes > 0 && cost->block_bytes > 0 && cost->block_bytes <= r->cache_bytes;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (algorithm->packed[t]) cost->permute[t] = permute_seconds(c, r, algorithm, &n, (cutt_tensor)t);
     cost->seconds += cost->permute[t];

@@ -1,65 +1,91 @@
-/* What an algorithm costs: predicted seconds, of permuting and of multiplying, and the workspace that it takes.
+/* The model of a contraction's time: what an execution by an algorithm is predicted to take, and its workspace.
  *
- * Permuting moves bytes, and its cost is what they take at the speed of memory, more where runs are short. A product's cost
- * is that of its floating-point operations at the provider's measured speed, less where an extent is small, and of the bytes
- * of operands that are not in a cache. What an algorithm is made of is counted exactly; what the counts cost is rough, and
- * good enough to rank algorithms, which differ by factors. */
+ * Permuting takes the time of the bytes that it moves at the speed of memory, and longer where contiguous runs are short. A
+ * matrix product takes the time of its floating-point operations at the speed of the BLAS library, longer where an extent is
+ * small, and besides the time to fetch those operands that are not in a cache. The counts of operations and bytes are exact; the
+ * rates are rough, and good enough to rank algorithms, whose times differ by factors. */
 #ifndef CUTT_CONTRACT_COST_H
 #define CUTT_CONTRACT_COST_H
 
 #include "contract/algorithms.h"
 
-/* The machine, as far as it matters. */
+/* The rates of the machine, which the model multiplies its counts with. */
 typedef struct cutt_rates {
   bool gpu;
+  /* Threads that work on the contraction; 1 on a GPU. */
   int threads;
-  int64_t multiprocessors; /* of a GPU */
-  double flops;            /* per second: real operations of a large product; of one thread on the CPU */
-  double memory;  /* bytes per second that permutations move, read and written ones counted alike; all threads */
-  double fetch;   /* the same of products; all threads */
-  double cache;   /* the same within one thread's cache */
-  double call;    /* seconds that a product takes however small it is */
-  double launch;  /* seconds that a permutation takes however small it is */
-  double run;     /* seconds that a product loses where a run of an operand begins in memory */
-  double slow[4]; /* a product's slowness is [0] + [1]/m + [2]/n + [3]/k times what its operations take at full speed */
-  double small_slow[4]; /* the same of products that are so small that a BLAS does not pack their operands */
-  double small;         /* m n k up to which they are */
-  double turned;        /* and this over m more where A is a transpose */
-  double vector_share;  /* of that speed that a matrix times a vector has at most */
-  double vector_edge;   /* k at which that runs at half its speed */
-  double permute_scale; /* what permutations take here over what their own model says */
-  int64_t cache_bytes;  /* of one thread's own cache; 0 on a GPU, where pieces are not made for caches */
+  /* Of the GPU. */
+  int64_t multiprocessors;
+  /* Real floating-point operations per second in large products: of one thread on the CPU, of the whole GPU. */
+  double flops;
+  /* Bytes per second that permutations read and write, the sum of both: of all threads together. */
+  double memory;
+  /* Bytes per second at which products get their operands from memory: of all threads together. */
+  double fetch;
+  /* Bytes per second, read or written, within the cache of one thread. */
+  double cache;
+  /* Seconds that every call of a product takes, and every execution of a permutation, whatever its size. */
+  double call;
+  double launch;
+  /* Seconds that a product waits for memory at the start of each contiguous run of an operand. */
+  double run_start;
+  /* A product m x n x k takes slow[0] + slow[1] / m + slow[2] / n + slow[3] / k times as long as its operations at full speed
+   * (flops), and with small_slow for the same where m n k is at most `small`: a BLAS does not pack the operands of those. */
+  double slow[4];
+  double small_slow[4];
+  double small;
+  /* Where A is transposed, transposed / m is added to that factor. */
+  double transposed;
+  /* A matrix times a vector runs at this share of full speed at most, and at half of that where k is vector_edge. */
+  double vector_share;
+  double vector_edge;
+  /* Measured time of a permutation over the time that the permutation's own model predicts. */
+  double permute_scale;
+  /* Of one thread's own cache; 0 on a GPU, where blocks are not made to fit a cache. */
+  int64_t cache_bytes;
 } cutt_rates;
 
+/* A contraction that is cut consists of result_blocks x k_blocks blocks: each block of D is the sum of the products of all
+ * blocks of K. */
 typedef struct cutt_cost {
-  double seconds;               /* of an execution */
-  double permute[CUTT_TENSORS]; /* the part of it for each tensor */
+  /* Predicted, of an execution; the parts of it that permute each tensor; and the part that multiplies. */
+  double seconds;
+  double permute[CUTT_TENSORS];
   double multiply;
-  int64_t packed_bytes[CUTT_TENSORS]; /* of the packed piece of each tensor, */
-  int64_t piece_bytes;                /* and of all that belong to one piece of D and are not packed once for all */
-  int64_t units;                      /* pieces of D: what threads may share; >= 1 */
-  int64_t terms;                      /* pieces of K that each unit sums up */
-  bool spread;                        /* units are spread over threads, each with workspace of its own */
-  int64_t workspace;                  /* bytes */
+  /* Of each packed tensor's part of a block. */
+  int64_t packed_bytes[CUTT_TENSORS];
+  /* Of all the packed parts of a block, but for operands that are packed once for all blocks. */
+  int64_t block_bytes;
+  int64_t result_blocks, k_blocks;
+  /* Threads take blocks of D, each with workspace of its own; else all threads work on one block after the other. */
+  bool spread;
+  /* Bytes. */
+  int64_t workspace;
 } cutt_cost;
 
-enum { CUTT_WORKSPACE_ALIGNMENT = 256, CUTT_MOST_RAGGED = 4 /* modes whose last chunk is shorter */ };
+enum {
+  CUTT_WORKSPACE_ALIGNMENT = 256,
+  /* Modes whose last chunk may be shorter than their other chunks. */
+  CUTT_MOST_RAGGED = 4
+};
 
-/* Is nothing of the tensor cut, so that it is packed once for all pieces? */
+/* Is none of the tensor's modes cut, so that it is packed once for all blocks? */
 bool cutt_algorithm_stays(const cutt_contraction *contraction, const cutt_algorithm *algorithm, cutt_tensor t);
 
 /* Bytes rounded up to the alignment of workspace. */
 int64_t cutt_aligned(int64_t bytes);
 
-/* Real floating-point operations of a multiply-add. */
+/* Real floating-point operations of one multiply-add in the contraction's type. */
 double cutt_flops_each(const cutt_contraction *contraction);
 
+/* Predicts. The seconds are INFINITY where the algorithm's chunks leave no matrix product. */
 void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_algorithm *algorithm,
                   cutt_cost *cost);
 
-/* Cuts an algorithm until its workspace is at most limit bytes, and no piece's more than piece_bytes, each time where that costs
- * least. False when it can't be done: what is packed takes more than the limit with chunks of 1. n_outside is set too. */
-bool cutt_cut(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int64_t piece_bytes,
+/* Cuts an algorithm into blocks until its workspace is at most limit bytes and no block's packed parts are more than
+ * block_bytes, step by step, each where it costs least. Sets the chunks and n_outside. False when it can't be done: with all
+ * chunks 1 the workspace is still more than the limit. */
+bool cutt_cut(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int64_t block_bytes,
               cutt_algorithm *algorithm, cutt_cost *cost);
 
 #endif

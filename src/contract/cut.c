@@ -1,9 +1,10 @@
-/* Cuts an algorithm into pieces (cost.h).
+/* Cuts an algorithm into blocks (cost.h).
  *
- * Step by step the chunk of one mode is halved, until the pieces are small enough: that of the mode where it costs least for
- * what it saves, by the model. Any mode may be next, with two exceptions. Where a role's index group runs through a tensor that stays
- * in place, it is cut from its outer end, a mode down to 1 before the next one is begun, so that it goes on being an index group. And
- * no more than a few modes may have a last chunk that is shorter than the others, so that there are few kinds of pieces. */
+ * Step by step the chunk of one mode is halved, until the blocks are small enough: of that mode which adds least to the
+ * predicted time for each byte that it saves. Any mode may be next, with two exceptions. Where an index group lies in a tensor
+ * that is used in place, its outermost mode is cut down to 1 before the next one is cut, so that what is left of the group is
+ * contiguous. And only a few modes may have a last chunk that is shorter than the others, so that there are few kinds of
+ * blocks. */
 #include <math.h>
 
 #include "contract/cost.h"
@@ -25,19 +26,21 @@ static bool may_cut(const cutt_contraction *c, const cutt_algorithm *algorithm, 
   return false;
 }
 
+/* Modes whose last chunk is shorter than the others. */
 static int ragged(const cutt_contraction *c, const cutt_algorithm *algorithm) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i) count += c->mode[i].extent % algorithm->chunk[i] != 0;
   return count;
 }
 
-/* About half, such that the chunks are of nearly one size. */
+/* About half, so that all chunks have nearly the same extent. */
 static int64_t halved(int64_t extent, int64_t chunk) {
   const int64_t chunks = 2 * ((extent + chunk - 1) / chunk);
   const int64_t next = (extent + chunks - 1) / chunks;
   return next < chunk ? next : chunk / 2;
 }
 
+/* The better one of the two orders of M's and N's chunks. */
 static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt_algorithm *algorithm,
                             cutt_cost *cost) {
   cutt_cost other;
@@ -50,11 +53,11 @@ static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt
   algorithm->n_outside = true;
 }
 
-bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t piece_bytes,
+bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t block_bytes,
               cutt_algorithm *algorithm, cutt_cost *cost) {
   cost_best_order(c, r, algorithm, cost);
   for (;;) {
-    if (cost->workspace <= limit && cost->piece_bytes <= piece_bytes) return isfinite(cost->seconds);
+    if (cost->workspace <= limit && cost->block_bytes <= block_bytes) return isfinite(cost->seconds);
     cutt_algorithm best_algorithm = *algorithm;
     cutt_cost best = {.seconds = INFINITY};
     double best_worth = INFINITY;
@@ -66,9 +69,9 @@ bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int
       do tried.chunk[mode] = halved(c->mode[mode].extent, tried.chunk[mode]);
       while (ragged(c, &tried) > CUTT_MOST_RAGGED);
       cost_best_order(c, r, &tried, &cost_of);
-      /* Seconds more for a byte less; of those that save nothing yet, the cheapest. */
+      /* Seconds added for each byte saved. Modes that save nothing come after all that do, the fastest of them first. */
       const int64_t saved =
-          cost->workspace > limit ? cost->workspace - cost_of.workspace : cost->piece_bytes - cost_of.piece_bytes;
+          cost->workspace > limit ? cost->workspace - cost_of.workspace : cost->block_bytes - cost_of.block_bytes;
       const double more = cost_of.seconds - cost->seconds;
       double worth = saved > 0 ? (more > 0 ? more / (double)saved : more) : 1.0 + cost_of.seconds;
       if (!isfinite(worth)) continue;

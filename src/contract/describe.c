@@ -11,7 +11,7 @@ static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
 static const char tensor_letter[CUTT_TENSORS] = {'L', 'R', 'D'};
 
-static bool has_pieces(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
+static bool has_blocks(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
 
 /* ------------------------------------------------------------------------------------------------------------------- text */
 
@@ -49,7 +49,7 @@ static void add_modes(const struct cuttContractionStruct *plan, cutt_text *text)
   }
 }
 
-static void add_chain(const struct cuttContractionStruct *plan, cutt_role role, cutt_text *text) {
+static void add_index_group(const struct cuttContractionStruct *plan, cutt_role role, cutt_text *text) {
   const cutt_algorithm *algorithm = &plan->algorithm;
   cutt_text_add(text, "[%s:", role_name[role]);
   for (int i = 0; i < algorithm->kept[role]; ++i)
@@ -61,8 +61,8 @@ static void add_chain(const struct cuttContractionStruct *plan, cutt_role role, 
 static void add_layout(const struct cuttContractionStruct *plan, cutt_tensor t, cutt_text *text) {
   const cutt_role *roles = cutt_tensor_roles[t];
   const cutt_role first = plan->algorithm.inner[t];
-  add_chain(plan, first, text);
-  add_chain(plan, roles[0] == first ? roles[1] : roles[0], text);
+  add_index_group(plan, first, text);
+  add_index_group(plan, roles[0] == first ? roles[1] : roles[0], text);
   bool any = false;
   for (int i = 0; i < plan->contraction.modes; ++i) {
     if (cutt_algorithm_keeps(&plan->algorithm, &plan->contraction, i) || !plan->contraction.mode[i].stride[t]) continue;
@@ -94,14 +94,14 @@ static void add_products(const struct cuttContractionStruct *plan, cutt_text *te
   if (g->batch > 1) cutt_text_add(text, ", %" PRId64 " at a time", g->batch);
   if (plan->kind[0]->swapped) cutt_text_add(text, ", as the transpose: R times L");
   cutt_text_add(text, "\n");
-  const int64_t pieces = plan->cost.units * plan->cost.terms;
-  if (pieces == 1) return;
-  cutt_text_add(text, "pieces        %" PRId64 ":", pieces);
+  const int64_t blocks = plan->cost.result_blocks * plan->cost.k_blocks;
+  if (blocks == 1) return;
+  cutt_text_add(text, "blocks        %" PRId64 ":", blocks);
   for (int i = 0; i < plan->cuts; ++i)
     cutt_text_add(text, "%s %s in chunks of %" PRId64, i ? "," : "", plan->contraction.mode[plan->cut[i].mode].name,
                   plan->cut[i].chunk);
-  if (plan->cost.spread) cutt_text_add(text, "; each thread has pieces of its own");
-  if (plan->turns == 2 && cutt_contraction_on_gpu(plan))
+  if (plan->cost.spread) cutt_text_add(text, "; each thread has blocks of its own");
+  if (plan->slots == 2 && cutt_contraction_on_gpu(plan))
     cutt_text_add(text, "; one is permuted while another is multiplied");
   cutt_text_add(text, "\n");
 }
@@ -130,7 +130,7 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
   if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
   add_modes(plan, text);
-  if (!has_pieces(plan)) {
+  if (!has_blocks(plan)) {
     cutt_text_add(text, plan->asked.empty ? "              the result has no elements: there is nothing to do\n"
                                           : "              a sum over nothing: the result is scaled by beta\n");
   } else {
@@ -169,7 +169,7 @@ static void add_json_modes(const struct cuttContractionStruct *plan, cutt_text *
   cutt_text_add(text, "]");
 }
 
-static void add_json_way(const struct cuttContractionStruct *plan, cutt_text *text) {
+static void add_json_algorithm(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_algorithm *algorithm = &plan->algorithm;
   const cutt_gemm *g = &plan->kind[0]->gemm;
   cutt_text_add(text, ",\"tensors\":{");
@@ -188,8 +188,8 @@ static void add_json_way(const struct cuttContractionStruct *plan, cutt_text *te
                 g->n, g->k, g->batch);
   cutt_text_add(text, ",\"swapped\":%s,\"count\":%" PRId64 "}", plan->kind[0]->swapped ? "true" : "false",
                 cutt_plan_products(plan));
-  cutt_text_add(text, ",\"pieces\":%" PRId64 ",\"spread\":%s,\"cuts\":[", plan->cost.units * plan->cost.terms,
-                plan->cost.spread ? "true" : "false");
+  cutt_text_add(text, ",\"pieces\":%" PRId64 ",\"spread\":%s,\"cuts\":[",
+                plan->cost.result_blocks * plan->cost.k_blocks, plan->cost.spread ? "true" : "false");
   for (int i = 0; i < plan->cuts; ++i) {
     cutt_text_add(text, "%s{\"mode\":", i ? "," : "");
     cutt_text_add_json(text, plan->contraction.mode[plan->cut[i].mode].name);
@@ -212,7 +212,7 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_text_add(text, ",\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, size[CUTT_ROLE_M],
                 size[CUTT_ROLE_N], size[CUTT_ROLE_K], size[CUTT_ROLE_BATCH]);
   add_json_modes(plan, text);
-  if (has_pieces(plan)) add_json_way(plan, text);
+  if (has_blocks(plan)) add_json_algorithm(plan, text);
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",
                 plan->workspace_bytes, cutt_plan_seconds(plan), cutt_plan_permute_seconds(plan));
   cutt_text_add(text, ",\"create_seconds\":%.9g}", plan->create_seconds);

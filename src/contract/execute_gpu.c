@@ -1,16 +1,16 @@
 /* Execution on a GPU: everything is started in the caller's stream, and nothing is waited for.
  *
- * A contraction in pieces has two turns of workspace and a second stream, in which it permutes: while one piece is
- * multiplied, the operands of the next are packed and the result of the one before is brought to its place. Events keep them
- * in order. The permutations come first in the second stream: what is packed for the next piece must not wait for the
- * product of this one, so a result is unpacked after that. */
+ * A contraction in blocks has two slots of workspace and a second stream, the side stream, for permutations: while one block is
+ * multiplied, the operands of the next are packed and the result of the one before is unpacked. Events order the two streams.
+ * In the side stream the operands of the next block are packed before the result of this one is unpacked, since unpacking
+ * waits for this block's product, and packing need not. */
 #include <string.h>
 
 #include "base/error.h"
 #include "contract/plan.h"
 #include "plan/lent.h"
 
-/* Of each turn, in use only with two streams; and of a step that is timed. */
+/* Numbers of events: one of each kind for each slot, in use only with two streams; and two around a step that is timed. */
 enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };
 
 typedef struct run {
@@ -60,97 +60,97 @@ static cuttResult permute(const run *r, cuttPlan_t plan, const void *in, void *o
 
 /* ----------------------------------------------------------------------------------------------------------- the products */
 
-static cuttResult multiply(const run *r, const cutt_piece *piece, const unsigned char *const operand[2],
+static cuttResult multiply(const run *r, const cutt_block *block, const unsigned char *const operand[2],
                            unsigned char *result_at, const void *beta) {
   const struct cuttContractionStruct *plan = r->plan;
   const int64_t bytes = plan->contraction.type->bytes;
-  const int left = piece->swapped ? 1 : 0;
+  const int left = block->swapped ? 1 : 0;
   TRY(begin_step(r));
-  for (int64_t turn = 0; turn < piece->products; ++turn) {
+  for (int64_t iteration = 0; iteration < block->products; ++iteration) {
     int64_t base[CUTT_TENSORS], more[CUTT_TENSORS];
-    cutt_loops_offset(piece->loop, piece->loops, turn, base);
-    for (int64_t s = 0; s < piece->additions; ++s) {
-      cutt_loops_offset(piece->loop + piece->loops, piece->sums, s, more);
+    cutt_loops_offset(block->loop, block->loops, iteration, base);
+    for (int64_t s = 0; s < block->additions; ++s) {
+      cutt_loops_offset(block->loop + block->loops, block->sums, s, more);
       const unsigned char *at[2];
       for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
-      TRY(plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &piece->gemm, plan->contraction.alpha,
+      TRY(plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &block->gemm, plan->contraction.alpha,
                            at[left], at[1 - left], s ? plan->one : beta, result_at + base[CUTT_RESULT] * bytes));
     }
   }
   return end_step(r, r->steps ? &r->steps->multiply : NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- the pieces */
+/* ------------------------------------------------------------------------------------------------------------- the blocks */
 
-static unsigned char *packed_place(const run *r, cutt_tensor t, int turn) {
+static unsigned char *packed_place(const run *r, cutt_tensor t, int slot) {
   const struct cuttContractionStruct *plan = r->plan;
   if (plan->stays[t]) return r->operands->workspace + plan->shared_offset[t];
-  return r->operands->workspace + plan->turn_offset + (size_t)(turn % plan->turns) * plan->turn_bytes +
-         plan->piece_offset[t];
+  return r->operands->workspace + plan->slot_offset + (size_t)(slot % plan->slots) * plan->slot_bytes +
+         plan->block_offset[t];
 }
 
-/* Packs the operands of step number `step` in the side stream, after the product that used the same turn's memory. */
+/* Packs the operands of a step, in the side stream. The product that used the same slot before has to be done by then. */
 static cuttResult pack(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
-  const int turn = (int)(step % plan->turns);
+  const int slot = (int)(step % plan->slots);
   const bool two = r->side != r->stream;
-  cutt_walk *walk = &r->walk[turn];
-  const cutt_piece *piece = cutt_walk_to(walk, step / plan->cost.terms, step % plan->cost.terms);
-  if (two && r->was_multiplied[turn]) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
+  cutt_walk *walk = &r->walk[slot];
+  const cutt_block *block = cutt_walk_to(walk, step / plan->cost.k_blocks, step % plan->cost.k_blocks);
+  if (two && r->was_multiplied[slot]) TRY(wait_for(r, r->side, r->event[MULTIPLIED + slot]));
   for (int t = 0; t < 2; ++t) {
     if (!plan->algorithm.packed[t] || plan->stays[t] || !cutt_walk_packs(walk, (cutt_tensor)t)) continue;
-    TRY(permute(r, piece->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
-                packed_place(r, (cutt_tensor)t, turn), r->side));
+    TRY(permute(r, block->permute[t], r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t),
+                packed_place(r, (cutt_tensor)t, slot), r->side));
   }
-  return two ? record(r, r->event[PACKED + turn], r->side) : CUTT_SUCCESS;
+  return two ? record(r, r->event[PACKED + slot], r->side) : CUTT_SUCCESS;
 }
 
-/* The result has a turn of its own, by unit: it is summed up over the unit's steps. */
+/* Operands change their slot with each step, and the result with each of its blocks, which is the sum of several steps. */
 static cuttResult multiply_step(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
-  const int64_t terms = plan->cost.terms, term = step % terms;
-  const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
+  const int64_t k_blocks = plan->cost.k_blocks, k_block = step % k_blocks;
+  const int slot = (int)(step % plan->slots), result_slot = (int)(step / k_blocks % plan->slots);
   const bool two = r->side != r->stream, packed = plan->algorithm.packed[CUTT_RESULT];
-  cutt_walk *walk = &r->walk[turn];
-  const cutt_piece *piece = cutt_walk_to(walk, step / terms, term);
+  cutt_walk *walk = &r->walk[slot];
+  const cutt_block *block = cutt_walk_to(walk, step / k_blocks, k_block);
   const unsigned char *operand[2];
   for (int t = 0; t < 2; ++t)
-    operand[t] = plan->algorithm.packed[t] ? packed_place(r, (cutt_tensor)t, turn)
+    operand[t] = plan->algorithm.packed[t] ? packed_place(r, (cutt_tensor)t, slot)
                                            : r->operands->operand[t] + cutt_walk_offset(walk, (cutt_tensor)t);
   unsigned char *result_at =
-      packed ? packed_place(r, CUTT_RESULT, result_turn) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
-  if (two) TRY(wait_for(r, r->stream, r->event[PACKED + turn]));
-  if (two && packed && term == 0 && r->was_unpacked[result_turn])
-    TRY(wait_for(r, r->stream, r->event[UNPACKED + result_turn]));
-  TRY(multiply(r, piece, operand, result_at, term ? plan->one : packed ? plan->zero : plan->contraction.beta));
-  r->was_multiplied[turn] = true;
-  return two ? record(r, r->event[MULTIPLIED + turn], r->stream) : CUTT_SUCCESS;
+      packed ? packed_place(r, CUTT_RESULT, result_slot) : r->operands->result + cutt_walk_offset(walk, CUTT_RESULT);
+  if (two) TRY(wait_for(r, r->stream, r->event[PACKED + slot]));
+  if (two && packed && k_block == 0 && r->was_unpacked[result_slot])
+    TRY(wait_for(r, r->stream, r->event[UNPACKED + result_slot]));
+  TRY(multiply(r, block, operand, result_at, k_block ? plan->one : packed ? plan->zero : plan->contraction.beta));
+  r->was_multiplied[slot] = true;
+  return two ? record(r, r->event[MULTIPLIED + slot], r->stream) : CUTT_SUCCESS;
 }
 
 static cuttResult unpack(run *r, int64_t step) {
   const struct cuttContractionStruct *plan = r->plan;
-  const int64_t terms = plan->cost.terms;
-  if (!plan->algorithm.packed[CUTT_RESULT] || step % terms + 1 < terms) return CUTT_SUCCESS;
-  const int turn = (int)(step % plan->turns), result_turn = (int)(step / terms % plan->turns);
+  const int64_t k_blocks = plan->cost.k_blocks;
+  if (!plan->algorithm.packed[CUTT_RESULT] || step % k_blocks + 1 < k_blocks) return CUTT_SUCCESS;
+  const int slot = (int)(step % plan->slots), result_slot = (int)(step / k_blocks % plan->slots);
   const bool two = r->side != r->stream;
   cutt_walk walk = {.plan = plan};
-  const cutt_piece *piece = cutt_walk_to(&walk, step / terms, step % terms);
-  if (two) TRY(wait_for(r, r->side, r->event[MULTIPLIED + turn]));
-  TRY(permute(r, piece->permute[CUTT_RESULT], packed_place(r, CUTT_RESULT, result_turn),
+  const cutt_block *block = cutt_walk_to(&walk, step / k_blocks, step % k_blocks);
+  if (two) TRY(wait_for(r, r->side, r->event[MULTIPLIED + slot]));
+  TRY(permute(r, block->permute[CUTT_RESULT], packed_place(r, CUTT_RESULT, result_slot),
               r->operands->result + cutt_walk_offset(&walk, CUTT_RESULT), r->side));
-  r->was_unpacked[result_turn] = true;
-  return two ? record(r, r->event[UNPACKED + result_turn], r->side) : CUTT_SUCCESS;
+  r->was_unpacked[result_slot] = true;
+  return two ? record(r, r->event[UNPACKED + result_slot], r->side) : CUTT_SUCCESS;
 }
 
-static cuttResult do_pieces(run *r) {
+static cuttResult do_blocks(run *r) {
   const struct cuttContractionStruct *plan = r->plan;
-  const int64_t steps = plan->cost.units * plan->cost.terms;
+  const int64_t steps = plan->cost.result_blocks * plan->cost.k_blocks;
   const bool two = r->side != r->stream;
   for (int t = 0; t < 2; ++t)
     if (plan->stays[t])
       TRY(permute(r, plan->kind[0]->permute[t], r->operands->operand[t], packed_place(r, (cutt_tensor)t, 0),
                   r->stream));
-  if (two) { /* the side begins when all before it in the stream is done */
+  if (two) { /* the side stream begins when all before it in the caller's stream is done */
     TRY(record(r, r->event[PACKED], r->stream));
     TRY(wait_for(r, r->side, r->event[PACKED]));
   }
@@ -168,7 +168,7 @@ static cuttResult do_pieces(run *r) {
 
 /* -------------------------------------------------------------------------------------------------------- before and after */
 
-/* A scalar of words of 4 bytes, set in the stream. */
+/* Writes a scalar to workspace, in the stream, 4 bytes at a time. */
 static cuttResult set_scalar(const run *r, size_t offset, const unsigned char scalar[CUTT_SCALAR_BYTES]) {
   unsigned char *to = r->operands->workspace + offset;
   for (size_t i = 0; i < CUTT_SCALAR_BYTES; i += sizeof(uint32_t)) {
@@ -179,7 +179,7 @@ static cuttResult set_scalar(const run *r, size_t offset, const unsigned char sc
   return CUTT_SUCCESS;
 }
 
-/* A sum over nothing with beta 0: zeros, run by run. */
+/* A sum over nothing with beta 0: zeros, written to one contiguous run after the other. */
 static cuttResult clear(const run *r) {
   const cutt_contraction *c = &r->plan->asked;
   cutt_loop loop[CUTT_MOST_MODES];
@@ -208,7 +208,7 @@ static cuttResult clear(const run *r) {
 static cuttResult reduce(run *r, cutt_operands *operands) {
   const struct cuttContractionStruct *plan = r->plan;
   if (!plan->reduce[0] && !plan->reduce[1]) return CUTT_SUCCESS;
-  TRY(set_scalar(r, plan->one_offset, plan->unit));
+  TRY(set_scalar(r, plan->one_offset, plan->one_element));
   for (int t = 0; t < 2; ++t) {
     if (!plan->reduce[t]) continue;
     const cutt_operands own = {{operands->operand[t], operands->workspace + plan->one_offset},
@@ -224,7 +224,7 @@ static cuttResult reduce(run *r, cutt_operands *operands) {
 
 /* Events and the second stream live as long as the call: the driver keeps what is under way. */
 static cuttResult open_run(run *r) {
-  const bool two = r->plan->turns == 2 && !r->steps;
+  const bool two = r->plan->slots == 2 && !r->steps;
   const int first = two ? 0 : BEGUN, end = r->steps ? EVENTS : BEGUN;
   for (int i = first; i < end; ++i) TRY(r->runtime->event_create(i >= BEGUN, &r->event[i]));
   r->side = r->stream;
@@ -260,7 +260,7 @@ cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, co
   if (!result) result = reduce(&r, &operands);
   if (!result) result = plan->blas->begin(plan->blas, stream, &r.session);
   if (!result) {
-    result = do_pieces(&r);
+    result = do_blocks(&r);
     plan->blas->end(plan->blas, r.session);
   }
   close_run(&r);

@@ -7,8 +7,8 @@
  * ignored, and a result that isn't written has the letters that are there exactly once, in the order of their codes (upper
  * case first). NumPy's '...' is refused, since all modes have to have a name here.
  *
- * Characters are read one after the other, by index, and never beyond the final 0. What a label is called is kept as a
- * piece of the text while parsing, so that names of any length are told apart; what the pattern keeps of a name is for
+ * Characters are read one after the other, by index, and never beyond the final 0. A label's name is kept as
+ * its place and length in the text while parsing, so that names of any length are told apart; what the pattern keeps of a name is for
  * people to read, and cut where it is too long. Every error has the place of what is wrong, counted in characters from 1. */
 #include "contract/pattern.h"
 
@@ -33,7 +33,7 @@ typedef struct parser {
   const char *text;
   size_t at;
   cutt_pattern *pattern;
-  word word[CUTT_MOST_LABELS]; /* where each label stood first */
+  word word[CUTT_MOST_LABELS]; /* where each label is for the first time */
 } parser;
 
 static const char *const tensor_name[CUTT_TENSORS] = {"the left operand", "the right operand", "the result"};
@@ -46,10 +46,10 @@ static bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /* ----------------------------------------------------------------------------------------------------------- errors */
 
-/* A piece of the text as an error can show it: cut where it is long, and with '?' for what isn't printable. */
-static void add_piece(cutt_text *text, const char *piece, size_t length, size_t most) {
+/* A part of the text as an error can show it: cut where it is long, and with '?' for what isn't printable. */
+static void add_quoted(cutt_text *text, const char *part, size_t length, size_t most) {
   for (size_t i = 0; i < length && i < most; ++i) {
-    cutt_text_add(text, "%c", piece[i] >= ' ' && piece[i] <= '~' ? piece[i] : '?');
+    cutt_text_add(text, "%c", part[i] >= ' ' && part[i] <= '~' ? part[i] : '?');
   }
   if (length > most) cutt_text_add(text, "...");
 }
@@ -57,7 +57,7 @@ static void add_piece(cutt_text *text, const char *piece, size_t length, size_t 
 __attribute__((format(printf, 2, 3))) static cuttResult refuse(const parser *p, const char *format, ...) {
   char quoted[QUOTED + 8], what[640];
   cutt_text text = cutt_text_start(quoted, sizeof quoted);
-  add_piece(&text, p->text, strlen(p->text), QUOTED);
+  add_quoted(&text, p->text, strlen(p->text), QUOTED);
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 3))) static cuttResult refuse(const parser *p, 
   return cutt_error(CUTT_INVALID_PARAMETER, "pattern \"%s\": %s", quoted, what);
 }
 
-/* What stands at the parser's place is not what has to stand there. */
+/* The error for a character that may not be at the parser's place. */
 static cuttResult unexpected(const parser *p, const char *wanted) {
   const char c = p->text[p->at];
   if (!c) return refuse(p, "the text ends at place %zu, where %s must stand", p->at + 1, wanted);
@@ -86,7 +86,7 @@ static label_text label_name(const parser *p, int label) {
   label_text name;
   cutt_text text = cutt_text_start(name.text, sizeof name.text);
   cutt_text_add(&text, "the %s '", w->length == 1 && is_letter(p->text[w->at]) ? "letter" : "mode");
-  add_piece(&text, p->text + w->at, w->length, WORD_QUOTED);
+  add_quoted(&text, p->text + w->at, w->length, WORD_QUOTED);
   cutt_text_add(&text, "'");
   return name;
 }
@@ -124,7 +124,7 @@ static cuttResult add_mode(parser *p, cutt_tensor tensor, word w) {
   if (label < 0) label = new_label(p, w);
   pattern->label[tensor][rank] = label;
   pattern->place[tensor][rank] = (int)w.at + 1;
-  pattern->rank[tensor]++;
+  ++pattern->rank[tensor];
   return CUTT_SUCCESS;
 }
 
@@ -154,7 +154,7 @@ static cuttResult check_result(const parser *p) {
 /* ----------------------------------------------------------------------------------------------------------- einsum */
 
 static void skip_space(parser *p) {
-  while (is_space(p->text[p->at])) p->at++;
+  while (is_space(p->text[p->at])) ++p->at;
 }
 
 /* The result that isn't written. */
@@ -195,19 +195,19 @@ static cuttResult parse_einsum(parser *p) {
     if (is_letter(c)) {
       const cuttResult result = add_mode(p, tensor, (word){p->at, 1});
       if (result) return result;
-      p->at++;
+      ++p->at;
     } else if (c == ',') {
       if (tensor == CUTT_RIGHT) {
         return refuse(p, "the ',' at place %zu begins a third operand; there must be two", p->at + 1);
       }
       if (tensor == CUTT_RESULT) return refuse(p, "the ',' at place %zu is in the result; it has one group", p->at + 1);
       tensor = CUTT_RIGHT;
-      p->at++;
+      ++p->at;
     } else if (c == '-') {
       const size_t arrow = p->at++;
       skip_space(p);
       if (p->text[p->at] != '>') return unexpected(p, "the '>' of '->'");
-      p->at++;
+      ++p->at;
       if (tensor == CUTT_LEFT) {
         return refuse(p,
                       "the '->' at place %zu comes too early: there is one operand; there must be two, with a ',' "
@@ -233,7 +233,7 @@ static cuttResult parse_einsum(parser *p) {
 
 static word read_name(parser *p) {
   word w = {p->at, 0};
-  while (is_name(p->text[p->at])) p->at++;
+  while (is_name(p->text[p->at])) ++p->at;
   w.length = p->at - w.at;
   return w;
 }
@@ -248,12 +248,12 @@ static cuttResult parse_tensor(parser *p, cutt_tensor tensor) {
       return refuse(p, "the '+' at place %zu conjugates the result; only operands can be conjugated", p->at + 1);
     }
     p->pattern->conjugate[tensor] = true;
-    p->at++;
+    ++p->at;
     skip_space(p);
     if (p->text[p->at] != '(') return unexpected(p, "a '('");
   }
   if (p->text[p->at] != '(') return unexpected(p, tensor == CUTT_RESULT ? "a '('" : "a '(' or '+('");
-  p->at++;
+  ++p->at;
   skip_space(p);
   if (p->text[p->at] != ')') {
     for (;;) {
@@ -268,10 +268,10 @@ static cuttResult parse_tensor(parser *p, cutt_tensor tensor) {
       skip_space(p);
       if (p->text[p->at] == ')') break;
       if (p->text[p->at] != ',') return unexpected(p, "a ',' or ')'");
-      p->at++;
+      ++p->at;
     }
   }
-  p->at++;
+  ++p->at;
   skip_space(p);
   return CUTT_SUCCESS;
 }
@@ -281,12 +281,12 @@ static cuttResult parse_talsh(parser *p) {
   if (result) return result;
   if (p->text[p->at] == '+') {
     p->pattern->adds = true;
-    p->at++;
+    ++p->at;
     if (p->text[p->at] != '=') return unexpected(p, "the '=' of '+='");
   } else if (p->text[p->at] != '=') {
     return unexpected(p, "'=' or '+='");
   }
-  p->at++;
+  ++p->at;
   result = parse_tensor(p, CUTT_LEFT);
   if (result) return result;
   if (!p->text[p->at]) {
@@ -294,7 +294,7 @@ static cuttResult parse_talsh(parser *p) {
                   p->at + 1);
   }
   if (p->text[p->at] != '*') return unexpected(p, "the '*' between the two operands");
-  p->at++;
+  ++p->at;
   result = parse_tensor(p, CUTT_RIGHT);
   if (result) return result;
   if (p->text[p->at] == '*') {
@@ -310,7 +310,7 @@ cuttResult cutt_pattern_parse(const char *text, cutt_pattern *pattern) {
                       "pattern is NULL; it must be a text such as \"abc,cd->abd\" or \"D(a,b,d)+=L(a,b,c)*R(c,d)\"");
   }
   size_t length = 0;
-  while (length <= LONGEST && text[length]) length++;
+  while (length <= LONGEST && text[length]) ++length;
   if (length > LONGEST) {
     return cutt_error(CUTT_INVALID_PARAMETER, "pattern \"%.40s...\" is longer than %d characters; it must not be", text,
                       LONGEST);

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* A permutation that only strides say: mode i of the output is mode i of the input. On the heap, since planning it takes most of
- * the stack that a call may take. */
+/* A permutation given by strides: mode i of the output is mode i of the input, with another stride. On the heap, since planning it
+ * takes most of the stack that a call may take. */
 typedef struct strided {
   cuttProblem_t problem;
   int64_t extents[CUTT_MOST_MODES], in[CUTT_MOST_MODES], out[CUTT_MOST_MODES];
@@ -46,7 +46,7 @@ static cuttResult plan_strided(strided *s, const cutt_backend *backend, int thre
   return result;
 }
 
-cuttResult cutt_piece_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
+cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
                                   cutt_tensor t, const cutt_backend *backend, int threads, cuttPlan_t *made) {
   strided *s = new_strided(c);
   if (!s) return CUTT_INTERNAL_ERROR;

@@ -6,7 +6,7 @@
 #include "plan/backend.h"
 
 /* A plan that packs a view's part of L or R, or brings D's part from where it is packed. */
-cuttResult cutt_piece_permutation(const cutt_contraction *contraction, const cutt_algorithm *algorithm,
+cuttResult cutt_block_permutation(const cutt_contraction *contraction, const cutt_algorithm *algorithm,
                                   const cutt_view *view, cutt_tensor t, const cutt_backend *backend, int threads,
                                   cuttPlan_t *made);
 

@@ -32,8 +32,8 @@ double cutt_plan_seconds(const struct cuttContractionStruct *plan) {
 }
 
 int64_t cutt_plan_products(const struct cuttContractionStruct *plan) {
-  const cutt_piece *piece = plan->kind[0];
-  return piece ? plan->cost.units * plan->cost.terms * piece->products * piece->additions : 0;
+  const cutt_block *block = plan->kind[0];
+  return block ? plan->cost.result_blocks * plan->cost.k_blocks * block->products * block->additions : 0;
 }
 
 double cutt_plan_flops(const struct cuttContractionStruct *plan) {

@@ -7,84 +7,104 @@
 
 enum { CUTT_MOST_KINDS = 1 << CUTT_MOST_RAGGED, CUTT_SCALAR_BYTES = 16 };
 
-/* A loop around the products of a piece: steps in each tensor, in elements. */
+/* A loop around the products of a block: steps in each tensor, in elements. */
 typedef struct cutt_loop {
   int64_t extent;
   int64_t stride[CUTT_TENSORS];
 } cutt_loop;
 
-/* A kind of piece. Few modes have a last chunk that is shorter than the others; each of those has a bit in a kind's number,
- * which says that the mode is at that chunk. */
-typedef struct cutt_piece {
+/* What is done at blocks of one kind. Blocks differ in their extents only where a mode's last chunk is shorter than its others.
+ * The few modes of which that is so have a bit each in the number of a kind, which is set where the mode is at its last chunk. */
+typedef struct cutt_block {
   cutt_view view;
-  cuttPlan_t permute[CUTT_TENSORS]; /* of a packed tensor; the result's goes from workspace to the tensor */
+  /* Of each packed tensor: an operand's into workspace, the result's out of it. */
+  cuttPlan_t permute[CUTT_TENSORS];
   cutt_gemm gemm;
+  /* The product computes D's transpose: A is R, and B is L. */
   bool swapped;
-  int loops, sums; /* loops that the result has, and the ones after them that it does not have, which add up */
+  /* First the loops over modes of the result, the longest step outermost; then those over modes that it does not have, whose
+   * products add up. */
+  int loops, sums;
   cutt_loop loop[CUTT_MOST_MODES];
-  int64_t products;  /* in all of the loops that the result has, */
-  int64_t additions; /* and how many each of them adds up */
-} cutt_piece;
+  /* Iterations of the former, and of the latter for each of those. */
+  int64_t products, additions;
+} cutt_block;
 
 /* A mode that is cut. */
-typedef struct cutt_cutting {
+typedef struct cutt_cut_mode {
   int mode;
   int64_t chunk, chunks;
   cutt_role role;
-  unsigned ragged;         /* the last chunk is shorter: its bit in a kind's number; else 0 */
-  bool held[CUTT_TENSORS]; /* the packed piece of a tensor changes with it */
-} cutt_cutting;
+  /* The mode's bit in the number of a kind, if its last chunk is shorter; else 0. */
+  unsigned ragged;
+  /* Does the tensor's part of a block change with this mode? */
+  bool held[CUTT_TENSORS];
+} cutt_cut_mode;
 
 struct cuttContractionStruct {
   uint64_t magic;
   const cutt_backend *backend;
   const cutt_blas *blas;
-  unsigned long long context; /* GPU: the id of the context that the plan is for */
+  /* On a GPU, the id of the context that the plan is for. */
+  unsigned long long context;
   int threads;
   double create_seconds;
-  cutt_contraction contraction; /* after what is summed beforehand has been */
-  cutt_contraction asked;       /* before */
+  /* What the caller asks for, and what is left of it after the sums that are done beforehand. */
+  cutt_contraction asked;
+  cutt_contraction contraction;
   cutt_rates rates;
   cutt_algorithm algorithm;
   cutt_cost cost;
-  _Alignas(16) unsigned char one[CUTT_SCALAR_BYTES]; /* of the type of alpha and beta */
+  /* Scalars of the type of alpha and beta, and the number 1 as an element of a tensor. */
+  _Alignas(16) unsigned char one[CUTT_SCALAR_BYTES];
   _Alignas(16) unsigned char zero[CUTT_SCALAR_BYTES];
-  _Alignas(16) unsigned char unit[CUTT_SCALAR_BYTES]; /* 1 as an element */
-  /* An operand's modes that nothing else has are summed beforehand: a contraction with a scalar 1, into workspace. */
+  _Alignas(16) unsigned char one_element[CUTT_SCALAR_BYTES];
+  /* The modes that one operand alone has are summed beforehand: a contraction with a tensor of one element, 1, whose result is
+   * at this offset of the workspace and takes the operand's place. NULL: the operand has none. */
   struct cuttContractionStruct *reduce[2];
   size_t reduced_offset[2];
-  size_t one_offset; /* GPU: where the scalar 1 lies */
-  cuttPlan_t scale;  /* a sum over nothing: D = beta * D */
-  /* Workspace: packed operands that stay, then for each thread (or, on a GPU, each of two turns) its pieces. */
-  size_t reduce_base;  /* where its workspace begins then */
-  size_t reduce_bytes; /* that the plan takes while it sums beforehand */
-  size_t piece_offset[CUTT_TENSORS], shared_offset[CUTT_TENSORS], turn_offset, turn_bytes, workspace_bytes;
-  int turns;
+  /* On a GPU, where in the workspace that 1 lies. */
+  size_t one_offset;
+  /* Where the workspace of these sums begins, and how many bytes of workspace are in use while they are done. */
+  size_t reduce_base;
+  size_t reduce_bytes;
+  /* D = beta * D, where nothing is summed; else NULL. */
+  cuttPlan_t scale;
+  /* Workspace: the operands that are packed once, at shared_offset; then the slots. A slot has room for the packed parts of one
+   * block, each at its block_offset. Each thread has a slot; on a GPU there are two, so that the parts of one block are
+   * permuted while another one is multiplied. */
   bool stays[CUTT_TENSORS];
-  int cuts; /* outermost first; those of K come last */
-  cutt_cutting cut[CUTT_MOST_MODES];
-  cutt_piece *kind[CUTT_MOST_KINDS]; /* NULL: there is no such piece */
+  size_t shared_offset[CUTT_TENSORS];
+  size_t block_offset[CUTT_TENSORS];
+  size_t slot_offset, slot_bytes;
+  int slots;
+  size_t workspace_bytes;
+  /* The modes that are cut, outermost first; those of K come last. */
+  int cuts;
+  cutt_cut_mode cut[CUTT_MOST_MODES];
+  /* By number; NULL: there are no blocks of this kind. */
+  cutt_block *kind[CUTT_MOST_KINDS];
 };
 
 static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *plan) {
   return plan->backend->runtime->has_streams;
 }
 
-/* Fills a plan of zeros but for asked, a checked contraction; what it holds is freed by cutt_contraction_release, also after a
- * failure. */
+/* Fills a plan in which only `asked` is set, a contraction that has been checked, and all else is 0. What it holds is freed by
+ * cutt_contraction_release, also after a failure. */
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                     const cutt_blas *blas, int threads, int64_t limit);
 void cutt_contraction_release(struct cuttContractionStruct *plan);
 
-/* Predicted seconds of an execution, and of its permuting; what is summed beforehand counts as permuting. */
+/* Predicted seconds of an execution, and of its permutations; the sums that are done beforehand count as permutations. */
 double cutt_plan_seconds(const struct cuttContractionStruct *plan);
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan);
-/* Products that the BLAS is given in an execution, blocks for threads not counted. */
+/* Matrix products in an execution; one that threads share counts once. */
 int64_t cutt_plan_products(const struct cuttContractionStruct *plan);
 /* Real floating-point operations of an execution. */
 double cutt_plan_flops(const struct cuttContractionStruct *plan);
 
-/* Times of the steps of one execution, added up over threads; NULL where they are taken: nobody wants to know. */
+/* Seconds of the steps of one execution, averaged over threads. Functions that take this take NULL where nobody asks. */
 typedef struct cutt_steps {
   double permute, multiply;
 } cutt_steps;
@@ -95,28 +115,31 @@ typedef struct cutt_operands {
   unsigned char *workspace;
 } cutt_operands;
 
-/* Where one is in the walk over pieces, and what its packed operands hold. */
-typedef struct cutt_place {
-  int64_t unit, term;
-} cutt_place;
+/* Which block: one of D's, and one of K's. */
+typedef struct cutt_block_index {
+  int64_t result_block, k_block;
+} cutt_block_index;
+
+/* Where an execution is in its walk over the blocks, and for which block each operand was packed last, if it was (holds). */
 typedef struct cutt_walk {
   const struct cuttContractionStruct *plan;
-  cutt_place at;
-  cutt_place packed[2]; /* where the operands were packed, */
-  bool holds[2];        /* if they were */
+  cutt_block_index at;
+  cutt_block_index packed[2];
+  bool holds[2];
 } cutt_walk;
 
-/* Goes to a unit, 0 .. cost.units - 1, and to one of its terms. Returns the piece's kind. */
-const cutt_piece *cutt_walk_to(cutt_walk *walk, int64_t unit, int64_t term);
-/* Bytes from a tensor's element (0, ..., 0) to where the piece begins. */
+/* Goes to a block: one of D's, 0 to cost.result_blocks - 1, and one of K's, 0 to cost.k_blocks - 1. Returns its kind. */
+const cutt_block *cutt_walk_to(cutt_walk *walk, int64_t result_block, int64_t k_block);
+/* Bytes from a tensor's element (0, ..., 0) to the block's first. */
 int64_t cutt_walk_offset(const cutt_walk *walk, cutt_tensor t);
-/* Must the operand be packed for this piece? Takes it for done. */
+/* Must the operand be packed for this block, since what is packed is another part of it? If so, notes that it has been. */
 bool cutt_walk_packs(cutt_walk *walk, cutt_tensor t);
 
-/* Where the loops of a piece are at their number-th turn, as elements in each tensor, from the first of `count` loops. */
+/* Elements from where a nest of `count` loops begins to its iteration of this number, in each tensor; the last loop is the
+ * innermost. */
 void cutt_loops_offset(const cutt_loop *loop, int count, int64_t number, int64_t offset[CUTT_TENSORS]);
 
-/* Executes on the CPU, and on a GPU in the stream. workspace is there. */
+/* Executes a plan for the CPU; a plan for a GPU, in the stream. Everything has been checked, and there is workspace. */
 cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                     cutt_steps *steps);
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,

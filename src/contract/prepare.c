@@ -1,4 +1,5 @@
-/* Makes a plan of an algorithm: workspace laid out, and for each kind of piece its permutations, product and loops. */
+/* Prepares a plan: sums to be done beforehand, the choice of an algorithm, the layout of workspace, and for each kind of block
+ * its permutations, product and loops. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ static void list_cuts(struct cuttContractionStruct *plan) {
     for (int i = 0; i < c->modes; ++i) {
       const int64_t extent = c->mode[i].extent, chunk = algorithm->chunk[i];
       if (cutt_mode_role(&c->mode[i]) != order[o] || chunk == extent) continue;
-      cutt_cutting *cut = &plan->cut[plan->cuts++];
-      *cut = (cutt_cutting){.mode = i, .chunk = chunk, .chunks = (extent + chunk - 1) / chunk, .role = order[o]};
+      cutt_cut_mode *cut = &plan->cut[plan->cuts++];
+      *cut = (cutt_cut_mode){.mode = i, .chunk = chunk, .chunks = (extent + chunk - 1) / chunk, .role = order[o]};
       if (extent % chunk) {
         cut->ragged = bit;
         bit <<= 1;
@@ -33,10 +34,10 @@ static void list_cuts(struct cuttContractionStruct *plan) {
   }
 }
 
-/* On a GPU two turns of pieces, so that one is permuted while the other is multiplied, if there is room. */
+/* On a GPU there are two slots, if there is room for them. */
 static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit) {
-  size_t at = plan->workspace_bytes; /* what reductions have taken */
-  plan->turn_bytes = 0;
+  size_t at = plan->workspace_bytes; /* after the sums that are done beforehand */
+  plan->slot_bytes = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const size_t bytes = (size_t)plan->cost.packed_bytes[t];
     plan->stays[t] = t != CUTT_RESULT && plan->algorithm.packed[t] &&
@@ -45,23 +46,23 @@ static void lay_out_workspace(struct cuttContractionStruct *plan, int64_t limit)
       plan->shared_offset[t] = at;
       at += bytes;
     } else {
-      plan->piece_offset[t] = plan->turn_bytes;
-      plan->turn_bytes += bytes;
+      plan->block_offset[t] = plan->slot_bytes;
+      plan->slot_bytes += bytes;
     }
   }
-  plan->turn_offset = at;
-  plan->turns = plan->cost.spread ? plan->threads : 1;
-  const bool two = cutt_contraction_on_gpu(plan) && plan->cost.units * plan->cost.terms > 1 &&
-                   (uint64_t)at + 2 * plan->turn_bytes <= (uint64_t)limit;
-  if (two) plan->turns = 2;
-  plan->workspace_bytes = at + (size_t)plan->turns * plan->turn_bytes;
+  plan->slot_offset = at;
+  plan->slots = plan->cost.spread ? plan->threads : 1;
+  const bool two = cutt_contraction_on_gpu(plan) && plan->cost.result_blocks * plan->cost.k_blocks > 1 &&
+                   (uint64_t)at + 2 * plan->slot_bytes <= (uint64_t)limit;
+  if (two) plan->slots = 2;
+  plan->workspace_bytes = at + (size_t)plan->slots * plan->slot_bytes;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------------- blocks */
 
-/* The loops around a piece's products: first those that the result has, by their step in the result, the smallest last;
- * then the sums. */
-static cuttResult list_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_piece *piece) {
+/* The loops around a block's products: first those over modes of the result, and then those whose products add up; each the
+ * longest step outermost. */
+static cuttResult list_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_block *block) {
   cutt_contract_mode *mode = malloc(CUTT_MOST_MODES * sizeof *mode);
   if (!mode)
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for loops", CUTT_MOST_MODES * sizeof *mode);
@@ -69,84 +70,84 @@ static cuttResult list_loops(const cutt_contraction *c, const cutt_algorithm *al
     int count = 0;
     for (int i = 0; i < c->modes; ++i) {
       const bool is_sum = cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K;
-      if (piece->view.extent[i] == 1 || is_sum != (sums == 1) || cutt_algorithm_keeps(algorithm, c, i)) continue;
+      if (block->view.extent[i] == 1 || is_sum != (sums == 1) || cutt_algorithm_keeps(algorithm, c, i)) continue;
       cutt_contract_mode *m = &mode[count];
       *m = c->mode[i];
-      m->extent = piece->view.extent[i];
-      for (int t = 0; t < CUTT_TENSORS; ++t) m->stride[t] = piece->view.stride[t][i];
+      m->extent = block->view.extent[i];
+      for (int t = 0; t < CUTT_TENSORS; ++t) m->stride[t] = block->view.stride[t][i];
       ++count;
     }
     count = cutt_modes_fuse(mode, count);
-    const int first = sums ? piece->loops : 0;
+    const int first = sums ? block->loops : 0;
     for (int i = 0; i < count; ++i) {
       cutt_loop loop = {.extent = mode[i].extent};
       memcpy(loop.stride, mode[i].stride, sizeof loop.stride);
       int at = first + i;
       const int64_t key = llabs(loop.stride[sums ? CUTT_LEFT : CUTT_RESULT]);
-      for (; at > first && llabs(piece->loop[at - 1].stride[sums ? CUTT_LEFT : CUTT_RESULT]) < key; --at)
-        piece->loop[at] = piece->loop[at - 1];
-      piece->loop[at] = loop;
+      for (; at > first && llabs(block->loop[at - 1].stride[sums ? CUTT_LEFT : CUTT_RESULT]) < key; --at)
+        block->loop[at] = block->loop[at - 1];
+      block->loop[at] = loop;
     }
-    *(sums ? &piece->sums : &piece->loops) = count;
+    *(sums ? &block->sums : &block->loops) = count;
   }
   free(mode);
-  piece->products = piece->additions = 1;
-  for (int i = 0; i < piece->loops + piece->sums; ++i)
-    *(i < piece->loops ? &piece->products : &piece->additions) *= piece->loop[i].extent;
+  block->products = block->additions = 1;
+  for (int i = 0; i < block->loops + block->sums; ++i)
+    *(i < block->loops ? &block->products : &block->additions) *= block->loop[i].extent;
   return CUTT_SUCCESS;
 }
 
-/* On a GPU the loop with the most turns becomes the product's batch. */
-static void take_batch(cutt_piece *piece) {
+/* On a GPU the loop with the most iterations becomes the product's batch. */
+static void take_batch(cutt_block *block) {
   int best = -1;
-  for (int i = 0; i < piece->loops; ++i)
-    if (best < 0 || piece->loop[i].extent > piece->loop[best].extent) best = i;
+  for (int i = 0; i < block->loops; ++i)
+    if (best < 0 || block->loop[i].extent > block->loop[best].extent) best = i;
   if (best < 0) return;
-  const cutt_loop loop = piece->loop[best];
+  const cutt_loop loop = block->loop[best];
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (loop.stride[t] < 0) return;
-  for (int i = best; i + 1 < piece->loops + piece->sums; ++i) piece->loop[i] = piece->loop[i + 1];
-  --piece->loops;
-  piece->products /= loop.extent;
-  piece->gemm.batch = loop.extent;
-  piece->gemm.stride_a = loop.stride[piece->swapped ? CUTT_RIGHT : CUTT_LEFT];
-  piece->gemm.stride_b = loop.stride[piece->swapped ? CUTT_LEFT : CUTT_RIGHT];
-  piece->gemm.stride_c = loop.stride[CUTT_RESULT];
+  for (int i = best; i + 1 < block->loops + block->sums; ++i) block->loop[i] = block->loop[i + 1];
+  --block->loops;
+  block->products /= loop.extent;
+  block->gemm.batch = loop.extent;
+  block->gemm.stride_a = loop.stride[block->swapped ? CUTT_RIGHT : CUTT_LEFT];
+  block->gemm.stride_b = loop.stride[block->swapped ? CUTT_LEFT : CUTT_RIGHT];
+  block->gemm.stride_c = loop.stride[CUTT_RESULT];
 }
 
-/* Extents are set: the piece's view has them. */
-static cuttResult make_piece(struct cuttContractionStruct *plan, cutt_piece *piece) {
+/* Of a block whose view has its extents, and nothing else yet. */
+static cuttResult make_block(struct cuttContractionStruct *plan, cutt_block *block) {
   const cutt_contraction *c = &plan->contraction;
-  cutt_algorithm_view(c, &plan->algorithm, piece->view.extent, &piece->view);
-  if (!cutt_algorithm_product(c, &plan->algorithm, &piece->view, &piece->gemm, &piece->swapped))
-    return cutt_error(CUTT_INTERNAL_ERROR, "a piece of the contraction is no matrix product");
-  cuttResult result = list_loops(c, &plan->algorithm, piece);
+  cutt_algorithm_view(c, &plan->algorithm, block->view.extent, &block->view);
+  if (!cutt_algorithm_product(c, &plan->algorithm, &block->view, &block->gemm, &block->swapped))
+    return cutt_error(CUTT_INTERNAL_ERROR, "a block of the contraction is no matrix product");
+  cuttResult result = list_loops(c, &plan->algorithm, block);
   if (result) return result;
-  if (cutt_contraction_on_gpu(plan)) take_batch(piece);
+  if (cutt_contraction_on_gpu(plan)) take_batch(block);
   for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
     if (!plan->algorithm.packed[t]) continue;
     const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
-    result = cutt_piece_permutation(c, &plan->algorithm, &piece->view, (cutt_tensor)t, plan->backend, threads,
-                                    &piece->permute[t]);
+    result = cutt_block_permutation(c, &plan->algorithm, &block->view, (cutt_tensor)t, plan->backend, threads,
+                                    &block->permute[t]);
   }
   return result;
 }
 
-static cuttResult make_pieces(struct cuttContractionStruct *plan) {
+static cuttResult make_blocks(struct cuttContractionStruct *plan) {
   unsigned ragged = 0;
   for (int i = 0; i < plan->cuts; ++i) ragged |= plan->cut[i].ragged;
   for (unsigned kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
     if (kind & ~ragged) continue;
-    cutt_piece *piece = plan->kind[kind] = calloc(1, sizeof *piece);
-    if (!piece) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a piece of a plan", sizeof *piece);
-    int64_t *extent = piece->view.extent;
+    cutt_block *block = plan->kind[kind] = calloc(1, sizeof *block);
+    if (!block) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a block of a plan", sizeof *block);
+    int64_t *extent = block->view.extent;
     for (int i = 0; i < plan->contraction.modes; ++i) extent[i] = plan->algorithm.chunk[i];
     for (int i = 0; i < plan->cuts; ++i) {
-      const cutt_cutting *cut = &plan->cut[i];
+      const cutt_cut_mode *cut = &plan->cut[i];
       if (kind & cut->ragged)
         extent[cut->mode] = plan->contraction.mode[cut->mode].extent - (cut->chunks - 1) * cut->chunk;
     }
-    const cuttResult result = make_piece(plan, piece);
+    const cuttResult result = make_block(plan, block);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -157,7 +158,8 @@ static cuttResult make_pieces(struct cuttContractionStruct *plan) {
 /* The modes that only this operand has. */
 static cutt_group sums_of(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_GROUP_SUM_L : CUTT_GROUP_SUM_R; }
 
-/* L' = L summed over the modes that only L has, as a contraction of L and a scalar 1 into workspace, packed as L lies. */
+/* L' = L summed over the modes that only L has: a contraction of L with a tensor of one element, 1. The result is packed, its
+ * modes in the order that they have in L. */
 static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contraction *reduction) {
   const cutt_group summed = sums_of(t);
   *reduction = *c;
@@ -191,7 +193,7 @@ static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contract
   }
 }
 
-/* The rest of the contraction, with the sum in the operand's place. */
+/* Makes c the rest of the contraction, in which the sum has the operand's place. */
 static void replace_operand(cutt_contraction *c, cutt_tensor t, const cutt_contraction *reduction) {
   const cutt_group summed = sums_of(t);
   int left = 0, from = 0;
@@ -215,8 +217,8 @@ static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
   return false;
 }
 
-/* Sums beforehand, unless the other operand is a scalar: then the contraction is a sum itself. Where there is no room for the
- * sum, its modes are looped over. */
+/* Plans the sums to be done beforehand. None where the other operand has one element: then the contraction is such a sum itself.
+ * And none where the sum would take more than the workspace's limit: its modes are loops then. */
 static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
   const int64_t one = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 0;
   size_t at = 0, inner = 0;
@@ -249,7 +251,7 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
     if (made->workspace_bytes > inner) inner = made->workspace_bytes;
   }
   plan->workspace_bytes = plan->reduce_base = at;
-  plan->reduce_bytes = at + inner; /* while the sums are under way */
+  plan->reduce_bytes = at + inner;
   return CUTT_SUCCESS;
 }
 
@@ -259,10 +261,10 @@ static void set_ones(struct cuttContractionStruct *plan) {
   const uint16_t half = 0x3c00, bfloat = 0x3f80;
   const cuttType_t type = plan->contraction.type->type;
   memcpy(plan->one, cutt_gemm_one(type), (size_t)plan->contraction.type->scalar_bytes);
-  memcpy(plan->unit, plan->one, sizeof plan->unit);
+  memcpy(plan->one_element, plan->one, sizeof plan->one_element);
   if (type != CUTT_F16 && type != CUTT_BF16) return;
-  memset(plan->unit, 0, sizeof plan->unit);
-  memcpy(plan->unit, type == CUTT_F16 ? &half : &bfloat, sizeof half);
+  memset(plan->one_element, 0, sizeof plan->one_element);
+  memcpy(plan->one_element, type == CUTT_F16 ? &half : &bfloat, sizeof half);
 }
 
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
@@ -283,7 +285,7 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   list_cuts(plan);
   lay_out_workspace(plan, limit);
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
-  return make_pieces(plan);
+  return make_blocks(plan);
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {
@@ -293,10 +295,10 @@ void cutt_contraction_release(struct cuttContractionStruct *plan) {
     free(plan->reduce[t]);
   }
   for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
-    cutt_piece *piece = plan->kind[kind];
-    if (!piece) continue;
-    for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(piece->permute[t]);
-    free(piece);
+    cutt_block *block = plan->kind[kind];
+    if (!block) continue;
+    for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(block->permute[t]);
+    free(block);
   }
   cuttPlanDestroy(plan->scale);
 }

@@ -76,7 +76,7 @@ static cuttResult check_rank(const request *r, cutt_tensor tensor, int rank) {
   return CUTT_SUCCESS;
 }
 
-/* Two extents of one label that differ. */
+/* The error for two extents of one label that differ. */
 static cuttResult disagree(const request *r, cutt_tensor tensor, int mode, cutt_tensor other, int other_mode) {
   const cutt_pattern *pattern = &r->pattern;
   const int place = pattern->place[tensor][mode], other_place = pattern->place[other][other_mode];
@@ -124,7 +124,7 @@ static cuttResult check_extents(request *r) {
   return CUTT_SUCCESS;
 }
 
-/* A tensor's strides and its volume. */
+/* Sets a tensor's strides and its volume. */
 static cuttResult check_volume(request *r, cutt_tensor tensor, cutt_contraction *checked) {
   const cutt_pattern *pattern = &r->pattern;
   const int64_t most = MOST_BYTES / checked->type->bytes;
@@ -147,7 +147,7 @@ static cuttResult check_volume(request *r, cutt_tensor tensor, cutt_contraction 
   return CUTT_SUCCESS;
 }
 
-/* The bytes that a tensor spans, as one of all its modes. */
+/* Sets the bytes that a tensor spans, elements off a diagonal included. */
 static cuttResult check_span(const request *r, cutt_tensor tensor, cutt_contraction *checked) {
   const cutt_pattern *pattern = &r->pattern;
   const int rank = pattern->rank[tensor], bytes = checked->type->bytes;
@@ -175,7 +175,7 @@ static cuttResult check_span(const request *r, cutt_tensor tensor, cutt_contract
   return cutt_overlap_check(rank, extent, r->stride[tensor], names[tensor].strides);
 }
 
-/* How often the innermost operation is done: what the planner multiplies as m, n, k and batch. */
+/* The number of multiply-adds has to fit an int64: the planner multiplies m, n, k and batch. */
 static cuttResult check_product(const request *r) {
   int64_t product = 1;
   for (int i = 0; i < r->pattern.labels; ++i) {
@@ -223,7 +223,7 @@ static void read_scalars(const cuttContraction_t *callers, const cutt_pattern *p
   checked->alpha_is_one = scalar_is(type, checked->alpha, 1);
   checked->beta_is_zero = scalar_is(type, checked->beta, 0);
   checked->beta_is_one = scalar_is(type, checked->beta, 1);
-  if (checked->beta_is_zero) set_scalar(type, 0, checked->beta); /* a -0 is one no more */
+  if (checked->beta_is_zero) set_scalar(type, 0, checked->beta); /* which a -0 becomes too */
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
     const int asked = t == CUTT_LEFT ? callers->conjugate_left : callers->conjugate_right;
     checked->conjugate[t] = type->complex && pattern->conjugate[t] != (asked != 0);
@@ -277,7 +277,7 @@ static void join_names(char *name, const char *more) {
 static bool follows(const cutt_contract_mode *inner, const cutt_contract_mode *outer) {
   if (inner->group != outer->group) return false;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    /* No overflow: a stride and all the steps along its mode are within a span of int64 bytes, 2 at least an element. */
+    /* No overflow: all the steps along a mode are within a span of bytes that fits an int64, and elements have 2 or more. */
     if (inner->stride[t] * inner->extent != outer->stride[t]) return false;
   }
   return true;
@@ -289,10 +289,10 @@ int cutt_modes_fuse(cutt_contract_mode *mode, int count) {
       if (i == j || !follows(&mode[i], &mode[j])) continue;
       mode[i].extent *= mode[j].extent;
       join_names(mode[i].name, mode[j].name);
-      count--;
+      --count;
       memmove(&mode[j], &mode[j + 1], (size_t)(count - j) * sizeof *mode);
-      if (j < i) i--;
-      j = -1; /* it reaches further now, to modes that have been passed over */
+      if (j < i) --i;
+      j = -1; /* it is longer now, and may be followed by modes that were not before */
     }
   }
   return count;

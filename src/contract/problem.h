@@ -27,11 +27,12 @@ enum { CUTT_MOST_MODES = 2 * CUTT_MAX_RANK, CUTT_NAME_SIZE = 32 };
 
 /* A mode; in the canonical form one or more modes of the pattern. */
 typedef struct cutt_contract_mode {
-  char name
-      [CUTT_NAME_SIZE]; /* as the pattern has it; fused ones are joined: "ab", cut with "~" where that is too long */
+  /* As in the pattern; the names of fused modes are joined, "ab", and cut with a "~" where that is too long. */
+  char name[CUTT_NAME_SIZE];
   cutt_group group;
   int64_t extent;
-  int64_t stride[CUTT_TENSORS]; /* in elements; 0 in a tensor that does not have it; the sum for a diagonal */
+  /* In elements; 0 in a tensor that does not have the mode, and on a diagonal the sum of its strides. */
+  int64_t stride[CUTT_TENSORS];
 } cutt_contract_mode;
 
 /* What a valid contraction says. Modes of extent 1 have been dropped, and modes of one group that are neighbours in all the
@@ -41,17 +42,23 @@ typedef struct cutt_contraction {
   const cutt_type_info *type;
   int modes;
   cutt_contract_mode mode[CUTT_MOST_MODES];
-  bool conjugate[2]; /* L, R; never for real types */
-  bool empty;        /* D has no elements: nothing to do */
-  bool no_terms;     /* a sum over nothing: D = beta * D; modes that are not in D have been dropped */
-  bool beta_is_zero, beta_is_one, alpha_is_one;
-  _Alignas(16) unsigned char alpha[16]; /* of the type's scalar (float for half types); a BLAS takes it as it is */
+  /* Of L and R; never for real types. */
+  bool conjugate[2];
+  /* D has no elements: nothing is to be done. */
+  bool empty;
+  /* Nothing is summed: D = beta * D. Then `mode` has only modes of D. */
+  bool no_terms;
+  /* With alpha 0 L and R are not read, and no_terms is set. */
+  bool alpha_is_zero, alpha_is_one;
+  bool beta_is_zero, beta_is_one;
+  /* Of the type's scalar (float for half types), as a BLAS takes it. */
+  _Alignas(16) unsigned char alpha[16];
   _Alignas(16) unsigned char beta[16];
-  int64_t
-      volume[CUTT_TENSORS]; /* elements of each tensor, distinct ones of the pattern's letters (diagonals count once) */
-  int64_t low[CUTT_TENSORS],
-      high[CUTT_TENSORS]; /* bytes spanned, [low, high) from element (0, ..., 0); both 0: no bytes */
-  bool alpha_is_zero;     /* then L and R are not read, and no_terms is set */
+  /* Elements of each tensor; of a diagonal's only those on it. */
+  int64_t volume[CUTT_TENSORS];
+  /* Bytes spanned by each tensor, [low, high) from element (0, ..., 0); both 0 where it has none. */
+  int64_t low[CUTT_TENSORS];
+  int64_t high[CUTT_TENSORS];
 } cutt_contraction;
 
 /* Validates all of a contraction and brings it to the canonical form. Errors: CUTT_INVALID_PARAMETER, with the text naming

@@ -1,9 +1,10 @@
-/* What things cost on the device at hand (rates.h).
+/* The rates of the device at hand (rates.h).
  *
- * Products: the provider's speed is measured when it is found; how it falls where extents are small is a formula, fitted to
- * some 1100 products of random contractions. Permutations have a model of their own, which ranks algorithms to do one better than it
- * foretells seconds on a machine that has not been calibrated. Here seconds matter, against those of the products. So, where
- * tensors are large, one permutation is timed, once in a process, and all predictions are scaled by what it took. */
+ * The speed of products is measured when the BLAS library is found; how it falls where extents are small is a formula that was
+ * fitted to some 1100 products of random contractions. Times of permutations are predicted by their own model. On a machine that
+ * has not been calibrated that is good enough to rank permutations, but its seconds may be off by a factor, and here they are
+ * compared with those of products. So where tensors are large, one permutation is timed, once in a process, and all predictions
+ * are multiplied by measured over predicted time. */
 #include "contract/rates.h"
 
 #include <pthread.h>
@@ -12,16 +13,16 @@
 #include "base/error.h"
 #include "plan/lent.h"
 
-/* On the CPU the fit's: a call of a BLAS, how a product slows down where extents are small, vectors, short runs of operands;
- * then a plan's execution, and copies within a core's own cache. On a GPU: what a launch takes, and the extents of tiles. */
+/* On the CPU, slow and what comes after it are the fit's. On a GPU, slow describes cuBLAS's tiles, by the extents of which
+ * small products are rounded up, and call is a launch. */
 static const cutt_rates cpu_rates = {.call = 7e-8,
                                      .launch = 0.8e-6,
                                      .cache = 40e9,
-                                     .run = 80e-9,
+                                     .run_start = 80e-9,
                                      .slow = {0.87, 43, 18, 4.2},
                                      .small_slow = {0.67, 9.7, 7.5, 6},
                                      .small = 1e6,
-                                     .turned = 6,
+                                     .transposed = 6,
                                      .vector_share = 0.15,
                                      .vector_edge = 14};
 static const cutt_rates gpu_rates = {.gpu = true,
@@ -32,11 +33,11 @@ static const cutt_rates gpu_rates = {.gpu = true,
                                      .vector_share = 0.03,
                                      .vector_edge = 40};
 
-/* The speed at which a product fetches its operands, over that of a permutation, which also writes. */
+/* The speed at which a product reads its operands from memory, over that of a permutation, which also writes. */
 static const double fetch_speed = 3.5;
 
-/* What the backend knows of the device at hand: a cache, multiprocessors; 0: there is no such fact. */
-static int64_t device_fact(const cutt_backend *backend, const char *name) {
+/* A property of the device at hand by its name; 0: it has none of this name. */
+static int64_t device_property(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
   for (int i = 0; i < schema->fact_count; ++i)
     if (strcmp(schema->facts[i].name, name) == 0)
@@ -44,14 +45,14 @@ static int64_t device_fact(const cutt_backend *backend, const char *name) {
   return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ the permutation that is timed */
+/* ------------------------------------------------------------------------------------------------ timing a permutation */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static double measured_scale = 1; /* written by measure() alone */
 
 enum { SIDE = 128, RUNS = 3 };
 
-/* A cube, from end to end. */
+/* A cube whose modes are reversed. */
 static void measure(void) {
   const int64_t extents[3] = {SIDE, SIDE, SIDE};
   const int perm[3] = {2, 1, 0};
@@ -84,13 +85,13 @@ static void measure(void) {
 }
 
 static double permutation_scale(int64_t largest_bytes) {
-  const int64_t large = 4 << 20; /* below, what is to be measured takes longer than what is to be planned */
+  const int64_t large = 4 << 20; /* below, the measurement takes longer than the contraction */
   if (largest_bytes < large) return 1;
   pthread_once(&once, measure);
   return measured_scale;
 }
 
-/* What a product takes however small it is: what a tiny one took more than its operations explain. */
+/* Seconds of a call: what a tiny product took beyond the time that the formula gives for its operations. */
 static double call_seconds(const cutt_blas *blas) {
   const double *by = cpu_rates.small_slow, n = CUTT_TINY;
   const double explained = 2 * n * n * n / blas->flops * (by[0] + (by[1] + by[2] + by[3]) / n);
@@ -98,7 +99,7 @@ static double call_seconds(const cutt_blas *blas) {
   return left > cpu_rates.call ? left : cpu_rates.call;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all of them */
+/* --------------------------------------------------------------------------------------------------------------- all rates */
 
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
   const cutt_contraction *c = &plan->contraction;
@@ -111,12 +112,12 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
   if (!gpu && blas->flops > 0) rates->call = call_seconds(blas);
-  rates->multiprocessors = gpu ? device_fact(plan->backend, "sms") : 0;
+  rates->multiprocessors = gpu ? device_property(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
-  rates->cache_bytes = gpu ? 0 : device_fact(plan->backend, "l2_bytes") / 2;
+  rates->cache_bytes = gpu ? 0 : device_property(plan->backend, "l2_bytes") / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
 
-  /* The speed of memory is that of a copy of the largest tensor, by the permutation's model. */
+  /* The speed of memory is that which the permutation's model predicts for a copy of the largest tensor. */
   static const int perm[1] = {0};
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = 1;
