@@ -10,7 +10,7 @@ bool test_contraction_make(const char *pattern, cuttType_t type, test_contractio
   if (strlen(pattern) >= sizeof c->pattern || !test_labels_read(pattern, &c->is)) return false;
   strcpy(c->pattern, pattern);
   c->type = type;
-  for (int i = 0; i < c->is.labels; i++) c->extent[i] = 1;
+  for (int i = 0; i < c->is.labels; ++i) c->extent[i] = 1;
   c->limit = CUTT_NO_LIMIT;
   c->threads = 1;
   c->seed = 1;
@@ -20,13 +20,13 @@ bool test_contraction_make(const char *pattern, cuttType_t type, test_contractio
 
 void test_contraction_small(test_rng *rng, int64_t most_products, test_contraction *c) {
   int order[TEST_MOST_LABELS], extent[5] = {2, 3, 4, 5, 1};
-  for (int i = 0; i < c->is.labels; i++) order[i] = i;
+  for (int i = 0; i < c->is.labels; ++i) order[i] = i;
   test_shuffle(rng, order, c->is.labels);
   test_shuffle(rng, extent, test_chance(rng, 20) ? 5 : 4); /* ones are there in addition, rather than for another */
   int64_t products = 1;
-  for (int i = 0; i < c->is.labels; i++) {
+  for (int i = 0; i < c->is.labels; ++i) {
     int64_t e = i < 5 ? extent[i] : test_random_in(rng, 1, 5);
-    while (products * e > most_products) e--;
+    while (products * e > most_products) --e;
     c->extent[order[i]] = e;
     products *= e;
   }
@@ -39,9 +39,9 @@ static void draw_strides(test_rng *rng, test_contraction *c, int tensor) {
   const int64_t most_span = 8 * test_contraction_volume(c, tensor) + 256; /* gaps multiply up over many modes */
   int order[CUTT_MAX_RANK];
   int64_t *stride = c->stride[tensor], span = test_chance(rng, 70) ? 1 : test_random_in(rng, 2, 5);
-  for (int i = 0; i < rank; i++) order[i] = i;
+  for (int i = 0; i < rank; ++i) order[i] = i;
   if (test_chance(rng, 40)) test_shuffle(rng, order, rank);
-  for (int i = 0; i < rank; i++) {
+  for (int i = 0; i < rank; ++i) {
     int64_t extent = test_contraction_extent(c, tensor, order[i]);
     int64_t gap = test_chance(rng, 40) ? test_random_in(rng, 1, 9) : 0;
     if (extent < 1) extent = 1;
@@ -52,7 +52,7 @@ static void draw_strides(test_rng *rng, test_contraction *c, int tensor) {
   const bool operand = tensor != TEST_RESULT;
   const int percent_negative = test_chance(rng, 50) ? 0 : 30, percent_zero = operand && test_chance(rng, 30) ? 25 : 0;
   const bool overlapping = operand && test_chance(rng, 5);
-  for (int i = 0; i < rank; i++) {
+  for (int i = 0; i < rank; ++i) {
     if (overlapping && test_chance(rng, 50)) stride[i] = test_random_in(rng, 0, 7);
     if (test_chance(rng, percent_negative)) stride[i] = -stride[i];
     if (test_chance(rng, percent_zero)) stride[i] = 0;
@@ -70,7 +70,7 @@ static int draw_place(test_rng *rng, cuttType_t type) {
 
 static int64_t bytes_of(const test_contraction *c) {
   int64_t volume = 0;
-  for (int t = 0; t < TEST_TENSORS; t++) volume += test_contraction_volume(c, t);
+  for (int t = 0; t < TEST_TENSORS; ++t) volume += test_contraction_volume(c, t);
   return volume * (int64_t)test_type_bytes(c->type);
 }
 
@@ -78,7 +78,7 @@ void test_contraction_vary(test_rng *rng, const test_variety *v, test_contractio
   static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32};
   c->type = types[test_random_in(rng, 0, 3)];
   if (test_chance(rng, v->percent_half)) c->type = test_chance(rng, 50) ? CUTT_F16 : CUTT_BF16;
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     c->strided[t] = test_chance(rng, v->percent_strided);
     if (c->strided[t]) draw_strides(rng, c, t);
     c->at[t] = draw_place(rng, c->type);
@@ -90,7 +90,7 @@ void test_contraction_vary(test_rng *rng, const test_variety *v, test_contractio
     if (c->has_alpha) c->alpha = test_random_scalar(rng, c->type);
     if (c->has_beta) c->beta = test_random_scalar(rng, c->type);
   }
-  for (int t = 0; t < 2; t++) c->conjugate[t] = test_chance(rng, 25) ? (int)test_random_in(rng, -2, 2) : 0;
+  for (int t = 0; t < 2; ++t) c->conjugate[t] = test_chance(rng, 25) ? (int)test_random_in(rng, -2, 2) : 0;
   c->threads = (int)test_random_in(rng, 1, v->max_threads);
   c->workspace = (int)test_random_in(rng, 0, 2);
   c->limit = CUTT_NO_LIMIT;
@@ -114,17 +114,17 @@ static void put(draft *d, int tensor, int letter) {
 
 /* A new letter in these tensors (bits 1 L, 2 R, 4 D), if there is room in them. */
 static void put_all(draft *d, int max_rank, int tensors) {
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     if (tensors >> t & 1 && d->rank[t] >= max_rank) return;
   }
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     if (tensors >> t & 1) put(d, t, d->letters);
   }
-  d->letters++;
+  ++d->letters;
 }
 
 static void shuffle(test_rng *rng, char *list, int count) {
-  for (int i = count - 1; i > 0; i--) {
+  for (int i = count - 1; i > 0; --i) {
     const int64_t j = test_random_in(rng, 0, i);
     const char t = list[i];
     list[i] = list[j];
@@ -136,11 +136,11 @@ static void write_talsh(const draft *d, bool adds, const bool *conjugate, char *
   static const char *const name[TEST_TENSORS] = {"L", "R", "D"};
   static const int order[TEST_TENSORS] = {TEST_RESULT, TEST_LEFT, TEST_RIGHT};
   size_t length = 0;
-  for (int i = 0; i < TEST_TENSORS; i++) {
+  for (int i = 0; i < TEST_TENSORS; ++i) {
     const int t = order[i];
     length += (size_t)snprintf(text + length, size - length, "%s%s%s(", i == 2 ? "*" : "", name[t],
                                t != TEST_RESULT && conjugate[t] ? "+" : "");
-    for (int j = 0; j < d->rank[t]; j++)
+    for (int j = 0; j < d->rank[t]; ++j)
       length += (size_t)snprintf(text + length, size - length, "%s%c", j ? "," : "", d->letter[t][j]);
     length += (size_t)snprintf(text + length, size - length, i == 0 ? (adds ? ")+=" : ")=") : ")");
   }
@@ -151,29 +151,29 @@ static void draw_pattern(test_rng *rng, int max_rank, char *text, size_t size) {
   draft d;
   memset(&d, 0, sizeof d);
   const int counts = max_rank < 5 ? max_rank : 4;
-  for (int64_t i = test_random_in(rng, 0, counts); i > 0; i--) put_all(&d, max_rank, L | R);
-  for (int64_t i = test_random_in(rng, 0, counts); i > 0; i--) put_all(&d, max_rank, L | D);
-  for (int64_t i = test_random_in(rng, 0, counts); i > 0; i--) put_all(&d, max_rank, R | D);
+  for (int64_t i = test_random_in(rng, 0, counts); i > 0; --i) put_all(&d, max_rank, L | R);
+  for (int64_t i = test_random_in(rng, 0, counts); i > 0; --i) put_all(&d, max_rank, L | D);
+  for (int64_t i = test_random_in(rng, 0, counts); i > 0; --i) put_all(&d, max_rank, R | D);
   if (test_chance(rng, 35)) {
-    for (int64_t i = test_random_in(rng, 1, 2); i > 0; i--) put_all(&d, max_rank, L | R | D);
+    for (int64_t i = test_random_in(rng, 1, 2); i > 0; --i) put_all(&d, max_rank, L | R | D);
   }
   if (test_chance(rng, 20)) put_all(&d, max_rank, L);
   if (test_chance(rng, 20)) put_all(&d, max_rank, R);
-  for (int t = 0; t < TEST_RESULT; t++) { /* a diagonal */
+  for (int t = 0; t < TEST_RESULT; ++t) { /* a diagonal */
     if (d.rank[t] && d.rank[t] < max_rank && test_chance(rng, 12)) {
       d.letter[t][d.rank[t]] = d.letter[t][test_random_in(rng, 0, d.rank[t] - 1)];
-      d.rank[t]++;
+      ++d.rank[t];
     }
   }
   /* Half of the time whole runs keep their order, so that there is something to fuse. */
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     if (test_chance(rng, 50)) {
       shuffle(rng, d.letter[t], d.rank[t]);
     } else if (d.rank[t] > 1) {
-      const int64_t turn = test_random_in(rng, 0, d.rank[t] - 1);
-      char turned[CUTT_MAX_RANK];
-      for (int i = 0; i < d.rank[t]; i++) turned[i] = d.letter[t][(i + turn) % d.rank[t]];
-      memcpy(d.letter[t], turned, (size_t)d.rank[t]);
+      const int64_t by = test_random_in(rng, 0, d.rank[t] - 1);
+      char rotated[CUTT_MAX_RANK];
+      for (int i = 0; i < d.rank[t]; ++i) rotated[i] = d.letter[t][(i + by) % d.rank[t]];
+      memcpy(d.letter[t], rotated, (size_t)d.rank[t]);
     }
   }
   if (test_chance(rng, 50)) {
@@ -194,9 +194,9 @@ void test_contraction_draw(test_rng *rng, int max_rank, int64_t most_products, t
   /* Some large and many small ones, in an order that favours no label. */
   int order[TEST_MOST_LABELS];
   int64_t products = 1;
-  for (int i = 0; i < c->is.labels; i++) order[i] = i;
+  for (int i = 0; i < c->is.labels; ++i) order[i] = i;
   test_shuffle(rng, order, c->is.labels);
-  for (int i = 0; i < c->is.labels; i++) {
+  for (int i = 0; i < c->is.labels; ++i) {
     int64_t extent = test_chance(rng, 10)   ? 1
                      : test_chance(rng, 50) ? test_random_in(rng, 2, 5)
                      : test_chance(rng, 60) ? test_random_in(rng, 2, 20)
@@ -207,9 +207,9 @@ void test_contraction_draw(test_rng *rng, int max_rank, int64_t most_products, t
   }
   if (c->is.labels && test_chance(rng, 2)) c->extent[order[0]] = 0;
   /* A diagonal's whole tensor is larger than what is looked at. */
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     int64_t volume = 1;
-    for (int i = 0; i < c->is.rank[t]; i++) {
+    for (int i = 0; i < c->is.rank[t]; ++i) {
       int64_t *extent = &c->extent[c->is.label[t][i]];
       while (*extent > 1 && volume * *extent > 4 * most_products) *extent /= 2;
       volume *= *extent > 0 ? *extent : 1;

@@ -18,13 +18,13 @@ static bool extend_result(walk *w, int labels, unsigned used, char *at) {
   *at = 0;
   w->class.text = w->text;
   if (!w->visit(&w->class, w->context)) return false;
-  w->class.number++;
-  for (int label = 0; label < labels; label++) {
+  ++w->class.number;
+  for (int label = 0; label < labels; ++label) {
     if (used >> label & 1) continue;
     *at = (char)('a' + label);
-    w->class.result++;
+    ++w->class.result;
     if (!extend_result(w, labels, used | 1u << label, at + 1)) return false;
-    w->class.result--;
+    --w->class.result;
   }
   return true;
 }
@@ -36,7 +36,7 @@ static bool extend_operands(walk *w, int position, int labels) {
     w->class.result = 0;
     return extend_result(w, labels, 0, arrow + 2);
   }
-  for (int label = 0; label <= labels; label++) {
+  for (int label = 0; label <= labels; ++label) {
     w->text[position + (position >= w->class.left)] = (char)('a' + label);
     if (!extend_operands(w, position + 1, labels + (label == labels))) return false;
   }
@@ -48,8 +48,8 @@ long test_classes(int max_rank, bool (*visit)(const test_class *class, void *con
   memset(&w, 0, sizeof w);
   w.visit = visit;
   w.context = context;
-  for (w.class.left = 0; w.class.left <= max_rank; w.class.left++) {
-    for (w.class.right = 0; w.class.right <= max_rank; w.class.right++) {
+  for (w.class.left = 0; w.class.left <= max_rank; ++w.class.left) {
+    for (w.class.right = 0; w.class.right <= max_rank; ++w.class.right) {
       memset(w.text, 0, sizeof w.text);
       w.text[w.class.left] = ',';
       if (!extend_operands(&w, 0, 0)) return w.class.number;

@@ -98,7 +98,7 @@ static volatile unsigned char read_there;
 /* Reads so many elements that begin `from` elements from an operand. */
 static void read_past(kind type, const void *operand, ptrdiff_t from, ptrdiff_t count) {
   const unsigned char *at = (const unsigned char *)operand + from * (ptrdiff_t)bytes_of(type);
-  for (ptrdiff_t i = 0; i < count * (ptrdiff_t)bytes_of(type); i++) read_there = at[i];
+  for (ptrdiff_t i = 0; i < count * (ptrdiff_t)bytes_of(type); ++i) read_there = at[i];
 }
 
 static void read_past_gemm(kind type, int op_a, int op_b, int m, int n, int k, const void *a, int lda, const void *b,
@@ -124,10 +124,10 @@ static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double comp
   check_alignment(type, "B", b);
   check_alignment(type, "C", c);
   if (!control.only_remember) read_past_gemm(type, op_a, op_b, m, n, k, a, lda, b, ldb, c, ldc);
-  for (ptrdiff_t j = 0; !control.only_remember && j < n; j++) {
-    for (ptrdiff_t i = 0; i < m; i++) {
+  for (ptrdiff_t j = 0; !control.only_remember && j < n; ++j) {
+    for (ptrdiff_t i = 0; i < m; ++i) {
       double complex sum = 0;
-      for (ptrdiff_t l = 0; l < k; l++) sum += element(type, op_a, a, lda, i, l) * element(type, op_b, b, ldb, l, j);
+      for (ptrdiff_t l = 0; l < k; ++l) sum += element(type, op_a, a, lda, i, l) * element(type, op_b, b, ldb, l, j);
       store(type, c, i + j * ldc, alpha * sum + (beta == 0 ? 0 : beta * load(type, c, i + j * ldc)));
     }
   }
@@ -143,9 +143,9 @@ static void gemv(kind type, int op, int m, int n, double complex alpha, const vo
   check_alignment(type, "y", y);
   if (!control.only_remember) read_past_gemv(type, op, m, n, x, incx);
   const int rows = op == 111 ? m : n, columns = op == 111 ? n : m;
-  for (ptrdiff_t i = 0; !control.only_remember && i < rows; i++) {
+  for (ptrdiff_t i = 0; !control.only_remember && i < rows; ++i) {
     double complex sum = 0;
-    for (ptrdiff_t l = 0; l < columns; l++) sum += element(type, op, a, lda, i, l) * load(type, x, l * incx);
+    for (ptrdiff_t l = 0; l < columns; ++l) sum += element(type, op, a, lda, i, l) * load(type, x, l * incx);
     store(type, y, i * incy, alpha * sum + beta * load(type, y, i * incy));
   }
   leave();

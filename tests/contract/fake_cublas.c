@@ -92,11 +92,11 @@ static int multiply(handle h, const product *p) {
                                  p->lda, p->ldb,    p->ldc,  p->type_c, p->compute, h->math_mode};
   control.last = call;
   const double complex alpha = load(p->type_c, p->alpha, 0), beta = load(p->type_c, p->beta, 0);
-  for (int64_t h2 = 0; !atomic_load(&control.only_remember) && h2 < p->batch; h2++) {
-    for (int64_t j = 0; j < p->n; j++) {
-      for (int64_t i = 0; i < p->m; i++) {
+  for (int64_t h2 = 0; !atomic_load(&control.only_remember) && h2 < p->batch; ++h2) {
+    for (int64_t j = 0; j < p->n; ++j) {
+      for (int64_t i = 0; i < p->m; ++i) {
         double complex sum = 0;
-        for (int64_t l = 0; l < p->k; l++) {
+        for (int64_t l = 0; l < p->k; ++l) {
           sum += element(p->type_a, p->op_a, p->a, h2 * p->stride_a, p->lda, i, l) *
                  element(p->type_b, p->op_b, p->b, h2 * p->stride_b, p->ldb, l, j);
         }

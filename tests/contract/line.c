@@ -41,15 +41,15 @@ void test_contraction_print(const test_contraction *c, char *line, size_t size) 
   line_text text = {line, size, 0};
   if (size) *line = 0;
   const char *type = "?";
-  for (int i = 0; i < TYPES; i++) {
+  for (int i = 0; i < TYPES; ++i) {
     if (types[i].type == c->type) type = types[i].name;
   }
   add(&text, "pattern=\"%s\" type=%s extents=", c->pattern, type);
-  for (int i = 0; i < c->is.labels; i++) add(&text, "%s%" PRId64, i ? "," : "", c->extent[i]);
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int i = 0; i < c->is.labels; ++i) add(&text, "%s%" PRId64, i ? "," : "", c->extent[i]);
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     if (!c->strided[t]) continue;
     add(&text, " %s=", strides_key[t]);
-    for (int i = 0; i < c->is.rank[t]; i++) add(&text, "%s%" PRId64, i ? "," : "", c->stride[t][i]);
+    for (int i = 0; i < c->is.rank[t]; ++i) add(&text, "%s%" PRId64, i ? "," : "", c->stride[t][i]);
   }
   if (c->has_alpha) add_scalar(&text, "alpha", c, &c->alpha);
   if (c->has_beta) add_scalar(&text, "beta", c, &c->beta);
@@ -57,7 +57,7 @@ void test_contraction_print(const test_contraction *c, char *line, size_t size) 
   add(&text, " at=%d,%d,%d", c->at[0], c->at[1], c->at[2]);
   if (c->limit != CUTT_NO_LIMIT) add(&text, " limit=%zu", c->limit);
   add(&text, " workspace=%d threads=%d", c->workspace, c->threads);
-  if (*c->provider) add(&text, " provider=%s", c->provider);
+  if (*c->blas) add(&text, " blas=%s", c->blas);
   add(&text, " seed=%" PRIu64, c->seed);
 }
 
@@ -70,7 +70,7 @@ static const char *find(const char *line, const char *key) {
 }
 
 static bool read_numbers(const char *at, int64_t *list, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     char *end;
     list[i] = strtoll(at, &end, 10);
     if (end == at) return false;
@@ -101,13 +101,13 @@ bool test_contraction_scan(const char *line, test_contraction *c) {
   if (!test_labels_read(c->pattern, &c->is)) return false;
   line = last + 1; /* a pattern may have anything in it */
   const char *at = find(line, "type");
-  for (int i = 0; at && i < TYPES; i++) {
+  for (int i = 0; at && i < TYPES; ++i) {
     const size_t length = strlen(types[i].name);
     if (!strncmp(at, types[i].name, length) && at[length] == ' ') c->type = types[i].type;
   }
   at = find(line, "extents");
   if (!c->type || !at || !read_numbers(at, c->extent, c->is.labels)) return false;
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     at = find(line, strides_key[t]);
     c->strided[t] = at != NULL;
     if (at && !read_numbers(at, c->stride[t], c->is.rank[t])) return false;
@@ -119,18 +119,18 @@ bool test_contraction_scan(const char *line, test_contraction *c) {
   int64_t pair[3] = {0, 0, 0};
   at = find(line, "conjugate");
   if (at && !read_numbers(at, pair, 2)) return false;
-  for (int i = 0; at && i < 2; i++) c->conjugate[i] = (int)pair[i];
+  for (int i = 0; at && i < 2; ++i) c->conjugate[i] = (int)pair[i];
   at = find(line, "at");
   if (at && !read_numbers(at, pair, 3)) return false;
-  for (int i = 0; at && i < 3; i++) c->at[i] = (int)pair[i];
+  for (int i = 0; at && i < 3; ++i) c->at[i] = (int)pair[i];
   at = find(line, "limit");
   c->limit = at ? (size_t)strtoull(at, NULL, 10) : CUTT_NO_LIMIT;
   at = find(line, "workspace");
   c->workspace = at ? atoi(at) : 0;
   at = find(line, "threads");
   c->threads = at ? atoi(at) : 1;
-  at = find(line, "provider");
-  if (at) snprintf(c->provider, sizeof c->provider, "%.*s", (int)strcspn(at, " "), at);
+  at = find(line, "blas");
+  if (at) snprintf(c->blas, sizeof c->blas, "%.*s", (int)strcspn(at, " "), at);
   at = find(line, "seed");
   c->seed = at ? strtoull(at, NULL, 10) : 1;
   test_contraction_finish(c);

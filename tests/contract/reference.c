@@ -25,7 +25,7 @@ static bool add_label(test_labels *labels, names *known, int tensor, const char 
   int label = 0;
   while (label < labels->labels &&
          (strlen(known->name[label]) != length || strncmp(known->name[label], name, length) != 0))
-    label++;
+    ++label;
   if (label == labels->labels) {
     char *copy = known->text + known->used;
     memcpy(copy, name, length);
@@ -42,9 +42,9 @@ static bool add_labels(test_labels *labels, names *known, int tensor, const char
   while (from < to) {
     size_t length = 1;
     if (comma) {
-      while (from < to && (is_space(*from) || *from == ',')) from++;
+      while (from < to && (is_space(*from) || *from == ',')) ++from;
       length = 0;
-      while (from + length < to && !is_space(from[length]) && from[length] != ',') length++;
+      while (from + length < to && !is_space(from[length]) && from[length] != ',') ++length;
       if (!length) break;
     }
     if (!add_label(labels, known, tensor, from, length)) return false;
@@ -55,7 +55,7 @@ static bool add_labels(test_labels *labels, names *known, int tensor, const char
 
 static int times_in(const test_labels *labels, int tensor, int label) {
   int times = 0;
-  for (int i = 0; i < labels->rank[tensor]; i++) times += labels->label[tensor][i] == label;
+  for (int i = 0; i < labels->rank[tensor]; ++i) times += labels->label[tensor][i] == label;
   return times;
 }
 
@@ -93,7 +93,7 @@ static bool read_talsh(const char *text, test_labels *labels, names *known) {
 static bool read_einsum(const char *text, test_labels *labels, names *known) {
   char bare[TEST_PATTERN_BYTES];
   size_t length = 0;
-  for (; *text; text++) {
+  for (; *text; ++text) {
     if (!is_space(*text)) bare[length++] = *text;
   }
   bare[length] = 0;
@@ -103,9 +103,9 @@ static bool read_einsum(const char *text, test_labels *labels, names *known) {
       !add_labels(labels, known, TEST_RIGHT, bare + g[2].rm_so, bare + g[2].rm_eo, false))
     return false;
   if (g[3].rm_so >= 0) return add_labels(labels, known, TEST_RESULT, bare + g[4].rm_so, bare + g[4].rm_eo, false);
-  for (char letter = 'A'; letter <= 'z'; letter++) {
+  for (char letter = 'A'; letter <= 'z'; ++letter) {
     const char name[2] = {letter, 0};
-    for (int label = 0; label < labels->labels; label++) {
+    for (int label = 0; label < labels->labels; ++label) {
       if (!strcmp(known->name[label], name) && times_in_operands(labels, label) == 1)
         add_label(labels, known, TEST_RESULT, name, 1);
     }
@@ -119,9 +119,9 @@ bool test_labels_read(const char *pattern, test_labels *labels) {
   memset(&known, 0, sizeof known);
   if (strlen(pattern) >= TEST_PATTERN_BYTES) return false;
   if (!(strchr(pattern, '(') ? read_talsh : read_einsum)(pattern, labels, &known)) return false;
-  for (int label = 0; label < labels->labels; label++) {
+  for (int label = 0; label < labels->labels; ++label) {
     if (times_in_operands(labels, label) == 0 || times_in(labels, TEST_RESULT, label) > 1) return false;
-    for (int t = 0; t < TEST_TENSORS; t++) labels->in[t][label] = times_in(labels, t, label) > 0;
+    for (int t = 0; t < TEST_TENSORS; ++t) labels->in[t][label] = times_in(labels, t, label) > 0;
   }
   return true;
 }
@@ -133,15 +133,15 @@ int64_t test_contraction_extent(const test_contraction *c, int tensor, int mode)
 }
 
 void test_contraction_finish(test_contraction *c) {
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     int64_t packed = 1;
-    for (int i = 0; i < c->is.rank[t]; i++) {
+    for (int i = 0; i < c->is.rank[t]; ++i) {
       const int64_t extent = test_contraction_extent(c, t, i);
       if (!c->strided[t]) c->stride[t][i] = packed;
       if (extent > 1) packed *= extent;
     }
     memset(c->step[t], 0, sizeof c->step[t]);
-    for (int i = 0; i < c->is.rank[t]; i++) { /* an extent of 1 has no steps, and its stride may be anything */
+    for (int i = 0; i < c->is.rank[t]; ++i) { /* an extent of 1 has no steps, and its stride may be anything */
       if (test_contraction_extent(c, t, i) > 1) c->step[t][c->is.label[t][i]] += c->stride[t][i];
     }
   }
@@ -149,7 +149,7 @@ void test_contraction_finish(test_contraction *c) {
 
 int64_t test_contraction_volume(const test_contraction *c, int tensor) {
   int64_t volume = 1;
-  for (int label = 0; label < c->is.labels; label++) {
+  for (int label = 0; label < c->is.labels; ++label) {
     if (c->is.in[tensor][label]) volume *= c->extent[label];
   }
   return volume;
@@ -157,7 +157,7 @@ int64_t test_contraction_volume(const test_contraction *c, int tensor) {
 
 int64_t test_contraction_products(const test_contraction *c) {
   int64_t products = 1;
-  for (int label = 0; label < c->is.labels; label++) products *= c->extent[label];
+  for (int label = 0; label < c->is.labels; ++label) products *= c->extent[label];
   return products;
 }
 
@@ -165,7 +165,7 @@ void test_contraction_span(const test_contraction *c, int tensor, int64_t *low, 
   *low = *high = 0;
   if (test_contraction_volume(c, tensor) == 0) return;
   *high = 1;
-  for (int i = 0; i < c->is.rank[tensor]; i++) {
+  for (int i = 0; i < c->is.rank[tensor]; ++i) {
     const int64_t reach = (test_contraction_extent(c, tensor, i) - 1) * c->stride[tensor][i];
     *(reach < 0 ? low : high) += reach;
   }
@@ -173,7 +173,7 @@ void test_contraction_span(const test_contraction *c, int tensor, int64_t *low, 
 
 int64_t test_contraction_at(const test_contraction *c, int tensor, int64_t number) {
   int64_t at = 0;
-  for (int label = 0; label < c->is.labels; label++) {
+  for (int label = 0; label < c->is.labels; ++label) {
     if (!c->is.in[tensor][label]) continue;
     at += number % c->extent[label] * c->step[tensor][label];
     number /= c->extent[label];
@@ -265,7 +265,7 @@ test_expected test_define(const test_contraction *c, const void *left, const voi
   int64_t at_left = 0, at_right = 0, rest = number;
   int summed[TEST_MOST_LABELS], sums = 0;
   int64_t terms = 1, index[TEST_MOST_LABELS] = {0}, step_left[TEST_MOST_LABELS], step_right[TEST_MOST_LABELS];
-  for (int label = 0; label < c->is.labels; label++) {
+  for (int label = 0; label < c->is.labels; ++label) {
     const int64_t extent = c->extent[label], to_left = c->step[TEST_LEFT][label], to_right = c->step[TEST_RIGHT][label];
     if (c->is.in[TEST_RESULT][label]) {
       at_left += rest % extent * to_left;
@@ -284,7 +284,7 @@ test_expected test_define(const test_contraction *c, const void *left, const voi
   long double size = 0;
   const wide alpha = alpha_of(c), beta = beta_of(c);
   if (test_contraction_alpha_is_zero(c)) terms = 0; /* and the operands are not looked at */
-  for (int64_t term = 0; term < terms; term++) {
+  for (int64_t term = 0; term < terms; ++term) {
     wide l = load(c, left, at_left), r = load(c, right, at_right);
     if (conjugate_left) l.im = -l.im;
     if (conjugate_right) r.im = -r.im;
@@ -292,7 +292,7 @@ test_expected test_define(const test_contraction *c, const void *left, const voi
     sum.re += product.re;
     sum.im += product.im;
     size += magnitude(product);
-    for (int i = 0; i < sums; i++) {
+    for (int i = 0; i < sums; ++i) {
       at_left += step_left[i];
       at_right += step_right[i];
       if (++index[i] < c->extent[summed[i]]) break;

@@ -45,8 +45,8 @@ typedef struct test_contraction {
   size_t limit;         /* of the workspace */
   int workspace;        /* at execution; 0: NULL, 1: as asked for, 2: more of it */
   int threads;
-  char provider[512]; /* "": NULL */
-  uint64_t seed;      /* of the contents */
+  char blas[512]; /* "": NULL */
+  uint64_t seed;  /* of the contents */
 } test_contraction;
 
 /* Sets the strides that are not given, and the steps. Call it after extents or strides have changed. */
@@ -76,7 +76,7 @@ typedef struct test_expected {
  * the sum of the terms' magnitudes at most; alpha, beta and a sum that is taken before the product are a few roundings more.
  * So (T + 8) eps (|alpha| sum |l r| + |beta d|); four times that for complex numbers, where a product is two products and
  * a sum (a factor of 2), and two parts may be off (a factor of sqrt 2). Half types are summed in float, and rounded to
- * half a few times (8 at most are allowed for: a sum before the product, pieces of the sum). */
+ * half a few times (8 at most are allowed for: a sum before the product, blocks of the sum). */
 test_expected test_define(const test_contraction *c, const void *left, const void *right, const void *before,
                           int64_t number);
 

@@ -29,13 +29,13 @@ typedef struct tally {
 static void try_one(const test_contraction *c, tally *t) {
   switch (test_contraction_try(c, NULL)) {
     case TEST_RIGHT_RESULT:
-      t->right++;
+      ++t->right;
       break;
     case TEST_WRONG:
       if (++t->wrong >= MOST_FAULTS) fail_msg("%d wrong, %d right; no more are tried", t->wrong, t->right);
       break;
     case TEST_NOT_OFFERED:
-      t->not_offered++;
+      ++t->not_offered;
   }
 }
 
@@ -45,35 +45,35 @@ static void close_tally(const tally *t) {
   assert_true(t->right > 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------- providers */
+/* ------------------------------------------------------------------------------------------------------- BLAS libraries */
 
-enum { MOST_PROVIDERS = 8 };
-static char provider[MOST_PROVIDERS][sizeof((test_contraction *)0)->provider];
-static int providers;
+enum { MOST_LIBRARIES = 8 };
+static char library[MOST_LIBRARIES][sizeof((test_contraction *)0)->blas];
+static int libraries;
 
-static int find_providers(void **unused) {
+static int find_libraries(void **unused) {
   (void)unused;
   static char text[1 << 18];
   size_t needed = 0;
   if (cuttProvidersDescribe(CUTT_JSON, text, sizeof text, &needed) || needed > sizeof text) return 1;
   json_t *root = json_loads(text, 0, NULL);
   const json_t *list = json_object_get(root, "providers");
-  for (size_t i = 0; i < json_array_size(list) && providers < MOST_PROVIDERS; i++) {
+  for (size_t i = 0; i < json_array_size(list) && libraries < MOST_LIBRARIES; ++i) {
     const char *name = json_string_value(json_object_get(json_array_get(list, i), "name"));
     const char *backend = json_string_value(json_object_get(json_array_get(list, i), "backend"));
     if (!name || !backend || strcmp(backend, backend_name) != 0) continue;
-    snprintf(provider[providers++], sizeof provider[0], "%s", name);
+    snprintf(library[libraries++], sizeof library[0], "%s", name);
   }
   json_decref(root);
-  if (!providers) print_error("no provider for it in %s\n", text);
-  return providers == 0;
+  if (!libraries) print_error("no BLAS library for it in %s\n", text);
+  return libraries == 0;
 }
 
-/* With the default provider, or any of the others. */
+/* With the default BLAS library, or any of the others. */
 static void vary(test_rng *rng, const test_variety *variety, test_contraction *c) {
   test_contraction_vary(rng, variety, c);
-  c->provider[0] = 0;
-  if (test_chance(rng, 60)) strcpy(c->provider, provider[test_random_in(rng, 0, providers - 1)]);
+  c->blas[0] = 0;
+  if (test_chance(rng, 60)) strcpy(c->blas, library[test_random_in(rng, 0, libraries - 1)]);
 }
 
 /* --------------------------------------------------------------------------------------------------------- classes */
@@ -121,7 +121,7 @@ static void random_up_to_rank_8(void **unused) {
   static const test_variety variety = {40, 50, 40, 3, 3};
   tally t = {0, 0, 0};
   test_rng rng = {20240601};
-  for (int i = 0; i < test_scaled(6000); i++) {
+  for (int i = 0; i < test_scaled(6000); ++i) {
     test_contraction c;
     test_contraction_draw(&rng, (int)test_random_in(&rng, 2, 8), 6000, &c);
     vary(&rng, &variety, &c);
@@ -137,7 +137,7 @@ static void random_larger_ones(void **unused) {
   static const test_variety variety = {25, 40, 50, 3, 2};
   tally t = {0, 0, 0};
   test_rng rng = {20240602};
-  for (int i = 0; i < test_scaled(250); i++) {
+  for (int i = 0; i < test_scaled(250); ++i) {
     test_contraction c;
     test_contraction_draw(&rng, (int)test_random_in(&rng, 2, 6), 700000, &c);
     vary(&rng, &variety, &c);
@@ -150,9 +150,9 @@ static void random_larger_ones(void **unused) {
 static void try_limits(test_contraction *c, test_rng *rng, tally *t) {
   size_t wanted = 0;
   c->limit = CUTT_NO_LIMIT;
-  if (test_contraction_try(c, &wanted) == TEST_WRONG) t->wrong++;
+  if (test_contraction_try(c, &wanted) == TEST_WRONG) ++t->wrong;
   const size_t limits[] = {wanted, wanted - 1, wanted / 2, wanted / 3 + 1, wanted / 7, 1000, 64, 63, 1, 0};
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
     if (limits[i] > wanted) continue;
     c->limit = limits[i];
     c->workspace = (int)test_random_in(rng, 0, 2);
@@ -169,11 +169,11 @@ static void any_limit_of_workspace(void **unused) {
   static const test_variety variety = {20, 40, 0, 3, 2};
   tally t = {0, 0, 0};
   test_rng rng = {20240603};
-  for (int i = 0; i < test_scaled(150); i++) {
+  for (int i = 0; i < test_scaled(150); ++i) {
     test_contraction c;
     assert_true(test_contraction_make(patterns[i % (int)(sizeof patterns / sizeof *patterns)], CUTT_F64, &c));
     int64_t products = 1;
-    for (int j = 0; j < c.is.labels; j++) {
+    for (int j = 0; j < c.is.labels; ++j) {
       c.extent[j] = test_random_in(&rng, 2, 12);
       while (products * c.extent[j] > 50000) c.extent[j] = c.extent[j] / 2 + (c.extent[j] == 1);
       products *= c.extent[j];
@@ -210,14 +210,14 @@ static int try_list(const char *name, tally *t) {
   while (file && fgets(line, sizeof line, file)) {
     if (!line_pattern(line, pattern, sizeof pattern)) continue;
     test_rng rng = {(uint64_t)rows++ + 4711};
-    for (int round = 0; round < test_scaled(8); round++) {
+    for (int round = 0; round < test_scaled(8); ++round) {
       test_contraction c;
       size_t wanted = 0;
       assert_true(test_contraction_make(pattern, CUTT_F64, &c));
-      for (int i = 0; i < c.is.labels; i++) c.extent[i] = test_random_in(&rng, 2, c.is.labels > 6 ? 4 : 6);
+      for (int i = 0; i < c.is.labels; ++i) c.extent[i] = test_random_in(&rng, 2, c.is.labels > 6 ? 4 : 6);
       test_contraction_finish(&c);
       vary(&rng, round & 1 ? &strided : &variety, &c);
-      if (test_contraction_try(&c, &wanted) == TEST_WRONG) t->wrong++;
+      if (test_contraction_try(&c, &wanted) == TEST_WRONG) ++t->wrong;
       c.limit = (size_t)((double)wanted * shares[test_random_in(&rng, 0, 4)]);
       try_one(&c, t);
     }
@@ -301,9 +301,9 @@ static void special_ones(void **unused) {
   tally t = {0, 0, 0};
   int number = 0;
   const int step = test_scale() < 0.3 ? 5 : 1; /* a fifth of them, with every scalar and type still there */
-  for (size_t s = 0; s < sizeof specials / sizeof *specials; s++) {
-    for (size_t type = 0; type < sizeof types / sizeof *types; type++) {
-      for (int scalars = 0; scalars < 25; scalars++) {
+  for (size_t s = 0; s < sizeof specials / sizeof *specials; ++s) {
+    for (size_t type = 0; type < sizeof types / sizeof *types; ++type) {
+      for (int scalars = 0; scalars < 25; ++scalars) {
         if (number++ % step) continue;
         test_contraction c;
         assert_true(test_contraction_make(specials[s].pattern, types[type], &c));
@@ -345,12 +345,12 @@ static void strided_operands(void **unused) {
   };
   static const cuttType_t types[] = {CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64};
   tally t = {0, 0, 0};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    for (int k = 0; k < 16; k++) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int k = 0; k < 16; ++k) {
       test_contraction c;
       assert_true(test_contraction_make(cases[i].pattern, types[k % 4], &c));
       memcpy(c.extent, cases[i].extent, sizeof cases[i].extent);
-      for (int tensor = 0; tensor < TEST_TENSORS; tensor++) {
+      for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) {
         c.strided[tensor] = true;
         memcpy(c.stride[tensor],
                tensor == TEST_LEFT    ? cases[i].left
@@ -369,22 +369,22 @@ static void strided_operands(void **unused) {
   close_tally(&t);
 }
 
-/* ------------------------------------------------------------------------------------------------------- providers */
+/* ------------------------------------------------------------------------------------------------------- BLAS libraries */
 
-static void every_provider(void **unused) {
+static void every_library(void **unused) {
   (void)unused;
   static const test_variety variety = {30, 50, 30, 3, 5};
-  for (int i = 0; i < providers; i++) {
+  for (int i = 0; i < libraries; ++i) {
     tally t = {0, 0, 0};
     test_rng rng = {20240604};
-    for (int j = 0; j < test_scaled(400); j++) {
+    for (int j = 0; j < test_scaled(400); ++j) {
       test_contraction c;
       test_contraction_draw(&rng, 6, j % 10 ? 3000 : 100000, &c);
       vary(&rng, &variety, &c);
-      strcpy(c.provider, provider[i]);
+      strcpy(c.blas, library[i]);
       try_one(&c, &t);
     }
-    print_message("%s: %d\n", provider[i], t.right);
+    print_message("%s: %d\n", library[i], t.right);
     close_tally(&t);
   }
 }
@@ -398,7 +398,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(random_larger_ones),
       cmocka_unit_test(any_limit_of_workspace),
       cmocka_unit_test(every_listed_contraction),
-      cmocka_unit_test(every_provider),
+      cmocka_unit_test(every_library),
   };
   if (argc < 2) {
     fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
@@ -424,7 +424,7 @@ int main(int argc, char **argv) {
     }
     return test_contraction_try(&c, NULL) == TEST_WRONG;
   }
-  const int failed = cmocka_run_group_tests_name("contract", tests, find_providers, NULL);
+  const int failed = cmocka_run_group_tests_name("contract", tests, find_libraries, NULL);
   test_contraction_report();
   test_contraction_done();
   return failed;

@@ -54,17 +54,17 @@ static cuttContractionPlan_t plan_of(const char *pattern, const cuttContractionO
 }
 
 static void fill(void) {
-  for (int i = 0; i < M * K; i++) left[i] = i + 1;
-  for (int i = 0; i < K * N; i++) right[i] = 100 - 3 * i;
-  for (int i = 0; i <= M * N; i++) result[i] = NAN;
+  for (int i = 0; i < M * K; ++i) left[i] = i + 1;
+  for (int i = 0; i < K * N; ++i) right[i] = 100 - 3 * i;
+  for (int i = 0; i <= M * N; ++i) result[i] = NAN;
 }
 
 /* result[m + step n] = sum over k; whole numbers, so exactly. */
 static void assert_product(const double *got) {
-  for (int m = 0; m < M; m++) {
-    for (int n = 0; n < N; n++) {
+  for (int m = 0; m < M; ++m) {
+    for (int n = 0; n < N; ++n) {
       double sum = 0;
-      for (int k = 0; k < K; k++) sum += left[m + M * k] * right[k + K * n];
+      for (int k = 0; k < K; ++k) sum += left[m + M * k] * right[k + K * n];
       if (got[m + M * n] != sum) fail_msg("element (%d, %d) is %g, not %g", m, n, got[m + M * n], sum);
     }
   }
@@ -102,7 +102,7 @@ static void refuses_bad_plans(void **unused) {
 static void refuses_bad_executions(void **unused) {
   (void)unused;
   static const char *const patterns[] = {"mk,kn->mn", "D(n,m)+=L(m,k)*R(k,n)"};
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < 2; ++i) {
     const cuttContractionOptions_t options = cpu();
     const cuttContractionPlan_t plan = plan_of(patterns[i], &options);
     size_t bytes = 0;
@@ -127,7 +127,7 @@ static void refuses_bad_executions(void **unused) {
     assert_result(CUTT_INVALID_PARAMETER, cuttContractionExecute(plan, left, right, result, NULL, 0, stream), "stream");
     assert_result(CUTT_INVALID_PARAMETER, cuttContractionExecute(plan, left, right, result, NULL, 64, NULL),
                   "workspace", "NULL");
-    for (int j = 0; j <= M * N; j++) assert_true(isnan(result[j])); /* nothing has been written */
+    for (int j = 0; j <= M * N; ++j) assert_true(isnan(result[j])); /* nothing has been written */
     assert_success(cuttContractionExecute(plan, room, right, room + M * K, NULL, 0, NULL)); /* neighbours are none */
     assert_success(cuttContractionDestroy(plan));
     assert_success(cuttContractionDestroy(NULL));
@@ -139,7 +139,7 @@ static void refuses_bad_workspace(void **unused) {
   (void)unused;
   test_contraction c;
   assert_true(test_contraction_make("aebfc,cgbd->adfeg", CUTT_F64, &c));
-  for (int i = 0; i < c.is.labels; i++) c.extent[i] = 7;
+  for (int i = 0; i < c.is.labels; ++i) c.extent[i] = 7;
   test_contraction_finish(&c);
   test_fields f;
   test_contraction_view(&c, &f);
@@ -153,7 +153,7 @@ static void refuses_bad_workspace(void **unused) {
     skip();
   }
   double *memory[TEST_TENSORS];
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     memory[t] = calloc((size_t)test_contraction_volume(&c, t), sizeof(double));
     assert_non_null(memory[t]);
   }
@@ -171,7 +171,7 @@ static void refuses_bad_workspace(void **unused) {
 #undef EXECUTE
   assert_success(cuttContractionDestroy(plan));
   free(work);
-  for (int t = 0; t < TEST_TENSORS; t++) free(memory[t]);
+  for (int t = 0; t < TEST_TENSORS; ++t) free(memory[t]);
 }
 
 static void contracts_in_one_call(void **unused) {
@@ -193,9 +193,9 @@ static void same_again(void **unused) {
   (void)unused;
   const cuttContractionOptions_t options = cpu();
   const cuttContractionPlan_t plan = plan_of("mk,kn->mn", &options);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     fill();
-    for (int j = 0; j < M * K; j++) left[j] += i;
+    for (int j = 0; j < M * K; ++j) left[j] += i;
     assert_success(cuttContractionExecute(plan, left, right, result, NULL, 0, NULL));
     assert_product(result);
   }
@@ -241,7 +241,7 @@ static void says_what_it_is(void **unused) {
   assert_true(info.create_seconds > 0 && info.create_seconds < 60);
 
   size_t needed = 0;
-  for (int format = 0; format < 2; format++) {
+  for (int format = 0; format < 2; ++format) {
     static char text[65536], small[10];
     assert_success(cuttContractionDescribe(plan, format ? CUTT_JSON : CUTT_TEXT, text, sizeof text, &needed));
     assert_int_equal(strlen(text) + 1, needed);
@@ -272,12 +272,12 @@ static void takes_times(void **unused) {
   fill();
   assert_success(cuttContractionTime(plan, left, right, result, NULL, 0, NULL, 3, times));
   assert_product(result);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     assert_true(times[i].total > 0 && times[i].permute >= 0 && times[i].gemm > 0);
     assert_true(times[i].permute + times[i].gemm <= 1.01 * times[i].total);
   }
   assert_success(cuttContractionTimeGemm(plan, NULL, 3, seconds));
-  for (int i = 0; i < 3; i++) assert_true(seconds[i] > 0);
+  for (int i = 0; i < 3; ++i) assert_true(seconds[i] > 0);
   assert_result(CUTT_INVALID_PARAMETER, cuttContractionTime(plan, left, right, result, NULL, 0, NULL, 0, times),
                 "count");
   assert_result(CUTT_INVALID_PARAMETER, cuttContractionTime(plan, left, right, result, NULL, 0, NULL, 1, NULL),

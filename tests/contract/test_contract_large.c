@@ -27,11 +27,11 @@ static bool fits(int64_t elements) {
   const double available = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
   const double wanted = (double)elements * sizeof(float);
   if (wanted <= 0.9 * available) {
-    done++;
+    ++done;
     return true;
   }
   printf("left out: it takes %.1f GB, and %.1f are free\n", 1e-9 * wanted, 1e-9 * available);
-  left_out++;
+  ++left_out;
   return false;
 }
 
@@ -41,8 +41,8 @@ static void large_operand(const char *pattern, int64_t a, int64_t b, bool turned
   assert_true(volume > INT64_C(1) << 31);
   if (!fits(volume + (limit == CUTT_NO_LIMIT ? 0 : (int64_t)limit / 4))) skip();
   float *matrix = take(volume), *vector = take(b), *result = take(a);
-  for (int64_t i = 0; i < volume; i++) matrix[i] = (float)value(i);
-  for (int64_t i = 0; i < b; i++) vector[i] = (float)value(i + 12345);
+  for (int64_t i = 0; i < volume; ++i) matrix[i] = (float)value(i);
+  for (int64_t i = 0; i < b; ++i) vector[i] = (float)value(i + 12345);
   memset(result, 0xff, (size_t)a * sizeof *result);
   cuttContraction_t c = CUTT_CONTRACTION_INIT;
   c.pattern = pattern;
@@ -56,9 +56,9 @@ static void large_operand(const char *pattern, int64_t a, int64_t b, bool turned
   options.backend = CUTT_BACKEND_CPU;
   options.workspace_limit = limit;
   assert_success(cuttContract(&c, &options, right ? vector : matrix, right ? matrix : vector, result, NULL));
-  for (int64_t i = 0; i < a; i++) {
+  for (int64_t i = 0; i < a; ++i) {
     int64_t sum = 0; /* every partial sum is a whole number below 2^24 */
-    for (int64_t j = 0; j < b; j++) sum += value(turned ? j + b * i : i + a * j) * value(j + 12345);
+    for (int64_t j = 0; j < b; ++j) sum += value(turned ? j + b * i : i + a * j) * value(j + 12345);
     if ((double)result[i] != (double)sum)
       fail_msg("element %" PRId64 " is %g, not %" PRId64, i, (double)result[i], sum);
   }
@@ -89,8 +89,8 @@ static void large_result(void **unused) {
   assert_true(a * b > INT64_C(1) << 31);
   if (!fits(a * b)) skip();
   float *left = take(a), *right = take(b), *result = take(a * b);
-  for (int64_t i = 0; i < a; i++) left[i] = (float)value(i);
-  for (int64_t i = 0; i < b; i++) right[i] = (float)value(i + 999);
+  for (int64_t i = 0; i < a; ++i) left[i] = (float)value(i);
+  for (int64_t i = 0; i < b; ++i) right[i] = (float)value(i + 999);
   cuttContraction_t c = CUTT_CONTRACTION_INIT;
   c.pattern = "a,b->ba";
   c.type = CUTT_F32;
@@ -102,8 +102,8 @@ static void large_result(void **unused) {
   options.backend = CUTT_BACKEND_CPU;
   options.workspace_limit = (size_t)1 << 28;
   assert_success(cuttContract(&c, &options, left, right, result, NULL));
-  for (int64_t i = 0; i < a; i++) {
-    for (int64_t j = 0; j < b; j++) {
+  for (int64_t i = 0; i < a; ++i) {
+    for (int64_t j = 0; j < b; ++j) {
       if (result[j + b * i] == (float)(value(i) * value(j + 999))) continue;
       fail_msg("element (%" PRId64 ", %" PRId64 ") is %g", j, i, (double)result[j + b * i]);
     }

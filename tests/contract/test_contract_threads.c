@@ -31,7 +31,7 @@ typedef struct memory {
 } memory;
 
 static void clear(memory *m) {
-  for (int t = 0; t < TEST_TENSORS; t++) free(m->data[t]);
+  for (int t = 0; t < TEST_TENSORS; ++t) free(m->data[t]);
   free(m->before);
   free(m->workspace);
 }
@@ -39,7 +39,7 @@ static void clear(memory *m) {
 static bool prepare(const test_contraction *c, size_t workspace, memory *m) {
   memset(m, 0, sizeof *m);
   const int64_t element = (int64_t)test_type_bytes(c->type);
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     int64_t low, high;
     test_contraction_span(c, t, &low, &high);
     m->bytes[t] = (size_t)((high - low) * element);
@@ -87,22 +87,22 @@ static void work_once(job *j, int round) {
 
 static void *work(void *argument) {
   job *j = argument;
-  for (int round = 0; round < 6 && !j->failure[0]; round++) work_once(j, round);
+  for (int round = 0; round < 6 && !j->failure[0]; ++round) work_once(j, round);
   return NULL;
 }
 
 static void run_all(const test_contraction *const *c, int count, const cuttContractionPlan_t *plans) {
   static job jobs[THREADS];
   pthread_t thread[THREADS];
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) {
     jobs[i].number = i;
     jobs[i].contraction = c[i % count];
     jobs[i].plan = plans ? plans[i % count] : NULL;
     jobs[i].failure[0] = 0;
     assert_int_equal(pthread_create(&thread[i], NULL, work, &jobs[i]), 0);
   }
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_join(thread[i], NULL), 0);
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) assert_int_equal(pthread_join(thread[i], NULL), 0);
+  for (int i = 0; i < THREADS; ++i) {
     if (!jobs[i].failure[0]) continue;
     char line[4096];
     test_contraction_print(jobs[i].contraction, line, sizeof line);
@@ -110,7 +110,7 @@ static void run_all(const test_contraction *const *c, int count, const cuttContr
   }
 }
 
-/* What needs no workspace, what needs some, what is cut into pieces, what is summed beforehand, and several threads each. */
+/* What needs no workspace, what needs some, what is cut into blocks, what is summed beforehand, and several threads each. */
 enum { KINDS = 5 };
 static test_contraction kind[KINDS];
 
@@ -118,9 +118,9 @@ static void make_kinds(void) {
   static const char *const pattern[KINDS] = {"ab,bc->ac", "aebfc,cgbd->adfeg", "aebfc,cgbd->adfeg", "sabt,ubxc->xac",
                                              "acb,dbc->da"};
   static const int64_t extent[KINDS] = {20, 4, 4, 4, 16};
-  for (int i = 0; i < KINDS; i++) {
+  for (int i = 0; i < KINDS; ++i) {
     assert_true(test_contraction_make(pattern[i], i == 3 ? CUTT_C32 : CUTT_F64, &kind[i]));
-    for (int j = 0; j < kind[i].is.labels; j++) kind[i].extent[j] = extent[i];
+    for (int j = 0; j < kind[i].is.labels; ++j) kind[i].extent[j] = extent[i];
     test_contraction_finish(&kind[i]);
     kind[i].threads = i % 3 + 1;
     kind[i].seed = 7;
@@ -132,14 +132,14 @@ static void plans_come_and_go(void **unused) {
   (void)unused;
   make_kinds();
   const test_contraction *list[KINDS];
-  for (int i = 0; i < KINDS; i++) list[i] = &kind[i];
+  for (int i = 0; i < KINDS; ++i) list[i] = &kind[i];
   run_all(list, KINDS, NULL);
 }
 
 static void one_plan_many_threads(void **unused) {
   (void)unused;
   make_kinds();
-  for (int i = 0; i < KINDS; i++) {
+  for (int i = 0; i < KINDS; ++i) {
     test_fields f;
     cuttContractionPlan_t plan = NULL;
     test_contraction_view(&kind[i], &f);
@@ -155,14 +155,14 @@ static void many_plans_many_threads(void **unused) {
   make_kinds();
   cuttContractionPlan_t plans[KINDS] = {NULL};
   const test_contraction *list[KINDS];
-  for (int i = 0; i < KINDS; i++) {
+  for (int i = 0; i < KINDS; ++i) {
     test_fields f;
     list[i] = &kind[i];
     test_contraction_view(&kind[i], &f);
     assert_success(cuttContractionPlanCreate(&plans[i], &f.contraction, &f.options));
   }
   run_all(list, KINDS, plans);
-  for (int i = 0; i < KINDS; i++) assert_success(cuttContractionDestroy(plans[i]));
+  for (int i = 0; i < KINDS; ++i) assert_success(cuttContractionDestroy(plans[i]));
 }
 
 int main(void) {

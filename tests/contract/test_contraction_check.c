@@ -45,7 +45,7 @@ static void refuses_bad_fields(void **unused) {
   c.pattern = "abc,cd->abx";
   refuses(&c, "the letter 'x'", "place 11");
   static const int types[] = {0, 3, CUTT_I32, CUTT_I64, CUTT_BYTES_4, CUTT_BYTES_16, 40, -1, INT_MAX, INT_MIN};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
     c = valid();
     memcpy(&c.type, &types[i], sizeof c.type);
     refuses(&c, "type is", "CUTT_F32", "CUTT_F64", "CUTT_C32", "CUTT_C64", "CUTT_F16", "CUTT_BF16");
@@ -53,7 +53,7 @@ static void refuses_bad_fields(void **unused) {
   c.type = CUTT_I32;
   refuses(&c, "i32", "can't be contracted");
   static const cuttType_t good[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64};
-  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+  for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
     c.type = good[i];
     assert_success(check(&c));
     assert_int_equal(checked.type->type, good[i]);
@@ -136,7 +136,7 @@ static void refuses_what_overflows(void **unused) {
   left[0] = 1, left[1] = 2, left[2] = right[0] = 3;
   right[1] = (INT64_C(1) << 49) / 3 + 1;
   refuses(&c, "right_extents[1]", "the right operand past 2^52 bytes");
-  right[1]--; /* now each fits, and so does the result, which has 2 rows rather than 3 */
+  --right[1]; /* now each fits, and so does the result, which has 2 rows rather than 3 */
   assert_success(check(&c));
   left[1] = 4;
   refuses(&c, "result_extents[2]", "the result past 2^52 bytes");
@@ -194,7 +194,7 @@ static void refuses_a_result_that_overlaps(void **unused) {
 /* --------------------------------------------------------------------------------------------------- what is made of it */
 
 static const cutt_contract_mode *mode(const char *name) {
-  for (int i = 0; i < checked.modes; i++) {
+  for (int i = 0; i < checked.modes; ++i) {
     if (!strcmp(checked.mode[i].name, name)) return &checked.mode[i];
   }
   fail_msg("there is no mode '%s'", name);
@@ -239,7 +239,7 @@ static void sorts_modes_into_groups(void **unused) {
   assert_mode("a", CUTT_GROUP_BATCH, 2, 1, 40, 27);
   assert_mode("s", CUTT_GROUP_SUM_L, 7, 720, 0, 0);
   static const char *const order[] = {"b", "c", "f", "g", "d", "e", "a", "s"};
-  for (int i = 0; i < 8; i++) assert_string_equal(checked.mode[i].name, order[i]);
+  for (int i = 0; i < 8; ++i) assert_string_equal(checked.mode[i].name, order[i]);
   assert_int_equal(checked.volume[CUTT_LEFT], 5040);
   assert_int_equal(checked.volume[CUTT_RIGHT], 4320);
   assert_int_equal(checked.volume[CUTT_RESULT], 9 * 3 * 2 * 8 * 4);
@@ -334,7 +334,7 @@ static void knows_what_is_empty(void **unused) {
   assert_int_equal(checked.low[CUTT_LEFT], 0);
   assert_int_equal(checked.high[CUTT_LEFT], 0);
   assert_int_equal(checked.volume[CUTT_RESULT], 12);
-  for (int i = 0; i < checked.modes; i++) assert_in_range(checked.mode[i].group, CUTT_GROUP_M, CUTT_GROUP_N);
+  for (int i = 0; i < checked.modes; ++i) assert_in_range(checked.mode[i].group, CUTT_GROUP_M, CUTT_GROUP_N);
   c.pattern = "ba,cb->ac";
   c.left_extents = right;
   c.right_extents = left;

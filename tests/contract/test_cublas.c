@@ -1,4 +1,4 @@
-/* The GPU's provider without a GPU: stand-ins for the driver (tests/cuda) and for cuBLAS come first in LD_LIBRARY_PATH.
+/* The GPU's BLAS library without a GPU: stand-ins for the driver (tests/cuda) and for cuBLAS come first in LD_LIBRARY_PATH.
  * Argument 1 is the folder of the latter. Argument 2, where there is one: why there is no cuBLAS to be found. */
 #include <dlfcn.h>
 #include <limits.h>
@@ -109,9 +109,8 @@ static void what_it_is(void **unused) {
   fake->context_set(p100);
   assert_true(cutt_blas_speed(cublas, CUTT_F64) > 4e12 && cutt_blas_speed(cublas, CUTT_F64) < 4.8e12);
   assert_false(cublas->takes(cublas, CUTT_BF16));
-  const cutt_blas *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &provider),
-                "type is bf16");
+  const cutt_blas *found = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &found), "type is bf16");
 }
 
 /* A stream keeps its handle, another one gets it after an event, and two at once have two. */
@@ -122,13 +121,13 @@ static void handles(void **unused) {
   assert_success(cutt_cuda_enter(&scope));
   void *session[2] = {NULL, NULL};
   const int made = atomic_load(&blas->made);
-  for (int i = 0; i < 2; i++) assert_success(cublas->begin(cublas, stream[i], &session[i]));
+  for (int i = 0; i < 2; ++i) assert_success(cublas->begin(cublas, stream[i], &session[i]));
   struct cublasContext *first = product_in(session[0]), *second = product_in(session[1]);
   assert_ptr_not_equal(first, second);
   assert_ptr_equal(blas->last.stream, stream[1]);
   assert_int_equal(blas->last.math_mode, 16); /* halves are added up in float */
-  for (int i = 0; i < 2; i++) cublas->end(cublas, session[i]);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 2; ++i) cublas->end(cublas, session[i]);
+  for (int i = 0; i < 4; ++i) {
     assert_success(cublas->begin(cublas, stream[i % 2], &session[0]));
     assert_ptr_equal(product_in(session[0]), i % 2 ? second : first);
     cublas->end(cublas, session[0]);
@@ -158,7 +157,7 @@ static void captures(void **unused) {
   struct cublasContext *outside = product_in(session), *inside = NULL;
   cublas->end(cublas, session);
   const int made = atomic_load(&blas->made);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     atomic_store(&stream->capturing, true);
     fake->forget();
     assert_success(cublas->begin(cublas, stream, &session));
@@ -184,7 +183,7 @@ static void contexts(void **unused) {
   struct CUctx_st *context = fake->context_create(0);
   void *session = NULL;
   struct cublasContext *handle[3] = {NULL, NULL, NULL};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     fake->context_set(context);
     assert_success(cublas->begin(cublas, NULL, &session));
     handle[i] = product_in(session);
@@ -205,7 +204,7 @@ static void *many_sessions(void *failed) {
   cutt_cuda_scope scope;
   if (cutt_cuda_enter(&scope)) return failed;
   void *result = NULL;
-  for (int i = 0; i < 200 && !result; i++) {
+  for (int i = 0; i < 200 && !result; ++i) {
     double result_of[4];
     void *session = NULL;
     if (cublas->begin(cublas, NULL, &session)) result = failed;
@@ -222,8 +221,8 @@ static void threads(void **unused) {
   pthread_t thread[4];
   const int made = atomic_load(&blas->made);
   atomic_store(&blas->only_remember, false);
-  for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&thread[i], NULL, many_sessions, thread), 0);
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) assert_int_equal(pthread_create(&thread[i], NULL, many_sessions, thread), 0);
+  for (int i = 0; i < 4; ++i) {
     void *result = NULL;
     assert_int_equal(pthread_join(thread[i], &result), 0);
     assert_null(result);
@@ -239,12 +238,12 @@ static void batches_and_sizes(void **unused) {
   assert_success(cublas->begin(cublas, NULL, &session));
   /* Three products with one A: c_i = a b_i. */
   float a[4] = {1, 2, 3, 4}, b[12], c[12], single_one = 1, single_zero = 0;
-  for (int i = 0; i < 12; i++) b[i] = (float)i;
+  for (int i = 0; i < 12; ++i) b[i] = (float)i;
   cutt_gemm g = small;
   g.batch = 3;
   g.stride_b = g.stride_c = 4;
   assert_success(cublas->gemm(cublas, session, CUTT_F32, &g, &single_one, a, b, &single_zero, c));
-  for (int i = 0; i < 12; i++) {
+  for (int i = 0; i < 12; ++i) {
     const int column = i / 2, row = i % 2;
     assert_true(c[i] == a[row] * b[2 * column] + a[2 + row] * b[2 * column + 1]);
   }
@@ -255,7 +254,7 @@ static void batches_and_sizes(void **unused) {
   assert_false(blas->last.wide);
   atomic_store(&blas->calls, 0);
   g.m = g.lda = g.ldc = INT64_C(1) + INT_MAX;
-  for (g.batch = 1; g.batch <= 2; g.batch++) {
+  for (g.batch = 1; g.batch <= 2; ++g.batch) {
     assert_success(cublas->gemm(cublas, session, CUTT_F32, &g, &single_one, a, b, &single_zero, c));
     assert_int_equal(blas->last.wide, !old);
     assert_int_equal(blas->last.m, old ? 1 << 30 : g.m);
@@ -274,7 +273,7 @@ static void failures(void **unused) {
   assert_result(CUTT_INVALID_DEVICE, cublas->begin(cublas, NULL, &session), "making a cuBLAS handle failed", "(1)");
   atomic_store(&blas->fail_create, 0);
   static const int fails[] = {FAKE_ctx_get_current, FAKE_ctx_get_id, FAKE_stream_is_capturing, FAKE_event_create};
-  for (size_t i = 0; i < sizeof fails / sizeof *fails; i++) {
+  for (size_t i = 0; i < sizeof fails / sizeof *fails; ++i) {
     fake->forget();
     atomic_store(&fake->fail_at, 1);
     atomic_store(&fake->fail, fails[i]);
@@ -317,27 +316,27 @@ static void described(void **unused) {
 
 static void asked_for(void **unused) {
   (void)unused;
-  const cutt_blas *provider = NULL;
+  const cutt_blas *found = NULL;
   char path[1024];
-  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider));
-  assert_ptr_equal(provider, cublas);
-  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &provider));
-  assert_ptr_equal(provider, cublas);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &provider),
-                "p is 'blis'", "the CPU");
-  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &provider),
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &found));
+  assert_ptr_equal(found, cublas);
+  assert_success(cutt_blas_find(CUTT_BACKEND_CUDA, cublas->path, "p", CUTT_F64, &found));
+  assert_ptr_equal(found, cublas);
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "blis", "p", CUTT_F64, &found), "p is 'blis'",
+                "the CPU");
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, "rocblas", "p", CUTT_F64, &found),
                 "p is 'rocblas'; it must be cublas");
   snprintf(path, sizeof path, "%s/fake_nothing.so", folder);
-  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_PARAMETER, cutt_blas_find(CUTT_BACKEND_CUDA, path, "p", CUTT_F64, &found),
                 "cublasCreate_v2");
 }
 
 static void none(void **unused) {
   (void)unused;
-  const cutt_blas *provider = NULL;
-  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &provider),
+  const cutt_blas *found = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_F64, &found),
                 "no library multiplies matrices on a GPU here", why_none);
-  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &provider),
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, "cublas", "p", CUTT_F64, &found),
                 "p is 'cublas'", why_none);
   char text[16384];
   assert_success(cuttProvidersDescribe(CUTT_TEXT, text, sizeof text, NULL));
@@ -378,7 +377,7 @@ static void time_product(void *unused) {
   contracted.result = cuttContractionTimeGemm(contracted.plan, NULL, 1, &seconds);
 }
 
-/* Calls for a contraction on a GPU take at most 16 KB of stack: sums beforehand, permutations, pieces. */
+/* Calls for a contraction on a GPU take at most 16 KB of stack: sums beforehand, permutations, blocks. */
 static void little_stack(void **unused) {
   (void)unused;
   static const struct {
@@ -398,12 +397,12 @@ static void little_stack(void **unused) {
   contracted.contraction.result_rank = 3;
   contracted.contraction.left_extents = left;
   contracted.contraction.right_extents = right;
-  for (int t = 0; t < 3; t++) contracted.memory[t] = fixture_device_memory(8192);
-  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+  for (int t = 0; t < 3; ++t) contracted.memory[t] = fixture_device_memory(8192);
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; ++i) {
     contracted.options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
     contracted.options.backend = CUTT_BACKEND_CUDA;
     contracted.options.workspace_limit = limits[i];
-    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; ++n) {
       const stack_marks marks = stack_run(1 << 20, calls[n].run, NULL);
       assert_true(marks.ran);
       if (contracted.result) fail_msg("%s: %s", calls[n].name, cuttResultName(contracted.result));
@@ -411,7 +410,7 @@ static void little_stack(void **unused) {
     }
     assert_success(cuttContractionDestroy(contracted.plan));
   }
-  for (int t = 0; t < 3; t++) fixture_free(contracted.memory[t]);
+  for (int t = 0; t < 3; ++t) fixture_free(contracted.memory[t]);
 }
 
 int main(int argc, char **argv) {

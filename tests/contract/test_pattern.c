@@ -12,7 +12,7 @@ static cutt_pattern parsed; /* large */
 
 static void assert_labels(int tensor, const char *names) {
   char text[512] = "";
-  for (int i = 0; i < parsed.rank[tensor]; i++) {
+  for (int i = 0; i < parsed.rank[tensor]; ++i) {
     strcat(text, i ? "," : "");
     strcat(text, parsed.name[parsed.label[tensor][i]].name);
   }
@@ -24,8 +24,8 @@ static void assert_parses(const char *text, const char *left, const char *right,
   assert_labels(CUTT_LEFT, left);
   assert_labels(CUTT_RIGHT, right);
   assert_labels(CUTT_RESULT, result);
-  for (int t = 0; t < CUTT_TENSORS; t++) { /* what stands at each place is the label */
-    for (int i = 0; i < parsed.rank[t]; i++) {
+  for (int t = 0; t < CUTT_TENSORS; ++t) { /* what stands at each place is the label */
+    for (int i = 0; i < parsed.rank[t]; ++i) {
       const char *name = parsed.name[parsed.label[t][i]].name;
       const size_t length = strlen(name) - (name[strlen(name) - 1] == '~');
       if (parsed.place[t][i]) assert_memory_equal(text + parsed.place[t][i] - 1, name, length);
@@ -67,9 +67,9 @@ static void implies_the_result(void **unused) {
   assert_int_equal(parsed.place[CUTT_RESULT][0], 0);
   char text[128];
   int length = 0;
-  for (char c = 'a'; c <= 'z'; c++) text[length++] = c;
+  for (char c = 'a'; c <= 'z'; ++c) text[length++] = c;
   text[length++] = ',';
-  for (char c = 'A'; c <= 'Z'; c++) text[length++] = c;
+  for (char c = 'A'; c <= 'Z'; ++c) text[length++] = c;
   text[length] = 0;
   assert_success(cutt_pattern_parse(text, &parsed));
   assert_int_equal(parsed.rank[CUTT_RESULT], 52);
@@ -166,13 +166,13 @@ static void refuses_talsh(void **unused) {
 static void refuses_what_is_too_large(void **unused) {
   (void)unused;
   static char text[200000];
-  for (int t = 0; t < 3; t++) { /* a tensor with a mode too many, each in its turn; and the most that there may be */
-    for (int modes = CUTT_MAX_RANK; modes <= CUTT_MAX_RANK + 1; modes++) {
+  for (int t = 0; t < 3; ++t) { /* a tensor with a mode too many, each in its turn; and the most that there may be */
+    for (int modes = CUTT_MAX_RANK; modes <= CUTT_MAX_RANK + 1; ++modes) {
       size_t length = 0;
-      for (int u = 0; u < 3; u++) {
+      for (int u = 0; u < 3; ++u) {
         const int tensor = (u + 2) % 3; /* the result first */
         length += (size_t)sprintf(text + length, "%s(", u == 0 ? "D" : u == 1 ? "=L" : "*R");
-        for (int i = 0; i < (tensor == t || t == 2 ? modes : 1); i++) {
+        for (int i = 0; i < (tensor == t || t == 2 ? modes : 1); ++i) {
           length += (size_t)sprintf(text + length, "%sm%d", i ? "," : "", i);
         }
         length += (size_t)sprintf(text + length, ")");
@@ -225,12 +225,12 @@ static void assert_agree(const char *given) {
   } else {
     assert_int_equal(parsed.labels, labels.labels);
     assert_int_equal(parsed.adds, labels.adds);
-    for (int t = 0; t < CUTT_TENSORS; t++) {
+    for (int t = 0; t < CUTT_TENSORS; ++t) {
       assert_int_equal(parsed.rank[t], labels.rank[t]);
-      for (int i = 0; i < labels.rank[t]; i++) {
+      for (int i = 0; i < labels.rank[t]; ++i) {
         /* The same labels in both; their numbers may be given in another order. */
-        for (int u = 0; u < CUTT_TENSORS; u++) {
-          for (int j = 0; j < labels.rank[u]; j++) {
+        for (int u = 0; u < CUTT_TENSORS; ++u) {
+          for (int j = 0; j < labels.rank[u]; ++j) {
             assert_int_equal(parsed.label[t][i] == parsed.label[u][j], labels.label[t][i] == labels.label[u][j]);
           }
         }
@@ -253,17 +253,17 @@ static void takes_any_text(void **unused) {
                                       ",->"};
   static const char usual[] = "abcAB,,,->->()()*+= \t.1_D";
   test_rng rng = {20240101};
-  for (int i = 0; i < test_scaled(60000); i++) {
+  for (int i = 0; i < test_scaled(60000); ++i) {
     char text[80] = "";
     size_t length;
     if (test_chance(&rng, 20)) {
       length = (size_t)test_random_in(&rng, 0, 20);
-      for (size_t j = 0; j < length; j++) text[j] = usual[test_random_in(&rng, 0, (int64_t)sizeof usual - 2)];
+      for (size_t j = 0; j < length; ++j) text[j] = usual[test_random_in(&rng, 0, (int64_t)sizeof usual - 2)];
     } else {
       strcpy(text, seeds[test_random_in(&rng, 0, (int64_t)(sizeof seeds / sizeof *seeds) - 1)]);
       length = strlen(text);
     }
-    for (int64_t change = test_random_in(&rng, 0, 3); change > 0; change--) {
+    for (int64_t change = test_random_in(&rng, 0, 3); change > 0; --change) {
       const size_t at = (size_t)test_random_in(&rng, 0, (int64_t)length);
       const char c = test_chance(&rng, 90) ? usual[test_random_in(&rng, 0, (int64_t)sizeof usual - 2)]
                                            : (char)test_random_in(&rng, 1, 255);
@@ -271,12 +271,12 @@ static void takes_any_text(void **unused) {
       if (kind == 0) { /* insert */
         memmove(text + at + 1, text + at, length + 1 - at);
         text[at] = c;
-        length++;
+        ++length;
       } else if (at < length && kind == 1) { /* change */
         text[at] = c;
       } else if (at < length && kind == 2) { /* remove */
         memmove(text + at, text + at + 1, length - at);
-        length--;
+        --length;
       } else { /* end */
         text[at] = 0;
         length = at;

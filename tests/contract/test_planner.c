@@ -1,5 +1,5 @@
-/* The choice of a way against all of them: for random contractions everything is tried that a way can be (which tensors are
- * packed, every ordered choice of modes for the chains, both orders of packed ones, every chunk that halving can lead to), by
+/* The choice of an algorithm against all of them: for random contractions everything is tried that an algorithm can be (which
+ * tensors are packed, every ordered choice of modes for the index groups, both orders of packed ones, every chunk that halving can lead to), by
  * brute force and by the same cost, and the planner's choice may cost only so much more. No clock is read. */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "contract/choose.h"
 #include "support/check.h"
 
-/* What is not enumerated (chains of some of the modes where both tensors are packed) is cheaper where a launch has hardly any
+/* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has hardly any
  * tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
 static const double worst_uncut = 2.1, worst_cut = 1.7, mean_cut = 1.02;
 
@@ -19,11 +19,11 @@ static const cutt_rates cpu_rates = {.threads = 2,
                                      .cache = 40e9,
                                      .call = 6e-8,
                                      .launch = 8e-7,
-                                     .run = 2.6e-9,
+                                     .run_start = 2.6e-9,
                                      .slow = {0.87, 43, 18, 4.2},
                                      .small_slow = {0.67, 9.7, 7.5, 6},
                                      .small = 1e6,
-                                     .turned = 6,
+                                     .transposed = 6,
                                      .vector_share = 0.125,
                                      .vector_edge = 11,
                                      .permute_scale = 1,
@@ -81,7 +81,7 @@ static void draw(test_rng *rng, cutt_contraction *c) {
 typedef struct search {
   const cutt_contraction *c;
   const cutt_rates *rates;
-  int64_t limit, piece;
+  int64_t limit, block_bytes;
   bool cut;
   cutt_algorithm algorithm;
   double best;
@@ -92,13 +92,14 @@ static void look(search *s) {
     cutt_cost cost;
     s->algorithm.n_outside = outside == 1;
     cutt_cost_of(s->c, s->rates, &s->algorithm, &cost);
-    if (cost.workspace <= s->limit && cost.piece_bytes <= s->piece && cost.seconds < s->best) s->best = cost.seconds;
+    if (cost.workspace <= s->limit && cost.block_bytes <= s->block_bytes && cost.seconds < s->best)
+      s->best = cost.seconds;
   }
 }
 
-/* Chunks that halving reaches, of all modes. A chain that runs through a tensor in place must go on being one; the cost of
- * what is no product any more is infinite, and what is one by its strides but not as a chain is left out here. */
-static bool chain_is_whole(const search *s, int mode, int64_t chunk) {
+/* Chunks that halving reaches, of all modes. An index group of a tensor in place has to stay contiguous. The cost of what
+ * is no product any more is infinite; what is one by its strides, though its index group is not contiguous, is left out here. */
+static bool index_group_is_whole(const search *s, int mode, int64_t chunk) {
   const cutt_role role = cutt_mode_role(&s->c->mode[mode]);
   if (role == CUTT_ROLE_BATCH || !cutt_algorithm_keeps(&s->algorithm, s->c, mode) || chunk == s->c->mode[mode].extent)
     return true;
@@ -113,7 +114,7 @@ static bool chain_is_whole(const search *s, int mode, int64_t chunk) {
 static void try_chunks(search *s, int mode) {
   if (mode < 0) {
     for (int i = 0; i < s->c->modes; ++i)
-      if (!chain_is_whole(s, i, s->algorithm.chunk[i])) return;
+      if (!index_group_is_whole(s, i, s->algorithm.chunk[i])) return;
     look(s);
     return;
   }
@@ -138,9 +139,9 @@ static void try_orders(search *s, int t) {
 }
 
 /* Every ordered choice of a role's modes. */
-static void try_chains(search *s, int role) {
+static void try_index_groups(search *s, int role) {
   if (role == CUTT_INDEX_GROUPS) {
-    /* In place a chain has to run through memory; cutt_algorithm_product looks at the first and at the whole extent only. */
+    /* In place an index group has to be contiguous; cutt_algorithm_product only looks at the first stride and the whole extent. */
     for (int t = 0; t < CUTT_TENSORS; ++t)
       for (int side = 0; side < 2 && !s->algorithm.packed[t]; ++side) {
         const cutt_role r = cutt_tensor_roles[t][side];
@@ -160,36 +161,37 @@ static void try_chains(search *s, int role) {
     if (cutt_mode_role(&s->c->mode[i]) == (cutt_role)role) mode[count++] = i;
   assert_true(count <= 2);
   s->algorithm.kept[role] = 0;
-  try_chains(s, role + 1);
+  try_index_groups(s, role + 1);
   for (int i = 0; i < count; ++i) {
     s->algorithm.kept[role] = 1;
     s->algorithm.index_group[role][0] = mode[i];
-    try_chains(s, role + 1);
+    try_index_groups(s, role + 1);
     for (int j = 0; j < count; ++j) {
       if (j == i) continue;
       s->algorithm.kept[role] = 2;
       s->algorithm.index_group[role][0] = mode[i];
       s->algorithm.index_group[role][1] = mode[j];
-      try_chains(s, role + 1);
+      try_index_groups(s, role + 1);
     }
   }
 }
 
-static double brute_force(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int64_t piece, bool cut) {
-  search s = {.c = c, .rates = rates, .limit = limit, .piece = piece, .cut = cut, .best = INFINITY};
+static double brute_force(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int64_t block_bytes,
+                          bool cut) {
+  search s = {.c = c, .rates = rates, .limit = limit, .block_bytes = block_bytes, .cut = cut, .best = INFINITY};
   for (int i = 0; i < c->modes; ++i) s.algorithm.chunk[i] = c->mode[i].extent;
   for (unsigned packed = 0; packed < 8; ++packed) {
     for (int t = 0; t < CUTT_TENSORS; ++t) s.algorithm.packed[t] = (packed >> t & 1) != 0;
-    try_chains(&s, 0);
+    try_index_groups(&s, 0);
   }
   return s.best;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ tests */
 
-static void cheapest(void *best, const cutt_algorithm *way) {
+static void cheapest(void *best, const cutt_algorithm *algorithm) {
   search *s = best;
-  s->algorithm = *way;
+  s->algorithm = *algorithm;
   look(s);
 }
 
@@ -202,7 +204,7 @@ static void test_uncut(void **state) {
     cutt_contraction c;
     draw(&rng, &c);
     const cutt_rates *rates = test_chance(&rng, 50) ? &cpu_rates : &gpu_rates;
-    search s = {.c = &c, .rates = rates, .limit = INT64_MAX, .piece = INT64_MAX, .best = INFINITY};
+    search s = {.c = &c, .rates = rates, .limit = INT64_MAX, .block_bytes = INT64_MAX, .best = INFINITY};
     assert_success(cutt_algorithms_enumerate(&c, cheapest, &s));
     const double least = brute_force(&c, rates, INT64_MAX, INT64_MAX, false);
     if (s.best / least > worst) worst = s.best / least;
@@ -211,7 +213,7 @@ static void test_uncut(void **state) {
   assert_true(worst <= worst_uncut);
 }
 
-/* With a limit of workspace, from none to all: a way is always found, and it is near the best. */
+/* With a limit of workspace, from none to all: an algorithm is always found, and it is near the best. */
 static void test_with_limits(void **state) {
   (void)state;
   test_rng rng = {12};
@@ -242,7 +244,7 @@ static void test_with_limits(void **state) {
   assert_true(mean <= mean_cut && worst <= worst_cut);
 }
 
-/* Scalars, vectors and what has no modes at all have ways too. */
+/* Scalars, vectors and what has no modes at all have algorithms too. */
 static void test_nothing(void **state) {
   (void)state;
   cutt_contraction c = {.type = cutt_type_lookup(CUTT_F64), .volume = {1, 1, 1}, .beta_is_zero = true};
@@ -251,7 +253,7 @@ static void test_nothing(void **state) {
   assert_success(cutt_algorithms_best(&c, &cpu_rates, 0, best, &count));
   assert_true(count >= 1);
   assert_int_equal(best[0].cost.workspace, 0);
-  assert_int_equal(best[0].cost.units, 1);
+  assert_int_equal(best[0].cost.result_blocks, 1);
 }
 
 int main(void) {

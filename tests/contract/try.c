@@ -30,8 +30,8 @@ void test_contraction_view(const test_contraction *c, test_fields *f) {
   const cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
   f->contraction = contraction;
   f->options = options;
-  for (int t = 0; t < TEST_TENSORS; t++) {
-    for (int i = 0; i < c->is.rank[t]; i++) f->extents[t][i] = test_contraction_extent(c, t, i);
+  for (int t = 0; t < TEST_TENSORS; ++t) {
+    for (int i = 0; i < c->is.rank[t]; ++i) f->extents[t][i] = test_contraction_extent(c, t, i);
   }
   cuttContraction_t *view = &f->contraction;
   view->pattern = c->pattern;
@@ -52,7 +52,7 @@ void test_contraction_view(const test_contraction *c, test_fields *f) {
   f->options.backend = backend;
   f->options.threads = c->threads;
   f->options.workspace_limit = c->limit;
-  f->options.provider = *c->provider ? c->provider : NULL;
+  f->options.provider = *c->blas ? c->blas : NULL;
 }
 
 void test_contraction_fill(const test_contraction *c, int tensor, unsigned char *data, size_t bytes) {
@@ -68,7 +68,7 @@ void test_contraction_fill(const test_contraction *c, int tensor, unsigned char 
   const int64_t volume = test_contraction_volume(c, tensor);
   enum { SOME = 64 };
   unsigned char numbers[SOME * 16];
-  for (int64_t i = 0; i < volume; i++) {
+  for (int64_t i = 0; i < volume; ++i) {
     unsigned char *to = data + (test_contraction_at(c, tensor, i) - low) * (int64_t)element;
     if (i % SOME == 0) test_fill_numbers(numbers, SOME * element, c->type, c->seed * 3 + (uint64_t)(tensor + 5 * i));
     if (poisoned) {
@@ -82,7 +82,7 @@ void test_contraction_fill(const test_contraction *c, int tensor, unsigned char 
 bool test_contraction_right(const test_contraction *c, const void *left, const void *right, const void *before,
                             const void *got, char *what, size_t size) {
   const int64_t volume = test_contraction_volume(c, TEST_RESULT), element = (int64_t)test_type_bytes(c->type);
-  for (int64_t i = 0; i < volume; i++) {
+  for (int64_t i = 0; i < volume; ++i) {
     long double re, im;
     const int64_t at = test_contraction_at(c, TEST_RESULT, i);
     const test_expected expected = test_define(c, left, right, before, i);
@@ -110,7 +110,7 @@ void test_contraction_report(void) {
 }
 
 void test_contraction_done(void) {
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     test_region_free(&region[t]);
     free(copy[t]);
     copy[t] = NULL;
@@ -175,7 +175,7 @@ static bool execute(const test_contraction *c, cuttContractionPlan_t plan, void 
     snprintf(what, size, "execute: %s", cuttLastError());
     return false;
   }
-  for (size_t i = 0; own && i < work.zone_bytes; i++) {
+  for (size_t i = 0; own && i < work.zone_bytes; ++i) {
     const ptrdiff_t at = work.zone + i - work.data;
     if (at >= 0 && at < (ptrdiff_t)bytes)
       continue; /* what is given beyond what is asked for is not to be used either */
@@ -195,7 +195,7 @@ static bool execute_on_device(const test_contraction *c, cuttContractionPlan_t p
   void *memory[TEST_TENSORS + 1] = {NULL, NULL, NULL, NULL}, *there[TEST_TENSORS];
   unsigned char *zone[TEST_TENSORS];
   cuttResult result = CUTT_SUCCESS;
-  for (int t = 0; t < TEST_TENSORS && !result; t++) {
+  for (int t = 0; t < TEST_TENSORS && !result; ++t) {
     result = cuttMemoryAllocate(backend, buffer[t].zone_bytes + 2 * PLACE, &memory[t]);
     if (result) break;
     zone[t] = (unsigned char *)memory[t] + (uintptr_t)buffer[t].zone % PLACE;
@@ -214,16 +214,16 @@ static bool execute_on_device(const test_contraction *c, cuttContractionPlan_t p
   if (!result)
     result = cuttContractionExecute(plan, there[TEST_LEFT], there[TEST_RIGHT], there[TEST_RESULT], memory[TEST_TENSORS],
                                     own ? bytes : 0, NULL);
-  for (int t = 0; t < TEST_TENSORS && !result; t++)
+  for (int t = 0; t < TEST_TENSORS && !result; ++t)
     result = cuttMemoryCopy(backend, buffer[t].zone, zone[t], buffer[t].zone_bytes);
   if (!result && guard && own) result = cuttMemoryCopy(backend, guard, memory[TEST_TENSORS], bytes + GUARD);
   if (result) snprintf(what, size, "execute: %s", cuttLastError());
   bool right = !result && guard;
-  for (size_t i = bytes; right && own && i < bytes + GUARD; i++) {
+  for (size_t i = bytes; right && own && i < bytes + GUARD; ++i) {
     right = guard[i] == 0xff;
     if (!right) snprintf(what, size, "byte %zu of a workspace of %zu bytes has been written", i, bytes);
   }
-  for (int t = 0; t <= TEST_TENSORS; t++) cuttMemoryFree(backend, memory[t]);
+  for (int t = 0; t <= TEST_TENSORS; ++t) cuttMemoryFree(backend, memory[t]);
   free(guard);
   return right;
 }
@@ -232,7 +232,7 @@ static bool run(const test_contraction *c, cuttContractionPlan_t plan, size_t by
   const size_t element = test_type_bytes(c->type);
   test_buffer buffer[TEST_TENSORS];
   void *zero[TEST_TENSORS];
-  for (int t = 0; t < TEST_TENSORS; t++) {
+  for (int t = 0; t < TEST_TENSORS; ++t) {
     int64_t low, high;
     test_contraction_span(c, t, &low, &high);
     if (!test_buffer_place(&region[t], (size_t)(high - low) * element, c->at[t], &buffer[t])) {
@@ -248,13 +248,13 @@ static bool run(const test_contraction *c, cuttContractionPlan_t plan, size_t by
     }
   }
   const bool here = backend == CUTT_BACKEND_CPU;
-  for (int t = 0; here && t < TEST_TENSORS; t++) forbid(&buffer[t], true);
+  for (int t = 0; here && t < TEST_TENSORS; ++t) forbid(&buffer[t], true);
   const bool done =
       here ? execute(c, plan, zero, bytes, what, size) : execute_on_device(c, plan, buffer, zero, bytes, what, size);
-  for (int t = 0; here && t < TEST_TENSORS; t++) forbid(&buffer[t], false);
+  for (int t = 0; here && t < TEST_TENSORS; ++t) forbid(&buffer[t], false);
   if (!done) return false;
 
-  for (int t = TEST_LEFT; t <= TEST_RIGHT; t++) {
+  for (int t = TEST_LEFT; t <= TEST_RIGHT; ++t) {
     if (!memcmp(copy[t], buffer[t].zone, buffer[t].zone_bytes)) continue;
     snprintf(what, size, "%s or what is around it has been written", tensor_name[t]);
     return false;
@@ -263,11 +263,11 @@ static bool run(const test_contraction *c, cuttContractionPlan_t plan, size_t by
   if (!test_contraction_right(c, zero[TEST_LEFT], zero[TEST_RIGHT], before, zero[TEST_RESULT], what, size))
     return false;
   const int64_t volume = test_contraction_volume(c, TEST_RESULT);
-  for (int64_t i = 0; i < volume; i++) { /* what is left has to be equal */
+  for (int64_t i = 0; i < volume; ++i) { /* what is left has to be equal */
     const int64_t at = test_contraction_at(c, TEST_RESULT, i) * (int64_t)element;
     memcpy(before + at, (unsigned char *)zero[TEST_RESULT] + at, element);
   }
-  for (size_t i = 0; i < buffer[TEST_RESULT].zone_bytes; i++) {
+  for (size_t i = 0; i < buffer[TEST_RESULT].zone_bytes; ++i) {
     if (copy[TEST_RESULT][i] == buffer[TEST_RESULT].zone[i]) continue;
     snprintf(what, size, "byte %td from D's first has been written, and is of no element",
              buffer[TEST_RESULT].zone + i - buffer[TEST_RESULT].data);
@@ -297,7 +297,7 @@ test_verdict test_contraction_try(const test_contraction *c, size_t *workspace) 
     snprintf(what, sizeof what, "the plan wants %zu bytes of workspace and says %zu, and %zu is the limit", bytes,
              info.workspace_bytes, c->limit);
   } else {
-    compared++;
+    ++compared;
     right = run(c, plan, bytes, what, sizeof what);
   }
   if (workspace) *workspace = bytes;

@@ -26,7 +26,7 @@ typedef enum test_verdict { TEST_RIGHT_RESULT, TEST_WRONG, TEST_NOT_OFFERED } te
 
 /* Plans, executes and compares; also what the plan says of its workspace, the operands, which have to be as they were, and
  * all bytes around the result and the workspace. A fault is printed with the line that repeats it. TEST_NOT_OFFERED: the
- * provider does not have the type. workspace: if not NULL, receives what the plan asks for. */
+ * BLAS library does not take the type. workspace: if not NULL, receives what the plan asks for. */
 test_verdict test_contraction_try(const test_contraction *c, size_t *workspace);
 
 /* From now on: where plans are for, CUTT_BACKEND_CPU until then. Operands are copied to a device's memory, and results back. */

@@ -52,7 +52,7 @@ static bool try_pattern(const trial *t, test_rng *rng, const char *pattern) {
     c.type = types[i % 4]; /* scalars are any bits, and fit all */
     c.has_alpha = c.has_beta = false;
     memcpy(c.at, places[test_random_in(rng, 0, 3)], sizeof c.at);
-    snprintf(c.provider, sizeof c.provider, "%s", t->library);
+    snprintf(c.blas, sizeof c.blas, "%s", t->library);
     test_contraction_finish(&c);
     if (test_contraction_try(&c, NULL) != TEST_RIGHT_RESULT) return false;
   }

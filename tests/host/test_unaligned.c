@@ -73,7 +73,7 @@ static bool try_shape(const trial *t, const shape *of, cuttType_t type) {
     if (!test_contraction_make(of->pattern, type, &c)) return false;
     memcpy(c.extent, of->extent, (size_t)c.is.labels * sizeof *c.extent);
     test_contraction_finish(&c);
-    snprintf(c.provider, sizeof c.provider, "%s", t->library);
+    snprintf(c.blas, sizeof c.blas, "%s", t->library);
     c.limit = variant & 1 ? 0 : CUTT_NO_LIMIT;
     c.threads = variant & 2 ? 3 : 1;
     c.has_beta = variant & 2;
@@ -104,7 +104,7 @@ static bool run(void *data) {
     test_contraction_draw(&rng, (int)test_random_in(&rng, 2, 6), i % 20 ? 3000 : 30000, &c);
     test_contraction_vary(&rng, &variety, &c);
     for (int tensor = 0; tensor < TEST_TENSORS; tensor++) c.at[tensor] = (int)test_random_in(&rng, 0, 63);
-    snprintf(c.provider, sizeof c.provider, "%s", t->library);
+    snprintf(c.blas, sizeof c.blas, "%s", t->library);
     if (test_contraction_try(&c, NULL) != TEST_RIGHT_RESULT) return false;
   }
   return true;

@@ -1,4 +1,4 @@
-/* The CPU's providers: products of every BLAS that is here held to the plain definition, and what a library can be or do
+/* The CPU's BLAS libraries: products of every BLAS that is here held to the plain definition, and what a library can be or do
  * wrong, by stand-ins (fake_cblas.c), which argument 1 is the folder of. */
 #include <dlfcn.h>
 #include <limits.h>
@@ -56,7 +56,7 @@ static double random_number(void) {
 }
 
 static void fill(cuttType_t type, void *to, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; ++i) {
     const double re = random_number();
     store(type, to, i, re, random_number());
   }
@@ -72,7 +72,7 @@ enum { ROOM = 40000 };
 static double a[2 * ROOM], b[2 * ROOM], c[2 * ROOM], before[2 * ROOM];
 
 /* beta: 0, 1 or another, of which 0 finds NaN in C. */
-static void check_product(const cutt_blas *provider, void *session, cuttType_t type, const cutt_gemm *g, double beta) {
+static void check_product(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *g, double beta) {
   double alpha_of[2] = {0, 0}, beta_of[2] = {0, 0};
   store(type, alpha_of, 0, 0.75, -0.5);
   store(type, beta_of, 0, beta, beta == 0 || beta == 1 ? 0 : 0.25);
@@ -82,15 +82,15 @@ static void check_product(const cutt_blas *provider, void *session, cuttType_t t
   fill(type, b, g->ldb * columns_b);
   fill(type, c, g->ldc * g->n);
   if (beta == 0) {
-    for (int64_t j = 0; j < g->n; j++) {
-      for (int64_t i = 0; i < g->m; i++) store(type, c, i + j * g->ldc, NAN, NAN);
+    for (int64_t j = 0; j < g->n; ++j) {
+      for (int64_t i = 0; i < g->m; ++i) store(type, c, i + j * g->ldc, NAN, NAN);
     }
   }
   memcpy(before, c, sizeof before);
-  assert_success(provider->gemm(provider, session, type, g, alpha_of, a, b, beta_of, c));
+  assert_success(blas->gemm(blas, session, type, g, alpha_of, a, b, beta_of, c));
   const double epsilon = is_single(type) ? 6e-8 : 1.2e-16;
-  for (int64_t j = 0; j < g->n; j++) {
-    for (int64_t i = 0; i < g->ldc; i++) {
+  for (int64_t j = 0; j < g->n; ++j) {
+    for (int64_t i = 0; i < g->ldc; ++i) {
       const int64_t at = i + j * g->ldc;
       const long double complex got = load(type, c, at);
       if (i >= g->m) { /* between the columns */
@@ -99,7 +99,7 @@ static void check_product(const cutt_blas *provider, void *session, cuttType_t t
       }
       long double complex sum = 0;
       long double magnitude = 1;
-      for (int64_t l = 0; l < g->k; l++) {
+      for (int64_t l = 0; l < g->k; ++l) {
         const long double complex x = element(type, g->op_a, a, g->lda, i, l),
                                   y = element(type, g->op_b, b, g->ldb, l, j);
         sum += x * y;
@@ -111,40 +111,39 @@ static void check_product(const cutt_blas *provider, void *session, cuttType_t t
       if (!(error <= 4 * ((long double)g->k + 4) * (long double)epsilon * magnitude)) {
         fail_msg(
             "%s, type %d, op %d %d, m n k %lld %lld %lld, ld %lld %lld %lld, beta %g: element %lld %lld is off by %Lg",
-            provider->name, (int)type, (int)g->op_a, (int)g->op_b, (long long)g->m, (long long)g->n, (long long)g->k,
+            blas->name, (int)type, (int)g->op_a, (int)g->op_b, (long long)g->m, (long long)g->n, (long long)g->k,
             (long long)g->lda, (long long)g->ldb, (long long)g->ldc, beta, (long long)i, (long long)j, error);
       }
     }
   }
 }
 
-static void check_shape(const cutt_blas *provider, void *session, int64_t m, int64_t n, int64_t k) {
+static void check_shape(const cutt_blas *blas, void *session, int64_t m, int64_t n, int64_t k) {
   static const double betas[] = {0, 1, -0.5};
-  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-    if (!provider->takes(provider, types[t])) continue;
-    for (int ops = 0; ops < 9; ops++) {
-      for (int wide = 0; wide < 2; wide++) {
+  for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+    if (!blas->takes(blas, types[t])) continue;
+    for (int ops = 0; ops < 9; ++ops) {
+      for (int wide = 0; wide < 2; ++wide) {
         cutt_gemm g = {.op_a = (cutt_op)(ops % 3), .op_b = (cutt_op)(ops / 3), .m = m, .n = n, .k = k, .batch = 1};
         g.lda = (g.op_a == CUTT_OP_N ? m : k) + 3 * wide;
         g.ldb = (g.op_b == CUTT_OP_N ? k : n) + 5 * wide;
         g.ldc = m + 2 * wide;
-        for (size_t i = 0; i < sizeof betas / sizeof *betas; i++)
-          check_product(provider, session, types[t], &g, betas[i]);
+        for (size_t i = 0; i < sizeof betas / sizeof *betas; ++i) check_product(blas, session, types[t], &g, betas[i]);
       }
     }
   }
 }
 
-static void check_provider(const cutt_blas *provider) {
+static void check_library(const cutt_blas *blas) {
   static const int64_t shapes[][3] = {{1, 1, 1},   {1, 1, 37},  {7, 1, 1},   {1, 9, 1},   {5, 1, 33},
                                       {1, 6, 41},  {2, 3, 4},   {17, 5, 9},  {31, 33, 1}, {8, 8, 8},
                                       {40, 3, 65}, {3, 66, 19}, {65, 17, 2}, {64, 1, 64}};
   void *session = NULL;
-  assert_success(provider->begin(provider, NULL, &session));
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-    check_shape(provider, session, shapes[i][0], shapes[i][1], shapes[i][2]);
+  assert_success(blas->begin(blas, NULL, &session));
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i) {
+    check_shape(blas, session, shapes[i][0], shapes[i][1], shapes[i][2]);
   }
-  provider->end(provider, session);
+  blas->end(blas, session);
 }
 
 static void every_library(void **unused) {
@@ -152,42 +151,42 @@ static void every_library(void **unused) {
   const char *missing = NULL;
   const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing);
   if (!list[0]) skip();
-  for (int i = 0; list[i]; i++) {
+  for (int i = 0; list[i]; ++i) {
     print_message("%s, %s: %.1f GFLOP/s\n", list[i]->name, list[i]->path, list[i]->flops * 1e-9);
-    check_provider(list[i]);
+    check_library(list[i]);
   }
 }
 
 /* Many threads at once, each with its own product. */
 static void *multiply_much(void *data) {
-  const cutt_blas *provider = data;
+  const cutt_blas *blas = data;
   enum { N = 48 };
   double *x = calloc(3 * N * N, sizeof *x), one = 1, zero = 0;
   const cutt_gemm g = {.m = N, .n = N, .k = N, .lda = N, .ldb = N, .ldc = N, .batch = 1};
   bool good = x != NULL;
-  for (int i = 0; good && i < N; i++) {
-    for (int j = 0; j < N; j++) {
+  for (int i = 0; good && i < N; ++i) {
+    for (int j = 0; j < N; ++j) {
       x[i + j * N] = i + j;
       x[N * N + i + j * N] = i == j ? 2 : 0;
     }
   }
-  for (int repeat = 0; good && repeat < 20; repeat++) {
+  for (int repeat = 0; good && repeat < 20; ++repeat) {
     void *session = NULL;
-    good = !provider->begin(provider, NULL, &session) &&
-           !provider->gemm(provider, session, CUTT_F64, &g, &one, x, x + N * N, &zero, x + 2 * N * N);
-    provider->end(provider, session);
-    for (int i = 0; good && i < N * N; i++) good = x[2 * N * N + i] == 2 * x[i];
+    good = !blas->begin(blas, NULL, &session) &&
+           !blas->gemm(blas, session, CUTT_F64, &g, &one, x, x + N * N, &zero, x + 2 * N * N);
+    blas->end(blas, session);
+    for (int i = 0; good && i < N * N; ++i) good = x[2 * N * N + i] == 2 * x[i];
   }
   free(x);
   return good ? data : NULL;
 }
 
-static void run_threads(const cutt_blas *provider) {
+static void run_threads(const cutt_blas *blas) {
   pthread_t thread[4];
-  for (int i = 0; i < 4; i++) {
-    assert_int_equal(pthread_create(&thread[i], NULL, multiply_much, (void *)(uintptr_t)provider), 0);
+  for (int i = 0; i < 4; ++i) {
+    assert_int_equal(pthread_create(&thread[i], NULL, multiply_much, (void *)(uintptr_t)blas), 0);
   }
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     void *result = NULL;
     assert_int_equal(pthread_join(thread[i], &result), 0);
     assert_non_null(result);
@@ -199,7 +198,7 @@ static void many_threads(void **unused) {
   const char *missing = NULL;
   const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing);
   if (!list[0]) skip();
-  for (int i = 0; list[i]; i++) run_threads(list[i]);
+  for (int i = 0; list[i]; ++i) run_threads(list[i]);
 }
 
 /* --------------------------------------------------------------------------------------------------------- stand-ins */
@@ -210,10 +209,10 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static const cutt_blas *fake_provider(const char *name, fake_cblas_t **fake) {
+static const cutt_blas *fake_library(const char *name, fake_cblas_t **fake) {
   const char *path = path_of(name);
-  const cutt_blas *provider = NULL;
-  assert_success(cutt_blas_find(CUTT_BACKEND_CPU, path, "options->provider", CUTT_F64, &provider));
+  const cutt_blas *blas = NULL;
+  assert_success(cutt_blas_find(CUTT_BACKEND_CPU, path, "options->provider", CUTT_F64, &blas));
   void *handle = dlopen(path, RTLD_NOW);
   assert_non_null(handle);
   fake_cblas_function *function = NULL;
@@ -223,13 +222,13 @@ static const cutt_blas *fake_provider(const char *name, fake_cblas_t **fake) {
   *fake = function();
   (*fake)->forget();
   dlclose(handle);
-  return provider;
+  return blas;
 }
 
-static void one_product(const cutt_blas *provider, void *session) {
+static void one_product(const cutt_blas *blas, void *session) {
   double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4] = {0}, one = 1, zero = 0;
   const cutt_gemm g = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1};
-  assert_success(provider->gemm(provider, session, CUTT_F64, &g, &one, x, y, &zero, z));
+  assert_success(blas->gemm(blas, session, CUTT_F64, &g, &one, x, y, &zero, z));
   assert_memory_equal(x, z, sizeof z);
 }
 
@@ -237,26 +236,26 @@ static void one_product(const cutt_blas *provider, void *session) {
 static void threads_of_the_process(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *blas = fake_library("fake_openblas.so", &fake);
   assert_int_equal(fake->threads, 4); /* measuring has put it back */
-  assert_true(provider->flops > 0);
+  assert_true(blas->flops > 0);
   void *first = NULL, *second = NULL;
-  assert_success(provider->begin(provider, NULL, &first));
+  assert_success(blas->begin(blas, NULL, &first));
   assert_int_equal(fake->threads, 1);
-  one_product(provider, first);
-  assert_success(provider->begin(provider, NULL, &second));
-  provider->end(provider, first);
+  one_product(blas, first);
+  assert_success(blas->begin(blas, NULL, &second));
+  blas->end(blas, first);
   assert_int_equal(fake->threads, 1);
-  one_product(provider, second);
-  provider->end(provider, second);
+  one_product(blas, second);
+  blas->end(blas, second);
   assert_int_equal(fake->threads, 4);
   fake->threads = 7;
-  assert_success(provider->begin(provider, NULL, &first));
-  provider->end(provider, first);
+  assert_success(blas->begin(blas, NULL, &first));
+  blas->end(blas, first);
   assert_int_equal(fake->threads, 7);
   fake->threads = 4;
   assert_int_equal(fake->most_in_call, 1);
-  run_threads(provider);
+  run_threads(blas);
   assert_int_equal(fake->most_in_call, 1);
   assert_int_equal(fake->threads, 4);
 }
@@ -264,25 +263,25 @@ static void threads_of_the_process(void **unused) {
 static fake_cblas_t *blis;
 
 static void *in_new_thread(void *data) {
-  const cutt_blas *provider = data;
-  one_product(provider, NULL);
+  const cutt_blas *blas = data;
+  one_product(blas, NULL);
   return blis->threads_of_thread() == 4 ? data : NULL;
 }
 
 /* One of a thread: also in the threads that have not begun. */
 static void threads_of_a_thread(void **unused) {
   (void)unused;
-  const cutt_blas *provider = fake_provider("fake_blis.so", &blis);
-  assert_string_equal(provider->name, "blis");
-  assert_string_equal(provider->version, "9.8");
+  const cutt_blas *blas = fake_library("fake_blis.so", &blis);
+  assert_string_equal(blas->name, "blis");
+  assert_string_equal(blas->version, "9.8");
   void *session = NULL, *result = NULL;
-  assert_success(provider->begin(provider, NULL, &session));
+  assert_success(blas->begin(blas, NULL, &session));
   pthread_t thread;
-  assert_int_equal(pthread_create(&thread, NULL, in_new_thread, (void *)(uintptr_t)provider), 0);
+  assert_int_equal(pthread_create(&thread, NULL, in_new_thread, (void *)(uintptr_t)blas), 0);
   assert_int_equal(pthread_join(thread, &result), 0);
   assert_non_null(result);
-  one_product(provider, session);
-  provider->end(provider, session);
+  one_product(blas, session);
+  blas->end(blas, session);
   assert_int_equal(blis->threads_of_thread(), 4);
   assert_int_equal(blis->most_in_call, 1);
 }
@@ -290,9 +289,9 @@ static void threads_of_a_thread(void **unused) {
 static void one_at_a_time(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_blas *provider = fake_provider("fake_serial.so", &fake);
-  assert_true(provider->one_at_a_time);
-  run_threads(provider);
+  const cutt_blas *blas = fake_library("fake_serial.so", &fake);
+  assert_true(blas->one_at_a_time);
+  run_threads(blas);
   assert_int_equal(atomic_load(&fake->together), 1);
   assert_int_equal(fake->threads, 4); /* not its business */
 }
@@ -301,21 +300,21 @@ static void what_it_says(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
   unsetenv("OPENBLAS_CORETYPE");
-  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
-  assert_string_equal(provider->name, "openblas");
-  assert_string_equal(provider->version, "9.8.7, pthreads");
-  assert_string_equal(provider->kernels, "Prescott");
-  assert_non_null(strstr(provider->path, "fake_openblas.so"));
-  assert_false(provider->one_at_a_time);
+  const cutt_blas *blas = fake_library("fake_openblas.so", &fake);
+  assert_string_equal(blas->name, "openblas");
+  assert_string_equal(blas->version, "9.8.7, pthreads");
+  assert_string_equal(blas->kernels, "Prescott");
+  assert_non_null(strstr(blas->path, "fake_openblas.so"));
+  assert_false(blas->one_at_a_time);
 #if defined(__x86_64__)
   const char *expected = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
                              ? "OPENBLAS_CORETYPE=SkylakeX"
                          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "OPENBLAS_CORETYPE=Haswell"
                                                                                            : "";
-  assert_string_equal(provider->environment_override, expected);
+  assert_string_equal(blas->environment_override, expected);
 #endif
-  const cutt_blas *again = fake_provider("../contract/./fake_openblas.so", &fake);
-  assert_ptr_equal(provider, again);
+  const cutt_blas *again = fake_library("../contract/./fake_openblas.so", &fake);
+  assert_ptr_equal(blas, again);
 }
 
 /* A BLIS is asked for other kernels by their number. */
@@ -323,11 +322,11 @@ static void what_blis_says(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
   unsetenv("BLIS_ARCH_TYPE");
-  const cutt_blas *provider = fake_provider("fake_blis.so", &fake);
-  assert_string_equal(provider->kernels, "haswell");
+  const cutt_blas *blas = fake_library("fake_blis.so", &fake);
+  assert_string_equal(blas->kernels, "haswell");
 #if defined(__x86_64__)
   const bool better = __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
-  assert_string_equal(provider->environment_override, better ? "BLIS_ARCH_TYPE=1" : "");
+  assert_string_equal(blas->environment_override, better ? "BLIS_ARCH_TYPE=1" : "");
 #endif
 }
 
@@ -335,15 +334,15 @@ static void what_blis_says(void **unused) {
 static void products_of_stand_ins(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  check_provider(fake_provider("fake_openblas.so", &fake));
-  check_provider(fake_provider("fake_plain.so", &fake));
+  check_library(fake_library("fake_openblas.so", &fake));
+  check_library(fake_library("fake_plain.so", &fake));
 }
 
 /* Shapes that are products with vectors are given to gemv, but for conjugated vectors. */
 static void vectors(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *blas = fake_library("fake_openblas.so", &fake);
   double one[2] = {1, 0}, x[400] = {0}, y[400] = {0}, z[400] = {0};
   const struct {
     cuttType_t type;
@@ -362,7 +361,7 @@ static void vectors(void **unused) {
                {CUTT_C64, CUTT_OP_N, CUTT_OP_C, 1, 4, false, 0, 0, 0},
                {CUTT_F64, CUTT_OP_N, CUTT_OP_N, 4, 4, false, 0, 0, 0},
                {CUTT_F64, CUTT_OP_N, CUTT_OP_N, 1, 1, true, 112, 11, 13}};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     fake->forget();
     const cutt_gemm g = {.op_a = cases[i].op_a,
                          .op_b = cases[i].op_b,
@@ -373,7 +372,7 @@ static void vectors(void **unused) {
                          .ldb = 12,
                          .ldc = 13,
                          .batch = 1};
-    assert_success(provider->gemm(provider, NULL, cases[i].type, &g, one, x, y, one, z));
+    assert_success(blas->gemm(blas, NULL, cases[i].type, &g, one, x, y, one, z));
     assert_int_equal(atomic_load(&fake->calls), 1);
     const fake_call *call = &fake->call[0];
     assert_int_equal(call->matrix, !cases[i].gemv);
@@ -384,58 +383,58 @@ static void vectors(void **unused) {
   }
 }
 
-/* What is too large for its integers comes in pieces that add up. */
+/* What is too large for its integers comes in blocks that add up. */
 static void large_products(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
-  const cutt_blas *provider = fake_provider("fake_openblas.so", &fake);
+  const cutt_blas *blas = fake_library("fake_openblas.so", &fake);
   fake->only_remember = true;
   const double one = 1, half = 0.5;
-  const int64_t piece = INT64_C(1) << 30;
+  const int64_t block = INT64_C(1) << 30;
   /* Addresses only: nothing is there. */
   const uintptr_t base = (uintptr_t)1 << 46;
   const void *at_a = (const void *)base, *at_b = (const void *)(base * 2);
   void *at_c = (void *)(base * 3);
 #define OFFSET(pointer, from) ((int64_t)((uintptr_t)(pointer) - (uintptr_t)(from)) / 8)
-  /* k in three pieces. */
-  cutt_gemm g = {.m = 3, .n = 2, .k = 2 * piece + 5, .lda = 3, .ldb = INT_MAX, .ldc = 3, .batch = 1};
+  /* k in three blocks. */
+  cutt_gemm g = {.m = 3, .n = 2, .k = 2 * block + 5, .lda = 3, .ldb = INT_MAX, .ldc = 3, .batch = 1};
   g.op_b = CUTT_OP_T;
   g.ldb = 2;
-  assert_success(provider->gemm(provider, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
+  assert_success(blas->gemm(blas, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
   assert_int_equal(atomic_load(&fake->calls), 3);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     const fake_call *call = &fake->call[i];
     assert_true(call->matrix && call->m == 3 && call->n == 2);
-    assert_int_equal(call->k, i < 2 ? piece : 5);
-    assert_int_equal(OFFSET(call->a, at_a), 3 * i * piece);
-    assert_int_equal(OFFSET(call->b, at_b), 2 * i * piece);
+    assert_int_equal(call->k, i < 2 ? block : 5);
+    assert_int_equal(OFFSET(call->a, at_a), 3 * i * block);
+    assert_int_equal(OFFSET(call->b, at_b), 2 * i * block);
     assert_ptr_equal(call->c, at_c);
     assert_true(call->beta == (i ? 1 : 0.5));
   }
   /* m and n. */
   fake->forget();
   fake->only_remember = true;
-  g = (cutt_gemm){.m = piece * 2, .n = 7, .k = 2, .lda = 2, .ldb = 2, .ldc = piece * 2, .op_a = CUTT_OP_T, .batch = 1};
-  assert_success(provider->gemm(provider, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
+  g = (cutt_gemm){.m = block * 2, .n = 7, .k = 2, .lda = 2, .ldb = 2, .ldc = block * 2, .op_a = CUTT_OP_T, .batch = 1};
+  assert_success(blas->gemm(blas, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
   assert_int_equal(atomic_load(&fake->calls), 14); /* C is too wide for its leading dimension: column by column */
-  for (int i = 0; i < 14; i++) {
+  for (int i = 0; i < 14; ++i) {
     const fake_call *call = &fake->call[i];
-    assert_true(!call->matrix && call->op_a == 112 && call->m == 2 && call->n == piece); /* n is 1 */
-    assert_int_equal(OFFSET(call->a, at_a), 2 * (i % 2) * piece);
+    assert_true(!call->matrix && call->op_a == 112 && call->m == 2 && call->n == block); /* n is 1 */
+    assert_int_equal(OFFSET(call->a, at_a), 2 * (i % 2) * block);
     assert_int_equal(OFFSET(call->b, at_b), 2 * (i / 2));
-    assert_int_equal(OFFSET(call->c, at_c), (i / 2) * 2 * piece + (i % 2) * piece);
+    assert_int_equal(OFFSET(call->c, at_c), (i / 2) * 2 * block + (i % 2) * block);
     assert_true(call->beta == 0.5);
   }
   /* An operand with a leading dimension that is too large, not transposed: a column of A each time. */
   fake->forget();
   fake->only_remember = true;
-  g = (cutt_gemm){.m = 4, .n = 3, .k = 3, .lda = piece * 4, .ldb = 3, .ldc = 4, .batch = 1};
-  assert_success(provider->gemm(provider, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
+  g = (cutt_gemm){.m = 4, .n = 3, .k = 3, .lda = block * 4, .ldb = 3, .ldc = 4, .batch = 1};
+  assert_success(blas->gemm(blas, NULL, CUTT_F64, &g, &one, at_a, at_b, &half, at_c));
   assert_int_equal(atomic_load(&fake->calls), 3);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     const fake_call *call = &fake->call[i];
     assert_true(call->matrix && call->m == 4 && call->n == 3 && call->k == 1 && call->lda == 4);
-    assert_int_equal(OFFSET(call->a, at_a), 4 * i * piece);
+    assert_int_equal(OFFSET(call->a, at_a), 4 * i * block);
     assert_int_equal(OFFSET(call->b, at_b), i);
     assert_true(call->beta == (i ? 1 : 0.5));
   }
@@ -446,9 +445,9 @@ static void large_products(void **unused) {
 
 static void refused(void **unused) {
   (void)unused;
-  const cutt_blas *provider = NULL;
+  const cutt_blas *blas = NULL;
   const char *name = "options->provider";
-#define FIND(asked, type) cutt_blas_find(CUTT_BACKEND_CPU, asked, name, type, &provider)
+#define FIND(asked, type) cutt_blas_find(CUTT_BACKEND_CPU, asked, name, type, &blas)
   assert_result(CUTT_INVALID_PARAMETER, FIND("opnblas", CUTT_F64), "options->provider is 'opnblas'", "openblas, blis",
                 "'/'");
   assert_result(CUTT_INVALID_PARAMETER, FIND("", CUTT_F64), "options->provider is ''");
@@ -458,12 +457,12 @@ static void refused(void **unused) {
   assert_result(CUTT_INVALID_PARAMETER, FIND(path_of("fake_ilp64.so"), CUTT_F64), "integers of 64 bits");
   assert_result(CUTT_INVALID_PARAMETER, FIND(path_of("broken.so"), CUTT_F64), "can't be loaded");
   assert_success(FIND(path_of("fake_plain.so"), CUTT_F32));
-  assert_string_equal(provider->name, "cblas");
+  assert_string_equal(blas->name, "cblas");
   assert_result(CUTT_INVALID_DEVICE, FIND(path_of("fake_plain.so"), CUTT_C32), "type is c32", "cblas does not");
-  assert_null(provider);
+  assert_null(blas);
   assert_result(CUTT_INVALID_DEVICE, FIND(path_of("fake_openblas.so"), CUTT_BF16), "type is bf16", "cuBLAS");
-  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, name, CUTT_F64, &provider),
-                "on a GPU here", "CUTT_CUDA");
+  assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, name, CUTT_F64, &blas), "on a GPU here",
+                "CUTT_CUDA");
 #undef FIND
 }
 
@@ -471,19 +470,19 @@ static void refused(void **unused) {
 static void named_by_the_environment(void **unused) {
   (void)unused;
   const char *named = getenv("CUTT_CBLAS"), *missing = NULL;
-  const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing), *provider = NULL;
+  const cutt_blas *const *list = cutt_blas_libraries(CUTT_BACKEND_CPU, &missing), *blas = NULL;
   if (strstr(named, "fake_openblas.so")) {
     assert_non_null(list[0]);
     assert_null(list[1]);
     assert_string_equal(list[0]->name, "openblas");
-    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_C32, &provider));
-    assert_ptr_equal(provider, list[0]);
-    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, "openblas", "p", CUTT_C32, &provider));
-    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, "blis", "p", CUTT_F64, &provider),
-                  "p is 'blis'", "CUTT_CBLAS");
+    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_C32, &blas));
+    assert_ptr_equal(blas, list[0]);
+    assert_success(cutt_blas_find(CUTT_BACKEND_CPU, "openblas", "p", CUTT_C32, &blas));
+    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, "blis", "p", CUTT_F64, &blas), "p is 'blis'",
+                  "CUTT_CBLAS");
   } else {
     assert_null(list[0]);
-    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_F64, &provider), "no library",
+    assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CPU, NULL, "p", CUTT_F64, &blas), "no library",
                   named, "CUTT_CBLAS");
   }
   char text[8192];
