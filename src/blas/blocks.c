@@ -1,8 +1,8 @@
 /* Products in blocks (blocks.h).
  *
- * An extent that is too long is cut into blocks of a power of 2, which keeps operands as well aligned as they were. A block of k
- * after the first adds to the result so far. Of a matrix whose leading dimension does not fit, blocks have a single column: then
- * the leading dimension is not used, and any that fits will do. */
+ * An extent that is too long is cut into blocks of a power of 2, which keeps operands as well aligned as they were. A block
+ * of k after the first adds to the result so far. Of a matrix whose leading dimension does not fit, blocks have a single
+ * column: then the leading dimension is not used, and any that fits will do. */
 #include "blas/blocks.h"
 
 #include <limits.h>

@@ -1,27 +1,26 @@
 /* Matrix products of the CPU by any library with the CBLAS interface, found at run time.
  *
- * Loaded with dlopen and never linked, so that one binary works with whatever is installed, and without any. No header of
- * a BLAS is needed either: the interface has not changed since 1998. RTLD_LOCAL keeps a library's names to itself: what
- * the program itself is linked with stays as it is.
+ * Loaded with dlopen and never linked, so that one binary works with whatever is installed, and without any. No header of a
+ * BLAS is needed either: the interface has not changed since 1998. RTLD_LOCAL keeps a library's names to itself: what the
+ * program itself is linked with stays as it is.
  *
- * **Threads.** cuTT calls the library from its own threads, so the library must not start more. Its number of threads is
- * set to 1, and put back later, since the program may use the same library too. Of libraries there are two kinds:
+ * **Threads.** cuTT calls the library from its own threads, so the library must not start more. Its number of threads is set
+ * to 1, and put back later, since the program may use the same library too. Of libraries there are two kinds:
  *   one number in a process    OpenBLAS on pthreads, BLIS before 1.0, FlexiBLAS: set by the begin of the first execution under
  *                              way, and put back by the end of the last. Meanwhile the program's own products run on one thread
  *                              too. Executions are counted under a mutex, which each thus takes twice.
  *   one number in each thread  OpenBLAS on OpenMP, which asks OpenMP; MKL; BLIS since 1.0: set and put back around each call.
  * A library that has no such number is taken for one that runs on the thread that calls it.
  *
- * OpenBLAS without threads is safe to call from several threads only if it was built with locks, which it does not say. Its calls
- * are made one at a time, and it is chosen only where there is no other library.
+ * OpenBLAS without threads is safe to call from several threads only if it was built with locks, which it does not say. Its
+ * calls are made one at a time, and it is chosen only where there is no other library.
  *
- * **Memory that is limited** (RLIMIT_AS). Where there is no room for a buffer, OpenBLAS tries for ever to map it, and others end
- * the process. So there are only as many calls at once as there is room for.
+ * **Memory that is limited** (RLIMIT_AS). Where there is no room for a buffer, OpenBLAS tries for ever to map it, and others
+ * end the process. So there are only as many calls at once as there is room for.
  *
  * **Sizes.** The interface's integers are of 32 bits. Larger products are done in blocks (blocks.c).
  *
- * **Operands** that are not aligned, and ends of operands that a version is known to read past, are copied
- * (cblas_copy.c). */
+ * **Operands** that are not aligned, and ends of operands that a version is known to read past, are copied (cblas_copy.c). */
 #include <pthread.h>
 
 #include "base/error.h"
@@ -55,8 +54,9 @@ typedef struct hold {
   bool first_buffer, extra_buffer;
 } hold;
 
-/* A library keeps its buffers, and maps another one for each call that finds none free. It has had the first buffer since it was
- * measured. A call that finds that one in use goes on if another buffer is free or can be mapped; else it waits for the first. */
+/* A library keeps its buffers, and maps another one for each call that finds none free. It has had the first buffer since it
+ * was measured. A call that finds that one in use goes on if another buffer is free or can be mapped; else it waits for the
+ * first. */
 static void enter_limited(cutt_cblas *library, hold *held) {
   held->first_buffer = pthread_mutex_trylock(&library->first_buffer) == 0;
   if (held->first_buffer) return;

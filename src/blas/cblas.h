@@ -22,8 +22,8 @@ typedef void cutt_cblas_gemv_f64(int order, int op, int m, int n, double alpha, 
 typedef void cutt_cblas_gemv_complex(int order, int op, int m, int n, const void *alpha, const void *a, int lda,
                                      const void *x, int incx, const void *beta, void *y, int incy);
 
-/* An OpenMP runtime that the library may use. There may be two: the program's, which the library's symbols are bound to if there
- * is one, and the one that the library was linked with. */
+/* An OpenMP runtime that the library may use. There may be two: the program's, which the library's symbols are bound to if
+ * there is one, and the one that the library was linked with. */
 typedef struct cutt_openmp {
   int (*get)(void);
   void (*set)(int threads);
@@ -81,7 +81,8 @@ typedef struct cutt_cblas {
 /* Fills in the functions of library->base. */
 void cutt_cblas_table(cutt_cblas *library);
 
-/* Which operand makes a product one of a matrix and a vector. It is done by gemv then, since gemm is slow with a single column. */
+/* Which operand makes a product one of a matrix and a vector. It is done by gemv then, since gemm is slow with a single
+ * column. */
 typedef enum cutt_vector { CUTT_VECTOR_NONE, CUTT_VECTOR_A, CUTT_VECTOR_B } cutt_vector;
 cutt_vector cutt_cblas_vector(const cutt_gemm *g);
 

@@ -1,13 +1,13 @@
 /* Products whose operands can't be given to a library as they lie.
  *
- * **Alignment.** A BLAS takes for granted that a number lies at a multiple of its size (of a complex number each part), and may
- * use instructions that fault where it does not. Users have such tensors: fields of packed records, files with a header of odd
- * length. One that is permuted may lie anywhere; of one that is used in place the library gets copies.
+ * **Alignment.** A BLAS takes for granted that a number lies at a multiple of its size (of a complex number each part), and
+ * may use instructions that fault where it does not. Users have such tensors: fields of packed records, files with a header
+ * of odd length. One that is permuted may lie anywhere; of one that is used in place the library gets copies.
  *
- * **Ends.** Some releases read past an operand (cblas_defects.c), which faults where nothing is mapped. What is read lies in the
- * operand's last page mostly, and then nothing need be done. Else the product is cut into one without the operand's last columns
- * and one of these. The first then reads the last columns instead of what follows them, and only for the second these are
- * copied.
+ * **Ends.** Some releases read past an operand (cblas_defects.c), which faults where nothing is mapped. What is read lies in
+ * the operand's last page mostly, and then nothing need be done. Else the product is cut into one without the operand's last
+ * columns and one of these. The first then reads the last columns instead of what follows them, and only for the second these
+ * are copied.
  *
  * Copies are made one block at a time, in scratch, so that the user's workspace does not depend on addresses. */
 #include <string.h>
@@ -20,7 +20,8 @@
 enum { A, B, C, OPERANDS };
 enum { PAGE = 4096 /* larger pages end at multiples of this too */ };
 
-/* The extents of a product by number; and which of them are an operand's rows and columns as it is stored, column after column. */
+/* The extents of a product by number; and which of them are an operand's rows and columns as it is stored, column after
+ * column. */
 enum { M, N, K };
 typedef struct shape {
   int rows, columns;
@@ -125,8 +126,8 @@ static bool is_aligned(const cutt_gemm_operands *on, int operand) {
   return (uintptr_t)address(on, operand) % number == 0;
 }
 
-/* How many of an operand's last columns must be left out, so that what the library reads past the others is still in the operand.
- * *along: the extent that becomes shorter. 0: nothing is read past it, or what is read is in its last page. */
+/* How many of an operand's last columns must be left out, so that what the library reads past the others is still in the
+ * operand. *along: the extent that becomes shorter. 0: nothing is read past it, or what is read is in its last page. */
 static int64_t last_columns(const whole *w, const cutt_gemm_operands *on, const cutt_gemm *g, int operand, int *along) {
   const cutt_vector vector = cutt_cblas_vector(g);
   const cutt_overread *past = &w->library->past[vector != CUTT_VECTOR_NONE][cutt_cblas_type(on->type)];

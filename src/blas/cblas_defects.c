@@ -1,10 +1,11 @@
 /* What releases of BLAS libraries read past the ends of their operands.
  *
- * None uses what it reads there, but where nothing is mapped behind the operand, the process ends: an operand in a mapped file or
- * in shared memory often ends with its last page. cblas_copy.c copies such ends for the releases in this table.
+ * None uses what it reads there, but where nothing is mapped behind the operand, the process ends: an operand in a mapped
+ * file or in shared memory often ends with its last page. cblas_copy.c copies such ends for the releases in this table.
  *
  * Each row has a call that shows the defect, with packed operands, one of which lies at the end of a page with nothing mapped
- * behind it. tests/host/test_page_ends.c does these calls directly, where there is such a release, and through libcutt_contract. */
+ * behind it. tests/host/test_page_ends.c does these calls directly, where there is such a release, and through
+ * libcutt_contract. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 /* Loading a library with the CBLAS interface, and asking it for its version, how it makes threads, and which kernels it has
  * picked for the processor.
  *
- * A release that is older than the processor takes it for a much older one, and then is slower by a factor of two to five. Each
- * library has an environment variable that names the kernels, which it reads when it is loaded. The environment is the program's
- * and not ours to write, so that people are only told. What kernels there are follows from what the library says of itself. */
+ * A release that is older than the processor takes it for a much older one, and then is slower by a factor of two to five.
+ * Each library has an environment variable that names the kernels, which it reads when it is loaded. The environment is the
+ * program's and not ours to write, so that people are only told. What kernels there are follows from what the library says of
+ * itself. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 #include "blas/cblas.h"
 #include "blas/load.h"
 
-/* All that were loaded, written by cutt_cblas_load alone. Not on the heap, since they are never freed, and would be lost there each
- * time that libcutt_contract is unloaded and loaded again. */
+/* All that were loaded, written by cutt_cblas_load alone. Not on the heap, since they are never freed, and would be lost
+ * there each time that libcutt_contract is unloaded and loaded again. */
 enum { MOST_LIBRARIES = 32 };
 static cutt_cblas libraries[MOST_LIBRARIES];
 static int library_count;
@@ -29,12 +30,14 @@ static int library_count;
  * ever seen. */
 static const size_t megabyte = (size_t)1 << 20;
 static const size_t default_stack = (size_t)8 << 20;
+/* MB. */
 #if defined(__powerpc64__)
 enum { OPENBLAS_BUFFER = 256 };
 #else
 enum { OPENBLAS_BUFFER = 128 };
 #endif
-enum { FILE_ITSELF = 64, BLIS_CALL = 64, MKL_CALL = 64, MKL_FILES = 512 };
+/* MB of the files that are loaded, and of the memory that a call maps. */
+enum { FILE_ITSELF = 64, MKL_FILES = 512, BLIS_CALL = 64, MKL_CALL = 64 };
 
 static int positive(const char *name) {
   const char *value = getenv(name);
@@ -138,9 +141,10 @@ static bool describe_openblas(cutt_cblas *library, void *handle, cutt_refusal *r
   return true;
 }
 
-/* The same for BLIS, whose override is the number of the kernels' name. Numbers differ between releases, and past a release's last one no name may be
- * asked for, which nothing tells: up to the picked one, and the first two, it is safe. A build for one processor only, which
- * BLIS does not tell either, ends with an error when it is asked for others; docs/contraction.md says so. */
+/* The same for BLIS, whose override is the number of the kernels' name. Numbers differ between releases, and past a release's
+ * last one no name may be asked for, which nothing tells: up to the picked one, and the first two, it is safe. A build for
+ * one processor only, which BLIS does not tell either, ends with an error when it is asked for others; docs/contraction.md
+ * says so. */
 static void find_blis_override(cutt_blas *base, int picked, const char *(*name_of)(int id)) {
   static const char *const lesser[] = {"generic", "haswell", "sandybridge", "penryn", NULL};
   if (environment_has("BLIS_ARCH_TYPE") || !has_avx512() || !is_one_of(base->kernels, lesser)) return;

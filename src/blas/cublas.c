@@ -6,11 +6,12 @@
  * **Numbers.** Products are computed as their type says, never in TF32, and halves are added up in float throughout, also
  * where cuBLAS splits k: its default there is to add up parts in half.
  *
- * **Handles.** Making one takes milliseconds and device memory, so idle ones are kept in a pool, and an execution takes one of
- * its context. A handle owns a workspace that kernels may still be using when the handle is taken again, so an event is recorded
- * after its work, and the next stream waits for that. Captures have handles of their own, which need no event: captured work
- * has its workspace from the graph, and a capture may not wait for work outside of it. A handle of a context that has been
- * destroyed stays in the pool and is not used again (if the driver numbers its contexts, see runtime/cuda/state.c).
+ * **Handles.** Making one takes milliseconds and device memory, so idle ones are kept in a pool, and an execution takes one
+ * of its context. A handle owns a workspace that kernels may still be using when the handle is taken again, so an event is
+ * recorded after its work, and the next stream waits for that. Captures have handles of their own, which need no event:
+ * captured work has its workspace from the graph, and a capture may not wait for work outside of it. A handle of a context
+ * that has been destroyed stays in the pool and is not used again (if the driver numbers its contexts, see
+ * runtime/cuda/state.c).
  *
  * Process-wide state: the libraries, and their idle handles under a mutex. */
 #include <dlfcn.h>

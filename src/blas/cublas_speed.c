@@ -1,8 +1,8 @@
 /* How fast a GPU multiplies matrices: what planning takes it for, and what it is measured to do.
  *
- * Planning expects a share of the peak speed that large products reach. The peak is that of tensor cores where they compute in
- * the type itself, by compute capability (NVIDIA's data sheets, and CUDA's tables of arithmetic throughput). Nothing is measured
- * for a plan, which must not wait for a GPU that is at work. */
+ * Planning expects a share of the peak speed that large products reach. The peak is that of tensor cores where they compute
+ * in the type itself, by compute capability (NVIDIA's data sheets, and CUDA's tables of arithmetic throughput). Nothing is
+ * measured for a plan, which must not wait for a GPU that is at work. */
 #include <pthread.h>
 
 #include "base/error.h"

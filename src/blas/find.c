@@ -64,8 +64,8 @@ static double run(const cutt_blas *blas, void *session, const matrices *on, int 
   return cutt_clock() - start;
 }
 
-/* The best of a few runs that together take little time: if the small product shows that the large one would take too long, only
- * the small one is measured. */
+/* The best of a few runs that together take little time: if the small product shows that the large one would take too long,
+ * only the small one is measured. */
 static double measure(const cutt_blas *blas, void *session, const matrices *on) {
   static const double budget = 4e-3;
   for (int i = 0; i < 2 * SIZE * SIZE; ++i) {
@@ -136,8 +136,8 @@ static void miss(const char *text) {
   snprintf(missing_cpu + length, sizeof missing_cpu - length, "%s%s", length ? ", " : "", text);
 }
 
-/* Loads a library, and adds it to the list if it is the first of its name. Why one is refused is noted, unless it was only looked
- * for in the process. False: there is no room for it, nor for others of its name. */
+/* Loads a library, and adds it to the list if it is the first of its name. Why one is refused is noted, unless it was only
+ * looked for in the process. False: there is no room for it, nor for others of its name. */
 static bool try(const char *file, bool resident) {
   cutt_refusal refusal;
   cutt_blas *blas = cutt_cblas_load(file, resident, &refusal);

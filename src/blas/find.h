@@ -27,15 +27,15 @@ void cutt_cblas_note_limits(const cutt_blas *blas);
 /* The same for cuBLAS. file NULL: the one that CUTT_CUBLAS names, or else the best that is found. */
 cutt_blas *cutt_cublas_load(const char *file, cutt_refusal *refusal);
 
-/* Floating-point operations per second that are expected of the GPU of the calling thread's current context, or else of the first
- * GPU; 0: not known. */
+/* Floating-point operations per second that are expected of the GPU of the calling thread's current context, or else of the
+ * first GPU; 0: not known. */
 double cutt_cublas_flops(cuttType_t type);
 
 /* The same, measured: once for each GPU, in some milliseconds. False: that failed. */
 bool cutt_cublas_measure(const cutt_blas *blas, double *f64, double *f32);
 
-/* All libraries that were found for a backend, the default one first, ended by NULL. *missing: in words, what was looked for and
- * not found, and what was refused and why; or "". */
+/* All libraries that were found for a backend, the default one first, ended by NULL. *missing: in words, what was looked for
+ * and not found, and what was refused and why; or "". */
 const cutt_blas *const *cutt_blas_libraries(cuttBackend_t backend, const char **missing);
 
 #endif

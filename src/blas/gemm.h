@@ -47,9 +47,9 @@ struct cutt_blas {
 
   bool (*takes)(const cutt_blas *blas, cuttType_t type);
 
-  /* An execution of a plan calls begin, then gemm any number of times, then end: on the CPU gemm from any threads, on a GPU from
-   * one thread, for one stream. On the CPU begin sees to it that each call runs on the calling thread alone; on a GPU it takes a
-   * cuBLAS handle of the current context and binds it to the stream. gemm and end are given begin's *session. */
+  /* An execution of a plan calls begin, then gemm any number of times, then end: on the CPU gemm from any threads, on a GPU
+   * from one thread, for one stream. On the CPU begin sees to it that each call runs on the calling thread alone; on a GPU it
+   * takes a cuBLAS handle of the current context and binds it to the stream. gemm and end are given begin's *session. */
   cuttResult (*begin)(const cutt_blas *blas, cudaStream_t stream, void **session);
   void (*end)(const cutt_blas *blas, void *session);
 
@@ -65,8 +65,8 @@ struct cutt_blas {
 cuttResult cutt_blas_find(cuttBackend_t backend, const char *asked, const char *argument, cuttType_t type,
                           const cutt_blas **blas);
 
-/* Floating-point operations per second that are expected of large products of a type, a real multiplication and addition counted
- * as two: on one core, or on the GPU of the calling thread's current context. 0: not known. */
+/* Floating-point operations per second that are expected of large products of a type, a real multiplication and addition
+ * counted as two: on one core, or on the GPU of the calling thread's current context. 0: not known. */
 double cutt_blas_speed(const cutt_blas *blas, cuttType_t type);
 
 #endif

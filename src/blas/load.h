@@ -4,8 +4,8 @@
 
 #include "blas/find.h"
 
-/* file: a path, or a name that the loader searches. resident: only if the process has it already. NULL: see the refusal, which is
- * cleared otherwise. */
+/* file: a path, or a name that the loader searches. resident: only if the process has it already. NULL: see the refusal,
+ * which is cleared otherwise. */
 void *cutt_library_open(const char *file, bool resident, cutt_refusal *refusal);
 
 /* Sets *function, which is a pointer to a function, to the symbol of this name; false, and NULL: there is none. */

@@ -52,7 +52,7 @@ bool cutt_algorithm_holds(const cutt_contraction *c, const cutt_algorithm *algor
          cutt_algorithm_keeps(algorithm, c, mode);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the layout of a block */
+/* -------------------------------------------------------------------------------------------- the layout of a block */
 
 static int64_t lay_index_group(const cutt_algorithm *algorithm, cutt_role role, const int64_t *extent, int64_t *stride,
                                int64_t from) {

@@ -1,5 +1,5 @@
-/* The matrix product alone, of the same m, n, k and batch as a contraction: what the contraction would take if nothing had to be
- * permuted. It is timed as a contraction of matrices that lie as the BLAS wants them. */
+/* The matrix product alone, of the same m, n, k and batch as a contraction: what the contraction would take if nothing had to
+ * be permuted. It is timed as a contraction of matrices that lie as the BLAS wants them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -12,9 +12,9 @@ typedef struct cutt_algorithm_choice {
 
 enum { CUTT_BEST_ALGORITHMS = 8 };
 
-/* The algorithms with the shortest predicted times, the fastest first, of those that need no more than limit bytes of workspace.
- * *count is at least 1, since an algorithm with nothing packed needs none. A pure function of its arguments. Errors:
- * CUTT_INTERNAL_ERROR (memory). */
+/* The algorithms with the shortest predicted times, the fastest first, of those that need no more than limit bytes of
+ * workspace. *count is at least 1, since an algorithm with nothing packed needs none. A pure function of its arguments.
+ * Errors: CUTT_INTERNAL_ERROR (memory). */
 cuttResult cutt_algorithms_best(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                                 cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS], int *count);
 

@@ -2,8 +2,8 @@
  *
  * Permuting takes the time of the bytes that it moves at the speed of memory, and longer where contiguous runs are short. A
  * matrix product takes the time of its floating-point operations at the speed of the BLAS library, longer where an extent is
- * small, and besides the time to fetch those operands that are not in a cache. The counts of operations and bytes are exact; the
- * rates are rough, and good enough to rank algorithms, whose times differ by factors. */
+ * small, and besides the time to fetch those operands that are not in a cache. The counts of operations and bytes are exact;
+ * the rates are rough, and good enough to rank algorithms, whose times differ by factors. */
 #ifndef CUTT_CONTRACT_COST_H
 #define CUTT_CONTRACT_COST_H
 

@@ -1,10 +1,10 @@
 /* Execution on the CPU.
  *
- * Threads share the work in one of two ways. Where there are enough blocks of the result (cost.spread), each thread takes some,
- * and permutes and multiplies them alone, in a workspace of its own and in its own cache. Else one block follows the other, and
- * all threads work at each step: at a permutation, and at the products, which they share by iterations of the loops; where
- * these are too few by rows and columns of the result; or, for a small result of a long sum, by parts of the sum. The BLAS never
- * makes threads of its own (gemm.h), which would compete with these for the cores. */
+ * Threads share the work in one of two ways. Where there are enough blocks of the result (cost.spread), each thread takes
+ * some, and permutes and multiplies them alone, in a workspace of its own and in its own cache. Else one block follows the
+ * other, and all threads work at each step: at a permutation, and at the products, which they share by iterations of the
+ * loops; where these are too few by rows and columns of the result; or, for a small result of a long sum, by parts of the
+ * sum. The BLAS never makes threads of its own (gemm.h), which would compete with these for the cores. */
 #include <stdatomic.h>
 #include <string.h>
 

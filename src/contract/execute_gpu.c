@@ -39,7 +39,7 @@ static cuttResult wait_for(const run *r, cudaStream_t stream, const cutt_event *
   return r->runtime->stream_wait(stream, event);
 }
 
-/* ------------------------------------------------------------------------------------------------------- steps that are timed */
+/* --------------------------------------------------------------------------------------------- steps that are timed */
 
 static cuttResult begin_step(const run *r) { return r->steps ? record(r, r->event[BEGUN], r->stream) : CUTT_SUCCESS; }
 

@@ -7,9 +7,9 @@
  * ignored, and a result that isn't written has the letters that are there exactly once, in the order of their codes (upper
  * case first). NumPy's '...' is refused, since all modes have to have a name here.
  *
- * Characters are read one after the other, by index, and never beyond the final 0. A label's name is kept as
- * its place and length in the text while parsing, so that names of any length are told apart; what the pattern keeps of a name is for
- * people to read, and cut where it is too long. Every error has the place of what is wrong, counted in characters from 1. */
+ * Characters are read one after the other, by index, and never beyond the final 0. While parsing, a label's name is its place
+ * and length in the text, so that names of any length are told apart; the name that the pattern keeps is for people to read,
+ * and cut where it is too long. Every error has the place of what is wrong, counted in characters from 1. */
 #include "contract/pattern.h"
 
 #include <stdarg.h>

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-/* A permutation given by strides: mode i of the output is mode i of the input, with another stride. On the heap, since planning it
- * takes most of the stack that a call may take. */
+/* A permutation given by strides: mode i of the output is mode i of the input, with another stride. On the heap, since
+ * planning it takes most of the stack that a call may take. */
 typedef struct strided {
   cuttProblem_t problem;
   int64_t extents[CUTT_MOST_MODES], in[CUTT_MOST_MODES], out[CUTT_MOST_MODES];

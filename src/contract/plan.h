@@ -13,8 +13,9 @@ typedef struct cutt_loop {
   int64_t stride[CUTT_TENSORS];
 } cutt_loop;
 
-/* What is done at blocks of one kind. Blocks differ in their extents only where a mode's last chunk is shorter than its others.
- * The few modes of which that is so have a bit each in the number of a kind, which is set where the mode is at its last chunk. */
+/* What is done at blocks of one kind. Blocks differ in their extents only where a mode's last chunk is shorter than its
+ * others. The few modes of which that is so have a bit each in the number of a kind, which is set where the mode is at its
+ * last chunk. */
 typedef struct cutt_block {
   cutt_view view;
   /* Of each packed tensor: an operand's into workspace, the result's out of it. */

@@ -217,8 +217,8 @@ static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
   return false;
 }
 
-/* Plans the sums to be done beforehand. None where the other operand has one element: then the contraction is such a sum itself.
- * And none where the sum would take more than the workspace's limit: its modes are loops then. */
+/* Plans the sums to be done beforehand. None where the other operand has one element: then the contraction is such a sum
+ * itself. And none where the sum would take more than the workspace's limit: its modes are loops then. */
 static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
   const int64_t one = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 0;
   size_t at = 0, inner = 0;

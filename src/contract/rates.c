@@ -1,10 +1,10 @@
 /* The rates of the device at hand (rates.h).
  *
- * The speed of products is measured when the BLAS library is found; how it falls where extents are small is a formula that was
- * fitted to some 1100 products of random contractions. Times of permutations are predicted by their own model. On a machine that
- * has not been calibrated that is good enough to rank permutations, but its seconds may be off by a factor, and here they are
- * compared with those of products. So where tensors are large, one permutation is timed, once in a process, and all predictions
- * are multiplied by measured over predicted time. */
+ * The speed of products is measured when the BLAS library is found; how it falls where extents are small is a formula that
+ * was fitted to some 1100 products of random contractions. Times of permutations are predicted by their own model. On a
+ * machine that has not been calibrated that is good enough to rank permutations, but its seconds may be off by a factor, and
+ * here they are compared with those of products. So where tensors are large, one permutation is timed, once in a process, and
+ * all predictions are multiplied by measured over predicted time. */
 #include "contract/rates.h"
 
 #include <pthread.h>

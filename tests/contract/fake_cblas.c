@@ -1,4 +1,4 @@
-/* A BLAS that is none. See fake_cblas.h. */
+/* A stand-in for a BLAS (fake_cblas.h). */
 #include "contract/fake_cblas.h"
 
 #include <complex.h>

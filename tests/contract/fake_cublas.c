@@ -1,4 +1,4 @@
-/* A cuBLAS that is none. See fake_cublas.h. Compiled with FAKE_OLD, it is one of 11.0: no integers of 64 bits, no text for
+/* A stand-in for cuBLAS (fake_cublas.h). Compiled with FAKE_OLD, it is one of 11.0: no integers of 64 bits, no text for
  * an error. */
 #include "contract/fake_cublas.h"
 

@@ -1,4 +1,4 @@
-/* A cuBLAS that is none: it multiplies the process's own memory, at once, by plain loops, keeps books of its handles, and
+/* A stand-in for cuBLAS: it multiplies the process's own memory, at once, by plain loops, keeps books of its handles, and
  * fails on request. It goes with the stand-in for the driver (tests/cuda/fake_driver.h). */
 #ifndef CUTT_TESTS_CONTRACT_FAKE_CUBLAS_H
 #define CUTT_TESTS_CONTRACT_FAKE_CUBLAS_H

@@ -71,7 +71,7 @@ static long double complex element(cuttType_t type, cutt_op op, const void *matr
 enum { ROOM = 40000 };
 static double a[2 * ROOM], b[2 * ROOM], c[2 * ROOM], before[2 * ROOM];
 
-/* beta: 0, 1 or another, of which 0 finds NaN in C. */
+/* With beta 0, 1 or another; for 0 C is full of NaN, which must not be read. */
 static void check_product(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *g, double beta) {
   double alpha_of[2] = {0, 0}, beta_of[2] = {0, 0};
   store(type, alpha_of, 0, 0.75, -0.5);
@@ -232,7 +232,8 @@ static void one_product(const cutt_blas *blas, void *session) {
   assert_memory_equal(x, z, sizeof z);
 }
 
-/* A number of threads of the process: 1 from the first begin to the last end, and then what it was. */
+/* A library with one number of threads in a process: it is 1 from the first begin to the last end, and then what it was
+ * before. */
 static void threads_of_the_process(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
@@ -268,7 +269,7 @@ static void *in_new_thread(void *data) {
   return blis->threads_of_thread() == 4 ? data : NULL;
 }
 
-/* One of a thread: also in the threads that have not begun. */
+/* A library with a number in each thread: 1 also in calls from threads that have not called begin. */
 static void threads_of_a_thread(void **unused) {
   (void)unused;
   const cutt_blas *blas = fake_library("fake_blis.so", &blis);
@@ -293,7 +294,7 @@ static void one_at_a_time(void **unused) {
   assert_true(blas->one_at_a_time);
   run_threads(blas);
   assert_int_equal(atomic_load(&fake->together), 1);
-  assert_int_equal(fake->threads, 4); /* not its business */
+  assert_int_equal(fake->threads, 4); /* of no matter, since it has no threads */
 }
 
 static void what_it_says(void **unused) {
@@ -330,7 +331,7 @@ static void what_blis_says(void **unused) {
 #endif
 }
 
-/* The stand-in, too, is right; and multiplies beta with what is there, in products with vectors. */
+/* The stand-ins, which read y in products with vectors even if beta is 0. */
 static void products_of_stand_ins(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
@@ -383,7 +384,7 @@ static void vectors(void **unused) {
   }
 }
 
-/* What is too large for its integers comes in blocks that add up. */
+/* A product that is too large for the library's integers is done in blocks. */
 static void large_products(void **unused) {
   (void)unused;
   fake_cblas_t *fake = NULL;
@@ -391,7 +392,7 @@ static void large_products(void **unused) {
   fake->only_remember = true;
   const double one = 1, half = 0.5;
   const int64_t block = INT64_C(1) << 30;
-  /* Addresses only: nothing is there. */
+  /* Addresses where nothing is: the stand-in only remembers them. */
   const uintptr_t base = (uintptr_t)1 << 46;
   const void *at_a = (const void *)base, *at_b = (const void *)(base * 2);
   void *at_c = (void *)(base * 3);
@@ -466,7 +467,7 @@ static void refused(void **unused) {
 #undef FIND
 }
 
-/* CUTT_CBLAS is the whole of the list. The process is started with it; see CMakeLists.txt. */
+/* With CUTT_CBLAS, which CMakeLists.txt sets, the library that it names is the only one. */
 static void named_by_the_environment(void **unused) {
   (void)unused;
   const char *named = getenv("CUTT_CBLAS"), *missing = NULL;

@@ -20,7 +20,7 @@
 
 static const char *folder, *backend_name = "cpu";
 
-enum { MOST_FAULTS = 8 }; /* are printed of one test */
+enum { MOST_FAULTS = 8 }; /* that are printed in one test */
 
 typedef struct tally {
   int right, wrong, not_offered;
@@ -131,7 +131,7 @@ static void random_up_to_rank_8(void **unused) {
   close_tally(&t);
 }
 
-/* Large enough to be blocked, cut and shared out. */
+/* Large enough to be cut into blocks, and to be shared by threads. */
 static void random_larger_ones(void **unused) {
   (void)unused;
   static const test_variety variety = {25, 40, 50, 3, 2};
@@ -146,7 +146,7 @@ static void random_larger_ones(void **unused) {
   close_tally(&t);
 }
 
-/* The same with any workspace from what it would like to have to none. */
+/* The same with any limit of workspace, from what the plan takes without one to 0. */
 static void try_limits(test_contraction *c, test_rng *rng, tally *t) {
   size_t wanted = 0;
   c->limit = CUTT_NO_LIMIT;

@@ -134,7 +134,7 @@ static void refuses_bad_executions(void **unused) {
   }
 }
 
-/* A workspace that is large enough for it to be used: both operands and the result have to be turned. */
+/* A workspace that is large enough for it to be used: both operands and the result have to be permuted. */
 static void refuses_bad_workspace(void **unused) {
   (void)unused;
   test_contraction c;

@@ -257,8 +257,8 @@ static void fuses_what_takes_the_same_steps(void **unused) {
   assert_mode("ab", CUTT_GROUP_M, 6, 1, 0, 1);
   assert_mode("cd", CUTT_GROUP_K, 20, 6, 1, 0);
   assert_mode("ef", CUTT_GROUP_N, 42, 0, 20, 6);
-  static const int64_t turned[4] = {5, 4, 6, 7};
-  c = contraction("abcd,dcef->abfe", 4, left, 4, turned, 4); /* neighbours on one side only */
+  static const int64_t transposed[4] = {5, 4, 6, 7};
+  c = contraction("abcd,dcef->abfe", 4, left, 4, transposed, 4); /* neighbours on one side only */
   assert_success(check(&c));
   assert_int_equal(checked.modes, 5);
   assert_mode("ab", CUTT_GROUP_M, 6, 1, 0, 1);
@@ -278,7 +278,7 @@ static void fuses_what_takes_the_same_steps(void **unused) {
   assert_mode("d", CUTT_GROUP_M, 5, -1, 0, 12);
   assert_int_equal(checked.low[CUTT_LEFT], -4 * (45 + 10 + 60 + 4));
   assert_int_equal(checked.high[CUTT_LEFT], 4);
-  static const int64_t forwards[4] = {15, 5, 60, -1}; /* and where one of them turns back, not */
+  static const int64_t forwards[4] = {15, 5, 60, -1}; /* and not where one of the strides is negative */
   c.pattern = "cbad,na->dbcn";
   c.left_strides = forwards;
   assert_success(check(&c));
@@ -388,9 +388,9 @@ static void reads_scalars(void **unused) {
   memcpy(narrow, checked.beta, sizeof narrow);
   assert_true(narrow[0] == 1);
   c.type = CUTT_C64;
-  const double imaginary[2] = {0, 1}, unit[2] = {1, -0.0};
+  const double imaginary[2] = {0, 1}, one[2] = {1, -0.0};
   c.alpha = imaginary;
-  c.beta = unit;
+  c.beta = one;
   assert_success(check(&c));
   assert_true(!checked.alpha_is_zero && !checked.alpha_is_one && checked.beta_is_one);
   c.type = CUTT_C32;

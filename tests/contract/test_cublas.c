@@ -81,7 +81,7 @@ static const double one = 1, zero = 0;
 static double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4];
 static const cutt_gemm small = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1};
 
-/* The handle of a session: as the stand-in sees it. */
+/* The handle of a session, as the stand-in has it. */
 static struct cublasContext *product_in(void *session) {
   assert_success(cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, z));
   assert_memory_equal(x, z, sizeof z);
@@ -113,7 +113,7 @@ static void what_it_is(void **unused) {
   assert_result(CUTT_INVALID_DEVICE, cutt_blas_find(CUTT_BACKEND_CUDA, NULL, "p", CUTT_BF16, &found), "type is bf16");
 }
 
-/* A stream keeps its handle, another one gets it after an event, and two at once have two. */
+/* A stream gets the handle that it had before, another stream gets it after an event, and two at once have two. */
 static void handles(void **unused) {
   (void)unused;
   cudaStream_t stream[2] = {new_stream(), new_stream()};
@@ -132,7 +132,7 @@ static void handles(void **unused) {
     assert_ptr_equal(product_in(session[0]), i % 2 ? second : first);
     cublas->end(cublas, session[0]);
   }
-  /* The other's stream, while the other is at work: it waits. */
+  /* With the handle of the other stream, which is at work: it waits. */
   assert_success(cublas->begin(cublas, stream[0], &session[0]));
   fake->forget();
   assert_success(cublas->begin(cublas, stream[0], &session[1]));
@@ -146,7 +146,7 @@ static void handles(void **unused) {
   end_stream(stream[1]);
 }
 
-/* A capture neither waits for what is outside of it nor lends its handle to it; and makes one handle, not one each time. */
+/* A capture waits for nothing outside of it, and its handle is used for captures only; several captures share one handle. */
 static void captures(void **unused) {
   (void)unused;
   cudaStream_t stream = new_stream();

@@ -1,6 +1,7 @@
 /* The choice of an algorithm against all of them: for random contractions everything is tried that an algorithm can be (which
- * tensors are packed, every ordered choice of modes for the index groups, both orders of packed ones, every chunk that halving can lead to), by
- * brute force and by the same cost, and the planner's choice may cost only so much more. No clock is read. */
+ * tensors are packed, every ordered choice of modes for the index groups, both orders of packed ones, every chunk that
+ * halving can lead to), by brute force and by the same cost, and the planner's choice may cost only so much more. No clock is
+ * read. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,8 @@
 #include "contract/choose.h"
 #include "support/check.h"
 
-/* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has hardly any
- * tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
+/* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has
+ * hardly any tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
 static const double worst_uncut = 2.1, worst_cut = 1.7, mean_cut = 1.02;
 
 static const cutt_rates cpu_rates = {.threads = 2,
@@ -97,8 +98,8 @@ static void look(search *s) {
   }
 }
 
-/* Chunks that halving reaches, of all modes. An index group of a tensor in place has to stay contiguous. The cost of what
- * is no product any more is infinite; what is one by its strides, though its index group is not contiguous, is left out here. */
+/* Chunks that halving reaches, of all modes. An index group of a tensor in place has to stay contiguous. The cost of what is
+ * no product any more is infinite; what is one by its strides, though its index group is not contiguous, is left out here. */
 static bool index_group_is_whole(const search *s, int mode, int64_t chunk) {
   const cutt_role role = cutt_mode_role(&s->c->mode[mode]);
   if (role == CUTT_ROLE_BATCH || !cutt_algorithm_keeps(&s->algorithm, s->c, mode) || chunk == s->c->mode[mode].extent)
@@ -141,7 +142,8 @@ static void try_orders(search *s, int t) {
 /* Every ordered choice of a role's modes. */
 static void try_index_groups(search *s, int role) {
   if (role == CUTT_INDEX_GROUPS) {
-    /* In place an index group has to be contiguous; cutt_algorithm_product only looks at the first stride and the whole extent. */
+    /* In place an index group has to be contiguous; cutt_algorithm_product only looks at the first stride and the whole
+     * extent. */
     for (int t = 0; t < CUTT_TENSORS; ++t)
       for (int side = 0; side < 2 && !s->algorithm.packed[t]; ++side) {
         const cutt_role r = cutt_tensor_roles[t][side];
