@@ -36,8 +36,8 @@ static bool fits(int64_t elements) {
 }
 
 /* "ab,b->a" or "ba,b->a" with a large operand, as the left or the right one. */
-static void large_operand(const char *pattern, int64_t a, int64_t b, bool turned, bool right, size_t limit) {
-  const int64_t volume = a * b, matrix_extents[2] = {turned ? b : a, turned ? a : b}, vector_extents[1] = {b};
+static void large_operand(const char *pattern, int64_t a, int64_t b, bool transposed, bool right, size_t limit) {
+  const int64_t volume = a * b, matrix_extents[2] = {transposed ? b : a, transposed ? a : b}, vector_extents[1] = {b};
   assert_true(volume > INT64_C(1) << 31);
   if (!fits(volume + (limit == CUTT_NO_LIMIT ? 0 : (int64_t)limit / 4))) skip();
   float *matrix = take(volume), *vector = take(b), *result = take(a);
@@ -58,7 +58,7 @@ static void large_operand(const char *pattern, int64_t a, int64_t b, bool turned
   assert_success(cuttContract(&c, &options, right ? vector : matrix, right ? matrix : vector, result, NULL));
   for (int64_t i = 0; i < a; ++i) {
     int64_t sum = 0; /* every partial sum is a whole number below 2^24 */
-    for (int64_t j = 0; j < b; ++j) sum += value(turned ? j + b * i : i + a * j) * value(j + 12345);
+    for (int64_t j = 0; j < b; ++j) sum += value(transposed ? j + b * i : i + a * j) * value(j + 12345);
     if ((double)result[i] != (double)sum)
       fail_msg("element %" PRId64 " is %g, not %" PRId64, i, (double)result[i], sum);
   }

@@ -388,9 +388,9 @@ static void reads_scalars(void **unused) {
   memcpy(narrow, checked.beta, sizeof narrow);
   assert_true(narrow[0] == 1);
   c.type = CUTT_C64;
-  const double imaginary[2] = {0, 1}, one[2] = {1, -0.0};
+  const double imaginary[2] = {0, 1}, real_one[2] = {1, -0.0};
   c.alpha = imaginary;
-  c.beta = one;
+  c.beta = real_one;
   assert_success(check(&c));
   assert_true(!checked.alpha_is_zero && !checked.alpha_is_one && checked.beta_is_one);
   c.type = CUTT_C32;
