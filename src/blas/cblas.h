@@ -64,7 +64,7 @@ typedef struct cutt_cblas {
   cutt_overread past[2][CUTT_CBLAS_TYPES];
   bool reads_past[CUTT_CBLAS_TYPES];
 
-  /* Held while the fields below are changed, but for the last two; and during each call where only one is made at a time. */
+  /* Guards sessions, threads_before, extra_calls and extra_buffers; where only one call is made at a time, held during each. */
   pthread_mutex_t lock;
   /* Executions under way, and the number of threads before the first of them. */
   int sessions;
