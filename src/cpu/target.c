@@ -3,7 +3,6 @@
 
 #include "cpu/cost.h"
 #include "model/candidate.h"
-#include "store/device_file.h"
 
 enum { MIB = 1024 * 1024 };
 
@@ -34,10 +33,7 @@ const cutt_schema cutt_cpu_schema = {.backend = "cpu",
                                      .value = cutt_cpu_values,
                                      .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
 
-void cutt_cpu_complete(const char *key, cutt_cpu_machine *machine) {
-  machine->base.value = cutt_cpu_values;
-  cutt_device_file_overlay(&cutt_cpu_schema, key, &machine->base);
-}
+void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values; }
 
 /* The model has parameters of its own for what fits L2, for what fits the last level, and for the rest, where a choice
  * matters most. */

@@ -14,9 +14,8 @@ const cutt_cpu_machine *cutt_host_machine_get(void);
 /* Its key, for wisdom and device files: at most size bytes. */
 void cutt_host_machine_key(char *buffer, size_t size);
 
-/* Adds what the methods for the machine want to know: the values of their model, and what a calibration has found, whose file
- * is found by the machine's key. Defined where runtime and methods are put together (src/backend_cpu.c), so that the runtime
- * need not know them. */
+/* Adds the values of the methods' model, those built in or those of the calibration file of this key. Defined in
+ * src/backends.c, where runtime and methods are put together, so that the runtime knows neither methods nor files. */
 void cutt_host_complete(const char *key, cutt_cpu_machine *machine);
 
 #endif
