@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/cost.h"
 #include "gpu/count.h"
 #include "gpu/launch.h"
@@ -57,8 +58,6 @@ void cutt_gpu_complete(cutt_device *device) {
 }
 
 /* ------------------------------------------------------------------------------------------------------ explanation */
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       cutt_explanation *e) {
