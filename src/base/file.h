@@ -7,11 +7,11 @@
 
 #include "cutt.h"
 
-/* Is given what a file holds, piece by piece, until it returns false. */
+/* Is given what a file holds, some bytes at a time, until it returns false. */
 typedef bool cutt_file_take(void *context, const char *bytes, size_t length);
 
-/* Reads a regular file. NULL, or what went wrong in words that follow a name ("can't be opened"); errno then says why, if it
- * is not 0. */
+/* Reads a regular file. NULL, or what went wrong, worded to follow the file's name ("can't be opened"); errno then
+ * says why, if it is not 0. */
 const char *cutt_file_try(const char *path, cutt_file_take *take, void *context);
 
 /* The same, wording the error. argument: what the caller of the library calls the path ("path is \"x\", which can't be

@@ -58,8 +58,8 @@ void cutt_add_real(cutt_text *text, double value) {
   char word[40];
   for (int digits = 6; digits <= 17; ++digits) {
     double back = 0;
-    cutt_text piece = cutt_text_start(word, sizeof word);
-    cutt_text_add(&piece, "%.*g", digits, value);
+    cutt_text shortest = cutt_text_start(word, sizeof word);
+    cutt_text_add(&shortest, "%.*g", digits, value);
     if (cutt_read_real(word, &back) && !(back < value) && !(back > value)) break;
   }
   cutt_text_add(text, "%s", word);

@@ -38,7 +38,7 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
   } else if (n >= 4) {
     CUTT_COPY_TWO(dst, src, n, 4);
   } else {
-    for (int64_t i = 0; i < n; i++) dst[i] = src[i];
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
   }
 }
 
@@ -47,15 +47,15 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
   CUTT_INLINE void block_##V##_##W(cutt_v##V##_8 *block, const char *restrict src, const int64_t *restrict row) {      \
     enum { E = 16 / W };                                                                                               \
     cutt_v##V##_##W q[E], t[E];                                                                                        \
-    _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) q[i] = (cutt_v##V##_##W)cutt_load_##V(src, row + i, E);       \
+    _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) q[i] = (cutt_v##V##_##W)cutt_load_##V(src, row + i, E);       \
     _Pragma("GCC unroll 4") for (int round = 1; round < E; round *= 2) {                                               \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E / 2; i++) {                                                       \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E / 2; ++i) {                                                       \
         t[2 * i] = cutt_zip_lo_##V##_##W(q[i], q[i + E / 2]);                                                          \
         t[2 * i + 1] = cutt_zip_hi_##V##_##W(q[i], q[i + E / 2]);                                                      \
       }                                                                                                                \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) q[i] = t[i];                                                \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) q[i] = t[i];                                                \
     }                                                                                                                  \
-    _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) block[i] = (cutt_v##V##_8)q[i];                               \
+    _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) block[i] = (cutt_v##V##_8)q[i];                               \
   }                                                                                                                    \
   CUTT_INLINE void transpose_block_##V##_##W(char *restrict stage, const int64_t *restrict pos,                        \
                                              const char *restrict src, const int64_t *restrict row, int keep) {        \
@@ -63,9 +63,9 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
     cutt_v##V##_8 q[E];                                                                                                \
     block_##V##_##W(q, src, row);                                                                                      \
     if (keep >= E) {                                                                                                   \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) memcpy(stage + pos[i], &q[i], V);                           \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) memcpy(stage + pos[i], &q[i], V);                           \
     } else {                                                                                                           \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) if (i < keep) memcpy(stage + pos[i], &q[i], V);             \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) if (i < keep) memcpy(stage + pos[i], &q[i], V);             \
     }                                                                                                                  \
   }                                                                                                                    \
   static void transpose_##V##_##W(char *restrict stage, const int64_t *restrict pos, const char *restrict src,         \
@@ -96,7 +96,7 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
     enum { R = V / 16 };                                                                                               \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
       const int64_t r0 = r + R <= nrows || nrows < R ? r : nrows - R;                                                  \
-      for (int64_t c = 0; c < ncols; c++) {                                                                            \
+      for (int64_t c = 0; c < ncols; ++c) {                                                                            \
         cutt_v##V##_8 v;                                                                                               \
         block_##V##_16(&v, src + c * 16, row + r0);                                                                    \
         memcpy(stage + pos[c] + r0 * 16, &v, V);                                                                       \
@@ -138,19 +138,19 @@ static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, sr
 
 #define CUTT_GATHER_FIXED(size)                                                                                        \
   do {                                                                                                                 \
-    for (int64_t k = 0; k < n; k++) memcpy(stage + k * (size), src + offset[k], (size));                               \
+    for (int64_t k = 0; k < n; ++k) memcpy(stage + k * (size), src + offset[k], (size));                               \
   } while (0)
 #define CUTT_GATHER_TWO(low)                                                                                           \
   do {                                                                                                                 \
-    for (int64_t k = 0; k < n; k++) {                                                                                  \
+    for (int64_t k = 0; k < n; ++k) {                                                                                  \
       const char *s = src + offset[k];                                                                                 \
-      char *d = stage + k * piece;                                                                                     \
-      CUTT_COPY_TWO(d, s, piece, low);                                                                                 \
+      char *d = stage + k * run_bytes;                                                                                     \
+      CUTT_COPY_TWO(d, s, run_bytes, low);                                                                                 \
     }                                                                                                                  \
   } while (0)
 
-static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t piece) {
-  switch (piece) {
+static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes) {
+  switch (run_bytes) {
     case 1:
       CUTT_GATHER_FIXED(1);
       return;
@@ -169,52 +169,52 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
     default:
       break;
   }
-  if (piece == 3) {
-    for (int64_t k = 0; k < n; k++) {
+  if (run_bytes == 3) {
+    for (int64_t k = 0; k < n; ++k) {
       memcpy(stage + 3 * k, src + offset[k], 2);
       stage[3 * k + 2] = src[offset[k] + 2];
     }
-  } else if (piece < 8) {
+  } else if (run_bytes < 8) {
     CUTT_GATHER_TWO(4);
-  } else if (piece <= 16) {
+  } else if (run_bytes <= 16) {
     CUTT_GATHER_TWO(8);
-  } else if (piece <= 32) {
+  } else if (run_bytes <= 32) {
     CUTT_GATHER_TWO(16);
-  } else if (piece <= 64) {
+  } else if (run_bytes <= 64) {
     CUTT_GATHER_TWO(32);
   } else {
-    for (int64_t k = 0; k < n; k++) copy_bytes(stage + k * piece, src + offset[k], piece);
+    for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
   }
 }
 
 static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int64_t w) {
   switch (w) {
     case 1:
-      for (int64_t k = 0; k < n; k++) dst[k * stride] = stage[k];
+      for (int64_t k = 0; k < n; ++k) dst[k * stride] = stage[k];
       break;
     case 2:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 2, 2);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 2, 2);
       break;
     case 4:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 4, 4);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 4, 4);
       break;
     case 8:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 8, 8);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 8, 8);
       break;
     default:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 16, 16);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 16, 16);
       break;
   }
 }
 
-static void stream(char *dst, const char *stage, int64_t lines) {
-  for (int64_t i = 0; i < lines; i++) cutt_stream_line(dst + i * 64, stage + i * 64);
+static void store_lines(char *dst, const char *stage, int64_t lines) {
+  for (int64_t i = 0; i < lines; ++i) cutt_store_line(dst + i * 64, stage + i * 64);
 }
 
-static void fence(void) { cutt_stream_fence(); }
+static void fence(void) { cutt_store_fence(); }
 
 /* Four pages side by side: several DRAM pages stay open and the prefetchers follow several streams. */
-static void copy_stream(char *dst, const char *src, int64_t bytes) {
+static void copy_non_temporal(char *dst, const char *src, int64_t bytes) {
   enum { PAGE = 4096 };
   const int64_t head = (int64_t)(-(uintptr_t)dst & 63);
   if (bytes < head + PAGE) {
@@ -225,18 +225,18 @@ static void copy_stream(char *dst, const char *src, int64_t bytes) {
   int64_t at = head;
   for (; at + 4 * PAGE <= bytes; at += 4 * PAGE) {
     for (int64_t i = at; i < at + PAGE; i += 128) {
-      for (int page = 0; page < 4; page++) {
+      for (int page = 0; page < 4; ++page) {
         const int64_t from = i + page * PAGE;
         __builtin_prefetch(src + (from + 512 < bytes ? from + 512 : from));
         __builtin_prefetch(src + (from + 576 < bytes ? from + 576 : from));
-        cutt_stream_line(dst + from, src + from);
-        cutt_stream_line(dst + from + 64, src + from + 64);
+        cutt_store_line(dst + from, src + from);
+        cutt_store_line(dst + from + 64, src + from + 64);
       }
     }
   }
-  for (; at + 64 <= bytes; at += 64) cutt_stream_line(dst + at, src + at);
+  for (; at + 64 <= bytes; at += 64) cutt_store_line(dst + at, src + at);
   copy_bytes(dst + at, src + at, bytes - at);
-  cutt_stream_fence();
+  cutt_store_fence();
 }
 
 const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
@@ -255,9 +255,9 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .window = {NULL, CUTT_IF_512(window_2), CUTT_IF_512(window_4), CUTT_IF_512(window_8), NULL},
     .gather = gather,
     .scatter = scatter,
-    .stream = stream,
+    .store_lines = store_lines,
     .fence = fence,
     .copy = copy,
-    .copy_stream = copy_stream,
+    .copy_non_temporal = copy_non_temporal,
     .scale = cutt_scale_stage,
 };

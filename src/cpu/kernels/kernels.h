@@ -3,7 +3,7 @@
  *
  * All of them work on one tile of a tensor that is being permuted, between the user's input and a staging buffer in L1
  * ("stage"), in which every output run of the tile lies contiguous and with the same position inside a 64-byte line as
- * its destination; stream() and copy() then carry whole lines out. */
+ * its destination; store_lines() and copy() then carry whole lines out. */
 #ifndef CUTT_CPU_KERNELS_KERNELS_H
 #define CUTT_CPU_KERNELS_KERNELS_H
 
@@ -29,13 +29,13 @@ typedef struct cutt_cpu_ahead {
 } cutt_cpu_ahead;
 
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
-  for (; lines > 0 && ahead->run < ahead->runs; lines--) {
+  for (; lines > 0 && ahead->run < ahead->runs; --lines) {
     const int64_t last = ahead->bytes - 1, at = ahead->byte < last ? ahead->byte : last;
     __builtin_prefetch(ahead->base + ahead->start[ahead->run] + at);
     ahead->byte += CUTT_CPU_LINE;
     if (ahead->byte >= last + CUTT_CPU_LINE) { /* also the line that the last byte may be in */
       ahead->byte = 0;
-      ahead->run++;
+      ++ahead->run;
     }
   }
 }
@@ -96,19 +96,19 @@ typedef struct cutt_cpu_kernels {
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
-  /* Equations 4-6 as a table: stage[k] = piece at src + offset[k], for n pieces of piece_bytes each, one after another.
+  /* Equations 4-6 as a table: stage[k] = piece at src + offset[k], for n pieces of run_bytes each, one after another.
    * Reads and writes nothing beyond them. */
-  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t piece_bytes);
+  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes);
   /* The reverse, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 
   /* Whole lines from stage to dst, both 64-byte aligned, past the caches. fence() orders them before later stores. */
-  void (*stream)(char *dst, const char *stage, int64_t lines);
+  void (*store_lines)(char *dst, const char *stage, int64_t lines);
   void (*fence)(void);
   /* Bytes from anywhere to anywhere, through the caches. */
   void (*copy)(char *dst, const char *src, int64_t bytes);
   /* A long contiguous copy past the caches, any alignment (the ceiling that the rest is held against). */
-  void (*copy_stream)(char *dst, const char *src, int64_t bytes);
+  void (*copy_non_temporal)(char *dst, const char *src, int64_t bytes);
 
   /* stage[i] = alpha * op(stage[i]) + beta * out[i] for n elements of scale->type (out is read only if
    * scale->reads_out); floating-point types round each operation (f16 and bf16: once, from float). */

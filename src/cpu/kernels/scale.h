@@ -74,7 +74,7 @@ static inline uint16_t cutt_f16_of_float(float f) {
 #define CUTT_DEFINE_SCALE(name, T, C, load, store)                                                                     \
   static void scale_##name(char *restrict stage, const char *restrict out, int64_t n, C alpha, C beta, bool reads) {   \
     if (reads) {                                                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
         T x, y;                                                                                                        \
         memcpy(&x, stage + i * (int64_t)sizeof(T), sizeof(T));                                                         \
         memcpy(&y, out + i * (int64_t)sizeof(T), sizeof(T));                                                           \
@@ -82,7 +82,7 @@ static inline uint16_t cutt_f16_of_float(float f) {
         memcpy(stage + i * (int64_t)sizeof(T), &z, sizeof(T));                                                         \
       }                                                                                                                \
     } else {                                                                                                           \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
         T x;                                                                                                           \
         memcpy(&x, stage + i * (int64_t)sizeof(T), sizeof(T));                                                         \
         const T z = store(alpha * load(x));                                                                            \
@@ -124,7 +124,7 @@ static void conjugate_c32(char *stage, int64_t n) {
   static const uint32_t parts[2] = {0, 0x80000000u};
   uint64_t flip;
   memcpy(&flip, parts, sizeof flip);
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n; ++i) {
     uint64_t x;
     memcpy(&x, stage + i * 8, 8);
     x ^= flip;
@@ -133,7 +133,7 @@ static void conjugate_c32(char *stage, int64_t n) {
 }
 
 static void conjugate_c64(char *stage, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n; ++i) {
     uint64_t x[2];
     memcpy(x, stage + i * 16, 16);
     x[1] ^= UINT64_C(1) << 63;
@@ -150,7 +150,7 @@ static void conjugate_c64(char *stage, int64_t n) {
   }                                                                                                                    \
   CUTT_INLINE void complex_##name(char *restrict stage, const char *restrict out, int64_t n, const T *alpha,           \
                                   const T *beta, bool alpha_complex, bool reads, bool beta_complex) {                  \
-    for (int64_t i = 0; i < n; i++) {                                                                                  \
+    for (int64_t i = 0; i < n; ++i) {                                                                                  \
       T x[2], y[2], z[2], w[2] = {0, 0};                                                                               \
       memcpy(x, stage + i * (int64_t)sizeof x, sizeof x);                                                              \
       times_##name(z, x, alpha, alpha_complex);                                                                        \

@@ -25,7 +25,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
     enum { E = 16 / W, R = 64 / W };                                                                                   \
     cutt_shift_index_##W iota;                                                                                         \
-    for (int i = 0; i < 64 / P; i++) iota[i] = (T)i;                                                                   \
+    for (int i = 0; i < 64 / P; ++i) iota[i] = (T)i;                                                                   \
     for (int64_t c = 0; c < ncols; c += E) {                                                                           \
       /* Columns c0 .. c0 + E - 1 are loaded; of those, from .. to - 1 are written. */                                 \
       const int64_t c0 = c + E <= ncols || ncols < E ? c : ncols - E;                                                  \
@@ -34,7 +34,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
       cutt_shift_index_##W index[E];                                                                                   \
       cutt_v64_8 before[E], now[E];                                                                                    \
       int64_t leads = 0;                                                                                               \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                           \
         const int64_t at = i >= from && i < to ? c0 + i : c;                                                           \
         column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);                                                           \
         column[i].line = dst[at] - column[i].lead;                                                                     \
@@ -45,23 +45,23 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
       int64_t r = 0;                                                                                                   \
       if (first && leads != 0) { /* the line that a column begins in is in part somebody else's */                     \
         block_64_##W(now, src + c0 * W, row);                                                                          \
-        for (int i = from; i < to; i++) {                                                                              \
+        for (int i = from; i < to; ++i) {                                                                              \
           char head[64];                                                                                               \
           memcpy(head, &now[i], 64);                                                                                   \
           if (column[i].lead > 0) {                                                                                    \
             copy_bytes(column[i].line + column[i].lead, head, 64 - column[i].lead);                                    \
           } else {                                                                                                     \
-            cutt_stream_line(column[i].line, head);                                                                    \
+            cutt_store_line(column[i].line, head);                                                                    \
           }                                                                                                            \
         }                                                                                                              \
-        _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) before[i] = now[i];                                       \
+        _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) before[i] = now[i];                                       \
         r = R;                                                                                                         \
       }                                                                                                                \
       if (to - from == E) {                                                                                            \
         for (; r + R <= nrows; r += R) {                                                                               \
           block_64_##W(now, src + c0 * W, row + r);                                                                    \
           cutt_cpu_prefetch(ahead, E);                                                                                 \
-          _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                       \
+          _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                       \
             const __m512i line = PERMUTE((__m512i)before[i], (__m512i)index[i], (__m512i)now[i]);                      \
             _mm512_stream_si512((void *)(column[i].line + r * W), line);                                               \
             before[i] = now[i];                                                                                        \
@@ -71,7 +71,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
         for (; r + R <= nrows; r += R) {                                                                               \
           block_64_##W(now, src + c0 * W, row + r);                                                                    \
           cutt_cpu_prefetch(ahead, E);                                                                                 \
-          _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                       \
+          _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                       \
             const __m512i line = PERMUTE((__m512i)before[i], (__m512i)index[i], (__m512i)now[i]);                      \
             if (i >= from && i < to) _mm512_stream_si512((void *)(column[i].line + r * W), line);                      \
             before[i] = now[i];                                                                                        \
@@ -79,7 +79,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
         }                                                                                                              \
       }                                                                                                                \
       if (r == nrows && (!last || leads == 0)) {                                                                       \
-        _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                         \
+        _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                         \
           if (i >= from && i < to) memcpy(carry[c0 + i], &before[i], 64);                                              \
         }                                                                                                              \
         continue;                                                                                                      \
@@ -87,7 +87,7 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
       block_64_##W(now, src + c0 * W,                                                                                  \
                    row + nrows - R); /* the run's last 64 bytes: `over` more than the whole blocks */                  \
       const int64_t over = (nrows - r) * W;                                                                            \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                           \
         if (i < from || i >= to) continue;                                                                             \
         const int64_t lead = column[i].lead;                                                                           \
         if (lead + over >= 64) { /* one more whole line: its first `lead` bytes are in before, the others in now */    \

@@ -94,7 +94,7 @@ CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int ste
 #endif
 
 /* One aligned 64-byte line past the caches. */
-CUTT_INLINE void cutt_stream_line(char *dst, const char *src) {
+CUTT_INLINE void cutt_store_line(char *dst, const char *src) {
 #if defined(__AVX512F__)
   _mm512_stream_si512((void *)dst, _mm512_loadu_si512((const void *)src));
 #elif defined(__AVX2__)
@@ -117,7 +117,7 @@ CUTT_INLINE void cutt_stream_line(char *dst, const char *src) {
 }
 
 /* Streaming stores are ordered with nothing but this; the caller may hand the result to another thread right after. */
-CUTT_INLINE void cutt_stream_fence(void) {
+CUTT_INLINE void cutt_store_fence(void) {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif

@@ -14,10 +14,10 @@
                          int64_t from, int64_t to) {                                                                   \
     enum { R = 64 / W };                                                                                               \
     int64_t at = windows->first[from];                                                                                 \
-    for (int64_t v = from; v < to; v++) {                                                                              \
+    for (int64_t v = from; v < to; ++v) {                                                                              \
       const int64_t end = windows->first[v + 1];                                                                       \
       __m512i sum = _mm512_setzero_si512();                                                                            \
-      for (; at < end; at++) {                                                                                         \
+      for (; at < end; ++at) {                                                                                         \
         const char *place = src + windows->offset[at];                                                                 \
         const __m512i low = _mm512_loadu_si512((const void *)place);                                                   \
         const __m512i high = _mm512_loadu_si512((const void *)(place + 64));                                           \

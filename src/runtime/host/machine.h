@@ -6,12 +6,12 @@
 
 enum { CUTT_HOST_KEY_BYTES = 128 };
 
-/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: caches' sizes
- * from the system, and what a calibration found, if there is one. Lives as long as the library, and there is one for each
- * answer of the environment. NULL: out of memory, which only happens where the environment has given many answers. */
+/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: the sizes of the
+ * caches from the system, and what a calibration found, if there is one. Lives as long as the library; there is one for each
+ * pair of instruction set and threads. NULL: out of memory, after the environment has asked for many such pairs. */
 const cutt_cpu_machine *cutt_host_machine_get(void);
 
-/* Its key, for wisdom and device files: at most size bytes. */
+/* Its key in wisdom and device files, at most size bytes. */
 void cutt_host_machine_key(char *buffer, size_t size);
 
 /* Adds the values of the methods' model, those built in or those of the calibration file of this key. Defined in
