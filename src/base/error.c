@@ -27,8 +27,8 @@ static cutt_log_level asked_level(void) {
 }
 
 /* One call of fputs per line, so that the lines of several threads don't mix. The thread is not cancelled in it,
- * because its caller may hold a lock or a file. Not inlined, so that its buffer takes room on the stack only where something
- * is logged. */
+ * because its caller may hold a lock or a file. Not inlined, so that its buffer takes room on the stack only where
+ * something is logged. */
 __attribute__((noinline)) static void print_line(cutt_log_level level, const char *message) {
   char line[TEXT_BYTES + 32];
   int before = PTHREAD_CANCEL_ENABLE;

@@ -2,9 +2,9 @@
  *
  * A text never overwrites the old one: it is written to a new file in the same folder, synchronised to the disk and
  * renamed, so that a reader of the path finds the old text or the new one, whole, whatever happens meanwhile. Where the
- * file system has files without a name (O_TMPFILE), the new one has none until it is complete, so that a process that is
- * killed leaves nothing behind. linkat() cannot replace an existing file, so the new one is linked beside it and renamed
- * at once.
+ * file system has files without a name (O_TMPFILE), the new one has none until it is complete, so that a process that
+ * is killed leaves nothing behind. linkat() cannot replace an existing file, so the new one is linked beside it and
+ * renamed at once.
  *
  * Cancellation waits until the file is closed: a thread cancelled halfway would leave a descriptor, memory and a
  * temporary file behind. */
@@ -213,7 +213,8 @@ static bool synchronise(int file) {
   return !failed;
 }
 
-/* So that the new name survives a power failure. Not every file system can synchronise a folder, so failing is no error. */
+/* So that the new name survives a power failure. Not every file system can synchronise a folder, so failing is no
+ * error. */
 static void sync_folder(new_file *f) {
   snprintf(f->name, f->room, "%s", f->target);
   const int folder = open_file(folder_of(f->name), O_RDONLY | O_DIRECTORY, 0);

@@ -1,5 +1,5 @@
-/* Numbers as words of a file, by the "C" locale whatever the program has set: a decimal comma would be another number on
- * another machine. */
+/* Numbers as words of a file, by the "C" locale whatever the program has set: a decimal comma would be another number
+ * on another machine. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* newlocale, uselocale */
 #endif

@@ -1,4 +1,4 @@
-/* The smaller and the larger of two numbers; and numbers in the library's text files, whose meaning no locale changes. */
+/* The smaller and the larger of two numbers; and numbers in the library's text files, which no locale changes. */
 #ifndef CUTT_BASE_NUMBER_H
 #define CUTT_BASE_NUMBER_H
 

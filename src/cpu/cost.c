@@ -1,8 +1,8 @@
 /* Counts and cost of a candidate on the CPU.
  *
- * One thread's time is a sum of counts times nanoseconds, because on the machines measured moving cache lines and computing
- * hardly overlap once the fill buffers and the store buffer are full: a transpose at 45 GB/s in L1 and a copy at 22 GB/s
- * from memory make 15 GB/s together. The nanoseconds come from a least-squares fit over random problems
+ * One thread's time is a sum of counts times nanoseconds, because on the machines measured moving cache lines and
+ * computing hardly overlap once the fill buffers and the store buffer are full: a transpose at 45 GB/s in L1 and a copy
+ * at 22 GB/s from memory make 15 GB/s together. The nanoseconds come from a least-squares fit over random problems
  * (docs/performance.md says how) and differ by where the data is: L2, the last-level cache, or memory. */
 #include "cpu/cost.h"
 
@@ -110,8 +110,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
-  /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and the
-   * counts have to match the fit. */
+  /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
+   * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
@@ -128,8 +128,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_GATHERS] = volume / (double)t->shared_run;
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }
-  /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows whose
-   * distance is a multiple of a large power of two share few of a cache's sets. */
+  /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
+   * whose distance is a multiple of a large power of two share few of a cache's sets. */
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
   const int64_t at_once = t->kernel == CUTT_CPU_TRANSPOSE ? step * c->elem_bytes : t->shared_run * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);

@@ -1,8 +1,8 @@
 /* The candidates of a problem: choices of M_m and M_k with splits, for each of the methods, cheapest first.
  *
- * Longer output runs have fewer partial lines and kernel calls, and longer input runs waste fewer lines; but a tile, which
- * has both, must stay in cache. So only a few lengths are tried on each side: for each number of modes, the last one whole,
- * and the last one cut so that the run has about so many bytes (out_targets and in_targets below). */
+ * Longer output runs have fewer partial lines and kernel calls, and longer input runs waste fewer lines; but a tile,
+ * which has both, must stay in cache. So only a few lengths are tried on each side: for each number of modes, the last
+ * one whole, and the last one cut so that the run has about so many bytes (out_targets and in_targets below). */
 #include <string.h>
 
 #include "base/number.h"
@@ -22,9 +22,9 @@ typedef struct side {
   int64_t split; /* 0: the last mode is whole */
 } side;
 
-/* The choices for one side, whose modes have these extents: each number of modes, with the last one whole, or cut into equal
- * chunks so that the run has about each of the targets (bytes), but at most `most` elements. A chunk of the first mode is a
- * multiple of `multiple` elements. */
+/* The choices for one side, whose modes have these extents: each number of modes, with the last one whole, or cut into
+ * equal chunks so that the run has about each of the targets (bytes), but at most `most` elements. A chunk of the first
+ * mode is a multiple of `multiple` elements. */
 static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets,
                     int64_t multiple, int64_t most, side *list) {
   int count = 0;
@@ -50,8 +50,8 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
   return count;
 }
 
-/* Drops the choices with runs shorter than `bytes`, unless all are. keep_whole: those with whole modes are kept, since the
- * longer ones may not fit together with an M_k that has their last mode. */
+/* Drops the choices with runs shorter than `bytes`, unless all are. keep_whole: those with whole modes are kept, since
+ * the longer ones may not fit together with an M_k that has their last mode. */
 static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, bool keep_whole, side *list, int count) {
   int kept = 0;
   for (int i = 0; i < count; ++i) {

@@ -1,20 +1,20 @@
 /* Execution of a prepared plan.
  *
- * The work is cut into items (one outer position and a part of its output sequence) that threads take from a common queue.
- * An item does its sequence tile by tile; a tile goes segment by segment (or a step of columns at a time) through the
- * staging buffer:
+ * The work is cut into items (one outer position and a part of its output sequence) that threads take from a common
+ * queue. An item does its sequence tile by tile; a tile goes segment by segment (or a step of columns at a time)
+ * through the staging buffer:
  *
- *   kernel:  input -> stage, in which each output run is contiguous and has the same offset in a 64-byte line as in the output
+ *   kernel:  input -> stage: each output run contiguous, at the same offset in a cache line as in the output
  *   scale:   stage = alpha * op(stage) + beta * out, when asked for
  *   flush:   stage -> output
  *
- * Non-temporal stores write whole lines only, since a partial line would cost a read of the line and, on most processors,
- * two more memory transactions. So the incomplete last line of a run is carried (64 bytes per segment) to the next tile of
- * the sequence, which continues the run. Only the lines at which an item's sequence starts and ends are written in part,
- * through the caches, since their other bytes belong to other items.
+ * Non-temporal stores write whole lines only, since a partial line would cost a read of the line and, on most
+ * processors, two more memory transactions. So the incomplete last line of a run is carried (64 bytes per segment) to
+ * the next tile of the sequence, which continues the run. Only the lines at which an item's sequence starts and ends
+ * are written in part, through the caches, since their other bytes belong to other items.
  *
- * The stage and the carried lines are on the stack if they are small, and else in a block of scratch (scratch.h): nothing is
- * allocated or locked here. */
+ * The stage and the carried lines are on the stack if they are small, and else in a block of scratch (scratch.h):
+ * nothing is allocated or locked here. */
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -107,7 +107,8 @@ static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_
   }
 }
 
-/* Puts what the tile before left of dst's line into the stage; returns the offset in that line at which the run goes on. */
+/* Puts what the tile before left of dst's line into the stage; returns the offset in that line at which the run goes
+ * on. */
 static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *stage, const char *carry) {
   if (!j->p->non_temporal) return 0;
   const int64_t lead = (int64_t)((uintptr_t)dst & (LINE - 1));
@@ -120,12 +121,12 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 /* Bytes that are gathered between prefetches. */
 enum { GATHER_BYTES = 512 };
 
-/* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the smallest
- * page there is, and an address range within such a page is within a larger one too. */
+/* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the
+ * smallest page there is, and an address range within such a page is within a larger one too. */
 static bool same_page(const char *a, const char *b) { return (((uintptr_t)a ^ (uintptr_t)b) & ~(uintptr_t)4095) == 0; }
 
-/* The row at the highest address has its elements up to `last`. May it be read up to `end`, and the other rows as far beyond
- * their elements? Below `last` every page has an element unless the rows are apart. */
+/* The row at the highest address has its elements up to `last`. May it be read up to `end`, and the other rows as far
+ * beyond their elements? Below `last` every page has an element unless the rows are apart. */
 static bool may_overrun(const job *j, const tile_at *t, const char *last, const char *end) {
   const cutt_cpu_plan *p = j->p;
   if (end > j->in_end) return false;
@@ -179,9 +180,10 @@ static bool may_read(const job *j, const char *src, const int64_t *row, int64_t 
   return true;
 }
 
-/* A transpose of columns narrower than a load of 16 bytes, in which the loads of some rows may reach beyond the input's end or
- * into a gap. Vector by vector: loads that begin at the columns if these may be read, else loads that end with the columns
- * (the extra columns in front are stored where the first real one overwrites them), else element by element. */
+/* A transpose of columns narrower than a load of 16 bytes, in which the loads of some rows may reach beyond the input's
+ * end or into a gap. Vector by vector: loads that begin at the columns if these may be read, else loads that end with
+ * the columns (the extra columns in front are stored where the first real one overwrites them), else element by
+ * element. */
 static void transpose_guarded(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
                               int64_t rows, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
@@ -287,8 +289,8 @@ static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t s
                            cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
-  /* With fewer rows than a vector has, the kernel writes garbage behind each column, which only the stage has room for; and
-   * the shift kernel has nothing else to do where 16 bytes of a row may not be read. */
+  /* With fewer rows than a vector has, the kernel writes garbage behind each column, which only the stage has room for;
+   * and the shift kernel has nothing else to do where 16 bytes of a row may not be read. */
   if (j->direct && t->rows >= p->block_rows && (!p->non_temporal || may_overrun_columns(j, t, in, cols))) {
     transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
                      s->carry + (p->non_temporal ? segment * p->cols + c0 : 0), in, cols, ahead);

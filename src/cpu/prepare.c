@@ -11,8 +11,8 @@
 #include "model/machine.h"
 #include "runtime/host/scratch.h"
 
-/* Fills the table of a role: for each position of the role's modes, the first mode fastest (in input or output order), the
- * sum of index * stride[mode] (bytes). Returns the largest sum. */
+/* Fills the table of a role: for each position of the role's modes, the first mode fastest (in input or output order),
+ * the sum of index * stride[mode] (bytes). Returns the largest sum. */
 static int64_t fill_table(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_role role, bool output_order,
                           const int64_t *stride, int64_t *table, int64_t count) {
   int mode[CUTT_MAX_RANK], modes = 0;
@@ -83,8 +83,8 @@ static int64_t entries_per_position(const cutt_cpu_tile *t, int mode) {
   }
 }
 
-/* Items of work: so many that threads can share them evenly, each as long a part of an output sequence as that allows. No item
- * starts with a short chunk, which might not fill a cache line. */
+/* Items of work: so many that threads can share them evenly, each as long a part of an output sequence as that allows.
+ * No item starts with a short chunk, which might not fill a cache line. */
 enum { ITEMS_PER_THREAD = 8, MIN_ITEM_BYTES = 64 * 1024 };
 
 static void share_out(cutt_cpu_plan *p, int64_t tile_bytes) {
@@ -114,8 +114,8 @@ static void prepare_copy(const cutt_canonical *c, cutt_cpu_plan *p) {
   p->scratch_bytes = p->stage_bytes;
 }
 
-/* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line after
- * it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
+/* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line
+ * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
   const int64_t carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
@@ -162,8 +162,8 @@ typedef struct prefetch {
   int64_t run, runs; /* elements of a run; number of runs in their table, 0 if they need none */
 } prefetch;
 
-/* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of which
- * the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
+/* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
+ * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
 static prefetch plan_prefetch(const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
   f.steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols;

@@ -35,7 +35,8 @@ typedef struct cutt_cpu_plan {
   bool cols_inside;
   bool gaps, rows_apart; /* see tile.h */
 
-  /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's beginning. */
+  /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's
+   * beginning. */
   const int64_t *row;                      /* rows: input offsets, padded to a vector's worth */
   const int64_t *inner_in, *inner_pos;     /* inners: input offset, position in the run */
   const int64_t *segment_in, *segment_out; /* segments */

@@ -35,8 +35,8 @@ const cutt_schema cutt_cpu_schema = {.backend = "cpu",
 
 void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values; }
 
-/* Sizes for each level that the model has parameters for: L2, the last-level cache, and memory, where the choice of a candidate
- * matters most. */
+/* Sizes for each level that the model has parameters for: L2, the last-level cache, and memory, where the choice of a
+ * candidate matters most. */
 int cutt_cpu_calibration_sizes(const cutt_target *target, int64_t *list, int max) {
   const cutt_cpu_machine *m = (const cutt_cpu_machine *)(const void *)target;
   const int64_t l3 = m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes;

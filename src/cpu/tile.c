@@ -15,8 +15,8 @@ static bool refuse(const char **why, const char *text) {
   return false;
 }
 
-/* A register transpose needs a whole vector of rows. With this many, a further mode of M_k becomes a column or inner mode if it
- * is in M_m too, since as a row it would cut the input's leading run short. */
+/* A register transpose needs a whole vector of rows. With this many, a further mode of M_k becomes a column or inner
+ * mode if it is in M_m too, since as a row it would cut the input's leading run short. */
 enum { ENOUGH_ROW_BYTES = 256 };
 
 /* Row modes: M_k in output order, up to the input's first mode. */
@@ -33,24 +33,24 @@ static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, 
 
 /* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. */
 static void take_columns(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k, cutt_cpu_tile *t) {
-  /* With fewer rows than a vector has, garbage is written behind each column, over what follows it in the output run, which must
-   * then be written later. Only the columns of the first mode are sure to be in that order. */
+  /* With fewer rows than a vector has, garbage is written behind each column, over what follows it in the output run,
+   * which must then be written later. Only the columns of the first mode are sure to be in that order. */
   const bool one = in_k[0] && t->rows * c->elem_bytes < candidate->param[CUTT_CPU_PARAM_VECTOR];
   t->cols = 1;
   t->cols_inside = in_k[0];
   for (int mode = 0; mode < candidate->m; ++mode) {
     if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols || in_k[mode] != t->cols_inside) break;
-    /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a table's
-     * beginning. */
+    /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a
+     * table's beginning. */
     t->role[mode] = CUTT_CPU_COLUMN;
     t->cols *= t->extent[mode];
     if (one || mode == t->split_k || mode == t->split_m) break;
   }
 }
 
-/* The first mode whose positions are so far apart that a page between them may have no element, and so need not be mapped; rank
- * if there is none. The modes before it together span `span` elements without such a gap, so that the mode makes one only where
- * its stride exceeds that by a page. */
+/* The first mode whose positions are so far apart that a page between them may have no element, and so need not be
+ * mapped; rank if there is none. The modes before it together span `span` elements without such a gap, so that the mode
+ * makes one only where its stride exceeds that by a page. */
 static int first_apart(const cutt_canonical *c) {
   enum { SMALLEST_PAGE = 4096 };
   int64_t span = 1;

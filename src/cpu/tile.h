@@ -9,11 +9,12 @@
  *   inner     modes of M_k that are none of these: they lengthen the output run
  *   segment   modes of M_m that are not in M_k: each of their positions is an output run (a "segment") of its own
  *
- * The column modes are either all in M_k (columns are parts of one run: cols_inside) or all outside of it (each column is a
- * segment). The modes outside of the tile:
+ * The column modes are either all in M_k (columns are parts of one run: cols_inside) or all outside of it (each column
+ * is a segment). The modes outside of the tile:
  *
- *   sequence  those that continue the tile's output run in memory (after the chunks of a split M_k): the innermost loops, so
- *             that the next tile completes the cache line in which a segment ends, and only whole lines are written
+ *   sequence  those that continue the tile's output run in memory (after the chunks of a split M_k): the innermost
+ *             loops, so that the next tile completes the cache line in which a segment ends, and only whole lines are
+ *             written
  *   outer     the rest (and the chunks of a split M_m): the loops that threads share. */
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
@@ -84,8 +85,8 @@ enum {
   CUTT_CPU_MAX_WINDOWED = 2048 /* entries of a table with windows at most */
 };
 
-/* Bytes from one staged run to the next: the run, a line for its offset in the first line, a line for what a transpose writes
- * past its end, and an odd number of lines in all, so that columns fall into different sets of the L1 cache. */
+/* Bytes from one staged run to the next: the run, a line for its offset in the first line, a line for what a transpose
+ * writes past its end, and an odd number of lines in all, so that columns fall into different sets of the L1 cache. */
 int64_t cutt_cpu_stage_stride(int64_t run_bytes);
 
 /* stride * extent, or 0 (no stride) where that overflows, as it may for a sparse tensor. */

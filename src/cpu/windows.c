@@ -1,6 +1,6 @@
-/* The windows of a gather: for each vector of the output, the ranges of 128 bytes of the input that its elements come from.
- * Greedy: the lowest element without a window begins one, which takes all elements within its 128 bytes. No choice has
- * fewer windows. */
+/* The windows of a gather: for each vector of the output, the ranges of 128 bytes of the input that its elements come
+ * from. Greedy: the lowest element without a window begins one, which takes all elements within its 128 bytes. No
+ * choice has fewer windows. */
 #include "cpu/windows.h"
 
 #include <string.h>

@@ -17,9 +17,9 @@ extern const cutt_isa cutt_isa_all[];
 /* Can this machine run it? On false *why says why not. */
 bool cutt_isa_usable(const cutt_isa *isa, const char **why);
 
-/* The one in use, never NULL: the one that the environment variable CUTT_CPU_ISA names, else the widest that the processor has.
- * If the variable names none that is usable, *note (note may be NULL) says so, and no plan should be made; else *note is
- * NULL. */
+/* The one in use, never NULL: the one that the environment variable CUTT_CPU_ISA names, else the widest that the
+ * processor has. If the variable names none that is usable, *note (note may be NULL) says so, and no plan should be
+ * made; else *note is NULL. */
 const cutt_isa *cutt_isa_in_use(const char **note);
 
 #endif

@@ -6,9 +6,10 @@
 
 enum { CUTT_HOST_KEY_BYTES = 128 };
 
-/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: the sizes of the
- * caches from the system, and what a calibration found, if there is one. Lives as long as the library; there is one for each
- * pair of instruction set and threads. NULL: out of memory, after the environment has asked for many such pairs. */
+/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: the sizes
+ * of the caches from the system, and what a calibration found, if there is one. Lives as long as the library; there is
+ * one for each pair of instruction set and threads. NULL: out of memory, after the environment has asked for many such
+ * pairs. */
 const cutt_cpu_machine *cutt_host_machine_get(void);
 
 /* Its key in wisdom and device files, at most size bytes. */

@@ -37,8 +37,9 @@ static void load(const stretch *s) {
   memcpy(s->to, sum, sizeof *sum); /* used, or the compiler would drop the sum */
 }
 
-/* Repeats the work for about so many seconds; returns the bytes per second of the fastest sample, in whole MB/s. Short work is
- * repeated within a sample, so that the clock's resolution does not matter. counted: bytes that the work reads and writes. */
+/* Repeats the work for about so many seconds; returns the bytes per second of the fastest sample, in whole MB/s. Short
+ * work is repeated within a sample, so that the clock's resolution does not matter. counted: bytes that the work reads
+ * and writes. */
 static double bandwidth(void (*work)(const stretch *), const stretch *s, double counted, double seconds) {
   /* A volatile pointer, or a compiler may find that one call is enough. */
   void (*volatile run)(const stretch *) = work;

@@ -16,8 +16,9 @@
 
 enum { ALIGNMENT = 64, HUGE_PAGE = 2 << 20 };
 
-/* Large memory is in huge pages where the system has them, since a permutation uses so many pages at a time that TLB misses would
- * take longer than the data; and times would differ from buffer to buffer with the small pages that each happens to get. */
+/* Large memory is in huge pages where the system has them, since a permutation uses so many pages at a time that TLB
+ * misses would take longer than the data; and times would differ from buffer to buffer with the small pages that each
+ * happens to get. */
 static void *allocate(size_t bytes) {
   const bool large = bytes >= 2 * (size_t)HUGE_PAGE && bytes < SIZE_MAX - 2 * (size_t)HUGE_PAGE;
   const size_t alignment = large ? HUGE_PAGE : ALIGNMENT;

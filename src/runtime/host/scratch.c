@@ -1,5 +1,6 @@
-/* Scratch of executions (scratch.h): an array of slots, each empty or with a block that is not in use. A thread takes or gives back
- * a block by one atomic exchange, and begins at a slot that depends on its stack's address, so that threads seldom collide. */
+/* Scratch of executions (scratch.h): an array of slots, each empty or with a block that is not in use. A thread takes
+ * or gives back a block by one atomic exchange, and begins at a slot that depends on its stack's address, so that
+ * threads seldom collide. */
 #include "runtime/host/scratch.h"
 
 #include <stdatomic.h>

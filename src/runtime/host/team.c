@@ -1,9 +1,9 @@
 /* Teams of threads (team.h).
  *
- * Each worker sleeps on its own semaphore. A caller takes idle workers by one atomic exchange each, gives them the work and waits
- * until each is done, so that several callers can have teams at the same time and never wait for each other. Before it sleeps,
- * a worker polls for new work for some microseconds, since executions often follow each other; not longer, since the program's
- * other threads may need the core. */
+ * Each worker sleeps on its own semaphore. A caller takes idle workers by one atomic exchange each, gives them the work
+ * and waits until each is done, so that several callers can have teams at the same time and never wait for each other.
+ * Before it sleeps, a worker polls for new work for some microseconds, since executions often follow each other; not
+ * longer, since the program's other threads may need the core. */
 #include "runtime/host/team.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ extern int omp_get_place_num_procs(int place) __attribute__((weak));
 extern void omp_get_place_proc_ids(int place, int *ids) __attribute__((weak));
 #pragma GCC diagnostic pop
 
-/* Adds the processors of OpenMP's places. They are asked for since a thread that OpenMP has bound may use one processor only, and
- * the threads that it makes inherit that. */
+/* Adds the processors of OpenMP's places. They are asked for since a thread that OpenMP has bound may use one processor
+ * only, and the threads that it makes inherit that. */
 static bool add_places(cpu_set_t *set) {
   if (!omp_get_num_places || !omp_get_place_num_procs || !omp_get_place_proc_ids) return false;
   const int places = omp_get_num_places();
@@ -85,8 +85,8 @@ static bool add_places(cpu_set_t *set) {
   return any;
 }
 
-/* The processors for workers: OpenMP's places, else those of the calling thread and of the process's first thread. false: they do
- * not fit into the set, and a worker inherits those of the thread that makes it. */
+/* The processors for workers: OpenMP's places, else those of the calling thread and of the process's first thread.
+ * false: they do not fit into the set, and a worker inherits those of the thread that makes it. */
 static bool find_processors(cpu_set_t *set) {
   CPU_ZERO(set);
   if (add_places(set)) return true;
