@@ -8,6 +8,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/host/host.h"
 #include "runtime/host/machine.h"
+#include "store/device_file.h"
 
 const cutt_backend cutt_cuda_backend = {.name = "cuda",
                                         .id = CUTT_BACKEND_CUDA,
@@ -16,7 +17,10 @@ const cutt_backend cutt_cuda_backend = {.name = "cuda",
                                         .runtime = &cutt_cuda_runtime,
                                         .methods = &cutt_gpu_methods};
 
-void cutt_cuda_complete(const char *key, cutt_device *device) { cutt_gpu_complete(key, device); }
+void cutt_cuda_complete(const char *key, cutt_device *device) {
+  cutt_gpu_complete(device);
+  cutt_device_file_overlay(&cutt_gpu_schema, key, &device->base);
+}
 
 const cutt_backend cutt_cpu_backend = {.name = "cpu",
                                        .id = CUTT_BACKEND_CPU,
@@ -25,6 +29,9 @@ const cutt_backend cutt_cpu_backend = {.name = "cpu",
                                        .runtime = &cutt_host_runtime,
                                        .methods = &cutt_cpu_methods};
 
-void cutt_host_complete(const char *key, cutt_cpu_machine *machine) { cutt_cpu_complete(key, machine); }
+void cutt_host_complete(const char *key, cutt_cpu_machine *machine) {
+  cutt_cpu_complete(machine);
+  cutt_device_file_overlay(&cutt_cpu_schema, key, &machine->base);
+}
 
 const cutt_backend *const cutt_backends[] = {&cutt_cuda_backend, &cutt_cpu_backend, NULL};

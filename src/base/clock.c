@@ -1,4 +1,4 @@
-/* The clock that all is timed by. */
+/* The clock that everything is timed by. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #endif

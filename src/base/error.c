@@ -26,9 +26,9 @@ static cutt_log_level asked_level(void) {
   return CUTT_LOG_NONE;
 }
 
-/* One call of fputs per line, so that the lines of several threads don't mix. A thread is not cancelled in it: whoever
- * has something to say may hold a lock or a file. Not to be inlined: its buffer would then take room on the stack where nothing
- * is logged. */
+/* One call of fputs per line, so that the lines of several threads don't mix. The thread is not cancelled in it,
+ * because its caller may hold a lock or a file. Not inlined, so that its buffer takes room on the stack only where
+ * something is logged. */
 __attribute__((noinline)) static void print_line(cutt_log_level level, const char *message) {
   char line[TEXT_BYTES + 32];
   int before = PTHREAD_CANCEL_ENABLE;
@@ -53,7 +53,7 @@ void cutt_log(cutt_log_level level, const char *format, ...) {
 }
 
 cuttResult cutt_error_list(cuttResult code, const char *format, va_list arguments) {
-  /* By way of a second buffer, because the arguments may include the last error itself. */
+  /* Into a second buffer, because the arguments may include the last error itself. */
   char message[TEXT_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
   memcpy(last_error, message, strlen(message) + 1);

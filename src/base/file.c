@@ -1,13 +1,13 @@
 /* Files as the library writes and reads them.
  *
- * A new text never goes where the old one is: it is written to a new file of the same folder, brought to the disk, and
- * given the name, so that whoever reads the path finds the old text or the new one, whole, whatever happens meanwhile.
- * Where the file system has files without a name (O_TMPFILE), the new one has none until it is complete, so that a
- * process that is killed leaves nothing behind; a name cannot be given to it in another's place, so it gets one beside
- * that and is renamed at once.
+ * A text never overwrites the old one: it is written to a new file in the same folder, synchronised to the disk and
+ * renamed, so that a reader of the path finds the old text or the new one, whole, whatever happens meanwhile. Where the
+ * file system has files without a name (O_TMPFILE), the new one has none until it is complete, so that a process that
+ * is killed leaves nothing behind. linkat() cannot replace an existing file, so the new one is linked beside it and
+ * renamed at once.
  *
- * A thread that is cancelled in the middle would leave a descriptor, memory and a temporary: cancellation waits until
- * the file is done with. */
+ * Cancellation waits until the file is closed: a thread cancelled halfway would leave a descriptor, memory and a
+ * temporary file behind. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_TMPFILE */
 #endif
@@ -33,7 +33,7 @@ static int cancellation_off(void) {
 
 static void cancellation_back(int before) { pthread_setcancelstate(before, NULL); }
 
-/* open, whatever signals come: on a file system of the network it may be interrupted. */
+/* open, again after a signal: on a network file system it may be interrupted. */
 static int open_file(const char *path, int flags, mode_t mode) {
   int file = -1;
   do file = open(path, flags | O_CLOEXEC, mode);
@@ -60,7 +60,7 @@ static const char *read_open(int file, cutt_file_take *take, void *context) {
 const char *cutt_file_try(const char *path, cutt_file_take *take, void *context) {
   const int before = cancellation_off();
   const char *wrong = "can't be opened";
-  const int file = open_file(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is refused, and its other end not waited for */
+  const int file = open_file(path, O_RDONLY | O_NONBLOCK, 0); /* does not wait for the other end of a pipe */
   if (file >= 0) {
     wrong = read_open(file, take, context);
     const int error = errno;
@@ -80,17 +80,17 @@ cuttResult cutt_file_read(const char *argument, const char *path, cutt_file_take
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-/* A file that is to take the place of another, or a place where there is none. */
+/* A file that is to replace another, or to be created where there is none. */
 typedef struct new_file {
-  const char *target; /* where it will be; not a link */
-  bool replaces;      /* there is one */
+  const char *target; /* its final path; not a link */
+  bool replaces;      /* the target exists */
   int descriptor;
-  bool named;  /* it has the name below, and not that of the target */
-  char *name;  /* room for one beside the target */
-  size_t room; /* bytes of it */
+  bool named;  /* it has the temporary name below */
+  char *name;  /* buffer for a temporary name beside the target */
+  size_t room; /* bytes of that buffer */
 } new_file;
 
-/* Looks for a name beside the target that nobody has, until try_name does not fail because somebody has it. */
+/* Looks for a free name beside the target: tries the next one as long as try_name fails with EEXIST. */
 static bool find_name(new_file *f, bool (*try_name)(new_file *f)) {
   for (int i = 0; i < 1000; ++i) {
     snprintf(f->name, f->room, "%s.%ld-%d.tmp", f->target, (long)getpid(), i);
@@ -100,7 +100,7 @@ static bool find_name(new_file *f, bool (*try_name)(new_file *f)) {
   return false;
 }
 
-/* One that replaces another is nobody else's to read until it has that one's mode. */
+/* A replacement is private until it has the mode of the file that it replaces. */
 static mode_t first_mode(const new_file *f) { return f->replaces ? 0600 : 0666; }
 
 static bool create_named(new_file *f) {
@@ -108,7 +108,7 @@ static bool create_named(new_file *f) {
   return f->descriptor >= 0;
 }
 
-/* The path by which a file without a name can be given one: needs /proc, but no privilege. */
+/* The path in /proc by which a file without a name can be linked; this way takes no privilege. */
 enum { LINK_BYTES = 32 };
 static const char *own_link(const new_file *f, char path[LINK_BYTES]) {
   snprintf(path, LINK_BYTES, "/proc/self/fd/%d", f->descriptor);
@@ -120,7 +120,7 @@ static bool link_named(new_file *f) {
   return linkat(AT_FDCWD, own_link(f, own), AT_FDCWD, f->name, AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* The folder that path is in, which is cut off there. */
+/* The folder that path is in; path is cut off after it. */
 static const char *folder_of(char *path) {
   char *slash = strrchr(path, '/');
   if (!slash) return ".";
@@ -139,19 +139,19 @@ static bool create_nameless(new_file *f) {
   return false;
 }
 
-/* With errno as the calls of the system have it, which not every allocator sets. */
+/* malloc that sets errno, which not every allocator does. */
 static void *allocate(size_t bytes) {
   void *memory = malloc(bytes);
   if (!memory) errno = ENOMEM;
   return memory;
 }
 
-/* The list of who may do what, where there is one beside the nine bits. */
+/* Copies the target's POSIX access control list, if it has one. */
 static bool take_access_list(const new_file *f) {
   static const char list[] = "system.posix_acl_access";
   const ssize_t size = getxattr(f->target, list, NULL, 0);
   const bool none = size < 0 && (errno == ENODATA || errno == EOPNOTSUPP);
-  /* The folder may have given it one. */
+  /* The new file may have inherited one from the folder. */
   if (none) return fremovexattr(f->descriptor, list) == 0 || errno == ENODATA || errno == EOPNOTSUPP;
   if (size < 0) return false;
   void *value = allocate((size_t)size + 1);
@@ -164,7 +164,7 @@ static bool take_access_list(const new_file *f) {
   return taken;
 }
 
-/* What is not its own is changed only: without privilege that is refused, even to what it is. */
+/* Only what differs is changed: without privilege chown is refused even where it changes nothing. */
 static const char *take_access(const new_file *f) {
   struct stat mine, theirs;
   if (!f->replaces) return NULL;
@@ -175,7 +175,7 @@ static const char *take_access(const new_file *f) {
   return fchmod(f->descriptor, theirs.st_mode & 0777) ? "given its mode" : NULL;
 }
 
-/* NULL, or what could not be done with the new file; errno says why. On failure discard() is due all the same. */
+/* NULL, or what could not be done with the new file; errno says why. discard() must follow in both cases. */
 static const char *start(new_file *f) {
   f->room = strlen(f->target) + 64;
   f->name = allocate(f->room);
@@ -213,7 +213,8 @@ static bool synchronise(int file) {
   return !failed;
 }
 
-/* So that the new name survives a power failure; where folders can't be synchronised, the file is no worse for it. */
+/* So that the new name survives a power failure. Not every file system can synchronise a folder, so failing is no
+ * error. */
 static void sync_folder(new_file *f) {
   snprintf(f->name, f->room, "%s", f->target);
   const int folder = open_file(folder_of(f->name), O_RDONLY | O_DIRECTORY, 0);
@@ -222,7 +223,7 @@ static void sync_folder(new_file *f) {
   close(folder);
 }
 
-/* A complete file gets the name of the target. */
+/* Gives the complete file the target's name. */
 static bool take_place(new_file *f) {
   char own[LINK_BYTES];
   if (!f->named) {
@@ -246,7 +247,7 @@ static cuttResult replace(new_file *f, const char *text, size_t length) {
                     f->target, failed, strerror(errno));
 }
 
-/* Where path leads to, for free(); NULL when nothing is there. */
+/* The path without links, for free(); NULL when nothing is there. */
 static cuttResult follow(const char *argument, const char *path, char **target) {
   struct stat status;
   *target = realpath(path, NULL);

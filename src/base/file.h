@@ -7,24 +7,24 @@
 
 #include "cutt.h"
 
-/* Is given what a file holds, piece by piece, until it returns false. */
+/* Is given what a file holds, some bytes at a time, until it returns false. */
 typedef bool cutt_file_take(void *context, const char *bytes, size_t length);
 
-/* Reads a regular file. NULL, or what went wrong in words that follow a name ("can't be opened"); errno then says why, if it
- * is not 0. */
+/* Reads a regular file. NULL, or what went wrong, worded to follow the file's name ("can't be opened"); errno then
+ * says why, if it is not 0. */
 const char *cutt_file_try(const char *path, cutt_file_take *take, void *context);
 
 /* The same, wording the error. argument: what the caller of the library calls the path ("path is \"x\", which can't be
  * opened: ..."). Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_file_read(const char *argument, const char *path, cutt_file_take *take, void *context);
 
-/* Could path be written by cutt_file_replace? Tries it, up to the writing, and leaves nothing. For asking before work that
- * takes long. Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+/* Could path be written by cutt_file_replace? Tries it, up to the writing, and leaves nothing. For asking before work
+ * that takes long. Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
 cuttResult cutt_file_writable(const char *argument, const char *path);
 
-/* Makes text the contents of path: writes a new file in its folder, brings that to the disk, and gives it the name. Of a
- * link, what it leads to is replaced. The owner, the group, the mode and the access list of a file that is there are kept,
- * or it is not replaced.
+/* Replaces the contents of path by text: writes a new file in the same folder, synchronises it to the disk, and renames
+ * it. If path is a link, the file that it leads to is replaced. A file that is there is replaced only if the new one can
+ * have its owner, group, mode and access list.
  * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR; the file is then as it was. */
 cuttResult cutt_file_replace(const char *argument, const char *path, const char *text, size_t length);
 

@@ -1,5 +1,5 @@
-/* Numbers as words of a file, by the "C" locale whatever the program has set: a decimal comma would be another number on
- * another machine. */
+/* Numbers as words of a file, by the "C" locale whatever the program has set: a decimal comma would be another number
+ * on another machine. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* newlocale, uselocale */
 #endif
@@ -58,8 +58,8 @@ void cutt_add_real(cutt_text *text, double value) {
   char word[40];
   for (int digits = 6; digits <= 17; ++digits) {
     double back = 0;
-    cutt_text piece = cutt_text_start(word, sizeof word);
-    cutt_text_add(&piece, "%.*g", digits, value);
+    cutt_text shortest = cutt_text_start(word, sizeof word);
+    cutt_text_add(&shortest, "%.*g", digits, value);
     if (cutt_read_real(word, &back) && !(back < value) && !(back > value)) break;
   }
   cutt_text_add(text, "%s", word);

@@ -1,4 +1,4 @@
-/* Numbers in the library's text files: no locale changes their meaning. */
+/* The smaller and the larger of two numbers; and numbers in the library's text files, which no locale changes. */
 #ifndef CUTT_BASE_NUMBER_H
 #define CUTT_BASE_NUMBER_H
 
@@ -6,6 +6,22 @@
 #include <stdint.h>
 
 #include "base/text.h"
+
+static inline int64_t cutt_smaller_int64(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline uint32_t cutt_smaller_uint32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline int cutt_smaller_int(int a, int b) { return a < b ? a : b; }
+static inline double cutt_smaller_double(double a, double b) { return a < b ? a : b; }
+
+static inline int64_t cutt_larger_int64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline uint32_t cutt_larger_uint32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+static inline int cutt_larger_int(int a, int b) { return a > b ? a : b; }
+static inline double cutt_larger_double(double a, double b) { return a > b ? a : b; }
+
+/* Both arguments are converted to the type that their sum has. */
+#define CUTT_BY_TYPE(name, a, b)                                                                                       \
+  _Generic((a) + (b), int64_t : name##_int64, uint32_t : name##_uint32, int : name##_int, double : name##_double)(a, b)
+#define smaller(a, b) CUTT_BY_TYPE(cutt_smaller, a, b)
+#define larger(a, b) CUTT_BY_TYPE(cutt_larger, a, b)
 
 /* Reads all of a word as a finite number in decimal, or as a whole number that an int64 holds. */
 bool cutt_read_real(const char *word, double *value);

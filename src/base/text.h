@@ -1,4 +1,5 @@
-/* A text that is built piece by piece into a caller's buffer, counting what it would have needed. Never allocates. */
+/* A text that is built in a caller's buffer, one addition after another, counting what it would have needed. Never
+ * allocates. */
 #ifndef CUTT_BASE_TEXT_H
 #define CUTT_BASE_TEXT_H
 

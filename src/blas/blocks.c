@@ -8,13 +8,12 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/types.h"
 
 enum { LONGEST_BLOCK = 1 << 30 };
 
 static int64_t block_length(int64_t extent) { return extent > INT_MAX ? LONGEST_BLOCK : extent; }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 bool cutt_gemm_single(cuttType_t type) { return type != CUTT_F64 && type != CUTT_C64; }
 

@@ -1,9 +1,9 @@
 /* Counts and cost of a candidate on the CPU.
  *
- * One thread's time is a sum, nanoseconds per event: on the machines measured, moving lines and computing hardly overlap
- * once the fill buffers and the store buffer are full (a transpose that takes 1/45 s/GB in L1 and a copy that takes
- * 1/22 s/GB from memory take 1/15 together). The constants come from a least-squares fit over random problems
- * (docs/performance.md says how); they differ by where the data is: L2, the last-level cache, or memory. */
+ * One thread's time is a sum of counts times nanoseconds, because on the machines measured moving cache lines and
+ * computing hardly overlap once the fill buffers and the store buffer are full: a transpose at 45 GB/s in L1 and a copy
+ * at 22 GB/s from memory make 15 GB/s together. The nanoseconds come from a least-squares fit over random problems
+ * (docs/performance.md says how) and differ by where the data is: L2, the last-level cache, or memory. */
 #include "cpu/cost.h"
 
 #include <string.h>
@@ -13,23 +13,23 @@
 
 enum { LINE = CUTT_CPU_LINE };
 
-/* The largest power of two, at most a line, that divides a number of bytes. */
+/* The largest power of two, at most a cache line, that divides a number of bytes. */
 static int64_t alignment_of(int64_t bytes) {
   const int64_t low = bytes & -bytes;
   return low == 0 || low > LINE ? LINE : low;
 }
 
-/* Bytes of the input runs of a tile; *alignment: of their starts. */
+/* Bytes of a tile's input runs; *alignment: the alignment of their starts. */
 static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t *alignment) {
   int64_t dense = 1, strides = 0;
   bool leading = true;
-  for (int i = 0; i < c->rank; i++) {
+  for (int i = 0; i < c->rank; ++i) {
     const int64_t stride = c->mode[i].in_stride, extent = t->extent[i];
     if (leading && stride == dense && extent > 1) {
-      /* The chunks of a split mode of M_k come one right after another: no line is lost between them. */
-      const bool walked = i == t->split_k;
-      dense *= walked ? c->mode[i].extent : extent;
-      if (extent < c->mode[i].extent && !walked) strides |= dense;
+      /* Chunks of a split mode of M_k follow each other at once, so that a line that two share is read once. */
+      const bool in_sequence = i == t->split_k;
+      dense *= in_sequence ? c->mode[i].extent : extent;
+      if (extent < c->mode[i].extent && !in_sequence) strides |= dense;
       leading = extent == c->mode[i].extent;
     } else {
       leading = false;
@@ -43,15 +43,15 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
 enum { L1_SETS_BYTES = 4096, L2_WAYS = 16, TLB_ENTRIES = 64 };
 
 typedef struct row_lines {
-  int64_t runs;     /* separate runs that the rows of a tile are in */
-  int64_t lines;    /* lines that they touch */
-  int64_t distance; /* the largest power of two that divides all distances between runs, bytes */
+  int64_t runs;     /* contiguous runs that a tile's rows consist of */
+  int64_t lines;    /* cache lines that they touch */
+  int64_t distance; /* the largest power of two that divides all distances between the runs, bytes */
 } row_lines;
 
 static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
   row_lines r = {1, 1, 0};
   int64_t distances = 0, dense = 1, run_lines = 1;
-  for (int i = 0; i < c->rank; i++) {
+  for (int i = 0; i < c->rank; ++i) {
     if (t->extent[i] == 1) continue;
     const bool row = t->role[i] == CUTT_CPU_ROW || t->role[i] == CUTT_CPU_INNER;
     const int64_t stride = c->mode[i].in_stride;
@@ -68,16 +68,16 @@ static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) 
   return r;
 }
 
-/* Lines at multiples of `distance` bytes that a cache can hold, half of it being left to the output. */
+/* Lines at multiples of `distance` bytes that half of a cache can hold; the other half is for the output. */
 static int64_t cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance) {
   const int64_t period = ways > 0 ? cache_bytes / ways : cache_bytes, step = distance < LINE ? LINE : distance;
   const int64_t sets = step >= period ? 1 : period / step;
   return (ways * sets + 1) / 2;
 }
 
-static double log2_of(int64_t n) { /* by eye: linear between powers of two */
+static double log2_of(int64_t n) { /* linear between powers of two, which is close enough */
   int64_t power = 1, log = 0;
-  while (power * 2 <= n) power *= 2, log++;
+  while (power * 2 <= n) power *= 2, ++log;
   return (double)log + (double)(n - power) / (double)power;
 }
 
@@ -89,20 +89,20 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   n[CUTT_CPU_COUNT_LINES] = 2.0 * bytes / LINE;
   if (t->kernel == CUTT_CPU_COPY) return;
 
-  const int64_t segments = t->segments * (t->x_inside ? 1 : t->cols);
+  const int64_t segments = t->segments * (t->cols_inside ? 1 : t->cols);
   const double tile = (double)(t->run * segments);
   int64_t in_alignment, sequence = t->run, strides = 0;
   const double in_run = (double)input_run(c, t, &in_alignment);
   n[CUTT_CPU_COUNT_RUNS] = bytes / in_run;
   if (t->split_k >= 0) sequence = sequence / t->extent[t->split_k] * c->mode[t->split_k].extent;
-  for (int i = 0; i < t->sequences; i++) sequence *= c->mode[t->sequence[i]].extent;
-  /* A line that an input run ends in is still in L2 when the next run is read, if no more than L2 has come since. */
+  for (int i = 0; i < t->sequences; ++i) sequence *= c->mode[t->sequence[i]].extent;
+  /* The line that an input run ends in is still in L2 when the next run is read, if little was read in between. */
   const double between = (double)sequence * (double)segments * w;
   if (between > (double)machine->l2_bytes / 4) {
     n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_RUNS] * (1.0 - (double)in_alignment / LINE);
   }
-  if (t->stream) {
-    for (int i = 0; i < c->rank; i++) {
+  if (t->non_temporal) {
+    for (int i = 0; i < c->rank; ++i) {
       if (c->mode[i].out_stride >= sequence) strides |= c->mode[i].out_stride;
     }
     const double runs = volume / (double)sequence;
@@ -110,7 +110,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
-  /* As if there were no scale, where a transpose past the caches has one and is staged after all: the fit has it so. */
+  /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
+   * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t rows = t->block_rows, columns = 16 / c->elem_bytes;
@@ -119,18 +120,18 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
         (double)down * (double)across * (double)t->inners * (double)t->segments * n[CUTT_CPU_COUNT_TILES];
     n[CUTT_CPU_COUNT_LOADS] = blocks * (double)rows;
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
-    n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->x_inside ? t->cols : t->steps_cols));
+    n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
   } else if (t->kernel == CUTT_CPU_WINDOW) {
     n[CUTT_CPU_COUNT_WINDOWS] = bytes / LINE * cutt_cpu_windows_estimate(c, t);
-    n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
+    n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else {
-    n[CUTT_CPU_COUNT_PIECES] = volume / (double)t->piece;
-    n[CUTT_CPU_COUNT_PIECE_LINES] = bytes / LINE;
+    n[CUTT_CPU_COUNT_GATHERS] = volume / (double)t->shared_run;
+    n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }
-  /* Each row gives some bytes of a line at a time: when it is asked for the next ones, has the line gone? Rows whose
-   * distance is a multiple of a large power of two share few of a cache's sets. */
+  /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
+   * whose distance is a multiple of a large power of two share few of a cache's sets. */
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
-  const int64_t at_once = t->kernel == CUTT_CPU_TRANSPOSE ? step * c->elem_bytes : t->piece * c->elem_bytes;
+  const int64_t at_once = t->kernel == CUTT_CPU_TRANSPOSE ? step * c->elem_bytes : t->shared_run * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
   if (at_once < LINE) {
     const double again = bytes / (double)at_once - bytes / LINE;
@@ -153,12 +154,12 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       {level ".staged", "ns", "a line through the staging buffer, " where},                                            \
       {level ".loads", "ns", "16 bytes loaded by a transpose, " where},                                                \
       {level ".vectors", "ns", "a register stored by a transpose, " where},                                            \
-      {level ".blocks", "ns", "a call of a transpose, " where}, {level ".pieces", "ns", "a gathered piece, " where},   \
-      {level ".piece_lines", "ns", "64 bytes of gathered pieces, " where}, {level ".tiles", "ns", "a tile, " where},   \
+      {level ".blocks", "ns", "a call of a transpose, " where}, {level ".pieces", "ns", "a gathered run, " where},     \
+      {level ".piece_lines", "ns", "64 bytes of gathered runs, " where}, {level ".tiles", "ns", "a tile, " where},     \
       {level ".reloads_l2", "ns", "a line again from L2, " where},                                                     \
       {level ".reloads", "ns", "a line again from beyond L2, " where},                                                 \
       {level ".windows", "ns", "a window read, " where},                                                               \
-      {level ".spread", "ns", "a line, for each doubling of input streams beyond 16, " where},                         \
+      {level ".spread", "ns", "a line, for each doubling of input runs beyond 16, " where},                            \
       {level ".pages", "ns", "a line of a tile of more than 64 input runs, " where},                                   \
       {level ".start", "ns", "an execution, " where}, {                                                                \
     level ".fork", "ns", "waking and joining threads, " where                                                          \
@@ -177,27 +178,28 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format on */
 };
 
-void cutt_cpu_price(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
-                    const cutt_cpu_machine *machine, cutt_price *price) {
-  double *n = price->part;
+void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
+                   const cutt_cpu_machine *machine, cutt_price *cost) {
+  double *n = cost->part;
   cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
   const int level = 2 * bytes <= (double)machine->l2_bytes   ? CUTT_CPU_IN_L2
                     : bytes <= (double)machine->stream_bytes ? CUTT_CPU_IN_L3
                                                              : CUTT_CPU_IN_MEMORY;
-  if (level == CUTT_CPU_IN_MEMORY && !t->stream) n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* read, to be written */
+  if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)
+    n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* output lines are read before they are written */
   const double share = 1e-9 / (candidate->threads < 1 ? 1 : candidate->threads);
-  price->first = level * CUTT_CPU_COUNTS;
-  price->count = CUTT_CPU_COUNTS;
-  price->memory = price->work = 0;
-  for (int i = 0; i < CUTT_CPU_COUNT_STARTS; i++) n[i] *= share;
+  cost->first = level * CUTT_CPU_COUNTS;
+  cost->count = CUTT_CPU_COUNTS;
+  cost->memory = cost->work = 0;
+  for (int i = 0; i < CUTT_CPU_COUNT_STARTS; ++i) n[i] *= share;
   n[CUTT_CPU_COUNT_STARTS] = candidate->threads > 1 ? 0 : 1e-9;
   n[CUTT_CPU_COUNT_FORKS] = candidate->threads > 1 ? 1e-9 : 0;
 }
 
 double cutt_cpu_seconds(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                         const cutt_cpu_machine *machine) {
-  cutt_price price;
-  cutt_cpu_price(c, candidate, t, machine, &price);
-  return cutt_price_seconds(&price, machine->base.value);
+  cutt_price cost;
+  cutt_cpu_cost(c, candidate, t, machine, &cost);
+  return cutt_price_seconds(&cost, machine->base.value);
 }

@@ -1,5 +1,5 @@
-/* The table of the methods for CPUs. The work is elsewhere: enumerate.c and cost.c choose, tile.c and prepare.c lay a plan
- * out, execute.c and kernels/ run it. */
+/* The table of the methods for CPUs, which are in the other files: enumerate.c and cost.c choose a candidate, tile.c
+ * and prepare.c make a plan of it, execute.c and kernels/ run the plan. */
 #include "cpu/cpu.h"
 
 #include "cpu/enumerate.h"

@@ -1,17 +1,18 @@
 /* The candidates of a problem: choices of M_m and M_k with splits, for each of the methods, cheapest first.
  *
- * A longer output run has fewer partial lines and calls, a longer input run wastes fewer lines, and a tile that holds
- * both has to stay in cache. So on each side only a few lengths are worth a look: for each number of modes, the last one
- * whole, and cut so that the run is about half a kilobyte, two, or eight. */
+ * Longer output runs have fewer partial lines and kernel calls, and longer input runs waste fewer lines; but a tile,
+ * which has both, must stay in cache. So only a few lengths are tried on each side: for each number of modes, the last
+ * one whole, and the last one cut so that the run has about so many bytes (out_targets and in_targets below). */
 #include <string.h>
 
+#include "base/number.h"
 #include "cpu/cost.h"
 #include "cpu/enumerate.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/windows.h"
 
 enum {
-  MAX_RUN_BYTES = 16 * 1024, /* of one side, when there is a choice */
+  MAX_RUN_BYTES = 16 * 1024, /* of one side, where there is a choice */
   MAX_TILE_BYTES = 512 * 1024,
   MAX_SIDES = 24
 };
@@ -21,26 +22,24 @@ typedef struct side {
   int64_t split; /* 0: the last mode is whole */
 } side;
 
-/* The choices for one side: its modes' extents in order, each number of modes with the last one whole, or cut in equal
- * parts of about each of the targets (bytes). A part is a multiple of `unit` elements where the mode is the first, and at
- * most `most` elements. */
-static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets, int64_t unit,
-                    int64_t most, side *list) {
+/* The choices for one side, whose modes have these extents: each number of modes, with the last one whole, or cut into
+ * equal chunks so that the run has about each of the targets (bytes), but at most `most` elements. A chunk of the first
+ * mode is a multiple of `multiple` elements. */
+static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets,
+                    int64_t multiple, int64_t most, side *list) {
   int count = 0;
   int64_t prefix = 1;
-  for (int i = 0; i < modes && prefix * w < MAX_RUN_BYTES && count + n_targets + 1 <= MAX_SIDES; i++) {
+  for (int i = 0; i < modes && prefix * w < MAX_RUN_BYTES && count + n_targets + 1 <= MAX_SIDES; ++i) {
     const bool fits = extent[i] <= MAX_RUN_BYTES / w / prefix;
     int64_t previous = 0;
     if (fits) list[count++] = (side){i + 1, 0};
-    for (int j = 0; j < n_targets; j++) {
-      int64_t aim = targets[j] / w;
-      if (aim > most) aim = most;
-      aim /= prefix;
+    for (int j = 0; j < n_targets; ++j) {
+      const int64_t aim = smaller(targets[j] / w, most) / prefix;
       if (aim < 1) continue;
       const int64_t parts = (extent[i] + aim / 2) / aim;
       if (parts < 2) break;
       int64_t chunk = (extent[i] + parts - 1) / parts;
-      if (prefix == 1) chunk = chunk < unit ? unit : (chunk + unit / 2) / unit * unit;
+      if (prefix == 1) chunk = chunk < multiple ? multiple : (chunk + multiple / 2) / multiple * multiple;
       if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
       previous = chunk;
       list[count++] = (side){i + 1, chunk};
@@ -51,13 +50,13 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
   return count;
 }
 
-/* Drops the choices whose run is shorter than some bytes, as long as longer ones are left. keep_whole: not those with
- * whole modes, since longer choices of M_m may not fit an M_k that has their last mode. */
+/* Drops the choices with runs shorter than `bytes`, unless all are. keep_whole: those with whole modes are kept, since
+ * the longer ones may not fit together with an M_k that has their last mode. */
 static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, bool keep_whole, side *list, int count) {
   int kept = 0;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     int64_t run = w;
-    for (int j = 0; j < list[i].modes; j++) {
+    for (int j = 0; j < list[i].modes; ++j) {
       run *= j == list[i].modes - 1 && list[i].split != 0 ? list[i].split : extent[j];
     }
     if (run >= bytes || (keep_whole && list[i].split == 0)) list[kept++] = list[i];
@@ -65,11 +64,11 @@ static int drop_short(const int64_t *extent, int64_t bytes, int64_t w, bool keep
   return kept > 0 ? kept : count;
 }
 
-/* Output runs that go through the input's first mode, cut so that each chunk of it is some whole lines of the input. */
+/* Choices of M_k that end with the input's first mode, cut so that each chunk is some whole lines of the input. */
 static int sides_through_first(const cutt_canonical *c, int modes, side *list, int max) {
   int64_t prefix = c->elem_bytes;
   int i = 0, count = 0;
-  for (; i < modes && c->out_order[i] != 0; i++) {
+  for (; i < modes && c->out_order[i] != 0; ++i) {
     if (prefix > MAX_RUN_BYTES) return 0;
     prefix *= c->mode[c->out_order[i]].extent;
   }
@@ -89,13 +88,13 @@ static cutt_method method_of(const cutt_canonical *c, const cutt_candidate *q, c
   return q->split_m != 0 || q->split_k != 0 ? CUTT_METHOD_PACKED_SPLIT : CUTT_METHOD_PACKED;
 }
 
-/* Keeps the list sorted by predicted time, at most max entries. */
+/* Keeps the list sorted by predicted time, with at most max entries; returns their number. */
 static int insert(cutt_candidate *list, int count, int max, const cutt_candidate *q) {
   int at = count < max ? count : max - 1;
   if (count == max && list[max - 1].seconds <= q->seconds) return count;
   while (at > 0 && list[at - 1].seconds > q->seconds) {
     list[at] = list[at - 1];
-    at--;
+    --at;
   }
   list[at] = *q;
   return count < max ? count + 1 : max;
@@ -113,8 +112,9 @@ static void consider(search *s, cutt_candidate *q) {
   cutt_cpu_tile t;
   const char *why;
   if (!cutt_cpu_tile_derive(s->c, q, &t, &why)) return;
-  const int64_t tile = t.run * t.segments * (t.x_inside ? 1 : t.cols) * s->c->elem_bytes;
+  const int64_t tile = t.run * t.segments * (t.cols_inside ? 1 : t.cols) * s->c->elem_bytes;
   if (tile > MAX_TILE_BYTES) return;
+  /* A window that gives fewer than two elements is no better than a gather. */
   if (t.kernel == CUTT_CPU_WINDOW && 2.0 * cutt_cpu_windows_estimate(s->c, &t) * s->c->elem_bytes > CUTT_CPU_LINE)
     return;
   q->method = method_of(s->c, q, &t);
@@ -140,9 +140,9 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
     consider(s, q);
   }
   if (shared || q->m == 0 || q->k == 0) return;
-  /* The widest vector, unless fewer rows than that are there. */
+  /* The widest vector, or a narrower one that holds all rows. */
   int64_t rows = c->elem_bytes, vector = widest;
-  for (int i = 0; i < q->k && c->out_order[i] != 0 && rows < widest; i++) {
+  for (int i = 0; i < q->k && c->out_order[i] != 0 && rows < widest; ++i) {
     const bool cut = i == q->k - 1 && q->split_k != 0;
     rows *= cut ? q->split_k : c->mode[c->out_order[i]].extent;
   }
@@ -153,14 +153,14 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   consider(s, q);
 }
 
-/* Every choice of the output's side with none and with every one of the input's. */
-static void consider_sides(search *s, cutt_candidate *q, bool stream, int widest, const side *out_side, int outs,
+/* Each choice of M_k with an empty M_m and with each choice of M_m. */
+static void consider_sides(search *s, cutt_candidate *q, bool non_temporal, int widest, const side *out_side, int outs,
                            const side *in_side, int ins) {
-  q->param[CUTT_CPU_PARAM_STREAM] = stream;
-  for (int o = 0; o < outs; o++) {
+  q->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
+  for (int o = 0; o < outs; ++o) {
     q->k = out_side[o].modes;
     q->split_k = out_side[o].split;
-    for (int i = -1; i < ins; i++) {
+    for (int i = -1; i < ins; ++i) {
       q->m = i < 0 ? 0 : in_side[i].modes;
       q->split_m = i < 0 ? 0 : in_side[i].split;
       consider_kernels(s, q, widest);
@@ -168,14 +168,14 @@ static void consider_sides(search *s, cutt_candidate *q, bool stream, int widest
   }
 }
 
-static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machine, int threads, bool stream,
+static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machine, int threads, bool non_temporal,
                           cutt_candidate *list) {
   memset(list, 0, sizeof *list);
   list->method = CUTT_METHOD_COPY;
   list->m = list->k = c->rank;
   list->threads = threads;
   list->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
-  list->param[CUTT_CPU_PARAM_STREAM] = stream;
+  list->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
   cutt_cpu_tile t;
   const char *why;
   if (!cutt_cpu_tile_derive(c, list, &t, &why)) return 0;
@@ -183,35 +183,35 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   return 1;
 }
 
-/* Threads that are worth it: a fork costs as much as moving some hundred kilobytes. */
+/* Threads that are worth waking, which takes as long as moving some hundred kilobytes. */
 static int threads_for(const cutt_canonical *c, int most) {
   enum { BYTES_PER_THREAD = 256 * 1024 };
   const int64_t worth = c->volume * c->elem_bytes / BYTES_PER_THREAD;
-  return worth < 2 ? 1 : worth < most ? (int)worth : most;
+  return worth < 2 ? 1 : (int)smaller(worth, most);
 }
 
 int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_canonical *c, int threads,
                        cutt_candidate *list, int max) {
-  (void)model; /* it has its own only */
+  (void)model; /* the paper's is for GPUs */
   const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
   const int used = threads_for(c, threads > 0 ? threads : machine->threads);
   const int64_t w = c->elem_bytes;
-  const bool unit = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
-  const bool stream = unit && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
-  if (c->rank <= 1 && enumerate_copy(c, machine, used, stream, list) == 1) return 1;
+  const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
+  const bool non_temporal = contiguous && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
+  if (c->rank <= 1 && enumerate_copy(c, machine, used, non_temporal, list) == 1) return 1;
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
-  in_extent[0] = out_extent[0] = 1; /* there is a first mode, which not every compiler sees */
+  in_extent[0] = out_extent[0] = 1; /* always set below, which not every compiler sees */
   side in_side[MAX_SIDES], out_side[MAX_SIDES];
-  for (int64_t dense = 1; in_modes < c->rank; in_modes++) { /* the leading modes, gaps allowed */
+  for (int64_t dense = 1; in_modes < c->rank; ++in_modes) { /* the leading modes, gaps allowed */
     if (c->mode[in_modes].in_stride <= 0 || dense > MAX_RUN_BYTES) break;
     in_extent[in_modes] = c->mode[in_modes].extent;
     dense = dense > MAX_RUN_BYTES / in_extent[in_modes] ? MAX_RUN_BYTES + 1 : dense * in_extent[in_modes];
   }
-  for (int64_t dense = c->mode[c->out_order[0]].out_stride; out_modes < c->rank; out_modes++) {
+  for (int64_t dense = c->mode[c->out_order[0]].out_stride; out_modes < c->rank; ++out_modes) {
     const cutt_mode *mode = &c->mode[c->out_order[out_modes]];
     if (mode->out_stride != dense) break;
     out_extent[out_modes] = mode->extent;
@@ -228,14 +228,14 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;
-  consider_sides(&s, &q, stream, widest, out_side, outs, in_side, ins);
-  /* Through the caches only where past them nothing fits. */
-  if (stream && s.count == 0) consider_sides(&s, &q, false, widest, out_side, outs, in_side, ins);
-  if (s.count == 0) { /* always possible: element by element along the smallest output stride */
+  consider_sides(&s, &q, non_temporal, widest, out_side, outs, in_side, ins);
+  /* Stores through the caches only where no candidate with non-temporal ones fits. */
+  if (non_temporal && s.count == 0) consider_sides(&s, &q, false, widest, out_side, outs, in_side, ins);
+  if (s.count == 0) { /* what always fits: element by element along the smallest output stride */
     q.m = 0, q.split_m = 0;
     q.k = 1;
     q.split_k = c->mode[c->out_order[0]].extent > 64 ? 64 : 0;
-    q.param[CUTT_CPU_PARAM_STREAM] = 0;
+    q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 0;
     q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
     q.param[CUTT_CPU_PARAM_VECTOR] = q.param[CUTT_CPU_PARAM_STEP] = 0;
     consider(&s, &q);

@@ -1,25 +1,26 @@
 /* Execution of a prepared plan.
  *
- * The work is cut into items (outer position x part of an output sequence) that threads take from a common queue. One
- * item walks its sequence tile by tile; one tile goes segment by segment (or a step of columns at a time) through the
- * staging buffer:
+ * The work is cut into items (one outer position and a part of its output sequence) that threads take from a common
+ * queue. An item does its sequence tile by tile; a tile goes segment by segment (or a step of columns at a time)
+ * through the staging buffer:
  *
- *   kernel:  input -> stage, where an output run lies contiguous, at the same place in a 64-byte line as its destination
+ *   kernel:  input -> stage: each output run contiguous, at the same offset in a cache line as in the output
  *   scale:   stage = alpha * op(stage) + beta * out, when asked for
  *   flush:   stage -> output
  *
- * When stores go past the caches, only whole lines may be written: a partial line would cost a read of the line and, on
- * most processors, two more memory transactions. So what a run leaves of its last line is carried (64 bytes per
- * segment) to the next tile of the sequence, which continues the run. Only where an item's sequence starts and ends are
- * lines written in part, through the caches, since another item owns their other bytes.
+ * Non-temporal stores write whole lines only, since a partial line would cost a read of the line and, on most
+ * processors, two more memory transactions. So the incomplete last line of a run is carried (64 bytes per segment) to
+ * the next tile of the sequence, which continues the run. Only the lines at which an item's sequence starts and ends
+ * are written in part, through the caches, since their other bytes belong to other items.
  *
- * What it stages and carries is on the stack where it is little, and else in a block of scratch (scratch.h): nothing is
- * allocated or locked here. */
+ * The stage and the carried lines are on the stack if they are small, and else in a block of scratch (scratch.h):
+ * nothing is allocated or locked here. */
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "cpu/prepared.h"
 #include "cpu/windows.h"
 #include "runtime/host/scratch.h"
@@ -27,53 +28,53 @@
 
 enum { LINE = CUTT_CPU_LINE };
 
-/* What one call to execute has, the same for all its items. */
+/* One execution: what all its items share. */
 typedef struct job {
   const cutt_cpu_plan *p;
   const char *in; /* element (0, ..., 0) */
   char *out;
-  const char *in_begin, *in_end; /* the input's bytes */
+  const char *in_begin, *in_end; /* the bytes that the input spans */
   bool direct;                   /* kernels write the output themselves, nothing is staged */
 } job;
 
-/* One tile: where it is, how much of it there is, and how it continues its sequence. */
+/* One tile: its place, its size, and whether it begins or ends a sequence. */
 typedef struct tile_at {
   const char *in;
   char *out;
-  int64_t rows, cols, inners, segments, piece;
-  bool first, last; /* of the item's part of the sequence */
+  int64_t rows, cols, inners, segments, shared_run;
+  bool first, last; /* tile of the item's part of the sequence */
 } tile_at;
 
-/* Both at a line's start. */
+/* Both are aligned to a cache line. */
 typedef struct scratch {
   char *stage;
-  char (*carry)[LINE]; /* of each segment, the last 64 bytes of its run so far */
+  char (*carry)[LINE]; /* the last 64 bytes of each segment's run so far */
 } scratch;
 
-/* Scratch of this much is on the stack. */
+/* Scratch of at most this size is on the stack. */
 enum { SMALL_SCRATCH = 4096 };
 
-/* The parts of a plan's scratch. flush_stream may read a line ahead of the first staging place. */
+/* The parts of a plan's scratch. flush_lines may read the line before the stage. */
 static scratch parts_of(const cutt_cpu_plan *p, char *memory) {
   return (scratch){memory + LINE, (char(*)[LINE])(memory + LINE + p->stage_bytes)};
 }
 
 /* ---------------------------------------------------------------------------------------------------------- flush */
 
-/* A run of n bytes, staged at `stage + lead` for dst, goes out in whole lines; lead = dst mod 64. */
-static void flush_stream(const cutt_cpu_kernels *k, char *dst, char *stage, int64_t lead, int64_t n, bool first,
-                         bool last, char *carry) {
-  int64_t at = 0; /* from the line that dst is in */
+/* Writes a run of n bytes, staged at `stage + lead`, to dst in whole lines; lead = dst mod 64. */
+static void flush_lines(const cutt_cpu_kernels *k, char *dst, char *stage, int64_t lead, int64_t n, bool first,
+                        bool last, char *carry) {
+  int64_t at = 0; /* bytes written, from the beginning of dst's line */
   const int64_t end = lead + n;
   char *line = dst - lead;
   if (first && lead > 0) {
     at = LINE;
     const int64_t head = end < LINE ? n : LINE - lead;
     k->copy(dst, stage + lead, head);
-    if (end <= LINE) return; /* never a tile that another one continues: see share_out */
+    if (end <= LINE) return; /* not continued by another tile: see share_out */
   }
   const int64_t lines = (end - at) / LINE;
-  k->stream(line + at, stage + at, lines);
+  k->store_lines(line + at, stage + at, lines);
   at += lines * LINE;
   if (last) {
     k->copy(line + at, stage + at, end - at);
@@ -85,30 +86,31 @@ static void flush_stream(const cutt_cpu_kernels *k, char *dst, char *stage, int6
 static void scale_run(const job *j, char *run, char *dst, int64_t elements) {
   const cutt_cpu_plan *p = j->p;
   const int64_t base = elements * p->parts_per_element;
-  if (p->out_unit == p->w || !p->scale.reads_out) {
+  if (p->run_stride == p->w || !p->scale.reads_out) {
     p->kernels->scale(run, dst, base, &p->scale);
     return;
   }
-  for (int64_t i = 0; i < elements; i++) {
-    p->kernels->scale(run + i * p->w, dst + i * p->out_unit, p->parts_per_element, &p->scale);
+  for (int64_t i = 0; i < elements; ++i) {
+    p->kernels->scale(run + i * p->w, dst + i * p->run_stride, p->parts_per_element, &p->scale);
   }
 }
 
 static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_t lead, int64_t bytes, char *carry) {
   const cutt_cpu_plan *p = j->p;
   if (p->scale.active) scale_run(j, stage + lead, dst, bytes / p->w);
-  if (p->stream) {
-    flush_stream(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry);
-  } else if (p->out_unit == p->w) {
+  if (p->non_temporal) {
+    flush_lines(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry);
+  } else if (p->run_stride == p->w) {
     p->kernels->copy(dst, stage + lead, bytes);
   } else {
-    p->kernels->scatter(dst, p->out_unit, stage + lead, bytes / p->w, p->w);
+    p->kernels->scatter(dst, p->run_stride, stage + lead, bytes / p->w, p->w);
   }
 }
 
-/* The place in a line where a run has to be staged, with the bytes that the tile before left of that line. */
+/* Puts what the tile before left of dst's line into the stage; returns the offset in that line at which the run goes
+ * on. */
 static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *stage, const char *carry) {
-  if (!j->p->stream) return 0;
+  if (!j->p->non_temporal) return 0;
   const int64_t lead = (int64_t)((uintptr_t)dst & (LINE - 1));
   if (!t->first && lead > 0) memcpy(stage, carry + LINE - lead, LINE);
   return lead;
@@ -116,77 +118,78 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 
 /* ------------------------------------------------------------------------------------------------------------ tile */
 
-/* Pieces of a gather between two looks at what to prefetch. */
+/* Bytes that are gathered between prefetches. */
 enum { GATHER_BYTES = 512 };
 
-/* Reads may reach beyond elements, but not into a page that holds none: it need not be memory. 4096 bytes is the smallest
- * page there is; what lies in one of that size lies in one of any. */
+/* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the
+ * smallest page there is, and an address range within such a page is within a larger one too. */
 static bool same_page(const char *a, const char *b) { return (((uintptr_t)a ^ (uintptr_t)b) & ~(uintptr_t)4095) == 0; }
 
-/* May a tile's rows be read as far beyond their elements as the highest one, whose elements end at `last`, is up to `end`?
- * Below `last` every page has an element unless rows lie apart. */
+/* The row at the highest address has its elements up to `last`. May it be read up to `end`, and the other rows as far
+ * beyond their elements? Below `last` every page has an element unless the rows are apart. */
 static bool may_overrun(const job *j, const tile_at *t, const char *last, const char *end) {
   const cutt_cpu_plan *p = j->p;
   if (end > j->in_end) return false;
   if (!p->gaps) return true;
-  return !p->rows_apart && t->rows == p->rows && same_page(last - 1, end - 1); /* fewer rows: the highest is another */
+  return !p->rows_apart && t->rows == p->rows &&
+         same_page(last - 1, end - 1); /* of fewer rows, another one is the highest */
 }
 
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  if (p->window != NULL && from + p->windows.low >= j->in_begin &&
+  if (p->window && from + p->windows.low >= j->in_begin &&
       may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high + CUTT_CPU_WINDOW_BYTES)) {
     const int64_t vectors = (t->rows * p->w + LINE - 1) / LINE, few = GATHER_BYTES / LINE;
     for (int64_t v = 0; v < vectors; v += few) {
-      p->window(to, from, &p->windows, v, vectors - v < few ? vectors : v + few);
+      p->window(to, from, &p->windows, v, smaller(vectors, v + few));
       cutt_cpu_prefetch(ahead, (int)few);
     }
     return;
   }
-  const int64_t few = t->piece < GATHER_BYTES ? GATHER_BYTES / t->piece : 1;
-  const int lines = (int)(few * t->piece / LINE);
+  const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
+  const int lines = (int)(few * t->shared_run / LINE);
   for (int64_t r = 0; r < t->rows; r += few) {
-    const int64_t pieces = t->rows - r < few ? t->rows - r : few;
-    p->kernels->gather(to + r * t->piece, from, p->row + r, pieces, t->piece);
+    p->kernels->gather(to + r * t->shared_run, from, p->row + r, smaller(t->rows - r, few), t->shared_run);
     cutt_cpu_prefetch(ahead, lines);
   }
 }
 
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  for (int64_t segment = 0; segment < t->segments; segment++) {
+  for (int64_t segment = 0; segment < t->segments; ++segment) {
     char *dst = t->out + p->segment_out[segment];
     const char *src = t->in + p->segment_in[segment];
-    char *carry = s->carry[p->stream ? segment : 0];
+    char *carry = s->carry[p->non_temporal ? segment : 0];
     if (j->direct) {
       gather_run(j, t, dst, src, ahead);
       continue;
     }
     const int64_t lead = begin_run(j, t, dst, s->stage, carry);
     gather_run(j, t, s->stage + lead, src, ahead);
-    flush(j, t, dst, s->stage, lead, t->rows * t->piece, carry);
+    flush(j, t, dst, s->stage, lead, t->rows * t->shared_run, carry);
   }
 }
 
-/* May 16 bytes be read in each of some rows, which have n bytes of elements, from `back` bytes before these on? */
+/* Each row has n bytes of elements. May 16 bytes of each be read, beginning `back` bytes before these? */
 static bool may_read(const job *j, const char *src, const int64_t *row, int64_t rows, int64_t n, int64_t back) {
-  for (int64_t i = 0; i < rows; i++) {
-    const char *own = src + row[i], *from = own - back;
+  for (int64_t i = 0; i < rows; ++i) {
+    const char *elements = src + row[i], *from = elements - back;
     if (from < j->in_begin || from + 16 > j->in_end) return false;
-    if (j->p->gaps && !(same_page(from, own) && same_page(own + n - 1, from + 15))) return false;
+    if (j->p->gaps && !(same_page(from, elements) && same_page(elements + n - 1, from + 15))) return false;
   }
   return true;
 }
 
-/* A transpose of columns that take less than the 16 bytes that a row is read in, where some rows may be too close to the
- * input's end or to a gap for that. Vector by vector: forward where there is room, else backward from the columns' end
- * (the columns in front go where the first real one is written over them), else element by element. */
+/* A transpose of columns narrower than a load of 16 bytes, in which the loads of some rows may reach beyond the input's
+ * end or into a gap. Vector by vector: loads that begin at the columns if these may be read, else loads that end with
+ * the columns (the extra columns in front are stored where the first real one overwrites them), else element by
+ * element. */
 static void transpose_guarded(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
                               int64_t rows, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const int64_t w = p->w, back = 16 - cols * w, extra = back / w;
   int64_t pos_back[16];
-  for (int64_t c = 0; c < cols + extra; c++) {
+  for (int64_t c = 0; c < cols + extra; ++c) {
     pos_back[c] = pos[c < extra ? 0 : c - extra]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): cols >= 1 */
   }
   const int64_t block = p->block_rows;
@@ -199,25 +202,25 @@ static void transpose_guarded(const job *j, char *stage, const int64_t *pos, con
     } else if (may_read(j, src, row + r, block, cols * w, back)) {
       p->transpose(to, pos_back, src - back, row + r, n, cols + extra, ahead);
     } else {
-      for (int64_t c = 0; c < cols; c++) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w);
+      for (int64_t c = 0; c < cols; ++c) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w);
     }
   }
 }
 
-/* May rows of cols columns be read in pieces of 16 bytes? */
+/* May rows of cols columns be read by loads of 16 bytes? */
 static bool may_overrun_columns(const job *j, const tile_at *t, const char *src, int64_t cols) {
   const char *highest = src + j->p->row_max;
   return cols * j->p->w >= 16 || may_overrun(j, t, highest + cols * j->p->w, highest + 16);
 }
 
-/* rows x cols elements from src to stage + pos[c] + r * w. */
+/* Transposes rows x cols elements from src to stage + pos[c] + r * w. */
 static void transpose_block(const job *j, const tile_at *t, char *stage, const int64_t *pos, const char *src,
                             int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   int64_t padded[LINE];
   const int64_t *row = p->row;
-  if (t->rows < p->block_rows && t->rows < p->rows) { /* the table goes on with rows that this tile does not have */
-    for (int64_t i = 0; i < p->block_rows; i++) padded[i] = row[i < t->rows ? i : t->rows - 1];
+  if (t->rows < p->block_rows && t->rows < p->rows) { /* the table's next rows are not this tile's */
+    for (int64_t i = 0; i < p->block_rows; ++i) padded[i] = row[i < t->rows ? i : t->rows - 1];
     row = padded;
   }
   if (!may_overrun_columns(j, t, src, cols)) {
@@ -227,22 +230,22 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
   }
 }
 
-/* A step of columns straight into the output: past the caches, or through them. */
+/* A step of columns, written to the output without staging. */
 static void transpose_direct(const job *j, const tile_at *t, char *out, const int64_t *col_out, char (*carry)[LINE],
                              const char *in, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  if (!p->stream) {
-    for (int64_t i = 0; i < t->inners; i++) {
+  if (!p->non_temporal) {
+    for (int64_t i = 0; i < t->inners; ++i) {
       transpose_block(j, t, out + p->inner_pos[i], col_out, in + p->inner_in[i], cols, ahead);
     }
     return;
   }
   char *dst[CUTT_CPU_MAX_STEP];
-  for (int64_t c = 0; c < cols; c++) dst[c] = out + col_out[c];
+  for (int64_t c = 0; c < cols; ++c) dst[c] = out + col_out[c];
   p->shift(dst, carry, in, p->row, t->rows, cols, t->first, t->last, ahead);
 }
 
-/* Columns that are all part of one run. */
+/* Columns that are all part of one output run. */
 static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t segment, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment];
@@ -251,66 +254,65 @@ static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t
     transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
     return;
   }
-  char *carry = s->carry[p->stream ? segment : 0];
+  char *carry = s->carry[p->non_temporal ? segment : 0];
   const int64_t lead = begin_run(j, t, out, s->stage, carry);
-  for (int64_t i = 0; i < t->inners; i++) {
+  for (int64_t i = 0; i < t->inners; ++i) {
     transpose_block(j, t, s->stage + lead + p->inner_pos[i], p->col_out, in + p->inner_in[i], t->cols, ahead);
   }
   flush(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry);
 }
 
-/* Columns [c0, c0 + cols), each a run of its own, as many as the stage holds. */
+/* Columns [c0, c0 + cols), each an output run, no more than the stage holds. */
 static void transpose_staged(const job *j, const tile_at *t, scratch *s, int64_t segment, int64_t c0, int64_t cols,
                              cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
   char *out = t->out + p->segment_out[segment];
-  char(*carry)[LINE] = s->carry + (p->stream ? segment * p->cols + c0 : 0);
+  char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->cols + c0 : 0);
   int64_t pos[CUTT_CPU_MAX_STEP], lead[CUTT_CPU_MAX_STEP];
-  for (int64_t c = 0; c < cols; c++) {
+  for (int64_t c = 0; c < cols; ++c) {
     char *place = s->stage + c * p->stage_stride;
-    lead[c] = begin_run(j, t, out + p->col_out[c0 + c], place, carry[p->stream ? c : 0]);
+    lead[c] = begin_run(j, t, out + p->col_out[c0 + c], place, carry[p->non_temporal ? c : 0]);
     pos[c] = c * p->stage_stride + lead[c];
   }
-  for (int64_t i = 0; i < t->inners; i++) {
+  for (int64_t i = 0; i < t->inners; ++i) {
     transpose_block(j, t, s->stage + p->inner_pos[i], pos, in + p->inner_in[i], cols, ahead);
   }
-  for (int64_t c = 0; c < cols; c++) {
+  for (int64_t c = 0; c < cols; ++c) {
     flush(j, t, out + p->col_out[c0 + c], s->stage + c * p->stage_stride, lead[c], t->rows * t->inners * p->w,
-          carry[p->stream ? c : 0]);
+          carry[p->non_temporal ? c : 0]);
   }
 }
 
-/* A step of columns from c0 on. */
+/* A step of columns, from column c0 on. */
 static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t segment, int64_t c0, int64_t cols,
                            cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
-  /* Fewer rows than a vector leave garbage behind a column, which only the stage has room for; and a shift cannot fall
-   * back on a gather where 16 bytes of a row may not be read. */
-  if (j->direct && t->rows >= p->block_rows && (!p->stream || may_overrun_columns(j, t, in, cols))) {
+  /* With fewer rows than a vector has, the kernel writes garbage behind each column, which only the stage has room for;
+   * and the shift kernel has nothing else to do where 16 bytes of a row may not be read. */
+  if (j->direct && t->rows >= p->block_rows && (!p->non_temporal || may_overrun_columns(j, t, in, cols))) {
     transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
-                     s->carry + (p->stream ? segment * p->cols + c0 : 0), in, cols, ahead);
+                     s->carry + (p->non_temporal ? segment * p->cols + c0 : 0), in, cols, ahead);
     return;
   }
   for (int64_t c = 0; c < cols; c += p->step_staged) {
-    transpose_staged(j, t, s, segment, c0 + c, cols - c < p->step_staged ? cols - c : p->step_staged, ahead);
+    transpose_staged(j, t, s, segment, c0 + c, smaller(cols - c, p->step_staged), ahead);
   }
 }
 
 static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *next) {
   const cutt_cpu_plan *p = j->p;
-  for (int64_t segment = 0; segment < t->segments; segment++) {
-    if (p->x_inside) {
+  for (int64_t segment = 0; segment < t->segments; ++segment) {
+    if (p->cols_inside) {
       transpose_inside(j, t, s, segment, next);
       continue;
     }
     for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {
-      const int64_t left = t->cols - c0, cols = left < p->step ? left : p->step;
-      if (left > p->step && p->step < p->cols) { /* walking along the rows: their next step is what comes next */
+      const int64_t left = t->cols - c0, cols = smaller(left, p->step);
+      if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const char *src = t->in + p->segment_in[segment] + (c0 + p->step) * p->w;
-        const int64_t after = left - p->step < p->step ? left - p->step : p->step;
-        cutt_cpu_ahead step = {src, p->row, t->rows, after * p->w, 0, 0};
+        cutt_cpu_ahead step = {src, p->row, t->rows, smaller(left - p->step, p->step) * p->w, 0, 0};
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {
         transpose_step(j, t, s, segment, c0, cols, next);
@@ -319,7 +321,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
   }
 }
 
-/* A split mode's last chunk is shorter: so is the table of the role that the mode has. */
+/* The last chunk of a split mode is shorter, which shortens the table of that mode's role. */
 static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positions, int64_t w) {
   switch (role) {
     case CUTT_CPU_ROW:
@@ -334,8 +336,8 @@ static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positio
     case CUTT_CPU_SEGMENT:
       t->segments = per * positions;
       break;
-    case CUTT_CPU_PIECE:
-      t->piece = positions * w;
+    case CUTT_CPU_SHARED:
+      t->shared_run = positions * w;
       break;
     default:
       break;
@@ -350,7 +352,7 @@ static void sequence_offsets(const cutt_cpu_plan *p, int64_t at, int64_t *in, in
   at /= p->split_k.chunks;
   *in = *chunk * p->k_in_stride;
   *out = *chunk * p->k_out_stride;
-  for (int i = 0; i < p->sequences; i++) {
+  for (int i = 0; i < p->sequences; ++i) {
     const int64_t x = at % p->sequence[i].extent;
     at /= p->sequence[i].extent;
     *in += x * p->sequence[i].in_stride;
@@ -358,7 +360,7 @@ static void sequence_offsets(const cutt_cpu_plan *p, int64_t at, int64_t *in, in
   }
 }
 
-/* An item: where its sequence is, and which part of it. */
+/* An item: the place of its sequence, and which tiles of it. */
 typedef struct item_at {
   const char *in;
   char *out;
@@ -370,18 +372,18 @@ static item_at find_item(const job *j, int64_t item) {
   item_at it = {j->in, j->out, 0, item % p->parts * p->sequence_part, 0};
   int64_t outer = item / p->parts;
   it.to = it.from + p->sequence_part;
-  /* An item begins with a full chunk: one that would begin with a short one leaves it to the item before. */
+  /* An item never begins with a short chunk, which is left to the item before. */
   const int64_t chunks = p->split_k.chunks;
   if (chunks > 1 && p->split_k.last < p->split_k.full) {
-    if (it.from % chunks == chunks - 1) it.from++;
-    if (it.to % chunks == chunks - 1) it.to++;
+    if (it.from % chunks == chunks - 1) ++it.from;
+    if (it.to % chunks == chunks - 1) ++it.to;
   }
   if (it.to > p->sequence_length) it.to = p->sequence_length;
   it.chunk_m = outer % p->split_m.chunks;
   outer /= p->split_m.chunks;
   it.in += it.chunk_m * p->m_in_stride;
   it.out += it.chunk_m * p->m_out_stride;
-  for (int i = 0; i < p->outers; i++) {
+  for (int i = 0; i < p->outers; ++i) {
     const int64_t x = outer % p->outer[i].extent;
     outer /= p->outer[i].extent;
     it.in += x * p->outer[i].in_stride;
@@ -394,7 +396,7 @@ static item_at find_item(const job *j, int64_t item) {
 static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   const cutt_cpu_plan *p = j->p;
   item_at next = find_item(j, first);
-  for (int64_t item = first; item < end; item++) {
+  for (int64_t item = first; item < end; ++item) {
     const item_at it = next;
     int64_t in = 0, out = 0, chunk = 0, in_after = 0, out_after = 0, chunk_after = 0;
     if (item + 1 < end) {
@@ -402,15 +404,15 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
       if (next.from < next.to) sequence_offsets(p, next.from, &in_after, &out_after, &chunk_after);
     }
     if (it.from < it.to) sequence_offsets(p, it.from, &in, &out, &chunk);
-    for (int64_t at = it.from; at < it.to; at++) {
-      tile_at t = {it.in + in,  it.out + out, p->rows,       p->cols,        p->inners,
-                   p->segments, p->piece,     at == it.from, at + 1 == it.to};
+    for (int64_t at = it.from; at < it.to; ++at) {
+      tile_at t = {it.in + in,  it.out + out,  p->rows,       p->cols,        p->inners,
+                   p->segments, p->shared_run, at == it.from, at + 1 == it.to};
       if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
       if (chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
       cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0};
       if (at + 1 < it.to) {
         sequence_offsets(p, at + 1, &in, &out, &chunk);
-        /* A short chunk's table ends early, so that the whole one would be wrong for it. */
+        /* Not for a short chunk, whose table of runs is another. */
         if (chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
           ahead.base = it.in + in;
           ahead.runs = p->aheads;
@@ -420,10 +422,10 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
         ahead.base = next.in + in_after;
         ahead.runs = p->aheads;
       }
-      if (p->transpose == NULL) {
-        gather_tile(j, &t, s, &ahead);
-      } else {
+      if (p->transpose) {
         transpose_tile(j, &t, s, &ahead);
+      } else {
+        gather_tile(j, &t, s, &ahead);
       }
     }
   }
@@ -431,13 +433,13 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
 
 /* ----------------------------------------------------------------------------------------------------------- the threads */
 
-/* What a team shares: parts of the work that its members take one after the other. */
+/* The parts of the work, which the members of a team take one after the other. */
 typedef struct queue {
   const job *j;
   void (*run)(const job *j, int64_t part, int64_t parts, char *memory);
   int64_t parts;
   atomic_llong next;
-  char *callers; /* scratch of the calling thread; NULL: members have it on their stacks */
+  char *callers; /* scratch of the calling thread; NULL: each member has its scratch on its stack */
 } queue;
 
 static void take_parts(queue *q, char *memory) {
@@ -446,15 +448,15 @@ static void take_parts(queue *q, char *memory) {
     if (part >= q->parts) break;
     q->run(q->j, part, q->parts, memory);
   }
-  if (q->j->p->stream) q->j->p->kernels->fence();
+  if (q->j->p->non_temporal) q->j->p->kernels->fence();
 }
 
 static void run_alone(const queue *q, char *memory) {
   q->run(q->j, 0, 1, memory);
-  if (q->j->p->stream) q->j->p->kernels->fence();
+  if (q->j->p->non_temporal) q->j->p->kernels->fence();
 }
 
-/* Not inlined, and so on the stack only while it is used: the other of the two, one call above, would be there as well. */
+/* Not inlined, so that this buffer and that of take_parts_on_stack are never on the stack together. */
 __attribute__((noinline)) static void run_alone_on_stack(const queue *q) {
   alignas(LINE) char small[SMALL_SCRATCH];
   run_alone(q, small);
@@ -465,7 +467,7 @@ static void take_parts_on_stack(queue *q) {
   take_parts(q, small);
 }
 
-/* A worker that finds no memory leaves its share to the others. */
+/* A worker that gets no memory leaves the parts to the others. */
 static void join_in(void *what, int me, int team) {
   queue *q = what;
   (void)team;
@@ -491,27 +493,27 @@ static void run_batch(const job *j, int64_t part, int64_t parts, char *memory) {
 static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
   const cutt_cpu_plan *p = j->p;
   if (!p->scale.active) {
-    if (p->stream) {
-      p->kernels->copy_stream(j->out + from, j->in + from, to - from);
+    if (p->non_temporal) {
+      p->kernels->copy_non_temporal(j->out + from, j->in + from, to - from);
     } else {
-      memmove(j->out + from, j->in + from, (size_t)(to - from)); /* in place is allowed here */
+      memmove(j->out + from, j->in + from, (size_t)(to - from)); /* a copy may be in place */
     }
     return;
   }
   for (int64_t at = from; at < to; at += p->stage_bytes) {
-    const int64_t n = to - at < p->stage_bytes ? to - at : p->stage_bytes;
+    const int64_t n = smaller(to - at, p->stage_bytes);
     memcpy(stage, j->in + at, (size_t)n);
     p->kernels->scale(stage, j->out + at, n / p->w * p->parts_per_element, &p->scale);
     memcpy(j->out + at, stage, (size_t)n);
   }
 }
 
-/* One long part for each thread, which begin at multiples of a grain. */
+/* One long part for each thread; parts begin at multiples of a grain. */
 enum { COPY_GRAIN = 256 * 1024 };
 
 static int64_t copy_parts(const cutt_cpu_plan *p) {
   const int64_t grains = (p->bytes + COPY_GRAIN - 1) / COPY_GRAIN;
-  return grains < 1 ? 1 : p->threads < grains ? p->threads : grains;
+  return larger(1, smaller(p->threads, grains));
 }
 
 static void run_copy(const job *j, int64_t part, int64_t parts, char *memory) {
@@ -529,7 +531,8 @@ cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cud
            (const char *)in + p->in_low,
            (const char *)in + p->in_high,
            p->direct};
-  if (p->stream && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0) j.direct = false; /* shifts are by elements */
+  if (p->non_temporal && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0)
+    j.direct = false; /* the shift kernel shifts whole elements */
   const bool copies = p->kernel == CUTT_CPU_COPY;
   queue q = {.j = &j, .run = copies ? run_copy : run_batch, .parts = copies ? copy_parts(p) : p->batches};
   if (p->scratch_bytes > SMALL_SCRATCH) {
@@ -537,7 +540,7 @@ cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cud
     if (!q.callers) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
   }
   if (q.parts > 1) {
-    cutt_team_run(p->threads < q.parts ? p->threads : (int)q.parts, join_in, &q);
+    cutt_team_run((int)smaller(p->threads, q.parts), join_in, &q);
   } else if (q.callers) {
     run_alone(&q, q.callers);
   } else {

@@ -1,4 +1,4 @@
-/* What a candidate is and what its time is made of, for people and for calibration. */
+/* A candidate's geometry, counts and cost breakdown, for people and for calibration. */
 #include "cpu/explain.h"
 
 #include <string.h>
@@ -15,8 +15,8 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   e->unit = "lines";
   e->unit_bytes = CUTT_CPU_LINE;
   e->least_units = (double)c->volume * c->elem_bytes / CUTT_CPU_LINE;
-  if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* of another machine: there is no saying */
-  cutt_cpu_price(c, candidate, &tile, machine, &e->price);
+  if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* not a candidate of this machine */
+  cutt_cpu_cost(c, candidate, &tile, machine, &e->price);
   double n[CUTT_CPU_COUNTS];
   cutt_cpu_count(c, &tile, machine, n);
   for (int j = 0; j < c->rank; ++j) e->tile[j] = tile.extent[j];
@@ -25,7 +25,7 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
     e->row_length = e->column_length = c->volume;
     e->rows = e->columns = e->tiles = 1;
   } else {
-    const int64_t volume = tile.run * tile.segments * (tile.x_inside ? 1 : tile.cols);
+    const int64_t volume = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
     e->row_length = 1;
     for (int j = 0; j < candidate->m; ++j) e->row_length *= tile.extent[j];
     e->rows = volume / e->row_length;
@@ -36,8 +36,8 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   e->read_units = e->least_units + n[CUTT_CPU_COUNT_WASTE];
   e->written_units = e->least_units + n[CUTT_CPU_COUNT_PARTS];
   e->partial_units = n[CUTT_CPU_COUNT_PARTS];
-  /* A copy takes the lines, and the start. */
+  /* A plain copy of the same bytes has the same lines and start, and nothing else. */
   const double *value = machine->base.value + e->price.first;
-  const int at_all_times[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};
-  for (int i = 0; i < 3; ++i) e->copy_seconds += e->price.part[at_all_times[i]] * value[at_all_times[i]];
+  const int of_a_copy[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};
+  for (int i = 0; i < 3; ++i) e->copy_seconds += e->price.part[of_a_copy[i]] * value[of_a_copy[i]];
 }

@@ -1,30 +1,31 @@
-/* From a candidate to a prepared plan: the tables of Eq. 4-6, and the split of the work into items for threads. */
+/* From a candidate to a prepared plan: the tables of the paper's Eq. 4-6, and the split of the work into items. */
 #include "cpu/prepared.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "cpu/dispatch.h"
 #include "cpu/windows.h"
 #include "model/machine.h"
 #include "runtime/host/scratch.h"
 
-/* Walks all positions of the modes that have a role (input order, or output order), first mode fastest, and writes for
- * each the sum of position * stride[mode] (bytes). Returns the largest sum. */
+/* Fills the table of a role: for each position of the role's modes, the first mode fastest (in input or output order),
+ * the sum of index * stride[mode] (bytes). Returns the largest sum. */
 static int64_t fill_table(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_role role, bool output_order,
                           const int64_t *stride, int64_t *table, int64_t count) {
   int mode[CUTT_MAX_RANK], modes = 0;
   int64_t x[CUTT_MAX_RANK], sum = 0, largest = 0;
-  for (int i = 0; i < c->rank; i++) {
+  for (int i = 0; i < c->rank; ++i) {
     const int candidate = output_order ? c->out_order[i] : i;
     if (t->role[candidate] == role) mode[modes++] = candidate;
   }
-  for (int i = 0; i < modes; i++) x[i] = 0;
-  for (int64_t n = 0; n < count; n++) {
+  for (int i = 0; i < modes; ++i) x[i] = 0;
+  for (int64_t n = 0; n < count; ++n) {
     table[n] = sum;
     if (sum > largest) largest = sum;
-    for (int i = 0; i < modes; i++) {
+    for (int i = 0; i < modes; ++i) {
       if (++x[i] < t->extent[mode[i]]) {
         sum += stride[mode[i]];
         break;
@@ -36,12 +37,12 @@ static int64_t fill_table(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_
   return largest;
 }
 
-/* The starts of the input runs of a tile: positions of the tile's modes that do not continue the leading run. */
+/* Finds a tile's input runs: the modes over which they begin, the elements of each, and their number (returned). */
 static int64_t plan_ahead(const cutt_canonical *c, const cutt_cpu_tile *t, int *modes, int *mode, int64_t *run) {
   int64_t runs = 1, dense = 1;
   bool leading = true;
   *modes = 0;
-  for (int i = 0; i < c->rank; i++) {
+  for (int i = 0; i < c->rank; ++i) {
     if (t->extent[i] == 1) {
       leading = false;
     } else if (leading && c->mode[i].in_stride == dense) {
@@ -82,28 +83,26 @@ static int64_t entries_per_position(const cutt_cpu_tile *t, int mode) {
   }
 }
 
-/* Items of work: enough for threads to share evenly, each as long a piece of an output sequence as that allows. An item
- * never starts at a chunk that is cut short (it might not hold a whole line). */
+/* Items of work: so many that threads can share them evenly, each as long a part of an output sequence as that allows.
+ * No item starts with a short chunk, which might not fill a cache line. */
 enum { ITEMS_PER_THREAD = 8, MIN_ITEM_BYTES = 64 * 1024 };
 
 static void share_out(cutt_cpu_plan *p, int64_t tile_bytes) {
   int64_t outer = p->split_m.chunks;
-  for (int i = 0; i < p->outers; i++) outer *= p->outer[i].extent;
+  for (int i = 0; i < p->outers; ++i) outer *= p->outer[i].extent;
   p->sequence_length = p->split_k.chunks;
-  for (int i = 0; i < p->sequences; i++) p->sequence_length *= p->sequence[i].extent;
+  for (int i = 0; i < p->sequences; ++i) p->sequence_length *= p->sequence[i].extent;
   int64_t parts = 1;
   if (p->threads > 1) {
     parts = ((int64_t)p->threads * ITEMS_PER_THREAD + outer - 1) / outer;
-    const int64_t most = p->sequence_length * tile_bytes / MIN_ITEM_BYTES;
-    if (parts > most) parts = most;
-    if (parts < 1) parts = 1;
-    if (parts > p->sequence_length) parts = p->sequence_length;
+    parts = larger(1, smaller(parts, p->sequence_length * tile_bytes / MIN_ITEM_BYTES));
+    parts = smaller(parts, p->sequence_length);
   }
   p->sequence_part = (p->sequence_length + parts - 1) / parts;
   p->parts = (p->sequence_length + p->sequence_part - 1) / p->sequence_part;
   p->items = outer * p->parts;
   p->batches = p->threads == 1 ? 1 : (int64_t)p->threads * ITEMS_PER_THREAD;
-  if (p->batches > p->items) p->batches = p->items;
+  p->batches = smaller(p->batches, p->items);
 }
 
 static void prepare_copy(const cutt_canonical *c, cutt_cpu_plan *p) {
@@ -111,20 +110,20 @@ static void prepare_copy(const cutt_canonical *c, cutt_cpu_plan *p) {
   p->items = 1;
   if (!p->scale.active) return;
   enum { STAGE = 16 * 1024 };
-  p->stage_bytes = p->bytes < STAGE ? p->bytes : STAGE;
+  p->stage_bytes = smaller(p->bytes, STAGE);
   p->scratch_bytes = p->stage_bytes;
 }
 
-/* What a thread stages: one run, or those of the columns that are staged at a time; with a line in front of the first place and
- * one behind the last, which whole vectors may reach. What it carries: 64 bytes of each output run of a tile. */
+/* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line
+ * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
-  const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside;
-  const int64_t carries = p->stream ? t->segments * (columns ? t->cols : 1) : 1;
+  const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
+  const int64_t carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
   p->stage_bytes = (columns ? t->staged_cols : 1) * p->stage_stride + CUTT_CPU_LINE;
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + (carries + 1) * CUTT_CPU_LINE;
 }
 
-/* The kernels that a plan needs, of its target's instruction set. */
+/* The kernels of a plan, for the instruction set of its target. */
 typedef struct chosen_kernels {
   const cutt_cpu_kernels *all;
   cutt_cpu_transpose_fn *transpose;
@@ -156,50 +155,50 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
   return CUTT_SUCCESS;
 }
 
-/* What is to be prefetched: runs of the input that begin at the positions of some modes. */
+/* The input runs to prefetch, which begin at the positions of some modes. */
 typedef struct prefetch {
-  bool walks; /* the runs are a tile's rows, since its columns are walked in steps along them */
+  bool steps; /* a tile's columns are done in several steps, and the runs are its rows */
   int mode[CUTT_MAX_RANK], modes;
-  int64_t run, runs; /* elements of a run; how many, of those that have a table */
+  int64_t run, runs; /* elements of a run; number of runs in their table, 0 if they need none */
 } prefetch;
 
-/* Where columns are walked in steps along long rows, what comes after a tile's last step is the first one of the next
- * tile: its rows are the runs to prefetch. Elsewhere it is the next tile, whole. */
+/* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
+ * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
 static prefetch plan_prefetch(const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
-  f.walks = t->kernel == CUTT_CPU_TRANSPOSE && !t->x_inside && t->steps_cols < t->cols;
-  if (t->kernel != CUTT_CPU_COPY && !f.walks) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run);
+  f.steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols;
+  if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
   return f;
 }
 
-/* Bytes from one position of each mode to the next. */
+/* Strides of the modes, in bytes. */
 typedef struct strides {
   int64_t in[CUTT_MAX_RANK], out[CUTT_MAX_RANK];
-  int64_t run[CUTT_MAX_RANK]; /* inside a staged run, which is contiguous */
+  int64_t run[CUTT_MAX_RANK]; /* in a staged run, which is contiguous */
 } strides;
 
 static void find_strides(const cutt_canonical *c, const cutt_cpu_tile *t, strides *s) {
   const int64_t w = c->elem_bytes;
-  for (int i = 0; i < c->rank; i++) {
+  for (int i = 0; i < c->rank; ++i) {
     s->in[i] = c->mode[i].in_stride * w;
     s->out[i] = c->mode[i].out_stride * w;
-    s->run[i] = c->mode[i].out_stride / t->out_unit * w;
+    s->run[i] = c->mode[i].out_stride / t->run_stride * w;
   }
 }
 
-static int64_t rows_padded(const cutt_cpu_tile *t) { return t->rows < t->block_rows ? t->block_rows : t->rows; }
+static int64_t rows_padded(const cutt_cpu_tile *t) { return larger(t->rows, t->block_rows); }
 
 static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
   return rows_padded(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs;
 }
 
-/* The tables, which lie behind the plan. */
+/* The tables, in the memory behind the plan. */
 static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, const prefetch *f,
                         cutt_cpu_plan *p) {
   int64_t *next = (int64_t *)(p + 1);
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
-  for (int64_t i = t->rows; i < rows_padded(t); i++) next[i] = next[t->rows - 1];
+  for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
   p->row = next, next += rows_padded(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
@@ -209,18 +208,18 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->segment_in = next, next += t->segments;
   fill_table(c, t, CUTT_CPU_SEGMENT, false, s->out, next, t->segments);
   p->segment_out = next, next += t->segments;
-  fill_table(c, t, CUTT_CPU_COLUMN, false, t->x_inside ? s->run : s->out, next, t->cols);
+  fill_table(c, t, CUTT_CPU_COLUMN, false, t->cols_inside ? s->run : s->out, next, t->cols);
   p->col_out = next, next += t->cols;
   if (f->runs > 0) {
     cutt_cpu_tile run_starts = *t;
-    for (int i = 0; i < c->rank; i++) run_starts.role[i] = CUTT_CPU_OUTER;
-    for (int i = 0; i < f->modes; i++) run_starts.role[f->mode[i]] = CUTT_CPU_ROW;
+    for (int i = 0; i < c->rank; ++i) run_starts.role[i] = CUTT_CPU_OUTER;
+    for (int i = 0; i < f->modes; ++i) run_starts.role[f->mode[i]] = CUTT_CPU_ROW;
     fill_table(c, &run_starts, CUTT_CPU_ROW, false, s->in, next, f->runs);
     p->ahead = next;
     p->aheads = f->runs;
     next += f->runs;
   }
-  if (f->walks) {
+  if (f->steps) {
     p->ahead = p->row;
     p->aheads = t->rows;
   }
@@ -228,19 +227,19 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, next, &p->windows);
 }
 
-/* What execution needs of the geometry. */
+/* Copies what an execution needs of the geometry. */
 static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const int64_t w = c->elem_bytes;
   p->rows = t->rows, p->cols = t->cols, p->inners = t->inners, p->segments = t->segments;
   p->block_rows = t->block_rows;
-  p->x_inside = t->x_inside;
+  p->cols_inside = t->cols_inside;
   p->gaps = t->gaps;
   p->rows_apart = t->rows_apart;
-  p->piece = t->piece * w;
+  p->shared_run = t->shared_run * w;
   p->step = t->steps_cols;
   p->step_staged = t->staged_cols;
   p->stage_stride = cutt_cpu_stage_stride(t->run * w);
-  p->out_unit = t->out_unit * w;
+  p->run_stride = t->run_stride * w;
   p->direct = t->direct;
   size_scratch(t, p);
 }
@@ -262,16 +261,16 @@ static void plan_loops(const cutt_canonical *c, const cutt_cpu_tile *t, const st
     p->k_out_stride = s->out[t->split_k] * p->split_k.full;
   }
   p->sequences = t->sequences;
-  for (int i = 0; i < t->sequences; i++) {
+  for (int i = 0; i < t->sequences; ++i) {
     const int mode = t->sequence[i];
     p->sequence[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
   }
   p->outers = t->outers;
-  for (int i = 0; i < t->outers; i++) {
+  for (int i = 0; i < t->outers; ++i) {
     const int mode = t->outer[i];
     p->outer[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
   }
-  share_out(p, t->run * t->segments * (t->x_inside ? 1 : t->cols) * c->elem_bytes);
+  share_out(p, t->run * t->segments * (t->cols_inside ? 1 : t->cols) * c->elem_bytes);
 }
 
 static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
@@ -289,14 +288,14 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   const size_t bytes = (size_t)table_entries(&t, &f) * sizeof(int64_t) +
                        (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes) : 0);
   cutt_cpu_plan *p = malloc(sizeof *p + bytes);
-  if (p == NULL) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
+  if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
   p->kernels = kernels.all;
   p->transpose = kernels.transpose;
   p->shift = kernels.shift;
   p->window = kernels.window;
   p->kernel = t.kernel;
-  p->stream = t.stream;
+  p->non_temporal = t.non_temporal;
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;
@@ -304,7 +303,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->in_high = c->in_high;
   p->w = c->elem_bytes;
   p->parts_per_element = c->elem_bytes / c->base_bytes;
-  p->threads = candidate->threads < 1 ? 1 : candidate->threads;
+  p->threads = larger(1, candidate->threads);
   *prepared = p;
   if (t.kernel == CUTT_CPU_COPY) {
     prepare_copy(c, p);
@@ -320,7 +319,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
 
 cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *c, const cutt_candidate *candidate,
                             void **prepared) {
-  /* Made here, so that executions find it. */
+  /* Allocated here, because an execution must not. */
   if (!cutt_scratch_reserve(1))
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for executions", CUTT_SCRATCH_BYTES);
   return prepare((const cutt_cpu_machine *)(const void *)target, c, candidate, prepared);

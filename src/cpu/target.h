@@ -6,9 +6,8 @@
 
 extern const cutt_schema cutt_cpu_schema;
 
-/* Gives the machine the values of the model: those built in, or what a calibration found, whose file is found by the
- * machine's key. */
-void cutt_cpu_complete(const char *key, cutt_cpu_machine *machine);
+/* Gives the machine the values of the model that are built in. */
+void cutt_cpu_complete(cutt_cpu_machine *machine);
 
 /* See cutt_methods.calibration_sizes. */
 int cutt_cpu_calibration_sizes(const cutt_target *target, int64_t *list, int max);

@@ -3,18 +3,19 @@
  * A tile is the paper's M_mk = M_m u M_k. One tile is read in input runs (over M_m) and written in output runs (over
  * M_k), through a staging buffer in L1. Roles of the tile's modes:
  *
- *   row       Y  leading output modes: rows of the register transpose, and all of the table that a gather runs over
- *   column    X  leading input modes: columns of the register transpose
- *   inner     modes of M_k that are neither: they lengthen the output run
+ *   shared    gather only: the first mode of both sides, copied as a contiguous run
+ *   row       leading output modes: rows of the register transpose; a gather's table is over these alone
+ *   column    leading input modes: columns of the register transpose
+ *   inner     modes of M_k that are none of these: they lengthen the output run
  *   segment   modes of M_m that are not in M_k: each of their positions is an output run (a "segment") of its own
  *
- * X lies either wholly in M_k (columns are parts of one run: "x_inside") or wholly outside (each column is a segment).
- * The modes outside of the tile:
+ * The column modes are either all in M_k (columns are parts of one run: cols_inside) or all outside of it (each column
+ * is a segment). The modes outside of the tile:
  *
- *   sequence  those that continue the tile's output run in memory (after the chunks of a split M_k): walked innermost,
- *             so that a segment that ends inside a cache line is carried on by the next tile, and only whole lines are
- *             ever written
- *   outer     the rest (and the chunks of a split M_m): what threads share out among themselves. */
+ *   sequence  those that continue the tile's output run in memory (after the chunks of a split M_k): the innermost
+ *             loops, so that the next tile completes the cache line in which a segment ends, and only whole lines are
+ *             written
+ *   outer     the rest (and the chunks of a split M_m): the loops that threads share. */
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
@@ -22,7 +23,7 @@
 
 typedef enum cutt_cpu_kernel {
   CUTT_CPU_COPY,
-  CUTT_CPU_GATHER,    /* piece by piece from a table */
+  CUTT_CPU_GATHER,    /* run by run, from a table of their offsets */
   CUTT_CPU_TRANSPOSE, /* through registers */
   CUTT_CPU_WINDOW,    /* the gather's table, several elements per instruction */
   CUTT_CPU_KERNELS
@@ -30,16 +31,16 @@ typedef enum cutt_cpu_kernel {
 
 /* cutt_candidate.param[] of the CPU backend. */
 enum {
-  CUTT_CPU_PARAM_KERNEL, /* cutt_cpu_kernel */
-  CUTT_CPU_PARAM_VECTOR, /* transpose: bytes of a register */
-  CUTT_CPU_PARAM_STREAM, /* 1: stores go past the caches */
-  CUTT_CPU_PARAM_STEP    /* transpose: columns that one step takes when each column is a segment */
+  CUTT_CPU_PARAM_KERNEL,       /* cutt_cpu_kernel */
+  CUTT_CPU_PARAM_VECTOR,       /* transpose: bytes of a register */
+  CUTT_CPU_PARAM_NON_TEMPORAL, /* 1: stores go past the caches; "stream" in texts and files */
+  CUTT_CPU_PARAM_STEP          /* transpose: columns that one step takes when each column is a segment */
 };
 
 typedef enum cutt_cpu_role {
   CUTT_CPU_OUTER,
   CUTT_CPU_SEQUENCE,
-  CUTT_CPU_PIECE, /* gather: the shared first mode, copied as a run */
+  CUTT_CPU_SHARED,
   CUTT_CPU_ROW,
   CUTT_CPU_COLUMN,
   CUTT_CPU_INNER,
@@ -52,41 +53,43 @@ typedef struct cutt_cpu_tile {
   int64_t extent[CUTT_MAX_RANK]; /* of each mode inside a tile (the chunk of a split one); 1 outside of it */
   int split_m, split_k;          /* the modes that are cut into chunks; -1: none */
   int last_k;                    /* the last mode of M_k; -1: M_k is empty */
-  bool x_inside;
-  bool gaps;                              /* between elements of the input there may be pages that hold none */
-  bool rows_apart;                        /* ... and such pages between the rows of a tile */
-  bool stream;                            /* stores go past the caches */
-  bool shifts;                            /* by the transpose that does so without staging, where there is no scale */
-  bool direct;                            /* the kernel writes the output itself, without staging */
-  int64_t block_rows;                     /* transpose: rows of a vector; else 1 */
-  int64_t piece;                          /* elements that a gather copies as one */
-  int64_t rows;                           /* product of the extents of the row modes */
-  int64_t cols;                           /* ... of the column modes */
-  int64_t inners;                         /* ... of the inner modes */
-  int64_t segments;                       /* ... of the segment modes */
-  int64_t run;                            /* elements of an output run: piece * rows * inners (* cols if x_inside) */
-  int64_t out_unit;                       /* stride of the output's runs: 1, or the smallest output stride there is */
-  int steps_cols;                         /* columns of one step */
-  int staged_cols;                        /* of which the staging buffer holds so many at a time */
-  int sequence[CUTT_MAX_RANK], sequences; /* sequence modes in output order */
-  int outer[CUTT_MAX_RANK], outers;       /* outer modes in input order */
+
+  bool cols_inside;  /* columns are parts of an output run */
+  bool gaps;         /* between elements of the input there may be pages without elements */
+  bool rows_apart;   /* between the rows of a tile there may be such pages */
+  bool non_temporal; /* stores go past the caches */
+  bool shifts;       /* without a scale, the kernel that needs no stage for that */
+  bool direct;       /* the kernel writes the output, nothing is staged */
+
+  int64_t block_rows; /* transpose: rows of a vector; else 1 */
+  int64_t shared_run; /* elements that a gather copies as one run */
+  int64_t rows;       /* product of the extents of the row modes */
+  int64_t cols;       /* ... of the column modes */
+  int64_t inners;     /* ... of the inner modes */
+  int64_t segments;   /* ... of the segment modes */
+  int64_t run;        /* elements of an output run: shared_run * rows * inners (* cols if cols_inside) */
+  int64_t run_stride; /* from an element of an output run to the next: the smallest output stride; 1: contiguous */
+  int steps_cols;     /* columns of a step */
+  int staged_cols;    /* columns that the staging buffer holds at a time */
+
+  int sequence[CUTT_MAX_RANK], sequences; /* the sequence modes in output order, their number */
+  int outer[CUTT_MAX_RANK], outers;       /* the outer modes in input order, their number */
 } cutt_cpu_tile;
 
-/* Bounds that keep an execution's scratch on the stack small. */
+/* Bounds that keep an execution's scratch within a block (runtime/host/scratch.h). */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
-  CUTT_CPU_CARRIES = 1024,     /* segments of a tile at most, when stores go past the caches */
+  CUTT_CPU_CARRIES = 1024,     /* segments of a tile with non-temporal stores, at most */
   CUTT_CPU_MAX_STEP = 64,      /* columns of a step at most */
   CUTT_CPU_MAX_TABLE = 8192,   /* entries of a table at most */
-  CUTT_CPU_MAX_WINDOWED = 2048 /* of one that is sorted into windows */
+  CUTT_CPU_MAX_WINDOWED = 2048 /* entries of a table with windows at most */
 };
 
-/* Bytes between the staging places of two segments: a line for the place inside the first line, a vector's width of
- * slack for what a transpose writes past its end, and an odd number of lines, so that columns fall into different sets
- * of the L1 cache. */
+/* Bytes from one staged run to the next: the run, a line for its offset in the first line, a line for what a transpose
+ * writes past its end, and an odd number of lines in all, so that columns fall into different sets of the L1 cache. */
 int64_t cutt_cpu_stage_stride(int64_t run_bytes);
 
-/* stride * extent, or 0 (no stride) where that is beyond 64 bits: a sparse tensor may end close to there. */
+/* stride * extent, or 0 (no stride) where that overflows, as it may for a sparse tensor. */
 static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   int64_t next;
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;

@@ -7,13 +7,13 @@
 
 enum { CUTT_CPU_WINDOW_BYTES = 128 };
 
-/* Windows of one output vector, about: a closed form from the strides of the row modes, O(rank). */
+/* About how many windows an output vector has: a closed form from the strides of the row modes, O(rank). */
 double cutt_cpu_windows_estimate(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
 
-/* Bytes that the windows of a table of `rows` entries take at most, w bytes an element. */
+/* The most bytes that the windows of a table of `rows` entries take, for elements of w bytes. */
 size_t cutt_cpu_windows_bytes(int64_t rows, int64_t w);
 
-/* Finds the windows of a table (offsets in bytes, multiples of w), in memory of that many bytes, aligned to 8. */
+/* Finds the windows of a table of offsets in bytes, multiples of w. memory: of cutt_cpu_windows_bytes, aligned to 8. */
 void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, void *memory, cutt_cpu_windows *windows);
 
 #endif

@@ -1,9 +1,8 @@
 /* Kernels, widths and the places of threads (access.h). */
 #include "gpu/access.h"
 
+#include "base/number.h"
 #include "gpu/launch.h"
-
-static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* Everything that is ever added to the addresses of one side; and, if asked for, the lengths of its runs. */
 static uint32_t side_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start,

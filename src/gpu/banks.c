@@ -4,6 +4,7 @@
  * conflict; fewer: the lanes take turns. */
 #include "gpu/banks.h"
 
+#include "base/number.h"
 #include "gpu/pitch.h"
 
 enum { BANKS = CUTT_GPU_BANKS, LEVELS = 12, TRIES = 16 };
@@ -22,8 +23,6 @@ typedef struct pattern {
   level level[LEVELS];
   int count;
 } pattern;
-
-static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static uint32_t turn(uint32_t set, uint32_t by) {
   by %= BANKS;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/banks.h"
 #include "gpu/kernels/args.h"
 #include "gpu/launch.h"
@@ -143,8 +144,6 @@ double cutt_gpu_launch_seconds(const cutt_device *d) {
 
 /* The mathematical library's are calls, for the sake of numbers that do not come up here. All that is rounded up is far
  * from the largest int64_t, or from where a double has digits behind the point. */
-static inline double smaller(double a, double b) { return a < b ? a : b; }
-static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double down(double x) { return x < 1e15 ? (double)(int64_t)x : x; }
 static inline double up(double x) {
   const double w = down(x);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/access.h"
 #include "gpu/cost.h"
 #include "gpu/pitch.h"
@@ -28,8 +29,6 @@ uint32_t cutt_gpu_alignment(const void *pointer) {
 }
 
 static uint32_t log2_of(uint32_t power) { return (uint32_t)__builtin_ctz(power); }
-
-static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 static cutt_divisor divisor(uint32_t by) {
   const uint32_t shift = by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;

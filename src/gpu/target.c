@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/cost.h"
 #include "gpu/count.h"
 #include "gpu/launch.h"
-#include "store/device_file.h"
 
 /* ----------------------------------------------------------------------------------------------------------- schema */
 
@@ -49,18 +49,15 @@ const cutt_schema cutt_gpu_schema = {.backend = "cuda",
                                      .value = cutt_gpu_values,
                                      .parameter_count = CUTT_GPU_PARAMETERS};
 
-void cutt_gpu_complete(const char *key, cutt_device *device) {
+void cutt_gpu_complete(cutt_device *device) {
   const cutt_device *like = cutt_device_like(device->base.name, device->major);
   device->memory_latency = like->memory_latency;
   device->departure_delay = like->departure_delay;
   device->shared_latency = like->shared_latency;
   device->arithmetic = like->arithmetic;
-  cutt_device_file_overlay(&cutt_gpu_schema, key, &device->base);
 }
 
 /* ------------------------------------------------------------------------------------------------------ explanation */
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       cutt_explanation *e) {

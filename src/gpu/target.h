@@ -7,9 +7,8 @@
 
 extern const cutt_schema cutt_gpu_schema;
 
-/* Fills in what a driver does not tell of a device: from what is known of its kind, or from a calibration, whose file is
- * found by the device's key. */
-void cutt_gpu_complete(const char *key, cutt_device *device);
+/* Fills in what a driver does not tell of a device, from what is known of its kind. */
+void cutt_gpu_complete(cutt_device *device);
 
 /* See cutt_methods.explain. */
 void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,

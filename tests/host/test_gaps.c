@@ -137,7 +137,7 @@ static void run_all(const test_problem *p, enum place in_at, enum place out_at) 
     const char *why = "";
     char error[512];
     candidate.threads = 1;
-    if (i < 2 * count && i % 2) candidate.param[CUTT_CPU_PARAM_STREAM] ^= 1;
+    if (i < 2 * count && i % 2) candidate.param[CUTT_CPU_PARAM_NON_TEMPORAL] ^= 1;
     if (i >= 2 * count && i % 4 == 0) candidate.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
     if (!test_engine_cpu.accept(&canonical, &candidate, &why)) continue;
     under_way[length] = 0;

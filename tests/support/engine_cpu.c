@@ -45,7 +45,7 @@ static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int 
   if (c.k > 0 && test_chance(rng, 50))
     c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent);
   c.threads = test_chance(rng, 90) ? 1 : threads;
-  c.param[CUTT_CPU_PARAM_STREAM] = test_random_in(rng, 0, 1);
+  c.param[CUTT_CPU_PARAM_NON_TEMPORAL] = test_random_in(rng, 0, 1);
   if (test_chance(rng, 30)) {
     c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
   } else {
@@ -63,7 +63,7 @@ static bool vary(const test_problem *problem, int number, int count, int way, cu
   (void)mode;
   const bool threads = problem->seed % (uint64_t)count == (uint64_t)number;
   if (way >= (threads ? 4 : 2)) return false;
-  if (way & 1) candidate->param[CUTT_CPU_PARAM_STREAM] ^= 1;
+  if (way & 1) candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] ^= 1;
   if (way & 2) candidate->threads = candidate->threads > 1 ? 1 : problem->threads;
   return true;
 }

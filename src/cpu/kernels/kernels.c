@@ -1,11 +1,12 @@
 /* The micro-kernels, one source for every instruction set.
  *
- * Transpose: a vector of V bytes is assembled from V / 16 pieces of 16 bytes, each from another input row (Eq. 4 for the
- * row, from a table), so that E = 16 / w such vectors hold a W x E block, W = V / w, with rows j * E + i in lane j of
- * vector i. log2 E rounds of interleaving vectors i and i + E / 2 within their lanes then leave column c of the block,
- * W elements that are neighbours in the output, in vector c. Per E * W elements: W loads that cost no shuffle, E log2 E
- * interleaves, E stores. A narrow first mode of the input (fewer than E columns) costs stores that are left out; a
- * narrow first mode of the output costs nothing, since the row table may run over any number of modes. */
+ * Transpose of elements of w bytes: a vector of v bytes is assembled by v / 16 loads of 16 bytes, each from another
+ * input row, whose offset is in a table (Eq. 4). So E = 16 / w vectors hold a block of R x E elements, R = v / w, with
+ * row j * E + i in lane j of vector i. log2 E rounds of interleaving vectors i and i + E / 2 within their lanes then
+ * leave column c of the block, R elements that are neighbours in the output, in vector c. Per block: R loads that take
+ * no shuffle, E log2 E interleaves, E stores. Where the input's first mode is narrow (fewer than E columns), only the
+ * stores of its columns are done; a narrow first mode of the output costs nothing, since the row table may be over any
+ * number of modes. */
 #include "cpu/kernels/kernels.h"
 
 #include "cpu/kernels/scale.h"
@@ -14,15 +15,15 @@
 #define CUTT_JOIN_(a, b) a##b
 #define CUTT_JOIN(a, b) CUTT_JOIN_(a, b)
 
-/* Copies n bytes, low <= n <= 2 * low, as two pieces of `low` bytes that overlap: nothing beyond is touched. */
-#define CUTT_COPY_TWO(dst, src, n, low)                                                                                \
-  do {                                                                                                                 \
-    char first_[low], last_[low];                                                                                      \
-    memcpy(first_, (src), low);                                                                                        \
-    memcpy(last_, (src) + (n) - (low), low);                                                                           \
-    memcpy((dst), first_, low);                                                                                        \
-    memcpy((dst) + (n) - (low), last_, low);                                                                           \
-  } while (0)
+/* Copies n bytes, low <= n <= 2 * low, by two accesses of `low` bytes that overlap, so that nothing beyond is touched.
+ * low: a constant, at most 32. */
+CUTT_INLINE void copy_twice(char *dst, const char *src, int64_t n, int low) {
+  char first[32], last[32];
+  memcpy(first, src, (size_t)low);
+  memcpy(last, src + n - low, (size_t)low);
+  memcpy(dst, first, (size_t)low);
+  memcpy(dst + n - low, last, (size_t)low);
+}
 
 CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
   if (n > 64) {
@@ -30,63 +31,76 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
     for (; i + 64 <= n; i += 64) memcpy(dst + i, src + i, 64);
     if (i < n) memcpy(dst + n - 64, src + n - 64, 64);
   } else if (n >= 32) {
-    CUTT_COPY_TWO(dst, src, n, 32);
+    copy_twice(dst, src, n, 32);
   } else if (n >= 16) {
-    CUTT_COPY_TWO(dst, src, n, 16);
+    copy_twice(dst, src, n, 16);
   } else if (n >= 8) {
-    CUTT_COPY_TWO(dst, src, n, 8);
+    copy_twice(dst, src, n, 8);
   } else if (n >= 4) {
-    CUTT_COPY_TWO(dst, src, n, 4);
+    copy_twice(dst, src, n, 4);
   } else {
-    for (int64_t i = 0; i < n; i++) dst[i] = src[i];
+    for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
   }
 }
 
-/* One block, W rows x E columns: column i goes to block[i]. transpose_block stores the first `keep` of them. */
-#define CUTT_DEFINE_TRANSPOSE(W, V)                                                                                    \
+/* The row that the block of row r starts with: the last block overlaps the one before. */
+CUTT_INLINE int64_t first_row(int64_t r, int64_t rows, int64_t nrows) {
+  return r + rows <= nrows || nrows < rows ? r : nrows - rows;
+}
+
+/* The transposes are macros, since elements of W bytes in vectors of V bytes have vector types of their own.
+ *
+ * One block, V / W rows x 16 / W columns: column i goes to block[i]. */
+#define CUTT_DEFINE_BLOCK(W, V)                                                                                        \
   CUTT_INLINE void block_##V##_##W(cutt_v##V##_8 *block, const char *restrict src, const int64_t *restrict row) {      \
     enum { E = 16 / W };                                                                                               \
     cutt_v##V##_##W q[E], t[E];                                                                                        \
-    _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) q[i] = (cutt_v##V##_##W)cutt_load_##V(src, row + i, E);       \
+    _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) q[i] = (cutt_v##V##_##W)cutt_load_##V(src, row + i, E);       \
     _Pragma("GCC unroll 4") for (int round = 1; round < E; round *= 2) {                                               \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E / 2; i++) {                                                       \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E / 2; ++i) {                                                       \
         t[2 * i] = cutt_zip_lo_##V##_##W(q[i], q[i + E / 2]);                                                          \
         t[2 * i + 1] = cutt_zip_hi_##V##_##W(q[i], q[i + E / 2]);                                                      \
       }                                                                                                                \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) q[i] = t[i];                                                \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) q[i] = t[i];                                                \
     }                                                                                                                  \
-    _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) block[i] = (cutt_v##V##_8)q[i];                               \
-  }                                                                                                                    \
-  CUTT_INLINE void transpose_block_##V##_##W(char *restrict stage, const int64_t *restrict pos,                        \
-                                             const char *restrict src, const int64_t *restrict row, int keep) {        \
+    _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) block[i] = (cutt_v##V##_8)q[i];                               \
+  }
+
+/* The first `keep` columns of a block, column i to stage + pos[i]. */
+#define CUTT_DEFINE_STORE_BLOCK(W, V)                                                                                  \
+  CUTT_INLINE void store_block_##V##_##W(char *restrict stage, const int64_t *restrict pos, const char *restrict src,  \
+                                         const int64_t *restrict row, int keep) {                                      \
     enum { E = 16 / W };                                                                                               \
     cutt_v##V##_8 q[E];                                                                                                \
     block_##V##_##W(q, src, row);                                                                                      \
     if (keep >= E) {                                                                                                   \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) memcpy(stage + pos[i], &q[i], V);                           \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) memcpy(stage + pos[i], &q[i], V);                           \
     } else {                                                                                                           \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) if (i < keep) memcpy(stage + pos[i], &q[i], V);             \
+      _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) if (i < keep) memcpy(stage + pos[i], &q[i], V);             \
     }                                                                                                                  \
-  }                                                                                                                    \
+  }
+
+/* See cutt_cpu_transpose_fn. */
+#define CUTT_DEFINE_TRANSPOSE(W, V)                                                                                    \
   static void transpose_##V##_##W(char *restrict stage, const int64_t *restrict pos, const char *restrict src,         \
                                   const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {  \
-    enum { E = 16 / W, R = V / W };                                                                                    \
+    enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = r + R <= nrows || nrows < R ? r : nrows - R; /* the last block overlaps the one before */     \
+      const int64_t r0 = first_row(r, R, nrows);                                                                       \
       int64_t c = 0;                                                                                                   \
       for (; c + E <= ncols; c += E) {                                                                                 \
-        transpose_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, E);                                  \
-        cutt_cpu_prefetch(ahead, E *V / CUTT_CPU_LINE + (E * V < CUTT_CPU_LINE));                                      \
+        store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, E);                                      \
+        cutt_cpu_prefetch(ahead, LINES);                                                                               \
       }                                                                                                                \
       if (c < ncols && ncols >= E) {                                                                                   \
-        transpose_block_##V##_##W(stage + r0 * W, pos + ncols - E, src + (ncols - E) * W, row + r0, E);                \
+        store_block_##V##_##W(stage + r0 * W, pos + ncols - E, src + (ncols - E) * W, row + r0, E);                    \
       } else if (c < ncols) {                                                                                          \
-        transpose_block_##V##_##W(stage + r0 * W, pos, src, row + r0, (int)ncols);                                     \
+        store_block_##V##_##W(stage + r0 * W, pos, src, row + r0, (int)ncols);                                         \
       }                                                                                                                \
     }                                                                                                                  \
   }
 
-/* 16-byte elements are lanes already. */
+/* The same for 16-byte elements, which are lanes already. */
 #define CUTT_DEFINE_TRANSPOSE_16(V)                                                                                    \
   CUTT_INLINE void block_##V##_16(cutt_v##V##_8 *block, const char *src, const int64_t *row) {                         \
     block[0] = cutt_load_##V(src, row, 1);                                                                             \
@@ -95,8 +109,8 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
                                  const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {   \
     enum { R = V / 16 };                                                                                               \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = r + R <= nrows || nrows < R ? r : nrows - R;                                                  \
-      for (int64_t c = 0; c < ncols; c++) {                                                                            \
+      const int64_t r0 = first_row(r, R, nrows);                                                                       \
+      for (int64_t c = 0; c < ncols; ++c) {                                                                            \
         cutt_v##V##_8 v;                                                                                               \
         block_##V##_16(&v, src + c * 16, row + r0);                                                                    \
         memcpy(stage + pos[c] + r0 * 16, &v, V);                                                                       \
@@ -105,11 +119,15 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
     }                                                                                                                  \
   }
 
+#define CUTT_DEFINE_TRANSPOSE_OF(W, V)                                                                                 \
+  CUTT_DEFINE_BLOCK(W, V)                                                                                              \
+  CUTT_DEFINE_STORE_BLOCK(W, V)                                                                                        \
+  CUTT_DEFINE_TRANSPOSE(W, V)
 #define CUTT_DEFINE_TRANSPOSES(V)                                                                                      \
-  CUTT_DEFINE_TRANSPOSE(1, V)                                                                                          \
-  CUTT_DEFINE_TRANSPOSE(2, V)                                                                                          \
-  CUTT_DEFINE_TRANSPOSE(4, V)                                                                                          \
-  CUTT_DEFINE_TRANSPOSE(8, V)                                                                                          \
+  CUTT_DEFINE_TRANSPOSE_OF(1, V)                                                                                       \
+  CUTT_DEFINE_TRANSPOSE_OF(2, V)                                                                                       \
+  CUTT_DEFINE_TRANSPOSE_OF(4, V)                                                                                       \
+  CUTT_DEFINE_TRANSPOSE_OF(8, V)                                                                                       \
   CUTT_DEFINE_TRANSPOSE_16(V)
 
 CUTT_DEFINE_TRANSPOSES(16)
@@ -121,100 +139,90 @@ CUTT_DEFINE_TRANSPOSES(32)
 #endif
 #if CUTT_VECTOR_BYTES >= 64
 CUTT_DEFINE_TRANSPOSES(64)
+#include "cpu/kernels/shift.h"
+#include "cpu/kernels/window.h"
 #define CUTT_IF_64(f) f
 #else
 #define CUTT_IF_64(f) NULL
 #endif
 
-#if CUTT_VECTOR_BYTES >= 64
-#include "cpu/kernels/shift.h"
-#include "cpu/kernels/window.h"
-#define CUTT_IF_512(f) f
-#else
-#define CUTT_IF_512(f) NULL
-#endif
-
 static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, src, bytes); }
 
-#define CUTT_GATHER_FIXED(size)                                                                                        \
-  do {                                                                                                                 \
-    for (int64_t k = 0; k < n; k++) memcpy(stage + k * (size), src + offset[k], (size));                               \
-  } while (0)
-#define CUTT_GATHER_TWO(low)                                                                                           \
-  do {                                                                                                                 \
-    for (int64_t k = 0; k < n; k++) {                                                                                  \
-      const char *s = src + offset[k];                                                                                 \
-      char *d = stage + k * piece;                                                                                     \
-      CUTT_COPY_TWO(d, s, piece, low);                                                                                 \
-    }                                                                                                                  \
-  } while (0)
+/* Runs of a constant length; and runs of low to 2 * low bytes. */
+CUTT_INLINE void gather_fixed(char *stage, const char *src, const int64_t *offset, int64_t n, int run_bytes) {
+  for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
+}
+CUTT_INLINE void gather_twice(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
+                              int low) {
+  for (int64_t k = 0; k < n; ++k) copy_twice(stage + k * run_bytes, src + offset[k], run_bytes, low);
+}
 
-static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t piece) {
-  switch (piece) {
+static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes) {
+  switch (run_bytes) {
     case 1:
-      CUTT_GATHER_FIXED(1);
+      gather_fixed(stage, src, offset, n, 1);
       return;
     case 2:
-      CUTT_GATHER_FIXED(2);
+      gather_fixed(stage, src, offset, n, 2);
       return;
     case 4:
-      CUTT_GATHER_FIXED(4);
+      gather_fixed(stage, src, offset, n, 4);
       return;
     case 8:
-      CUTT_GATHER_FIXED(8);
+      gather_fixed(stage, src, offset, n, 8);
       return;
     case 16:
-      CUTT_GATHER_FIXED(16);
+      gather_fixed(stage, src, offset, n, 16);
       return;
     default:
       break;
   }
-  if (piece == 3) {
-    for (int64_t k = 0; k < n; k++) {
+  if (run_bytes == 3) {
+    for (int64_t k = 0; k < n; ++k) {
       memcpy(stage + 3 * k, src + offset[k], 2);
       stage[3 * k + 2] = src[offset[k] + 2];
     }
-  } else if (piece < 8) {
-    CUTT_GATHER_TWO(4);
-  } else if (piece <= 16) {
-    CUTT_GATHER_TWO(8);
-  } else if (piece <= 32) {
-    CUTT_GATHER_TWO(16);
-  } else if (piece <= 64) {
-    CUTT_GATHER_TWO(32);
+  } else if (run_bytes < 8) {
+    gather_twice(stage, src, offset, n, run_bytes, 4);
+  } else if (run_bytes <= 16) {
+    gather_twice(stage, src, offset, n, run_bytes, 8);
+  } else if (run_bytes <= 32) {
+    gather_twice(stage, src, offset, n, run_bytes, 16);
+  } else if (run_bytes <= 64) {
+    gather_twice(stage, src, offset, n, run_bytes, 32);
   } else {
-    for (int64_t k = 0; k < n; k++) copy_bytes(stage + k * piece, src + offset[k], piece);
+    for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
   }
 }
 
 static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int64_t w) {
   switch (w) {
     case 1:
-      for (int64_t k = 0; k < n; k++) dst[k * stride] = stage[k];
+      for (int64_t k = 0; k < n; ++k) dst[k * stride] = stage[k];
       break;
     case 2:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 2, 2);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 2, 2);
       break;
     case 4:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 4, 4);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 4, 4);
       break;
     case 8:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 8, 8);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 8, 8);
       break;
     default:
-      for (int64_t k = 0; k < n; k++) memcpy(dst + k * stride, stage + k * 16, 16);
+      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 16, 16);
       break;
   }
 }
 
-static void stream(char *dst, const char *stage, int64_t lines) {
-  for (int64_t i = 0; i < lines; i++) cutt_stream_line(dst + i * 64, stage + i * 64);
+static void store_lines(char *dst, const char *stage, int64_t lines) {
+  for (int64_t i = 0; i < lines; ++i) cutt_store_line(dst + i * 64, stage + i * 64);
 }
 
-static void fence(void) { cutt_stream_fence(); }
+static void fence(void) { cutt_store_fence(); }
 
-/* Four pages side by side: several DRAM pages stay open and the prefetchers follow several streams. */
-static void copy_stream(char *dst, const char *src, int64_t bytes) {
+/* Four pages at a time, so that several DRAM pages stay open and each of the prefetchers follows a page. */
+static void copy_non_temporal(char *dst, const char *src, int64_t bytes) {
   enum { PAGE = 4096 };
   const int64_t head = (int64_t)(-(uintptr_t)dst & 63);
   if (bytes < head + PAGE) {
@@ -225,18 +233,18 @@ static void copy_stream(char *dst, const char *src, int64_t bytes) {
   int64_t at = head;
   for (; at + 4 * PAGE <= bytes; at += 4 * PAGE) {
     for (int64_t i = at; i < at + PAGE; i += 128) {
-      for (int page = 0; page < 4; page++) {
+      for (int page = 0; page < 4; ++page) {
         const int64_t from = i + page * PAGE;
         __builtin_prefetch(src + (from + 512 < bytes ? from + 512 : from));
         __builtin_prefetch(src + (from + 576 < bytes ? from + 576 : from));
-        cutt_stream_line(dst + from, src + from);
-        cutt_stream_line(dst + from + 64, src + from + 64);
+        cutt_store_line(dst + from, src + from);
+        cutt_store_line(dst + from + 64, src + from + 64);
       }
     }
   }
-  for (; at + 64 <= bytes; at += 64) cutt_stream_line(dst + at, src + at);
+  for (; at + 64 <= bytes; at += 64) cutt_store_line(dst + at, src + at);
   copy_bytes(dst + at, src + at, bytes - at);
-  cutt_stream_fence();
+  cutt_store_fence();
 }
 
 const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
@@ -251,13 +259,13 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
             {transpose_16_8, CUTT_IF_32(transpose_32_8), CUTT_IF_64(transpose_64_8)},
             {transpose_16_16, CUTT_IF_32(transpose_32_16), CUTT_IF_64(transpose_64_16)},
         },
-    .shift = {NULL, CUTT_IF_512(shift_2), CUTT_IF_512(shift_4), CUTT_IF_512(shift_8), CUTT_IF_512(shift_16)},
-    .window = {NULL, CUTT_IF_512(window_2), CUTT_IF_512(window_4), CUTT_IF_512(window_8), NULL},
+    .shift = {NULL, CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8), CUTT_IF_64(shift_16)},
+    .window = {NULL, CUTT_IF_64(window_2), CUTT_IF_64(window_4), CUTT_IF_64(window_8), NULL},
     .gather = gather,
     .scatter = scatter,
-    .stream = stream,
+    .store_lines = store_lines,
     .fence = fence,
     .copy = copy,
-    .copy_stream = copy_stream,
+    .copy_non_temporal = copy_non_temporal,
     .scale = cutt_scale_stage,
 };

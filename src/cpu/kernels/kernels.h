@@ -1,9 +1,9 @@
 /* The micro-kernels of one instruction set, as a table. kernels.c is compiled once per instruction set; each object
- * defines one table, and prepare takes that of its target.
+ * file has one table, and prepare takes that of its target.
  *
- * All of them work on one tile of a tensor that is being permuted, between the user's input and a staging buffer in L1
- * ("stage"), in which every output run of the tile lies contiguous and with the same position inside a 64-byte line as
- * its destination; stream() and copy() then carry whole lines out. */
+ * The kernels work on one tile, between the user's input and a staging buffer in L1 ("stage"), in which each output run
+ * of the tile is contiguous and has the same offset in a 64-byte line as in the output; store_lines() and copy() then
+ * write it there. */
 #ifndef CUTT_CPU_KERNELS_KERNELS_H
 #define CUTT_CPU_KERNELS_KERNELS_H
 
@@ -18,9 +18,9 @@ enum {
   CUTT_CPU_VECTORS = 3 /* vector widths: 16 << 0 .. 16 << 2 bytes */
 };
 
-/* Lines to prefetch while a kernel works on something else: `runs` runs of `bytes` bytes, run i at base + start[i].
- * Spread over the work a few lines at a time, since a burst of prefetches waits for free fill buffers and lets nothing
- * else pass. (run, byte) is how far it has come. */
+/* Lines to prefetch while a kernel works on others: `runs` runs of `bytes` bytes, run i at base + start[i]; (run, byte)
+ * is the next one. A few lines at a time, since a burst of prefetches waits for free fill buffers and blocks all other
+ * loads. */
 typedef struct cutt_cpu_ahead {
   const char *base;
   const int64_t *start;
@@ -29,13 +29,13 @@ typedef struct cutt_cpu_ahead {
 } cutt_cpu_ahead;
 
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
-  for (; lines > 0 && ahead->run < ahead->runs; lines--) {
+  for (; lines > 0 && ahead->run < ahead->runs; --lines) {
     const int64_t last = ahead->bytes - 1, at = ahead->byte < last ? ahead->byte : last;
     __builtin_prefetch(ahead->base + ahead->start[ahead->run] + at);
     ahead->byte += CUTT_CPU_LINE;
     if (ahead->byte >= last + CUTT_CPU_LINE) { /* also the line that the last byte may be in */
       ahead->byte = 0;
-      ahead->run++;
+      ++ahead->run;
     }
   }
 }
@@ -46,19 +46,19 @@ static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
  *   nrows   rows. Under W: row[] must still have W readable entries with valid offsets, and what is written past
  *           element nrows - 1 of column c (at most V bytes from pos[c]) is arbitrary; columns are written in ascending
  *           order, so that a column that starts right there may follow. From W on, nothing is written past the end.
- *   ncols   columns. Each row is read in pieces of 16 bytes: with ncols * w >= 16 nothing past its end is read, under
- *           that up to 16 bytes from src + row[r] are.
- *   ahead   prefetched meanwhile, a line for a line. */
+ *   ncols   columns. Each row is read by loads of 16 bytes: with ncols * w >= 16 nothing past its end is read; below
+ *           that, 16 bytes from src + row[r] on are.
+ *   ahead   prefetched meanwhile, as many lines as are read. */
 typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *src, const int64_t *row, int64_t nrows,
                                    int64_t ncols, cutt_cpu_ahead *ahead);
 
-/* The same with 64-byte registers and each column going straight to its place in the output, past the caches, whole
- * lines only. Takes nrows >= 64 / w, and destinations that are multiples of min(w, 8) bytes.
+/* The same with 64-byte registers, each column written straight to the output by non-temporal stores of whole lines.
+ * Takes nrows >= 64 / w, and destinations that are multiples of min(w, 8) bytes.
  *   dst     where each column's first element goes
- *   carry   of each column: the 64 bytes before dst[c], as far as they belong to dst[c]'s line (read unless first);
- *           left with the last 64 bytes of the column
- *   first   the bytes before dst[c] are not ours: its line is written in part
- *   last    nothing follows: the last line is written in part; otherwise what is left of it is in carry */
+ *   carry   of each column: on entry the 64 bytes before dst[c], of which those in dst[c]'s line are used unless
+ *           `first`; on return the last 64 bytes of the column
+ *   first   the bytes before dst[c] belong to others: its line is written in part
+ *   last    nothing follows, and the last line is written in part; otherwise its bytes are left to carry */
 typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
                                int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
 
@@ -73,13 +73,13 @@ typedef struct cutt_cpu_windows {
   int64_t low, high;
 } cutt_cpu_windows;
 
-/* The gather of vectors [from, to) through their windows: vector v goes to stage + v * 64, whole. Reads 128 bytes at
- * each window. */
+/* Gathers vectors [from, to) through their windows: vector v goes to stage + v * 64, whole. Reads 128 bytes at each
+ * window. */
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from,
                                 int64_t to);
 
-/* Which kernels there are for elements of w bytes where the widest registers have so many bytes: what planning knows of the
- * tables below. Transposes have registers of 16, 32 and 64 bytes. */
+/* Which kernels there are for elements of w bytes with registers of so many bytes, for planning, which has no table of
+ * kernels. Transposes have registers of 16, 32 and 64 bytes. */
 static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 ? 64 : vector_bytes >= 32 ? 32 : 16; }
 static inline bool cutt_cpu_has_shift(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 2; }
 static inline bool cutt_cpu_has_window(int64_t vector_bytes, int64_t w) {
@@ -96,19 +96,20 @@ typedef struct cutt_cpu_kernels {
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
-  /* Equations 4-6 as a table: stage[k] = piece at src + offset[k], for n pieces of piece_bytes each, one after another.
+  /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Reads and writes nothing beyond them. */
-  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t piece_bytes);
+  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes);
   /* The reverse, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 
-  /* Whole lines from stage to dst, both 64-byte aligned, past the caches. fence() orders them before later stores. */
-  void (*stream)(char *dst, const char *stage, int64_t lines);
+  /* Non-temporal stores of whole lines from stage to dst, both 64-byte aligned. fence() orders them before later
+   * stores. */
+  void (*store_lines)(char *dst, const char *stage, int64_t lines);
   void (*fence)(void);
   /* Bytes from anywhere to anywhere, through the caches. */
   void (*copy)(char *dst, const char *src, int64_t bytes);
-  /* A long contiguous copy past the caches, any alignment (the ceiling that the rest is held against). */
-  void (*copy_stream)(char *dst, const char *src, int64_t bytes);
+  /* A long contiguous copy by non-temporal stores, of any alignment: the ceiling that the rest is held against. */
+  void (*copy_non_temporal)(char *dst, const char *src, int64_t bytes);
 
   /* stage[i] = alpha * op(stage[i]) + beta * out[i] for n elements of scale->type (out is read only if
    * scale->reads_out); floating-point types round each operation (f16 and bf16: once, from float). */

@@ -1,9 +1,9 @@
-/* out = alpha * op(in) + beta * out on a contiguous piece of a tile, for every typed element.
- * A header, so that it is compiled into each instruction set's kernels. Plain loops: the compiler vectorises them.
+/* out = alpha * op(in) + beta * out on a staged run, for every element type with arithmetic. A header, so that it is
+ * compiled into each instruction set's kernels. Plain loops, which the compiler vectorises.
  *
- * What is exact in every bit: conjugation, which is done on bits, and a factor of 1 or of another real number, which
- * complex numbers take part by part (see cutt_factor). In loops that compute anyway a factor of 1 is multiplied by like
- * any other: a number times 1 is that number. */
+ * Exact in every bit: conjugation, which flips a bit; and real factors of complex numbers, which multiply each part by
+ * itself (see cutt_factor). Loops that multiply anyway do so by a factor of 1 too, since a number times 1 is that
+ * number. */
 #ifndef CUTT_CPU_KERNELS_SCALE_H
 #define CUTT_CPU_KERNELS_SCALE_H
 
@@ -41,8 +41,8 @@ static inline uint32_t cutt_select(bool condition, uint32_t a, uint32_t b) {
   return (a & mask) | (b & ~mask);
 }
 
-/* IEEE binary16. Its subnormals are normal floats, made by arithmetic that meets no subnormal float: so they are right
- * where the caller has the processor flush those to zero, and in every rounding mode. */
+/* IEEE binary16. Its subnormals are normal as floats, and the arithmetic here has no subnormal floats: so the result is
+ * right in every rounding mode, and where the caller has the processor flush subnormals to zero. */
 static inline float cutt_float_of_f16(uint16_t h) {
   const uint32_t magnitude = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
   const uint32_t rebias = cutt_select(magnitude < 0x7c00u, 112u << 23, 224u << 23); /* infinities and NaNs stay that */
@@ -56,7 +56,7 @@ static inline uint16_t cutt_f16_of_float(float f) {
   const uint32_t sign = (bits >> 16) & 0x8000u;
   const uint32_t magnitude = bits & 0x7fffffffu;
   const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-  /* Below 2^-14: so many times 2^-24, and what is left over. Numbers >= 0 are in the order of their bits. */
+  /* Below 2^-14: a whole multiple of 2^-24, and a rest, which can be compared by its bits, being >= 0. */
   const bool is_subnormal = magnitude < 0x38800000u;
   const float scaled = cutt_float_of_bits(cutt_select(is_subnormal, magnitude, 0u)) * 0x1p24f;
   const int32_t whole = (int32_t)scaled;
@@ -70,11 +70,12 @@ static inline uint16_t cutt_f16_of_float(float f) {
 
 #define CUTT_IDENTITY(x) (x)
 
-/* Real types: T in memory, C to compute in. reads is taken out of the loop so that it vectorises. */
+/* Real types: T in memory, C for the arithmetic. Two loops, with and without reads, since a branch would not
+ * vectorise. */
 #define CUTT_DEFINE_SCALE(name, T, C, load, store)                                                                     \
   static void scale_##name(char *restrict stage, const char *restrict out, int64_t n, C alpha, C beta, bool reads) {   \
     if (reads) {                                                                                                       \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
         T x, y;                                                                                                        \
         memcpy(&x, stage + i * (int64_t)sizeof(T), sizeof(T));                                                         \
         memcpy(&y, out + i * (int64_t)sizeof(T), sizeof(T));                                                           \
@@ -82,7 +83,7 @@ static inline uint16_t cutt_f16_of_float(float f) {
         memcpy(stage + i * (int64_t)sizeof(T), &z, sizeof(T));                                                         \
       }                                                                                                                \
     } else {                                                                                                           \
-      for (int64_t i = 0; i < n; i++) {                                                                                \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
         T x;                                                                                                           \
         memcpy(&x, stage + i * (int64_t)sizeof(T), sizeof(T));                                                         \
         const T z = store(alpha * load(x));                                                                            \
@@ -100,8 +101,8 @@ CUTT_DEFINE_SCALE(i32, uint32_t, uint32_t, CUTT_IDENTITY, CUTT_IDENTITY)
 CUTT_DEFINE_SCALE(i64, uint64_t, uint64_t, CUTT_IDENTITY, CUTT_IDENTITY)
 
 #if defined(__F16C__)
-/* Eight halves at a time, by the processor's own conversions: the same numbers, since those heed neither of the two
- * ways to flush subnormals, and take the rounding from the instruction. Returns how many elements it has done. */
+/* Eight halves at a time, by the processor's conversions, with the same results: they never flush subnormals, and their
+ * rounding is the instruction's, not the mode's. Returns the number of elements done. */
 static int64_t scale_f16_eights(char *restrict stage, const char *restrict out, int64_t n, float alpha, float beta,
                                 bool reads) {
   const __m256 a = _mm256_set1_ps(alpha), b = _mm256_set1_ps(beta);
@@ -119,12 +120,12 @@ static int64_t scale_f16_eights(char *restrict stage, const char *restrict out, 
 }
 #endif
 
-/* The signs of the imaginary parts, by their bits. As words of 8 bytes, which is what vectorises. */
+/* Flip the signs of the imaginary parts. By words of 8 bytes, which vectorises. */
 static void conjugate_c32(char *stage, int64_t n) {
   static const uint32_t parts[2] = {0, 0x80000000u};
   uint64_t flip;
   memcpy(&flip, parts, sizeof flip);
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n; ++i) {
     uint64_t x;
     memcpy(&x, stage + i * 8, 8);
     x ^= flip;
@@ -133,7 +134,7 @@ static void conjugate_c32(char *stage, int64_t n) {
 }
 
 static void conjugate_c64(char *stage, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n; ++i) {
     uint64_t x[2];
     memcpy(x, stage + i * 16, 16);
     x[1] ^= UINT64_C(1) << 63;
@@ -141,8 +142,8 @@ static void conjugate_c64(char *stage, int64_t n) {
   }
 }
 
-/* Complex types of parts T. complex_name() is the sum where alpha or beta is COMPLEX: the textbook product, no C99 Annex G
- * treatment of infinities. All else is the real type's loop over the parts. */
+/* Complex types with parts of type T. complex_name() is the sum if alpha or beta is COMPLEX: the textbook product,
+ * without C99 Annex G's treatment of infinities. Everything else is the real type's loop over the parts. */
 #define CUTT_DEFINE_SCALE_COMPLEX(name, real, T)                                                                       \
   CUTT_INLINE void times_##name(T *z, const T *x, const T *factor, bool complex) {                                     \
     z[0] = complex ? factor[0] * x[0] - factor[1] * x[1] : factor[0] * x[0];                                           \
@@ -150,7 +151,7 @@ static void conjugate_c64(char *stage, int64_t n) {
   }                                                                                                                    \
   CUTT_INLINE void complex_##name(char *restrict stage, const char *restrict out, int64_t n, const T *alpha,           \
                                   const T *beta, bool alpha_complex, bool reads, bool beta_complex) {                  \
-    for (int64_t i = 0; i < n; i++) {                                                                                  \
+    for (int64_t i = 0; i < n; ++i) {                                                                                  \
       T x[2], y[2], z[2], w[2] = {0, 0};                                                                               \
       memcpy(x, stage + i * (int64_t)sizeof x, sizeof x);                                                              \
       times_##name(z, x, alpha, alpha_complex);                                                                        \
@@ -168,7 +169,7 @@ static void conjugate_c64(char *stage, int64_t n) {
     const bool alpha_complex = s->alpha_factor == CUTT_FACTOR_COMPLEX;                                                 \
     const bool beta_complex = s->beta_factor == CUTT_FACTOR_COMPLEX;                                                   \
     if (s->conjugate) conjugate_##name(stage, n);                                                                      \
-    if (alpha_complex && !s->reads_out) { /* each with constants, so that a loop has no branch */                      \
+    if (alpha_complex && !s->reads_out) { /* constants in each call, so that the loop has no branch */                 \
       complex_##name(stage, out, n, alpha, beta, true, false, false);                                                  \
     } else if (alpha_complex && !beta_complex) {                                                                       \
       complex_##name(stage, out, n, alpha, beta, true, true, false);                                                   \

@@ -1,16 +1,87 @@
-/* The transpose with its columns going straight to the output, past the caches, whatever each column's place in a line.
+/* The transpose whose columns go straight to the output by non-temporal stores, whatever their offsets in a cache line.
  *
- * Register `now` holds 64 bytes of a column and `before` the 64 before them; the line that they share is cut out of the
- * two by one permute (index: the first element of it). So nothing is staged, and 64 bytes of each column, `carry`, are
- * all that has to be kept for the next tile. A header of kernels.c, which defines the blocks; needs AVX-512 (a permute
- * of two registers by element, and a line in one store). 1-byte elements would need VBMI: they are staged instead. */
+ * Register `now` holds 64 bytes of a column and `before` the 64 before them. The output line that has bytes of both is
+ * cut out of the two by one permute. So nothing is staged, and only 64 bytes of each column, `carry`, are kept for the
+ * next tile. A header of kernels.c, which defines the blocks, for AVX-512: it needs a permute of two registers by
+ * element, and a store of a whole line. 1-byte elements would need VBMI; they are staged instead.
+ *
+ * w, the bytes of an element, is a constant in all functions: each kernel below is compiled for its own. */
 #ifndef CUTT_CPU_KERNELS_SHIFT_H
 #define CUTT_CPU_KERNELS_SHIFT_H
 
+CUTT_INLINE void shift_block(int w, cutt_v64_8 *block, const char *src, const int64_t *row) {
+  if (w == 2) block_64_2(block, src, row);
+  if (w == 4) block_64_4(block, src, row);
+  if (w == 8) block_64_8(block, src, row);
+  if (w == 16) block_64_16(block, src, row);
+}
+
+/* A column of the output. */
 typedef struct shift_column {
-  char *line;   /* the line that the column's first byte is in */
-  int64_t lead; /* where in it */
+  char *line;   /* the line of the column's first byte */
+  int64_t lead; /* the offset of that byte in the line */
 } shift_column;
+
+/* Offsets in a line are multiples of the element, or of 8 bytes for one of 16; so permutes are by elements of this
+ * width. */
+CUTT_INLINE int shift_width(int w) { return w < 8 ? w : 8; }
+
+/* Indices of consecutive elements, the first one given. */
+CUTT_INLINE __m512i indices_from(int w, int64_t first) {
+  typedef int16_t shorts __attribute__((vector_size(64)));
+  typedef int32_t ints __attribute__((vector_size(64)));
+  typedef int64_t longs __attribute__((vector_size(64)));
+  const shorts i16 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  const ints i32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const longs i64 = {0, 1, 2, 3, 4, 5, 6, 7};
+  return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
+}
+
+/* Takes the bytes first of a in the first `bytes` bytes, and b in the others. */
+CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
+  const uint32_t mask = (uint32_t)((UINT64_C(1) << (bytes / shift_width(w))) - 1);
+  return shift_width(w) == 2   ? _mm512_mask_mov_epi16(b, (__mmask32)mask, a)
+         : shift_width(w) == 4 ? _mm512_mask_mov_epi32(b, (__mmask16)mask, a)
+                               : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
+}
+
+/* In what follows 16 / w columns are done at once, of which [from, to) are written. Their arrays are parameters of
+ * their own, not a struct, which compilers would keep in memory. */
+
+/* The first block of columns that begin a run: the line in which a column begins is written in part, since its other
+ * bytes are not this execution's. */
+CUTT_INLINE void write_first_lines(int w, const shift_column *column, int from, int to, cutt_v64_8 *before,
+                                   cutt_v64_8 *now, const char *src, const int64_t *row) {
+  shift_block(w, now, src, row);
+  for (int i = from; i < to; ++i) {
+    char head[64];
+    memcpy(head, &now[i], 64);
+    if (column[i].lead > 0) {
+      copy_bytes(column[i].line + column[i].lead, head, 64 - column[i].lead);
+    } else {
+      cutt_store_line(column[i].line, head);
+    }
+  }
+  _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) before[i] = now[i];
+}
+
+/* Whole lines, as long as there are rows for one; returns the row after these. */
+CUTT_INLINE int64_t write_lines(int w, const shift_column *column, int from, int to, const __m512i *index,
+                                cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r,
+                                int64_t nrows, cutt_cpu_ahead *ahead) {
+  const int rows = 64 / w, columns = 16 / w;
+  for (; r + rows <= nrows; r += rows) {
+    shift_block(w, now, src, row + r);
+    cutt_cpu_prefetch(ahead, columns);
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      const __m512i line = cutt_permute(shift_width(w), (__m512i)before[i], index[i], (__m512i)now[i]);
+      if (i >= from && i < to) _mm512_stream_si512((void *)(column[i].line + r * w), line);
+      before[i] = now[i];
+    }
+  }
+  return r;
+}
 
 /* The end of a run, a part of a line; `now` holds the run's last 64 bytes. */
 static void finish_column(const shift_column *column, const char *now, int64_t bytes) {
@@ -18,94 +89,78 @@ static void finish_column(const shift_column *column, const char *now, int64_t b
   copy_bytes(column->line + end - part, now + 64 - part, part);
 }
 
-/* W: bytes of an element; P: bytes that places in a line are multiples of, the permute's element (T). */
-#define CUTT_DEFINE_SHIFT(W, P, T, PERMUTE)                                                                            \
-  typedef T cutt_shift_index_##W __attribute__((vector_size(64)));                                                     \
+/* What is left of the columns from row r on, less than a block: a whole line if there are bytes for one, the last 64
+ * bytes into carry, and the end of a run, in part of a line. */
+CUTT_INLINE void write_last_lines(int w, const shift_column *column, int from, int to, const cutt_v64_8 *before,
+                                  cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r, int64_t nrows,
+                                  bool last, char (*carry)[CUTT_CPU_LINE]) {
+  const int width = shift_width(w);
+  const int64_t over = (nrows - r) * w;
+  shift_block(w, now, src, row + nrows - 64 / w); /* overlaps the block before: `over` bytes of each column are new */
+  _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) {
+    if (i < from || i >= to) continue;
+    const int64_t lead = column[i].lead;
+    if (lead + over >=
+        64) { /* one more whole line: its first `lead` bytes are the end of before, the others are in now */
+      const __m512i in_before = indices_from(width, (64 - lead) / width);
+      const __m512i in_now = indices_from(width, (128 - over - lead) / width);
+      const __m512i index = join(w, lead, in_before, in_now);
+      const __m512i line = cutt_permute(width, (__m512i)before[i], index, (__m512i)now[i]);
+      _mm512_stream_si512((void *)(column[i].line + r * w), line);
+    }
+    memcpy(carry[i], &now[i], 64);
+    if (last) finish_column(&column[i], (const char *)&now[i], nrows * w);
+  }
+}
+
+/* See cutt_cpu_shift_fn. */
+CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
+                       int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w, width = shift_width(w);
+  for (int64_t c = 0; c < ncols; c += columns) {
+    /* Columns c0 .. c0 + columns - 1 are loaded; those below c are written already. */
+    const int64_t c0 = c + columns <= ncols || ncols < columns ? c : ncols - columns;
+    const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
+    const char *block = src + c0 * w;
+    shift_column column[8];
+    __m512i index[8];
+    cutt_v64_8 before[8], now[8];
+    int64_t leads = 0, r = 0;
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      const int64_t at = i >= from && i < to ? c0 + i : c;
+      column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);
+      column[i].line = dst[at] - column[i].lead;
+      index[i] = indices_from(width, (64 - column[i].lead) / width);
+      memcpy(&before[i], carry[at], 64);
+      leads |= column[i].lead;
+    }
+    if (first && leads != 0) {
+      write_first_lines(w, column, from, to, before, now, block, row);
+      r = 64 / w;
+    }
+    if (to - from == columns) { /* with constants, so that the loop has no branch */
+      r = write_lines(w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
+    } else {
+      r = write_lines(w, column, from, to, index, before, now, block, row, r, nrows, ahead);
+    }
+    if (r < nrows || (last && leads != 0)) {
+      write_last_lines(w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
+      continue;
+    }
+    _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+      if (i >= from && i < to) memcpy(carry[c0 + i], &before[i], 64);
+    }
+  }
+}
+
+#define CUTT_DEFINE_SHIFT(W)                                                                                           \
   static void shift_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
-    enum { E = 16 / W, R = 64 / W };                                                                                   \
-    cutt_shift_index_##W iota;                                                                                         \
-    for (int i = 0; i < 64 / P; i++) iota[i] = (T)i;                                                                   \
-    for (int64_t c = 0; c < ncols; c += E) {                                                                           \
-      /* Columns c0 .. c0 + E - 1 are loaded; of those, from .. to - 1 are written. */                                 \
-      const int64_t c0 = c + E <= ncols || ncols < E ? c : ncols - E;                                                  \
-      const int from = (int)(c - c0), to = (int)(ncols - c0 < E ? ncols - c0 : E);                                     \
-      shift_column column[E];                                                                                          \
-      cutt_shift_index_##W index[E];                                                                                   \
-      cutt_v64_8 before[E], now[E];                                                                                    \
-      int64_t leads = 0;                                                                                               \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
-        const int64_t at = i >= from && i < to ? c0 + i : c;                                                           \
-        column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);                                                           \
-        column[i].line = dst[at] - column[i].lead;                                                                     \
-        index[i] = iota + (T)((64 - column[i].lead) / P);                                                              \
-        memcpy(&before[i], carry[at], 64);                                                                             \
-        leads |= column[i].lead;                                                                                       \
-      }                                                                                                                \
-      int64_t r = 0;                                                                                                   \
-      if (first && leads != 0) { /* the line that a column begins in is in part somebody else's */                     \
-        block_64_##W(now, src + c0 * W, row);                                                                          \
-        for (int i = from; i < to; i++) {                                                                              \
-          char head[64];                                                                                               \
-          memcpy(head, &now[i], 64);                                                                                   \
-          if (column[i].lead > 0) {                                                                                    \
-            copy_bytes(column[i].line + column[i].lead, head, 64 - column[i].lead);                                    \
-          } else {                                                                                                     \
-            cutt_stream_line(column[i].line, head);                                                                    \
-          }                                                                                                            \
-        }                                                                                                              \
-        _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) before[i] = now[i];                                       \
-        r = R;                                                                                                         \
-      }                                                                                                                \
-      if (to - from == E) {                                                                                            \
-        for (; r + R <= nrows; r += R) {                                                                               \
-          block_64_##W(now, src + c0 * W, row + r);                                                                    \
-          cutt_cpu_prefetch(ahead, E);                                                                                 \
-          _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                       \
-            const __m512i line = PERMUTE((__m512i)before[i], (__m512i)index[i], (__m512i)now[i]);                      \
-            _mm512_stream_si512((void *)(column[i].line + r * W), line);                                               \
-            before[i] = now[i];                                                                                        \
-          }                                                                                                            \
-        }                                                                                                              \
-      } else {                                                                                                         \
-        for (; r + R <= nrows; r += R) {                                                                               \
-          block_64_##W(now, src + c0 * W, row + r);                                                                    \
-          cutt_cpu_prefetch(ahead, E);                                                                                 \
-          _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                       \
-            const __m512i line = PERMUTE((__m512i)before[i], (__m512i)index[i], (__m512i)now[i]);                      \
-            if (i >= from && i < to) _mm512_stream_si512((void *)(column[i].line + r * W), line);                      \
-            before[i] = now[i];                                                                                        \
-          }                                                                                                            \
-        }                                                                                                              \
-      }                                                                                                                \
-      if (r == nrows && (!last || leads == 0)) {                                                                       \
-        _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                         \
-          if (i >= from && i < to) memcpy(carry[c0 + i], &before[i], 64);                                              \
-        }                                                                                                              \
-        continue;                                                                                                      \
-      }                                                                                                                \
-      block_64_##W(now, src + c0 * W,                                                                                  \
-                   row + nrows - R); /* the run's last 64 bytes: `over` more than the whole blocks */                  \
-      const int64_t over = (nrows - r) * W;                                                                            \
-      _Pragma("GCC unroll 16") for (int i = 0; i < E; i++) {                                                           \
-        if (i < from || i >= to) continue;                                                                             \
-        const int64_t lead = column[i].lead;                                                                           \
-        if (lead + over >= 64) { /* one more whole line: its first `lead` bytes are in before, the others in now */    \
-          const T first_of_before = (T)((64 - lead) / P), first_of_now = (T)((128 - over - lead) / P);                 \
-          const cutt_shift_index_##W in_before = (cutt_shift_index_##W)(iota < (T)(lead / P));                         \
-          const cutt_shift_index_##W place = iota + first_of_now + (in_before & (T)(first_of_before - first_of_now));  \
-          const __m512i line = PERMUTE((__m512i)before[i], (__m512i)place, (__m512i)now[i]);                           \
-          _mm512_stream_si512((void *)(column[i].line + r * W), line);                                                 \
-        }                                                                                                              \
-        memcpy(carry[c0 + i], &now[i], 64);                                                                            \
-        if (last) finish_column(&column[i], (const char *)&now[i], nrows *W);                                          \
-      }                                                                                                                \
-    }                                                                                                                  \
+    shift(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                  \
   }
-
-CUTT_DEFINE_SHIFT(2, 2, int16_t, _mm512_permutex2var_epi16)
-CUTT_DEFINE_SHIFT(4, 4, int32_t, _mm512_permutex2var_epi32)
-CUTT_DEFINE_SHIFT(8, 8, int64_t, _mm512_permutex2var_epi64)
-CUTT_DEFINE_SHIFT(16, 8, int64_t, _mm512_permutex2var_epi64)
+CUTT_DEFINE_SHIFT(2)
+CUTT_DEFINE_SHIFT(4)
+CUTT_DEFINE_SHIFT(8)
+CUTT_DEFINE_SHIFT(16)
 
 #endif

@@ -1,7 +1,7 @@
 /* The few primitives that kernels.c is written in, over GCC/Clang vector types: vectors of 16, 32 and 64 bytes (as wide
- * as the instruction set has), interleaving of two vectors within their 16-byte lanes, vectors assembled from 16-byte
- * pieces of memory, and stores past the caches. Interleaving within lanes is what every SIMD set has as one instruction
- * (unpack on x86, zip on Arm); assembling lanes from memory costs no shuffle. */
+ * as the instruction set has), the interleaving of two vectors within their 16-byte lanes, vectors assembled by loads
+ * of 16 bytes, and non-temporal stores, which go past the caches. Interleaving within lanes is one instruction of every
+ * SIMD set (unpack on x86, zip on Arm); assembling lanes by loads takes no shuffle. */
 #ifndef CUTT_CPU_KERNELS_VECTORS_H
 #define CUTT_CPU_KERNELS_VECTORS_H
 
@@ -22,14 +22,14 @@
 #define CUTT_VECTOR_BYTES 16
 #endif
 
-/* Element indices of an interleave of a and b (b's follow a's, n elements each) for the lane that starts at l: the low
- * or the high halves of the two lanes. */
+/* The indices for interleaving half a lane of vectors a and b of n elements each, from element l on: a's elements have
+ * indices from 0, b's from n. */
 #define CUTT_ZIP_2(n, l) (l), (n) + (l)
 #define CUTT_ZIP_4(n, l) CUTT_ZIP_2(n, l), CUTT_ZIP_2(n, (l) + 1)
 #define CUTT_ZIP_8(n, l) CUTT_ZIP_4(n, l), CUTT_ZIP_4(n, (l) + 2)
 #define CUTT_ZIP_16(n, l) CUTT_ZIP_8(n, l), CUTT_ZIP_8(n, (l) + 4)
 
-/* e elements a lane; half is 0 or e / 2. */
+/* The same for all lanes, of e elements each; half: 0 for the lanes' low halves, e / 2 for the high ones. */
 #define CUTT_LANES_16(zip, n, e, half) zip(n, half)
 #define CUTT_LANES_32(zip, n, e, half) zip(n, half), zip(n, (e) + (half))
 #define CUTT_LANES_64(zip, n, e, half)                                                                                 \
@@ -41,7 +41,7 @@
 #define CUTT_SHUFFLE(index_type, a, b, ...) __builtin_shuffle(a, b, (index_type){__VA_ARGS__})
 #endif
 
-/* For one element type and vector width: the type, zip_lo and zip_hi. */
+/* For an element type T of W bytes and vectors of V bytes: the vector type, and the interleaved low and high halves. */
 #define CUTT_DEFINE_ZIP(W, V, T)                                                                                       \
   typedef T cutt_v##V##_##W __attribute__((vector_size(V)));                                                           \
   CUTT_INLINE cutt_v##V##_##W cutt_zip_lo_##V##_##W(cutt_v##V##_##W a, cutt_v##V##_##W b) {                            \
@@ -69,7 +69,7 @@ CUTT_DEFINE_ZIPS(32)
 CUTT_DEFINE_ZIPS(64)
 #endif
 
-/* A vector from 16-byte pieces: lane j comes from src + row[j * step]. */
+/* A vector by loads of 16 bytes: lane j comes from src + row[j * step]. */
 CUTT_INLINE cutt_v16_8 cutt_load_16(const char *src, const int64_t *row, int step) {
   (void)step;
   cutt_v16_8 v;
@@ -93,8 +93,17 @@ CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int ste
 }
 #endif
 
-/* One aligned 64-byte line past the caches. */
-CUTT_INLINE void cutt_stream_line(char *dst, const char *src) {
+#if CUTT_VECTOR_BYTES >= 64
+/* Picks elements of w bytes from two registers: index i < 64 / w is in low, the others in high. */
+CUTT_INLINE __m512i cutt_permute(int w, __m512i low, __m512i index, __m512i high) {
+  return w == 2   ? _mm512_permutex2var_epi16(low, index, high)
+         : w == 4 ? _mm512_permutex2var_epi32(low, index, high)
+                  : _mm512_permutex2var_epi64(low, index, high);
+}
+#endif
+
+/* A non-temporal store of one aligned 64-byte line. */
+CUTT_INLINE void cutt_store_line(char *dst, const char *src) {
 #if defined(__AVX512F__)
   _mm512_stream_si512((void *)dst, _mm512_loadu_si512((const void *)src));
 #elif defined(__AVX2__)
@@ -116,8 +125,8 @@ CUTT_INLINE void cutt_stream_line(char *dst, const char *src) {
 #endif
 }
 
-/* Streaming stores are ordered with nothing but this; the caller may hand the result to another thread right after. */
-CUTT_INLINE void cutt_stream_fence(void) {
+/* Orders non-temporal stores before what follows, such as handing the result to another thread: nothing else does. */
+CUTT_INLINE void cutt_store_fence(void) {
 #if defined(__SSE2__)
   _mm_sfence();
 #endif

@@ -1,5 +1,5 @@
-/* The host's table. The work is elsewhere: isa.c and machine.c know the processor, memory.c has memory and copies, measure.c
- * bandwidths; team.c and scratch.c are what executions take. */
+/* The host's runtime as a table, over the other files: isa.c and machine.c are about the processor, memory.c has memory
+ * and copies, measure.c bandwidths. Executions use team.c and scratch.c directly. */
 #include "runtime/host/host.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Instruction sets as data: what each takes of a processor. */
+/* Instruction sets as data: the features that each requires of a processor. */
 #include "runtime/host/isa.h"
 
 #include <stdlib.h>
@@ -20,12 +20,12 @@
 enum { FEATURES(NUMBER) FEATURE_COUNT };
 enum {
   FEATURES(BIT)
-  /* What -march=x86-64-v3 and -v4 let the compiler use, beyond what the processors with these have anyway. */
+  /* Of the features of -march=x86-64-v3 and -v4, those that the others come with on every processor. */
   X86_64_V3 = AVX2 | BMI | BMI2 | FMA,
   X86_64_V4 = X86_64_V3 | AVX512F | AVX512BW | AVX512CD | AVX512DQ | AVX512VL
 };
 
-/* Those of this machine; the operating system has been asked too. */
+/* The features of this machine, as far as the operating system supports them. */
 static unsigned features_here(void) {
   unsigned here = 0;
   __builtin_cpu_init();

@@ -7,19 +7,19 @@
 typedef struct cutt_isa {
   const char *name;
   int vector_bytes;    /* of the widest registers */
-  unsigned required;   /* features of the processor that it takes, as bits */
-  const char *lacking; /* for people: that they are not there */
+  unsigned required;   /* features that it needs of the processor, as bits */
+  const char *lacking; /* the text for a processor without them */
 } cutt_isa;
 
-/* Narrowest first; ended by a NULL name. */
+/* Narrowest first; the last one has a NULL name. */
 extern const cutt_isa cutt_isa_all[];
 
 /* Can this machine run it? On false *why says why not. */
 bool cutt_isa_usable(const cutt_isa *isa, const char **why);
 
-/* The one in use: that which the environment variable CUTT_CPU_ISA names, else the widest that the processor has. If it
- * names one that this build or this machine does not have, *note (may be NULL) says so, and no plan should be made; else
- * *note is NULL. Never NULL. */
+/* The one in use, never NULL: the one that the environment variable CUTT_CPU_ISA names, else the widest that the
+ * processor has. If the variable names none that is usable, *note (note may be NULL) says so, and no plan should be
+ * made; else *note is NULL. */
 const cutt_isa *cutt_isa_in_use(const char **note);
 
 #endif

@@ -21,7 +21,7 @@ static int64_t cache_size(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
-/* The beginning of a file, as a string. */
+/* The beginning of a file as a string. */
 typedef struct beginning {
   char text[4096];
 } beginning;
@@ -36,32 +36,32 @@ static bool take_beginning(void *context, const char *bytes, size_t length) {
 static void read_name(char *buffer, size_t size) {
   beginning start = {""};
   snprintf(buffer, size, "unknown");
-  if (cutt_file_try("/proc/cpuinfo", take_beginning, &start) != NULL) return;
-  for (char *line = start.text, *next; *line != 0; line = next) {
+  if (cutt_file_try("/proc/cpuinfo", take_beginning, &start)) return;
+  for (char *line = start.text, *next; *line; line = next) {
     char *end = line + strcspn(line, "\n");
     next = end + (*end != 0);
     *end = 0;
     const char *colon = strchr(line, ':');
-    if (colon == NULL || (strncmp(line, "model name", 10) != 0 && strncmp(line, "CPU part", 8) != 0)) continue;
+    if (!colon || (strncmp(line, "model name", 10) && strncmp(line, "CPU part", 8))) continue;
     colon += 1 + strspn(colon + 1, " \t");
     snprintf(buffer, size, "%s", colon);
     return;
   }
 }
 
-/* The machine with one instruction set and one number of threads. Each is asked for once and kept: a plan may have it. */
+/* The machine with one instruction set and one number of threads. Kept for good, since plans refer to it. */
 typedef struct known_machine {
   cutt_cpu_machine machine;
   char key[CUTT_HOST_KEY_BYTES];
   const struct known_machine *next;
 } known_machine;
 
-static _Atomic(const known_machine *) known; /* the newest; read without the lock */
+static _Atomic(const known_machine *) known; /* a list, newest first; read without the lock */
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
-static known_machine first[16]; /* the usual process has one or two: these take no allocation, which could fail */
-static size_t firsts;           /* in use; under the lock */
+static known_machine first[16]; /* so that the one or two of a usual process need no allocation, which could fail */
+static size_t firsts;           /* how many of these are in use; under the lock */
 
-/* threads: 0 for any. */
+/* threads: 0 for any number. */
 static const known_machine *find(const cutt_isa *isa, int threads) {
   const known_machine *k = atomic_load(&known);
   while (k && (k->machine.isa != isa->name || (threads && k->machine.threads != threads))) k = k->next;
@@ -74,7 +74,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   m->l1_bytes = cache_size(_SC_LEVEL1_DCACHE_SIZE, 32 * KIB);
   m->l2_bytes = cache_size(_SC_LEVEL2_CACHE_SIZE, 512 * KIB);
   m->l3_bytes = cache_size(_SC_LEVEL3_CACHE_SIZE, 0);
-  /* A last-level cache is shared, and a permuted tensor is seldom read at once. */
+  /* Only a part of the last-level cache: it is shared, and a permuted tensor is seldom read right after. */
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
   if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
@@ -85,7 +85,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   for (char *p = name; *p; ++p) {
     if (!isalnum((unsigned char)*p)) *p = '_';
   }
-  /* The processor, the instruction set and the caches: what the timings of a choice hang on. */
+  /* The processor, the instruction set and the caches: what measured times depend on. */
   snprintf(k->key, sizeof k->key, "cpu-%.60s-%s-%lld-%lld", name, isa->name, (long long)m->l2_bytes,
            (long long)m->l3_bytes);
   cutt_host_complete(k->key, m);
@@ -100,7 +100,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
   } else {
     ask(isa, k);
   }
-  /* Not what a file says: these are the environment's. */
+  /* After the calibration file, which must not replace what the environment says. */
   k->machine.isa = isa->name;
   k->machine.vector_bytes = isa->vector_bytes;
   k->machine.threads = threads;

@@ -6,17 +6,17 @@
 
 enum { CUTT_HOST_KEY_BYTES = 128 };
 
-/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: caches' sizes
- * from the system, and what a calibration found, if there is one. Lives as long as the library, and there is one for each
- * answer of the environment. NULL: out of memory, which only happens where the environment has given many answers. */
+/* The machine at hand, with the instruction set and the number of threads that the environment asks for now: the sizes
+ * of the caches from the system, and what a calibration found, if there is one. Lives as long as the library; there is
+ * one for each pair of instruction set and threads. NULL: out of memory, after the environment has asked for many such
+ * pairs. */
 const cutt_cpu_machine *cutt_host_machine_get(void);
 
-/* Its key, for wisdom and device files: at most size bytes. */
+/* Its key in wisdom and device files, at most size bytes. */
 void cutt_host_machine_key(char *buffer, size_t size);
 
-/* Adds what the methods for the machine want to know: the values of their model, and what a calibration has found, whose file
- * is found by the machine's key. Defined where runtime and methods are put together (src/backend_cpu.c), so that the runtime
- * need not know them. */
+/* Adds the values of the methods' model, those built in or those of the calibration file of this key. Defined in
+ * src/backends.c, where runtime and methods are put together, so that the runtime knows neither methods nor files. */
 void cutt_host_complete(const char *key, cutt_cpu_machine *machine);
 
 #endif

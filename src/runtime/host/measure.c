@@ -1,7 +1,7 @@
 /* Bandwidths of memory and caches, as one thread sees them.
  *
- * The copy is memcpy, the write memset, which the C library tunes for the processor; the read is a sum in four
- * accumulators, so that additions don't wait for one another. The fastest run counts: noise only ever adds. */
+ * The copy is memcpy and the write memset, which the C library tunes for the processor; the read is a sum in four
+ * accumulators, so that additions don't wait for one another. The fastest repetition counts, since noise only adds. */
 #include "runtime/host/measure.h"
 
 #include <math.h>
@@ -9,13 +9,14 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "model/machine.h"
 #include "runtime/host/memory.h"
 
 enum { MIB = 1024 * 1024, LARGE = 64 * MIB, LEAST_RUNS = 3 };
 static const double sample_seconds = 100e-6, most_seconds = 1.0;
 
-/* Something to be measured. What it works on may change, and is of no interest. */
+/* The buffers that a measurement works on. */
 typedef struct stretch {
   unsigned char *from, *to;
   size_t bytes; /* of each; a multiple of 64 */
@@ -30,33 +31,32 @@ static void load(const stretch *s) {
   for (size_t i = 0; i < s->bytes; i += sizeof sum) {
     uint64_t word[4];
     memcpy(word, s->from + i, sizeof word);
-    for (int j = 0; j < 4; j++) sum[j] += word[j];
+    for (int j = 0; j < 4; ++j) sum[j] += word[j];
   }
   sum[0] += sum[1] + sum[2] + sum[3];
-  memcpy(s->to, sum, sizeof *sum); /* somebody has to want it */
+  memcpy(s->to, sum, sizeof *sum); /* used, or the compiler would drop the sum */
 }
 
-/* Runs it again and again for about so many seconds and returns bytes per second of the fastest, in whole MB/s. Short ones are repeated
- * within a sample, so that the clock's own step does not count. counted: bytes that a run reads and writes. */
+/* Repeats the work for about so many seconds; returns the bytes per second of the fastest sample, in whole MB/s. Short
+ * work is repeated within a sample, so that the clock's resolution does not matter. counted: bytes that the work reads
+ * and writes. */
 static double bandwidth(void (*work)(const stretch *), const stretch *s, double counted, double seconds) {
-  /* By way of a volatile, or else a compiler may find that running it once is enough. */
+  /* A volatile pointer, or a compiler may find that one call is enough. */
   void (*volatile run)(const stretch *) = work;
   const double began = cutt_clock();
   run(s); /* touches pages and warms up */
   double typical = cutt_clock() - began, fastest = -1;
-  for (int runs = 0; runs < LEAST_RUNS || cutt_clock() - began < seconds; runs++) {
+  for (int runs = 0; runs < LEAST_RUNS || cutt_clock() - began < seconds; ++runs) {
     const int repeats = typical <= 0 ? 1000 : typical >= sample_seconds ? 1 : (int)(sample_seconds / typical) + 1;
     const double start = cutt_clock();
-    for (int i = 0; i < repeats; i++) run(s);
+    for (int i = 0; i < repeats; ++i) run(s);
     typical = (cutt_clock() - start) / repeats;
     if (typical > 0 && (fastest < 0 || typical < fastest)) fastest = typical;
   }
   return fastest > 0 ? floor(counted / fastest * 1e-6) * 1e6 : 0;
 }
 
-static size_t whole_lines(int64_t bytes) {
-  return (size_t)(bytes < 4096 ? 4096 : bytes > LARGE ? LARGE : bytes) / 64 * 64;
-}
+static size_t whole_lines(int64_t bytes) { return (size_t)larger(4096, smaller(bytes, LARGE)) / 64 * 64; }
 
 cuttResult cutt_host_measure(cutt_target *target, double seconds, bool (*progress)(void *data, double done),
                              void *data) {
@@ -70,15 +70,15 @@ cuttResult cutt_host_measure(cutt_target *target, double seconds, bool (*progres
     return result;
   }
 
-  /* Two tensors that leave half of L2 to what else is there; and two that only fit the last level. */
+  /* Two buffers that fill half of L2, and two that fit the last-level cache only. */
   const size_t in_l2 = whole_lines(m->l2_bytes / 4);
-  const size_t in_l3 = whole_lines(m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes);
+  const size_t in_l3 = whole_lines(larger(m->stream_bytes / 2, m->l2_bytes));
   const struct {
     void (*work)(const stretch *);
     size_t bytes;
     double counted; /* per byte */
-    double *fact;
-    bool there;
+    double *result;
+    bool applies;
   } steps[] = {
       {copy, LARGE, 2, &m->copy_bandwidth, true},
       {load, LARGE, 1, &m->read_bandwidth, true},
@@ -89,13 +89,13 @@ cuttResult cutt_host_measure(cutt_target *target, double seconds, bool (*progres
   const int count = sizeof steps / sizeof *steps;
   double share = seconds / count;
   if (share > most_seconds) share = most_seconds;
-  for (int i = 0; i < count && !result; i++) {
+  for (int i = 0; i < count && !result; ++i) {
     if (progress && !progress(data, (double)i / count)) {
       result = cutt_error(CUTT_INTERNAL_ERROR, "the measurement was stopped");
       break;
     }
     const stretch s = {from, to, steps[i].bytes};
-    *steps[i].fact = steps[i].there ? bandwidth(steps[i].work, &s, steps[i].counted * (double)s.bytes, share) : 0;
+    *steps[i].result = steps[i].applies ? bandwidth(steps[i].work, &s, steps[i].counted * (double)s.bytes, share) : 0;
   }
   cutt_host_scratch_release(from);
   cutt_host_scratch_release(to);

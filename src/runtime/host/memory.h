@@ -1,4 +1,4 @@
-/* The CPU backend's memory and clock: the entries of its table that have nothing to do with permuting. */
+/* Memory of the host, copies, and the timing of work: see runtime/runtime.h. */
 #ifndef CUTT_RUNTIME_HOST_MEMORY_H
 #define CUTT_RUNTIME_HOST_MEMORY_H
 

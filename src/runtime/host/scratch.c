@@ -1,5 +1,6 @@
-/* Scratch of executions (scratch.h): places for blocks, each empty or with a block that nobody uses. A thread takes and gives by
- * one atomic exchange, at places that depend on its stack, so that threads seldom meet. */
+/* Scratch of executions (scratch.h): an array of slots, each empty or with a block that is not in use. A thread takes
+ * or gives back a block by one atomic exchange, and begins at a slot that depends on its stack's address, so that
+ * threads seldom collide. */
 #include "runtime/host/scratch.h"
 
 #include <stdatomic.h>
@@ -7,16 +8,16 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-static _Atomic(void *) place[CUTT_SCRATCH_BLOCKS];
-static atomic_int blocks; /* made and not unmapped: those in places, and those that are taken */
+static _Atomic(void *) slot[CUTT_SCRATCH_BLOCKS];
+static atomic_int blocks; /* that exist: those in slots, and those in use */
 
-static unsigned first_place(void) {
+static unsigned first_slot(void) {
   const char here = 0;
-  const uintptr_t stack = (uintptr_t)&here >> 16; /* NOLINT: a number that differs from thread to thread */
+  const uintptr_t stack = (uintptr_t)&here >> 16; /* NOLINT: differs from thread to thread */
   return (unsigned)(stack * 0x9e3779b1u) % CUTT_SCRATCH_BLOCKS;
 }
 
-/* By the system and not by malloc: the pages that are never touched are never there. */
+/* By mmap rather than malloc, so that pages that are never touched take no memory. */
 static void *make(void) {
   void *block = mmap(NULL, CUTT_SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block == MAP_FAILED) return NULL;
@@ -25,9 +26,9 @@ static void *make(void) {
 }
 
 void *cutt_scratch_take(void) {
-  const unsigned first = first_place();
+  const unsigned first = first_slot();
   for (unsigned i = 0; i < CUTT_SCRATCH_BLOCKS; ++i) {
-    _Atomic(void *) *at = &place[(first + i) % CUTT_SCRATCH_BLOCKS];
+    _Atomic(void *) *at = &slot[(first + i) % CUTT_SCRATCH_BLOCKS];
     if (!atomic_load_explicit(at, memory_order_relaxed)) continue;
     void *block = atomic_exchange_explicit(at, NULL, memory_order_acquire);
     if (block) return block;
@@ -36,9 +37,9 @@ void *cutt_scratch_take(void) {
 }
 
 void cutt_scratch_give(void *block) {
-  const unsigned first = first_place();
+  const unsigned first = first_slot();
   for (unsigned i = 0; i < CUTT_SCRATCH_BLOCKS; ++i) {
-    _Atomic(void *) *at = &place[(first + i) % CUTT_SCRATCH_BLOCKS];
+    _Atomic(void *) *at = &slot[(first + i) % CUTT_SCRATCH_BLOCKS];
     void *none = NULL;
     if (atomic_load_explicit(at, memory_order_relaxed)) continue;
     if (atomic_compare_exchange_strong_explicit(at, &none, block, memory_order_release, memory_order_relaxed)) return;

@@ -1,9 +1,9 @@
 /* Teams of threads (team.h).
  *
- * A worker sleeps on a semaphore of its own. Who needs a team takes idle workers by one atomic exchange each, hands them the
- * work and waits for each to come back, so several callers have teams at the same time and never wait for each other. Workers
- * look for new work for some microseconds before they sleep, since executions often follow each other, and not longer, since
- * the program may have other threads that want the core. */
+ * Each worker sleeps on its own semaphore. A caller takes idle workers by one atomic exchange each, gives them the work
+ * and waits until each is done, so that several callers can have teams at the same time and never wait for each other.
+ * Before it sleeps, a worker polls for new work for some microseconds, since executions often follow each other; not
+ * longer, since the program's other threads may need the core. */
 #include "runtime/host/team.h"
 
 #include <errno.h>
@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/host/scratch.h"
 
 #if defined(__SSE2__)
@@ -27,32 +28,33 @@
 
 enum {
   WORKERS = 1024, /* at most */
-  SPIN_NS =
-      20 * 1000,  /* about what waking a thread takes: waiting longer than that in vain would be worse than sleeping */
-  PATIENCE = 1000 /* teams that do without after a thread could not be made */
+  /* About what waking a thread takes: to poll for longer than that in vain would be worse than sleeping. */
+  SPIN_NS = 20 * 1000,
+  /* How many teams do without a new thread after one could not be made. */
+  PATIENCE = 1000
 };
 
 typedef struct worker {
   sem_t start, done;
   atomic_bool taken;
-  /* Written by the thread that has taken it, before start. */
+  /* Written by the thread that has taken the worker, before it posts start. */
   cutt_team_work *work;
   void *what;
   int me, team;
-  struct worker *next; /* of the same team */
+  struct worker *next; /* in the same team */
 } worker;
 
 static struct {
   _Atomic(worker *) worker[WORKERS];
-  atomic_int count;       /* workers that there are: the first ones */
-  pthread_mutex_t making; /* one thread at a time makes workers; nobody waits for it */
-  atomic_int patience;    /* > 0: no thread could be made a while ago */
-  atomic_bool alone;      /* the child of a fork, which has none of its parent's threads */
+  atomic_int count;       /* of the workers, which are the first entries */
+  pthread_mutex_t making; /* held by the thread that makes a worker; others only try it */
+  atomic_int patience;    /* > 0: a thread could not be made, and so many teams do without a new one */
+  atomic_bool alone;      /* this is the child of a fork, which has none of its parent's threads */
 } pool = {.making = PTHREAD_MUTEX_INITIALIZER};
 
 /* ------------------------------------------------------------------------------------------------------- what OpenMP says */
 
-/* Of the OpenMP that the program is linked with; none of them if there is none. */
+/* Weak, so that they are NULL if the program is linked with no OpenMP. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wredundant-decls"
 extern int omp_get_max_threads(void) __attribute__((weak));
@@ -62,8 +64,8 @@ extern int omp_get_place_num_procs(int place) __attribute__((weak));
 extern void omp_get_place_proc_ids(int place, int *ids) __attribute__((weak));
 #pragma GCC diagnostic pop
 
-/* Adds the processors of OpenMP's places: a thread that OpenMP has bound may use one of them only, and says so to the threads
- * that it makes. */
+/* Adds the processors of OpenMP's places. They are asked for since a thread that OpenMP has bound may use one processor
+ * only, and the threads that it makes inherit that. */
 static bool add_places(cpu_set_t *set) {
   if (!omp_get_num_places || !omp_get_place_num_procs || !omp_get_place_proc_ids) return false;
   const int places = omp_get_num_places();
@@ -83,8 +85,8 @@ static bool add_places(cpu_set_t *set) {
   return any;
 }
 
-/* The processors for workers: OpenMP's places, else those of the calling thread and of the process's first one. false: more
- * than the set holds; a worker then has those of the thread that makes it. */
+/* The processors for workers: OpenMP's places, else those of the calling thread and of the process's first thread.
+ * false: they do not fit into the set, and a worker inherits those of the thread that makes it. */
 static bool find_processors(cpu_set_t *set) {
   CPU_ZERO(set);
   if (add_places(set)) return true;
@@ -95,7 +97,7 @@ static bool find_processors(cpu_set_t *set) {
 }
 
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
-static int default_threads; /* without an OpenMP; written by find_default alone */
+static int default_threads; /* without OpenMP; written by find_default only */
 
 static void find_default(void) {
   cpu_set_t set;
@@ -114,7 +116,7 @@ static void find_default(void) {
 int cutt_team_default(void) {
   if (omp_get_max_threads) {
     const int threads = omp_get_max_threads();
-    return threads < 1 ? 1 : threads < WORKERS ? threads : WORKERS;
+    return larger(1, smaller(threads, WORKERS));
   }
   pthread_once(&default_once, find_default);
   return default_threads;
@@ -145,7 +147,7 @@ static void wait_for(sem_t *semaphore) {
     }
   } while (now_ns() < until);
   while (sem_wait(semaphore)) {
-    if (errno != EINTR) return; /* nothing else can happen to a semaphore that is there */
+    if (errno != EINTR) return; /* the semaphore is valid, so there is no other error */
   }
 }
 
@@ -161,7 +163,7 @@ static void *live(void *argument) {
   return NULL;
 }
 
-/* In the child of a fork: the workers are the parent's. */
+/* In the child of a fork, which has none of the parent's workers. */
 static void forget_workers(void) {
   if (atomic_load(&pool.count) > 0) atomic_store(&pool.alone, true);
 }
@@ -169,7 +171,7 @@ static void forget_workers(void) {
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_workers); }
 
-/* Signals are for the program's own threads. */
+/* Starts a worker's thread, with all signals blocked: they are for the program's own threads. */
 static int start(worker *w) {
   pthread_t thread;
   pthread_attr_t attributes;
@@ -188,10 +190,10 @@ static int start(worker *w) {
   return error;
 }
 
-/* A new worker, taken already, and scratch for it. NULL: it could not be had. */
+/* A new worker, marked as taken, and scratch for it. NULL: out of memory or threads. */
 static worker *make_worker(int number) {
   pthread_once(&fork_once, watch_forks);
-  if (!cutt_scratch_reserve(number + 2)) return NULL; /* the workers before it, a caller and itself */
+  if (!cutt_scratch_reserve(number + 2)) return NULL; /* for the workers before it, a caller and itself */
   worker *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (w == MAP_FAILED) return NULL;
   sem_init(&w->start, 0, 0);
@@ -202,7 +204,7 @@ static worker *make_worker(int number) {
   return NULL;
 }
 
-/* One more worker, unless there are `wanted` already. NULL: there is none to be had now. */
+/* Makes one more worker, unless there are `wanted` already. NULL: none was made. */
 static worker *grow(int wanted) {
   if (atomic_load_explicit(&pool.patience, memory_order_relaxed) > 0) {
     atomic_fetch_sub_explicit(&pool.patience, 1, memory_order_relaxed);
@@ -226,7 +228,7 @@ static worker *grow(int wanted) {
 
 /* -------------------------------------------------------------------------------------------------------------------- teams */
 
-/* Up to `most` workers that were idle, as a list. */
+/* Takes up to `most` idle or new workers, as a list. */
 static worker *take_workers(int most, int *taken) {
   worker *list = NULL;
   const int count = atomic_load(&pool.count);
@@ -238,8 +240,8 @@ static worker *take_workers(int most, int *taken) {
     list = w;
     ++*taken;
   }
-  /* More are made up to as many as there are processors: beyond that, teams that run at the same time share them. */
-  const int processors = cutt_team_default() - 1, limit = most > processors ? most : processors;
+  /* New ones are made up to the number of processors; teams that run at the same time share these. */
+  const int limit = larger(most, cutt_team_default() - 1);
   while (*taken < most) {
     worker *w = grow(limit);
     if (!w) break;
@@ -259,7 +261,7 @@ void cutt_team_run(int threads, cutt_team_work *work, void *what) {
     work(what, 0, 1);
     return;
   }
-  /* Who is cancelled while it waits would leave workers behind that write to what is no more. */
+  /* A caller that is cancelled while it waits would leave workers behind that write to freed memory. */
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
   int me = 0;
   for (worker *w = list; w; w = w->next) {
