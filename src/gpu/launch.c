@@ -272,7 +272,7 @@ bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical
   args->block_tiles = smaller((uint32_t)block_tiles, smaller((uint32_t)threads, args->tiles));
   args->in_low = canonical->in_low - canonical->in_start;
   args->in_high = canonical->in_high - canonical->in_start;
-  /* Memory serves a row's neighbourhood faster at once, if all of it is wanted: measured in docs/performance.md. */
+  /* Memory serves a row's neighbourhood faster at once, if all of it is wanted: measured in docs/log.md. */
   args->near = canonical->volume * canonical->elem_bytes * 8 >= (canonical->in_high - canonical->in_low) * 7;
   fill_grid(&l);
   fill_counts(&l);
