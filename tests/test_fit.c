@@ -22,13 +22,13 @@ static double size_of(int p) { return pow(10.0, (p * 5) % 13 - 6); }
 static void observe(cutt_observation *list, const double *truth, double noise, uint64_t seed) {
   for (int i = 0; i < COUNT; i++) {
     cutt_observation *o = &list[i];
-    *o = (cutt_observation){.price = {.first = FIRST, .count = TERMS}, .weight = 0.5 + draw(&seed)};
+    *o = (cutt_observation){.breakdown = {.first = FIRST, .count = TERMS}, .weight = 0.5 + draw(&seed)};
     for (int t = 0; t < TERMS; t++) {
       const double there = draw(&seed);
-      o->price.part[t] = there < 0.3 ? 0 : draw(&seed) / size_of(FIRST + t);
+      o->breakdown.part[t] = there < 0.3 ? 0 : draw(&seed) / size_of(FIRST + t);
     }
-    o->price.part[0] = 1 / size_of(FIRST);
-    o->seconds = cutt_price_seconds(&o->price, truth) * (1 + noise * (2 * draw(&seed) - 1));
+    o->breakdown.part[0] = 1 / size_of(FIRST);
+    o->seconds = cutt_breakdown_seconds(&o->breakdown, truth) * (1 + noise * (2 * draw(&seed) - 1));
   }
 }
 
@@ -103,9 +103,9 @@ static void what_is_not_determined_stays(void **unused) {
   start[FIRST + 1] *= 1.5;
   observe(list, truth, 0, 11);
   for (int i = 0; i < COUNT; i++) { /* term 3 is term 1 in other units */
-    cutt_price *price = &list[i].price;
-    price->part[3] = price->part[1] * size_of(FIRST + 1) / size_of(FIRST + 3);
-    list[i].seconds = cutt_price_seconds(price, truth);
+    cutt_breakdown *breakdown = &list[i].breakdown;
+    breakdown->part[3] = breakdown->part[1] * size_of(FIRST + 1) / size_of(FIRST + 3);
+    list[i].seconds = cutt_breakdown_seconds(breakdown, truth);
   }
   assert_true(cutt_fit(list, COUNT, PARAMETERS, start, 1e-8, &equations, value) < 1e-4);
   const double one = value[FIRST + 1] / size_of(FIRST + 1), other = value[FIRST + 3] / size_of(FIRST + 3);
@@ -118,8 +118,8 @@ static void without_observations(void **unused) {
   (void)unused;
   const double start[PARAMETERS] = {1, 2, 3};
   double value[PARAMETERS];
-  cutt_observation useless[] = {{.price = {.first = 0, .count = 1, .part = {1}}, .seconds = 0, .weight = 1},
-                                {.price = {.first = 0, .count = 1, .part = {1}}, .seconds = 1, .weight = 0}};
+  cutt_observation useless[] = {{.breakdown = {.first = 0, .count = 1, .part = {1}}, .seconds = 0, .weight = 1},
+                                {.breakdown = {.first = 0, .count = 1, .part = {1}}, .seconds = 1, .weight = 0}};
   assert_true(cutt_fit(useless, 0, PARAMETERS, start, 1, &equations, value) == 0);
   assert_memory_equal(value, start, sizeof value);
   assert_true(cutt_fit(useless, 2, PARAMETERS, start, 1, &equations, value) == 0);

@@ -17,9 +17,9 @@ typedef enum cutt_predictor {
 
 /* A candidate that was timed. */
 typedef struct cutt_sample {
-  cutt_price price, price_before; /* by the facts as measured, and as they were */
-  double paper;                   /* seconds by the paper's model; < 0: it says nothing of the candidate */
-  double seconds;                 /* measured */
+  cutt_breakdown breakdown, breakdown_before; /* by the facts as measured, and as they were */
+  double paper;                               /* seconds by the paper's model; < 0: it says nothing of the candidate */
+  double seconds;                             /* measured */
 } cutt_sample;
 
 /* The candidates of one problem: a stretch of the samples. */

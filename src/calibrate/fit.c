@@ -29,7 +29,7 @@ static void weigh(cutt_observation *list, int count, const double *value) {
   double measured[CUTT_MAX_CANDIDATES], predicted[CUTT_MAX_CANDIDATES];
   for (int i = 0; i < count; ++i) {
     measured[i] = list[i].seconds;
-    predicted[i] = cutt_price_seconds(&list[i].price, value);
+    predicted[i] = cutt_breakdown_seconds(&list[i].breakdown, value);
   }
   const double fastest = best_of(measured, count), believed = best_of(predicted, count);
   for (int i = 0; i < count; ++i) {
@@ -65,7 +65,7 @@ static double fit(const cutt_calibration *c, double pull, int fold, room *r, dou
       if (trial->held_back || seen++ % FOLDS == fold) continue;
       for (int j = 0; j < trial->count; ++j) {
         const cutt_sample *s = &c->samples[trial->first + j];
-        r->list[count + j] = (cutt_observation){s->price, s->seconds, 1};
+        r->list[count + j] = (cutt_observation){s->breakdown, s->seconds, 1};
       }
       weigh(r->list + count, trial->count, value);
       count += trial->count;
@@ -84,11 +84,11 @@ static double strangeness(const cutt_calibration *c, int fold, cutt_observation 
     if (trial->held_back || seen++ % FOLDS != fold) continue;
     for (int j = 0; j < trial->count; ++j) {
       const cutt_sample *s = &c->samples[trial->first + j];
-      list[j] = (cutt_observation){s->price, s->seconds, 1};
+      list[j] = (cutt_observation){s->breakdown, s->seconds, 1};
     }
     weigh(list, trial->count, value);
     for (int j = 0; j < trial->count; ++j) {
-      const double error = cutt_price_seconds(&list[j].price, value) / list[j].seconds - 1;
+      const double error = cutt_breakdown_seconds(&list[j].breakdown, value) / list[j].seconds - 1;
       squares += list[j].weight * error * error;
       weights += list[j].weight;
     }
@@ -139,11 +139,11 @@ cuttResult cutt_calibrate_finish(cutt_calibration *c) {
 static double predicted_by(const cutt_calibration *c, cutt_predictor by, const cutt_sample *s) {
   switch (by) {
     case CUTT_PREDICTED_FITTED:
-      return cutt_price_seconds(&s->price, c->value);
+      return cutt_breakdown_seconds(&s->breakdown, c->value);
     case CUTT_PREDICTED_FACTS:
-      return cutt_price_seconds(&s->price, c->before_value);
+      return cutt_breakdown_seconds(&s->breakdown, c->before_value);
     case CUTT_PREDICTED_BEFORE:
-      return cutt_price_seconds(&s->price_before, c->before_value);
+      return cutt_breakdown_seconds(&s->breakdown_before, c->before_value);
     case CUTT_PREDICTED_PAPER:
     case CUTT_PREDICTORS:
       break;

@@ -166,11 +166,12 @@ static void keep(cutt_calibration *c, const cutt_canonical *canonical, const fie
     cutt_explanation explanation, before;
     c->backend->methods->explain(c->target, canonical, &one->candidate, &explanation);
     c->backend->methods->explain(c->before, canonical, &one->candidate, &before);
-    if (explanation.price.count == 0 || before.price.count == 0) continue; /* one that a model knows nothing of */
+    if (explanation.breakdown.count == 0 || before.breakdown.count == 0)
+      continue; /* one that a model knows nothing of */
     const double paper = c->backend->methods->paper_seconds
                              ? c->backend->methods->paper_seconds(c->target, canonical, &one->candidate)
                              : 0;
-    *s = (cutt_sample){explanation.price, before.price, paper > 0 ? paper : -1, one->fastest};
+    *s = (cutt_sample){explanation.breakdown, before.breakdown, paper > 0 ? paper : -1, one->fastest};
     ++c->sample_count;
     ++trial->count;
   }

@@ -37,9 +37,9 @@ int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanatio
   const double *value = cutt_target_values(plan->target, schema->value);
   double slope[CUTT_TERMS];
   int count = 0;
-  *sum = cutt_price_slopes(&e->price, value, slope);
-  for (int i = 0; i < e->price.count; ++i) {
-    const int p = e->price.first + i;
+  *sum = cutt_breakdown_slopes(&e->breakdown, value, slope);
+  for (int i = 0; i < e->breakdown.count; ++i) {
+    const int p = e->breakdown.first + i;
     const double seconds = slope[i] * value[p];
     if (seconds == 0) continue;
     int place = count++;

@@ -230,7 +230,7 @@ static double least_memory(const cutt_device *d, const cutt_canonical *c, const 
 static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
 
 static double least(const cutt_device *d, const double *v, double memory, double work) {
-  return cutt_price_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH];
+  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH];
 }
 
 double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
@@ -375,7 +375,7 @@ static void price_tiles(const cutt_device *d, const cutt_canonical *c, const cut
 }
 
 bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
-                    int stages, cutt_candidate *candidate, cutt_price *price) {
+                    int stages, cutt_candidate *candidate, cutt_breakdown *price) {
   const bool direct = n->access.copies;
   const int threads = n->threads;
   const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
@@ -426,6 +426,6 @@ bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   candidate->threads = threads;
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
-  candidate->seconds = cutt_price_seconds(price, values_of(d));
+  candidate->seconds = cutt_breakdown_seconds(price, values_of(d));
   return true;
 }

@@ -57,7 +57,7 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
  * param[] and seconds, and what they are made of. False when the tile does not fit into shared memory with so many
  * stages. */
 bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
-                    int stages, cutt_candidate *candidate, cutt_price *price);
+                    int stages, cutt_candidate *candidate, cutt_breakdown *price);
 
 /* What M_m means for reading, or M_k for writing, whatever the other is: sectors and lines as in cutt_gpu_counts, and
  * what tiles would cover if none were smaller, over the volume. */

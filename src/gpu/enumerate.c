@@ -122,7 +122,7 @@ static void add(listing *l, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   cutt_gpu_counts counts;
-  cutt_price price;
+  cutt_breakdown price;
   const char *why;
   if (!cutt_gpu_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;

@@ -77,8 +77,8 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   cutt_candidate priced = *candidate;
   cutt_gpu_count(canonical, &tile, direct, &counts);
   cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
-  if (!cutt_gpu_price(device, canonical, &tile, &counts, stages, &priced, &e->price)) {
-    e->price.count = 0;
+  if (!cutt_gpu_price(device, canonical, &tile, &counts, stages, &priced, &e->breakdown)) {
+    e->breakdown.count = 0;
   }
   for (int j = 0; j < canonical->rank; ++j) e->tile[j] = tile.extent[j];
   e->row_length = tile.row_length;

@@ -33,7 +33,7 @@ enum { CUTT_MAX_CANDIDATES = 64, CUTT_MAX_THREADS = 4096 };
 
 /* A candidate looked at closely, for people, and for fitting the model to measured times. Counts are of one execution. */
 typedef struct cutt_explanation {
-  cutt_price price;               /* sums up to the time that the own model predicts */
+  cutt_breakdown breakdown;       /* sums up to the time that the own model predicts */
   int64_t tile[CUTT_MAX_RANK];    /* extent of each canonical mode in a tile; 1 outside of it */
   int64_t row_length, rows;       /* runs of the input in a tile: elements, how many */
   int64_t column_length, columns; /* runs of the output */

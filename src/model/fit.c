@@ -1,5 +1,5 @@
 /* The fit: least squares with values that may not be negative, by projected coordinate descent on the normal equations.
- * Prices that are not plain sums (model/target.h) are fitted step by step, each time by the derivatives at the values
+ * Times that are not plain sums (model/target.h) are fitted step by step, each time by the derivatives at the values
  * that the last step gave (Gauss-Newton); half of each step is taken, since the groups' shares shift with the values.
  *
  * The unknowns are the values divided by what they start from, so that all are near 1 whatever their units, and one pull
@@ -25,11 +25,11 @@ static void find_scales(const cutt_observation *list, int count, int parameters,
   for (int i = 0; i < count; ++i) {
     const cutt_observation *o = &list[i];
     if (!usable(o)) continue;
-    for (int t = 0; t < o->price.count; ++t) {
-      const double share = o->price.part[t] / o->seconds;
+    for (int t = 0; t < o->breakdown.count; ++t) {
+      const double share = o->breakdown.part[t] / o->seconds;
       if (share == 0) continue;
-      e->weight[o->price.first + t] += o->weight;
-      squares[o->price.first + t] += o->weight * share * share;
+      e->weight[o->breakdown.first + t] += o->weight;
+      squares[o->breakdown.first + t] += o->weight * share * share;
     }
   }
   for (int p = 0; p < parameters; ++p) {
@@ -45,9 +45,9 @@ static void set_up(const cutt_observation *list, int count, int parameters, cons
   for (int i = 0; i < count; ++i) {
     const cutt_observation *o = &list[i];
     if (!usable(o)) continue;
-    const int first = o->price.first, terms = o->price.count;
+    const int first = o->breakdown.first, terms = o->breakdown.count;
     double share[CUTT_TERMS];
-    cutt_price_slopes(&o->price, value, share);
+    cutt_breakdown_slopes(&o->breakdown, value, share);
     for (int t = 0; t < terms; ++t) share[t] *= e->scale[first + t] / o->seconds;
     for (int t = 0; t < terms; ++t) {
       if (share[t] == 0) continue;
@@ -82,7 +82,7 @@ double cutt_fit(const cutt_observation *list, int count, int parameters, const d
                 cutt_equations *e, double *value) {
   double now[CUTT_PARAMETERS];
   bool sums = true;
-  for (int i = 0; i < count; ++i) sums = sums && list[i].price.memory + list[i].price.work == 0;
+  for (int i = 0; i < count; ++i) sums = sums && list[i].breakdown.memory + list[i].breakdown.work == 0;
   for (int p = 0; p < parameters; ++p) now[p] = start[p];
   for (int step = 0; step < (sums ? 1 : STEPS); ++step) {
     double x[CUTT_PARAMETERS];
@@ -98,7 +98,7 @@ double cutt_fit(const cutt_observation *list, int count, int parameters, const d
   double squares = 0, weights = 0;
   for (int i = 0; i < count; ++i) {
     if (!usable(&list[i])) continue;
-    const double error = cutt_price_seconds(&list[i].price, value) / list[i].seconds - 1;
+    const double error = cutt_breakdown_seconds(&list[i].breakdown, value) / list[i].seconds - 1;
     squares += list[i].weight * error * error;
     weights += list[i].weight;
   }

@@ -5,7 +5,7 @@
 #include "model/target.h"
 
 typedef struct cutt_observation {
-  cutt_price price;
+  cutt_breakdown breakdown;
   double seconds; /* measured */
   double weight;  /* of its relative error */
 } cutt_observation;

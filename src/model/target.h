@@ -30,11 +30,11 @@ typedef struct cutt_parameter {
 } cutt_parameter;
 
 /* A candidate's time, taken apart. */
-typedef struct cutt_price {
+typedef struct cutt_breakdown {
   int first, count; /* the parameters that it is made of; count <= CUTT_TERMS */
   int memory, work; /* so many terms are of the first group, and the next ones of the second */
   double part[CUTT_TERMS];
-} cutt_price;
+} cutt_breakdown;
 
 /* A device as core knows it: the beginning of a backend's own struct. Immutable. */
 struct cutt_runtime;
@@ -72,19 +72,19 @@ typedef struct cutt_schema {
   int parameter_count; /* <= CUTT_PARAMETERS */
 } cutt_schema;
 
-/* Which model prices candidates. */
+/* which model predicts the times of candidates. */
 typedef enum cutt_model { CUTT_MODEL_IS_OWN, CUTT_MODEL_IS_PAPER } cutt_model;
 
 /* Seconds of memory's and of processors' terms together: (memory^4 + work^4)^(1/4). */
-static inline double cutt_price_overlap(double memory, double work) {
+static inline double cutt_breakdown_overlap(double memory, double work) {
   const double m = memory * memory, w = work * work;
   return sqrt(sqrt(m * m + w * w));
 }
 
 /* The whole time, in seconds. */
-double cutt_price_seconds(const cutt_price *price, const double *value);
+double cutt_breakdown_seconds(const cutt_breakdown *breakdown, const double *value);
 
 /* The same, as the sum of slope[i] * value[first + i], slope being the derivatives; returns the whole. */
-double cutt_price_slopes(const cutt_price *price, const double *value, double slope[CUTT_TERMS]);
+double cutt_breakdown_slopes(const cutt_breakdown *breakdown, const double *value, double slope[CUTT_TERMS]);
 
 #endif
