@@ -49,13 +49,13 @@ static void check_report(const json_t *root) {
   if (!schema) return; /* which a static analyser has to be told */
   assert_string_equal(json_string_value(json_object_get(root, "backend")), "cpu");
   assert_string_equal(json_string_value(json_object_get(root, "path")), wisdom_path);
-  check_list(json_object_get(root, "facts"), schema->fact_count);
+  check_list(json_object_get(root, "properties"), schema->property_count);
   check_list(json_object_get(root, "parameters"), schema->parameter_count);
   assert_true(number(json_object_get(root, "problems"), "held_back") >= 1);
   assert_true(number(json_object_get(root, "problems"), "fitted") >= 2);
   assert_true(number(root, "candidates") >= 4);
   const json_t *quality = json_object_get(root, "quality");
-  static const char *const names[] = {"fitted", "measured_facts", "before"};
+  static const char *const names[] = {"fitted", "measured_properties", "before"};
   double mean[3], kept = -1;
   for (size_t i = 0; i < 3; i++) {
     const json_t *one = json_object_get(quality, names[i]);

@@ -26,7 +26,7 @@ static double draw(uint64_t *state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* A device of a backend with facts and values drawn at random; to be freed, and so is its value. */
+/* A device of a backend with properties and values drawn at random; to be freed, and so is its value. */
 static cutt_target *some_device(const cutt_schema *schema, uint64_t seed) {
   cutt_target *target = calloc(1, schema->bytes);
   double *value = calloc((size_t)schema->parameter_count, sizeof *value);
@@ -35,15 +35,15 @@ static cutt_target *some_device(const cutt_schema *schema, uint64_t seed) {
   snprintf(target->name, sizeof target->name, "Some Device, No. %d (%s)", (int)seed, schema->backend);
   for (int i = 0; i < schema->parameter_count; i++) value[i] = draw(&seed) * pow(10, 20 * draw(&seed) - 10);
   if (schema->parameter_count > 1) value[1] = 0;
-  for (int i = 0; i < schema->fact_count; i++) {
-    const cutt_fact *fact = &schema->facts[i];
-    void *at = (char *)target + fact->offset;
-    const double real = fact->least + (fact->most - fact->least) * draw(&seed);
+  for (int i = 0; i < schema->property_count; i++) {
+    const cutt_property *property = &schema->properties[i];
+    void *at = (char *)target + property->offset;
+    const double real = property->least + (property->most - property->least) * draw(&seed);
     const int64_t wide = (int64_t)real;
     const int whole = real > 2e9 ? 2000000000 : (int)real;
-    if (fact->kind == CUTT_FACT_INT) memcpy(at, &whole, sizeof whole);
-    if (fact->kind == CUTT_FACT_INT64) memcpy(at, &wide, sizeof wide);
-    if (fact->kind == CUTT_FACT_REAL) memcpy(at, &real, sizeof real);
+    if (property->kind == CUTT_PROPERTY_INT) memcpy(at, &whole, sizeof whole);
+    if (property->kind == CUTT_PROPERTY_INT64) memcpy(at, &wide, sizeof wide);
+    if (property->kind == CUTT_PROPERTY_REAL) memcpy(at, &real, sizeof real);
   }
   target->value = value;
   return target;
@@ -55,8 +55,8 @@ static void free_device(cutt_target *target) {
 }
 
 static void assert_same_numbers(const cutt_schema *schema, const cutt_target *a, const cutt_target *b) {
-  for (int i = 0; i < schema->fact_count; i++) {
-    assert_true(cutt_fact_value(&schema->facts[i], a) == cutt_fact_value(&schema->facts[i], b));
+  for (int i = 0; i < schema->property_count; i++) {
+    assert_true(cutt_property_value(&schema->properties[i], a) == cutt_property_value(&schema->properties[i], b));
   }
   for (int i = 0; i < schema->parameter_count; i++) assert_true(a->value[i] == b->value[i]);
 }
@@ -187,7 +187,7 @@ static void every_number_wrong(void **unused) {
   char *text = good_file(&size);
   static const char *const wrong[] = {"nan", "inf", "-1", "0x10", "1,5", "1e999", "", "+1", "1 1", ".", "1e", "--1"};
   for (char *line = text; *line; line += strcspn(line, "\n") + 1) {
-    if (strncmp(line, "fact ", 5) != 0 && strncmp(line, "parameter ", 10) != 0) continue;
+    if (strncmp(line, "property ", 9) != 0 && strncmp(line, "parameter ", 10) != 0) continue;
     char *number = strchr(strchr(line, ' ') + 1, ' ') + 1, old[256], with[256];
     const size_t whole = strcspn(line, "\n"), digits = strcspn(number, " \n"), name = (size_t)(number - line);
     snprintf(old, sizeof old, "\n%.*s\n", (int)whole, line);
@@ -211,15 +211,15 @@ static void says_what_is_wrong(void **unused) {
   refused(text, "cutt device, format 1", "cutt device, format 2", "line 1", "format '2'");
   refused(text, "cutt device", "# cutt device", "line 1", "not a device file");
   refused(text, "backend cpu", "backend abacus", "abacus", "cpu");
-  refused(text, "fact l2_bytes", "fact l9_bytes", "l9_bytes", "line ");
-  refused(text, "fact l2_bytes", "fiction l2_bytes", "fiction", "parameter");
+  refused(text, "property l2_bytes", "property l9_bytes", "l9_bytes", "line ");
+  refused(text, "property l2_bytes", "fiction l2_bytes", "fiction", "parameter");
   refused(text, "key some", "key some thing", "one word", "thing");
   refused(text, "name Some Device, No. 5 (cpu)", "name", "line ", "characters");
   refused(text, "parameter l2.lines", "parameter l2.lies", "l2.lies", "no parameter");
-  refused(text, "end\n", "end\nfact x 1\n", "after", "end");
+  refused(text, "end\n", "end\nproperty x 1\n", "after", "end");
   refused(text, "end\n", "end of it\n", "begins with", "end");
   assert_result(CUTT_INVALID_PARAMETER, read_text("", 0), "end");
-  assert_result(CUTT_INVALID_PARAMETER, read_text("fact l2_bytes 5 B\n", 18), "line 1");
+  assert_result(CUTT_INVALID_PARAMETER, read_text("property l2_bytes 5 B\n", 22), "line 1");
 
   /* What is allowed: lines of comment and blank ones, and line ends of another system. */
   char *changed = calloc(1, 3 * size + 64), *to = changed;
@@ -230,6 +230,12 @@ static void says_what_is_wrong(void **unused) {
   }
   assert_success(read_text(changed, (size_t)(to - changed)));
   free(changed);
+
+  /* The word that older files have. */
+  char *place = strstr(text, "property l2_bytes");
+  assert_non_null(place);
+  memcpy(place, "    fact", 8);
+  assert_success(read_text(text, size));
 
   /* And no endless file, nor what is not a file. */
   char *endless = malloc(200000);

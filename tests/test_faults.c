@@ -470,7 +470,7 @@ static void contractions(void **unused) {
   }
 }
 
-/* Facts out of the air: what memory is worth takes long to measure, and no memory but what the fits have. */
+/* Properties out of the air: what memory is worth takes long to measure, and no memory but what the fits have. */
 cuttResult __wrap_cutt_cpu_measure_target(cutt_target *target, double seconds,
                                           bool (*progress)(void *data, double done), void *data);
 cuttResult __wrap_cutt_cpu_measure_target(cutt_target *target, double seconds,

@@ -19,8 +19,8 @@
 
 enum { LEAST_PROBLEMS = 4, MOST_TRIES = 50, HELD_BACK = 3, FIRST_FIT = 8, SIZES = 16, MIB = 1024 * 1024 };
 static const double default_seconds = 60, most_seconds = 1e6;
-static const double measured_share = 0.97;                       /* of all, when the last problem has been measured */
-static const double facts_share = 0.15, most_facts_seconds = 10; /* of the time, for the backend's part */
+static const double measured_share = 0.97; /* of all, when the last problem has been measured */
+static const double properties_share = 0.15, most_properties_seconds = 10; /* of the time, for the backend's part */
 static const double problem_share = 1.0 / 120, least_budget = 0.02, most_budget = 2;
 static const double first_pull = 1e-2; /* of the fits on the way, which have seen little */
 
@@ -86,26 +86,26 @@ static cuttResult find_path(cutt_calibration *c) {
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-static bool facts_progress(void *data, double done) {
+static bool properties_progress(void *data, double done) {
   (void)done;
   return cutt_calibrate_progress(data, -1, "bandwidths and latencies");
 }
 
-static cuttResult measure_facts(cutt_calibration *c) {
+static cuttResult measure_properties(cutt_calibration *c) {
   if (!c->backend->runtime->measure_target) return CUTT_SUCCESS;
-  double seconds = c->limit * facts_share;
-  if (seconds > most_facts_seconds) seconds = most_facts_seconds;
-  const cuttResult result = c->backend->runtime->measure_target(c->target, seconds, facts_progress, c);
+  double seconds = c->limit * properties_share;
+  if (seconds > most_properties_seconds) seconds = most_properties_seconds;
+  const cuttResult result = c->backend->runtime->measure_target(c->target, seconds, properties_progress, c);
   if (result) return c->stopped ? stopped() : result;
   c->target->value = c->value; /* whatever the backend did to the struct */
   /* A file could not have it; better to hear of that before the long part. */
   const cutt_schema *schema = c->backend->schema;
-  for (int i = 0; i < schema->fact_count; ++i) {
-    const cutt_fact *fact = &schema->facts[i];
-    const double value = cutt_fact_value(fact, c->target);
-    if (value >= fact->least && value <= fact->most) continue;
+  for (int i = 0; i < schema->property_count; ++i) {
+    const cutt_property *property = &schema->properties[i];
+    const double value = cutt_property_value(property, c->target);
+    if (value >= property->least && value <= property->most) continue;
     return cutt_error(CUTT_INTERNAL_ERROR, "%s was measured as %g %s, which can't be: it must be %.15g to %.15g",
-                      fact->name, value, fact->unit ? fact->unit : "", fact->least, fact->most);
+                      property->name, value, property->unit ? property->unit : "", property->least, property->most);
   }
   return CUTT_SUCCESS;
 }
@@ -179,7 +179,7 @@ static void decide(cutt_calibration *c) {
   const cutt_quality *q = c->quality;
   c->kept = CUTT_PREDICTED_FITTED;
   if (q[CUTT_PREDICTED_FITTED].problems == 0) return;
-  if (q[CUTT_PREDICTED_FACTS].mean > q[c->kept].mean) c->kept = CUTT_PREDICTED_FACTS;
+  if (q[CUTT_PREDICTED_PROPERTIES].mean > q[c->kept].mean) c->kept = CUTT_PREDICTED_PROPERTIES;
   if (q[CUTT_PREDICTED_BEFORE].mean > q[c->kept].mean) c->kept = CUTT_PREDICTED_BEFORE;
 }
 
@@ -207,7 +207,7 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   memcpy(c->target, c->before, schema->bytes);
   c->target->value = c->value;
 
-  result = measure_facts(c);
+  result = measure_properties(c);
   if (!result) result = measure_problems(c);
   if (result) return result;
   if (!cutt_calibrate_progress(c, measured_share, "fitting")) return stopped();

@@ -8,16 +8,16 @@
 
 /* Where a predicted time comes from. */
 typedef enum cutt_predictor {
-  CUTT_PREDICTED_FITTED, /* facts as measured, parameters as fitted */
-  CUTT_PREDICTED_FACTS,  /* facts as measured, parameters as they were */
-  CUTT_PREDICTED_BEFORE, /* the description that plans were made by until now */
-  CUTT_PREDICTED_PAPER,  /* the paper's model, facts as measured */
+  CUTT_PREDICTED_FITTED,     /* properties as measured, parameters as fitted */
+  CUTT_PREDICTED_PROPERTIES, /* properties as measured, parameters as they were */
+  CUTT_PREDICTED_BEFORE,     /* the description that plans were made by until now */
+  CUTT_PREDICTED_PAPER,      /* the paper's model, properties as measured */
   CUTT_PREDICTORS
 } cutt_predictor;
 
 /* A candidate that was timed. */
 typedef struct cutt_sample {
-  cutt_breakdown breakdown, breakdown_before; /* by the facts as measured, and as they were */
+  cutt_breakdown breakdown, breakdown_before; /* by the properties as measured, and as they were */
   double paper;                               /* seconds by the paper's model; < 0: it says nothing of the candidate */
   double seconds;                             /* measured */
 } cutt_sample;
@@ -43,7 +43,7 @@ typedef struct cutt_calibration {
   bool stopped;        /* by ask.progress */
 
   const cutt_target *before;          /* the description in use */
-  cutt_target *target;                /* the same with facts as measured; its values are value[] */
+  cutt_target *target;                /* the same with properties as measured; its values are value[] */
   double value[CUTT_PARAMETERS];      /* as fitted so far */
   const double *start, *before_value; /* built in; those in use */
   double pull, error;                 /* of the last fit: see cutt_fit */

@@ -140,7 +140,7 @@ static double predicted_by(const cutt_calibration *c, cutt_predictor by, const c
   switch (by) {
     case CUTT_PREDICTED_FITTED:
       return cutt_breakdown_seconds(&s->breakdown, c->value);
-    case CUTT_PREDICTED_FACTS:
+    case CUTT_PREDICTED_PROPERTIES:
       return cutt_breakdown_seconds(&s->breakdown, c->before_value);
     case CUTT_PREDICTED_BEFORE:
       return cutt_breakdown_seconds(&s->breakdown_before, c->before_value);

@@ -7,19 +7,19 @@
 
 static const char *const json_name[CUTT_PREDICTORS] = {
     [CUTT_PREDICTED_FITTED] = "fitted",
-    [CUTT_PREDICTED_FACTS] = "measured_facts",
+    [CUTT_PREDICTED_PROPERTIES] = "measured_properties",
     [CUTT_PREDICTED_BEFORE] = "before",
     [CUTT_PREDICTED_PAPER] = "paper",
 };
 static const char *const text_name[CUTT_PREDICTORS] = {
     [CUTT_PREDICTED_FITTED] = "as fitted",
-    [CUTT_PREDICTED_FACTS] = "parameters as before",
+    [CUTT_PREDICTED_PROPERTIES] = "parameters as before",
     [CUTT_PREDICTED_BEFORE] = "everything as before",
     [CUTT_PREDICTED_PAPER] = "the paper's model",
 };
 static const char *const text_kept[CUTT_PREDICTORS] = {
     [CUTT_PREDICTED_FITTED] = "the parameters as fitted",
-    [CUTT_PREDICTED_FACTS] =
+    [CUTT_PREDICTED_PROPERTIES] =
         "the parameters as before, with what was measured: the fit chose worse on the problems held back",
     [CUTT_PREDICTED_BEFORE] =
         "everything as before: the fit and what was measured chose worse on the problems held back",
@@ -93,14 +93,14 @@ static void report_json(const cutt_calibration *c, cutt_text *text) {
   cutt_text_add_json(text, c->key);
   cutt_text_add(text, ",\"seed\":%llu,\"threads\":%d", (unsigned long long)c->ask.seed, c->ask.threads);
   json_number(text, "seconds", c->elapsed);
-  cutt_text_add(text, ",\"problems\":{\"fitted\":%d,\"held_back\":%d},\"candidates\":%d,\"facts\":[",
+  cutt_text_add(text, ",\"problems\":{\"fitted\":%d,\"held_back\":%d},\"candidates\":%d,\"properties\":[",
                 c->trial_count - held, held, c->sample_count);
-  for (int i = 0; i < schema->fact_count; ++i) {
-    const cutt_fact *fact = &schema->facts[i];
+  for (int i = 0; i < schema->property_count; ++i) {
+    const cutt_property *property = &schema->properties[i];
     if (i) cutt_text_add(text, ",");
-    json_words(text, fact->name, fact->unit, fact->what);
-    json_number(text, "before", cutt_fact_value(fact, c->before));
-    json_number(text, "value", cutt_fact_value(fact, c->target));
+    json_words(text, property->name, property->unit, property->what);
+    json_number(text, "before", cutt_property_value(property, c->before));
+    json_number(text, "value", cutt_property_value(property, c->target));
     cutt_text_add(text, "}");
   }
   cutt_text_add(text, "],\"parameters\":[");
@@ -144,18 +144,18 @@ static const char *amount(double value, const char *unit, char *buffer, size_t s
 
 static bool differ(double a, double b) { return a < b || a > b; }
 
-static void text_facts(const cutt_calibration *c, cutt_text *text) {
+static void text_properties(const cutt_calibration *c, cutt_text *text) {
   const cutt_schema *schema = c->backend->schema;
   char before[64], value[64];
   cutt_text_add(text, "\nmeasured               %16s  %16s\n", "", "before");
   int measured = 0;
-  for (int i = 0; i < schema->fact_count; ++i) {
-    const cutt_fact *fact = &schema->facts[i];
-    const double now = cutt_fact_value(fact, c->target), was = cutt_fact_value(fact, c->before);
+  for (int i = 0; i < schema->property_count; ++i) {
+    const cutt_property *property = &schema->properties[i];
+    const double now = cutt_property_value(property, c->target), was = cutt_property_value(property, c->before);
     if (!differ(now, was)) continue;
     ++measured;
-    cutt_text_add(text, "  %-20s %16s  %16s  %s\n", fact->name, amount(now, fact->unit, value, sizeof value),
-                  amount(was, fact->unit, before, sizeof before), fact->what ? fact->what : "");
+    cutt_text_add(text, "  %-20s %16s  %16s  %s\n", property->name, amount(now, property->unit, value, sizeof value),
+                  amount(was, property->unit, before, sizeof before), property->what ? property->what : "");
   }
   if (measured == 0) cutt_text_add(text, "  nothing that was not known before\n");
 }
@@ -192,7 +192,7 @@ static void report_text(const cutt_calibration *c, cutt_text *text) {
   cutt_text_add(text, "calibration of %s (%s, %s)\n", c->before->name, c->backend->name, c->backend->runtime->isa());
   cutt_text_add(text, "  %d candidates of %d random problems, %d of them held back; seed %llu, %.1f s\n",
                 c->sample_count, c->trial_count, held, (unsigned long long)c->ask.seed, c->elapsed);
-  text_facts(c, text);
+  text_properties(c, text);
   text_parameters(c, text);
   text_quality(c, text);
   cutt_text_add(text, "\nkept        %s\nwritten to  %s\n", text_kept[c->kept], c->path);

@@ -39,9 +39,9 @@ static const double fetch_speed = 3.5;
 /* A property of the device at hand by its name; 0: it has none of this name. */
 static int64_t device_property(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
-  for (int i = 0; i < schema->fact_count; ++i)
-    if (strcmp(schema->facts[i].name, name) == 0)
-      return (int64_t)cutt_fact_value(&schema->facts[i], backend->runtime->target());
+  for (int i = 0; i < schema->property_count; ++i)
+    if (strcmp(schema->properties[i].name, name) == 0)
+      return (int64_t)cutt_property_value(&schema->properties[i], backend->runtime->target());
   return 0;
 }
 

@@ -7,12 +7,13 @@
 enum { MIB = 1024 * 1024 };
 
 #define SIZE(name, what)                                                                                               \
-  { #name, "B", what, CUTT_FACT_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15 }
+  { #name, "B", what, CUTT_PROPERTY_INT64, offsetof(cutt_cpu_machine, name), 0, 1e15 }
 #define SPEED(name, what)                                                                                              \
-  { #name, "B/s", what, CUTT_FACT_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
-static const cutt_fact facts[] = {
-    {"vector_bytes", "B", "widest registers in use", CUTT_FACT_INT, offsetof(cutt_cpu_machine, vector_bytes), 16, 256},
-    {"threads", "1", "threads that plans take by default", CUTT_FACT_INT, offsetof(cutt_cpu_machine, threads), 1,
+  { #name, "B/s", what, CUTT_PROPERTY_REAL, offsetof(cutt_cpu_machine, name), 0, 1e15 }
+static const cutt_property properties[] = {
+    {"vector_bytes", "B", "widest registers in use", CUTT_PROPERTY_INT, offsetof(cutt_cpu_machine, vector_bytes), 16,
+     256},
+    {"threads", "1", "threads that plans take by default", CUTT_PROPERTY_INT, offsetof(cutt_cpu_machine, threads), 1,
      CUTT_MAX_THREADS},
     SIZE(l1_bytes, "data cache of the first level"),
     SIZE(l2_bytes, "cache of the second level"),
@@ -27,8 +28,8 @@ static const cutt_fact facts[] = {
 
 const cutt_schema cutt_cpu_schema = {.backend = "cpu",
                                      .bytes = sizeof(cutt_cpu_machine),
-                                     .facts = facts,
-                                     .fact_count = sizeof facts / sizeof *facts,
+                                     .properties = properties,
+                                     .property_count = sizeof properties / sizeof *properties,
                                      .parameters = cutt_cpu_parameters,
                                      .value = cutt_cpu_values,
                                      .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};

@@ -41,17 +41,17 @@ static void add_scalar(cutt_text *text, const char *name, const cutt_type_info *
 }
 
 static void add_problem(const struct cuttPlanStruct *plan, cutt_text *text) {
-  const cutt_facts *facts = &plan->facts;
+  const cutt_user_problem *problem = &plan->problem;
   const cutt_canonical *canonical = &plan->canonical;
-  const cutt_type_info *type = cutt_type_lookup(facts->type);
-  cutt_text_add(text, "\"problem\":{\"rank\":%d,\"type\":\"%s\",\"elem_bytes\":%d", facts->rank, type->name,
+  const cutt_type_info *type = cutt_type_lookup(problem->type);
+  cutt_text_add(text, "\"problem\":{\"rank\":%d,\"type\":\"%s\",\"elem_bytes\":%d", problem->rank, type->name,
                 type->bytes);
-  add_list(text, "extents", facts->rank, facts->extents);
+  add_list(text, "extents", problem->rank, problem->extents);
   cutt_text_add(text, ",\"perm\":[");
-  for (int i = 0; i < facts->rank; ++i) cutt_text_add(text, "%s%d", i ? "," : "", facts->perm[i]);
+  for (int i = 0; i < problem->rank; ++i) cutt_text_add(text, "%s%d", i ? "," : "", problem->perm[i]);
   cutt_text_add(text, "]");
-  if (facts->in_strided) add_list(text, "in_strides", facts->rank, facts->in_strides);
-  if (facts->out_strided) add_list(text, "out_strides", facts->rank, facts->out_strides);
+  if (problem->in_strided) add_list(text, "in_strides", problem->rank, problem->in_strides);
+  if (problem->out_strided) add_list(text, "out_strides", problem->rank, problem->out_strides);
   if (canonical->scale.active) {
     add_scalar(text, "alpha", type, &canonical->scale.alpha);
     add_scalar(text, "beta", type, &canonical->scale.beta);

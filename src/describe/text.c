@@ -55,26 +55,26 @@ static const char *plural(int64_t count) { return count == 1 ? "" : "s"; }
 /* ---------------------------------------------------------------------------------------------------------- problem */
 
 static void add_problem(const struct cuttPlanStruct *plan, cutt_text *text) {
-  const cutt_facts *facts = &plan->facts;
+  const cutt_user_problem *problem = &plan->problem;
   const cutt_canonical *canonical = &plan->canonical;
-  const cutt_type_info *type = cutt_type_lookup(facts->type);
-  cutt_text_add(text, "problem     rank %d, %s elements of %d byte%s, %" PRId64 " bytes moved\n", facts->rank,
+  const cutt_type_info *type = cutt_type_lookup(problem->type);
+  cutt_text_add(text, "problem     rank %d, %s elements of %d byte%s, %" PRId64 " bytes moved\n", problem->rank,
                 type->name, type->bytes, plural(type->bytes), cutt_bytes_moved(canonical));
-  if (facts->rank > 0) {
+  if (problem->rank > 0) {
     cutt_text_add(text, "  extents     ");
-    add_list(text, " x ", facts->rank, facts->extents);
+    add_list(text, " x ", problem->rank, problem->extents);
     cutt_text_add(text, "   (stride-1 mode first)\n  permutation ");
-    for (int i = 0; i < facts->rank; ++i) cutt_text_add(text, "%s%d", i ? " " : "", facts->perm[i]);
+    for (int i = 0; i < problem->rank; ++i) cutt_text_add(text, "%s%d", i ? " " : "", problem->perm[i]);
     cutt_text_add(text, "   (input modes in the order of the output)\n");
   }
-  if (facts->in_strided) {
+  if (problem->in_strided) {
     cutt_text_add(text, "  in strides  ");
-    add_list(text, " ", facts->rank, facts->in_strides);
+    add_list(text, " ", problem->rank, problem->in_strides);
     cutt_text_add(text, "\n");
   }
-  if (facts->out_strided) {
+  if (problem->out_strided) {
     cutt_text_add(text, "  out strides ");
-    add_list(text, " ", facts->rank, facts->out_strides);
+    add_list(text, " ", problem->rank, problem->out_strides);
     cutt_text_add(text, "\n");
   }
   if (canonical->scale.active) {

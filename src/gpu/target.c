@@ -12,12 +12,12 @@
 /* ----------------------------------------------------------------------------------------------------------- schema */
 
 #define WHOLE(name, unit, what, least, most)                                                                           \
-  { #name, unit, what, CUTT_FACT_INT, offsetof(cutt_device, name), least, most }
+  { #name, unit, what, CUTT_PROPERTY_INT, offsetof(cutt_device, name), least, most }
 #define BYTES(name, what)                                                                                              \
-  { #name, "B", what, CUTT_FACT_INT64, offsetof(cutt_device, name), 0, 1e15 }
+  { #name, "B", what, CUTT_PROPERTY_INT64, offsetof(cutt_device, name), 0, 1e15 }
 #define REAL(name, unit, what, most)                                                                                   \
-  { #name, unit, what, CUTT_FACT_REAL, offsetof(cutt_device, name), 0, most }
-static const cutt_fact facts[] = {
+  { #name, unit, what, CUTT_PROPERTY_REAL, offsetof(cutt_device, name), 0, most }
+static const cutt_property properties[] = {
     WHOLE(major, "1", "compute capability", 1, 99),
     WHOLE(minor, "1", "compute capability, behind the point", 0, 9),
     WHOLE(sms, "1", "streaming multiprocessors", 1, 10000),
@@ -43,8 +43,8 @@ static const cutt_fact facts[] = {
 
 const cutt_schema cutt_gpu_schema = {.backend = "cuda",
                                      .bytes = sizeof(cutt_device),
-                                     .facts = facts,
-                                     .fact_count = sizeof facts / sizeof *facts,
+                                     .properties = properties,
+                                     .property_count = sizeof properties / sizeof *properties,
                                      .parameters = cutt_gpu_parameters,
                                      .value = cutt_gpu_values,
                                      .parameter_count = CUTT_GPU_PARAMETERS};

@@ -1,4 +1,4 @@
-/* What planning knows of a device: facts, and what things cost there.
+/* What planning knows of a device: its properties, and what things cost there.
  *
  * The time of a candidate is made of terms, each the count of one kind of event times what one of them costs: a value of
  * the model's parameters, with a physical unit. The terms are in three groups. Those of the first, what memory does, and
@@ -53,20 +53,20 @@ static inline const double *cutt_target_values(const cutt_target *target, const 
 }
 
 /* A number in a backend's description of a device. */
-typedef enum cutt_fact_kind { CUTT_FACT_INT, CUTT_FACT_INT64, CUTT_FACT_REAL } cutt_fact_kind;
-typedef struct cutt_fact {
+typedef enum cutt_property_kind { CUTT_PROPERTY_INT, CUTT_PROPERTY_INT64, CUTT_PROPERTY_REAL } cutt_property_kind;
+typedef struct cutt_property {
   const char *name, *unit, *what;
-  cutt_fact_kind kind;
+  cutt_property_kind kind;
   size_t offset;      /* in the backend's struct */
   double least, most; /* that are allowed */
-} cutt_fact;
+} cutt_property;
 
 /* All that a description file holds of a backend's devices. */
 typedef struct cutt_schema {
   const char *backend; /* its name */
   size_t bytes;        /* of its struct, which begins with a cutt_target */
-  const cutt_fact *facts;
-  int fact_count;
+  const cutt_property *properties;
+  int property_count;
   const cutt_parameter *parameters;
   const double *value; /* built in: of the parameters */
   int parameter_count; /* <= CUTT_PARAMETERS */

@@ -30,7 +30,7 @@
   X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
     (backend, memory, name))                                                                                           \
   X(cuttResult, cutt_describe_check, (const char *buffer, size_t size), (buffer, size))                                \
-  X(double, cutt_fact_value, (const cutt_fact *fact, const cutt_target *target), (fact, target))                       \
+  X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
   X(double, cutt_clock, (void), ())

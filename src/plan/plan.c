@@ -120,16 +120,16 @@ static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *opti
 }
 
 /* Of a problem that is known to be valid. */
-static void keep_facts(const cuttProblem_t *problem, cutt_facts *facts) {
+static void keep_problem(const cuttProblem_t *problem, cutt_user_problem *kept) {
   const size_t rank = (size_t)problem->rank;
-  facts->rank = problem->rank;
-  facts->type = problem->type;
-  facts->in_strided = rank && problem->in_strides;
-  facts->out_strided = rank && problem->out_strides;
-  if (rank) memcpy(facts->extents, problem->extents, rank * sizeof *facts->extents);
-  if (rank) memcpy(facts->perm, problem->perm, rank * sizeof *facts->perm);
-  if (facts->in_strided) memcpy(facts->in_strides, problem->in_strides, rank * sizeof *facts->in_strides);
-  if (facts->out_strided) memcpy(facts->out_strides, problem->out_strides, rank * sizeof *facts->out_strides);
+  kept->rank = problem->rank;
+  kept->type = problem->type;
+  kept->in_strided = rank && problem->in_strides;
+  kept->out_strided = rank && problem->out_strides;
+  if (rank) memcpy(kept->extents, problem->extents, rank * sizeof *kept->extents);
+  if (rank) memcpy(kept->perm, problem->perm, rank * sizeof *kept->perm);
+  if (kept->in_strided) memcpy(kept->in_strides, problem->in_strides, rank * sizeof *kept->in_strides);
+  if (kept->out_strided) memcpy(kept->out_strides, problem->out_strides, rank * sizeof *kept->out_strides);
 }
 
 /* The device at hand, or one that is described. */
@@ -169,7 +169,7 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
   result = cutt_stream_check(plan->backend, options.measure_stream, "options->measure_stream");
   if (result) return result;
   plan->threads = options.threads;
-  keep_facts(problem, &plan->facts);
+  keep_problem(problem, &plan->problem);
   if (plan->canonical.volume == 0) {
     plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
     return CUTT_SUCCESS;

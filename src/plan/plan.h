@@ -18,7 +18,7 @@ typedef struct cutt_choice {
 } cutt_choice;
 
 /* The user's problem as far as it is told again by cuttPlanDescribe. Entries past rank are not set. */
-typedef struct cutt_facts {
+typedef struct cutt_user_problem {
   int rank;
   cuttType_t type;
   bool in_strided, out_strided; /* strides were given; else packed, and the arrays are not set */
@@ -26,7 +26,7 @@ typedef struct cutt_facts {
   int perm[CUTT_MAX_RANK];
   int64_t in_strides[CUTT_MAX_RANK];
   int64_t out_strides[CUTT_MAX_RANK]; /* by output mode */
-} cutt_facts;
+} cutt_user_problem;
 
 struct cuttPlanStruct {
   uint64_t magic;
@@ -40,7 +40,7 @@ struct cuttPlanStruct {
   double create_seconds;
   cutt_choice choice;
   cutt_canonical canonical;
-  cutt_facts facts;
+  cutt_user_problem problem;
 };
 
 /* Is this a plan, and alive, as far as can be seen? Words the error CUTT_INVALID_PLAN when not. */

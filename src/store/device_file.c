@@ -5,12 +5,12 @@
  *   backend cuda
  *   key cuda-NVIDIA_H200-...
  *   name NVIDIA H200
- *   fact sms 132 1
- *   fact l2_bytes 62914560 B
+ *   property sms 132 1
+ *   property l2_bytes 62914560 B
  *   parameter memory.lines 1.0625 B
  *   end
  *
- * A fact or a parameter is a name, a number and its unit, if it has one. People may edit a file, to describe a device
+ * A property or a parameter is a name, a number and its unit, if it has one. People may edit a file, to describe a device
  * that they don't have; so there is no checksum, but everything must be there, once, in the units that the library has
  * them in, and within bounds; and a file that was cut off has no end. A file that is wrong in one place is not used at all:
  * half of a description would be another device's. */
@@ -35,38 +35,40 @@
 static const char header[] = "cutt device, format ";
 static const char format[] = "1";
 
-enum { FILE_BYTES = 65536, WHY_BYTES = 700, MOST_FACTS = 64 };
+enum { FILE_BYTES = 65536, WHY_BYTES = 700, MOST_PROPERTIES = 64 };
 
-/* ------------------------------------------------------------------------------------------------------------ facts */
+/* ------------------------------------------------------------------------------------------------------ properties */
 
-/* The field of a target that a fact is about. */
-static void *field(const cutt_fact *fact, cutt_target *target) { return (char *)target + fact->offset; }
+/* The field of a target that a property is about. */
+static void *field(const cutt_property *property, cutt_target *target) { return (char *)target + property->offset; }
 
-static size_t field_bytes(const cutt_fact *fact) {
-  return fact->kind == CUTT_FACT_INT ? sizeof(int) : fact->kind == CUTT_FACT_INT64 ? sizeof(int64_t) : sizeof(double);
+static size_t field_bytes(const cutt_property *property) {
+  return property->kind == CUTT_PROPERTY_INT     ? sizeof(int)
+         : property->kind == CUTT_PROPERTY_INT64 ? sizeof(int64_t)
+                                                 : sizeof(double);
 }
 
-double cutt_fact_value(const cutt_fact *fact, const cutt_target *target) {
-  const void *at = (const char *)target + fact->offset;
+double cutt_property_value(const cutt_property *property, const cutt_target *target) {
+  const void *at = (const char *)target + property->offset;
   int whole = 0;
   int64_t wide = 0;
   double real = 0;
-  memcpy(fact->kind == CUTT_FACT_INT     ? (void *)&whole
-         : fact->kind == CUTT_FACT_INT64 ? (void *)&wide
-                                         : (void *)&real,
-         at, field_bytes(fact));
-  return fact->kind == CUTT_FACT_INT ? whole : fact->kind == CUTT_FACT_INT64 ? (double)wide : real;
+  memcpy(property->kind == CUTT_PROPERTY_INT     ? (void *)&whole
+         : property->kind == CUTT_PROPERTY_INT64 ? (void *)&wide
+                                                 : (void *)&real,
+         at, field_bytes(property));
+  return property->kind == CUTT_PROPERTY_INT ? whole : property->kind == CUTT_PROPERTY_INT64 ? (double)wide : real;
 }
 
-static void add_fact_value(cutt_text *text, const cutt_fact *fact, const cutt_target *target) {
-  if (fact->kind == CUTT_FACT_INT64) { /* which a double may not hold */
+static void add_property_value(cutt_text *text, const cutt_property *property, const cutt_target *target) {
+  if (property->kind == CUTT_PROPERTY_INT64) { /* which a double may not hold */
     int64_t wide = 0;
-    memcpy(&wide, (const char *)target + fact->offset, sizeof wide);
+    memcpy(&wide, (const char *)target + property->offset, sizeof wide);
     cutt_text_add(text, "%" PRId64, wide);
-  } else if (fact->kind == CUTT_FACT_INT) {
-    cutt_text_add(text, "%.0f", cutt_fact_value(fact, target));
+  } else if (property->kind == CUTT_PROPERTY_INT) {
+    cutt_text_add(text, "%.0f", cutt_property_value(property, target));
   } else {
-    cutt_add_real(text, cutt_fact_value(fact, target));
+    cutt_add_real(text, cutt_property_value(property, target));
   }
 }
 
@@ -80,7 +82,7 @@ typedef struct reader {
   cutt_target *target; /* one block: the struct, the values, the path */
   double *value;       /* in it */
   char key[CUTT_DEVICE_KEY_BYTES];
-  bool has_key, has_name, has_fact[MOST_FACTS], has_parameter[CUTT_PARAMETERS];
+  bool has_key, has_name, has_property[MOST_PROPERTIES], has_parameter[CUTT_PARAMETERS];
   cuttResult result;
   char why[WHY_BYTES]; /* when result is not CUTT_SUCCESS */
 } reader;
@@ -141,7 +143,7 @@ static bool take_backend(reader *r, const char *name) {
   return true;
 }
 
-/* The number and the unit of a fact or a parameter. */
+/* The number and the unit of a property or a parameter. */
 static bool take_value(reader *r, const char *name, char *rest, const char *unit, char **number) {
   *number = take_word(&rest);
   if (!*number) return wrong(r, "'%s' has no value", name);
@@ -153,33 +155,34 @@ static bool take_value(reader *r, const char *name, char *rest, const char *unit
   return true;
 }
 
-static bool take_fact(reader *r, const char *name, char *rest) {
+static bool take_property(reader *r, const char *name, char *rest) {
   const cutt_schema *schema = r->backend->schema;
   int i = 0;
-  while (i < schema->fact_count && strcmp(schema->facts[i].name, name) != 0) ++i;
-  if (i == schema->fact_count) return wrong(r, "there is no fact '%s' of the backend %s", name, schema->backend);
-  const cutt_fact *fact = &schema->facts[i];
-  if (r->has_fact[i]) return wrong(r, "the fact '%s' is there twice", name);
-  r->has_fact[i] = true;
+  while (i < schema->property_count && strcmp(schema->properties[i].name, name) != 0) ++i;
+  if (i == schema->property_count)
+    return wrong(r, "there is no property '%s' of the backend %s", name, schema->backend);
+  const cutt_property *property = &schema->properties[i];
+  if (r->has_property[i]) return wrong(r, "the property '%s' is there twice", name);
+  r->has_property[i] = true;
   char *number = NULL;
-  if (!take_value(r, name, rest, fact->unit, &number)) return false;
+  if (!take_value(r, name, rest, property->unit, &number)) return false;
   double real = 0;
   int64_t wide = 0;
-  if (fact->kind == CUTT_FACT_REAL) {
+  if (property->kind == CUTT_PROPERTY_REAL) {
     if (!cutt_read_real(number, &real)) return wrong(r, "'%s' is '%s', which is not a number", name, number);
   } else {
     if (!cutt_read_whole(number, &wide)) return wrong(r, "'%s' is '%s', which is not a whole number", name, number);
     real = (double)wide;
   }
-  if (real < fact->least || real > fact->most ||
-      (fact->kind == CUTT_FACT_INT && (wide < INT32_MIN || wide > INT32_MAX))) {
-    return wrong(r, "'%s' is %s; it must be %.15g to %.15g", name, number, fact->least, fact->most);
+  if (real < property->least || real > property->most ||
+      (property->kind == CUTT_PROPERTY_INT && (wide < INT32_MIN || wide > INT32_MAX))) {
+    return wrong(r, "'%s' is %s; it must be %.15g to %.15g", name, number, property->least, property->most);
   }
   const int whole = (int)wide;
-  const void *from = fact->kind == CUTT_FACT_INT     ? (const void *)&whole
-                     : fact->kind == CUTT_FACT_INT64 ? (const void *)&wide
-                                                     : (const void *)&real;
-  memcpy(field(fact, r->target), from, field_bytes(fact));
+  const void *from = property->kind == CUTT_PROPERTY_INT     ? (const void *)&whole
+                     : property->kind == CUTT_PROPERTY_INT64 ? (const void *)&wide
+                                                             : (const void *)&real;
+  memcpy(field(property, r->target), from, field_bytes(property));
   return true;
 }
 
@@ -225,15 +228,17 @@ static bool take_line(reader *r, char *line) {
     return take_text(r, word, rest, &r->has_key, r->key, sizeof r->key) &&
            (!strchr(r->key, ' ') || wrong(r, "the key is '%s'; it must be one word", r->key));
   }
-  const bool name = word && !strcmp(word, "name"), fact = word && !strcmp(word, "fact");
-  if (!name && !fact && (!word || strcmp(word, "parameter") != 0)) {
-    return wrong(r, "it begins with '%s'; it must be backend, key, name, fact, parameter or end", word ? word : "");
+  const bool name = word && !strcmp(word, "name");
+  /* Files that were written before the first release have the word fact. */
+  const bool property = word && (!strcmp(word, "property") || !strcmp(word, "fact"));
+  if (!name && !property && (!word || strcmp(word, "parameter") != 0)) {
+    return wrong(r, "it begins with '%s'; it must be backend, key, name, property, parameter or end", word ? word : "");
   }
   if (!r->backend) return wrong(r, "there must be a line 'backend' before it");
   if (name) return take_text(r, word, rest, &r->has_name, r->target->name, sizeof r->target->name);
   const char *what = take_word(&rest);
   if (!what) return wrong(r, "a name is missing after '%s'", word);
-  return fact ? take_fact(r, what, rest) : take_parameter(r, what, rest);
+  return property ? take_property(r, what, rest) : take_parameter(r, what, rest);
 }
 
 static bool check_complete(reader *r) {
@@ -243,8 +248,8 @@ static bool check_complete(reader *r) {
     return wrong(r, "the line '%s' is missing", !r->backend ? "backend" : !r->has_key ? "key" : "name");
   }
   const cutt_schema *schema = r->backend->schema;
-  for (int i = 0; i < schema->fact_count; ++i) {
-    if (!r->has_fact[i]) return wrong(r, "the fact '%s' is missing", schema->facts[i].name);
+  for (int i = 0; i < schema->property_count; ++i) {
+    if (!r->has_property[i]) return wrong(r, "the property '%s' is missing", schema->properties[i].name);
   }
   for (int i = 0; i < schema->parameter_count; ++i) {
     if (!r->has_parameter[i]) return wrong(r, "the parameter '%s' is missing", schema->parameters[i].name);
@@ -342,10 +347,10 @@ static void compose(const cutt_schema *schema, const char *key, const cutt_targe
   }
   cutt_text_add(text, "%s%s\n%s", header, format, comment ? comment : "");
   cutt_text_add(text, "backend %s\nkey %s\nname %s\n", schema->backend, key, *name ? name : "unknown");
-  for (int i = 0; i < schema->fact_count; ++i) {
-    cutt_text_add(text, "fact %s ", schema->facts[i].name);
-    add_fact_value(text, &schema->facts[i], target);
-    add_value_line(text, schema->facts[i].unit);
+  for (int i = 0; i < schema->property_count; ++i) {
+    cutt_text_add(text, "property %s ", schema->properties[i].name);
+    add_property_value(text, &schema->properties[i], target);
+    add_value_line(text, schema->properties[i].unit);
   }
   const double *value = cutt_target_values(target, schema->value);
   for (int i = 0; i < schema->parameter_count; ++i) {
@@ -463,8 +468,9 @@ static void overlay_from(const char *path, const cutt_schema *schema, const char
     free(r.target);
     return;
   }
-  for (int i = 0; i < schema->fact_count; ++i) {
-    memcpy(field(&schema->facts[i], target), field(&schema->facts[i], r.target), field_bytes(&schema->facts[i]));
+  for (int i = 0; i < schema->property_count; ++i) {
+    memcpy(field(&schema->properties[i], target), field(&schema->properties[i], r.target),
+           field_bytes(&schema->properties[i]));
   }
   /* The values and the path stay in the block, which is not freed. */
   target->value = r.target->value;

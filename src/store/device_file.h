@@ -1,4 +1,4 @@
-/* Device files: a device's facts and the model's parameters on it, as text; and where the library looks for them. */
+/* Device files: a device's properties and the model's parameters on it, as text; and where the library looks for them. */
 #ifndef CUTT_STORE_DEVICE_FILE_H
 #define CUTT_STORE_DEVICE_FILE_H
 
@@ -16,8 +16,8 @@ cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend,
 cuttResult cutt_device_file_write(const char *path, const cutt_schema *schema, const char *key,
                                   const cutt_target *target, const char *comment);
 
-/* A fact as a number. */
-double cutt_fact_value(const cutt_fact *fact, const cutt_target *target);
+/* A property as a number. */
+double cutt_property_value(const cutt_property *property, const cutt_target *target);
 
 /* Where the file of a device is looked for when CUTT_CALIBRATION does not say: false when neither XDG_DATA_HOME nor HOME
  * is set, or the path is too long. */

@@ -40,9 +40,9 @@ class Calibrate(Case):
         self.assertEqual(os.listdir(self.folder), ["my.device"])
         self.assertTrue(read(self.file).startswith(b"cutt device, format 1\n"))
         for name in ["copy_bandwidth", "read_bandwidth", "write_bandwidth"]:
-            fact = [fact for fact in report["facts"] if fact["name"] == name][0]
-            self.assertGreater(fact["value"], 1e8)
-            self.assertEqual(fact["unit"], "B/s")
+            property = [property for property in report["properties"] if property["name"] == name][0]
+            self.assertGreater(property["value"], 1e8)
+            self.assertEqual(property["unit"], "B/s")
 
         # A plan that uses it says so in the log, and predicts other times when the file says others.
         used = self.good(*PLAN, "--json", env=environment(CUTT_CALIBRATION=self.file, CUTT_LOG="info"))
