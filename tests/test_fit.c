@@ -93,7 +93,7 @@ static void zero_is_a_start(void **unused) {
   assert_true(value[0] == 0);
 }
 
-/* Two terms that always come together: their sum is known, and neither runs away. A strong pull holds everything. */
+/* Two terms that always come together: their sum is known, and neither runs away. A strong ridge holds everything. */
 static void what_is_not_determined_stays(void **unused) {
   (void)unused;
   static cutt_observation list[COUNT];

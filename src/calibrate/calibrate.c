@@ -22,7 +22,7 @@ static const double default_seconds = 60, most_seconds = 1e6;
 static const double measured_share = 0.97; /* of all, when the last problem has been measured */
 static const double properties_share = 0.15, most_properties_seconds = 10; /* of the time, for the backend's part */
 static const double problem_share = 1.0 / 120, least_budget = 0.02, most_budget = 2;
-static const double first_pull = 1e-2; /* of the fits on the way, which have seen little */
+static const double first_ridge = 1e-2; /* of the fits on the way, which have seen little */
 
 bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what) {
   if (c->stopped || !c->ask.progress) return !c->stopped;
@@ -160,12 +160,12 @@ static cuttResult measure_problems(cutt_calibration *c) {
     int64_t bytes = sizes[number % count];
     if (bytes < 4096) bytes = 4096;
     if (bytes > c->bytes / 3 * 2) bytes = c->bytes / 3 * 2;
-    result = cutt_training_draw(c->ask.seed, number, bytes, c->bytes, &c->canonical);
+    result = cutt_calibration_draw(c->ask.seed, number, bytes, c->bytes, &c->canonical);
     if (!result) result = cutt_calibrate_measure(c, &c->canonical, number % HELD_BACK == HELD_BACK - 1, budget);
     if (result) return c->stopped ? stopped() : result;
     if (c->trial_count < next_fit) continue;
     next_fit *= 2;
-    result = cutt_calibrate_fit(c, first_pull);
+    result = cutt_calibrate_fit(c, first_ridge);
     if (result) return result;
   }
   if (c->trial_count >= LEAST_PROBLEMS) return CUTT_SUCCESS;

@@ -46,7 +46,7 @@ typedef struct cutt_calibration {
   cutt_target *target;                /* the same with properties as measured; its values are value[] */
   double value[CUTT_PARAMETERS];      /* as fitted so far */
   const double *start, *before_value; /* built in; those in use */
-  double pull, error;                 /* of the last fit: see cutt_fit */
+  double ridge, error;                /* of the last fit: see cutt_fit */
 
   cutt_canonical canonical; /* the problem that is measured */
   cutt_sample *samples;
@@ -73,8 +73,8 @@ bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what)
 cuttResult cutt_calibrate_measure(cutt_calibration *c, const cutt_canonical *canonical, bool held_back, double budget);
 
 /* Fits c->value to the trials that are not held back. Errors: CUTT_INTERNAL_ERROR. */
-cuttResult cutt_calibrate_fit(cutt_calibration *c, double pull);
-/* The same with the pull that predicts best what it has not seen; and the quality of every predictor. */
+cuttResult cutt_calibrate_fit(cutt_calibration *c, double ridge);
+/* The same with the ridge that predicts best what it has not seen; and the quality of every predictor. */
 cuttResult cutt_calibrate_finish(cutt_calibration *c);
 cutt_quality cutt_calibrate_quality(const cutt_calibration *c, cutt_predictor by);
 

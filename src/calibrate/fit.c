@@ -14,7 +14,7 @@
 
 enum { PASSES = 4, FOLDS = 3 };
 static const double plausible_error = 0.2; /* relative; what is farther off counts as if by its root */
-static const double pulls[] = {3e-2, 3e-3, 3e-4};
+static const double ridges[] = {3e-2, 3e-3, 3e-4};
 
 static double best_of(const double *list, int count) {
   double best = count > 0 ? list[0] : 0;
@@ -54,7 +54,7 @@ static room *make_room(const cutt_calibration *c) {
 }
 
 /* Fits to the trials that are not held back, but for those of one fold (-1: none). */
-static double fit(const cutt_calibration *c, double pull, int fold, room *r, double *value) {
+static double fit(const cutt_calibration *c, double ridge, int fold, room *r, double *value) {
   const int parameters = c->backend->schema->parameter_count;
   double error = 0;
   for (int p = 0; p < parameters; ++p) value[p] = c->start[p];
@@ -70,7 +70,7 @@ static double fit(const cutt_calibration *c, double pull, int fold, room *r, dou
       weigh(r->list + count, trial->count, value);
       count += trial->count;
     }
-    error = cutt_fit(r->list, count, parameters, c->start, pull, &r->equations, value);
+    error = cutt_fit(r->list, count, parameters, c->start, ridge, &r->equations, value);
   }
   return error;
 }
@@ -96,11 +96,11 @@ static double strangeness(const cutt_calibration *c, int fold, cutt_observation 
   return weights > 0 ? squares / weights : 0;
 }
 
-cuttResult cutt_calibrate_fit(cutt_calibration *c, double pull) {
+cuttResult cutt_calibrate_fit(cutt_calibration *c, double ridge) {
   room *r = make_room(c);
   if (!r) return CUTT_INTERNAL_ERROR;
-  c->pull = pull;
-  c->error = fit(c, pull, -1, r, c->value);
+  c->ridge = ridge;
+  c->error = fit(c, ridge, -1, r, c->value);
   free(r);
   return CUTT_SUCCESS;
 }
@@ -117,17 +117,17 @@ cuttResult cutt_calibrate_finish(cutt_calibration *c) {
   room *r = make_room(c);
   if (!r) return CUTT_INTERNAL_ERROR;
   double least = -1, value[CUTT_PARAMETERS];
-  for (size_t i = 0; i < sizeof pulls / sizeof *pulls; ++i) {
+  for (size_t i = 0; i < sizeof ridges / sizeof *ridges; ++i) {
     double sum = 0;
     for (int fold = 0; fold < FOLDS; ++fold) {
-      fit(c, pulls[i], fold, r, value);
+      fit(c, ridges[i], fold, r, value);
       sum += strangeness(c, fold, r->list, value);
     }
     if (least >= 0 && sum >= least) continue;
     least = sum;
-    c->pull = pulls[i];
+    c->ridge = ridges[i];
   }
-  c->error = fit(c, c->pull, -1, r, c->value);
+  c->error = fit(c, c->ridge, -1, r, c->value);
   free(r);
   for (int p = 0; p < c->backend->schema->parameter_count; ++p) c->value[p] = six_digits(c->value[p]);
   for (int by = 0; by < CUTT_PREDICTORS; ++by) c->quality[by] = cutt_calibrate_quality(c, (cutt_predictor)by);

@@ -82,7 +82,7 @@ static cuttType_t draw_type(cutt_random *random) {
                         : CUTT_BYTES_1;
 }
 
-cuttResult cutt_training_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical) {
+cuttResult cutt_calibration_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical) {
   cutt_random random = {seed};
   random.state = cutt_random_next(&random) ^ (uint64_t)number;
   for (int i = 0; i < TRIES; ++i) {

@@ -17,6 +17,6 @@ int cutt_random_below(cutt_random *random, int below);
  * than most), by the rules of the paper's test sets: ranks 2 to 7 with a ratio of the largest extent to the smallest of
  * 1, 5 or 15, and ranks 8 to 12 with four large modes; and a permutation that is not the identity.
  * bytes >= 4096, most >= bytes. Errors: CUTT_INTERNAL_ERROR. */
-cuttResult cutt_training_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical);
+cuttResult cutt_calibration_draw(uint64_t seed, int number, int64_t bytes, int64_t most, cutt_canonical *canonical);
 
 #endif

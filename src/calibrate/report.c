@@ -113,7 +113,7 @@ static void report_json(const cutt_calibration *c, cutt_text *text) {
     json_number(text, "value", kept_values(c)[i]);
     cutt_text_add(text, "}");
   }
-  cutt_text_add(text, "],\"fit\":{\"pull\":%.9g", c->pull);
+  cutt_text_add(text, "],\"fit\":{\"ridge\":%.9g", c->ridge);
   json_number(text, "error", c->error);
   cutt_text_add(text, "}");
   json_quality(c, text);

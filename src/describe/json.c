@@ -83,7 +83,7 @@ static void add_device(const struct cuttPlanStruct *plan, cutt_text *text) {
     cutt_text_add(text, "null");
   }
   cutt_text_add(text, ",\"model\":\"%s\",\"executable\":%s", plan->model == CUTT_MODEL_IS_PAPER ? "paper" : "own",
-                plan->elsewhere ? "false" : "true");
+                plan->described_only ? "false" : "true");
 }
 
 /* What the backend says of a candidate. The terms are those of its own model, whichever one predicts. */

@@ -105,7 +105,7 @@ static void add_canonical(const cutt_canonical *canonical, cutt_text *text) {
 
 static void add_device(const struct cuttPlanStruct *plan, cutt_text *text) {
   cutt_text_add(text, "\ndevice      %s (%s)%s\n  model       %s, parameters %s%s\n", plan->target->name,
-                plan->backend->name, plan->elsewhere ? ", as described: the plan can't be executed" : "",
+                plan->backend->name, plan->described_only ? ", as described: the plan can't be executed" : "",
                 plan->model == CUTT_MODEL_IS_PAPER ? "the paper's" : "the library's own",
                 plan->target->source ? "from " : "built in", plan->target->source ? plan->target->source : "");
 }

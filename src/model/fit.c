@@ -2,8 +2,8 @@
  * Times that are not plain sums (model/target.h) are fitted step by step, each time by the derivatives at the values
  * that the last step gave (Gauss-Newton); half of each step is taken, since the groups' shares shift with the values.
  *
- * The unknowns are the values divided by what they start from, so that all are near 1 whatever their units, and one pull
- * suits all of them. A coordinate's best value, the others held, is one division; cut off at 0, it is still the best that
+ * The unknowns are the values divided by what they start from, so that all are near 1 whatever their units, and one ridge
+ * (the weight of staying near the start, as in ridge regression) suits all of them. A coordinate's best value, the others held, is one division; cut off at 0, it is still the best that
  * is allowed, so every step makes the sum smaller. Some dozens of unknowns make a sweep so cheap that slow convergence
  * (columns that look alike) does not matter. And what the data does not determine does not move, because nothing moves
  * it: a factorisation would have to be told. */
@@ -39,7 +39,7 @@ static void find_scales(const cutt_observation *list, int count, int parameters,
 
 /* At these values. */
 static void set_up(const cutt_observation *list, int count, int parameters, const double *start, const double *value,
-                   double pull, cutt_equations *e) {
+                   double ridge, cutt_equations *e) {
   memset(e, 0, sizeof *e);
   find_scales(list, count, parameters, start, e);
   for (int i = 0; i < count; ++i) {
@@ -56,8 +56,8 @@ static void set_up(const cutt_observation *list, int count, int parameters, cons
     }
   }
   for (int p = 0; p < parameters; ++p) {
-    e->matrix[p][p] += pull * e->weight[p];
-    e->right[p] += pull * e->weight[p] * start[p] / e->scale[p];
+    e->matrix[p][p] += ridge * e->weight[p];
+    e->right[p] += ridge * e->weight[p] * start[p] / e->scale[p];
   }
 }
 
@@ -78,7 +78,7 @@ static void descend(const cutt_equations *e, int parameters, double *x) {
   }
 }
 
-double cutt_fit(const cutt_observation *list, int count, int parameters, const double *start, double pull,
+double cutt_fit(const cutt_observation *list, int count, int parameters, const double *start, double ridge,
                 cutt_equations *e, double *value) {
   double now[CUTT_PARAMETERS];
   bool sums = true;
@@ -86,7 +86,7 @@ double cutt_fit(const cutt_observation *list, int count, int parameters, const d
   for (int p = 0; p < parameters; ++p) now[p] = start[p];
   for (int step = 0; step < (sums ? 1 : STEPS); ++step) {
     double x[CUTT_PARAMETERS];
-    set_up(list, count, parameters, start, now, pull, e);
+    set_up(list, count, parameters, start, now, ridge, e);
     for (int p = 0; p < parameters; ++p) x[p] = now[p] / e->scale[p];
     descend(e, parameters, x);
     for (int p = 0; p < parameters; ++p) {

@@ -11,7 +11,7 @@ const char *const cutt_method_name[CUTT_METHODS] = {
     [CUTT_METHOD_PACKED] = "Packed", [CUTT_METHOD_PACKED_SPLIT] = "PackedSplit",
 };
 
-_Atomic(bool) cutt_memory_elsewhere = false;
+_Atomic(bool) cutt_other_memory_possible = false;
 
 const cutt_backend *cutt_backend_of(cuttBackend_t id) {
   const cutt_backend *const *b = cutt_backends;
@@ -28,7 +28,7 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
       *backend = *b;
       for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
         if (other != b && (*other)->runtime->driver_loaded && (*other)->runtime->driver_loaded()) {
-          atomic_store_explicit(&cutt_memory_elsewhere, true, memory_order_relaxed);
+          atomic_store_explicit(&cutt_other_memory_possible, true, memory_order_relaxed);
         }
       }
       return CUTT_SUCCESS;

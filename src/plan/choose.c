@@ -237,7 +237,7 @@ static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int t
 }
 
 static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice) {
-  return plan->elsewhere
+  return plan->described_only
              ? CUTT_SUCCESS
              : plan->backend->methods->prepare(plan->target, &plan->canonical, &choice->candidate, &choice->prepared);
 }

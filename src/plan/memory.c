@@ -74,7 +74,7 @@ static cuttResult run_execution(const void *what, cudaStream_t stream) {
 
 cuttResult cuttPlanTime(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream, int count, double *seconds) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  cuttResult result = cutt_plan_check_here(plan);
+  cuttResult result = cutt_plan_check_executable(plan);
   if (!result) result = check_timing(count, seconds);
   if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
   if (result) return result;

@@ -31,8 +31,8 @@ bool cutt_plan_alive(const struct cuttPlanStruct *plan) {
   return false;
 }
 
-cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan) {
-  if (!plan->elsewhere) return CUTT_SUCCESS;
+cuttResult cutt_plan_check_executable(const struct cuttPlanStruct *plan) {
+  if (!plan->described_only) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_DEVICE,
                     "the plan was made with options->device, for %s; it can be described and not executed",
                     plan->target->name);
@@ -135,8 +135,8 @@ static void keep_problem(const cuttProblem_t *problem, cutt_user_problem *kept) 
 /* The device at hand, or one that is described. */
 static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
   plan->own_target = NULL;
-  plan->elsewhere = options->device != NULL;
-  if (plan->elsewhere) {
+  plan->described_only = options->device != NULL;
+  if (plan->described_only) {
     const cuttResult result =
         cutt_target_described(options->device, options->backend, &plan->backend, &plan->target, &plan->own_target);
     if (result) return result;
@@ -200,7 +200,7 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (plan->elsewhere) return cutt_plan_check_here(plan);
+  if (plan->described_only) return cutt_plan_check_executable(plan);
   if (stream && !plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
   cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");

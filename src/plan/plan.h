@@ -33,7 +33,7 @@ struct cuttPlanStruct {
   const cutt_backend *backend;
   const cutt_target *target; /* the device that it is for */
   cutt_target *own_target;   /* the same when it was read for this plan, else NULL */
-  bool elsewhere;            /* for a described device: nothing is prepared, and it can't be executed */
+  bool described_only;       /* for a described device: nothing is prepared, and it can't be executed */
   cutt_model model;
   const char *isa; /* the backend's, at creation */
   int threads;     /* as asked for; 0: the backend's default */
@@ -46,8 +46,8 @@ struct cuttPlanStruct {
 /* Is this a plan, and alive, as far as can be seen? Words the error CUTT_INVALID_PLAN when not. */
 bool cutt_plan_alive(const struct cuttPlanStruct *plan);
 
-/* Refuses a plan for a described device, which can't be executed. Errors: CUTT_INVALID_DEVICE. */
-cuttResult cutt_plan_check_here(const struct cuttPlanStruct *plan);
+/* Refuses a plan for a device that is only described. Errors: CUTT_INVALID_DEVICE. */
+cuttResult cutt_plan_check_executable(const struct cuttPlanStruct *plan);
 
 /* Bytes that an execution must move. */
 int64_t cutt_bytes_moved(const cutt_canonical *canonical);
@@ -64,12 +64,12 @@ cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, c
 
 /* Is there memory in the process that not every backend reaches? Set, for good, when a backend notices its driver, and
  * so the whole cost of the check below for a process without one. */
-extern _Atomic(bool) cutt_memory_elsewhere;
+extern _Atomic(bool) cutt_other_memory_possible;
 cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name);
 
 /* Refuses memory, called by this name, that only another backend's device reaches. Errors: CUTT_INVALID_PARAMETER. */
 static inline cuttResult cutt_memory_check(const cutt_backend *backend, const void *memory, const char *name) {
-  const bool look = atomic_load_explicit(&cutt_memory_elsewhere, memory_order_relaxed);
+  const bool look = atomic_load_explicit(&cutt_other_memory_possible, memory_order_relaxed);
   return look ? cutt_memory_look(backend, memory, name) : CUTT_SUCCESS;
 }
 
@@ -78,7 +78,7 @@ static inline cuttResult cutt_memory_check(const cutt_backend *backend, const vo
 cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
                               const char *out_name);
 
-/* Chooses a candidate by wisdom, by the model or by measuring, and prepares it, unless the device is elsewhere: fills
+/* Chooses a candidate by wisdom, by the model or by measuring, and prepares it, unless the device is only described: fills
  * plan->choice. All else of the plan is there, options have been validated, and the volume is above 0. */
 cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options);
 
