@@ -4,7 +4,7 @@
 #include "cpu/target.h"
 #include "gpu/gpu.h"
 #include "gpu/target.h"
-#include "plan/backend.h"
+#include "model/backend.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/host/host.h"
 #include "runtime/host/machine.h"

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plan/described.h"
+#include "plan/plan.h"
 #include "store/device_file.h"
 #include "support/wisdom.h"
 

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/types.h"
 #include "blas/cblas.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 enum { A, B, C, OPERANDS };
 enum { PAGE = 4096 /* larger pages end at multiples of this too */ };

@@ -25,7 +25,7 @@
 #include "blas/cublas.h"
 #include "blas/load.h"
 #include "model/device.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 typedef int cublas_status; /* 0: success */
 typedef struct cublasContext *cublas_handle;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "blas/cublas.h"
 #include "model/device.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 /* Multiply-adds of an SM in a clock cycle, from a compute capability on. */
 static const struct rate {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "blas/find.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 /* Floating-point operations per second in both types; 0: not measured. */
 typedef struct speed {
@@ -104,7 +104,7 @@ cuttResult cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size,
   if (format != CUTT_TEXT && format != CUTT_JSON) {
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
   }
-  const cuttResult result = cutt_describe_check(buffer, size);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
   if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_JSON) {

@@ -21,7 +21,7 @@
 
 #include "base/error.h"
 #include "base/types.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 #ifndef CUTT_CBLAS_FOUND
 #define CUTT_CBLAS_FOUND "" /* by CMake */

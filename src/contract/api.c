@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "contract/context.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 static const size_t first_options_size = sizeof(cuttContractionOptions_t);
 static const size_t first_info_size = sizeof(cuttContractionInfo_t);

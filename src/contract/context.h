@@ -3,7 +3,7 @@
 #define CUTT_CONTRACT_CONTEXT_H
 
 #include "contract/plan.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 /* Where the device has contexts, enters that of the calling thread, which must be the plan's. After success leave must follow.
  * Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "contract/plan.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
@@ -223,7 +223,7 @@ cuttResult cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t form
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
   if (format != CUTT_TEXT && format != CUTT_JSON)
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  const cuttResult result = cutt_describe_check(buffer, size);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
   if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_TEXT)

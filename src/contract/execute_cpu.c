@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "blas/blocks.h"
 #include "contract/plan.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 typedef struct execution {
   const struct cuttContractionStruct *plan;

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "contract/plan.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 /* Numbers of events: one of each kind for each slot, in use only with two streams; and two around a step that is timed. */
 enum { PACKED = 0, MULTIPLIED = 2, UNPACKED = 4, BEGUN = 6, ENDED, EVENTS };

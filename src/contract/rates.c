@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 
 /* On the CPU, slow and what comes after it are the fit's. On a GPU, slow describes cuBLAS's tiles, by the extents of which
  * small products are rounded up, and call is a launch. */

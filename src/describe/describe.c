@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/arguments.h"
 
 static void list_candidates(const struct cuttPlanStruct *plan, cutt_listing *l) {
   l->count = cutt_plan_candidates(plan, l->list, CUTT_MAX_CANDIDATES);
@@ -49,19 +50,12 @@ int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanatio
   return count;
 }
 
-cuttResult cutt_describe_check(const char *buffer, size_t size) {
-  if (!buffer && size > 0) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "buffer is NULL and size is %zu; it may be NULL when size is 0", size);
-  }
-  return CUTT_SUCCESS;
-}
-
 cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   if (format != CUTT_TEXT && format != CUTT_JSON) {
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
   }
-  const cuttResult result = cutt_describe_check(buffer, size);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
   if (result) return result;
   cutt_listing *listing = malloc(sizeof *listing);
   if (!listing) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for candidates", sizeof *listing);

@@ -28,9 +28,6 @@ int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanatio
 /* GB/s that a number of seconds makes; 0 when the time is not known. */
 double cutt_describe_rate(const struct cuttPlanStruct *plan, double seconds);
 
-/* Refuses a buffer that is NULL and has a size. Errors: CUTT_INVALID_PARAMETER. */
-cuttResult cutt_describe_check(const char *buffer, size_t size);
-
 void cutt_describe_text(const struct cuttPlanStruct *plan, const cutt_listing *listing, cutt_text *text);
 void cutt_describe_json(const struct cuttPlanStruct *plan, const cutt_listing *listing, cutt_text *text);
 

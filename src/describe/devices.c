@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "describe/describe.h"
+#include "plan/arguments.h"
 
 static void add_json_or_null(cutt_text *text, const char *string) {
   if (string) {
@@ -57,7 +58,7 @@ cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, s
   if (format != CUTT_TEXT && format != CUTT_JSON) {
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
   }
-  const cuttResult result = cutt_describe_check(buffer, size);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
   if (result) return result;
   const bool json = format == CUTT_JSON;
   cutt_text text = cutt_text_start(buffer, size);

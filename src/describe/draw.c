@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "describe/describe.h"
+#include "plan/arguments.h"
 
 enum { LOOKED_AT = 65536 }; /* runs, at most, for what is used of what is moved */
 
@@ -257,7 +258,7 @@ cuttResult cuttPlanDraw(cuttPlan_t plan, cuttDrawing_t format, char *buffer, siz
     return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_DRAW_TEXT or CUTT_DRAW_SVG",
                       (long)format);
   }
-  const cuttResult result = cutt_describe_check(buffer, size);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
   if (result) return result;
   cutt_drawing drawing;
   cutt_draw_work_out(plan, &drawing);

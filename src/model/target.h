@@ -61,6 +61,11 @@ typedef struct cutt_property {
   double least, most; /* that are allowed */
 } cutt_property;
 
+/* The field of a target that a property is in, how long it is, and its value as a number. */
+void *cutt_property_field(const cutt_property *property, cutt_target *target);
+size_t cutt_property_bytes(const cutt_property *property);
+double cutt_property_value(const cutt_property *property, const cutt_target *target);
+
 /* All that a description file holds of a backend's devices. */
 typedef struct cutt_schema {
   const char *backend; /* its name */

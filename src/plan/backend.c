@@ -2,7 +2,6 @@
 #include "plan/backend.h"
 
 #include "base/error.h"
-#include "plan/plan.h"
 
 _Atomic(bool) cutt_other_memory_possible = false;
 

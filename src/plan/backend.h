@@ -1,23 +1,31 @@
-/* A backend is a runtime with the methods for its kind of processor. Nothing outside of runtime/, cpu/ and gpu/ knows which one
- * it talks to. */
+/* Backends as planning sees them: which one a call is for, and what it refuses of streams and memory. */
 #ifndef CUTT_PLAN_BACKEND_H
 #define CUTT_PLAN_BACKEND_H
 
-#include "model/method.h"
+#include <stdatomic.h>
+
+#include "model/backend.h"
 #include "runtime/runtime.h"
 
-typedef struct cutt_backend {
-  const char *name; /* "cpu" */
-  cuttBackend_t id;
-  const char *id_name;       /* "CUTT_BACKEND_CPU" */
-  const cutt_schema *schema; /* what a description of its devices holds */
-  const cutt_runtime *runtime;
-  const cutt_methods *methods;
-} cutt_backend;
+/* The backend of this id, usable here or not; NULL: this build has none. */
+const cutt_backend *cutt_backend_of(cuttBackend_t id);
 
-/* The backends of this build, in the order of preference, ended by NULL. Defined in src/backends.c, the one file that knows them
- * all. */
-extern const cutt_backend *const cutt_backends[];
-extern const cutt_backend cutt_cpu_backend, cutt_cuda_backend;
+/* The backend that an id asks for, if it is usable here. argument: what the caller of the library calls the id, for the
+ * error's text. Errors: CUTT_INVALID_PARAMETER (no such value), CUTT_INVALID_DEVICE. */
+cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend);
+
+/* Refuses a stream, called by this name, where the backend has none. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name);
+
+/* Is there memory in the process that not every backend reaches? Set, for good, when a backend notices its driver, and
+ * so the whole cost of the check below for a process without one. */
+extern _Atomic(bool) cutt_other_memory_possible;
+cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name);
+
+/* Refuses memory, called by this name, that only another backend's device reaches. Errors: CUTT_INVALID_PARAMETER. */
+static inline cuttResult cutt_memory_check(const cutt_backend *backend, const void *memory, const char *name) {
+  const bool look = atomic_load_explicit(&cutt_other_memory_possible, memory_order_relaxed);
+  return look ? cutt_memory_look(backend, memory, name) : CUTT_SUCCESS;
+}
 
 #endif

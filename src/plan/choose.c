@@ -1,20 +1,22 @@
 /* The choice among candidates: by wisdom, by the model, or by measuring.
  *
- * Measuring takes the model's best CONTENDERS and runs them by turns, round after round, so that a slow moment of the
+ * Measuring takes the model's best CONTENDERS and runs them in rotation, round after round, so that a slow moment of the
  * machine hits all of them alike. What counts is the fastest run of each: noise only ever adds. Contenders that have
  * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
  * executions are repeated within a sample, so that the clock's own step doesn't count. */
+#include "plan/choose.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "plan/backend.h"
-#include "plan/plan.h"
+#include "plan/arguments.h"
 #include "store/wisdom.h"
 
-int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max) {
-  if (plan->canonical.volume == 0) return 0;
-  return plan->backend->methods->enumerate(plan->target, plan->model, &plan->canonical, plan->threads, list, max);
+int cutt_candidates(const cutt_task *task, cutt_candidate *list, int max) {
+  if (task->canonical->volume == 0) return 0;
+  return task->backend->methods->enumerate(task->target, task->model, task->canonical, task->threads, list, max);
 }
 
 enum { CONTENDERS = 12, ROUNDS = 24, LARGEST_REPEATS = 10000 };
@@ -113,14 +115,14 @@ static int repeats_of(const contender *c) {
 
 /* Prepares the contenders and runs each once. The first one runs whatever the limit; one that fails is left out, for
  * as long as there is another. Returns how many race; with 0, *result says why. */
-static int warm_up(const struct cuttPlanStruct *plan, const buffers *b, double deadline, contender *list, int count,
+static int warm_up(const cutt_task *task, const buffers *b, double deadline, contender *list, int count,
                    cuttResult *result) {
-  const cutt_backend *backend = plan->backend;
+  const cutt_backend *backend = task->backend;
   int racing = 0;
   for (int i = 0; i < count; ++i) {
     if (racing > 0 && cutt_clock() >= deadline) break;
     contender *c = &list[i];
-    cuttResult failed = backend->methods->prepare(plan->target, &plan->canonical, &c->candidate, &c->prepared);
+    cuttResult failed = backend->methods->prepare(task->target, task->canonical, &c->candidate, &c->prepared);
     if (failed) {
       c->prepared = NULL;
     } else {
@@ -169,10 +171,10 @@ static void race(const cutt_backend *backend, const buffers *b, double deadline,
   }
 }
 
-static cuttResult measure(const struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s, int count,
+static cuttResult measure(const cutt_task *task, const cuttOptions_t *options, shortlist *s, int count,
                           cutt_choice *choice) {
-  const cutt_backend *backend = plan->backend;
-  const cutt_canonical *canonical = &plan->canonical;
+  const cutt_backend *backend = task->backend;
+  const cutt_canonical *canonical = task->canonical;
   buffers b;
   cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
   if (result) return result;
@@ -182,7 +184,7 @@ static cuttResult measure(const struct cuttPlanStruct *plan, const cuttOptions_t
   if (count > CONTENDERS) count = CONTENDERS;
   for (int i = 0; i < count; ++i) list[i] = (contender){s->list[i], NULL, -1, -1, false};
 
-  const int racing = warm_up(plan, &b, deadline, list, count, &result);
+  const int racing = warm_up(task, &b, deadline, list, count, &result);
   if (racing > 0) race(backend, &b, deadline, list, count, racing);
 
   /* The fastest that was timed warm; when the limit left no time for that, the model's first that ran at all. */
@@ -212,14 +214,14 @@ static cuttResult measure(const struct cuttPlanStruct *plan, const cuttOptions_t
 
 /* Takes the choice from wisdom, if it has one that the backend accepts. list: the candidates of the model, which know
  * what the model thinks of it. */
-static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int threads, const shortlist *s, int count,
+static bool recall(const cutt_task *task, cuttWisdom_t wisdom, int threads, const shortlist *s, int count,
                    cutt_choice *choice) {
-  const cutt_methods *methods = plan->backend->methods;
+  const cutt_methods *methods = task->backend->methods;
   cutt_candidate candidate;
   double seconds = 0;
   if (!cutt_wisdom_find(wisdom, s->key, &candidate, &seconds)) return false;
   const char *why = "it uses more threads than were asked for";
-  if (candidate.threads > threads || !methods->accept(plan->target, &plan->canonical, &candidate, &why)) {
+  if (candidate.threads > threads || !methods->accept(task->target, task->canonical, &candidate, &why)) {
     cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that is not taken: %s",
              why ? why : "no reason given");
     return false;
@@ -228,7 +230,7 @@ static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int t
     if (cutt_candidate_equal(&s->list[i], &candidate)) candidate.seconds = s->list[i].seconds;
   }
   *choice = (cutt_choice){candidate, NULL, CUTT_BY_WISDOM, seconds};
-  if (methods->prepare(plan->target, &plan->canonical, &candidate, &choice->prepared)) {
+  if (methods->prepare(task->target, task->canonical, &candidate, &choice->prepared)) {
     cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this problem that could not be prepared: %s", cuttLastError());
     return false;
   }
@@ -236,26 +238,25 @@ static bool recall(const struct cuttPlanStruct *plan, cuttWisdom_t wisdom, int t
   return true;
 }
 
-static cuttResult prepare(const struct cuttPlanStruct *plan, cutt_choice *choice) {
-  return plan->described_only
+static cuttResult prepare(const cutt_task *task, cutt_choice *choice) {
+  return task->described_only
              ? CUTT_SUCCESS
-             : plan->backend->methods->prepare(plan->target, &plan->canonical, &choice->candidate, &choice->prepared);
+             : task->backend->methods->prepare(task->target, task->canonical, &choice->candidate, &choice->prepared);
 }
 
-static cuttResult no_candidate(const struct cuttPlanStruct *plan) {
+static cuttResult no_candidate(const cutt_task *task) {
   return cutt_error(
       CUTT_INVALID_PARAMETER,
       "extents make %" PRId64
-      " elements of %d bytes, which backend %s can't cut into pieces for %s; up to 2^40 bytes it surely can",
-      plan->canonical.volume, plan->canonical.elem_bytes, plan->backend->name, plan->target->name);
+      " elements of %d bytes, which backend %s can't cut into tiles for %s; up to 2^40 bytes it surely can",
+      task->canonical->volume, task->canonical->elem_bytes, task->backend->name, task->target->name);
 }
 
-static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t *options, shortlist *s) {
-  const cutt_backend *backend = plan->backend;
-  const cutt_canonical *canonical = &plan->canonical;
-  cutt_choice *choice = &plan->choice;
-  const int count = cutt_plan_candidates(plan, s->list, CUTT_MAX_CANDIDATES);
-  if (count < 1) return no_candidate(plan);
+static cuttResult choose_among(const cutt_task *task, const cuttOptions_t *options, shortlist *s, cutt_choice *choice) {
+  const cutt_backend *backend = task->backend;
+  const cutt_canonical *canonical = task->canonical;
+  const int count = cutt_candidates(task, s->list, CUTT_MAX_CANDIDATES);
+  if (count < 1) return no_candidate(task);
 
   if (options->candidate) {
     if (options->candidate > count) {
@@ -263,7 +264,7 @@ static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t 
                         options->candidate, count);
     }
     *choice = (cutt_choice){s->list[options->candidate - 1], NULL, CUTT_BY_CALLER, 0};
-    return prepare(plan, choice);
+    return prepare(task, choice);
   }
 
   /* Wisdom is kept by the threads that the problem can make use of, not by what was asked for: "the default" means
@@ -275,11 +276,11 @@ static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t 
       if (s->list[i].threads > threads) threads = s->list[i].threads;
     }
     cutt_wisdom_key(backend, canonical, threads, s->key);
-    if (recall(plan, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
+    if (recall(task, options->wisdom, threads, s, count, choice)) return CUTT_SUCCESS;
   }
 
   if (options->choice == CUTT_MEASURE) {
-    const cuttResult result = measure(plan, options, s, count, choice);
+    const cuttResult result = measure(task, options, s, count, choice);
     if (result || !options->wisdom) return result;
     /* A plan that is good is not given up because it could not be remembered. */
     if (cutt_wisdom_add(options->wisdom, s->key, &choice->candidate, choice->measured_seconds)) {
@@ -288,20 +289,20 @@ static cuttResult choose_among(struct cuttPlanStruct *plan, const cuttOptions_t 
     return CUTT_SUCCESS;
   }
   *choice = (cutt_choice){s->list[0], NULL, CUTT_BY_MODEL, 0};
-  return prepare(plan, choice);
+  return prepare(task, choice);
 }
 
-cuttResult cutt_choose(struct cuttPlanStruct *plan, const cuttOptions_t *options) {
+cuttResult cutt_choose(const cutt_task *task, const cuttOptions_t *options, cutt_choice *choice) {
   /* When only the first counts, it is found sooner, and needs no memory. */
   if (!options->candidate && !options->wisdom && options->choice == CUTT_PREDICT) {
     cutt_candidate first;
-    if (cutt_plan_candidates(plan, &first, 1) < 1) return no_candidate(plan);
-    plan->choice = (cutt_choice){first, NULL, CUTT_BY_MODEL, 0};
-    return prepare(plan, &plan->choice);
+    if (cutt_candidates(task, &first, 1) < 1) return no_candidate(task);
+    *choice = (cutt_choice){first, NULL, CUTT_BY_MODEL, 0};
+    return prepare(task, choice);
   }
   shortlist *s = malloc(sizeof *s);
   if (!s) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to choose a candidate", sizeof *s);
-  const cuttResult result = choose_among(plan, options, s);
+  const cuttResult result = choose_among(task, options, s, choice);
   free(s);
   return result;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/described.h"
 #include "plan/problem.h"
 #include "store/device_file.h"
 #include "store/wisdom.h"
@@ -44,25 +45,6 @@ int64_t cutt_bytes_moved(const cutt_canonical *canonical) {
   const int passes = canonical->scale.reads_out ? 3 : 2;
   if (__builtin_mul_overflow(canonical->volume, (int64_t)canonical->elem_bytes * passes, &bytes)) return INT64_MAX;
   return bytes;
-}
-
-cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
-                              const char *out_name) {
-  if (!in || !out) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)",
-                      in ? out_name : in_name);
-  }
-  if (in == out && canonical->identity) return CUTT_SUCCESS;
-  const uintptr_t in_low = (uintptr_t)in + (uintptr_t)canonical->in_low;
-  const uintptr_t in_high = (uintptr_t)in + (uintptr_t)canonical->in_high;
-  const uintptr_t out_low = (uintptr_t)out + (uintptr_t)canonical->out_low;
-  const uintptr_t out_high = (uintptr_t)out + (uintptr_t)canonical->out_high;
-  if (in_low >= out_high || out_low >= in_high) return CUTT_SUCCESS;
-  return cutt_error(CUTT_INVALID_PARAMETER,
-                    "%s spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and %s [0x%" PRIxPTR ", 0x%" PRIxPTR
-                    "), which overlap; they may do so only when both are one pointer and the permutation with its "
-                    "strides is the identity",
-                    in_name, in_low, in_high, out_name, out_low, out_high);
 }
 
 static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *options) {
@@ -156,6 +138,15 @@ static cuttResult find_target(struct cuttPlanStruct *plan, const cuttOptions_t *
                     plan->backend->id_name);
 }
 
+static cutt_task task_of(const struct cuttPlanStruct *plan) {
+  return (cutt_task){plan->backend, plan->target, plan->model, &plan->canonical, plan->threads, plan->described_only};
+}
+
+int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list, int max) {
+  const cutt_task task = task_of(plan);
+  return cutt_candidates(&task, list, max);
+}
+
 /* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
 static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers) {
   plan->own_target = NULL;
@@ -174,7 +165,8 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
     plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
     return CUTT_SUCCESS;
   }
-  return cutt_choose(plan, &options);
+  const cutt_task task = task_of(plan);
+  return cutt_choose(&task, &options, &plan->choice);
 }
 
 cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {

@@ -13,28 +13,6 @@
 /* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes a number. */
 static const size_t first_problem_size = sizeof(cuttProblem_t);
 
-cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const void *callers, const char *name) {
-  size_t size = 0;
-  memcpy(&size, callers, sizeof size);
-  if (size < first_size || size > CUTT_LARGEST_STRUCT) {
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "%s->struct_size is %zu; it must be sizeof(*%s), %zu here: start from the CUTT_..._INIT macro",
-                      name, size, name, own_size);
-  }
-  const unsigned char *bytes = callers;
-  for (size_t i = own_size; i < size; ++i) {
-    if (bytes[i]) {
-      return cutt_error(CUTT_INVALID_PARAMETER,
-                        "%s->struct_size is %zu and byte %zu is not 0; this library knows the first %zu bytes, and "
-                        "what lies beyond must be 0",
-                        name, size, i, own_size);
-    }
-  }
-  if (size < own_size) memset((unsigned char *)own + size, 0, own_size - size);
-  memcpy(own, callers, size < own_size ? size : own_size);
-  return CUTT_SUCCESS;
-}
-
 static cuttResult check_perm(int rank, const int *perm) {
   uint64_t seen = 0;
   for (int i = 0; i < rank; ++i) {

@@ -8,6 +8,7 @@
 
 #include "base/types.h"
 #include "model/canonical.h"
+#include "plan/arguments.h"
 
 /* What a valid problem says. Entries of the arrays past rank are not set. */
 typedef struct cutt_problem {
@@ -21,15 +22,6 @@ typedef struct cutt_problem {
   int64_t out_low, out_high;
   cutt_scale scale;
 } cutt_problem;
-
-/* No struct that users fill will ever be larger: a size beyond it is a field that was never set. */
-enum { CUTT_LARGEST_STRUCT = 4096 };
-
-/* Copies a struct that starts with its own size from a caller, who may have been compiled with an older header (the
- * fields that it did not know become 0) or a newer one (the fields that this library doesn't know must be 0).
- * first_size: what the struct measured in the first version that had it. name: "problem", for the error text.
- * Errors: CUTT_INVALID_PARAMETER. */
-cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const void *callers, const char *name);
 
 /* Validates all of a problem. Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR, of the
  * overlap check. */

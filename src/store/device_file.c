@@ -30,35 +30,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"
-#include "plan/plan.h"
 
 static const char header[] = "cutt device, format ";
 static const char format[] = "1";
 
-enum { FILE_BYTES = 65536, WHY_BYTES = 700, MOST_PROPERTIES = 64 };
+enum { FILE_BYTES = 65536, MOST_PROPERTIES = 64 };
 
 /* ------------------------------------------------------------------------------------------------------ properties */
-
-/* The field of a target that a property is about. */
-static void *field(const cutt_property *property, cutt_target *target) { return (char *)target + property->offset; }
-
-static size_t field_bytes(const cutt_property *property) {
-  return property->kind == CUTT_PROPERTY_INT     ? sizeof(int)
-         : property->kind == CUTT_PROPERTY_INT64 ? sizeof(int64_t)
-                                                 : sizeof(double);
-}
-
-double cutt_property_value(const cutt_property *property, const cutt_target *target) {
-  const void *at = (const char *)target + property->offset;
-  int whole = 0;
-  int64_t wide = 0;
-  double real = 0;
-  memcpy(property->kind == CUTT_PROPERTY_INT     ? (void *)&whole
-         : property->kind == CUTT_PROPERTY_INT64 ? (void *)&wide
-                                                 : (void *)&real,
-         at, field_bytes(property));
-  return property->kind == CUTT_PROPERTY_INT ? whole : property->kind == CUTT_PROPERTY_INT64 ? (double)wide : real;
-}
 
 static void add_property_value(cutt_text *text, const cutt_property *property, const cutt_target *target) {
   if (property->kind == CUTT_PROPERTY_INT64) { /* which a double may not hold */
@@ -84,12 +62,12 @@ typedef struct reader {
   char key[CUTT_DEVICE_KEY_BYTES];
   bool has_key, has_name, has_property[MOST_PROPERTIES], has_parameter[CUTT_PARAMETERS];
   cuttResult result;
-  char why[WHY_BYTES]; /* when result is not CUTT_SUCCESS */
+  char why[CUTT_DEVICE_WHY_BYTES]; /* when result is not CUTT_SUCCESS */
 } reader;
 
 /* Words what is wrong, and with which line, if it is one's fault. Returns false. */
 __attribute__((format(printf, 2, 3))) static bool wrong(reader *r, const char *what, ...) {
-  char text[WHY_BYTES / 2];
+  char text[CUTT_DEVICE_WHY_BYTES / 2];
   va_list arguments;
   va_start(arguments, what);
   vsnprintf(text, sizeof text, what, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
@@ -182,7 +160,7 @@ static bool take_property(reader *r, const char *name, char *rest) {
   const void *from = property->kind == CUTT_PROPERTY_INT     ? (const void *)&whole
                      : property->kind == CUTT_PROPERTY_INT64 ? (const void *)&wide
                                                              : (const void *)&real;
-  memcpy(field(property, r->target), from, field_bytes(property));
+  memcpy(cutt_property_field(property, r->target), from, cutt_property_bytes(property));
   return true;
 }
 
@@ -322,13 +300,23 @@ static bool load(reader *r, const char *path) {
   return good;
 }
 
-cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key) {
+cuttResult cutt_device_file_try(const char *path, const cutt_backend **backend, cutt_target **target, char *key,
+                                char *why) {
   reader r;
-  if (!load(&r, path)) return cutt_error(r.result, "%s", r.why);
+  if (!load(&r, path)) {
+    memcpy(why, r.why, sizeof r.why);
+    return r.result;
+  }
   *backend = r.backend;
   *target = r.target;
   memcpy(key, r.key, sizeof r.key);
   return CUTT_SUCCESS;
+}
+
+cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key) {
+  char why[CUTT_DEVICE_WHY_BYTES];
+  const cuttResult result = cutt_device_file_try(path, backend, target, key, why);
+  return result ? cutt_error(result, "%s", why) : CUTT_SUCCESS;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
@@ -436,7 +424,7 @@ static void leave(cutt_target *target, bool refused, const char *why) {
 }
 
 static void leave_bad(cutt_target *target, const reader *r) {
-  char why[2 * WHY_BYTES];
+  char why[2 * CUTT_DEVICE_WHY_BYTES];
   const char *named = named_file();
   if (!named) {
     leave(target, false, r->why);
@@ -457,7 +445,7 @@ static void overlay_from(const char *path, const cutt_schema *schema, const char
   }
   const bool other_backend = strcmp(r.backend->schema->backend, schema->backend) != 0;
   if (other_backend || strcmp(r.key, key) != 0) {
-    char why[WHY_BYTES];
+    char why[CUTT_DEVICE_WHY_BYTES];
     snprintf(why, sizeof why, "%.300s is of %s, and this device is %s", path, r.key, key);
     /* One file is named for all backends, and it is one's only. */
     if (named_file() && other_backend) {
@@ -469,8 +457,9 @@ static void overlay_from(const char *path, const cutt_schema *schema, const char
     return;
   }
   for (int i = 0; i < schema->property_count; ++i) {
-    memcpy(field(&schema->properties[i], target), field(&schema->properties[i], r.target),
-           field_bytes(&schema->properties[i]));
+    const cutt_property *property = &schema->properties[i];
+    memcpy(cutt_property_field(property, target), cutt_property_field(property, r.target),
+           cutt_property_bytes(property));
   }
   /* The values and the path stay in the block, which is not freed. */
   target->value = r.target->value;
@@ -490,53 +479,4 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
 
 cuttResult cutt_device_file_check(const cutt_target *target) {
   return target->refused ? cutt_error(CUTT_INVALID_PARAMETER, "%s", target->unused) : CUTT_SUCCESS;
-}
-
-/* ------------------------------------------------------------------------------------------------- a described device */
-
-static cuttResult read_described(const char *path, cuttBackend_t id, const cutt_backend **backend,
-                                 const cutt_target **target, cutt_target **own) {
-  reader r;
-  if (!load(&r, path)) return cutt_error(r.result, "options->device is '%s', which can't be used: %s", path, r.why);
-  if (id != CUTT_BACKEND_AUTO && r.backend->id != id) {
-    const char *name = r.backend->id_name;
-    free(r.target);
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "options->device is '%s', a device of %s; options->backend must be that or CUTT_BACKEND_AUTO",
-                      path, name);
-  }
-  *backend = r.backend;
-  *target = *own = r.target;
-  return CUTT_SUCCESS;
-}
-
-cuttResult cutt_target_described(const char *device, cuttBackend_t id, const cutt_backend **backend,
-                                 const cutt_target **target, cutt_target **own) {
-  *own = NULL;
-  char names[512] = "";
-  cutt_text list = cutt_text_start(names, sizeof names);
-  bool known = id == CUTT_BACKEND_AUTO;
-  for (const cutt_backend *const *b = cutt_backends; *b; ++b) known = known || (*b)->id == id;
-  if (!known) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "options->backend is %ld; it must be one of the values of cuttBackend_t",
-                      (long)id);
-  }
-  if (strpbrk(device, "/.")) return read_described(device, id, backend, target, own);
-  for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
-    if (!(*b)->runtime->target_named || (id != CUTT_BACKEND_AUTO && (*b)->id != id)) continue;
-    *target = (*b)->runtime->target_named(device);
-    *backend = *b;
-    if (*target) return CUTT_SUCCESS;
-    if ((*b)->runtime->target_names) cutt_text_add(&list, "%s%s", list.length ? ", " : "", (*b)->runtime->target_names);
-  }
-  if (!list.length) {
-    return cutt_error(
-        CUTT_INVALID_PARAMETER,
-        "options->device is '%s'; %s knows no devices by name, so it must be the path of a device file, with a "
-        "'/' or a '.'",
-        device, id == CUTT_BACKEND_AUTO ? "this build" : "the backend of options->backend");
-  }
-  return cutt_error(CUTT_INVALID_PARAMETER,
-                    "options->device is '%s'; it must be one of %s, or the path of a device file, with a '/' or a '.'",
-                    device, names);
 }

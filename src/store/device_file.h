@@ -2,22 +2,23 @@
 #ifndef CUTT_STORE_DEVICE_FILE_H
 #define CUTT_STORE_DEVICE_FILE_H
 
-#include "plan/backend.h"
+#include "model/backend.h"
 
-enum { CUTT_DEVICE_KEY_BYTES = 128, CUTT_PATH_BYTES = 4096 };
+enum { CUTT_DEVICE_KEY_BYTES = 128, CUTT_DEVICE_WHY_BYTES = 700, CUTT_PATH_BYTES = 4096 };
 
 /* Reads a file. *target is one block of memory for free(), which has a copy of the path (source) and of the values. key,
  * of CUTT_DEVICE_KEY_BYTES, receives the device's (backend->runtime->device_key). Errors: CUTT_INVALID_PARAMETER, which names the
  * path, the line and what is wrong with it; CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_read(const char *path, const cutt_backend **backend, cutt_target **target, char *key);
 
+/* The same without an error's text: why, of CUTT_DEVICE_WHY_BYTES, receives it instead. */
+cuttResult cutt_device_file_try(const char *path, const cutt_backend **backend, cutt_target **target, char *key,
+                                char *why);
+
 /* Writes one, as cutt_file_replace does. comment: lines that begin with "# ", or NULL.
  * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_file_write(const char *path, const cutt_schema *schema, const char *key,
                                   const cutt_target *target, const char *comment);
-
-/* A property as a number. */
-double cutt_property_value(const cutt_property *property, const cutt_target *target);
 
 /* Where the file of a device is looked for when CUTT_CALIBRATION does not say: false when neither XDG_DATA_HOME nor HOME
  * is set, or the path is too long. */
@@ -30,10 +31,5 @@ void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_t
 
 /* May it be planned for? Not when CUTT_CALIBRATION names a file that can't be used. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_device_file_check(const cutt_target *target);
-
-/* The device of this name or file (options->device). *own: to be freed, when it was read, else NULL.
- * Errors: CUTT_INVALID_PARAMETER. */
-cuttResult cutt_target_described(const char *device, cuttBackend_t id, const cutt_backend **backend,
-                                 const cutt_target **target, cutt_target **own);
 
 #endif

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "runtime/runtime.h"
 
 static const uint64_t alive = UINT64_C(0x6375747477697364), dead = UINT64_C(0xdeaddeaddeaddead);
 

@@ -2,7 +2,7 @@
 #ifndef CUTT_STORE_WISDOM_H
 #define CUTT_STORE_WISDOM_H
 
-#include "plan/backend.h"
+#include "model/backend.h"
 
 /* Is this a wisdom object, and alive, as far as can be seen? */
 bool cutt_wisdom_alive(const struct cuttWisdom *wisdom);

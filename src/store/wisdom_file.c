@@ -25,6 +25,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "runtime/runtime.h"
 #include "store/wisdom.h"
 
 static const char header[] = "cutt wisdom, format ";

@@ -12,7 +12,7 @@
 #include "cuda/fixture.h"
 #include "host/child.h"
 #include "host/stack.h"
-#include "plan/lent.h"
+#include "plan/services.h"
 #include "runtime/cuda/state.h"
 
 static const char *folder, *why_none;

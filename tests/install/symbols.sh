@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # A shared library exports exactly the functions that its header declares, and the archive keeps every other name of its
-# own below cutt_: tests/install/symbols.sh NM HEADER SHARED ARCHIVE [PRIVATE]
-# PRIVATE: one name more that is exported, the table for libraries that come with this one.
+# own below cutt_: tests/install/symbols.sh NM HEADER SHARED ARCHIVE [SERVICES]
+# SERVICES: one name more that is exported, the table of functions for libraries that come with this one.
 set -euo pipefail
-nm=$1 header=$2 shared=$3 archive=$4 private=${5:-}
+nm=$1 header=$2 shared=$3 archive=$4 services=${5:-}
 
 declared=$(grep -oE '^CUTT_API [^(]*\(' "$header" | grep -oE '[A-Za-z0-9_]+\($' | tr -d '(' | sort -u)
-if [[ -n $private ]]; then declared=$(printf '%s\n%s\n' "$declared" "$private" | sort -u); fi
+if [[ -n $services ]]; then declared=$(printf '%s\n%s\n' "$declared" "$services" | sort -u); fi
 # .gomp_...: the lock of a reduction, which clang wants all libraries of a process to share.
 exported=$("$nm" -D --defined-only "$shared" | awk '{ print $NF }' | grep -v '^\.gomp_' | sort -u)
 if ! diff <(printf '%s\n' "$declared") <(printf '%s\n' "$exported") >&2; then

@@ -1,9 +1,9 @@
-/* The table that libcutt lends to the libraries that come with it. */
-#include "plan/lent.h"
+/* The table of services (services.h), in libcutt. */
+#include "plan/services.h"
 
-const cutt_private CUTT_PRIVATE = {
+const cutt_services CUTT_SERVICES = {
 #define ENTRY(type, name, parameters, arguments) .name = (name),
-    CUTT_PRIVATE_FUNCTIONS(ENTRY)
+    CUTT_SERVICE_FUNCTIONS(ENTRY)
 #undef ENTRY
         .cutt_team_run = cutt_team_run,
     .cutt_scratch_give = cutt_scratch_give,

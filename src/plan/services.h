@@ -1,22 +1,22 @@
-/* What libcutt lends to the libraries that come with it (libcutt_contract), and to nobody else.
+/* The services of libcutt that libcutt_contract uses, and nobody else: a table of functions.
  *
- * As archives they link these functions by name. As shared libraries they can't, since libcutt.so hides all but its
- * interface; there plan/borrowed.c defines functions of the same names that call through this table. So the text of the last
- * error, the log and the backends exist once in a process. The table is no interface: libraries of
- * different versions refuse each other. */
-#ifndef CUTT_PLAN_LENT_H
-#define CUTT_PLAN_LENT_H
+ * As archives the two are linked by name. As shared libraries they can't be, since libcutt.so hides all but its interface;
+ * there plan/services_forward.c, in libcutt_contract.so, defines functions of the same names that call through the table. So
+ * the text of the last error, the log and the backends exist once in a process. The table is no public interface: libraries
+ * of different versions refuse each other. */
+#ifndef CUTT_PLAN_SERVICES_H
+#define CUTT_PLAN_SERVICES_H
 
+#include "base/clock.h"
 #include "base/error.h"
-#include "describe/describe.h"
-#include "plan/plan.h"
+#include "plan/arguments.h"
+#include "plan/backend.h"
 #include "plan/problem.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/team.h"
-#include "store/device_file.h"
 
 /* X(type, name, parameters, arguments). */
-#define CUTT_PRIVATE_FUNCTIONS(X)                                                                                      \
+#define CUTT_SERVICE_FUNCTIONS(X)                                                                                      \
   X(cuttResult, cutt_struct_read,                                                                                      \
     (void *own, size_t own_size, size_t first_size, const void *callers, const char *name),                            \
     (own, own_size, first_size, callers, name))                                                                        \
@@ -29,27 +29,27 @@
     (backend, stream, name))                                                                                           \
   X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
     (backend, memory, name))                                                                                           \
-  X(cuttResult, cutt_describe_check, (const char *buffer, size_t size), (buffer, size))                                \
+  X(cuttResult, cutt_text_buffer_check, (const char *buffer, size_t size), (buffer, size))                             \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
   X(double, cutt_clock, (void), ())
 
-#define CUTT_PRIVATE_MEMBER(type, name, parameters, arguments) type(*name) parameters;
-typedef struct cutt_private {
-  CUTT_PRIVATE_FUNCTIONS(CUTT_PRIVATE_MEMBER)
+#define CUTT_SERVICES_MEMBER(type, name, parameters, arguments) type(*name) parameters;
+typedef struct cutt_services {
+  CUTT_SERVICE_FUNCTIONS(CUTT_SERVICES_MEMBER)
   void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
   void (*cutt_scratch_give)(void *block);
   /* Those with arguments of any number, given a list of them, or their text. */
   cuttResult (*error)(cuttResult code, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
   void (*log)(cutt_log_level level, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
-} cutt_private;
-#undef CUTT_PRIVATE_MEMBER
+} cutt_services;
+#undef CUTT_SERVICES_MEMBER
 
 /* Exported, and not declared in cutt.h. Its name has the version, so that another one's can't be taken for it. */
-#define CUTT_PRIVATE_NAME_2(a, b, c) cuttPrivate_##a##_##b##_##c
-#define CUTT_PRIVATE_NAME_1(a, b, c) CUTT_PRIVATE_NAME_2(a, b, c)
-#define CUTT_PRIVATE CUTT_PRIVATE_NAME_1(CUTT_VERSION_MAJOR, CUTT_VERSION_MINOR, CUTT_VERSION_PATCH)
-CUTT_API extern const cutt_private CUTT_PRIVATE;
+#define CUTT_SERVICES_NAME_2(a, b, c) cuttServices_##a##_##b##_##c
+#define CUTT_SERVICES_NAME_1(a, b, c) CUTT_SERVICES_NAME_2(a, b, c)
+#define CUTT_SERVICES CUTT_SERVICES_NAME_1(CUTT_VERSION_MAJOR, CUTT_VERSION_MINOR, CUTT_VERSION_PATCH)
+CUTT_API extern const cutt_services CUTT_SERVICES;
 
 #endif
