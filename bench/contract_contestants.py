@@ -133,7 +133,7 @@ class Cutt:
         self.lib, self.threads, self.memory = load(path), threads, memory
         self.type, self.provider = DTYPES[dtype][0], provider.encode() if provider else None
         self.lib.cuttContractionExecute.argtypes = [ctypes.c_void_p] * 5 + [ctypes.c_size_t, ctypes.c_void_p]
-        self.lib.cuttContractionDestroy.argtypes = [ctypes.c_void_p]
+        self.lib.cuttContractionPlanDestroy.argtypes = [ctypes.c_void_p]
         self.lib.cuttLastError.restype = ctypes.c_char_p
         self.plan = self.workspace = None
 
@@ -167,7 +167,7 @@ class Cutt:
         return run
 
     def stop(self):
-        self.lib.cuttContractionDestroy(self.plan)
+        self.lib.cuttContractionPlanDestroy(self.plan)
         self.plan = self.workspace = None
 
 

@@ -345,7 +345,7 @@ static int contract(const contract_request *request, array *arrays) {
   const double total = cutt_cli_seconds() - began;
   if (code == CUTT_CLI_DONE && request->json) code = print_json(&job, total);
   if (code == CUTT_CLI_DONE && !request->quiet) closing_line(&job, total);
-  cuttContractionDestroy(job.plan);
+  cuttContractionPlanDestroy(job.plan);
   return code;
 }
 

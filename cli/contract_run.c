@@ -20,7 +20,7 @@ static int failed(cutt_cli_contract_job *job, const char *what) {
 }
 
 static int plan_again(cutt_cli_contract_job *job) {
-  cuttContractionDestroy(job->plan);
+  cuttContractionPlanDestroy(job->plan);
   job->plan = NULL;
   cutt_cli_progress_clear(&job->progress);
   return cutt_cli_contraction_plan(job->command, job->contraction, &job->options, &job->plan);

@@ -54,6 +54,6 @@ int cutt_cli_plan_contraction(const cutt_cli_plan_contract *request) {
   } else {
     code = print_text(plan, &contraction);
   }
-  cuttContractionDestroy(plan);
+  cuttContractionPlanDestroy(plan);
   return code;
 }

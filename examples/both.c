@@ -62,7 +62,7 @@ int main(void) {
 
   cuttPlan_t cpu = NULL, gpu = NULL;
   int status = cuttPlanCreate(&cpu, &problem, &on_cpu) ? failed("no plan for the CPU") : 0;
-  const cuttResult usable = cuttPlanCreate(&gpu, &problem, &on_gpu); /* both are alive from here on */
+  const cuttResult_t usable = cuttPlanCreate(&gpu, &problem, &on_gpu); /* both are alive from here on */
   if (usable == CUTT_INVALID_DEVICE)
     printf("no GPU: %s\n", cuttLastError());
   else if (usable != CUTT_SUCCESS)

@@ -22,14 +22,14 @@ int main(void) {
   cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
   options.backend = CUTT_BACKEND_CPU; /* the arrays are in the host's memory */
   cuttContractionPlan_t plan = NULL;
-  const cuttResult planned = cuttContractionPlanCreate(&plan, &contraction, &options);
+  const cuttResult_t planned = cuttContractionPlanCreate(&plan, &contraction, &options);
   if (planned != CUTT_SUCCESS) {
     fprintf(stderr, "no plan: %s\n", cuttLastError());
     return planned == CUTT_INVALID_DEVICE ? 77 : 1;
   }
-  const cuttResult done = cuttContractionExecute(plan, left, right, result, NULL, 0, NULL);
+  const cuttResult_t done = cuttContractionExecute(plan, left, right, result, NULL, 0, NULL);
   if (done != CUTT_SUCCESS) fprintf(stderr, "not executed: %s\n", cuttLastError());
-  cuttContractionDestroy(plan);
+  cuttContractionPlanDestroy(plan);
 
   int wrong = done != CUTT_SUCCESS;
   for (int d = 0; d < D && !wrong; ++d)

@@ -20,7 +20,7 @@ static void check_cuda(CUresult result, const char *call) {
   if (cuGetErrorString(result, &why) != CUDA_SUCCESS) why = "unknown error";
   check(result != CUDA_SUCCESS, call, why);
 }
-static void check_cutt(cuttResult result, const char *call) { check(result != CUTT_SUCCESS, call, cuttLastError()); }
+static void check_cutt(cuttResult_t result, const char *call) { check(result != CUTT_SUCCESS, call, cuttLastError()); }
 #define CUDA(call) check_cuda(call, #call)
 #define CUTT(call) check_cutt(call, #call)
 

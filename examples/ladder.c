@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
     cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
     options.backend = CUTT_BACKEND_CPU, options.threads = 1; /* as the loops */
     cuttContractionPlan_t plan = NULL;
-    const cuttResult made = cuttContractionPlanCreate(&plan, &term, &options);
+    const cuttResult_t made = cuttContractionPlanCreate(&plan, &term, &options);
     const double start = now();
     if (made || cuttContractionExecute(plan, V, T, D, NULL, 0, NULL)) {
       fprintf(stderr, "%s: %s\n", pattern[ring], cuttLastError());
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
       printf("%s  loops %6.1f, cuTT %6.1f GFLOP/s: %.1f times as fast%s\n", pattern[ring], flops / (end - middle),
              flops / (middle - start), (end - middle) / (middle - start), status ? ", and WRONG" : "");
     }
-    cuttContractionDestroy(plan);
+    cuttContractionPlanDestroy(plan);
   }
   free(V), free(T), free(D), free(wanted);
   return status;

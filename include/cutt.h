@@ -1,7 +1,7 @@
 /* cutt.h: tensor permutation, out[perm] = in, at close to memory bandwidth.
  *
  * Conventions, the paper's: the first mode of a tensor is its stride-1 mode (as in Fortran), and mode i of the output
- * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult; after a
+ * is mode perm[i] of the input. Extents and strides are counted in elements. Every call returns a cuttResult_t; after a
  * failure cuttLastError() says, for the calling thread, which argument was wrong, its value, and what is allowed.
  * The library prints nothing unless the environment variable CUTT_LOG asks for it, and never ends the process. A call takes
  * at most 16 KB of the calling thread's stack, beside what CUDA's driver takes and what calls of the caller's take.
@@ -15,6 +15,10 @@
  * managed or pinned memory. A plan is for the calling thread's current CUDA context, or, when it has none, for the primary
  * context of device 0, and is executed in that context (also from a thread that has none). CUDA is found at run time;
  * nothing of it has to be linked.
+ *
+ * What is for research on the library itself (plans by a candidate's number or by the paper's model, drawings, calibration)
+ * is declared only where CUTT_EXPERIMENTAL is defined before this header is included. It may change in any version. The
+ * library has it in any case, and structs have the same layout with the macro and without.
  *
  * The header compiles as C99 and as C++ and needs no CUDA header.
  */
@@ -56,10 +60,13 @@ typedef enum cuttResult_t {
   CUTT_INVALID_DEVICE = 3,    /* the plan belongs to another device, or the backend asked for is not usable here */
   CUTT_INTERNAL_ERROR = 4,    /* out of memory, or the system refused something; cuttLastError() says what */
   CUTT_UNDEFINED_ERROR = 5    /* anything else */
-} cuttResult;
+} cuttResult_t;
+
+/* The name in the original library, of the same type. */
+typedef cuttResult_t cuttResult;
 
 /* "CUTT_SUCCESS" and so on; never NULL. */
-CUTT_API const char *cuttResultName(cuttResult result);
+CUTT_API const char *cuttResultName(cuttResult_t result);
 
 /* The text of the calling thread's most recent failure, or "" if it has had none. It stays until that thread's next
  * failing call. Never NULL. */
@@ -70,6 +77,7 @@ CUTT_API int cuttVersion(void);
 
 /* ------------------------------------------------------------------------------------------------- the paper's calls */
 
+/* A plan of the paper's calls. */
 typedef unsigned int cuttHandle;
 
 /* Plans the permutation of a packed tensor, choosing the method by the model. For the calling thread's GPU where one is
@@ -85,18 +93,28 @@ CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, int *dim, int *permut
                              cudaStream_t stream);
 
 /* As cuttPlan, but the model's best 12 candidates are timed on idata -> odata: each runs once to warm up, and then they
- * run by turns, round after round; those that have fallen behind leave, and the fastest run decides. Takes 2 seconds at
- * most, apart from the first run. idata is only read; odata is overwritten and not restored. On a GPU the timing is done
- * in the stream (0: in one of the library's own) and waited for. */
+ * run in rotation, round after round; those that have fallen behind leave, and the fastest run decides. Takes 2 seconds
+ * at most, apart from the first run. On a GPU the timing is done in the stream (0: in one of the library's own) and waited
+ * for.
+ * idata        the input to time on; only read
+ * odata        the output, which is overwritten and not restored
+ * Errors: CUTT_INVALID_PARAMETER (also idata or odata NULL, overlapping, or not the device's memory), CUTT_INVALID_DEVICE,
+ * CUTT_INTERNAL_ERROR (also when no candidate could be run). */
 CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
                                     cudaStream_t stream, void *idata, void *odata);
 
 /* Permutes idata into odata. The two may not overlap, unless they are equal and the permutation is the identity.
  * Safe from many threads at once on one handle; allocates nothing and takes no lock. On a GPU the call starts the work in
- * the plan's stream and does not wait for it; from another device's context: CUTT_INVALID_DEVICE. */
+ * the plan's stream and does not wait for it.
+ * handle       from cuttPlan or cuttPlanMeasure
+ * idata        the first element of the input
+ * odata        the first element of the output
+ * Errors: CUTT_INVALID_PLAN (no plan that is alive has this handle); CUTT_INVALID_PARAMETER: NULL, overlap, or memory that
+ * the plan's device can't reach; CUTT_INVALID_DEVICE: the current CUDA context is not the plan's; CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult cuttExecute(cuttHandle handle, void *idata, void *odata);
 
-/* Frees the plan. No call with this handle may be under way; what a call has started on a GPU may. */
+/* Frees the plan. No call with this handle may be under way; what a call has started on a GPU may.
+ * Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult cuttDestroy(cuttHandle handle);
 
 /* For programs that call them, as later versions of the original library had it: there is nothing to set up or to shut
@@ -129,17 +147,19 @@ typedef enum cuttBackend {
   CUTT_BACKEND_CUDA = 2 /* NVIDIA GPUs, compute capability 7.0 and later */
 } cuttBackend_t;
 
-/* CUTT_MEASURE: the model's best candidates (12 at most) are timed by turns, after a run of each to warm up. The first one
+/* CUTT_MEASURE: the model's best candidates (12 at most) are timed in rotation, after a run of each to warm up. The first one
  * is run whatever the time limit. */
 typedef enum cuttChoice {
   CUTT_PREDICT = 0, /* the candidate that the model predicts to be fastest */
   CUTT_MEASURE = 1  /* the fastest of those that are timed */
 } cuttChoice_t;
 
+#ifdef CUTT_EXPERIMENTAL
 typedef enum cuttModel {
   CUTT_MODEL = 0,      /* the library's own: counts in closed form, and what they cost on the device */
   CUTT_MODEL_PAPER = 1 /* MWP-CWP as the paper has it (Eq. 10-13, Table I), for comparison; GPUs only */
 } cuttModel_t;
+#endif
 
 /* What to compute: out = alpha * perm(in) + beta * out.
  *
@@ -187,22 +207,32 @@ typedef struct cuttOptions {
   void *measure_out;
   cuttWisdom_t wisdom;         /* looked up first; a measured choice is added to it. NULL: none */
   cudaStream_t measure_stream; /* CUTT_MEASURE on a GPU: the stream to time in; NULL: one of the library's own */
+#ifdef CUTT_EXPERIMENTAL
   int candidate;     /* 0: choose. n > 0: the n-th that cuttPlanDescribe lists, whatever choice and wisdom say */
   cuttModel_t model; /* what predicts the candidates' times */
+#else
+  int reserved[2]; /* 0 */
+#endif
   /* NULL: the device at hand. Else a plan to be described and not to be executed, for a device that need not be here: a
    * name (cuttDevicesDescribe lists them: "k20x", "h200", ...), or the path of a device file (cuttCalibrate), which has a
    * '/' or a '.'. */
   const char *device;
 } cuttOptions_t;
 
+#ifdef CUTT_EXPERIMENTAL
 #define CUTT_OPTIONS_INIT                                                                                              \
   { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0, CUTT_MODEL, NULL }
+#else
+#define CUTT_OPTIONS_INIT                                                                                              \
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, {0, 0}, NULL }
+#endif
 
+/* A plan: immutable, and alive until cuttPlanDestroy. */
 typedef struct cuttPlanStruct *cuttPlan_t;
 
 /* Plans a problem. *plan receives the plan, or NULL on failure.
  * Errors: CUTT_INVALID_PARAMETER (the text names the field), CUTT_INVALID_DEVICE (backend), CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options);
+CUTT_API cuttResult_t cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options);
 
 /* Executes a plan: in and out point to element (0, ..., 0) of each tensor; no alignment is asked for, but on a GPU that
  * of the element type when alpha, beta or conjugate is used. The memory that the two span may not overlap, unless
@@ -214,20 +244,22 @@ CUTT_API cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *proble
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: NULL, overlap, or memory that the plan's device can't reach (host
  * memory that is not pinned for a GPU, a GPU's memory for the CPU); CUTT_INVALID_DEVICE: the current CUDA context is not
  * the plan's; CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream);
+CUTT_API cuttResult_t cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
-/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may. */
-CUTT_API cuttResult cuttPlanDestroy(cuttPlan_t plan);
+/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may.
+ * Errors: CUTT_INVALID_PLAN. */
+CUTT_API cuttResult_t cuttPlanDestroy(cuttPlan_t plan);
 
-/* Plan, execute, destroy. Waits no more than cuttPlanExecute does: on a GPU, in the order of the stream. */
-CUTT_API cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
-                                cudaStream_t stream);
+/* Plan, execute, destroy. Waits no more than cuttPlanExecute does: on a GPU, in the order of the stream.
+ * Errors: as cuttPlanCreate and cuttPlanExecute. */
+CUTT_API cuttResult_t cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
+                                  cudaStream_t stream);
 
 /* Runs the plan once, uncounted, and then count times, as cuttPlanExecute does, and gives each run's seconds in
  * seconds[0 .. count-1]: by events in the stream on a GPU, by the clock on the CPU. Waits for all of them. With beta each
  * run adds to out again. count >= 1. The stream may not be one that is being captured. Errors: as cuttPlanExecute. */
-CUTT_API cuttResult cuttPlanTime(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream, int count,
-                                 double *seconds);
+CUTT_API cuttResult_t cuttPlanTime(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream, int count,
+                                   double *seconds);
 
 /* ------------------------------------------------------------------------------------------------ a backend's memory */
 
@@ -237,19 +269,19 @@ CUTT_API cuttResult cuttPlanTime(cuttPlan_t plan, const void *in, void *out, cud
  * Errors of all: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 
 /* *memory receives at least bytes bytes, at a multiple of 64 on the CPU and of 256 on a GPU, or NULL on failure. */
-CUTT_API cuttResult cuttMemoryAllocate(cuttBackend_t backend, size_t bytes, void **memory);
+CUTT_API cuttResult_t cuttMemoryAllocate(cuttBackend_t backend, size_t bytes, void **memory);
 
 /* Frees what cuttMemoryAllocate gave for the same backend; NULL is allowed. On a GPU it waits for the device. */
-CUTT_API cuttResult cuttMemoryFree(cuttBackend_t backend, void *memory);
+CUTT_API cuttResult_t cuttMemoryFree(cuttBackend_t backend, void *memory);
 
 /* Copies bytes between the host and the backend's memory in any direction; done on return. In order with the GPU's
  * default stream, and so after what other streams that are not non-blocking have been given. */
-CUTT_API cuttResult cuttMemoryCopy(cuttBackend_t backend, void *to, const void *from, size_t bytes);
+CUTT_API cuttResult_t cuttMemoryCopy(cuttBackend_t backend, void *to, const void *from, size_t bytes);
 
 /* Times a plain copy of bytes within the backend's memory by the vendor's own means (cuMemcpyDtoDAsync; memcpy), the
- * ceiling of a permutation. Counts as cuttPlanTime. to and from may not overlap. */
-CUTT_API cuttResult cuttCopyTime(cuttBackend_t backend, void *to, const void *from, size_t bytes, cudaStream_t stream,
-                                 int count, double *seconds);
+ * ceiling of a permutation. Counts as cuttPlanTime. to and from may not overlap, and bytes is their length. */
+CUTT_API cuttResult_t cuttCopyTime(cuttBackend_t backend, void *to, const void *from, size_t bytes, cudaStream_t stream,
+                                   int count, double *seconds);
 
 /* ---------------------------------------------------------------------------------------------- what a plan is */
 
@@ -269,28 +301,63 @@ typedef struct cuttPlanInfo {
   double create_seconds;    /* what cuttPlanCreate took */
 } cuttPlanInfo_t;
 
-CUTT_API cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info);
+/* What was chosen, and what it is predicted to take.
+ * plan   any plan, also one for a device that is only described
+ * info   info->struct_size is set by the caller, all other fields by the call; those that this library does not know
+ *        become 0
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER (info is NULL or has a wrong struct_size). */
+CUTT_API cuttResult_t cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info);
 
 typedef enum cuttFormat { CUTT_TEXT = 0, CUTT_JSON = 1 } cuttFormat_t;
 
 /* Describes a plan: the problem, its canonical form, the candidates with what they are and their predicted times, the
  * choice, and what its time is made of. As text the first candidates, as JSON all.
  * Writes at most size bytes with the final 0 to buffer (which may be NULL when size is 0), and to *needed (which may be
- * NULL) the bytes that the whole text takes with its final 0. A text that did not fit is cut, and still CUTT_SUCCESS. */
-CUTT_API cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+ * NULL) the bytes that the whole text takes with its final 0. A text that did not fit is cut, and still CUTT_SUCCESS.
+ * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: format, or buffer is NULL and size is not 0; CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+/* Describes the backends, instruction sets and GPUs of this machine, which are used, and why one is not. Buffer, size and needed
+ * as above. Errors: CUTT_INVALID_PARAMETER. */
+CUTT_API cuttResult_t cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+
+/* -------------------------------------------------------------------------------------------------------- wisdom */
+
+/* Files merge: load several into one object and save it. Of two entries for one problem the faster one stays, and those of
+ * other machines are kept. */
+
+/* *wisdom receives an empty object for options.wisdom, or NULL on failure; any number of threads may use it at once.
+ * Errors: CUTT_INVALID_PARAMETER (wisdom is NULL), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttWisdomCreate(cuttWisdom_t *wisdom);
+
+/* Frees it; NULL is allowed. No call with it may be under way; plans that were made with it keep their choice. Nothing is
+ * saved. Errors: CUTT_INVALID_PARAMETER (not alive). */
+CUTT_API cuttResult_t cuttWisdomDestroy(cuttWisdom_t wisdom);
+
+/* Adds what a file holds. Lines that are damaged, of another version or of another machine are passed over and counted;
+ * the reason for the first of them is cuttLastError(), though the result is CUTT_SUCCESS. *used and *ignored (either may
+ * be NULL) receive the counts.
+ * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL, missing or can't be read), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
+
+/* Writes all of it, whole or not at all: to a new file in the folder of path, which then takes its name. A file that is
+ * there keeps its owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR). Lines
+ * that cuttWisdomLoad passed over because they are another machine's are kept.
+ * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL or can't be written), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
+
+/* -------------------------------------------------------------------------------------------------- experimental */
+
+#ifdef CUTT_EXPERIMENTAL
 
 typedef enum cuttDrawing { CUTT_DRAW_TEXT = 0, CUTT_DRAW_SVG = 1 } cuttDrawing_t;
 
-/* Draws the tile of the plan's choice: the runs of input and of output memory that it covers, laid over the units that
- * memory is moved in (sectors on a GPU, cache lines on a CPU), and how much of each mode it takes. What a unit has beside
+/* Draws the tile of the plan's choice: the runs of input and of output memory that it covers, laid over the
+ * sectors (GPU) or cache lines (CPU) that memory is moved in, and how much of each mode it takes. What a sector has beside
  * the tile is moved for nothing, and so it shows why small extents cost. As text (ASCII, no more than 100 columns unless
- * numbers are very long) or as an SVG image of its own. Buffer, size and needed as above. */
-CUTT_API cuttResult cuttPlanDraw(cuttPlan_t plan, cuttDrawing_t format, char *buffer, size_t size, size_t *needed);
-
-/* Describes the backends, instruction sets and GPUs of this machine, which are used, and why one is not. As above. */
-CUTT_API cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
-
-/* --------------------------------------------------------------------------------------------------- calibration */
+ * numbers are very long) or as an SVG image of its own. Buffer, size, needed and errors
+ * as for cuttPlanDescribe. */
+CUTT_API cuttResult_t cuttPlanDraw(cuttPlan_t plan, cuttDrawing_t format, char *buffer, size_t size, size_t *needed);
 
 /* How to calibrate: to measure what the model has to know of the device at hand. Start from CUTT_CALIBRATION_INIT. */
 typedef struct cuttCalibration {
@@ -316,26 +383,10 @@ typedef struct cuttCalibration {
  * A report goes to the buffer, as by cuttPlanDescribe: what was measured, the parameters, and how good the choice is on
  * problems that were held back. 64 KiB are enough for it.
  * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when stopped). */
-CUTT_API cuttResult cuttCalibrate(const cuttCalibration_t *calibration, cuttFormat_t format, char *buffer, size_t size,
-                                  size_t *needed);
+CUTT_API cuttResult_t cuttCalibrate(const cuttCalibration_t *calibration, cuttFormat_t format, char *buffer,
+                                    size_t size, size_t *needed);
 
-/* -------------------------------------------------------------------------------------------------------- wisdom */
-
-/* Files merge: load several into one object and save it. Of two entries for one problem the faster one stays, and those of
- * other machines are kept. */
-
-CUTT_API cuttResult cuttWisdomCreate(cuttWisdom_t *wisdom);
-CUTT_API cuttResult cuttWisdomDestroy(cuttWisdom_t wisdom);
-
-/* Adds what a file holds. Lines that are damaged, of another version or of another machine are passed over and counted;
- * the reason for the first of them is cuttLastError(), though the result is CUTT_SUCCESS. *used and *ignored (either may
- * be NULL) receive the counts. A file that is missing or can't be read: CUTT_INVALID_PARAMETER. */
-CUTT_API cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
-
-/* Writes all of it, whole or not at all: to a new file in the folder of path, which then takes its name. A file that is
- * there keeps its owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR). Lines
- * that cuttWisdomLoad passed over because they are another machine's are kept. */
-CUTT_API cuttResult cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
+#endif /* CUTT_EXPERIMENTAL */
 
 #ifdef __cplusplus
 }

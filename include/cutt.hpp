@@ -20,20 +20,20 @@ namespace cutt {
 /* What went wrong: what() is the text of cuttLastError(). */
 class error : public std::runtime_error {
  public:
-  explicit error(cuttResult result) : std::runtime_error(cuttLastError()), result_(result) {}
-  cuttResult result() const noexcept { return result_; }
+  explicit error(cuttResult_t result) : std::runtime_error(cuttLastError()), result_(result) {}
+  cuttResult_t result() const noexcept { return result_; }
 
  private:
-  cuttResult result_;
+  cuttResult_t result_;
 };
 
 /* For any call of the C interface: throws unless it succeeded. */
-inline void check(cuttResult result) {
+inline void check(cuttResult_t result) {
   if (result != CUTT_SUCCESS) throw error(result);
 }
 
 /* The sole owner of a handle of the C interface, or of none. */
-template <typename Handle, cuttResult (*Destroy)(Handle)>
+template <typename Handle, cuttResult_t (*Destroy)(Handle)>
 class owner {
  public:
   owner() noexcept : handle_(nullptr) {}
@@ -112,7 +112,7 @@ class plan : public owner<cuttPlan_t, cuttPlanDestroy> {
   }
 };
 
-class contraction_plan : public owner<cuttContractionPlan_t, cuttContractionDestroy> {
+class contraction_plan : public owner<cuttContractionPlan_t, cuttContractionPlanDestroy> {
  public:
   contraction_plan() noexcept {}
   explicit contraction_plan(const cuttContraction_t &contraction) { create(contraction, nullptr); }

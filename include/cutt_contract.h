@@ -5,7 +5,7 @@
  * possible has to be permuted, often nothing.
  *
  * Conventions are cutt.h's: the first mode of a tensor is its stride-1 mode, extents and strides are counted in elements,
- * every call returns a cuttResult, and cuttLastError() says what was wrong.
+ * every call returns a cuttResult_t, and cuttLastError() says what was wrong.
  *
  * The BLAS is found at run time. On the CPU any library that has the CBLAS interface will do (OpenBLAS, BLIS, MKL); the
  * fastest one that is found is used, one thread in each of the library's own. On a GPU it is cuBLAS. Where there is none,
@@ -64,7 +64,7 @@ typedef struct cuttContractionOptions {
   size_t struct_size; /* sizeof(cuttContractionOptions_t) */
   cuttBackend_t backend;
   int threads; /* CPU: most threads to use; 0: as OpenMP would. GPU: unused */
-  /* Most bytes of workspace. The contraction is cut into pieces that need no more; with 0 nothing is permuted, which may be
+  /* Most bytes of workspace. The contraction is cut into blocks that need no more; with 0 nothing is permuted, which may be
    * slow. */
   size_t workspace_limit;
   /* NULL: the fastest that is found. Else a name of cuttProvidersDescribe ("openblas", "blis", "mkl", "cublas"), or the path
@@ -75,16 +75,18 @@ typedef struct cuttContractionOptions {
 #define CUTT_CONTRACTION_OPTIONS_INIT                                                                                  \
   { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL }
 
+/* A plan of a contraction: immutable, and alive until cuttContractionPlanDestroy. */
 typedef struct cuttContractionStruct *cuttContractionPlan_t;
 
 /* Plans a contraction. *plan receives the plan, or NULL on failure.
  * Errors: CUTT_INVALID_PARAMETER (the text names the field; of a pattern, the letter and its place), CUTT_INVALID_DEVICE
  * (backend; no BLAS; a type that it does not have), CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttContraction_t *contraction,
-                                              const cuttContractionOptions_t *options);
+CUTT_API cuttResult_t cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttContraction_t *contraction,
+                                                const cuttContractionOptions_t *options);
 
-/* Bytes of workspace that an execution needs: 0 .. options.workspace_limit. */
-CUTT_API cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes);
+/* *bytes receives the bytes of workspace that an execution needs: 0 .. options.workspace_limit.
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER (bytes is NULL). */
+CUTT_API cuttResult_t cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes);
 
 /* Executes a plan. left, right and result point to element (0, ..., 0) of each tensor, and are of the memory that the plan's
  * backend works in, as for cuttPlanExecute; on a GPU at multiples of the element's size, on the CPU at any address (numbers
@@ -97,15 +99,21 @@ CUTT_API cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t 
  *             CPU NULL, and the result is there on return.
  * Any number of threads may execute one plan at once, each with a workspace of its own.
  * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right,
-                                           void *result, void *workspace, size_t workspace_bytes, cudaStream_t stream);
+CUTT_API cuttResult_t cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right,
+                                             void *result, void *workspace, size_t workspace_bytes,
+                                             cudaStream_t stream);
 
-/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may. */
-CUTT_API cuttResult cuttContractionDestroy(cuttContractionPlan_t plan);
+/* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may.
+ * Errors: CUTT_INVALID_PLAN. */
+CUTT_API cuttResult_t cuttContractionPlanDestroy(cuttContractionPlan_t plan);
 
-/* Plan, execute, destroy, with workspace of the library's own. */
-CUTT_API cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContractionOptions_t *options,
-                                 const void *left, const void *right, void *result, cudaStream_t stream);
+/* The same by its first name, for programs that have it. */
+CUTT_API cuttResult_t cuttContractionDestroy(cuttContractionPlan_t plan);
+
+/* Plan, execute, destroy, with workspace of the library's own. Errors: as cuttContractionPlanCreate and
+ * cuttContractionExecute. */
+CUTT_API cuttResult_t cuttContract(const cuttContraction_t *contraction, const cuttContractionOptions_t *options,
+                                   const void *left, const void *right, void *result, cudaStream_t stream);
 
 /* ---------------------------------------------------------------------------------------------- what a plan is */
 
@@ -118,7 +126,7 @@ typedef struct cuttContractionInfo {
   int64_t m, n, k, batch;         /* the contraction as matrix products: extents of all modes of each group */
   int64_t gemm_m, gemm_n, gemm_k; /* of one product that the BLAS is given, at most */
   int64_t gemm_count;             /* of products */
-  int64_t pieces;                 /* that the work is cut into */
+  int64_t pieces;                 /* blocks that the work is cut into */
   size_t workspace_bytes;
   double flops;                     /* 2 m n k batch; four times that for complex types */
   double intensity;                 /* 2 sqrt(vol D vol L vol R) / (vol D + vol L + vol R), the paper's section 3.4 */
@@ -127,14 +135,18 @@ typedef struct cuttContractionInfo {
   double create_seconds;            /* what cuttContractionPlanCreate took */
 } cuttContractionInfo_t;
 
-CUTT_API cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info);
+/* What was chosen, and what it is predicted to take.
+ * info   info->struct_size is set by the caller, all other fields by the call; those that this library does not know
+ *        become 0
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER (info is NULL or has a wrong struct_size). */
+CUTT_API cuttResult_t cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info);
 
-/* Describes a plan: the modes by groups, what is permuted and how, the matrix products, pieces, workspace, and predicted
- * times. Buffer, size and needed as for cuttPlanDescribe. */
-CUTT_API cuttResult cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t format, char *buffer, size_t size,
-                                            size_t *needed);
+/* Describes a plan: the modes by groups, what is permuted and how, the matrix products, blocks, workspace, and predicted
+ * times. Buffer, size, needed and errors as for cuttPlanDescribe. */
+CUTT_API cuttResult_t cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t format, char *buffer,
+                                              size_t size, size_t *needed);
 
-/* Seconds of one execution, and of its steps. Steps of pieces are summed; where threads work on different pieces, over the
+/* Seconds of one execution, and of its steps. Steps of blocks are summed; where threads work on different blocks, over the
  * threads, and divided by their number. */
 typedef struct cuttContractionTimes {
   double total;
@@ -144,20 +156,22 @@ typedef struct cuttContractionTimes {
 
 /* Runs the plan once, uncounted, and then count times, each with its steps timed (which costs a little), and gives each
  * run's seconds in times[0 .. count-1]. Waits for all of them. count >= 1. Errors: as cuttContractionExecute. */
-CUTT_API cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
-                                        void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
-                                        cuttContractionTimes_t *times);
+CUTT_API cuttResult_t cuttContractionTime(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
+                                          void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
+                                          cuttContractionTimes_t *times);
 
 /* The ceiling: times the matrix products alone. Runs batch products of packed m x k and k x n matrices into packed m x n
  * ones, of the plan's type, with its provider and threads and all of its m, n, k and batch, on scratch memory of arbitrary
- * finite contents. Count and seconds as for cuttPlanTime. CUTT_INTERNAL_ERROR when the memory can't be had. */
-CUTT_API cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count,
-                                            double *seconds);
+ * finite contents. Count and seconds as for cuttPlanTime. Errors: CUTT_INVALID_PLAN,
+ * CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when the memory can't be had). */
+CUTT_API cuttResult_t cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count,
+                                              double *seconds);
 
 /* Describes the matrix-multiplication libraries: which were found and where, the kernels that each picked, its speed as
  * measured on one core (some milliseconds each, once in a process) or on the GPU, which is the default, what would make one
- * faster, and what was looked for and not found. As cuttDevicesDescribe. */
-CUTT_API cuttResult cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
+ * faster, and what was looked for and not found. Buffer, size, needed and errors as for
+ * cuttDevicesDescribe. */
+CUTT_API cuttResult_t cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,21 @@
 /* A small caller of cutt.h, compiled once as C99 and once as C++ (header_c99.c, header_cxx.cc): every macro is expanded,
- * every type named, and both interfaces used. TEST_HEADER names the function; it returns 0 when all is well. */
+ * every type named, and both interfaces used. TEST_HEADER names the function (by the build); it returns 0 when all is well. */
+
+/* cuttOptions_t as it is laid out whether or not CUTT_EXPERIMENTAL is defined. */
+typedef struct options_layout {
+  size_t struct_size;
+  cuttBackend_t backend;
+  int threads;
+  cuttChoice_t choice;
+  double measure_seconds;
+  const void *measure_in;
+  void *measure_out;
+  cuttWisdom_t wisdom;
+  cudaStream_t measure_stream;
+  int experimental[2];
+  const char *device;
+} options_layout;
+
 int TEST_HEADER(void) {
   int dim[2] = {2, 3};
   int swapped[2] = {1, 0};
@@ -57,7 +73,28 @@ int TEST_HEADER(void) {
     contraction_options.workspace_limit = CUTT_NO_LIMIT;
     if (cuttContractionPlanCreate(&contraction_plan, &contraction, &contraction_options) == CUTT_SUCCESS) return 21;
     if (cuttContractionGetInfo(contraction_plan, &contraction_info) != CUTT_INVALID_PLAN) return 22;
-    if (cuttContractionDestroy(contraction_plan) != CUTT_SUCCESS) return 23;
+    if (cuttContractionPlanDestroy(contraction_plan) != CUTT_SUCCESS) return 23;
+    if (cuttContractionDestroy(contraction_plan) != CUTT_SUCCESS) return 24;
   }
+  if (sizeof(cuttOptions_t) != sizeof(options_layout)) return 25;
+  if (offsetof(cuttOptions_t, device) != offsetof(options_layout, device)) return 26;
+  {
+    enum cuttResult_t by_tag = CUTT_SUCCESS;
+    const cuttResult_t by_name = by_tag;
+    const cuttResult first_name = by_name;
+    if (first_name != CUTT_SUCCESS) return 27;
+  }
+#ifdef CUTT_EXPERIMENTAL
+  {
+    cuttCalibration_t calibration = CUTT_CALIBRATION_INIT;
+    options.candidate = 1;
+    options.model = CUTT_MODEL;
+    if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS) return 28;
+    if (cuttPlanDraw(plan, CUTT_DRAW_TEXT, NULL, 0, &needed) != CUTT_SUCCESS || needed == 0) return 29;
+    if (cuttPlanDestroy(plan) != CUTT_SUCCESS) return 30;
+    calibration.seconds = -1;
+    if (cuttCalibrate(&calibration, CUTT_TEXT, NULL, 0, &needed) != CUTT_INVALID_PARAMETER) return 31;
+  }
+#endif
   return 0;
 }

@@ -1,7 +1,6 @@
 /* cutt_contract.h, and cutt.h with it, as strict C99, included first so that it has to bring what it needs. */
 #include "cutt_contract.h"
 
-int test_header_c99(void);
+int TEST_HEADER(void);
 
-#define TEST_HEADER test_header_c99
 #include "header_body.h"

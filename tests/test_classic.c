@@ -8,10 +8,13 @@
 #include "support/check.h"
 #include "support/reference.h"
 
-/* Defined in header_c99.c and header_cxx.cc, each of which includes cutt.h as its own language. */
-int test_header_c99(void);
+/* Defined in header_c99.c and header_cxx.cc, each of which includes cutt.h as its own language, and is compiled without
+ * CUTT_EXPERIMENTAL and with it. */
+int test_cutt_header_c99_usual(void);
+int test_cutt_header_c99_experimental(void);
 #ifdef TEST_CXX
-int test_header_cxx(void);
+int test_cutt_header_cxx_usual(void);
+int test_cutt_header_cxx_experimental(void);
 #endif
 
 enum { A = 7, B = 12, C = 9, VOLUME = A * B * C };
@@ -246,9 +249,11 @@ static void last_error_is_the_threads_own(void **unused) {
 
 static void header_in_c99_and_cxx(void **unused) {
   (void)unused;
-  assert_int_equal(test_header_c99(), 0);
+  assert_int_equal(test_cutt_header_c99_usual(), 0);
+  assert_int_equal(test_cutt_header_c99_experimental(), 0);
 #ifdef TEST_CXX
-  assert_int_equal(test_header_cxx(), 0);
+  assert_int_equal(test_cutt_header_cxx_usual(), 0);
+  assert_int_equal(test_cutt_header_cxx_experimental(), 0);
 #else
   puts("no C++ compiler: cutt.h was tried as C99 only");
 #endif

@@ -435,7 +435,7 @@ static cuttResult describe_contraction(void *context) {
   if (result) return plan ? CUTT_UNDEFINED_ERROR : result;
   result = cuttContractionDescribe(plan, CUTT_JSON, text, sizeof text, NULL);
   if (!result) result = cuttContractionTimeGemm(plan, NULL, 1, &seconds);
-  cuttContractionDestroy(plan);
+  cuttContractionPlanDestroy(plan);
   return result;
 }
 

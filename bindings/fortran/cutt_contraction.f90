@@ -170,7 +170,7 @@ contains
   subroutine plan_destroy(this)
     class(cutt_contraction_plan), intent(inout) :: this
     integer(c_int) :: code
-    if (c_associated(this%handle)) code = cuttContractionDestroy(this%handle)
+    if (c_associated(this%handle)) code = cuttContractionPlanDestroy(this%handle)
     this%handle = c_null_ptr
   end subroutine
 

@@ -268,7 +268,11 @@ module cutt_raw
       type(c_ptr), value :: plan, left, right, result, workspace, stream
       integer(c_size_t), value :: workspace_bytes
     end function
-    integer(c_int) function cuttContractionDestroy(plan) bind(c, name='cuttContractionDestroy')
+    integer(c_int) function cuttContractionPlanDestroy(plan) bind(c, name='cuttContractionPlanDestroy')
+      import
+      type(c_ptr), value :: plan
+    end function
+    integer(c_int) function cuttContractionDestroy(plan) bind(c, name='cuttContractionDestroy') ! its first name
       import
       type(c_ptr), value :: plan
     end function

@@ -117,7 +117,7 @@ static bool make_plan(const cutt_bench_contract_run *run, cuttContractionPlan_t 
   problem.result_extents = extents[CUTT_CLI_RESULT];
   double took[PLANS];
   for (int i = 0; i < PLANS; ++i) {
-    cuttContractionDestroy(*plan);
+    cuttContractionPlanDestroy(*plan);
     const double began = cutt_cli_seconds();
     if (failed(result, "no plan", cuttContractionPlanCreate(plan, &problem, &run->options))) return false;
     took[i] = cutt_cli_seconds() - began;
@@ -223,5 +223,5 @@ void cutt_bench_contract_case(cutt_bench_contract_run *run, const cutt_bench_con
   cuttContractionPlan_t plan = NULL;
   if (make_plan(run, &plan, result) && grow_workspace(run, result) && execute_checked(run, plan, result))
     (void)time_case(run, plan, result);
-  cuttContractionDestroy(plan);
+  cuttContractionPlanDestroy(plan);
 }

@@ -92,7 +92,7 @@ cuttResult cuttContractionPlanCreate(cuttContractionPlan_t *plan, const cuttCont
   return CUTT_SUCCESS;
 }
 
-cuttResult cuttContractionDestroy(cuttContractionPlan_t plan) {
+cuttResult cuttContractionPlanDestroy(cuttContractionPlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
   cutt_contraction_set_alive(plan, false);
@@ -100,6 +100,8 @@ cuttResult cuttContractionDestroy(cuttContractionPlan_t plan) {
   free(plan);
   return CUTT_SUCCESS;
 }
+
+cuttResult cuttContractionDestroy(cuttContractionPlan_t plan) { return cuttContractionPlanDestroy(plan); }
 
 cuttResult cuttContractionWorkspace(cuttContractionPlan_t plan, size_t *bytes) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
@@ -251,7 +253,7 @@ cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContract
   cuttResult code = cuttContractionPlanCreate(&plan, contraction, options);
   if (code) return code;
   code = cuttContractionExecute(plan, left, right, result, NULL, 0, stream);
-  cuttContractionDestroy(plan);
+  cuttContractionPlanDestroy(plan);
   return code;
 }
 

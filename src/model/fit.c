@@ -3,10 +3,10 @@
  * that the last step gave (Gauss-Newton); half of each step is taken, since the groups' shares shift with the values.
  *
  * The unknowns are the values divided by what they start from, so that all are near 1 whatever their units, and one ridge
- * (the weight of staying near the start, as in ridge regression) suits all of them. A coordinate's best value, the others held, is one division; cut off at 0, it is still the best that
- * is allowed, so every step makes the sum smaller. Some dozens of unknowns make a sweep so cheap that slow convergence
- * (columns that look alike) does not matter. And what the data does not determine does not move, because nothing moves
- * it: a factorisation would have to be told. */
+ * (the weight of staying near the start, as in ridge regression) suits all of them. A coordinate's best value, the others
+ * held, is one division; cut off at 0, it is still the best that is allowed, so every step makes the sum smaller. Some
+ * dozens of unknowns make a sweep so cheap that slow convergence (columns that look alike) does not matter. And what the
+ * data does not determine does not move, because nothing moves it: a factorisation would have to be told. */
 #include "model/fit.h"
 
 #include <math.h>

@@ -38,7 +38,7 @@ static cuttResult create(const cuttContraction_t *c, const cuttContractionOption
   const cuttResult made = cuttContractionPlanCreate(&plan, c, options);
   if (made == CUTT_SUCCESS) {
     assert_non_null(plan);
-    assert_success(cuttContractionDestroy(plan));
+    assert_success(cuttContractionPlanDestroy(plan));
   } else {
     assert_null(plan);
   }
@@ -129,8 +129,8 @@ static void refuses_bad_executions(void **unused) {
                   "workspace", "NULL");
     for (int j = 0; j <= M * N; ++j) assert_true(isnan(result[j])); /* nothing has been written */
     assert_success(cuttContractionExecute(plan, room, right, room + M * K, NULL, 0, NULL)); /* neighbours are none */
-    assert_success(cuttContractionDestroy(plan));
-    assert_success(cuttContractionDestroy(NULL));
+    assert_success(cuttContractionPlanDestroy(plan));
+    assert_success(cuttContractionPlanDestroy(NULL));
   }
 }
 
@@ -149,7 +149,7 @@ static void refuses_bad_workspace(void **unused) {
   assert_success(cuttContractionWorkspace(plan, &bytes));
   if (!bytes) {
     print_message("the plan needs no workspace\n");
-    cuttContractionDestroy(plan);
+    cuttContractionPlanDestroy(plan);
     skip();
   }
   double *memory[TEST_TENSORS];
@@ -169,7 +169,7 @@ static void refuses_bad_workspace(void **unused) {
   assert_result(CUTT_INVALID_PARAMETER, EXECUTE(work + 8, bytes), "workspace", "64");
   assert_result(CUTT_INVALID_PARAMETER, EXECUTE(NULL, bytes), "workspace", "NULL");
 #undef EXECUTE
-  assert_success(cuttContractionDestroy(plan));
+  assert_success(cuttContractionPlanDestroy(plan));
   free(work);
   for (int t = 0; t < TEST_TENSORS; ++t) free(memory[t]);
 }
@@ -199,7 +199,7 @@ static void same_again(void **unused) {
     assert_success(cuttContractionExecute(plan, left, right, result, NULL, 0, NULL));
     assert_product(result);
   }
-  assert_success(cuttContractionDestroy(plan));
+  assert_success(cuttContractionPlanDestroy(plan));
 }
 
 /* Everything that is counted by hand for one contraction. */
@@ -259,7 +259,7 @@ static void says_what_it_is(void **unused) {
   }
   assert_result(CUTT_INVALID_PARAMETER, cuttContractionDescribe(plan, CUTT_TEXT, NULL, 10, &needed), "buffer");
   assert_result(CUTT_INVALID_PLAN, cuttContractionDescribe(NULL, CUTT_TEXT, NULL, 0, &needed), "plan");
-  assert_success(cuttContractionDestroy(plan));
+  assert_success(cuttContractionPlanDestroy(plan));
 }
 
 static void takes_times(void **unused) {
@@ -287,7 +287,7 @@ static void takes_times(void **unused) {
   assert_result(CUTT_INVALID_PARAMETER, cuttContractionTimeGemm(plan, NULL, -1, seconds), "count", "-1");
   assert_result(CUTT_INVALID_PARAMETER, cuttContractionTimeGemm(plan, NULL, 1, NULL), "seconds");
   assert_result(CUTT_INVALID_PLAN, cuttContractionTimeGemm(NULL, NULL, 1, seconds), "plan");
-  assert_success(cuttContractionDestroy(plan));
+  assert_success(cuttContractionPlanDestroy(plan));
 }
 
 int main(void) {

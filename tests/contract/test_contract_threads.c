@@ -82,7 +82,7 @@ static void work_once(job *j, int round) {
     }
   }
   clear(&m);
-  if (!j->plan) cuttContractionDestroy(plan);
+  if (!j->plan) cuttContractionPlanDestroy(plan);
 }
 
 static void *work(void *argument) {
@@ -146,7 +146,7 @@ static void one_plan_many_threads(void **unused) {
     assert_success(cuttContractionPlanCreate(&plan, &f.contraction, &f.options));
     const test_contraction *c = &kind[i];
     run_all(&c, 1, &plan);
-    assert_success(cuttContractionDestroy(plan));
+    assert_success(cuttContractionPlanDestroy(plan));
   }
 }
 

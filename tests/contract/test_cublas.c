@@ -408,7 +408,7 @@ static void little_stack(void **unused) {
       if (contracted.result) fail_msg("%s: %s", calls[n].name, cuttResultName(contracted.result));
       if (marks.used > 16 << 10) fail_msg("%s takes %zu bytes of stack", calls[n].name, marks.used);
     }
-    assert_success(cuttContractionDestroy(contracted.plan));
+    assert_success(cuttContractionPlanDestroy(contracted.plan));
   }
   for (int t = 0; t < 3; ++t) fixture_free(contracted.memory[t]);
 }

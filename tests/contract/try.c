@@ -301,7 +301,7 @@ test_verdict test_contraction_try(const test_contraction *c, size_t *workspace) 
     right = run(c, plan, bytes, what, sizeof what);
   }
   if (workspace) *workspace = bytes;
-  if (cuttContractionDestroy(plan) && right) {
+  if (cuttContractionPlanDestroy(plan) && right) {
     snprintf(what, sizeof what, "destroy: %s", cuttLastError());
     right = false;
   }

@@ -95,7 +95,7 @@ static bool plans(const test_contraction *c, const cuttContraction_t *contractio
   char text[600];
   size_t needed = 0;
   if (cuttContractionDescribe(plan, json ? CUTT_JSON : CUTT_TEXT, text, sizeof text, &needed) || needed < 2 ||
-      cuttContractionDestroy(plan))
+      cuttContractionPlanDestroy(plan))
     die(c, "a plan that can't be described or destroyed");
   return true;
 }

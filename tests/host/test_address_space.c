@@ -106,7 +106,7 @@ static bool run(void *data) {
   if (!t->after && !limit(t->megabytes)) return false;
   const cuttResult result = make_plan(t->library);
   if (t->after && !result) {
-    cuttContractionDestroy(plan);
+    cuttContractionPlanDestroy(plan);
     if (!limit(t->megabytes) || make_plan(t->library)) return false; /* it is loaded, and that will do */
   }
   const bool named = result && strstr(cuttLastError(), "RLIMIT_AS");
@@ -159,7 +159,7 @@ static bool see_turns(void *data) {
   pthread_t thread[THREADS];
   if (!start(thread) || make_plan(t->library)) return false;
   if (t->megabytes) { /* which is looked at when a plan is made */
-    cuttContractionDestroy(plan);
+    cuttContractionPlanDestroy(plan);
     if (!limit(t->megabytes) || make_plan(t->library)) return false;
   }
   void *handle = dlopen(t->library, RTLD_NOW);

@@ -34,7 +34,7 @@ static void plan_it(void *unused) {
 
 static void destroy_it(void *unused) {
   (void)unused;
-  s.result = cuttContractionDestroy(s.plan);
+  s.result = cuttContractionPlanDestroy(s.plan);
 }
 
 static void plan_again(void *unused) {

@@ -104,6 +104,9 @@ for language in C CXX; do
   # shellcheck disable=SC2046 # flags are words
   "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt_contract) -o "$work/pc-$language-shared"
   run "pkg-config-$language-shared" "$work/pc-$language-shared"
+  # shellcheck disable=SC2046
+  "$compiler" -DCUTT_EXPERIMENTAL "$consumer/$source" $(pkg-config --cflags --libs cutt_contract) -o "$work/pc-$language-experimental"
+  run "pkg-config-$language-experimental" "$work/pc-$language-experimental"
   # The archive is named, since -lcutt prefers the shared library where both are.
   # shellcheck disable=SC2046
   "$compiler" "$consumer/$source" $(pkg-config --cflags cutt_contract) -o "$work/pc-$language-static" \

@@ -166,7 +166,7 @@ def create(key: tuple) -> ContractionHandle:
     options.provider = provider
     plan = c_void_p()
     L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
-    handle = ContractionHandle(plan, lib.cuttContractionDestroy)
+    handle = ContractionHandle(plan, lib.cuttContractionPlanDestroy)
     facts = info_of(handle)
     handle.workspace, handle.provider = facts.workspace_bytes, facts.provider.decode()
     if backend == L.BACKENDS["cpu"] and provider is None:

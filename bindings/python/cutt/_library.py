@@ -171,7 +171,7 @@ _CONTRACT_CALLS: dict[str, list] = {
     "cuttProvidersDescribe": _TEXT,
     "cuttContractionPlanCreate": [POINTER(c_void_p), POINTER(Contraction), POINTER(ContractionOptions)],
     "cuttContractionExecute": [c_void_p] * 5 + [c_size_t, c_void_p],
-    "cuttContractionDestroy": [c_void_p],
+    "cuttContractionPlanDestroy": [c_void_p],
     "cuttContractionGetInfo": [c_void_p, POINTER(ContractionInfo)],
     "cuttContractionDescribe": [c_void_p, *_TEXT],
     "cuttContractionTime": [c_void_p] * 5 + [c_size_t, c_void_p, c_int, POINTER(ContractionTimes)],

@@ -1,6 +1,6 @@
 /* Permutes a 3 x 5 x 4 tensor with the library under test and compares every element with the definition, and contracts two
  * small matrices, unless the machine has no BLAS. In the
- * common subset of C99 and C++, so that both consumers are the same program. */
+ * common subset of C99 and C++, so that both consumers are the same program. With CUTT_EXPERIMENTAL it draws a plan, too. */
 #include <cutt.h>
 #include <cutt_contract.h>
 #include <stdio.h>
@@ -32,6 +32,31 @@ static int contract(void) {
   return code != CUTT_SUCCESS;
 }
 
+#ifdef CUTT_EXPERIMENTAL
+static int draw(void) {
+  const int64_t extents[2] = {3, 5};
+  const int perm[2] = {1, 0};
+  size_t needed = 0;
+  cuttPlan_t plan = NULL;
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  problem.rank = 2;
+  problem.type = CUTT_F32;
+  problem.extents = extents;
+  problem.perm = perm;
+  options.candidate = 1;
+  options.model = CUTT_MODEL;
+  if (cuttPlanCreate(&plan, &problem, &options) != CUTT_SUCCESS ||
+      cuttPlanDraw(plan, CUTT_DRAW_TEXT, NULL, 0, &needed) != CUTT_SUCCESS || cuttPlanDestroy(plan) != CUTT_SUCCESS) {
+    printf("consumer: %s\n", cuttLastError());
+    return 1;
+  }
+  return needed == 0;
+}
+#else
+static int draw(void) { return 0; }
+#endif
+
 static int consume(void) {
   enum { A = 3, B = 5, C = 4 };
   float in[A * B * C], out[A * B * C];
@@ -57,7 +82,7 @@ static int consume(void) {
       }
     }
   }
-  if (contract()) return 1;
+  if (contract() || draw()) return 1;
   i = cuttVersion();
   printf("consumer: correct, cuTT %d.%d.%d\n", i / 10000, i / 100 % 100, i % 100);
   return 0;

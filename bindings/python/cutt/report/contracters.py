@@ -149,7 +149,7 @@ class Cutt(InMemory):
         return 100 * sorted(one.permute / one.total if one.total > 0 else 0.0 for one in times)[1]
 
     def stop(self) -> None:
-        native.contract_lib().cuttContractionDestroy(self.plan)
+        native.contract_lib().cuttContractionPlanDestroy(self.plan)
         super().stop()
 
 
