@@ -132,7 +132,7 @@ static void check_runs(const cutt_drawing *d, bool input) {
   static int64_t place[MOST];
   const cutt_canonical *c = &d->plan->canonical;
   const cutt_runs *r = input ? &d->in : &d->out;
-  int64_t volume = 1, runs = 1, units = 0, last_unit = INT64_MIN;
+  int64_t volume = 1, runs = 1, sectors = 0, last_sector = INT64_MIN;
   for (int j = 0; j < c->rank; j++) volume *= d->explanation.tile[j];
   if (volume > MOST) return;
   for (int64_t e = 0; e < volume; e++) {
@@ -148,17 +148,17 @@ static void check_runs(const cutt_drawing *d, bool input) {
   for (int64_t e = 0; e < volume; e++) {
     if (e > 0 && place[e] != place[e - 1] + c->elem_bytes) runs++;
     for (int64_t at = place[e]; at < place[e] + c->elem_bytes; at++) {
-      const int64_t unit =
-          (at - ((at % d->explanation.unit_bytes) + d->explanation.unit_bytes) % d->explanation.unit_bytes);
-      if (unit != last_unit) units++;
-      last_unit = unit;
+      const int64_t sector =
+          (at - ((at % d->explanation.sector_bytes) + d->explanation.sector_bytes) % d->explanation.sector_bytes);
+      if (sector != last_sector) sectors++;
+      last_sector = sector;
     }
   }
   /* Runs that happen to touch (the tile has a mode whole, but not the one before it) are still runs of their own. */
   assert_true(r->count >= runs);
   assert_int_equal(r->count * r->bytes, volume * c->elem_bytes);
   assert_int_equal((int64_t)r->used, volume * c->elem_bytes);
-  assert_int_equal((int64_t)r->moved, units * d->explanation.unit_bytes);
+  assert_int_equal((int64_t)r->moved, sectors * d->explanation.sector_bytes);
   assert_int_equal(r->start, place[0]);
   assert_int_equal(r->repeats, 1);
 }

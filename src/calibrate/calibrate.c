@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/problems.h"
-#include "describe/describe.h"
 #include "plan/plan.h"
 #include "plan/problem.h"
 

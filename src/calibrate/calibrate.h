@@ -1,5 +1,5 @@
-/* A calibration under way: what its steps hand to one another. calibrate.c is the course of it, calibrate_measure.c times
- * candidates, calibrate_fit.c fits the parameters and says how good they are, calibrate_report.c tells. */
+/* A calibration under way: what its steps hand to one another. calibrate.c is the course of it, measure.c times
+ * candidates, fit.c fits the parameters and says how good they are, report.c writes the report. */
 #ifndef CUTT_CALIBRATE_CALIBRATE_H
 #define CUTT_CALIBRATE_CALIBRATE_H
 

@@ -1,8 +1,8 @@
 /* The times of a random problem's candidates.
  *
  * Which of them are timed is what the fit can learn from: those that a model thinks fast, because errors there cost; and
- * some of the others, or the fit would never hear of a candidate that is faster than the model thinks. They run by turns,
- * so that a slow moment of the machine hits all of them alike, and the fastest turn counts: noise only ever adds. */
+ * some of the others, or the fit would never hear of a candidate that is faster than the model thinks. They run in rotation,
+ * so that a slow moment of the machine hits all of them alike, and the fastest run counts: noise only ever adds. */
 #include <stdlib.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* What a plan looks like, as text for a person (describe_text.c) and as JSON for a program (describe_json.c).
+/* What a plan looks like, as text for a person (text.c) and as JSON for a program (json.c).
  *
  * A plan does not keep the candidates that it was not made from: enumeration is a pure function, so they are listed
  * anew when someone asks, and so is what their times are made of. */
@@ -26,7 +26,7 @@ double cutt_describe_rate(const struct cuttPlanStruct *plan, double seconds) {
 void cutt_describe_explain(const struct cuttPlanStruct *plan, const cutt_candidate *candidate, cutt_explanation *e) {
   if (plan->canonical.volume == 0) {
     memset(e, 0, sizeof *e);
-    e->unit = "units";
+    e->sector_name = "sectors";
     return;
   }
   plan->backend->methods->explain(plan->target, &plan->canonical, candidate, e);

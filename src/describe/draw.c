@@ -3,7 +3,7 @@
  *
  * The tile is the one at position 0 of every mode. Its elements are runs of memory on either side: the modes nearest to
  * each other that the tile has whole are one run, and the other modes say where the next run begins. Memory moves in
- * units, so that a run which does not fill them moves bytes that the tile does not use. A unit that two runs following one
+ * sectors, so that a run which does not fill them moves bytes that the tile does not use. A sector that two runs following one
  * another touch is counted once. */
 #include "describe/draw.h"
 
@@ -19,8 +19,8 @@ enum { LOOKED_AT = 65536 }; /* runs, at most, for what is used of what is moved 
 
 /* --------------------------------------------------------------------------------------------------------- geometry */
 
-/* value / unit, downwards. */
-static int64_t floor_of(int64_t value, int64_t unit) { return value / unit - (value % unit < 0 ? 1 : 0); }
+/* value / sector, downwards. */
+static int64_t floor_of(int64_t value, int64_t sector) { return value / sector - (value % sector < 0 ? 1 : 0); }
 
 /* Where the n-th run begins. */
 static int64_t place_of(const cutt_runs *r, int64_t n) {
@@ -32,22 +32,22 @@ static int64_t place_of(const cutt_runs *r, int64_t n) {
   return place;
 }
 
-static void count_units(cutt_runs *r, int64_t unit) {
+static void count_sectors(cutt_runs *r, int64_t sector) {
   const int64_t count = r->count < LOOKED_AT ? r->count : LOOKED_AT;
   int64_t begin_before = 0, end_before = 0;
   r->used = r->moved = 0;
   for (int64_t n = 0; n < count; ++n) {
     const int64_t begin = place_of(r, n), end = begin + r->bytes;
-    const int64_t first = floor_of(begin, unit), last = floor_of(end - 1, unit), units = last - first + 1;
-    if (n == 0 || units < r->least) r->least = units;
-    if (n == 0 || units > r->most) r->most = units;
+    const int64_t first = floor_of(begin, sector), last = floor_of(end - 1, sector), sectors = last - first + 1;
+    if (n == 0 || sectors < r->least) r->least = sectors;
+    if (n == 0 || sectors > r->most) r->most = sectors;
     /* Runs come in the order of memory but for odd strides, which are taken as if they met nothing. */
     const bool follows = n > 0 && begin >= begin_before;
     const int64_t fresh = follows && begin < end_before ? end_before : begin;
     int64_t from = first;
-    if (follows && floor_of(end_before - 1, unit) >= from) from = floor_of(end_before - 1, unit) + 1;
+    if (follows && floor_of(end_before - 1, sector) >= from) from = floor_of(end_before - 1, sector) + 1;
     if (end > fresh) r->used += (double)(end - fresh);
-    if (last >= from) r->moved += (double)(last - from + 1) * (double)unit;
+    if (last >= from) r->moved += (double)(last - from + 1) * (double)sector;
     begin_before = begin;
     if (!follows || end > end_before) end_before = end;
   }
@@ -55,9 +55,9 @@ static void count_units(cutt_runs *r, int64_t unit) {
 }
 
 cutt_laid cutt_draw_lay(const cutt_drawing *d, const cutt_runs *r, int64_t n) {
-  const int64_t unit = d->explanation.unit_bytes, place = place_of(r, n);
-  const int64_t first = floor_of(place, unit), last = floor_of(place + r->bytes - 1, unit);
-  return (cutt_laid){place, (uint64_t)(place - first * unit), (uint64_t)(last - first) + 1};
+  const int64_t sector = d->explanation.sector_bytes, place = place_of(r, n);
+  const int64_t first = floor_of(place, sector), last = floor_of(place + r->bytes - 1, sector);
+  return (cutt_laid){place, (uint64_t)(place - first * sector), (uint64_t)(last - first) + 1};
 }
 
 uint64_t cutt_draw_covered(const cutt_runs *r, const cutt_laid *laid, uint64_t low, uint64_t high) {
@@ -87,16 +87,16 @@ static void find_runs(const cutt_drawing *d, bool input, cutt_runs *r) {
     }
   }
   r->bytes = length * c->elem_bytes;
-  count_units(r, d->explanation.unit_bytes);
+  count_sectors(r, d->explanation.sector_bytes);
 }
 
 void cutt_draw_work_out(const struct cuttPlanStruct *plan, cutt_drawing *d) {
   d->plan = plan;
   cutt_describe_explain(plan, &plan->choice.candidate, &d->explanation);
-  snprintf(d->unit, sizeof d->unit, "%s", d->explanation.unit);
-  const size_t length = strlen(d->unit);
-  if (length > 1 && d->unit[length - 1] == 's') d->unit[length - 1] = 0;
-  d->known = d->explanation.row_length > 0 && d->explanation.unit_bytes > 0;
+  snprintf(d->sector, sizeof d->sector, "%s", d->explanation.sector_name);
+  const size_t length = strlen(d->sector);
+  if (length > 1 && d->sector[length - 1] == 's') d->sector[length - 1] = 0;
+  d->known = d->explanation.row_length > 0 && d->explanation.sector_bytes > 0;
   if (!d->known) return;
   find_runs(d, true, &d->in);
   find_runs(d, false, &d->out);
@@ -147,12 +147,12 @@ void cutt_draw_sentence(const cutt_drawing *d, bool input, const char *between, 
                   plural(r->bytes));
   }
   if (r->most == 1) {
-    cutt_text_add(text, " of a %s of %d", d->unit, d->explanation.unit_bytes);
+    cutt_text_add(text, " of a %s of %d", d->sector, d->explanation.sector_bytes);
   } else if (r->least == r->most) {
-    cutt_text_add(text, " in %" PRId64 " %ss of %d", r->most, d->unit, d->explanation.unit_bytes);
+    cutt_text_add(text, " in %" PRId64 " %ss of %d", r->most, d->sector, d->explanation.sector_bytes);
   } else {
-    cutt_text_add(text, " in %" PRId64 " to %" PRId64 " %ss of %d", r->least, r->most, d->unit,
-                  d->explanation.unit_bytes);
+    cutt_text_add(text, " in %" PRId64 " to %" PRId64 " %ss of %d", r->least, r->most, d->sector,
+                  d->explanation.sector_bytes);
   }
   cutt_text_add(text, ":%s", between);
   if (r->used >= r->moved) {
@@ -167,9 +167,9 @@ void cutt_draw_sentence(const cutt_drawing *d, bool input, const char *between, 
 
 void cutt_draw_whole(const cutt_drawing *d, cutt_text *text) {
   const cutt_explanation *e = &d->explanation;
-  if (e->least_units <= 0) return;
+  if (e->least_sectors <= 0) return;
   cutt_text_add(text, "Over all tiles the model counts %.2f %ss read and %.2f written for each that is needed.",
-                e->read_units / e->least_units, d->unit, e->written_units / e->least_units);
+                e->read_sectors / e->least_sectors, d->sector, e->written_sectors / e->least_sectors);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- text */
@@ -191,12 +191,12 @@ static void draw_modes(const cutt_drawing *d, cutt_text *text) {
   }
 }
 
-/* Units first .. last of a run, a character for each 8 bytes. */
-static void draw_units(const cutt_drawing *d, const cutt_runs *r, const cutt_laid *laid, uint64_t first, uint64_t last,
-                       cutt_text *text) {
-  const uint64_t unit = (uint64_t)d->explanation.unit_bytes;
+/* Sectors first .. last of a run, a character for each 8 bytes. */
+static void draw_sectors(const cutt_drawing *d, const cutt_runs *r, const cutt_laid *laid, uint64_t first,
+                         uint64_t last, cutt_text *text) {
+  const uint64_t sector = (uint64_t)d->explanation.sector_bytes;
   for (uint64_t u = first; u <= last; ++u) {
-    for (uint64_t at = u * unit; at < (u + 1) * unit; at += CHARACTER) {
+    for (uint64_t at = u * sector; at < (u + 1) * sector; at += CHARACTER) {
       const uint64_t covered = cutt_draw_covered(r, laid, at, at + CHARACTER);
       cutt_text_add(text, "%c", covered == CHARACTER ? '#' : covered > 0 ? '+' : '.');
     }
@@ -206,26 +206,28 @@ static void draw_units(const cutt_drawing *d, const cutt_runs *r, const cutt_lai
 
 static void draw_side(const cutt_drawing *d, bool input, cutt_text *text) {
   const cutt_runs *r = input ? &d->in : &d->out;
-  const uint64_t unit = (uint64_t)d->explanation.unit_bytes, room = LINE_ROOM / (unit / CHARACTER + 1);
+  const uint64_t sector = (uint64_t)d->explanation.sector_bytes, room = LINE_ROOM / (sector / CHARACTER + 1);
   cutt_text_add(text, "\n%s  ", input ? "INPUT " : "OUTPUT");
   cutt_draw_runs(d, input, text);
   cutt_text_add(text, "\n");
-  cutt_text_add(text, "  %14s   %-*s %s\n", "at byte", LINE_ROOM, "memory, unit by unit", "used/moved");
+  char title[48];
+  snprintf(title, sizeof title, "memory, %s by %s", d->sector, d->sector);
+  cutt_text_add(text, "  %14s   %-*s %s\n", "at byte", LINE_ROOM, title, "used/moved");
   for (int64_t n = 0; n < r->count && n < CUTT_DRAWN_RUNS; ++n) {
     const cutt_laid laid = cutt_draw_lay(d, r, n);
     const size_t start = text->length;
     cutt_text_add(text, "  %14" PRId64 "  |", laid.place);
-    if (laid.units <= room) {
-      draw_units(d, r, &laid, 0, laid.units - 1, text);
+    if (laid.sectors <= room) {
+      draw_sectors(d, r, &laid, 0, laid.sectors - 1, text);
     } else {
       const uint64_t half = (room - 2) / 2; /* and room for the number */
-      draw_units(d, r, &laid, 0, half - 1, text);
-      cutt_text_add(text, " %" PRIu64 " more |", laid.units - 2 * half);
-      draw_units(d, r, &laid, laid.units - half, laid.units - 1, text);
+      draw_sectors(d, r, &laid, 0, half - 1, text);
+      cutt_text_add(text, " %" PRIu64 " more |", laid.sectors - 2 * half);
+      draw_sectors(d, r, &laid, laid.sectors - half, laid.sectors - 1, text);
     }
     const int written = (int)(text->length - start), wanted = 2 + 14 + 3 + LINE_ROOM;
     cutt_text_add(text, "%*s %" PRId64 "/%" PRIu64 "\n", wanted > written ? wanted - written : 0, "", r->bytes,
-                  laid.units * unit);
+                  laid.sectors * sector);
   }
   if (r->count > CUTT_DRAWN_RUNS) {
     cutt_text_add(text, "  %14s   %" PRId64 " more run%s\n", "", r->count - CUTT_DRAWN_RUNS,
@@ -244,7 +246,7 @@ static void draw_text(const cutt_drawing *d, cutt_text *text) {
   cutt_text_add(text,
                 "\nBetween two bars is a %s of %d bytes, which moves whole. A character is %d bytes of it:\n"
                 "# used by the tile, + used in part, . moved along.\n",
-                d->unit, d->explanation.unit_bytes, CHARACTER);
+                d->sector, d->explanation.sector_bytes, CHARACTER);
   draw_side(d, true, text);
   draw_side(d, false, text);
   cutt_text_add(text, "\n");

@@ -12,7 +12,7 @@ typedef struct cutt_runs {
   int64_t repeats;                                    /* how often the tile has each of them: modes of stride 0 */
   int modes;                                          /* that runs are counted over, the nearest first */
   int64_t extent[CUTT_MAX_RANK], step[CUTT_MAX_RANK]; /* bytes from one to the next */
-  int64_t least, most;                                /* units of memory that a run touches */
+  int64_t least, most;                                /* sectors of memory that a run touches */
   double used, moved;                                 /* bytes, of all runs that were looked at */
 } cutt_runs;
 
@@ -21,18 +21,18 @@ typedef struct cutt_drawing {
   cutt_explanation explanation;
   bool known; /* is there a tile? */
   cutt_runs in, out;
-  char unit[16]; /* one of them: "sector" */
+  char sector[16]; /* what memory moves whole: "sector", "line" */
 } cutt_drawing;
 
 void cutt_draw_work_out(const struct cuttPlanStruct *plan, cutt_drawing *drawing);
 
 enum { CUTT_DRAWN_RUNS = 8 }; /* so many runs of a side are drawn */
 
-/* A run over its units: what it has before it in the first, and how many they are. Bytes of units are counted from where
+/* A run over its sectors: what it has before it in the first, and how many they are. Bytes of sectors are counted from where
  * the first of them begins, since places may come close to what a number can hold. */
 typedef struct cutt_laid {
   int64_t place;
-  uint64_t lead, units;
+  uint64_t lead, sectors;
 } cutt_laid;
 cutt_laid cutt_draw_lay(const cutt_drawing *drawing, const cutt_runs *runs, int64_t n);
 

@@ -9,11 +9,11 @@ enum {
   WIDTH = 960,
   MARGIN = 24,
   LINE = 20,
-  PLACE = 130, /* where the memory begins, across */
-  UNITS = 16,  /* of a run that are drawn */
-  ENDS = 7,    /* of a longer one at either end */
-  CELL = 40,   /* pixels of a unit across */
-  ROW = 24,    /* of a run down, a gap included */
+  PLACE = 130,  /* where the memory begins, across */
+  SECTORS = 16, /* of a run that are drawn */
+  ENDS = 7,     /* of a longer one at either end */
+  CELL = 40,    /* pixels of a sector across */
+  ROW = 24,     /* of a run down, a gap included */
   BAR = 300,
   MODES_BAR = 500, /* where bars of modes begin */
   ROOM = 120,      /* characters of a line */
@@ -58,13 +58,13 @@ static void add_box(cutt_text *text, double x, int y, double width, int height, 
                 colour);
 }
 
-/* Units first .. last of a run from x on. */
-static void draw_units(const cutt_drawing *d, const cutt_runs *r, const cutt_laid *laid, uint64_t first, uint64_t last,
-                       int x, int y, const char *colour, cutt_text *text) {
-  const uint64_t unit = (uint64_t)d->explanation.unit_bytes, low = first * unit, high = (last + 1) * unit;
+/* Sectors first .. last of a run from x on. */
+static void draw_sectors(const cutt_drawing *d, const cutt_runs *r, const cutt_laid *laid, uint64_t first,
+                         uint64_t last, int x, int y, const char *colour, cutt_text *text) {
+  const uint64_t sector = (uint64_t)d->explanation.sector_bytes, low = first * sector, high = (last + 1) * sector;
   const uint64_t covered = cutt_draw_covered(r, laid, low, high), before = low < laid->lead ? laid->lead - low : 0;
   const int count = (int)(last - first + 1), height = ROW - 6;
-  const double byte = (double)CELL / (double)unit;
+  const double byte = (double)CELL / (double)sector;
   add_box(text, x, y, count * CELL, height, empty_colour);
   if (covered > 0) add_box(text, x + (double)before * byte, y, (double)covered * byte, height, colour);
   cutt_text_add(text, "<path d=\"M%d %dh%dv%dh-%dz", x, y, count * CELL, height, count * CELL);
@@ -76,7 +76,7 @@ static void draw_units(const cutt_drawing *d, const cutt_runs *r, const cutt_lai
 static int draw_side(const cutt_drawing *d, bool input, int y, cutt_text *text) {
   const cutt_runs *r = input ? &d->in : &d->out;
   const char *colour = input ? in_colour : out_colour;
-  const uint64_t unit = (uint64_t)d->explanation.unit_bytes;
+  const uint64_t sector = (uint64_t)d->explanation.sector_bytes;
   words w;
   cutt_text line = cutt_text_start(w.at, sizeof w.at);
   cutt_text_add(&line, "%s: ", input ? "Input" : "Output");
@@ -92,16 +92,16 @@ static int draw_side(const cutt_drawing *d, bool input, int y, cutt_text *text) 
   for (int64_t n = 0; n < r->count && n < CUTT_DRAWN_RUNS; ++n) {
     const cutt_laid laid = cutt_draw_lay(d, r, n);
     add_number(text, PLACE - 12, y + ROW - 11, laid.place);
-    if (laid.units <= UNITS) {
-      draw_units(d, r, &laid, 0, laid.units - 1, PLACE, y, colour, text);
+    if (laid.sectors <= SECTORS) {
+      draw_sectors(d, r, &laid, 0, laid.sectors - 1, PLACE, y, colour, text);
     } else {
-      draw_units(d, r, &laid, 0, ENDS - 1, PLACE, y, colour, text);
+      draw_sectors(d, r, &laid, 0, ENDS - 1, PLACE, y, colour, text);
       begin_words(text, PLACE + (ENDS + 1) * CELL, y + ROW - 11, " text-anchor=\"middle\" font-size=\"11\"");
-      cutt_text_add(text, "+%" PRIu64 "</text>\n", laid.units - 2 * ENDS);
-      draw_units(d, r, &laid, laid.units - ENDS, laid.units - 1, PLACE + (ENDS + 2) * CELL, y, colour, text);
+      cutt_text_add(text, "+%" PRIu64 "</text>\n", laid.sectors - 2 * ENDS);
+      draw_sectors(d, r, &laid, laid.sectors - ENDS, laid.sectors - 1, PLACE + (ENDS + 2) * CELL, y, colour, text);
     }
     begin_words(text, WIDTH - MARGIN, y + ROW - 11, right);
-    cutt_text_add(text, "%" PRId64 " / %" PRIu64 "</text>\n", r->bytes, laid.units * unit);
+    cutt_text_add(text, "%" PRId64 " / %" PRIu64 "</text>\n", r->bytes, laid.sectors * sector);
     y += ROW;
   }
   if (r->count > CUTT_DRAWN_RUNS) {
@@ -169,7 +169,7 @@ void cutt_draw_svg(const cutt_drawing *d, cutt_text *text) {
   if (d->known) {
     line = cutt_text_start(w.at, sizeof w.at);
     cutt_text_add(&line, "A cell is a %s of %d bytes, which moves whole; the dark part is what the tile uses of it.",
-                  d->unit, d->explanation.unit_bytes);
+                  d->sector, d->explanation.sector_bytes);
     begin_words(text, MARGIN, MARGIN + 10 + LINE + 4, "");
     add_words(text, w.at);
     int y = draw_modes(d, top + 10, text);

@@ -108,11 +108,11 @@ static void add_explanation(const struct cuttPlanStruct *plan, const cutt_candid
                 ",\"tiles\":%" PRId64 ",\"shared_bytes\":%" PRId64 ",\"blocks_per_sm\":%d",
                 e.row_length, e.rows, e.column_length, e.columns, e.tiles, e.shared_bytes, e.blocks_per_sm);
   add_named(text, "occupancy", e.occupancy);
-  cutt_text_add(text, ",\"unit\":\"%s\",\"unit_bytes\":%d", e.unit, e.unit_bytes);
-  add_named(text, "read_units", e.read_units);
-  add_named(text, "written_units", e.written_units);
-  add_named(text, "least_units", e.least_units);
-  add_named(text, "partial_units", e.partial_units);
+  cutt_text_add(text, ",\"unit\":\"%s\",\"unit_bytes\":%d", e.sector_name, e.sector_bytes);
+  add_named(text, "read_units", e.read_sectors);
+  add_named(text, "written_units", e.written_sectors);
+  add_named(text, "least_units", e.least_sectors);
+  add_named(text, "partial_units", e.partial_sectors);
   add_named(text, "requests", e.requests);
   add_named(text, "wavefronts", e.wavefronts);
   cutt_text_add(text, ",\"terms\":[");

@@ -8,7 +8,7 @@
 enum { ROWS = 12 };                     /* of the table of candidates */
 static const double least_share = 0.03; /* of a term that is told by itself */
 
-/* A piece that is lined up in a column is built here first. */
+/* What is lined up in a column is built here first. */
 typedef struct cell {
   char at[256];
 } cell;
@@ -146,7 +146,7 @@ enum {
   PARAMETERS,
   SHARED,
   OCCUPANCY,
-  UNITS,
+  SECTORS,
   PREDICTED,
   RATE,
   OF_COPY,
@@ -154,7 +154,7 @@ enum {
 };
 
 static const struct {
-  const char *title; /* NULL: the unit of memory */
+  const char *title; /* NULL: sectors or lines */
   bool left;
 } columns[COLUMNS] = {[NUMBER] = {"", false},
                       [METHOD] = {"method", true},
@@ -165,7 +165,7 @@ static const struct {
                       [PARAMETERS] = {"parameters", true},
                       [SHARED] = {"shared", false},
                       [OCCUPANCY] = {"occupancy", false},
-                      [UNITS] = {NULL, false},
+                      [SECTORS] = {NULL, false},
                       [PREDICTED] = {"predicted", false},
                       [RATE] = {"GB/s", false},
                       [OF_COPY] = {"of copy", false}};
@@ -202,9 +202,9 @@ static void fill_cell(const struct cuttPlanStruct *plan, const cutt_listing *l, 
     case OCCUPANCY:
       cutt_text_add(&text, "%.0f%%", 100 * e->occupancy);
       break;
-    case UNITS:
-      if (e->least_units > 0) {
-        cutt_text_add(&text, "%.2f", (e->read_units + e->written_units) / (2 * e->least_units));
+    case SECTORS:
+      if (e->least_sectors > 0) {
+        cutt_text_add(&text, "%.2f", (e->read_sectors + e->written_sectors) / (2 * e->least_sectors));
       } else {
         cutt_text_add(&text, "-");
       }
@@ -237,31 +237,31 @@ static void add_candidates(const struct cuttPlanStruct *plan, const cutt_listing
   for (int i = 0; i < l->count; ++i) {
     if (i < ROWS || i == l->chosen) row[rows++] = i;
   }
-  /* The width of a column is that of its widest piece; 0: there is no such thing here. */
+  /* The width of a column is that of its widest cell; 0: there is no such thing here. */
   cutt_explanation e;
   cell c;
   int width[COLUMNS];
-  const char *unit = "units";
+  const char *sector = "sectors";
   bool blocks = false;
   for (int i = 0; i < COLUMNS; ++i) width[i] = columns[i].title ? (int)strlen(columns[i].title) : 0;
   for (int i = 0; i < rows; ++i) {
     cutt_describe_explain(plan, &l->list[row[i]], &e);
-    unit = e.unit;
+    sector = e.sector_name;
     blocks = blocks || e.blocks_per_sm > 0;
     for (int j = 0; j < COLUMNS; ++j) {
       fill_cell(plan, l, row[i], &e, j, &c);
       if ((int)strlen(c.at) > width[j]) width[j] = (int)strlen(c.at);
     }
   }
-  if (width[UNITS] < (int)strlen(unit)) width[UNITS] = (int)strlen(unit);
+  if (width[SECTORS] < (int)strlen(sector)) width[SECTORS] = (int)strlen(sector);
   if (!blocks) width[SHARED] = width[OCCUPANCY] = 0;
 
   cutt_text_add(text, "\ncandidates  by the time that %s model predicts; * is the choice\n",
                 plan->model == CUTT_MODEL_IS_PAPER ? "the paper's" : "the");
   cutt_text_add(text, "  M_m, M_k  modes packed on each side; n/c: mode n in chunks of c\n");
   cutt_text_add(text, "  tile      elements of its input runs x of its output runs\n");
-  cutt_text_add(text, "  %-8s  moved over those needed at least\n", unit);
-  for (int j = 0; j < COLUMNS; ++j) add_cell(text, j, width[j], columns[j].title ? columns[j].title : unit);
+  cutt_text_add(text, "  %-8s  moved over those needed at least\n", sector);
+  for (int j = 0; j < COLUMNS; ++j) add_cell(text, j, width[j], columns[j].title ? columns[j].title : sector);
   cutt_text_add(text, "\n");
   for (int i = 0; i < rows; ++i) {
     cutt_describe_explain(plan, &l->list[row[i]], &e);

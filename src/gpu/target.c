@@ -66,11 +66,11 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   cutt_gpu_counts counts;
   const char *why;
   memset(e, 0, sizeof *e);
-  e->unit = "sectors";
-  e->unit_bytes = CUTT_GPU_SECTOR;
+  e->sector_name = "sectors";
+  e->sector_bytes = CUTT_GPU_SECTOR;
   const double bytes = (double)canonical->volume * canonical->elem_bytes, copy = cutt_gpu_copy_bandwidth(device);
   e->copy_seconds = 2 * bytes / copy + cutt_gpu_launch_seconds(device);
-  e->least_units = bytes / CUTT_GPU_SECTOR;
+  e->least_sectors = bytes / CUTT_GPU_SECTOR;
   if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return; /* of another device: there is no saying */
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   const int stages = (int)candidate->param[CUTT_GPU_PARAM_STAGES];
@@ -91,9 +91,9 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->occupancy = (double)e->blocks_per_sm * candidate->threads / (device->sm_threads > 0 ? device->sm_threads : 1);
   cutt_gpu_requests requests;
   cutt_gpu_count_requests(canonical, &tile, candidate, &requests);
-  e->read_units = larger(e->least_units, requests.tile_load_sectors);
-  e->written_units = larger(e->least_units, requests.tile_store_sectors);
-  e->partial_units = larger(0, requests.tile_store_sectors - requests.tile_store_sectors_whole);
+  e->read_sectors = larger(e->least_sectors, requests.tile_load_sectors);
+  e->written_sectors = larger(e->least_sectors, requests.tile_store_sectors);
+  e->partial_sectors = larger(0, requests.tile_store_sectors - requests.tile_store_sectors_whole);
   e->requests = requests.load_requests + requests.store_requests;
   e->wavefronts = requests.shared_store_wavefronts + requests.shared_load_wavefronts;
 }

@@ -1,4 +1,4 @@
-/* Candidates: the ways in which a problem can be done, and what one of them is when looked at closely. Plain data. */
+/* Candidates for doing a problem, and what one of them is when looked at closely. Plain data. */
 #ifndef CUTT_MODEL_CANDIDATE_H
 #define CUTT_MODEL_CANDIDATE_H
 
@@ -16,7 +16,7 @@ typedef enum cutt_method {
 
 extern const char *const cutt_method_name[CUTT_METHODS]; /* the paper's names: "Copy", "TiledCopy", ... */
 
-/* One way to do a problem. m and k as in the paper: M_m is the first m modes of the input, M_k the first k modes of the
+/* A candidate. m and k as in the paper: M_m is the first m modes of the input, M_k the first k modes of the
  * output; the last mode of each may be cut to chunks of split_m, split_k elements. The rest is the processor's own, and
  * small integers all the same, so that a candidate can be written to a file and read back. */
 enum { CUTT_PARAMS = 6 };
@@ -38,15 +38,16 @@ typedef struct cutt_explanation {
   int64_t row_length, rows;       /* runs of the input in a tile: elements, how many */
   int64_t column_length, columns; /* runs of the output */
   int64_t tiles;
-  int64_t shared_bytes;             /* of a block; 0 where there is no such thing */
-  int blocks_per_sm;                /* resident at once; 0 likewise */
-  double occupancy;                 /* threads resident on an SM over the most that it takes; 0 likewise */
-  double read_units, written_units; /* units of memory touched: sectors of 32 bytes on a GPU, lines of 64 on a CPU */
-  double least_units;               /* the same, each side, if every unit were used whole */
-  double partial_units;             /* of those written: that a tile, or a run past the caches, fills in part */
-  double requests, wavefronts;      /* of warps to memory; of shared memory; 0 where there is no such thing */
-  const char *unit;                 /* "sectors", "lines" */
-  int unit_bytes;
+  int64_t shared_bytes; /* of a block; 0 where there is no such thing */
+  int blocks_per_sm;    /* resident at once; 0 likewise */
+  double occupancy;     /* threads resident on an SM over the most that it takes; 0 likewise */
+  /* What memory moves whole, called sectors here: of 32 bytes on a GPU, lines of 64 bytes on a CPU. */
+  double read_sectors, written_sectors; /* touched */
+  double least_sectors;                 /* the same, each side, if every sector were used whole */
+  double partial_sectors;               /* of those written: that a tile, or a run past the caches, fills in part */
+  double requests, wavefronts;          /* of warps to memory; of shared memory; 0 where there is no such thing */
+  const char *sector_name;              /* "sectors", "lines" */
+  int sector_bytes;
   double copy_seconds; /* what a plain copy of the same bytes is predicted to take */
 } cutt_explanation;
 

@@ -1,6 +1,6 @@
 /* The canonical problem: what every later stage (candidates, cost, plan, kernels) sees, and nothing else.
  *
- * From the user's problem: modes of extent 1 are dropped; a mode with a negative output stride is walked from its other
+ * From the user's problem: modes of extent 1 are dropped; a mode with a negative output stride is traversed from its other
  * end; modes that are neighbours in the input and in the output (same order, strides that continue) are fused; elements
  * that always travel together are promoted to wider ones (2 x 4 bytes that are contiguous on both sides are one element
  * of 8), up to 16 bytes. Modes are then in input order: ascending |in_stride|, a zero stride last.
@@ -25,7 +25,7 @@ typedef struct cutt_scalar {
   int64_t i;     /* integer types */
 } cutt_scalar;
 
-/* How a scalar enters the sum. The simpler ways are not only faster: a full product of complex numbers makes a NaN of
+/* How a scalar enters the sum. The simpler forms are not only faster: a full product of complex numbers makes a NaN of
  * infinity times (1, 0), and loses the sign of a zero. Zeros here, imaginary parts included, are of either sign. */
 typedef enum cutt_factor {
   CUTT_FACTOR_NONE,   /* beta only: 0. The term is left out, and the output is not read */
@@ -50,8 +50,8 @@ typedef struct cutt_canonical {
   int base_bytes;                /* of the user's element; elem_bytes is a power-of-two multiple of it */
   int64_t volume;                /* canonical elements; 0: nothing to do */
   cutt_mode mode[CUTT_MAX_RANK]; /* input order */
-  int out_order
-      [CUTT_MAX_RANK]; /* out_order[i]: index into mode[] of the i-th mode in output order (ascending stride) */
+  /* out_order[i]: index into mode[] of the i-th mode in output order (ascending stride) */
+  int out_order[CUTT_MAX_RANK];
   cutt_scale scale;
   int64_t in_start, out_start; /* bytes from the user's pointers to the canonical element (0, ..., 0) */
   int64_t in_low, in_high;     /* bytes that the input spans, [low, high) from the user's pointer */

@@ -10,7 +10,7 @@
 typedef struct cutt_methods {
   const char *const *param_name; /* CUTT_PARAMS entries, NULL for unused ones */
 
-  /* Bytes of a tensor that calibration draws its random problems by, in turn; what stands there more often is drawn more
+  /* Bytes of a tensor that calibration draws its random problems by, in this order, again and again; what stands there more often is drawn more
    * often. Returns how many, at most max, at least 1, and not a multiple of three: every third problem is held back. NULL:
    * sizes that suit a GPU. */
   int (*calibration_sizes)(const cutt_target *target, int64_t *list, int max);

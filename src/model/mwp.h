@@ -57,7 +57,7 @@ double cutt_mwp_cycles_shmem(const cutt_device *device, double tpr_shmem, double
 double cutt_mwp_cycles(const cutt_device *device, double cycles_mem, double cycles_shmem,
                        double iterations); /* Eq. 10 */
 
-/* All of them in turn. The device's clock, bandwidth, SMs and parameters of Table I may not be 0. */
+/* All of them, one after the other. The device's clock, bandwidth, SMs and parameters of Table I may not be 0. */
 void cutt_mwp_evaluate(const cutt_device *device, const cutt_mwp_kernel *kernel, cutt_mwp_terms *terms);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct cutt_breakdown {
   double part[CUTT_TERMS];
 } cutt_breakdown;
 
-/* A device as core knows it: the beginning of a backend's own struct. Immutable. */
+/* A device as planning knows it: the beginning of a backend's own struct. Immutable. */
 struct cutt_runtime;
 typedef struct cutt_target {
   char name[96];

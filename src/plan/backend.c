@@ -15,7 +15,7 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
   const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
     if (id != CUTT_BACKEND_AUTO && (*b)->id != id) continue;
-    if (name == NULL) name = (*b)->id_name;
+    if (!name) name = (*b)->id_name;
     if ((*b)->runtime->probe(&why)) {
       *backend = *b;
       for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
@@ -26,7 +26,7 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
       return CUTT_SUCCESS;
     }
   }
-  if (name == NULL) {
+  if (!name) {
     return cutt_error(CUTT_INVALID_PARAMETER, "%s is %ld; it must be one of the values of cuttBackend_t", argument,
                       (long)id);
   }

@@ -1,8 +1,8 @@
 /* From the user's problem to the canonical one.
  *
- * Extents of 1 are dropped, modes with a negative output stride are turned around, neighbours are fused, and elements
- * that always travel together are promoted to wider ones. What is left is the same for every way to say one
- * permutation, so the methods, the model and wisdom meet each only once, and at the smallest rank and widest element.
+ * Extents of 1 are dropped, modes with a negative output stride are traversed from their other end, neighbours are fused, and elements
+ * that always travel together are promoted to wider ones. What is left is the same however one permutation is
+ * said, so the methods, the model and wisdom meet each only once, and at the smallest rank and widest element.
  *
  * Sorting is by insertion and fusing by pairs: ranks are small, and a plan has 20 microseconds for all of it. */
 #include "model/canonical.h"

@@ -1,8 +1,8 @@
 /* The paper's four calls, with the original library's signatures.
  *
- * A handle is an unsigned int, so something has to lead from the number to the plan: a table for the whole process, the
- * one piece of process-wide state that the library has. It is of no consequence to a user: a handle is its owner's
- * alone, and no call here sees or changes what another handle stands for.
+ * A handle is an unsigned int, so something has to lead from the number to the plan: a table for the whole process. It is
+ * of no consequence to a user: a handle is its owner's alone, and no call here sees or changes what another handle stands
+ * for.
  *
  * A handle is 20 bits of index and 12 bits of generation. The table consists of segments that are made when they are
  * needed, published atomically, and never moved or freed, so that cuttExecute looks a plan up with three loads and no

@@ -22,7 +22,7 @@ __extension__ typedef __int128 int128;
 
 typedef struct sorted_mode {
   int64_t reach;  /* extent - 1 */
-  int64_t stride; /* > 0: a negative stride only turns the sign of its d */
+  int64_t stride; /* > 0: a negative stride only changes the sign of its d */
   int index;      /* into the caller's strides */
   bool negative;
 } sorted_mode;
