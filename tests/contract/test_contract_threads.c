@@ -162,7 +162,7 @@ static void many_plans_many_threads(void **unused) {
     assert_success(cuttContractionPlanCreate(&plans[i], &f.contraction, &f.options));
   }
   run_all(list, KINDS, plans);
-  for (int i = 0; i < KINDS; ++i) assert_success(cuttContractionDestroy(plans[i]));
+  for (int i = 0; i < KINDS; ++i) assert_success(cuttContractionPlanDestroy(plans[i]));
 }
 
 int main(void) {
