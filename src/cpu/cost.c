@@ -3,7 +3,7 @@
  * One thread's time is a sum of counts times nanoseconds, because on the machines measured moving cache lines and
  * computing hardly overlap once the fill buffers and the store buffer are full: a transpose at 45 GB/s in L1 and a copy
  * at 22 GB/s from memory make 15 GB/s together. The nanoseconds come from a least-squares fit over random problems
- * (docs/performance.md says how) and differ by where the data is: L2, the last-level cache, or memory. */
+ * (docs/log.md: what else was tried) and differ by where the data is: L2, the last-level cache, or memory. */
 #include "cpu/cost.h"
 
 #include <string.h>
@@ -179,7 +179,7 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 };
 
 void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
-                   const cutt_cpu_machine *machine, cutt_price *cost) {
+                   const cutt_cpu_machine *machine, cutt_breakdown *cost) {
   double *n = cost->part;
   cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
@@ -199,7 +199,7 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
 
 double cutt_cpu_seconds(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                         const cutt_cpu_machine *machine) {
-  cutt_price cost;
+  cutt_breakdown cost;
   cutt_cpu_cost(c, candidate, t, machine, &cost);
-  return cutt_price_seconds(&cost, machine->base.value);
+  return cutt_breakdown_seconds(&cost, machine->base.value);
 }

@@ -39,7 +39,7 @@ void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, 
 
 /* The cost breakdown of a candidate, executed by its number of threads; and its predicted time. */
 void cutt_cpu_cost(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
-                   const cutt_cpu_machine *machine, cutt_price *cost);
+                   const cutt_cpu_machine *machine, cutt_breakdown *cost);
 double cutt_cpu_seconds(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
                         const cutt_cpu_machine *machine);
 

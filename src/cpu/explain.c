@@ -12,11 +12,11 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   cutt_cpu_tile tile;
   const char *why;
   memset(e, 0, sizeof *e);
-  e->unit = "lines";
-  e->unit_bytes = CUTT_CPU_LINE;
-  e->least_units = (double)c->volume * c->elem_bytes / CUTT_CPU_LINE;
+  e->sector_name = "lines";
+  e->sector_bytes = CUTT_CPU_LINE;
+  e->least_sectors = (double)c->volume * c->elem_bytes / CUTT_CPU_LINE;
   if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* not a candidate of this machine */
-  cutt_cpu_cost(c, candidate, &tile, machine, &e->price);
+  cutt_cpu_cost(c, candidate, &tile, machine, &e->breakdown);
   double n[CUTT_CPU_COUNTS];
   cutt_cpu_count(c, &tile, machine, n);
   for (int j = 0; j < c->rank; ++j) e->tile[j] = tile.extent[j];
@@ -33,11 +33,11 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
     e->columns = volume / tile.run;
     e->tiles = (int64_t)n[CUTT_CPU_COUNT_TILES];
   }
-  e->read_units = e->least_units + n[CUTT_CPU_COUNT_WASTE];
-  e->written_units = e->least_units + n[CUTT_CPU_COUNT_PARTS];
-  e->partial_units = n[CUTT_CPU_COUNT_PARTS];
+  e->read_sectors = e->least_sectors + n[CUTT_CPU_COUNT_WASTE];
+  e->written_sectors = e->least_sectors + n[CUTT_CPU_COUNT_PARTS];
+  e->partial_sectors = n[CUTT_CPU_COUNT_PARTS];
   /* A plain copy of the same bytes has the same lines and start, and nothing else. */
-  const double *value = machine->base.value + e->price.first;
+  const double *value = machine->base.value + e->breakdown.first;
   const int of_a_copy[] = {CUTT_CPU_COUNT_LINES, CUTT_CPU_COUNT_STARTS, CUTT_CPU_COUNT_FORKS};
-  for (int i = 0; i < 3; ++i) e->copy_seconds += e->price.part[of_a_copy[i]] * value[of_a_copy[i]];
+  for (int i = 0; i < 3; ++i) e->copy_seconds += e->breakdown.part[of_a_copy[i]] * value[of_a_copy[i]];
 }
