@@ -9,7 +9,6 @@
 #include "gpu/launch.h"
 #include "gpu/paper.h"
 #include "gpu/tile.h"
-#include "plan/plan.h"
 
 enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
 /* A candidate that is predicted to take so many times as long as the best is of no interest. */

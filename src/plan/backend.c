@@ -1,15 +1,8 @@
-/* What core knows about backends: the names of the methods, and which backend a plan is for. */
+/* Which backend a plan is for, and what that backend does not take. */
 #include "plan/backend.h"
-
-#include <string.h>
 
 #include "base/error.h"
 #include "plan/plan.h"
-
-const char *const cutt_method_name[CUTT_METHODS] = {
-    [CUTT_METHOD_COPY] = "Copy",     [CUTT_METHOD_TILED_COPY] = "TiledCopy",     [CUTT_METHOD_TILED] = "Tiled",
-    [CUTT_METHOD_PACKED] = "Packed", [CUTT_METHOD_PACKED_SPLIT] = "PackedSplit",
-};
 
 _Atomic(bool) cutt_memory_elsewhere = false;
 
@@ -56,9 +49,4 @@ cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, con
                       (*b)->id_name, backend->id_name);
   }
   return CUTT_SUCCESS;
-}
-
-bool cutt_candidate_equal(const cutt_candidate *a, const cutt_candidate *b) {
-  return a->method == b->method && a->m == b->m && a->k == b->k && a->split_m == b->split_m &&
-         a->split_k == b->split_k && a->threads == b->threads && !memcmp(a->param, b->param, sizeof a->param);
 }
