@@ -19,9 +19,6 @@
   X(scale_f16) X(scale_bf16) X(scale_f32) X(scale_f64) X(scale_c32) X(scale_c64) X(scale_i32) X(scale_i64)
 #define CUTT_COPY_KERNELS(X) X(copy_1) X(copy_2) X(copy_4) X(copy_8) X(copy_16)
 
-/* Those that measure a device (probe_args.h): loaded for that alone, and no part of CUTT_KERNELS. */
-#define CUTT_PROBE_KERNELS(X) X(probe_chain) X(probe_chase) X(probe_shared) X(probe_read) X(probe_write) X(probe_empty)
-
 #define CUTT_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_COPY_KERNELS(X)
 
 #define CUTT_KERNEL_NUMBER(name) CUTT_KERNEL_##name,

@@ -10,7 +10,7 @@
 #define CUTT_GPU_KERNELS_TABLES_H
 
 #include "args.h"
-#include "device.h"
+#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
 
 typedef struct tile_now {
   int64_t in, out; /* bytes from the kernel's in and out to the tile's first element */

@@ -1,6 +1,6 @@
 /* Measuring a GPU.
  *
- * The kernels are a module of their own (kernels/probe.cu), in the context only while they are used. Times of transfers
+ * The kernels are a module of their own (runtime/cuda/kernels/probe.cu), in the context only while they are used. Times of transfers
  * are by events, as those of plans are; latencies are counted by the SM's clock within the kernels. Every number is a
  * median of several runs, on a device that has been busy for a while, so that its clocks are up.
  *
@@ -12,11 +12,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/kernels/args.h"
-#include "gpu/kernels/list.h"
-#include "gpu/kernels/probe_args.h"
 #include "model/device.h"
 #include "runtime/cuda/embed.h"
+#include "runtime/cuda/kernels/probe_args.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/state.h"
 #include "runtime/cuda/stream.h"
@@ -37,7 +35,7 @@ enum {
 static const size_t most_bytes = (size_t)1 << 30;
 static const double clock_seconds = 0.4;
 
-#define NUMBER(name) CUTT_KERNEL_##name,
+#define NUMBER(name) KERNEL_##name,
 enum { CUTT_PROBE_KERNELS(NUMBER) KERNELS };
 #undef NUMBER
 #define NAME(name) "cutt_" #name,
@@ -70,14 +68,14 @@ typedef struct launch {
   const session *s;
   int kernel;
   unsigned blocks, threads, shared_bytes;
-  cutt_kernel_args args;
+  cutt_probe_args args;
 } launch;
 
 /* Every kernel reads the first buffer and writes the second, but the one that makes the chains. */
 static cuttResult run_launch(const void *what, cudaStream_t stream) {
   const launch *l = what;
   cutt_cu_address in = (uintptr_t)l->s->from;
-  cutt_cu_address out = l->kernel == CUTT_KERNEL_probe_chain ? in : (uintptr_t)l->s->to;
+  cutt_cu_address out = l->kernel == KERNEL_probe_chain ? in : (uintptr_t)l->s->to;
   void *parameters[] = {&in, &out, (void *)(uintptr_t)&l->args}; /* which are read, and copied */
   const cutt_cu_result error = l->s->cu->launch_kernel(l->s->function[l->kernel], l->blocks, 1, 1, l->threads, 1, 1,
                                                        l->shared_bytes, stream, parameters, NULL);
@@ -181,12 +179,12 @@ static cuttResult measure_transfers(const session *s, cutt_cuda_probe *probe) {
   cuttResult result = time_work(s, &copy, "copying", &seconds);
   if (result) return result;
   probe->copy_bandwidth = 2 * bytes / seconds;
-  l.kernel = CUTT_KERNEL_probe_read;
-  l.args.tiles = 0x5bd1e995u; /* a sum that memory is not likely to have: it may well be all zeros */
+  l.kernel = KERNEL_probe_read;
+  l.args.word = 0x5bd1e995u; /* a sum that memory is not likely to have: it may well be all zeros */
   result = time_work(s, &transfer, "reading", &seconds);
   if (result) return result;
   probe->read_bandwidth = bytes / seconds;
-  l.kernel = CUTT_KERNEL_probe_write;
+  l.kernel = KERNEL_probe_write;
   result = time_work(s, &transfer, "writing", &seconds);
   if (result) return result;
   probe->write_bandwidth = bytes / seconds;
@@ -194,20 +192,20 @@ static cuttResult measure_transfers(const session *s, cutt_cuda_probe *probe) {
 }
 
 static cuttResult measure_launch(const session *s, cutt_cuda_probe *probe) {
-  const launch l = {.s = s, .kernel = CUTT_KERNEL_probe_empty, .blocks = 1, .threads = CUTT_PROBE_LANES};
+  const launch l = {.s = s, .kernel = KERNEL_probe_empty, .blocks = 1, .threads = CUTT_PROBE_LANES};
   const cutt_work empty = {run_launch, &l};
   return time_work(s, &empty, "an empty kernel", &probe->launch_seconds);
 }
 
 static cuttResult make_chains(const session *s) {
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_chain,
+              .kernel = KERNEL_probe_chain,
               .blocks = (unsigned)(s->bytes / CUTT_PROBE_LINE / CUTT_PROBE_THREADS),
               .threads = CUTT_PROBE_THREADS};
   const cuttResult result = run_and_fetch(&l, NULL, 0);
   if (result) return result;
   /* What of the chains is still in L2 makes way for the other buffer. */
-  l.kernel = CUTT_KERNEL_probe_write;
+  l.kernel = KERNEL_probe_write;
   l.blocks = (unsigned)(s->bytes / CUTT_PROBE_BLOCK_BYTES);
   return run_and_fetch(&l, NULL, 0);
 }
@@ -217,12 +215,12 @@ static cuttResult make_chains(const session *s) {
 static cuttResult chase(const session *s, int lanes, unsigned turn, double *cycles) {
   const unsigned windows = (unsigned)(s->bytes / WINDOW_BYTES);
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_chase,
+              .kernel = KERNEL_probe_chase,
               .blocks = 1,
               .threads = (unsigned)lanes,
               .shared_bytes = 4 * (CUTT_PROBE_ACCESSES + 1)};
-  l.args.tiles = CUTT_PROBE_ACCESSES;
-  l.args.block_tiles = turn % windows * CUTT_PROBE_WINDOW_LINES + (turn / windows % 2) * (CUTT_PROBE_WINDOW_LINES / 2);
+  l.args.accesses = CUTT_PROBE_ACCESSES;
+  l.args.place = turn % windows * CUTT_PROBE_WINDOW_LINES + (turn / windows % 2) * (CUTT_PROBE_WINDOW_LINES / 2);
   const cuttResult result = run_and_fetch(&l, s->chases->output, sizeof s->chases->output);
   if (result) return result;
   for (int i = 0; i < CUTT_PROBE_ACCESSES; ++i) {
@@ -252,11 +250,11 @@ static cuttResult measure_chase(const session *s, cutt_cuda_probe *probe, double
 
 static cuttResult measure_shared(const session *s, cutt_cuda_probe *probe) {
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_shared,
+              .kernel = KERNEL_probe_shared,
               .blocks = 1,
               .threads = CUTT_PROBE_LANES,
               .shared_bytes = 4 * CUTT_PROBE_LANES * CUTT_PROBE_SHARED_WORDS};
-  l.args.tiles = SHARED_ACCESSES;
+  l.args.accesses = SHARED_ACCESSES;
   double cycles[ROUNDS];
   for (int round = 0; round < ROUNDS; ++round) {
     unsigned char output[CUTT_PROBE_SHARED_AT + 4];
