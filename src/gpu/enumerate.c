@@ -285,7 +285,7 @@ static int pair_up(const listing *l, pair *list) {
         known = same_prefix(&list[q].m, &p.m) && same_prefix(&list[q].k, &p.k);
       }
       if (known) continue;
-      for (int q = count++; q > place; --q) list[q] = list[q - 1];
+      for (int q = ++count; q > place; --q) list[q] = list[q - 1];
       list[place] = p;
     }
   }

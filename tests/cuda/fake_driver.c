@@ -118,7 +118,7 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
       {CUTT_CU_DEVICE_MAX_BLOCKS_PER_MULTIPROCESSOR, {32, 32, 32}},
       {CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK, {1024, 1024, 0}},
   };
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+  for (size_t i = 0; i < sizeof facts / sizeof *facts; ++i) {
     if (facts[i].attribute != attribute) continue;
     *value = facts[i].value[device];
     if (attribute == CUTT_CU_DEVICE_L2_CACHE_SIZE && control.l2_bytes) *value = control.l2_bytes;
@@ -222,7 +222,7 @@ PUBLIC cutt_cu_result cuThreadExchangeStreamCaptureMode(int *mode) {
 static struct CUctx_st *context_create(int device) {
   struct CUctx_st *made = NULL;
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; !made && i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; !made && i < sizeof others / sizeof *others; ++i) {
     if (!others[i].alive) made = &others[i];
   }
   if (made) start_context(made, device);
@@ -370,7 +370,7 @@ static struct {
 
 /* With the lock held. */
 static int look_up(unsigned long long address) {
-  for (int i = 0; i < (int)(sizeof map / sizeof *map); i++) {
+  for (int i = 0; i < (int)(sizeof map / sizeof *map); ++i) {
     if (map[i].kind != FAKE_FREE && address >= map[i].from && address < map[i].to) return i;
   }
   return -1;
@@ -380,7 +380,7 @@ static void memory_enter(void *memory, size_t bytes, enum fake_memory kind, int 
   pthread_mutex_lock(&lock);
   const unsigned long long from = (uintptr_t)memory;
   int place = look_up(from);
-  for (int i = 0; place < 0 && i < (int)(sizeof map / sizeof *map); i++) {
+  for (int i = 0; place < 0 && i < (int)(sizeof map / sizeof *map); ++i) {
     if (map[i].kind == FAKE_FREE) place = i;
   }
   if (place < 0) abort();
@@ -429,7 +429,7 @@ PUBLIC cutt_cu_result cuPointerGetAttribute(void *value, int attribute, cutt_cu_
 /* As the real one: no error for what is not known, but zeros. */
 PUBLIC cutt_cu_result cuPointerGetAttributes(unsigned count, int *attributes, void **values, cutt_cu_address pointer) {
   BEGIN(pointer_get_attributes);
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     if (!query(values[i], attributes[i], pointer)) continue;
     memset(values[i], 0, attributes[i] == CUTT_CU_POINTER_DEVICE_POINTER ? sizeof(cutt_cu_address) : sizeof(int));
   }
@@ -532,8 +532,8 @@ PUBLIC cutt_cu_result cuMemsetD2D32Async(cutt_cu_address memory, size_t pitch, u
   NEEDS_CONTEXT;
   if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
   if (memory % 4 || (height > 1 && (pitch % 4 || pitch < 4 * width))) return CUTT_CU_INVALID_VALUE;
-  for (size_t row = 0; row < height; row++) {
-    for (size_t i = 0; i < width; i++) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
+  for (size_t row = 0; row < height; ++row) {
+    for (size_t i = 0; i < width; ++i) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
   }
   return CUTT_CU_SUCCESS;
 }
@@ -546,7 +546,7 @@ PUBLIC cutt_cu_result cuStreamCreate(cudaStream_t *stream, unsigned flags) {
   if (flags != CUTT_CU_STREAM_DEFAULT && flags != CUTT_CU_STREAM_NON_BLOCKING) return CUTT_CU_INVALID_VALUE;
   struct CUstream_st *made = NULL;
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; !made && i < sizeof streams / sizeof *streams; i++) {
+  for (size_t i = 0; !made && i < sizeof streams / sizeof *streams; ++i) {
     if (!atomic_exchange(&streams[i].used, true)) made = &streams[i];
   }
   pthread_mutex_unlock(&lock);
@@ -645,12 +645,12 @@ PUBLIC cutt_cu_result cuEventElapsedTime(float *milliseconds, cutt_cu_event star
 
 static void sweep(void) {
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
+  for (size_t i = 0; i < sizeof map / sizeof *map; ++i) {
     if (map[i].kind == FAKE_FREE || !map[i].own) continue;
     free((void *)(uintptr_t)map[i].from);
     map[i].kind = FAKE_FREE;
   }
-  for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) atomic_store(&streams[i].used, false);
+  for (size_t i = 0; i < sizeof streams / sizeof *streams; ++i) atomic_store(&streams[i].used, false);
   pthread_mutex_unlock(&lock);
   atomic_store(&control.alive_memory, 0);
   atomic_store(&control.alive_streams, 0);
@@ -660,7 +660,7 @@ static void sweep(void) {
 static void forget(void) {
   atomic_store(&control.fail, -1);
   atomic_store(&control.failed, 0);
-  for (int i = 0; i < FAKE_FUNCTIONS; i++) atomic_store(&control.calls[i], 0);
+  for (int i = 0; i < FAKE_FUNCTIONS; ++i) atomic_store(&control.calls[i], 0);
   atomic_store(&control.forbidden, 0);
 }
 

@@ -68,10 +68,10 @@ static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *cano
   if (!cutt_gpu_lay_out(device, canonical, candidate, 16, 16, launch, &why))
     fail_msg("%s: the candidate is not accepted: %s", under_way, why);
   test_rng rng = {launch->blocks};
-  for (uint32_t i = 0; i < most; i++) {
+  for (uint32_t i = 0; i < most; ++i) {
     const uint32_t block = (uint32_t)test_random_in(&rng, 0, launch->blocks - 1);
     bool again = false;
-    for (uint32_t j = 0; j < count; j++) again = again || only[j] == block;
+    for (uint32_t j = 0; j < count; ++j) again = again || only[j] == block;
     if (!again) only[count++] = block;
   }
   simt_launch asked = simt_launch_of(launch, canonical, in, out, device->major >= 8);
@@ -159,7 +159,7 @@ typedef struct summary {
 /* Of one quantity, at this offset in measured; `worst` is the largest. */
 static summary sum_up(int count, size_t offset) {
   summary s = {0, 0, 0, 0};
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     memcpy(&value[i], (const char *)&list[i] + offset, sizeof(double));
     s.mean += value[i] / count;
   }
@@ -205,14 +205,14 @@ static bool hold_set(int number, int type) {
   const cutt_bench_cases *cases = &sets[number - 1];
   int count = 0, past = 0;
   const double share = types[type].barred ? 1.0 : 0.3;
-  for (size_t i = 0; i < cases->count && count < MOST_CASES; i++) {
+  for (size_t i = 0; i < cases->count && count < MOST_CASES; ++i) {
     if (only_case && strcmp(only_case, cases->item[i].id) != 0) continue;
     const double thinned = fmin(share, 2.5 * share * test_scale());
     if (!only_case && (double)(test_mix(i + 1) % 1000) >= 1000 * thinned) continue;
     list[count++] = measure(&cases->item[i], types[type].type);
   }
   if (only_case) {
-    for (int i = 0; i < count; i++) print_case(types[type].name, &list[i]);
+    for (int i = 0; i < count; ++i) print_case(types[type].name, &list[i]);
     return true;
   }
   if (count == 0) return true;
@@ -225,7 +225,7 @@ static bool hold_set(int number, int type) {
   qsort(list, (size_t)count, sizeof *list, compare_cases);
   int filling = 0; /* the flight of problems that fill the device */
   double least = INFINITY, least_a100 = INFINITY;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     if (!list[i].fills) continue;
     value[filling++] = list[i].flight;
     least = fmin(least, list[i].flight);
@@ -242,7 +242,7 @@ static bool hold_set(int number, int type) {
    * to half of the bar. */
   int low = 0;
   bool missed = means;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     past += past_a_bar(&list[i]);
     low += flies_low(&list[i], 1.0);
     missed = missed || list[i].moved > most_moved || flies_low(&list[i], 0.5);
@@ -252,13 +252,13 @@ static bool hold_set(int number, int type) {
       "%d past a bar (moved: mean %.2f, worst %.2f; banks: mean %.2f; flight: %.0f KB, A100 %.0f KB), the worst "
       "cases:\n",
       past, most_moved_mean, most_moved, most_banks_mean, least_flight_h200 / 1024, least_flight_a100 / 1024);
-  for (int i = 0; i < count && i < WORST; i++) print_case(types[type].name, &list[i]);
+  for (int i = 0; i < count && i < WORST; ++i) print_case(types[type].name, &list[i]);
   return false;
 }
 
 static void hold_sets(int type) {
   bool good = true;
-  for (int set = 1; set <= SETS; set++) good = hold_set(set, type) && good;
+  for (int set = 1; set <= SETS; ++set) good = hold_set(set, type) && good;
   if (!good) fail_msg("the bars of %s-byte elements are missed", types[type].name);
 }
 
@@ -288,7 +288,7 @@ static int draw(void **unused) {
 
 static int cleanup(void **unused) {
   (void)unused;
-  for (int i = 0; i < SETS; i++) cutt_bench_cases_free(&sets[i]);
+  for (int i = 0; i < SETS; ++i) cutt_bench_cases_free(&sets[i]);
   simt_cleanup();
   return 0;
 }

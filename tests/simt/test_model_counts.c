@@ -53,7 +53,7 @@ static unsigned char *map(size_t bytes) {
 static void add_gaps(test_rng *rng, test_problem *p) {
   int64_t in = 1, out = 1;
   p->in_strided = p->out_strided = true;
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) {
     p->in_strides[i] = in;
     p->out_strides[i] = out;
     in *= p->extents[i] + (test_chance(rng, 30) ? test_random_in(rng, 1, 8) : 0);
@@ -73,8 +73,8 @@ static test_problem draw(int number) {
   const int rank = (int)test_random_in(&rng, 2, 8);
   const cuttType_t type = types[test_random_in(&rng, 0, (int64_t)(sizeof types / sizeof *types) - 1)];
   const double volume = 20000 * pow(8, (double)test_random_in(&rng, 0, 1000) / 1000);
-  for (int i = 0; i < rank; i++) sum += share[i] = (double)test_random_in(&rng, 20, 100);
-  for (int i = 0; i < rank; i++) {
+  for (int i = 0; i < rank; ++i) sum += share[i] = (double)test_random_in(&rng, 20, 100);
+  for (int i = 0; i < rank; ++i) {
     extent[i] = lround(pow(volume, share[i] / sum));
     if (extent[i] < 2) extent[i] = 2;
     perm[i] = i;
@@ -141,10 +141,10 @@ static void hold(const cutt_device *device, const cutt_canonical *canonical, con
     printf("%s, %s %d,%d/%" PRId64 ",%" PRId64 ", %s: predicted, exact\n", device->base.name,
            cutt_method_name[candidate->method], candidate->m, candidate->k, candidate->split_m, candidate->split_k,
            cutt_gpu_kernel_name[launch.kernel]);
-    for (int i = 0; i < QUANTITIES; i++)
+    for (int i = 0; i < QUANTITIES; ++i)
       printf("  %-34s %12.1f %10" PRId64 "\n", quantities[i].name, predicted[i], exact[i]);
   }
-  for (int i = 0; i < QUANTITIES; i++) add_sample(i, predicted[i], (double)exact[i], problem, number);
+  for (int i = 0; i < QUANTITIES; ++i) add_sample(i, predicted[i], (double)exact[i], problem, number);
 }
 
 static void hold_problem(const cutt_device *device, int number) {
@@ -158,11 +158,11 @@ static void hold_problem(const cutt_device *device, int number) {
   unsigned char *in = map((size_t)canonical.in_high), *out = map((size_t)canonical.out_high);
   assert_non_null(in);
   assert_non_null(out);
-  for (int i = 0, done = 0; i < count && done < CANDIDATES; i++) {
+  for (int i = 0, done = 0; i < count && done < CANDIDATES; ++i) {
     bool again = false;
-    for (int j = 0; j < i; j++) again = again || same_geometry(&list[i], &list[j]);
+    for (int j = 0; j < i; ++j) again = again || same_geometry(&list[i], &list[j]);
     if (again) continue;
-    done++;
+    ++done;
     hold(device, &canonical, &list[i], in, out, number, i);
   }
   munmap(in, (size_t)canonical.in_high);
@@ -181,7 +181,7 @@ static bool sum_up(int quantity) {
   double logs = 0, off = 0;
   if (count == 0) return true;
   qsort(list, (size_t)count, sizeof *list, compare_samples);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     logs += log(fmax(list[i].ratio, 1e-3)) / count;
     off += fabs(list[i].ratio - 1) / count;
   }
@@ -209,9 +209,9 @@ static void counts_agree(void **unused) {
     hold_problem(only_problem % 4 == 3 ? &simt_t4 : &simt_h200, only_problem);
     return;
   }
-  for (int i = 0; i < problems; i++) hold_problem(i % 4 == 3 ? &simt_t4 : &simt_h200, i);
+  for (int i = 0; i < problems; ++i) hold_problem(i % 4 == 3 ? &simt_t4 : &simt_h200, i);
   printf("predicted over exact               count    mean    off  lowest     5%%    50%%    95%% highest\n");
-  for (int i = 0; i < QUANTITIES; i++) good = sum_up(i) && good;
+  for (int i = 0; i < QUANTITIES; ++i) good = sum_up(i) && good;
   if (!good) fail_msg("the closed forms are not what the emulator counts");
 }
 

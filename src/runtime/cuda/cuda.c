@@ -107,10 +107,10 @@ static void describe_json(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
   cutt_text_add_json(text, used->facts.base.name);
   cutt_text_add(text, ", \"driver\": \"%d.%d\", \"toolkit\": \"%d.%d\", \"kernels\": [", cu->version / 1000,
                 cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
-  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
+  for (int i = 0; kernels->arch[i]; ++i) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
   if (kernels->ptx) cutt_text_add(text, ", \"compute_%d\"", kernels->ptx);
   cutt_text_add(text, "], \"devices\": [");
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     const cutt_device *facts = &gpus[i].facts;
     cutt_text_add(text, "%s{\"device\": %d, \"name\": ", i == 0 ? "" : ", ", i);
     cutt_text_add_json(text, facts->base.name);
@@ -135,10 +135,10 @@ static void describe_text(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
   const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
   cutt_text_add(text, "  driver           for CUDA %d.%d\n  kernels          made by CUDA %d.%d for",
                 cu->version / 1000, cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
-  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s sm_%d", i == 0 ? "" : ",", kernels->arch[i]);
+  for (int i = 0; kernels->arch[i]; ++i) cutt_text_add(text, "%s sm_%d", i == 0 ? "" : ",", kernels->arch[i]);
   if (kernels->ptx) cutt_text_add(text, ", and PTX of compute_%d", kernels->ptx);
   cutt_text_add(text, "\n");
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     const cutt_device *facts = &gpus[i].facts;
     cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, facts->base.name, facts->major,
                   facts->minor,

@@ -41,7 +41,7 @@ static bool has_kernels(const cutt_device *facts) {
 void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size) {
   char name[sizeof device->base.name];
   snprintf(name, sizeof name, "%s", device->base.name);
-  for (char *c = name; *c != 0; c++) {
+  for (char *c = name; *c != 0; ++c) {
     if (!isalnum((unsigned char)*c)) *c = '_';
   }
   if (size > 0) snprintf(buffer, size, "cuda-%s-sm%d%d-%d", name, device->major, device->minor, device->sms);
