@@ -102,7 +102,7 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
   BEGIN(device_get_attribute);
   const struct {
     int attribute, value[FAKE_DEVICES];
-  } facts[] = {
+  } attributes[] = {
       {CUTT_CU_DEVICE_CLOCK_RATE, {1980000, 1410000, 1328500}},
       {CUTT_CU_DEVICE_MULTIPROCESSOR_COUNT, {132, 108, 56}},
       {CUTT_CU_DEVICE_MEMORY_CLOCK_RATE, {3201000, 1215000, 715000}},
@@ -118,9 +118,9 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
       {CUTT_CU_DEVICE_MAX_BLOCKS_PER_MULTIPROCESSOR, {32, 32, 32}},
       {CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK, {1024, 1024, 0}},
   };
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; ++i) {
-    if (facts[i].attribute != attribute) continue;
-    *value = facts[i].value[device];
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i) {
+    if (attributes[i].attribute != attribute) continue;
+    *value = attributes[i].value[device];
     if (attribute == CUTT_CU_DEVICE_L2_CACHE_SIZE && control.l2_bytes) *value = control.l2_bytes;
     return CUTT_CU_SUCCESS;
   }
@@ -586,7 +586,7 @@ struct CUevent_st {
   bool captured; /* recorded in a stream that was being captured */
 };
 
-/* Taken in turns: more than are ever in use at once. */
+/* Used in rotation: more than are ever in use at once. */
 static struct CUevent_st events[1 << 16];
 static atomic_uint event_count;
 

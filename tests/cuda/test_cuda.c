@@ -434,12 +434,12 @@ static void threads_share_a_context(void **unused) {
   (void)unused;
   struct CUctx_st *own = fake->context_create(0), *planned = fake->context_create(0);
   /* The shared plan is of one context, the threads' own plans are the first of another: all of them want the kernels. */
-  for (int turn = 0; turn < 2; ++turn) {
-    together all = {.context = turn ? planned : own};
+  for (int round = 0; round < 2; ++round) {
+    together all = {.context = round ? planned : own};
     fake->context_set(all.context);
     all.in = fixture_device_memory(FIXTURE_BYTES);
     all.out = fixture_device_memory((size_t)THREADS * FIXTURE_BYTES);
-    all.shared = turn ? fixture_plan() : NULL;
+    all.shared = round ? fixture_plan() : NULL;
     assert_int_equal(pthread_barrier_init(&all.barrier, NULL, THREADS), 0);
     one_thread threads[THREADS];
     pthread_t ids[THREADS];
@@ -453,7 +453,7 @@ static void threads_share_a_context(void **unused) {
       assert_int_equal(threads[i].failures, 0);
     }
     assert_int_equal(atomic_load(&all.context->modules), 1);
-    assert_int_equal(fixture_calls(FAKE_launch_kernel), THREADS * (turn ? 400 : 200));
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), THREADS * (round ? 400 : 200));
     pthread_barrier_destroy(&all.barrier);
     assert_success(cuttPlanDestroy(all.shared));
     fixture_free(all.in);
