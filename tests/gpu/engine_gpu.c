@@ -37,15 +37,15 @@ void test_engine_gpu_cleanup(void) {
 }
 
 /* What addresses of the problem's elements have to be multiples of: the numbers that are computed with. */
-static size_t unit_of(const test_problem *p) {
+static size_t number_bytes(const test_problem *p) {
   if (!test_problem_computes(p)) return 1;
   return test_type_bytes(p->type) / (test_type_complex(p->type) ? 2 : 1);
 }
 
-/* Where a host buffer's data go: the remainder of its address by 64, rounded down to whole units. `before` bytes in front
+/* Where a host buffer's data go: the remainder of its address by 64, rounded down to whole numbers. `before` bytes in front
  * of the data go along. */
-static gpu_address place(const region *r, const unsigned char *data, size_t before, size_t unit) {
-  return r->base + (before + 63) / 64 * 64 + (uintptr_t)data % 64 / unit * unit;
+static gpu_address place(const region *r, const unsigned char *data, size_t before, size_t number) {
+  return r->base + (before + 63) / 64 * 64 + (uintptr_t)data % 64 / number * number;
 }
 
 typedef struct on_device {
@@ -61,14 +61,14 @@ static bool failed(char *error, size_t size, const char *what, gpu_result result
 }
 
 static bool upload(const test_memory *m, on_device *d, char *error, size_t size) {
-  const size_t unit = unit_of(m->problem);
+  const size_t number = number_bytes(m->problem);
   const size_t before = (size_t)(m->out_buffer.data - m->out_buffer.zone);
   if (!grow(&in_region, m->in_buffer.bytes + 128) || !grow(&out_region, m->out_buffer.zone_bytes + 256)) {
     snprintf(error, size, "the test has no device memory for this problem");
     return false;
   }
-  const gpu_address in = place(&in_region, m->in_buffer.data, 0, unit);
-  const gpu_address out = place(&out_region, m->out_buffer.data, before, unit);
+  const gpu_address in = place(&in_region, m->in_buffer.data, 0, number);
+  const gpu_address out = place(&out_region, m->out_buffer.data, before, number);
   d->zone = out - before;
   /* in and out may be far outside of their buffers where strides are negative: as differences. */
   d->in = in + (gpu_address)((intptr_t)m->in - (intptr_t)m->in_buffer.data);

@@ -217,7 +217,7 @@ static int make_trials(uint64_t number, trial *trials) {
     trials[0].candidate = 0;
     if (trials[0].problem.rank >= 2 && test_chance(&rng, 5)) test_interleave(&rng, &trials[0].problem);
     if (!make_naive(&rng, &trials[0].problem, &trials[0].naive)) continue;
-    /* Again from elsewhere to elsewhere, by other candidates. */
+    /* Again between other addresses, by other candidates. */
     int count = 1;
     for (const int64_t wanted = test_random_in(&rng, 1, TRIALS); count < wanted; ++count) {
       trials[count] = trials[0];

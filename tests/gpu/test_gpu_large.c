@@ -2,7 +2,7 @@
  *
  * The input is made on the device: a block of distinct elements whose length is a prime, copied behind itself until the
  * tensor is full. So an element follows from its index modulo that prime, and an index that is off by a power of two, or
- * by anything but the prime, gives another element. Of the output 1 MB pieces are fetched and compared, element by
+ * by anything but the prime, gives another element. Of the output 1 MB blocks are fetched and compared, element by
  * element: those around each power of two from 2^31 on, in elements and in bytes, the first, the last, and 100 others.
  * The output held poison before, which no input element is. */
 #include <inttypes.h>

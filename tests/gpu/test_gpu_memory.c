@@ -257,7 +257,7 @@ static void no_device_memory_is_taken(void **unused) {
   const gpu_address in = gpu_case_in(&c), out = gpu_case_out(&c);
   use(&c, plan, in, out, 100, 10);
   bool same = false;
-  for (int turn = 0; turn < 3 && !same; ++turn) { /* another process may have taken some: three turns */
+  for (int round = 0; round < 3 && !same; ++round) { /* another process may have taken some: three rounds */
     const size_t before = free_bytes();
     use(&c, plan, in, out, 3000, 300);
     same = free_bytes() == before;

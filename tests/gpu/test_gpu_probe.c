@@ -23,7 +23,7 @@ static double copy_bandwidth(void) {
   const size_t bytes = (size_t)256 << 20;
   const gpu_address from = gpu_allocate(bytes), to = gpu_allocate(bytes);
   double seconds[COPIES], least = 1e30;
-  for (int turn = 0; turn < 2; ++turn) { /* the first warms up */
+  for (int round = 0; round < 2; ++round) { /* the first warms up */
     assert_success(cuttCopyTime(CUTT_BACKEND_CUDA, gpu_pointer(to), gpu_pointer(from), bytes, NULL, COPIES, seconds));
   }
   for (int i = 0; i < COPIES; ++i) least = seconds[i] < least ? seconds[i] : least;

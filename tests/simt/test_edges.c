@@ -13,12 +13,12 @@ static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUT
                                    CUTT_F16,     CUTT_F32,     CUTT_C64,     CUTT_F64};
 enum { TYPES = sizeof types / sizeof *types, MOVED = 5, MOST_VOLUME = 40000 };
 
-static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents, const int *perm, int turn) {
+static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents, const int *perm, int number) {
   static const int places[] = {0, 16, 4, 8, 2, 1, TEST_AT_END, 33};
   test_problem p = test_packed(type, rank, extents, perm);
-  p.in_at = places[turn % 8];
-  p.out_at = places[turn / 3 % 8];
-  p.seed = (uint64_t)turn + 1;
+  p.in_at = places[number % 8];
+  p.out_at = places[number / 3 % 8];
+  p.seed = (uint64_t)number + 1;
   if (test_type_computes(type)) {
     test_rng rng = {p.seed};
     p.has_alpha = p.has_beta = true;
@@ -65,7 +65,7 @@ static void edges_of_tiles(void **unused) {
       {4, {3, 800, 900, 2}, {0, 2, 1, 3}},
   };
   enum { ROWS = sizeof rows / sizeof *rows };
-  int turn = 0, executions = 0;
+  int number = 0, executions = 0;
   for (int row = 0; row < ROWS; ++row) {
     for (int t = 0; t < TYPES; ++t) {
       test_problem large = test_packed(types[t], rows[row].rank, rows[row].extents, rows[row].perm);
@@ -80,9 +80,9 @@ static void edges_of_tiles(void **unused) {
              ++past_m) { /* 4: one tile instead of two; 3, 1, 0: past the edge, at it, short */
           for (int past_k = 0; past_k < 8; ++past_k) {
             int64_t extents[CUTT_MAX_RANK];
-            if ((double)(test_mix((uint64_t)++turn) % 100000) >= 100000 * test_scale()) continue;
+            if ((double)(test_mix((uint64_t)++number) % 100000) >= 100000 * test_scale()) continue;
             if (!shrink(&list[i], &large, &canonical, past_m, past_k, extents)) continue;
-            const test_problem p = problem_of(types[t], large.rank, extents, large.perm, turn);
+            const test_problem p = problem_of(types[t], large.rank, extents, large.perm, number);
             bool ran;
             if (test_volume(&p) > MOST_VOLUME) continue;
             if (!test_try_candidate(&p, &list[i], &ran)) fail();

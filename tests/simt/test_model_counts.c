@@ -17,7 +17,7 @@
 enum { PROBLEMS = 220, CANDIDATES = 3, QUANTITIES = 10, MOST_SAMPLES = 16384, FEW_SAMPLES = 150 };
 
 /* The bars: of the mean (geometric, so that half and double weigh the same), of how far off a prediction is in the mean,
- * and of the worst ones. Kernels that store pieces where the model has them store 16 bytes ask four times as often. */
+ * and of the worst ones. Kernels that store 4 bytes at a time where the model has them store 16 make four times as many requests. */
 static const double most_mean = 0.02, most_mean_of_few = 0.12;
 static const struct {
   const char *name;
@@ -120,7 +120,7 @@ static void hold(const cutt_device *device, const cutt_canonical *canonical, con
     fail_msg("problem %d: the candidate is not accepted: %s", problem, why);
   const simt_launch asked = simt_launch_of(&launch, canonical, in, out, device->major >= 8);
   if (!simt_run(&asked, &written, &e, error, sizeof error)) fail_msg("problem %d: %s", problem, error);
-  cutt_gpu_count_requests(canonical, &tile, candidate, &n);
+  cutt_gpu_count_requests(device, canonical, &tile, candidate, &n);
   const double predicted[QUANTITIES] = {
       n.load_requests, n.load_sectors, n.store_requests, n.store_sectors, n.tile_load_sectors, n.tile_store_sectors,
       /* whole ones beside all, since there may be none */

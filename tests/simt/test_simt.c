@@ -316,7 +316,7 @@ KERNEL(patterns, 256, 1) PARAMETERS {
     case 10: /* two lanes only */
       if (t == 3 || t == 30) global_store16(out + 16 * t, wide);
       break;
-    case 11: /* in turns, and lanes that take part in the first only */
+    case 11: /* several iterations, and lanes that take part in the first only */
       for (uint32_t i = 0; i < (t < 16 ? 4u : 1u); ++i) global_load4(in + 4 * t + 128 * i);
       break;
     default: /* the same sectors twice, and then behind a barrier */

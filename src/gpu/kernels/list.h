@@ -6,12 +6,12 @@
 #define CUTT_GPU_KERNELS_LIST_H
 
 #define CUTT_TILE_KERNELS(X)                                                                                           \
-  X(tile_1)  /* pieces of 1 byte; rows on both sides aligned to 4 */                                                   \
-  X(tile_1u) /* ... rows aligned nowhere */                                                                            \
+  X(tile_1)  /* elements of 1 byte; rows and columns aligned to 4 */                                                   \
+  X(tile_1u) /* ... aligned to nothing */                                                                              \
   X(tile_2)                                                                                                            \
   X(tile_2u)                                                                                                           \
   X(tile_4)                                                                                                            \
-  X(tile_4w) /* pieces of 4 bytes, stores of 16 */                                                                     \
+  X(tile_4w) /* loads of 4 bytes from shared memory, stores of 16 */                                                   \
   X(tile_8)                                                                                                            \
   X(tile_8w)                                                                                                           \
   X(tile_16)
