@@ -1,4 +1,4 @@
-/* Kernels, widths and the places of threads (access.h). */
+/* Which kernel, how wide accesses are, and how threads are spread (access.h). */
 #include "gpu/access.h"
 
 #include "gpu/launch.h"

@@ -9,7 +9,7 @@
 enum { BANKS = CUTT_GPU_BANKS, LEVELS = 12, TRIES = 16 };
 enum { ROW = BANKS * CUTT_GPU_BANK_BYTES }; /* bytes that the banks serve at once */
 
-/* Groups of lanes that begin elsewhere than the first one, or are not full, have a little fewer conflicts. */
+/* Groups of lanes that do not begin where the first one does, or are not full, have a little fewer conflicts. */
 static const double often = 0.94;
 
 /* A digit of a lane's number: its values, so many rows and bytes apart in shared memory; and behind the last of them, `rest`
@@ -33,7 +33,7 @@ static uint32_t rotate(uint32_t set, uint32_t by) {
 /* The union of `set` rotated 0, 1, ..., size - 1 times by `by`. */
 static uint32_t repeat(uint32_t set, uint32_t size, uint32_t by) {
   uint32_t all = set, reached = 1;
-  if (size > BANKS) size = BANKS; /* all that is new comes by then */
+  if (size > BANKS) size = BANKS; /* further rotations add nothing */
   for (; reached * 2 <= size; reached *= 2) all |= rotate(all, reached * by);
   if (reached < size) all |= rotate(all, (size - reached) * by);
   return all;
@@ -87,7 +87,7 @@ static uint32_t wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes, uin
 
 static void add(pattern *p, uint32_t size, uint32_t rows, uint32_t bytes) {
   if (size <= 1 || p->count == LEVELS) return;
-  if (p->count > 0) { /* it may go on as the last one did */
+  if (p->count > 0) { /* a digit that continues the last one becomes one with it */
     level *last = &p->level[p->count - 1];
     if (last->rest == 0 && last->rows * last->size == rows && last->bytes * last->size == bytes) {
       last->size *= size;

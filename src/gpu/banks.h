@@ -11,7 +11,7 @@ typedef struct cutt_gpu_banks {
 } cutt_gpu_banks;
 
 /* For a tile that goes through shared memory. access, as chosen for the buffers, becomes what cutt_gpu_lay_out would make
- * of it for a block of so many threads: narrower, where the banks have it so. */
+ * of it for a block of so many threads: narrower, where that avoids bank conflicts. */
 cutt_gpu_banks cutt_gpu_banks_expect(const cutt_canonical *canonical, const cutt_gpu_tile *tile, uint32_t threads,
                                      cutt_gpu_access *access);
 

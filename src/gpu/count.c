@@ -277,7 +277,7 @@ static void add(const kind *k, const side *s, sums *sum) {
     a.merged *= full;
     sum->sectors_whole += k->tiles * fmax(0, runs * e.whole * (inside - s->sector + 4) / s->sector - a.cuts);
   } else {
-    /* Each end of a run_bytes inside a sector, and each cut, makes one sector more touched and one fewer whole. */
+    /* Each end of a run inside a sector, and each cut, makes one sector more touched and one fewer whole. */
     sum->sectors_whole += k->tiles * fmax(0, 2 * runs * inside / s->sector - (sectors + a.cuts - n.shared));
   }
   sectors += a.cuts - n.shared;

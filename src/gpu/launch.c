@@ -1,4 +1,4 @@
-/* From a candidate to a launch: the kernel for the alignment of the buffers at hand, the lists of digits that it is told,
+/* From a candidate to a launch: the kernel for the alignment of the buffers at hand, the lists of digits that it is given,
  * and how a tile lies in shared memory. */
 #include "gpu/launch.h"
 

@@ -7,7 +7,7 @@
  *   column   a run of M_k; likewise
  *   cut      a mode of which a tile covers a chunk: the last of M_m, the last of M_k, or the last of the batch. Each of
  *            the four counts (row length, rows, column length, columns) depends on one cut at most, and the cut mode is
- *            the slowest in it, so that a tile at the edge is the same tables read less far. */
+ *            the slowest in it, so that a tile at the edge reads the same tables less far. */
 #ifndef CUTT_GPU_TILE_H
 #define CUTT_GPU_TILE_H
 

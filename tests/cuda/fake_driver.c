@@ -1,4 +1,4 @@
-/* A CUDA driver that is none. See fake_driver.h.
+/* A stand-in for the CUDA driver (fake_driver.h).
  *
  * From the environment, read at cuInit: FAKE_CUDA_INIT (an error that cuInit gives), FAKE_CUDA_VERSION (12080 else),
  * FAKE_CUDA_DEVICES (3 else), FAKE_CUDA_LOAD (an error that cuModuleLoadData always gives).
@@ -139,7 +139,7 @@ static _Thread_local int capture_mode; /* 0: global */
 
 static struct CUctx_st *current(void) { return depth ? stack[depth - 1] : NULL; }
 
-/* A call that waits, or may, breaks the captures of its process, unless the thread has said that it knows. */
+/* A call that may wait breaks the captures of its process, unless the thread has a relaxed capture mode. */
 static void unsafe(void) {
   if (atomic_load(&control.capture_is_on) && capture_mode != CUTT_CU_CAPTURE_MODE_RELAXED) {
     atomic_fetch_add(&control.forbidden, 1);
@@ -256,7 +256,7 @@ struct CUfunc_st {
   bool loaded;
 };
 
-/* Modules and functions stay: a context has two and twenty, and a test's process is short. */
+/* Modules and functions are not freed: a context has few, and a test's process is short. */
 static struct CUmod_st modules[1024];
 static struct CUfunc_st functions[16384];
 static atomic_int module_count, function_count;

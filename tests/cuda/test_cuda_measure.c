@@ -112,7 +112,7 @@ static void runs_are_timed_by_events(void **unused) {
 
 /* ----------------------------------------------------------------------------------------------------------- measuring */
 
-/* The choice that is fastest by the fake clock: a launch of as few blocks as can be. */
+/* The fastest choice by the fake clock is a launch of as few blocks as possible. */
 static double by_blocks(const fake_launch *launch) { return 1e-6 * launch->blocks; }
 
 static cudaStream_t measured_in;
@@ -352,7 +352,7 @@ static void the_first_plan_fails(void **unused) {
         assert_int_equal(atomic_load(&own->modules), 0);
       }
       assert_success(cuttPlanDestroy(plan));
-      plan = fixture_plan(); /* and the next one is not the worse for it */
+      plan = fixture_plan(); /* and the next one works */
       assert_success(cuttPlanDestroy(plan));
       fake->context_set(NULL);
       fake->context_destroy(own);

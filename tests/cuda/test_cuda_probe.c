@@ -25,7 +25,7 @@ static struct {
 
 static void write_word(unsigned long long at, uint32_t word) { memcpy((void *)(uintptr_t)at, &word, sizeof word); }
 
-/* 600 cycles and 5 more for each lane; two heaps, and now and then something slow. */
+/* 600 cycles, and 5 more for each lane; with two peaks, and some very slow accesses. */
 static void write_cycles(const fake_launch *launch) {
   for (unsigned i = 0; i < CUTT_PROBE_ACCESSES; ++i) {
     const unsigned cycles = 600 + 5 * (launch->threads - 1) + (i % 2 ? 40 : -40u);
@@ -126,7 +126,7 @@ static void what_is_measured(void **unused) {
   fake->context_destroy(own);
 }
 
-/* No chase begins where another was not long ago, and all end inside the buffer. */
+/* No chase begins where a recent one was, and all end inside the buffer. */
 static void chases_go_elsewhere(void **unused) {
   (void)unused;
   cutt_cuda_probe probe;
@@ -207,7 +207,7 @@ static bool one_of(int function, const int *list, size_t count) {
 
 static void every_call_fails_once(void **unused) {
   (void)unused;
-  /* A failure to give something back is no failure to measure; and the last calls of some functions are for that. */
+  /* A failure to free something is no failure to measure, and the last calls of some functions free. */
   static const int giving_back[] = {FAKE_mem_free, FAKE_module_unload, FAKE_stream_destroy, FAKE_event_destroy,
                                     FAKE_thread_exchange_stream_capture_mode};
   static const int sometimes[] = {FAKE_ctx_get_current, FAKE_stream_synchronize};

@@ -1,6 +1,6 @@
 /* Counting what warps ask of memory. The lanes of a warp run one after another, so their accesses are put together
- * afterwards: those at one site, the k-th of each lane, are one request. That is what happens on a GPU while lanes stay
- * together; lanes that come to one site in different iterations would be counted as if they had met. */
+ * afterwards: at each site, the k-th access of every lane make one request. So it is on a GPU while lanes stay together;
+ * lanes that reach a site in different iterations are counted as if they had reached it at once. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,7 +157,7 @@ static void count_sectors(const request *r) {
   }
 }
 
-/* Wavefronts of the lanes that are served together: as many as words that lie in the same bank. */
+/* Wavefronts of the lanes that are served together: the most different words of any bank. */
 static uint32_t wavefronts(const request *r, uint32_t first, uint32_t end) {
   uint64_t word[BANKS][SIMT_WARP];
   unsigned char count[BANKS] = {0};

@@ -1,7 +1,7 @@
 /* Every byte of shared memory has two stamps, who wrote it last and who read it last; a stamp is the thread and the
  * interval between two barriers in which it was. Intervals are numbered on from block to block and launch to launch, so
- * that nothing has to be cleared in between: an older interval than the block's first means not at all.
- * The loops over an access's bytes decide nothing until their end, so that compilers turn them into vector code. */
+ * that nothing has to be cleared: a stamp that is older than the block's first interval counts as none.
+ * The loops over an access's bytes have no branches, so that compilers vectorise them. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -63,7 +63,7 @@ bool simt_shadow_begin(const simt_launch *launch) {
 void simt_shadow_interval(void) {
   if (shadow.interval < last_interval) {
     ++shadow.interval;
-  } else { /* the numbers are used up: what this block has done so far moves to interval 1 */
+  } else { /* no numbers are left: what this block has done so far moves to interval 1 */
     for (size_t i = 0; i < shadow.shared_room; ++i) {
       const uint32_t flying = shadow.wrote[i] & under_way, stamp = shadow.wrote[i] & ~under_way;
       shadow.wrote[i] = stamp >= shadow.block ? flying | 1u << THREAD_BITS | (stamp & MANY) : 0;
@@ -156,7 +156,7 @@ const char *simt_shadow_store(uint32_t at, uint32_t bytes) {
   FOR_CONSTANT(bytes, STORE)
 }
 
-/* From its start to its landing a copy may write at any moment, so it must be free of others at both. */
+/* A copy may write at any moment from its start to its landing, so no other thread may use the bytes at either. */
 const char *simt_shadow_copy_starts(uint32_t at, uint32_t bytes) {
 #define START(constant) store(at, constant, under_way | shadow.now | simt_now.thread)
   FOR_CONSTANT(bytes, START)

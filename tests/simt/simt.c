@@ -1,9 +1,9 @@
 /* The emulator: threads as fibers, and the checks of what they do.
  *
- * A thread runs until it meets the others of its warp or block, or ends; then comes the next one. Because they run one
- * after another, what a missing barrier breaks may come out right here: it is the stamps on shared memory (shadow.c) that
- * find it, and not the order of threads. A copy that does not wait is done when its thread waits for it, and not before,
- * so that even without the stamps nothing but poison would be there to be read. */
+ * A thread runs until it meets the others of its warp or block, or ends; then the next one runs. Because they run one
+ * after another, a missing barrier may leave the result right: so the stamps on shared memory (shadow.c) find it, not the
+ * result. An asynchronous copy is done when its thread waits for it, and not before, so that what is read too early is not
+ * there yet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct thread {
   bool inside;   /* has begun and not ended */
   unsigned site; /* of the meeting that it waits at */
   const char *function;
-  uint32_t given, taken, lanes; /* what it brings to a meeting of the warp and gets there */
+  uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
   bool vote;
   copy *copies;
   int64_t loading, copying, most_flying; /* bytes under way */
@@ -181,7 +181,7 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   thread *t = state.threads[simt_now.thread];
   check_load(site, function, p, bytes);
   check_shared(function, "copies", at, bytes);
-  if (!state.launch->async) { /* as older devices do it: loaded and stored at once */
+  if (!state.launch->async) { /* older devices load and store at once */
     const char *wrong = simt_shadow_store(at, bytes);
     if (wrong) stop(function, "%s: %u bytes at %u", wrong, bytes, at);
     memcpy(state.shared + at, p, bytes);
@@ -222,7 +222,7 @@ void simt_async_wait(uint32_t pending) {
 
 /* -------------------------------------------------------------------------------------------------------- meetings */
 
-/* Waits for others; back when all of them have come, or to end when the launch has failed meanwhile. */
+/* Waits for the other threads; returns when all of them have come, or ends the thread when the launch has failed. */
 static void meet(unsigned site, const char *function, thread_state where) {
   thread *t = state.threads[simt_now.thread];
   t->state = where;
@@ -320,7 +320,7 @@ static void run_warp(uint32_t first, uint32_t end) {
   }
 }
 
-/* Lets the threads that wait somewhere end, which they do at once after a fault. */
+/* Lets the threads that still wait run to their ends, which after a fault is at once. */
 static void end_all(uint32_t threads) {
   for (uint32_t i = 0; i < threads; ++i) {
     thread *t = state.threads[i];

@@ -1,5 +1,5 @@
-/* Where tiles end: candidates as large problems get them, on problems that end shortly before, at and behind the edge of
- * a tile in each direction; and offsets that need more than 32 bits, in tensors of which few elements exist. */
+/* The edges of tiles: candidates of large problems, on problems that end shortly before, at and after the edge of a tile in
+ * each direction; and offsets that need more than 32 bits, in tensors of which few elements exist. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents
   return p;
 }
 
-/* Cuts the extents to what a candidate's tiles make of them: one or two tiles, and `past` more or less, where it splits
- * a mode; two positions elsewhere outside of the tile. False when it has no split. */
+/* Shortens the extents for a candidate: where it splits a mode, to one or two tiles, and `past` more or less; of modes outside
+ * of the tile, to two. False when it has no split. */
 static bool shrink(const cutt_candidate *c, const test_problem *large, const cutt_canonical *canonical, int past_m,
                    int past_k, int64_t *extents) {
   if (canonical->rank != large->rank) return false; /* modes were fused: its splits are not of the problem's modes */

@@ -1,5 +1,5 @@
 /* The closed forms of gpu/count.h, held to what the emulator counts: random problems, the first few candidates of each,
- * all blocks run. Each quantity's predictions over exact counts: their mean has to be 1, nearly, and none may be far off.
+ * all blocks run. For each quantity, predicted over exact counts must be nearly 1 in the mean, and none may be far off.
  *
  * CUTT_TEST_SCALE thins out the problems, CUTT_TEST_SEED draws others. Usage: test_model_counts [PROBLEM], which prints
  * the counts of one problem's candidates by number. */
@@ -16,8 +16,8 @@
 
 enum { PROBLEMS = 220, CANDIDATES = 3, QUANTITIES = 10, MOST_SAMPLES = 16384, FEW_SAMPLES = 150 };
 
-/* The bars: of the mean (geometric, so that half and double weigh the same), of how far off a prediction is in the mean,
- * and of the worst ones. Kernels that store 4 bytes at a time where the model has them store 16 make four times as many requests. */
+/* The bars: of the mean (geometric, so that half and double weigh the same), of the mean error, and of the worst cases. Where
+ * a kernel stores 4 bytes at a time and the model takes it to store 16, there are four times as many requests. */
 static const double most_mean = 0.02, most_mean_of_few = 0.12;
 static const struct {
   const char *name;

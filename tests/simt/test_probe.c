@@ -72,7 +72,7 @@ static size_t line_at(const unsigned char *at) {
   return offset / CUTT_PROBE_LINE;
 }
 
-/* In each window 32 rings, which have all lines among them; and no ring goes from line to line in steps of one size. */
+/* The chains of a window are 32 rings that have all of its cache lines, and no ring has steps of one size. */
 static void chains(void **unused) {
   (void)unused;
   enum { RING = CUTT_PROBE_WINDOW_LINES / CUTT_PROBE_LANES };
@@ -106,7 +106,7 @@ static void chase(void **unused) {
       cutt_probe_args args = {.accesses = CUTT_PROBE_ACCESSES, .place = half * (CUTT_PROBE_WINDOW_LINES / 2)};
       simt_launch launch = {
           .kernel = probe_chase, .blocks = 1, .threads = lanes, .shared_bytes = 4 * (CUTT_PROBE_ACCESSES + 1)};
-      /* Of no accesses but the untimed one: where each lane begins, one step on. */
+      /* With no accesses but the untimed one, each lane writes the place after its first. */
       const unsigned char *at[CUTT_PROBE_LANES];
       args.accesses = 0;
       assert_int_equal(run(launch, &args), 8 * lanes);
@@ -144,7 +144,7 @@ static void shared(void **unused) {
   assert_int_equal(word_at(output + CUTT_PROBE_SHARED_AT), 1);
 }
 
-/* Each thread's sum is the one that is written when it is asked for, and no other is. */
+/* A thread writes its sum if that is the one asked for, and no other thread writes. */
 static void reading(void **unused) {
   (void)unused;
   enum { BLOCKS = 2 };

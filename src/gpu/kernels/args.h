@@ -1,4 +1,4 @@
-/* What a kernel is told: one struct, passed by value, so that a plan touches no device memory. Shared by the host, the
+/* The parameters of a kernel: one struct, passed by value, so that a plan touches no device memory. Shared by the host, the
  * kernels and the emulator. Offsets and steps in global memory are in bytes, from the kernel's in and out.
  *
  * A tile is a box of the canonical problem: M_mk of the paper, with up to two of its modes cut into chunks. It is read as

@@ -65,7 +65,7 @@ DEFINE_LOAD_ROWS(4, uint32_t)
 DEFINE_LOAD_ROWS(8, word2)
 DEFINE_LOAD_ROWS(16, word4)
 
-/* Rows that begin anywhere, word by word. A word that reaches past the input's bytes is read byte by byte. */
+/* Rows that begin at any byte, word by word. A word that reaches past the input's bytes is read byte by byte. */
 DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
                                 uint32_t stage_at, share s) {
   const unsigned char *const low = in + args->in_low, *const high = in + args->in_high;

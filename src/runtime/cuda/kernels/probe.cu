@@ -1,5 +1,5 @@
 /* Measuring a device: the pointer chase of Fig. 4 of the paper in global memory, one in shared memory, reading, writing,
- * and nothing at all. What they are told is in probe_args.h. */
+ * and nothing at all. Their parameters are in probe_args.h. */
 #include "device.h"
 #include "probe_args.h"
 
