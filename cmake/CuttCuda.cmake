@@ -1,4 +1,4 @@
-# The GPU kernels: src/gpu/kernels/*.cu, compiled by nvcc for each architecture by itself, so that the build is parallel,
+# The GPU kernels: *.cu of src, compiled by nvcc for each architecture by itself, so that the build is parallel,
 # and put together into one file of code ("fatbin") for each source, which src/runtime/cuda/embed.c carries in the library.
 #
 # CMake's own CUDA language is not used: it would link the CUDA run time, and nothing of CUDA is linked here.
@@ -117,8 +117,8 @@ function(cutt_cuda_find why)
   set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
 endfunction()
 
-# cutt_cuda_kernels(NAME... PROBE NAME): compiles src/gpu/kernels/NAME.cu, and has src/runtime/cuda/embed.c of the calling folder
-# carry them; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
+# cutt_cuda_kernels(FILE... PROBE FILE): compiles FOLDER/NAME.cu of the calling folder, src, and has runtime/cuda/embed.c
+# carry them, each by its NAME; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
 # kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
 function(cutt_cuda_kernels)
   cmake_parse_arguments(PARSE_ARGV 0 of "" "PROBE" "")
@@ -144,14 +144,16 @@ function(cutt_cuda_kernels)
   set(dir "${CMAKE_CURRENT_BINARY_DIR}/kernels")
   file(MAKE_DIRECTORY "${dir}")
   set(flags ${cutt_nvcc_flags} -O3 --fmad=false # as the CPU computes: alpha and beta give the same bits
-            "-I${CMAKE_CURRENT_SOURCE_DIR}" $<$<CONFIG:Debug,RelWithDebInfo>:-lineinfo>)
+            "-I${CMAKE_CURRENT_SOURCE_DIR}" "-I${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/kernels" # device.h
+            $<$<CONFIG:Debug,RelWithDebInfo>:-lineinfo>)
   if(CUTT_WERROR)
     list(APPEND flags -Werror all-warnings)
   endif()
   set(fatbins)
   set(list "")
-  foreach(name IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
-    set(source "${CMAKE_CURRENT_SOURCE_DIR}/gpu/kernels/${name}.cu")
+  foreach(path IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
+    set(source "${CMAKE_CURRENT_SOURCE_DIR}/${path}")
+    get_filename_component(name "${path}" NAME_WE)
     set(images)
     set(files)
     foreach(arch IN LISTS cutt_cuda_archs)
@@ -190,7 +192,7 @@ function(cutt_cuda_kernels)
       COMMENT "Packing GPU kernels ${name}"
       VERBATIM)
     list(APPEND fatbins "${dir}/${name}.fatbin")
-    if(NOT name STREQUAL of_PROBE)
+    if(NOT path STREQUAL of_PROBE)
       string(APPEND list " X(${name})")
     endif()
   endforeach()

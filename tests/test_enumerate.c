@@ -64,12 +64,12 @@ static void bounds_hold(void **unused) {
       const bool direct = list[j].param[CUTT_GPU_PARAM_DIRECT] != 0;
       if (direct) continue;
       assert_true(cutt_gpu_tile_derive(&canonical, &list[j], &tile, &why));
-      cutt_gpu_count(&canonical, &tile, direct, &counts);
+      cutt_gpu_count(device, &canonical, &tile, direct, &counts);
       cutt_gpu_count_threads(&canonical, &tile, list[j].threads, false, &counts);
       assert_true(cutt_gpu_least_of_tile(device, &canonical, &tile, &counts) <= list[j].seconds * (1 + 1e-12));
       if (list[j].param[CUTT_GPU_PARAM_BATCH] != 0) continue; /* which is not made of two sides */
-      cutt_gpu_side_count(&canonical, NULL, list[j].m, list[j].split_m, true, &rows);
-      cutt_gpu_side_count(&canonical, canonical.out_order, list[j].k, list[j].split_k, false, &columns);
+      cutt_gpu_side_count(device, &canonical, NULL, list[j].m, list[j].split_m, true, &rows);
+      cutt_gpu_side_count(device, &canonical, canonical.out_order, list[j].k, list[j].split_k, false, &columns);
       rows.sectors = rows.lines = columns.sectors = columns.lines = 0; /* as where they go on in one another */
       const double elements = rows.length * columns.length;
       assert_true(cutt_gpu_least_of_sides(device, &canonical, &rows, &columns, elements, 256) <=

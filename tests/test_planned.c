@@ -207,7 +207,8 @@ static void any_address(void **unused) {
   assert_true(accepted > 0);
 }
 
-/* The kernels are for warps, banks and sectors as NVIDIA's GPUs have them: a device with others has no candidate that is taken. */
+/* The kernels are for warps and banks as NVIDIA's GPUs have them: a device with others has no candidate that is taken. Sectors
+ * may be of any power of two. */
 static void other_warps(void **unused) {
   (void)unused;
   test_rng rng = {.state = 12};
@@ -218,7 +219,7 @@ static void other_warps(void **unused) {
   const char *why = "";
   assert_success(cutt_canonicalize(&view, &canonical));
   cutt_device device = *cutt_device_find("h200");
-  int *const member[] = {&device.warp, &device.banks, &device.bank_bytes, &device.sector_bytes};
+  int *const member[] = {&device.warp, &device.banks, &device.bank_bytes};
   assert_int_equal(cutt_gpu_enumerate(&device, CUTT_MODEL_IS_OWN, &canonical, &candidate, 1), 1);
   assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
   for (size_t i = 0; i < sizeof member / sizeof *member; ++i) {
@@ -228,6 +229,12 @@ static void other_warps(void **unused) {
     *member[i] /= 2;
   }
   assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+  device.sector_bytes = 64;
+  assert_int_equal(cutt_gpu_enumerate(&device, CUTT_MODEL_IS_OWN, &canonical, &candidate, 1), 1);
+  assert_true(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+  device.sector_bytes = 48;
+  assert_false(cutt_gpu_accept(&device, &canonical, &candidate, &why));
+  assert_non_null(strstr(why, "sector"));
 }
 
 int main(void) {

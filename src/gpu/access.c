@@ -1,10 +1,11 @@
-/* Kernels, widths and the places of threads (access.h). */
+/* Which kernel, how wide accesses are, and how threads are spread (access.h). */
 #include "gpu/access.h"
 
 #include "base/number.h"
 #include "gpu/launch.h"
 
-/* Everything that is ever added to the addresses of one side; and, if asked for, the lengths of its runs. */
+/* The power of two that divides all that is ever added to the addresses of one side; and, if asked for, the lengths of its
+ * runs. */
 static uint32_t side_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start,
                                bool lengths) {
   const uint64_t w = (uint64_t)c->elem_bytes, set = input ? tile->in_m : tile->in_k;
@@ -44,8 +45,8 @@ static bool choose_scale_kernel(const cutt_canonical *c, cutt_gpu_access *a, con
     return false;
   }
   a->kernel = kernels[type - CUTT_F16];
-  a->piece = a->store = (uint32_t)c->base_bytes;
-  a->halves = a->out_align < a->piece;
+  a->shared_load = a->store = (uint32_t)c->base_bytes;
+  a->halves = a->out_align < a->shared_load;
   a->load = a->in_align >= 4 ? smaller(a->in_align, 16) : 0;
   return true;
 }
@@ -54,29 +55,29 @@ static void choose_tile_kernel(uint32_t w, cutt_gpu_access *a) {
   const uint32_t in = a->in_align, out = a->out_align;
   cutt_kernel kernel;
   if (w >= 4 && in >= 4 && out >= 4) {
-    a->piece = smaller(w, out);
-    kernel = a->piece == 16 ? CUTT_KERNEL_tile_16 : a->piece == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
-    if (out >= 16 && a->piece == 8) kernel = CUTT_KERNEL_tile_8w;
-    if (out >= 16 && a->piece == 4) kernel = CUTT_KERNEL_tile_4w;
+    a->shared_load = smaller(w, out);
+    kernel = a->shared_load == 16 ? CUTT_KERNEL_tile_16 : a->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+    if (out >= 16 && a->shared_load == 8) kernel = CUTT_KERNEL_tile_8w;
+    if (out >= 16 && a->shared_load == 4) kernel = CUTT_KERNEL_tile_4w;
   } else {
-    a->piece = smaller(smaller(w, 2), smaller(in, out));
+    a->shared_load = smaller(smaller(w, 2), smaller(in, out));
     const bool aligned = in >= 4 && out >= 4;
-    kernel = a->piece == 2 ? (aligned ? CUTT_KERNEL_tile_2 : CUTT_KERNEL_tile_2u)
-                           : (aligned ? CUTT_KERNEL_tile_1 : CUTT_KERNEL_tile_1u);
+    kernel = a->shared_load == 2 ? (aligned ? CUTT_KERNEL_tile_2 : CUTT_KERNEL_tile_2u)
+                                 : (aligned ? CUTT_KERNEL_tile_1 : CUTT_KERNEL_tile_1u);
   }
   const bool wide = kernel == CUTT_KERNEL_tile_4w || kernel == CUTT_KERNEL_tile_8w;
-  a->store = wide ? 16 : a->piece < 4 ? 4 : a->piece;
+  a->store = wide ? 16 : a->shared_load < 4 ? 4 : a->shared_load;
   a->kernel = kernel;
   a->load = in >= 4 ? smaller(in, 16) : 0;
 }
 
-/* Runs that go straight from global to global memory. They may end anywhere. */
+/* Runs that go straight from global to global memory. Their lengths need not be a multiple of an access. */
 static void choose_copy_kernel(cutt_gpu_access *a) {
   static const cutt_kernel kernels[] = {CUTT_KERNEL_copy_1, CUTT_KERNEL_copy_2, CUTT_KERNEL_copy_4, CUTT_KERNEL_copy_8,
                                         CUTT_KERNEL_copy_16};
-  const uint32_t unit = smaller(a->in_align, a->out_align);
-  a->kernel = kernels[__builtin_ctz(unit)];
-  a->piece = a->store = a->load = unit;
+  const uint32_t bytes = smaller(a->in_align, a->out_align);
+  a->kernel = kernels[__builtin_ctz(bytes)];
+  a->shared_load = a->store = a->load = bytes;
   a->copies = true;
 }
 
@@ -96,44 +97,44 @@ bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 }
 
 void cutt_gpu_access_narrow(cutt_gpu_access *access) {
-  access->kernel = access->piece == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
-  access->store = access->piece;
+  access->kernel = access->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+  access->store = access->shared_load;
 }
 
 /* --------------------------------------------------------------------------------------------------------- threads */
 
-cutt_gpu_spread cutt_gpu_spread_lines(uint32_t threads, uint32_t units, uint32_t lines, uint32_t period,
-                                      bool *periodic) {
+cutt_gpu_spread cutt_gpu_spread_runs(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t period,
+                                     bool *periodic) {
   enum { WARP = CUTT_GPU_WARP };
   cutt_gpu_spread best = {1, 1};
   uint64_t least = UINT64_MAX;
-  if (units == 0) units = 1; /* a run shorter than a load, of which only the tail is copied */
-  *periodic = threads >= period * smaller(units, WARP);
+  if (accesses == 0) accesses = 1; /* a run shorter than a load, of which only the tail is copied */
+  *periodic = threads >= period * smaller(accesses, WARP);
   if (!*periodic) period = 1;
-  const uint32_t most_lines = (lines + period - 1) / period * period;
-  for (uint32_t across = units <= threads ? units : threads; across > 0;
-       across = across > WARP ? (across - 1) / WARP * WARP : 0) {
-    const uint32_t down = smaller(threads / across, most_lines) / period * period;
-    if (down == 0) continue;
-    const uint64_t passes = (uint64_t)((units + across - 1) / across) * ((lines + down - 1) / down);
+  const uint32_t most_runs = (runs + period - 1) / period * period;
+  for (uint32_t along = accesses <= threads ? accesses : threads; along > 0;
+       along = along > WARP ? (along - 1) / WARP * WARP : 0) {
+    const uint32_t across = smaller(threads / along, most_runs) / period * period;
+    if (across == 0) continue;
+    const uint64_t passes = (uint64_t)((accesses + along - 1) / along) * ((runs + across - 1) / across);
     if (passes >= least) continue;
     least = passes;
-    best = (cutt_gpu_spread){across, down};
+    best = (cutt_gpu_spread){along, across};
   }
   return best;
 }
 
-/* A thread's batch of loads goes from run to run: no more parts of runs than have to be. */
-static cutt_gpu_spread spread_copies(uint32_t threads, uint32_t units, uint32_t rows) {
-  const uint32_t parts = (units + threads - 1) / threads, across = units > 0 ? (units + parts - 1) / parts : 1;
-  return (cutt_gpu_spread){across, smaller(threads / across, rows)};
+/* A thread's batch of loads goes from run to run, so a run is divided into as few parts as possible. */
+static cutt_gpu_spread spread_copies(uint32_t threads, uint32_t accesses, uint32_t rows) {
+  const uint32_t parts = (accesses + threads - 1) / threads, along = accesses > 0 ? (accesses + parts - 1) / parts : 1;
+  return (cutt_gpu_spread){along, smaller(threads / along, rows)};
 }
 
-/* After how many columns does one lie in its words as the first does, and its rows likewise? 0: there is no saying. */
+/* After how many columns does one begin at the same byte of a word as the first, and what it reads too? 0: unknown. */
 static uint32_t column_period(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access) {
   if (tile->columns == 1) return 1;
   for (int i = 0; i < tile->column_modes; ++i) {
-    /* Columns of a batch begin in different rows. */
+    /* A batch's columns begin in different rows. */
     if (!(tile->in_m >> tile->column[i] & 1) && access->in_align < 4) return 0;
   }
   if (access->out_align >= 4) return 1;
@@ -144,10 +145,10 @@ static uint32_t column_period(const cutt_canonical *c, const cutt_gpu_tile *tile
 
 cutt_gpu_spread cutt_gpu_spread_loads(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
                                       uint32_t threads) {
-  const uint32_t units = cutt_gpu_units((uint32_t)(tile->row_length * c->elem_bytes), access->load);
+  const uint32_t accesses = cutt_gpu_accesses((uint32_t)(tile->row_length * c->elem_bytes), access->load);
   bool periodic;
-  return access->copies ? spread_copies(threads, units, (uint32_t)tile->rows)
-                        : cutt_gpu_spread_lines(threads, units, (uint32_t)tile->rows, 1, &periodic);
+  return access->copies ? spread_copies(threads, accesses, (uint32_t)tile->rows)
+                        : cutt_gpu_spread_runs(threads, accesses, (uint32_t)tile->rows, 1, &periodic);
 }
 
 cutt_gpu_spread cutt_gpu_spread_stores(const cutt_canonical *c, const cutt_gpu_tile *tile,
@@ -155,11 +156,12 @@ cutt_gpu_spread cutt_gpu_spread_stores(const cutt_canonical *c, const cutt_gpu_t
   const bool anywhere = cutt_gpu_stores_anywhere(access);
   *alike = false;
   if (access->copies) return cutt_gpu_spread_loads(c, tile, access, threads);
-  const uint32_t units = cutt_gpu_units((uint32_t)(tile->column_length * c->elem_bytes), anywhere ? 0 : access->store);
+  const uint32_t accesses =
+      cutt_gpu_accesses((uint32_t)(tile->column_length * c->elem_bytes), anywhere ? 0 : access->store);
   const uint32_t period = anywhere ? column_period(c, tile, access) : 1;
   bool periodic;
   const cutt_gpu_spread at =
-      cutt_gpu_spread_lines(threads, units, (uint32_t)tile->columns, period > 0 ? period : 1, &periodic);
+      cutt_gpu_spread_runs(threads, accesses, (uint32_t)tile->columns, period > 0 ? period : 1, &periodic);
   *alike = anywhere && periodic && period > 0;
   return at;
 }

@@ -8,50 +8,58 @@
 
 typedef struct cutt_gpu_access {
   cutt_kernel kernel;
-  uint32_t in_align, out_align; /* what divides all places and lengths of rows, and of columns: in bytes */
-  uint32_t piece;               /* bytes */
-  uint32_t load;                /* bytes of a load; 0: rows are aligned to nothing */
-  uint32_t store;               /* bytes of a store: one or more pieces */
-  bool copies;                  /* runs go straight from global to global memory, in pieces */
-  bool halves;                  /* scale kernels: an element of the output is accessed in two halves */
+  /* What divides the beginnings and the lengths of all rows, and of all columns: in bytes. */
+  uint32_t in_align, out_align;
+  /* Bytes of a load from global memory; 0: rows are aligned to nothing. */
+  uint32_t load;
+  /* Bytes of a load from shared memory: an element, or the part of one that can be moved at a time. In copies, as `load`. */
+  uint32_t shared_load;
+  /* Bytes of a store to global memory: of one or more loads from shared memory. */
+  uint32_t store;
+  /* Runs go straight from global to global memory. */
+  bool copies;
+  /* Scale kernels: an element of the output is loaded and stored in two halves. */
+  bool halves;
 } cutt_gpu_access;
 
 /* The widest access for buffers that are aligned to in_align and out_align bytes (powers of two up to CUTT_GPU_ALIGNED)
- * at the user's pointers. False, with *why, when a scale kernel can't do with that alignment. The pitch of
- * rows may make loads and stores narrower: pitch.h. */
+ * at the user's pointers. False, with *why, when that is too little for a scale kernel. The pitch of rows may
+ * make loads and stores narrower (pitch.h). */
 bool cutt_gpu_access_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
                             uint32_t out_align, cutt_gpu_access *access, const char **why);
 
-/* Pieces are stored as they are, and not several at a time. */
+/* Each load from shared memory is stored by itself, and not several at a time. */
 void cutt_gpu_access_narrow(cutt_gpu_access *access);
 
-/* Are columns, which begin anywhere, stored in the words that they touch? */
+/* Do columns begin at any byte, and are stored as the words that they touch? */
 static inline bool cutt_gpu_stores_anywhere(const cutt_gpu_access *access) {
   return access->kernel == CUTT_KERNEL_tile_1u || access->kernel == CUTT_KERNEL_tile_2u;
 }
 
-/* Bytes of the parts that have to be aligned for alpha and beta: what a scale kernel can't do without. */
+/* The alignment that a scale kernel needs, in bytes: of a number, or of the real and imaginary parts of one. */
 uint32_t cutt_gpu_scalar_bytes(cuttType_t type);
 
-/* The places of a block's threads: so many units of a line, of so many lines. */
+/* How a block's threads are spread over the rows (or columns) of a tile: so many side by side along one of them, times so
+ * many rows at once. */
 typedef struct cutt_gpu_spread {
-  uint32_t units, lines;
+  uint32_t along, across;
 } cutt_gpu_spread;
 
-/* Spreads threads over lines of units, so that the fewest passes are needed for a whole tile. Those on one line are all
- * of its units, or whole warps. The lines of a pass are a multiple of `period` where that is possible; then *periodic. */
-cutt_gpu_spread cutt_gpu_spread_lines(uint32_t threads, uint32_t units, uint32_t lines, uint32_t period,
-                                      bool *periodic);
+/* Spreads threads over runs of so many accesses each, so that a whole tile takes the fewest passes. There are as many
+ * threads along a run as it has accesses, or whole warps. The runs of a pass are a multiple of `period` where that is
+ * possible; then *periodic. */
+cutt_gpu_spread cutt_gpu_spread_runs(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t period,
+                                     bool *periodic);
 
-/* Of rows, in units of a load, and of columns, in units of a store. *alike: a thread's columns lie alike in the words that
- * they touch, where they begin anywhere. Copies load and store at the same places. */
+/* Over rows, by loads, and over columns, by stores. Copies store where they load. *alike: columns begin at any byte, but all
+ * of a thread's begin at the same byte of a word. */
 cutt_gpu_spread cutt_gpu_spread_loads(const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                                       const cutt_gpu_access *access, uint32_t threads);
 cutt_gpu_spread cutt_gpu_spread_stores(const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                                        const cutt_gpu_access *access, uint32_t threads, bool *alike);
 
-/* Units of a run of so many bytes: of `width` bytes each; width 0: words that it may touch, beginning anywhere. */
-static inline uint32_t cutt_gpu_units(uint32_t bytes, uint32_t width) {
+/* Accesses of a run of so many bytes: of `width` bytes each; width 0: the most words that it touches, beginning at any byte. */
+static inline uint32_t cutt_gpu_accesses(uint32_t bytes, uint32_t width) {
   return width > 0 ? bytes / width : (bytes + 6) / 4;
 }
 

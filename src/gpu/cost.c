@@ -1,10 +1,10 @@
-/* The cost of a candidate: counts in closed form of extents, alignment and the tile (no element is visited), and what they
- * cost. Three things make the time of an execution:
+/* The cost of a candidate: counts in closed form of extents, alignment and the tile (no element is visited), and the time
+ * that each takes. Three things make the time of an execution:
  *
  *   memory  bytes that move, and what memory and L2 do beyond them: sectors and lines that are touched in part, tiles at
  *           edges, too few bytes in flight
- *   work    what an SM's blocks are busy with: instructions, and waiting at each tile, over the blocks that an SM holds
- *   start   the launch, and what the first and the last block do alone
+ *   work    what an SM's blocks do: instructions, and waiting at each tile, divided by the blocks that an SM holds
+ *   start   the launch, and what the first and the last block do while others do nothing
  *
  * How the three add up is in model/target.h. */
 #include "gpu/cost.h"
@@ -18,7 +18,7 @@
 #include "gpu/launch.h"
 #include "gpu/pitch.h"
 
-enum { SECTOR = CUTT_GPU_SECTOR, LINE = 128, WARP = CUTT_GPU_WARP };
+enum { LINE = 128, WARP = CUTT_GPU_WARP }; /* bytes of a cache line; lanes */
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
 
@@ -84,7 +84,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
     [STORE_UNITS] = {"store_units", "ns", "blocks' steps along columns, one tile after another"},
-    [GATHERS] = {"gathers", "cycles", "pieces of one or two bytes put together to words, by warps"},
+    [GATHERS] = {"gathers", "cycles", "loads of one or two bytes put together to words, by warps"},
     [UNALIGNED] = {"unaligned", "cycles", "words of rows that begin anywhere, by warps"},
     [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
     [LATENCY] = {"latency", "ns", "waiting for tiles, where a block has one of them at a time"},
@@ -142,33 +142,33 @@ double cutt_gpu_launch_seconds(const cutt_device *d) {
   return d->launch_seconds > 0 ? d->launch_seconds : usual_launch;
 }
 
-/* The mathematical library's are calls, for the sake of numbers that do not come up here. All that is rounded up is far
- * from the largest int64_t, or from where a double has digits behind the point. */
+/* Not fmin, fmax, floor and ceil, which are calls, for the sake of numbers that do not occur here: a number is below the
+ * largest int64_t, or so large that it is whole. */
 static inline double down(double x) { return x < 1e15 ? (double)(int64_t)x : x; }
 static inline double up(double x) {
   const double w = down(x);
   return w < x ? w + 1 : w;
 }
 
-/* Units of `grain` bytes that a run touches in the mean over those that it fills, less 1, when runs begin at multiples of
- * `align` bytes. */
+/* Sectors, or cache lines, of `grain` bytes that a run touches in the mean over those that it fills, less 1, when runs begin
+ * at multiples of `align` bytes. */
 static double partial(double bytes, double align, double grain) {
   if (align >= grain) return up(bytes / grain) * grain / bytes - 1;
   return (grain - align) / bytes;
 }
 
-/* The power of two, up to a line, that divides where runs of one side begin, in bytes. */
+/* The power of two, up to a cache line, that divides where runs of one side begin, in bytes. */
 static double run_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
   return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | LINE);
 }
 
-/* What a tile covers of memory in one piece: a row, or a column; or several, where they lie one behind the other because
- * the tile has all of the modes between. Then a sector that one of them ends in is the tile's own all the same. */
-typedef struct stretch {
-  double bytes, align; /* of its beginnings */
-} stretch;
+/* The longest contiguous range of memory that a tile covers: a row (or a column), or several that lie one behind the other,
+ * because the tile has all of the modes between them; only sectors at the ends of a range are shared with other tiles. */
+typedef struct range {
+  double bytes, align; /* its length; the power of two that divides where such ranges begin */
+} range;
 
-static stretch stretch_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+static range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
   int64_t length = 1, dense = 1;
   uint64_t bits = LINE;
   bool open = true;
@@ -184,11 +184,11 @@ static stretch stretch_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
     if (!open || inside != extent) bits |= (uint64_t)(stride * (open ? inside : 1) * c->elem_bytes);
     open = open && inside == extent;
   }
-  return (stretch){(double)(length * c->elem_bytes), (double)cutt_gpu_power(bits)};
+  return (range){(double)(length * c->elem_bytes), (double)cutt_gpu_power(bits)};
 }
 
-void cutt_gpu_side_count(const cutt_canonical *c, const int *order, int count, int64_t split, bool input,
-                         cutt_gpu_side *side) {
+void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const int *order, int count, int64_t split,
+                         bool input, cutt_gpu_side *side) {
   uint64_t set = 0, bits = LINE;
   int64_t length = 1;
   side->edge = 1;
@@ -208,16 +208,16 @@ void cutt_gpu_side_count(const cutt_canonical *c, const int *order, int count, i
   }
   side->length = (double)length;
   const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_gpu_power(bits);
-  side->sectors = partial(bytes, align, SECTOR);
+  side->sectors = partial(bytes, align, cutt_gpu_sector(d));
   side->lines = partial(bytes, align, LINE);
 }
 
-/* Do both tensors stay in L2, where they may be from the last time, half of it being left to others? */
+/* Do both tensors fit into half of L2? Then they may still be there from the last execution. */
 static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
   return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
 }
 
-/* What memory takes at least, with tiles through shared memory. */
+/* What memory takes at least, when tiles go through shared memory. */
 static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
                            double sectors, double written_lines, double read_lines) {
   const double bytes = (double)c->volume * c->elem_bytes;
@@ -250,14 +250,15 @@ double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, con
   double memory = least_memory(d, c, v, byte, n->padding, n->written_sectors, n->written_lines, n->read_lines);
   if (n->threads > 256) memory += 2.0 * (double)c->volume * c->elem_bytes * byte * v[LARGE_BLOCKS];
   const int resident = cutt_gpu_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
-  const double turns = tiles / larger(1, (double)resident * d->sms) * 1e-9;
+  const double rounds = tiles / larger(1, (double)resident * d->sms) * 1e-9;
   const double steps = tiles * n->load.along * up((double)n->threads / WARP) / (d->sms * larger(d->clock_hz, 1e8));
   const double work =
-      turns * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
+      rounds * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
   return least(d, v, memory, work);
 }
 
-void cutt_gpu_count(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, cutt_gpu_counts *n) {
+void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
+                    cutt_gpu_counts *n) {
   const double w = c->elem_bytes;
   const char *why;
   cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &n->widest, &why);
@@ -267,8 +268,8 @@ void cutt_gpu_count(const cutt_canonical *c, const cutt_gpu_tile *tile, bool dir
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = run_alignment(c, tile, true);
   n->out_align = run_alignment(c, tile, false);
-  const stretch in = stretch_of(c, tile, true), out = stretch_of(c, tile, false);
-  n->written_sectors = partial(out.bytes, out.align, SECTOR);
+  const range in = range_of(c, tile, true), out = range_of(c, tile, false);
+  n->written_sectors = partial(out.bytes, out.align, cutt_gpu_sector(d));
   n->read_lines = partial(in.bytes, in.align, LINE);
   n->written_lines = partial(out.bytes, out.align, LINE);
   n->tile_bytes = (double)tile->volume * w;
@@ -278,8 +279,8 @@ void cutt_gpu_count(const cutt_canonical *c, const cutt_gpu_tile *tile, bool dir
     all *= (double)c->mode[j].extent;
   }
   n->padding = padded / all - 1;
-  const double pieces = direct ? 0 : n->column_bytes / smaller(w, larger(1, n->out_align));
-  n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + tile->columns * CUTT_COLUMN_ENTRY) + pieces * CUTT_RUN_ENTRY +
+  const double loads = direct ? 0 : n->column_bytes / smaller(w, larger(1, n->out_align));
+  n->table_bytes = (double)(tile->rows * CUTT_ROW_ENTRY + tile->columns * CUTT_COLUMN_ENTRY) + loads * CUTT_RUN_ENTRY +
                    CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + 256;
   n->shared_bytes = direct ? 0 : (double)tile->rows * (n->row_bytes + larger(w, 8));
 }
@@ -289,21 +290,21 @@ int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double sh
   /* What the kernels are compiled for bounds their registers, and an SM has as many on every device of today. */
   const int by_registers =
       copies ? CUTT_COPY_BLOCKS * CUTT_COPY_THREADS / threads : CUTT_BLOCKS * CUTT_BLOCK_THREADS / threads;
-  const double by_shared = larger(1, down(d->sm_shared / (shared_bytes + d->reserved_shared))); /* it may have that */
+  const double by_shared = larger(1, down(d->sm_shared / (shared_bytes + d->reserved_shared))); /* one block has room */
   const int by_threads = d->sm_threads / threads;
   return (int)smaller(smaller(d->sm_blocks, by_threads), smaller(by_registers, by_shared));
 }
 
-/* Bytes that the threads of a block load before they store: as launch.c spreads them, and copy.cu batches loads. */
+/* Bytes that the threads of a block load before they store: as access.c spreads them, and copy.cu batches loads. */
 static double copied_at_once(const cutt_gpu_counts *n, int threads) {
-  const double unit = smaller(16, smaller(n->in_align, n->out_align)), units = larger(1, down(n->row_bytes / unit));
-  const double parts = up(units / threads), across = up(units / parts);
-  const double lanes = n->tile_bytes > n->row_bytes ? across * down(threads / across) : smaller(units, threads);
-  return smaller(n->tile_bytes, lanes * unit * (unit >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
+  const double load = smaller(16, smaller(n->in_align, n->out_align)), loads = larger(1, down(n->row_bytes / load));
+  const double parts = up(loads / threads), along = up(loads / parts);
+  const double lanes = n->tile_bytes > n->row_bytes ? along * down(threads / along) : smaller(loads, threads);
+  return smaller(n->tile_bytes, lanes * load * (load >= 16 ? CUTT_COPY_LOADS_16 : CUTT_COPY_LOADS));
 }
 
-static cutt_gpu_steps steps_of(cutt_gpu_spread at, uint32_t units, uint32_t lines) {
-  const uint32_t along = (units + at.units - 1) / at.units, across = (lines + at.lines - 1) / at.lines;
+static cutt_gpu_steps steps_of(cutt_gpu_spread at, uint32_t accesses, uint32_t runs) {
+  const uint32_t along = (accesses + at.along - 1) / at.along, across = (runs + at.across - 1) / at.across;
   return (cutt_gpu_steps){along, across};
 }
 
@@ -321,61 +322,61 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
     n->conflicts = expected.rows - 1 + expected.columns - 1;
   } else {
     bool alike;
-    n->access.load = cutt_gpu_pitch_load(c, tile, n->access.piece, n->access.load);
+    n->access.load = cutt_gpu_pitch_load(c, tile, n->access.shared_load, n->access.load);
     loads = cutt_gpu_spread_loads(c, tile, &n->access, (uint32_t)threads);
     stores = cutt_gpu_spread_stores(c, tile, &n->access, (uint32_t)threads, &alike);
   }
-  const uint32_t load_units = cutt_gpu_units((uint32_t)n->row_bytes, n->access.load);
-  const uint32_t store_units = cutt_gpu_units((uint32_t)n->column_bytes, n->access.store);
-  n->load = steps_of(loads, load_units, (uint32_t)tile->rows);
-  n->store = steps_of(stores, store_units, (uint32_t)tile->columns);
-  if (banks || n->access.store == n->access.piece || n->access.piece < 4) return;
-  /* The banks may have stores narrower, of which there are more, but perhaps fewer along a column. */
+  const uint32_t row_loads = cutt_gpu_accesses((uint32_t)n->row_bytes, n->access.load);
+  const uint32_t column_stores = cutt_gpu_accesses((uint32_t)n->column_bytes, n->access.store);
+  n->load = steps_of(loads, row_loads, (uint32_t)tile->rows);
+  n->store = steps_of(stores, column_stores, (uint32_t)tile->columns);
+  if (banks || n->access.store == n->access.shared_load || n->access.shared_load < 4) return;
+  /* Bank conflicts may yet narrow the stores, of which there are more then, but perhaps fewer along a column. */
   cutt_gpu_access narrow = n->access;
   bool alike;
   cutt_gpu_access_narrow(&narrow);
   stores = cutt_gpu_spread_stores(c, tile, &narrow, (uint32_t)threads, &alike);
   const cutt_gpu_steps steps =
-      steps_of(stores, cutt_gpu_units((uint32_t)n->column_bytes, narrow.store), (uint32_t)tile->columns);
+      steps_of(stores, cutt_gpu_accesses((uint32_t)n->column_bytes, narrow.store), (uint32_t)tile->columns);
   n->store.along = smaller(n->store.along, steps.along);
   n->store.across = smaller(n->store.across, steps.across);
 }
 
-/* The terms of a kernel that goes through shared memory, but for those of the launch. */
-static void price_tiles(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                        const cutt_gpu_counts *n, int stages, double slots, double waves, double byte, double cycle,
-                        double *part) {
+/* The terms of a kernel that goes through shared memory, without those of the launch. */
+static void add_tile_terms(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                           const cutt_gpu_counts *n, int stages, double slots, double waves, double byte, double cycle,
+                           double *part) {
   const int threads = n->threads;
   const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
-  const double warps = up((double)threads / WARP), turns = tiles / slots * 1e-9;
+  const double warps = up((double)threads / WARP), rounds = tiles / slots * 1e-9;
   const cutt_gpu_steps load = n->load, store = n->store;
-  const double piece = n->access.piece;
-  /* What a tile touches in part, the next ones have the rest of; unless so many are under way that it has left L2. */
+  const double shared_load = n->access.shared_load;
+  /* The rest of a sector that a tile touches in part is the next tiles', unless the sector has left L2 by then. */
   const double room = larger((double)d->l2_bytes, 1e6);
   const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
-  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, SECTOR) * bytes * byte * pressure;
+  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
   part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
   part[CONFLICTS] = n->conflicts * bytes / LINE * cycle;
   part[LOADS] = tiles * load.along * load.across * warps * cycle;
   part[LOAD_UNITS] = tiles * load.along * warps * cycle;
-  part[STORE_UNITS] = store.along * turns;
-  if (piece < 4) part[GATHERS] = bytes / piece / WARP * cycle;
+  part[STORE_UNITS] = store.along * rounds;
+  if (shared_load < 4) part[GATHERS] = bytes / shared_load / WARP * cycle;
   if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
-  part[TILES] = turns;
+  part[TILES] = rounds;
   if (stages == 1) {
-    part[LATENCY] = turns;
+    part[LATENCY] = rounds;
     part[SINGLE] = part[TRAFFIC] + part[CACHED];
   }
   part[TABLES] = waves * 1e-9 *
                  (up((double)tile->rows / threads) * tile->row_modes +
-                  up(n->column_bytes / piece / threads) * (tile->run_modes + (piece < w)) +
+                  up(n->column_bytes / shared_load / threads) * (tile->run_modes + (shared_load < w)) +
                   up((double)tile->columns / threads) * tile->column_modes);
   part[LAST_LOADS] = waves * n->block_tiles * load.along * load.across * 1e-9;
   part[LAST_STORES] = waves * n->block_tiles * store.along * store.across * 1e-9;
 }
 
-bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
-                    int stages, cutt_candidate *candidate, cutt_breakdown *price) {
+bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
+                      int stages, cutt_candidate *candidate, cutt_breakdown *breakdown) {
   const bool direct = n->access.copies;
   const int threads = n->threads;
   const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
@@ -383,9 +384,9 @@ bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   if (resident < 1) return false;
   const double slots = (double)resident * d->sms;
 
-  /* Some tiles for each block, so that its tables are worth it, as long as all SMs have blocks. Fewer where tiles share
-   * sectors: blocks drift apart, and with them the times at which the two halves of a sector are wanted. */
-  const double most_tiles = smaller(n->in_align, n->out_align) >= SECTOR ? 4 : 2;
+  /* Several tiles for each block, so that its tables are worth their time, as long as all SMs have blocks. Fewer where tiles
+   * share sectors: blocks drift apart, and so do the times at which the two parts of a sector are accessed. */
+  const double most_tiles = smaller(n->in_align, n->out_align) >= cutt_gpu_sector(d) ? 4 : 2;
   n->block_tiles = smaller(larger(down(tiles / slots), 1), most_tiles);
   const double blocks = up(tiles / n->block_tiles), on_sm = smaller(blocks, slots) / d->sms, waves = up(blocks / slots);
 
@@ -394,11 +395,11 @@ bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8));                             /* of all SMs */
   const double traffic = bytes * (c->scale.active && c->scale.reads_out ? 3 : 2) * byte;
 
-  double *const part = price->part;
-  price->first = 0;
-  price->count = PARAMETERS;
-  price->memory = WORK;
-  price->work = STARTING - WORK;
+  double *const part = breakdown->part;
+  breakdown->first = 0;
+  breakdown->count = PARAMETERS;
+  breakdown->memory = WORK;
+  breakdown->work = STARTING - WORK;
   memset(part, 0, PARAMETERS * sizeof *part);
   part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
@@ -412,13 +413,13 @@ bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
   if (threads > 256) part[LARGE_BLOCKS] = traffic;
   if (direct) {
-    const double unit = smaller(16, smaller(n->in_align, n->out_align));
-    part[COPIES] = bytes / (WARP * larger(unit, 1)) * cycle;
+    const double load = smaller(16, smaller(n->in_align, n->out_align));
+    part[COPIES] = bytes / (WARP * larger(load, 1)) * cycle;
     if (tile->rows > 1) part[RUNS] = bytes / n->row_bytes * byte;
     part[COPY_TILES] = tiles / slots * 1e-9;
     part[TABLES] = waves * (double)tile->rows / threads * 1e-9;
   } else {
-    price_tiles(d, c, tile, n, stages, slots, waves, byte, cycle, part);
+    add_tile_terms(d, c, tile, n, stages, slots, waves, byte, cycle, part);
   }
   part[LAUNCH] = cutt_gpu_launch_seconds(d);
   part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
@@ -426,6 +427,6 @@ bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   candidate->threads = threads;
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
-  candidate->seconds = cutt_breakdown_seconds(price, values_of(d));
+  candidate->seconds = cutt_breakdown_seconds(breakdown, values_of(d));
   return true;
 }

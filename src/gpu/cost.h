@@ -7,32 +7,33 @@
 #include "model/device.h"
 #include "model/method.h"
 
-/* Steps that the threads of a block take along a line (a row, a column) of a tile, and across lines. */
+/* Iterations of a block's threads: along a row (or column) of a tile, and from row to row. */
 typedef struct cutt_gpu_steps {
   double along, across;
 } cutt_gpu_steps;
 
-/* What the price of a geometry is made of, for buffers that are aligned as well as can be. */
+/* What the time of a geometry depends on, for buffers that are aligned as well as can be. */
 typedef struct cutt_gpu_counts {
-  cutt_gpu_access widest; /* as the buffers allow */
+  cutt_gpu_access widest; /* that the alignment allows */
   double row_bytes, column_bytes;
   double in_align, out_align; /* bytes: what divides all places where rows, and columns, begin; up to 128 */
-  /* Units that the tile's stretches of memory (rows, columns, or several that lie one behind the other) touch in the mean,
-   * over those that they fill, less 1. */
+  /* Sectors and cache lines that the tile's ranges of memory touch in the mean, over those that they fill, less 1. A range
+   * is a row, a column, or several that lie one behind the other. */
   double written_sectors, read_lines, written_lines;
   double tile_bytes;
   double shared_bytes; /* of a tile, with its rows' padding */
   double table_bytes;  /* of a block's tables */
   double padding;      /* what tiles at edges would have if they were whole, over the volume */
-  double block_tiles;  /* set by cutt_gpu_price */
+  double block_tiles;  /* set by cutt_gpu_predict */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;
-  cutt_gpu_access access; /* as the banks of shared memory have it */
+  cutt_gpu_access access; /* with loads and stores as wide as suits the banks of shared memory */
   cutt_gpu_steps load, store;
-  double conflicts; /* how often the banks are asked again, over how often they have to be asked at least */
+  double conflicts; /* wavefronts of shared memory beyond those without conflicts, over the latter */
 } cutt_gpu_counts;
 
-void cutt_gpu_count(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, cutt_gpu_counts *n);
+void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
+                    cutt_gpu_counts *n);
 
 /* Blocks that are resident on an SM at once; 0: not even one fits. copies: of a kernel of copy.cu, else of tile.cu. */
 int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
@@ -48,32 +49,31 @@ double cutt_gpu_copy_bandwidth(const cutt_device *d);
 /* Of an empty kernel, from event to event. */
 double cutt_gpu_launch_seconds(const cutt_device *d);
 
-/* The counts' part that depends on the threads of a block. banks: with the conflicts between banks, which is most of the
- * work; without, what they cost is missing, and the price can only be too low. */
+/* The counts' part that depends on the threads of a block. banks: with bank conflicts, which take the most time to count;
+ * without, their cost is left out, so that the predicted time is a lower bound. */
 void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, bool banks,
                             cutt_gpu_counts *n);
 
-/* Chooses stages, tiles of a block and threads for the geometry, and predicts the seconds: fills candidate's threads,
- * param[] and seconds, and what they are made of. False when the tile does not fit into shared memory with so many
- * stages. */
-bool cutt_gpu_price(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
-                    int stages, cutt_candidate *candidate, cutt_breakdown *price);
+/* Predicts what the geometry takes with so many stages, and the threads that have been counted: fills the candidate's
+ * threads, param[] and seconds, and their breakdown. False when so many tiles do not fit into shared memory. */
+bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
+                      int stages, cutt_candidate *candidate, cutt_breakdown *breakdown);
 
-/* What M_m means for reading, or M_k for writing, whatever the other is: sectors and lines as in cutt_gpu_counts, and
- * what tiles would cover if none were smaller, over the volume. */
+/* What M_m alone says of reading, or M_k of writing: sectors and cache lines as in cutt_gpu_counts, and what tiles would
+ * cover if those at edges were whole, over the volume. */
 typedef struct cutt_gpu_side {
   double length; /* elements of a run */
   double sectors, lines, edge;
 } cutt_gpu_side;
-void cutt_gpu_side_count(const cutt_canonical *c, const int *order, int count, int64_t split, bool input,
-                         cutt_gpu_side *side);
+void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const int *order, int count, int64_t split,
+                         bool input, cutt_gpu_side *side);
 
-/* No candidate of these two, through shared memory, with tiles of at most so many elements, by blocks of so many threads or
- * more, is predicted to take less. */
+/* A lower bound of what any candidate of these two sides is predicted to take that goes through shared memory, with tiles of
+ * at most so many elements and blocks of at least so many threads. */
 double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
                                const cutt_gpu_side *columns, double tile_elements, int threads);
 
-/* Nor one of this geometry, by blocks of as many threads as the counts are for. */
+/* The same of a geometry, for as many threads as have been counted. */
 double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
                               const cutt_gpu_counts *n);
 

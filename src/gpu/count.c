@@ -1,13 +1,12 @@
 /* Requests, sectors and wavefronts without looking at elements (count.h).
  *
  * Tiles are of at most four kinds: whole, or cut in one mode, the other, or both. In a tile all runs of a side have one
- * length, and begin at multiples of some power of two: so a run of B bytes touches (B + 32 - align) / 32 sectors in the
- * mean. Requests follow from how the threads are spread over the runs: a warp takes a part of one or a few of them. A
- * sector is asked for twice where two requests meet inside a run and inside a sector; and once where two runs that share a
- * sector are in one request.
+ * length, and begin at multiples of some power of two: so a run of B bytes touches (B + S - align) / S sectors of S bytes
+ * in the mean. Requests follow from how the threads are spread over the runs: a warp takes a part of one run or a few whole
+ * ones. A sector in which two requests of a run meet is requested twice; one that two runs of the same request share, once.
  *
- * What is not looked at: which few of the starts small extents leave out, and lanes that fall behind the others of their
- * warp where runs begin anywhere. */
+ * Left out: that small extents have only a few of the possible beginnings, and lanes that fall behind the others of their
+ * warp where runs begin at any byte. */
 #include "gpu/count.h"
 
 #include <math.h>
@@ -16,28 +15,35 @@
 #include "gpu/banks.h"
 #include "gpu/launch.h"
 
-enum { SECTOR = CUTT_GPU_SECTOR, WARP = CUTT_GPU_WARP };
+enum { WARP = CUTT_GPU_WARP };
 
-/* Blocks of 32 (bytes of a sector, lanes of a warp) that [s, s + length) touches in the mean, s being spread evenly over
- * the multiples of align. */
-static double touched(double length, double align) { return (ceil(length / align) * align + SECTOR - align) / SECTOR; }
+/* Blocks of `size` (sectors in bytes, warps in lanes) that [s, s + length) touches in the mean, where s is spread evenly
+ * over the multiples of align. */
+static double touched(double length, double align, double size) {
+  return (ceil(length / align) * align + size - align) / size;
+}
 
-/* ... and of which it has all. */
-static double covered(double length, double align) {
-  return fmax(0, (floor(length / align) * align - SECTOR + align) / SECTOR);
+/* Blocks that it has all of, likewise. */
+static double covered(double length, double align, double size) {
+  return fmax(0, (floor(length / align) * align - size + align) / size);
 }
 
 /* One side of a tile: rows of the input, or columns of the output; "runs" here. */
 typedef struct side {
   bool input;
-  double start_align; /* of runs, in bytes: up to a sector */
-  uint32_t width;     /* bytes of an access */
-  cutt_gpu_spread at; /* the threads */
-  bool batched;       /* accesses by fours, and what is left of them elsewhere in the code */
-  bool copies;        /* runs are taken in as few parts as can be, and single ones by all threads */
-  bool anywhere;      /* runs begin inside words: those are accessed that they touch */
-  uint32_t piece;     /* ... and of words that they have a part of, so many bytes at a time; 0: all of the word */
-  uint32_t banked;    /* bytes of an access to shared memory */
+  double start_align;     /* of runs, in bytes: up to a sector */
+  uint32_t sector;        /* bytes */
+  uint32_t width;         /* bytes of an access */
+  cutt_gpu_spread spread; /* of the threads */
+  /* Accesses are made four at a time, and those that are left over at another place in the code. */
+  bool batched;
+  /* Runs are divided into as few parts as possible, and a single run is shared by all threads. */
+  bool copies;
+  /* Runs begin at any byte, and are accessed as the 4-byte words that they touch. */
+  bool anywhere;
+  /* Bytes of a store to a word that a run has only a part of; 0: the whole word is accessed. */
+  uint32_t part;
+  uint32_t shared_width; /* bytes of an access to shared memory */
 } side;
 
 /* The tiles of one kind: whole, or cut in one mode or two. */
@@ -62,7 +68,7 @@ static int64_t length_of(const kind *k, int64_t length, uint64_t set) {
   return length;
 }
 
-static uint32_t parts_of(uint32_t units, uint32_t unit) { return (units + unit - 1) / unit; }
+static uint32_t parts_of(uint32_t count, uint32_t size) { return (count + size - 1) / size; }
 
 /* The largest power of two, up to a warp, that divides n. */
 static uint32_t power_of(uint32_t n) {
@@ -72,110 +78,113 @@ static uint32_t power_of(uint32_t n) {
 
 /* -------------------------------------------------------------------------------------------------------- requests */
 
-typedef struct asked {
+typedef struct request_counts {
   double requests;
-  double accesses; /* requests, if the two places in the code of batched accesses were one */
-  double cuts;     /* between two requests inside a run, which both touch the sector there */
-} asked;
+  double merged; /* requests, if the two places in the code of batched accesses were one */
+  double cuts;   /* between two requests inside a run, which both touch the sector there */
+} request_counts;
 
 /* The share of cuts inside runs that lie between sectors: they are `step` lanes apart, at `places` places of a run. */
 static double cuts_between_sectors(const side *s, uint32_t places, uint32_t step, double align) {
   const uint32_t bytes = step * s->width, start = (uint32_t)align;
-  const uint32_t unit = start < SECTOR ? start : SECTOR;
-  const uint32_t between = unit > bytes ? places / (unit / bytes) : places;
-  return (double)between / places * (start < SECTOR ? align / SECTOR : 1);
+  const uint32_t grain = start < s->sector ? start : s->sector;
+  const uint32_t between = grain > bytes ? places / (grain / bytes) : places;
+  return (double)between / places * (start < s->sector ? align / s->sector : 1);
 }
 
-/* A tile's runs, `lines` of so many units. */
-static asked ask(const side *s, uint32_t units, uint32_t lines) {
-  const uint32_t across = s->at.units, down = s->at.lines;
-  asked a = {0, 0, 0};
-  if (units == 0 || lines == 0) return a;
+/* Of a tile's runs, of so many accesses each. */
+static request_counts count_requests(const side *s, uint32_t accesses, uint32_t runs) {
+  const uint32_t along = s->spread.along, across = s->spread.across;
+  request_counts a = {0, 0, 0};
+  if (accesses == 0 || runs == 0) return a;
   const double align = s->anywhere ? fmax(4, s->start_align) : s->start_align;
-  const bool one = s->copies && lines == 1, parted = s->copies && units > across; /* then down is 1 */
-  if (across % WARP == 0 || one || parted) {                                      /* no warp takes two runs */
-    const uint32_t parts = one || !parted ? parts_of(units, WARP)
-                                          : units / across * parts_of(across, WARP) + parts_of(units % across, WARP);
-    a.requests = a.accesses = (double)lines * parts;
-    a.cuts = (double)lines * (parts - 1) * (1 - align / SECTOR);
+  const bool one = s->copies && runs == 1, parted = s->copies && accesses > along; /* then across is 1 */
+  if (along % WARP == 0 || one || parted) {                                        /* no warp takes two runs */
+    const uint32_t parts = one || !parted ? parts_of(accesses, WARP)
+                                          : accesses / along * parts_of(along, WARP) + parts_of(accesses % along, WARP);
+    a.requests = a.merged = (double)runs * parts;
+    a.cuts = (double)runs * (parts - 1) * (1 - align / s->sector);
     return a;
   }
-  /* Lanes below `rest` lines go through one round more. */
-  const uint32_t rounds = lines / down, rest = lines % down, step = power_of(across);
-  const uint32_t end = rest > 0 ? (rest - 1) * across + units : 0, begin = rest * across;
-  const uint32_t more = parts_of(end, WARP); /* warps with such lanes */
+  /* Runs are taken `across` at a time, in rounds; the lanes of the last `rest` runs go through one round more. */
+  const uint32_t rounds = runs / across, rest = runs % across, step = power_of(along);
+  const uint32_t end = rest > 0 ? (rest - 1) * along + accesses : 0, begin = rest * along;
+  const uint32_t more = parts_of(end, WARP); /* warps that have such lanes */
   if (rounds == 0) {
-    a.requests = a.accesses = more;
+    a.requests = a.merged = more;
   } else {
-    const uint32_t less = parts_of((down - 1) * across + units, WARP) - begin / WARP, mixed = end > begin / WARP * WARP;
-    a.accesses = (double)more * (rounds + 1) + (double)(less - mixed) * rounds;
-    /* A mixed warp that has a batch in some lanes goes through what is left of one for the others. */
-    a.requests = a.accesses + (s->batched && mixed && (rounds + 1) % 4 == 0 ? 3 : 0);
+    const uint32_t less = parts_of((across - 1) * along + accesses, WARP) - begin / WARP,
+                   mixed = end > begin / WARP * WARP;
+    a.merged = (double)more * (rounds + 1) + (double)(less - mixed) * rounds;
+    /* Where some lanes of a mixed warp finish a batch, the others go through the code for what is left of one. */
+    a.requests = a.merged + (s->batched && mixed && (rounds + 1) % 4 == 0 ? 3 : 0);
   }
-  if (across - units >= WARP) { /* whole warps without a unit, in tiles at the edge */
-    const double idle = covered(across - units, step) * lines;
+  if (along - accesses >= WARP) { /* whole warps without an access, in tiles at the edge */
+    const double idle = covered(along - accesses, step, WARP) * runs;
     a.requests -= idle;
-    a.accesses -= idle;
+    a.merged -= idle;
   }
-  if (units == across) {
-    const uint32_t period = across / step; /* warps until a cut is between runs again */
-    const uint32_t last = more > 0 ? more - 1 - (more - 1) / period : 0, warps = parts_of(down * across, WARP);
+  if (accesses == along) {
+    const uint32_t period = along / step; /* warps until a cut lies between two runs again */
+    const uint32_t last = more > 0 ? more - 1 - (more - 1) / period : 0, warps = parts_of(across * along, WARP);
     const uint32_t each = warps - 1 - (warps - 1) / period;
     a.cuts = last + (double)rounds * each;
   } else {
-    a.cuts = lines * (touched(units, step) - 1);
+    a.cuts = runs * (touched(accesses, step, WARP) - 1);
   }
-  if (across / step > 1) a.cuts *= 1 - cuts_between_sectors(s, across / step - 1, step, align);
+  if (along / step > 1) a.cuts *= 1 - cuts_between_sectors(s, along / step - 1, step, align);
   return a;
 }
 
 /* Groups of lanes that are served at once, in accesses to shared memory. */
-static double groups(const side *s, uint32_t units, uint32_t lines) {
-  const uint32_t group = s->banked <= 4 ? WARP : 128 / s->banked, across = s->at.units, down = s->at.lines;
-  if (units == 0 || lines == 0) return 0;
-  if (across % WARP == 0) return (double)lines * parts_of(units, group);
-  const uint32_t rest = lines % down, end = rest > 0 ? (rest - 1) * across + units : 0;
-  const uint32_t whole = lines / down;
-  return (double)whole * parts_of((down - 1) * across + units, group) + parts_of(end, group);
+static double groups(const side *s, uint32_t accesses, uint32_t runs) {
+  const uint32_t group = s->shared_width <= 4 ? WARP : 128 / s->shared_width, along = s->spread.along,
+                 across = s->spread.across;
+  if (accesses == 0 || runs == 0) return 0;
+  if (along % WARP == 0) return (double)runs * parts_of(accesses, group);
+  const uint32_t rest = runs % across, end = rest > 0 ? (rest - 1) * along + accesses : 0;
+  const uint32_t whole = runs / across;
+  return (double)whole * parts_of((across - 1) * along + accesses, group) + parts_of(end, group);
 }
 
 /* --------------------------------------------------------------------------------------------------------- sectors */
 
-/* Runs that lie next to each other in memory are one, as far as sectors go. */
-typedef struct chain {
-  double shared;                  /* sectors that two runs have in common and one request asks for */
-  double pairs;                   /* runs of which one goes on with the other, both in one request */
-  double runs, bytes;             /* of the tile, put together, across gaps of less than a sector */
-  double whole_runs, whole_bytes; /* ... where there is no gap */
-} chain;
+/* Runs that lie one behind the other in memory touch sectors as one long run does. */
+typedef struct joined {
+  double shared;                  /* sectors that two runs of the same request have in common */
+  double pairs;                   /* runs without a gap between them, both in one request */
+  double runs, bytes;             /* the long runs of the tile: those joined across gaps of less than a sector */
+  double whole_runs, whole_bytes; /* ... and those joined where there is no gap */
+} joined;
 
-/* Are two runs, so far apart in the list, in one request? The probability. */
-static double together(const side *s, double distance, double lines) {
-  if (s->at.units % WARP == 0 || distance < 1) return 0;
-  const double step = power_of(s->at.units), last = WARP - 1 - (distance - 1) * s->at.units;
-  const double rounds = ceil(lines / s->at.lines);
-  return last < step ? 0 : floor(last / step) * step / WARP * fmax(0, 1 - distance * (rounds - 1) / lines);
+/* The probability that two runs, so far apart in the list, are in one request. */
+static double together(const side *s, double distance, double runs) {
+  if (s->spread.along % WARP == 0 || distance < 1) return 0;
+  const double step = power_of(s->spread.along), last = WARP - 1 - (distance - 1) * s->spread.along;
+  const double rounds = ceil(runs / s->spread.across);
+  return last < step ? 0 : floor(last / step) * step / WARP * fmax(0, 1 - distance * (rounds - 1) / runs);
 }
 
-static chain follow(const kind *k, const side *s, double bytes, double lines) {
+static joined join_runs(const kind *k, const side *s, double bytes, double runs) {
   const cutt_canonical *c = k->canonical;
   const cutt_gpu_tile *tile = k->tile;
   const uint64_t set = s->input ? tile->in_m : tile->in_k;
   const int *const list = s->input ? tile->row : tile->column, count = s->input ? tile->row_modes : tile->column_modes;
-  chain n = {0, 0, lines, bytes, lines, bytes};
+  joined n = {0, 0, runs, bytes, runs, bytes};
   bool whole = true;
-  double fraction = 1, back = 0; /* of the runs: the share that ends where this mode goes on; how far in the list */
+  /* Of the runs: the share that ends where a step of this mode begins; how far back in the list its beginning is. */
+  double fraction = 1, back = 0;
   for (int i = 0; i < c->rank; ++i) {
     const int j = s->input ? i : c->out_order[i];
     const int64_t extent = set >> j & 1 ? 1 : extent_of(k, j);
     if (extent == 1) continue;
     const int64_t stride = (s->input ? c->mode[j].in_stride : c->mode[j].out_stride) * c->elem_bytes;
     const double step = (double)(stride < 0 ? -stride : stride), gap = step - n.bytes;
-    if (gap >= SECTOR || gap < 0) break;
+    if (gap >= s->sector || gap < 0) break;
     double distance = 1; /* in the list */
     for (int l = 0; l < count && list[l] != j; ++l) distance *= (double)extent_of(k, list[l]);
-    const double pairs = lines * fraction * (1 - 1 / (double)extent) * together(s, fabs(distance - back), lines);
-    n.shared += pairs * fmax(0, 1 - (floor(gap / s->start_align) + 1) * s->start_align / SECTOR);
+    const double pairs = runs * fraction * (1 - 1 / (double)extent) * together(s, fabs(distance - back), runs);
+    n.shared += pairs * fmax(0, 1 - (floor(gap / s->start_align) + 1) * s->start_align / s->sector);
     if (gap == 0) n.pairs += pairs;
     back += distance * (double)(extent - 1);
     fraction /= (double)extent;
@@ -190,12 +199,12 @@ static chain follow(const kind *k, const side *s, double bytes, double lines) {
   return n;
 }
 
-/* Words that columns have only a part of, at both ends: pieces in them, in the mean over where columns begin in words. */
+/* The stores to words that columns have only a part of, at their two ends: in the mean over where in words columns begin. */
 typedef struct ends {
-  double head, tail; /* pieces */
-  double both;       /* ... of a tail and the head that goes on with it, whichever has fewer */
+  double head, tail; /* stores */
+  double both;       /* ... of a tail or of the head that follows it in the same word, whichever has fewer */
   double whole;      /* the share of columns that have a whole word */
-  double most[4];    /* the share of columns neither end of which has more than 0, 1, 2, 3 pieces */
+  double most[4];    /* the share of columns neither end of which has more than 0, 1, 2, 3 stores */
 } ends;
 
 static ends of_ends(const side *s, uint32_t bytes, uint32_t align) {
@@ -203,13 +212,13 @@ static ends of_ends(const side *s, uint32_t bytes, uint32_t align) {
   const double share = align / 4.0;
   for (uint32_t at = 0; at < 4; at += align) {
     uint32_t head = (4 - at) % 4, tail = (at + bytes) % 4;
-    if (at + bytes < 4) { /* inside of one word */
+    if (at + bytes < 4) { /* all in one word */
       head = bytes;
       tail = 0;
     }
-    head /= s->piece;
-    tail /= s->piece;
-    const uint32_t next = tail > 0 ? 4 / s->piece - tail : 0;
+    head /= s->part;
+    tail /= s->part;
+    const uint32_t next = tail > 0 ? 4 / s->part - tail : 0;
     e.head += share * head;
     e.tail += share * tail;
     e.both += share * (tail < next ? tail : next);
@@ -219,65 +228,66 @@ static ends of_ends(const side *s, uint32_t bytes, uint32_t align) {
   return e;
 }
 
-/* Requests for the ends of columns: lanes of the same warp wait for the longest. accesses: of warps that have some. */
-static double ask_ends(const side *s, const ends *e, double lines, double accesses) {
-  const double across = s->at.units;
-  if (s->at.units % WARP == 0 || s->at.lines == 1) return lines * (e->head + e->tail);
-  const double columns = fmax(1, WARP / across), warps = s->at.units < WARP ? accesses : 2 * lines;
+/* Requests for the ends of columns: as many for a warp as its lane with the most stores needs. merged: as in request_counts. */
+static double count_ends(const side *s, const ends *e, double runs, double merged) {
+  const double across = s->spread.along;
+  if (s->spread.along % WARP == 0 || s->spread.across == 1) return runs * (e->head + e->tail);
+  const double columns = fmax(1, WARP / across), warps = s->spread.along < WARP ? merged : 2 * runs;
   double longest = 0;
-  for (int i = 0; i < 3; ++i) longest += 1 - pow(e->most[i], fmin(columns, fmin(lines, s->at.lines)));
-  return fmin(warps * longest, lines * (e->head + e->tail));
+  for (int i = 0; i < 3; ++i) longest += 1 - pow(e->most[i], fmin(columns, fmin(runs, s->spread.across)));
+  return fmin(warps * longest, runs * (e->head + e->tail));
 }
 
 /* --------------------------------------------------------------------------------------------------------- tiles */
 
 typedef struct sums {
-  double requests, accesses, ends, groups, sectors, sectors_whole, tile_sectors, tile_sectors_whole;
+  double requests, merged, ends, groups, sectors, sectors_whole, tile_sectors, tile_sectors_whole;
 } sums;
 
-/* What is left of runs that are copied, behind their last whole unit: by all threads, byte after byte. */
-static void add_tails(const kind *k, double tail, double lines, sums *sum) {
-  sum->requests += k->tiles * ceil(lines * tail / WARP);
-  sum->sectors += k->tiles * lines * touched(tail, power_of((uint32_t)tail));
+/* The ends of copied runs, which are no whole access: by all threads, byte by byte. */
+static void add_tails(const kind *k, const side *s, double tail, double runs, sums *sum) {
+  sum->requests += k->tiles * ceil(runs * tail / WARP);
+  sum->sectors += k->tiles * runs * touched(tail, power_of((uint32_t)tail), s->sector);
 }
 
 static void add(const kind *k, const side *s, sums *sum) {
   const cutt_gpu_tile *tile = k->tile;
   const uint64_t set = s->input ? tile->in_m : tile->in_k;
   const int64_t length = length_of(k, s->input ? tile->row_length : tile->column_length, set);
-  const uint32_t lines = (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
-  const uint32_t run = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
-  const uint32_t units = s->anywhere ? (run + 7 - align) / 4 : run / s->width;
-  asked a = ask(s, units, lines);
-  const chain n = follow(k, s, run, lines);
-  double full = 1; /* the share of requests of warps that have a whole word */
-  double inside = s->copies ? units * s->width : run, sectors = lines * touched(inside, s->start_align);
-  if (s->piece > 0 && (align < 4 || run % 4 > 0)) { /* words at the ends of columns are stored in part */
-    const ends e = of_ends(s, run, align);
-    sum->ends += k->tiles * ask_ends(s, &e, lines, a.accesses);
-    inside = run - (e.head + e.tail) * s->piece;
-    sectors = lines * e.whole * (inside + SECTOR - 4) / SECTOR + lines * (e.head + e.tail) - n.pairs * e.both;
+  const uint32_t runs = (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
+  const uint32_t run_bytes = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
+  const uint32_t accesses = s->anywhere ? (run_bytes + 7 - align) / 4 : run_bytes / s->width;
+  request_counts a = count_requests(s, accesses, runs);
+  const joined n = join_runs(k, s, run_bytes, runs);
+  double full = 1; /* the share of requests whose warps store a whole word */
+  double inside = s->copies ? accesses * s->width : run_bytes,
+         sectors = runs * touched(inside, s->start_align, s->sector);
+  if (s->part > 0 && (align < 4 || run_bytes % 4 > 0)) { /* words at the ends of columns are stored in part */
+    const ends e = of_ends(s, run_bytes, align);
+    sum->ends += k->tiles * count_ends(s, &e, runs, a.merged);
+    inside = run_bytes - (e.head + e.tail) * s->part;
+    sectors = runs * e.whole * (inside + s->sector - 4) / s->sector + runs * (e.head + e.tail) - n.pairs * e.both;
     /* Both ends of a short column may be in one sector. */
-    if (run < SECTOR) sectors -= lines * fmin(e.head, e.tail) * (1 - run / (double)SECTOR);
-    if (s->at.units < WARP) {
-      const uint32_t together = WARP / s->at.units;
-      full = 1 - pow(1 - e.whole, fmin(together, lines));
+    if (run_bytes < s->sector) sectors -= runs * fmin(e.head, e.tail) * (1 - run_bytes / (double)s->sector);
+    if (s->spread.along < WARP) {
+      const uint32_t together = WARP / s->spread.along;
+      full = 1 - pow(1 - e.whole, fmin(together, runs));
     }
     a.requests *= full;
-    a.accesses *= full;
-    sum->sectors_whole += k->tiles * fmax(0, lines * e.whole * (inside - SECTOR + 4) / SECTOR - a.cuts);
+    a.merged *= full;
+    sum->sectors_whole += k->tiles * fmax(0, runs * e.whole * (inside - s->sector + 4) / s->sector - a.cuts);
   } else {
-    /* Where a run's end, or a cut, is spread evenly, it costs as many whole sectors as it makes more be touched. */
-    sum->sectors_whole += k->tiles * fmax(0, 2 * lines * inside / SECTOR - (sectors + a.cuts - n.shared));
+    /* Each end of a run inside a sector, and each cut, makes one sector more touched and one fewer whole. */
+    sum->sectors_whole += k->tiles * fmax(0, 2 * runs * inside / s->sector - (sectors + a.cuts - n.shared));
   }
   sectors += a.cuts - n.shared;
-  if (s->copies && run > inside) add_tails(k, run - inside, lines, sum);
+  if (s->copies && run_bytes > inside) add_tails(k, s, run_bytes - inside, runs, sum);
   sum->requests += k->tiles * a.requests;
-  sum->accesses += k->tiles * a.accesses;
-  sum->groups += k->tiles * full * groups(s, units, lines);
+  sum->merged += k->tiles * a.merged;
+  sum->groups += k->tiles * full * groups(s, accesses, runs);
   sum->sectors += k->tiles * sectors;
-  sum->tile_sectors += k->tiles * n.runs * touched(n.bytes, s->start_align);
-  sum->tile_sectors_whole += k->tiles * n.whole_runs * covered(n.whole_bytes, s->start_align);
+  sum->tile_sectors += k->tiles * n.runs * touched(n.bytes, s->start_align, s->sector);
+  sum->tile_sectors_whole += k->tiles * n.whole_runs * covered(n.whole_bytes, s->start_align, s->sector);
 }
 
 /* The two sides, over tiles of all kinds. */
@@ -305,16 +315,16 @@ static void add_tiles(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
   }
 }
 
-static double sector_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint32_t sector) {
   const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
-  return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | SECTOR);
+  return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | sector);
 }
 
-void cutt_gpu_count_requests(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_candidate *candidate,
-                             cutt_gpu_requests *counts) {
+void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                             const cutt_candidate *candidate, cutt_gpu_requests *counts) {
   *counts = (cutt_gpu_requests){0};
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
-  const uint32_t threads = (uint32_t)candidate->threads;
+  const uint32_t threads = (uint32_t)candidate->threads, sector = (uint32_t)cutt_gpu_sector(device);
   cutt_gpu_access access;
   const char *why;
   if (!cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &access, &why)) return;
@@ -327,21 +337,23 @@ void cutt_gpu_count_requests(const cutt_canonical *c, const cutt_gpu_tile *tile,
   const bool anywhere = cutt_gpu_stores_anywhere(&access);
   const uint32_t load = access.load > 0 ? access.load : 4;
   const side in = {.input = true,
-                   .start_align = sector_align(c, tile, true),
+                   .start_align = start_align(c, tile, true, sector),
+                   .sector = sector,
                    .width = load,
-                   .at = banks.loads,
+                   .spread = banks.loads,
                    .batched = !direct && access.load > 0,
                    .copies = direct,
                    .anywhere = access.load == 0,
-                   .banked = load};
-  const side out = {.start_align = sector_align(c, tile, false),
+                   .shared_width = load};
+  const side out = {.start_align = start_align(c, tile, false, sector),
+                    .sector = sector,
                     .width = access.store,
-                    .at = banks.stores,
+                    .spread = banks.stores,
                     .batched = !direct && !anywhere && !c->scale.active,
                     .copies = direct,
                     .anywhere = anywhere,
-                    .piece = anywhere ? access.piece : 0,
-                    .banked = access.piece};
+                    .part = anywhere ? access.shared_load : 0,
+                    .shared_width = access.shared_load};
   sums loads = {0}, stores = {0};
   add_tiles(c, tile, &in, &out, &loads, &stores);
   counts->load_requests = loads.requests;
@@ -353,9 +365,9 @@ void cutt_gpu_count_requests(const cutt_canonical *c, const cutt_gpu_tile *tile,
   counts->tile_store_sectors = stores.tile_sectors;
   counts->tile_store_sectors_whole = stores.tile_sectors_whole;
   if (direct) return;
-  const double pieces = (double)access.store / access.piece; /* read one by one, stored together */
+  const double gathered = (double)access.store / access.shared_load; /* loads that are stored as one */
   counts->shared_stores = loads.requests;
   counts->shared_store_wavefronts = loads.groups * banks.rows;
-  counts->shared_loads = stores.accesses * pieces + stores.ends;
-  counts->shared_load_wavefronts = stores.groups * pieces * banks.columns + stores.ends;
+  counts->shared_loads = stores.merged * gathered + stores.ends;
+  counts->shared_load_wavefronts = stores.groups * gathered * banks.columns + stores.ends;
 }

@@ -1,7 +1,7 @@
 /* The candidates. A tile's runs should be long on both sides, so M_m and M_k are grown mode by mode until their runs
- * reach some lengths (RUNS), the last mode being cut where it would overshoot. Of the pairs of lengths, those are priced
- * that can be worth it: what a pair takes at least follows from each of its two sides by itself, before there is a tile,
- * and the pairs are visited in that order, until no other can be better (branch and bound). */
+ * reach some lengths (RUNS), the last mode being cut where it would overshoot. A lower bound of what a pair of lengths takes
+ * follows from each of its two sides alone, without a tile; the pairs are visited in the order of their bounds, until no
+ * other can be better (branch and bound). */
 #include <math.h>
 #include <string.h>
 
@@ -22,18 +22,19 @@ typedef struct prefix {
   int64_t split, length;
 } prefix;
 
-/* A chunk of about `wanted` of `extent`: chunks as even as can be, and whole sectors where that is no great loss. */
-static int64_t even_chunk(int64_t extent, int64_t wanted, int64_t unit_bytes) {
+/* A chunk of about `wanted` of `extent`: chunks as even as possible, and of whole sectors where that changes little.
+ * step_bytes: of an element of the mode. */
+static int64_t even_chunk(const cutt_device *d, int64_t extent, int64_t wanted, int64_t step_bytes) {
   if (wanted < 1) wanted = 1;
   if (wanted >= extent) return extent;
   const int64_t count = cutt_gpu_chunks(extent, wanted);
   int64_t chunk = cutt_gpu_chunks(extent, count);
-  const int64_t sector = CUTT_GPU_SECTOR / (int64_t)cutt_gpu_power((uint64_t)unit_bytes | CUTT_GPU_SECTOR);
+  const int64_t bytes = cutt_gpu_sector(d), sector = bytes / (int64_t)cutt_gpu_power((uint64_t)(step_bytes | bytes));
   if (chunk >= 2 * sector) chunk = (chunk + sector - 1) / sector * sector;
   return chunk < extent ? chunk : extent;
 }
 
-static prefix grow(const cutt_canonical *c, const int *order, bool input, int64_t bytes) {
+static prefix grow(const cutt_device *d, const cutt_canonical *c, const int *order, bool input, int64_t bytes) {
   prefix p = {0, 0, 1};
   int64_t stride = 1;
   for (int i = 0; i < c->rank && p.split == 0; ++i) {
@@ -43,7 +44,7 @@ static prefix grow(const cutt_canonical *c, const int *order, bool input, int64_
     /* A whole mode may overshoot by half. */
     int64_t chunk = mode->extent;
     const int64_t wanted = bytes / (reached > 0 ? reached : 1);
-    if (mode->extent > wanted * 3 / 2) chunk = even_chunk(mode->extent, wanted, reached);
+    if (mode->extent > wanted * 3 / 2) chunk = even_chunk(d, mode->extent, wanted, reached);
     if (chunk == 1) break;
     p.count = i + 1;
     p.length *= chunk;
@@ -53,10 +54,10 @@ static prefix grow(const cutt_canonical *c, const int *order, bool input, int64_
   return p;
 }
 
-static int grow_all(const cutt_canonical *c, const int *order, bool input, prefix *list) {
+static int grow_all(const cutt_device *d, const cutt_canonical *c, const int *order, bool input, prefix *list) {
   int count = 0;
   for (int i = 0; i < RUNS; ++i) {
-    const prefix p = grow(c, order, input, run_bytes[i]);
+    const prefix p = grow(d, c, order, input, run_bytes[i]);
     if (count > 0 && list[count - 1].count == p.count && list[count - 1].split == p.split) continue;
     list[count++] = p;
   }
@@ -112,32 +113,32 @@ static void insert(listing *l, const cutt_candidate *candidate) {
 
 /* What takes longer than this is not worth a place in the list. */
 static double bound_of(const listing *l) {
-  if (l->count == 0 || l->model != CUTT_MODEL_IS_OWN) return INFINITY; /* another model's prices have other bounds */
+  if (l->count == 0 || l->model != CUTT_MODEL_IS_OWN) return INFINITY; /* the bounds are of the own model's times */
   return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
 }
 
-/* Prices a geometry with each number of stages, if there is such a geometry and room for it. */
+/* Lists a geometry with each number of stages, if the problem has it and there is room for it. */
 static void add(listing *l, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   cutt_gpu_counts counts;
-  cutt_breakdown price;
+  cutt_breakdown breakdown;
   const char *why;
   if (!cutt_gpu_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
-  cutt_gpu_count(c, tile, direct, &counts);
+  cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
-    bool banks = false; /* only for what may be worth it without */
+    bool banks = false; /* counted only if the candidate may be worth it without */
     cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
     if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
-      if (!cutt_gpu_price(l->device, c, tile, &counts, stages, candidate, &price)) continue;
+      if (!cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
       if (!banks && !direct) {
         cutt_gpu_count_threads(c, tile, block_threads[i], banks = true, &counts);
-        cutt_gpu_price(l->device, c, tile, &counts, stages, candidate, &price);
+        cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown);
       }
       if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, c, tile, candidate);
       insert(l, candidate);
@@ -145,8 +146,8 @@ static void add(listing *l, cutt_candidate *candidate) {
   }
 }
 
-/* Adds a geometry with a batch of so many positions, or as many as there is room for: where runs are of a few bytes, it is
- * the tables that take shared memory. Then also with a quarter, for more blocks on an SM. */
+/* Adds a geometry with a batch of so many positions, or, where the tables of short runs would take too much shared memory,
+ * of as many as there is room for, and of a quarter of these, for more blocks on an SM. */
 static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
@@ -172,8 +173,8 @@ static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) 
   add(l, candidate);
 }
 
-/* Can runs of the first mode be copied, 8 bytes at a time at least? Others go through shared memory, where words are made
- * of what is narrower, and where more narrow loads can be under way than a thread has registers for. */
+/* Can runs of the first mode be copied, at least 8 bytes at a time? Others go through shared memory, where narrow elements
+ * are put together to words, and where loads can be in flight that a thread has no registers for. */
 static bool copies_runs(const cutt_canonical *c) {
   if (c->scale.active || (c->rank > 0 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) return false;
   for (int i = 1; i < c->rank; ++i) {
@@ -182,8 +183,8 @@ static bool copies_runs(const cutt_canonical *c) {
   return true;
 }
 
-/* Runs of the first mode, which both sides have: pieces of one where it is long, several of them in a tile where it is
- * short, so that each thread has some loads under way. */
+/* Runs of the first mode, which both sides have: chunks of one where it is long, several of them in a tile where it is
+ * short, so that each thread has several loads in flight. */
 static void add_copies(listing *l) {
   const cutt_canonical *c = l->c;
   enum { BLOCK = 256, LARGEST = 16384, IN_FLIGHT = 80 }; /* threads; bytes of a tile; bytes of a thread */
@@ -192,15 +193,15 @@ static void add_copies(listing *l) {
   for (int i = 1; i < c->rank; ++i) {
     bits |= (uint64_t)(c->mode[i].in_stride * c->elem_bytes) | (uint64_t)(c->mode[i].out_stride * c->elem_bytes);
   }
-  const int64_t unit = (int64_t)cutt_gpu_power(bits); /* bytes of a load: 8 or 16 */
-  const int64_t loads = run * c->elem_bytes / unit > 0 ? run * c->elem_bytes / unit : 1;
-  const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / unit;
+  const int64_t load = (int64_t)cutt_gpu_power(bits); /* bytes: 8 or 16 */
+  const int64_t loads = run * c->elem_bytes / load > 0 ? run * c->elem_bytes / load : 1;
+  const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / load;
   for (int64_t i = 1; i <= 4; i *= 2) {
     cutt_candidate candidate;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = c->rank > 0;
     candidate.param[CUTT_GPU_PARAM_DIRECT] = 1;
-    const int64_t largest = LARGEST * i / c->elem_bytes, chunk = even_chunk(run, largest, c->elem_bytes);
+    const int64_t largest = LARGEST * i / c->elem_bytes, chunk = even_chunk(l->device, run, largest, c->elem_bytes);
     if (run > LARGEST / c->elem_bytes) {
       candidate.split_m = candidate.split_k = chunk < run ? chunk : 0;
     } else {
@@ -210,8 +211,8 @@ static void add_copies(listing *l) {
   }
 }
 
-/* The same runs, several at a time, through shared memory: as whole as they are, so that only their two ends are touched in
- * part. It is what narrow alignment leaves for them, and not far behind a copy where that is possible. */
+/* The same runs, several at a time, through shared memory, and whole, so that only their two ends share sectors. Where the
+ * alignment is too narrow for a copy, this is what is left; elsewhere it is little slower than a copy. */
 static void add_whole_runs(listing *l) {
   static const int64_t tile_bytes[] = {8192, 16384, 32768};
   const cutt_canonical *c = l->c;
@@ -228,7 +229,7 @@ static void add_whole_runs(listing *l) {
   }
 }
 
-/* M_m and M_k, and what any candidate of theirs takes at least. */
+/* M_m and M_k, and a lower bound of what a candidate of these takes. */
 typedef struct pair {
   prefix m, k;
   double least;
@@ -246,47 +247,57 @@ static int64_t elements_of(const cutt_canonical *c, const pair *p) {
 
 static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
 
-/* All pairs of prefixes, in the order of what they take at least. */
+/* The lower bound of a pair, from the counts of its sides. */
+static double least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_gpu_side column) {
+  const cutt_canonical *c = l->c;
+  /* Rows, or columns, that continue one another share sectors inside the tile: how many, only a tile tells. */
+  const int next = p->k.count < c->rank ? c->out_order[p->k.count] : c->rank;
+  if (p->k.split == 0 && next < p->m.count) column.sectors = column.lines = 0;
+  int place_of_next = 0;
+  while (place_of_next < p->k.count && c->out_order[place_of_next] != p->m.count) ++place_of_next;
+  if (p->m.split == 0 && place_of_next < p->k.count) row.sectors = row.lines = 0;
+  double elements = row.length * column.length;
+  const double longest = row.length > column.length ? row.length : column.length; /* a tile has that many at least */
+  if (p->m.split == 0 && p->k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
+    /* With a batch, runs may continue one another too. */
+    const double most = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes;
+    if (elements < most) elements = most;
+    row.sectors = row.lines = column.sectors = column.lines = 0;
+  }
+  return cutt_gpu_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
+}
+
+/* Keeps the list in order of bounds, and each pair in it once; returns how many there are. */
+static int insert_pair(pair *list, int count, const pair *p) {
+  int place = count;
+  while (place > 0 && list[place - 1].least > p->least) --place;
+  for (int i = place - 1; i >= 0 && list[i].least >= p->least; --i) {
+    if (same_prefix(&list[i].m, &p->m) && same_prefix(&list[i].k, &p->k)) return count;
+  }
+  for (int i = count; i > place; --i) list[i] = list[i - 1];
+  list[place] = *p;
+  return count + 1;
+}
+
+/* All pairs of prefixes, in the order of their lower bounds. */
 static int pair_up(const listing *l, pair *list) {
   const cutt_canonical *c = l->c;
+  const cutt_device *d = l->device;
   prefix m[RUNS], k[RUNS];
   cutt_gpu_side rows[RUNS], columns[RUNS];
-  const int ms = grow_all(c, NULL, true, m), ks = grow_all(c, c->out_order, false, k);
-  for (int i = 0; i < ms; ++i) cutt_gpu_side_count(c, NULL, m[i].count, m[i].split, true, &rows[i]);
-  for (int i = 0; i < ks; ++i) cutt_gpu_side_count(c, c->out_order, k[i].count, k[i].split, false, &columns[i]);
+  const int ms = grow_all(d, c, NULL, true, m), ks = grow_all(d, c, c->out_order, false, k);
+  for (int i = 0; i < ms; ++i) cutt_gpu_side_count(d, c, NULL, m[i].count, m[i].split, true, &rows[i]);
+  for (int i = 0; i < ks; ++i) cutt_gpu_side_count(d, c, c->out_order, k[i].count, k[i].split, false, &columns[i]);
   int count = 0;
   for (int i = 0; i < ms; ++i) {
     for (int j = 0; j < ks; ++j) {
       pair p = {m[i], k[j], 0};
       reconcile(c, &p.m, &p.k);
-      bool known = false;
       cutt_gpu_side row = rows[i], column = columns[j];
-      if (!same_prefix(&p.m, &m[i])) cutt_gpu_side_count(c, NULL, p.m.count, p.m.split, true, &row);
-      if (!same_prefix(&p.k, &k[j])) cutt_gpu_side_count(c, c->out_order, p.k.count, p.k.split, false, &column);
-      /* Rows, or columns, that go on in one another are better than each by itself: how much so, only a tile tells. */
-      const int next = p.k.count < c->rank ? c->out_order[p.k.count] : c->rank;
-      if (p.k.split == 0 && next < p.m.count) column.sectors = column.lines = 0;
-      int place_of_next = 0;
-      while (place_of_next < p.k.count && c->out_order[place_of_next] != p.m.count) ++place_of_next;
-      if (p.m.split == 0 && place_of_next < p.k.count) row.sectors = row.lines = 0;
-      double elements = row.length * column.length;
-      const double longest =
-          row.length > column.length ? row.length : column.length; /* a tile has that many at least */
-      if (p.m.split == 0 && p.k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
-        /* With a batch, whose modes may be what runs go on in. */
-        const double most = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes;
-        if (elements < most) elements = most;
-        row.sectors = row.lines = column.sectors = column.lines = 0;
-      }
-      p.least = cutt_gpu_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
-      int place = count;
-      for (; place > 0 && list[place - 1].least > p.least; --place) continue;
-      for (int q = place - 1; q >= 0 && list[q].least >= p.least && !known; --q) {
-        known = same_prefix(&list[q].m, &p.m) && same_prefix(&list[q].k, &p.k);
-      }
-      if (known) continue;
-      for (int q = count++; q > place; --q) list[q] = list[q - 1];
-      list[place] = p;
+      if (!same_prefix(&p.m, &m[i])) cutt_gpu_side_count(d, c, NULL, p.m.count, p.m.split, true, &row);
+      if (!same_prefix(&p.k, &k[j])) cutt_gpu_side_count(d, c, c->out_order, p.k.count, p.k.split, false, &column);
+      p.least = least_of(l, &p, row, column);
+      count = insert_pair(list, count, &p);
     }
   }
   return count;

@@ -1,8 +1,8 @@
 /* Preparing and executing, by the target's runtime.
  *
- * An execution asks the runtime a handful of questions, of which none waits for anything: which context is current, is it
- * still the plan's, what memory the two pointers are to; and for one launch. The launch copies its arguments, so neither the
- * plan nor anything else of the library's has to outlive the call, and a graph that captures it holds all that it needs. */
+ * An execution asks the runtime a few questions, none of which waits: which context is current, is it still the plan's,
+ * what memory the two pointers are to. Then it launches one kernel. The launch copies its arguments, so neither the plan nor
+ * anything else of the library's has to outlive the call, and a graph that captures it holds all that it needs. */
 #include "gpu/execute.h"
 
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "gpu/launch.h"
 #include "runtime/runtime.h"
 
-/* Immutable once made, and all of it host memory: the device gets what it needs as the arguments of a launch. */
+/* Immutable once made, and in host memory only: the device gets what it needs as the arguments of a launch. */
 typedef struct gpu_plan {
   const cutt_runtime *runtime;
   const cutt_kernels *kernels; /* in the context that it is for */
   cutt_canonical canonical;
   cutt_candidate candidate;
-  cutt_gpu_launch ready; /* for buffers at multiples of 16 bytes, which nearly all are */
+  cutt_gpu_launch ready; /* for buffers at multiples of 16 bytes, as nearly all are */
 } gpu_plan;
 
 static const cutt_kernel_list all_kernels = {CUTT_KERNEL_COUNT, cutt_gpu_kernel_source, cutt_gpu_kernel_name};

@@ -1,5 +1,5 @@
-/* The table of methods for GPUs. The work is elsewhere: enumerate.c, cost.c, count.c and tile.c plan, launch.c lays a launch
- * out, execute.c runs it, paper.c is the paper's model, and target.c says what a device is. */
+/* The table of methods for GPUs. enumerate.c, cost.c, count.c and tile.c plan, launch.c lays out a launch, execute.c runs it,
+ * paper.c is the paper's model, and target.c says what a device is. */
 #include "gpu/gpu.h"
 
 #include "gpu/execute.h"

@@ -1,4 +1,4 @@
-/* From a candidate to a launch: the kernel for the alignment of the buffers at hand, the lists of digits that it is told,
+/* From a candidate to a launch: the kernel for the alignment of the buffers at hand, the lists of digits that it is given,
  * and how a tile lies in shared memory. */
 #include "gpu/launch.h"
 
@@ -46,9 +46,9 @@ typedef struct layout {
 
 /* ----------------------------------------------------------------------------------------------------------- lists */
 
-/* The digits of a tile's number. Neighbouring tiles share the sectors that their runs end in, so those that go on with
- * the output's run come first, since a sector that is written in two parts costs more when the parts do not meet in L2;
- * then those that go on with the input's; then the rest, in output order. */
+/* The digits of a tile's number, fastest first. Neighbouring tiles share the sectors in which their runs end, and a sector
+ * that is written in two parts costs more if the parts do not meet in L2: so first comes the mode in which the output's runs
+ * continue, then that of the input's runs, then the rest, in output order. */
 static void fill_grid(const layout *l) {
   const cutt_canonical *c = l->canonical;
   const cutt_gpu_tile *tile = l->tile;
@@ -81,13 +81,13 @@ static void fill_grid(const layout *l) {
   }
 }
 
-/* So many units, of which a cut mode's extent is a factor if its mode is in the set. */
-static cutt_count count_over(const cutt_gpu_tile *tile, uint64_t set, int64_t units) {
+/* A count that has the extent of a cut mode as a factor, if that mode is in the set. */
+static cutt_count count_over(const cutt_gpu_tile *tile, uint64_t set, int64_t count) {
   for (uint32_t cut = 0; cut < 2; ++cut) {
     const int j = tile->cut[cut];
-    if (j >= 0 && (set >> j & 1)) return (cutt_count){(uint32_t)(units / tile->extent[j]), cut + 1};
+    if (j >= 0 && (set >> j & 1)) return (cutt_count){(uint32_t)(count / tile->extent[j]), cut + 1};
   }
-  return (cutt_count){(uint32_t)units, 0};
+  return (cutt_count){(uint32_t)count, 0};
 }
 
 static void fill_counts(const layout *l) {
@@ -97,14 +97,14 @@ static void fill_counts(const layout *l) {
   args->row_bytes = count_over(tile, tile->in_m, tile->row_length * w);
   args->rows = count_over(tile, ~tile->in_m, tile->rows);
   args->columns = count_over(tile, ~tile->in_k, tile->columns);
-  if (l->access.copies) { /* their columns are not counted in pieces */
+  if (l->access.copies) { /* what is loaded is not loaded again from shared memory */
     args->run = (cutt_count){1, 0};
   } else {
-    args->run = count_over(tile, tile->in_k, tile->column_length * (w / l->access.piece));
+    args->run = count_over(tile, tile->in_k, tile->column_length * (w / l->access.shared_load));
   }
 }
 
-/* The places of a tile. In shared memory, a mode of M_m is walked in the row, and another one from row to row. */
+/* The tables' modes. In shared memory, a step of a mode of M_m is inside the row, and of another mode from row to row. */
 static void fill_places(const layout *l) {
   const cutt_canonical *c = l->canonical;
   const cutt_gpu_tile *tile = l->tile;
@@ -127,8 +127,9 @@ static void fill_places(const layout *l) {
   args->row_modes = (uint32_t)tile->row_modes;
   args->run_modes = args->table_run = 0;
   if (!l->access.copies) {
-    if (l->access.piece < (uint32_t)w) { /* an element in several pieces: one more mode, common to both sides */
-      *mode++ = (cutt_table_mode){.shared = l->access.piece, .extent = divisor((uint32_t)w / l->access.piece)};
+    if (l->access.shared_load < (uint32_t)w) { /* an element in several loads: one more mode, common to both sides */
+      *mode++ =
+          (cutt_table_mode){.shared = l->access.shared_load, .extent = divisor((uint32_t)w / l->access.shared_load)};
       args->run_modes = 1;
     }
     for (int i = 0; i < tile->run_modes; ++i) {
@@ -136,7 +137,7 @@ static void fill_places(const layout *l) {
       *mode++ = (cutt_table_mode){.shared = shared[j], .phase = phase[j], .extent = divisor((uint32_t)tile->extent[j])};
     }
     args->run_modes += (uint32_t)tile->run_modes;
-    args->table_run = (uint32_t)tile->column_length * (uint32_t)w / l->access.piece;
+    args->table_run = (uint32_t)tile->column_length * (uint32_t)w / l->access.shared_load;
   }
   for (int i = 0; i < tile->column_modes; ++i) {
     const int j = tile->column[i];
@@ -171,22 +172,22 @@ static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
 
 /* ---------------------------------------------------------------------------------------------------- shared memory */
 
-/* The threads' places in rows, in units of a load, and in columns, in units of a store. */
-static void fill_shares(const layout *l, uint32_t threads) {
+/* How the threads are spread over rows and columns. */
+static void fill_spreads(const layout *l, uint32_t threads) {
   cutt_kernel_args *args = &l->launch->args;
   bool alike;
   const cutt_gpu_spread loads = cutt_gpu_spread_loads(l->canonical, l->tile, &l->access, threads);
   const cutt_gpu_spread stores = cutt_gpu_spread_stores(l->canonical, l->tile, &l->access, threads, &alike);
-  args->load_units = loads.units;
-  args->load_rows = loads.lines;
-  args->store_units = l->access.copies ? 1 : stores.units; /* of no meaning for copies */
-  args->store_columns = l->access.copies ? 1 : stores.lines;
+  args->load_along = loads.along;
+  args->load_rows = loads.across;
+  args->store_along = l->access.copies ? 1 : stores.along; /* copies store where they load */
+  args->store_columns = l->access.copies ? 1 : stores.across;
   args->store_alike = alike;
 }
 
-static uint32_t round_up(uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit * unit; }
+static uint32_t round_up(uint32_t bytes, uint32_t to) { return (bytes + to - 1) / to * to; }
 
-/* stages: places for tiles; 0 when tiles do not go through shared memory. */
+/* stages: how many tiles there is to be room for; 0 when tiles do not go through shared memory. Returns the bytes. */
 static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
   args->rows_at = args->block_tiles * CUTT_TILE_ENTRY;
   args->columns_at = round_up(args->rows_at + args->table_rows * CUTT_ROW_ENTRY, CUTT_COLUMN_ENTRY);
@@ -198,11 +199,11 @@ static uint32_t place_in_shared(cutt_kernel_args *args, uint32_t stages) {
 }
 
 double cutt_gpu_most_shared(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct) {
-  enum { ROUNDED = 256 }; /* what place_in_shared rounds up by, all together */
+  enum { ROUNDED = 256 }; /* by what place_in_shared rounds up, all together */
   const double tables = CUTT_BLOCK_TILES * CUTT_TILE_ENTRY + (double)tile->rows * CUTT_ROW_ENTRY +
                         (double)tile->columns * CUTT_COLUMN_ENTRY + ROUNDED;
   if (direct) return tables;
-  const double w = c->elem_bytes, run = (double)tile->column_length * w * CUTT_RUN_ENTRY; /* in pieces of a byte */
+  const double w = c->elem_bytes, run = (double)tile->column_length * w * CUTT_RUN_ENTRY; /* byte by byte */
   return tables + run + (double)tile->rows * cutt_gpu_pitch_most((double)tile->row_length * w);
 }
 
@@ -215,28 +216,32 @@ static bool same_runs(const cutt_canonical *canonical, const cutt_candidate *can
   return true;
 }
 
-/* Blocks that run at the same time take turns at tiles. */
+/* Blocks that run at the same time share a range of tiles (fill_tables in tables.h). */
 static void share_tiles(const cutt_device *device, bool copies, cutt_gpu_launch *launch) {
   cutt_kernel_args *args = &launch->args;
   const int resident = cutt_gpu_occupancy(device, copies, (int)launch->threads, launch->shared_bytes);
   const uint32_t blocks = (args->tiles + args->block_tiles - 1) / args->block_tiles;
   args->tile_step = smaller(blocks, (uint32_t)((resident > 0 ? resident : 1) * device->sms));
-  const uint32_t stretch = args->tile_step * args->block_tiles;
-  /* Of the last stretch's blocks, those that no tile is left for need not be there: a grid has no more than so many. */
-  launch->blocks = smaller((args->tiles + stretch - 1) / stretch * args->tile_step, INT32_MAX);
+  const uint32_t range = args->tile_step * args->block_tiles;
+  /* A grid has no more than INT32_MAX blocks; the last blocks of the last range have no tile, and may be missing. */
+  launch->blocks = smaller((args->tiles + range - 1) / range * args->tile_step, INT32_MAX);
 }
+
+/* ------------------------------------------------------------------------------------------------------ what is taken */
 
 static bool is_or_unknown(int value, int wanted) { return value == 0 || value == wanted; }
 
-bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+static bool takes_device(const cutt_device *device, const char **why) {
+  const int sector = cutt_gpu_sector(device);
   if (!is_or_unknown(device->warp, CUTT_GPU_WARP) || !is_or_unknown(device->banks, CUTT_GPU_BANKS) ||
-      !is_or_unknown(device->bank_bytes, CUTT_GPU_BANK_BYTES) ||
-      !is_or_unknown(device->sector_bytes, CUTT_GPU_SECTOR)) {
-    return refuse(why, "the kernels are for warps of 32 lanes, 32 banks of 4 bytes, and sectors of 32 bytes");
+      !is_or_unknown(device->bank_bytes, CUTT_GPU_BANK_BYTES)) {
+    return refuse(why, "the kernels are for warps of 32 lanes and 32 banks of 4 bytes");
   }
-  cutt_gpu_tile tile;
-  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, why)) return false;
+  if (sector > 128 || (sector & (sector - 1))) return refuse(why, "a sector is not a power of two of up to 128 bytes");
+  return true;
+}
+
+static bool takes_parameters(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
   const int64_t stages = candidate->param[CUTT_GPU_PARAM_STAGES];
   const int64_t block_tiles = candidate->param[CUTT_GPU_PARAM_BLOCK_TILES];
   const int64_t direct = candidate->param[CUTT_GPU_PARAM_DIRECT];
@@ -254,53 +259,84 @@ bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical
   for (int i = CUTT_GPU_PARAM_BATCH + 1; i < CUTT_PARAMS; ++i) {
     if (candidate->param[i] != 0) return refuse(why, "a parameter that this backend does not have");
   }
-  if (tile.row_modes + tile.column_modes + tile.run_modes + 1 > CUTT_TABLE_MODES) {
+  return true;
+}
+
+/* Do the lists of modes and a tile have room? */
+static bool takes_tile(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
+                       bool direct, const char **why) {
+  if (tile->row_modes + tile->column_modes + tile->run_modes + 1 > CUTT_TABLE_MODES) {
     return refuse(why, "a tile of too many modes");
   }
-  if (cutt_gpu_most_shared(canonical, &tile, direct != 0) > device->block_shared) {
+  if (cutt_gpu_most_shared(canonical, tile, direct) > device->block_shared) {
     return refuse(why, "a tile larger than shared memory");
   }
   int grid_modes = 0;
-  for (int j = 0; j < canonical->rank; ++j) grid_modes += tile.extent[j] != canonical->mode[j].extent;
+  for (int j = 0; j < canonical->rank; ++j) grid_modes += tile->extent[j] != canonical->mode[j].extent;
   if (grid_modes > CUTT_GRID_MODES) return refuse(why, "more than 32 modes outside of the tile");
+  return true;
+}
 
-  layout l = {.canonical = canonical, .tile = &tile, .launch = launch};
-  cutt_kernel_args *args = &launch->args;
-  if (!cutt_gpu_access_choose(canonical, &tile, direct != 0, in_align, out_align, &l.access, why)) return false;
-  args->halves = l.access.halves;
-  args->tiles = (uint32_t)tile.tiles;
-  args->block_tiles = smaller((uint32_t)block_tiles, smaller((uint32_t)threads, args->tiles));
-  args->in_low = canonical->in_low - canonical->in_start;
-  args->in_high = canonical->in_high - canonical->in_start;
-  /* Memory serves a row's neighbourhood faster at once, if all of it is wanted: measured in docs/log.md. */
-  args->near = canonical->volume * canonical->elem_bytes * 8 >= (canonical->in_high - canonical->in_low) * 7;
-  fill_grid(&l);
-  fill_counts(&l);
-  args->pitch = 0;
-  if (!l.access.copies) {
-    cutt_gpu_pitch pitch = cutt_gpu_pitch_choose(canonical, &tile, l.access.piece, l.access.store, l.access.load);
-    if (pitch.conflicts && l.access.store > l.access.piece && l.access.piece >= 4) {
-      /* Wide stores are worth less than what the banks take. */
-      cutt_gpu_access_narrow(&l.access);
-      pitch = cutt_gpu_pitch_choose(canonical, &tile, l.access.piece, l.access.store, l.access.load);
-    }
-    args->pitch = pitch.bytes;
-    l.access.load = pitch.load;
+/* ---------------------------------------------------------------------------------------------------------- the launch */
+
+/* The pitch of rows, and loads and stores that are as wide as suits the banks. */
+static void choose_pitch(layout *l) {
+  cutt_gpu_access *a = &l->access;
+  l->launch->args.pitch = 0;
+  if (a->copies) return;
+  cutt_gpu_pitch pitch = cutt_gpu_pitch_choose(l->canonical, l->tile, a->shared_load, a->store, a->load);
+  if (pitch.conflicts && a->store > a->shared_load && a->shared_load >= 4) {
+    /* Wide stores gain less than bank conflicts cost. */
+    cutt_gpu_access_narrow(a);
+    pitch = cutt_gpu_pitch_choose(l->canonical, l->tile, a->shared_load, a->store, a->load);
   }
-  launch->kernel = l.access.kernel;
-  args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
+  l->launch->args.pitch = pitch.bytes;
+  a->load = pitch.load;
+}
+
+/* What of the arguments does not depend on the access. */
+static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads) {
+  const cutt_canonical *c = l->canonical;
+  cutt_kernel_args *args = &l->launch->args;
+  args->tiles = (uint32_t)l->tile->tiles;
+  args->block_tiles = smaller((uint32_t)block_tiles, smaller(threads, args->tiles));
+  args->in_low = c->in_low - c->in_start;
+  args->in_high = c->in_high - c->in_start;
+  /* To fetch a row's neighbourhood with it is faster, if all of that is wanted: measured in docs/log.md. */
+  args->near = c->volume * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
+  fill_grid(l);
+  fill_scale(&c->scale, args);
+}
+
+bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+  const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
+  cutt_gpu_tile tile;
+  layout l = {.canonical = canonical, .tile = &tile, .launch = launch};
+  if (!takes_device(device, why) || !cutt_gpu_tile_derive(canonical, candidate, &tile, why) ||
+      !takes_parameters(canonical, candidate, why) || !takes_tile(device, canonical, &tile, direct, why) ||
+      !cutt_gpu_access_choose(canonical, &tile, direct, in_align, out_align, &l.access, why)) {
+    return false;
+  }
+  const uint32_t threads = (uint32_t)candidate->threads;
+  cutt_kernel_args *args = &launch->args;
+  fill_problem(&l, candidate->param[CUTT_GPU_PARAM_BLOCK_TILES], threads);
+  choose_pitch(&l);
+  fill_counts(&l);
   fill_places(&l);
-  fill_shares(&l, (uint32_t)threads);
-  fill_scale(&canonical->scale, args);
-  launch->threads = (uint32_t)threads;
-  /* Buffers that are badly aligned take longer tables, which may cost a stage. There is room for one (above). */
-  uint32_t places = l.access.copies ? 0 : (uint32_t)stages;
-  do {
-    launch->shared_bytes = place_in_shared(args, places);
-  } while (launch->shared_bytes > (uint32_t)device->block_shared && places-- > 1);
-  share_tiles(device, l.access.copies, launch);
+  fill_spreads(&l, threads);
+  args->halves = l.access.halves;
+  args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
+  launch->kernel = l.access.kernel;
+  launch->threads = threads;
   launch->in_start = canonical->in_start;
   launch->out_start = canonical->out_start;
+  /* Badly aligned buffers have longer tables, which may cost a stage. There is room for one (takes_tile). */
+  uint32_t stages = l.access.copies ? 0 : (uint32_t)candidate->param[CUTT_GPU_PARAM_STAGES];
+  do {
+    launch->shared_bytes = place_in_shared(args, stages);
+  } while (launch->shared_bytes > (uint32_t)device->block_shared && stages-- > 1);
+  share_tiles(device, l.access.copies, launch);
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* From a candidate to what the driver is asked to run. Pure: no device, no allocation but that of cutt_gpu_plan. */
+/* From a candidate to what the driver is asked to run: a pure function, which allocates nothing. */
 #ifndef CUTT_GPU_LAUNCH_H
 #define CUTT_GPU_LAUNCH_H
 
@@ -8,12 +8,12 @@
 #include "model/device.h"
 #include "model/method.h"
 
-/* Names of a candidate's parameters. candidate.threads is the threads of a block. */
+/* What a candidate's parameters are. candidate.threads is the threads of a block. */
 typedef enum cutt_gpu_param {
   CUTT_GPU_PARAM_STAGES,      /* tiles of a block in shared memory at once */
   CUTT_GPU_PARAM_BLOCK_TILES, /* tiles that a block works through */
   CUTT_GPU_PARAM_DIRECT,      /* 1: runs go from global to global memory (Copy, TiledCopy) */
-  CUTT_GPU_PARAM_BATCH,       /* TiledCopy: positions of other modes in a tile */
+  CUTT_GPU_PARAM_BATCH,       /* positions of modes outside of M_m and M_k in a tile */
 } cutt_gpu_param;
 extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
 
@@ -23,7 +23,7 @@ extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "
 typedef struct cutt_gpu_launch {
   cutt_kernel kernel;
   uint32_t blocks, threads, shared_bytes; /* dynamic shared memory */
-  int64_t in_start, out_start;            /* bytes to add to the user's pointers: what the kernel takes as in and out */
+  int64_t in_start, out_start;            /* bytes from the user's pointers to the kernel's in and out */
   cutt_kernel_args args;
 } cutt_gpu_launch;
 
@@ -36,7 +36,7 @@ int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_c
 bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                      const char **why);
 
-/* Buffers that are aligned to so many bytes are as good as any. */
+/* No access is wider than this, so that buffers need not be aligned to more. */
 enum { CUTT_GPU_ALIGNED = 16 };
 
 /* The launch for buffers whose addresses are multiples of in_align and out_align bytes (powers of two up to
@@ -45,9 +45,8 @@ enum { CUTT_GPU_ALIGNED = 16 };
 bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why);
 
-/* No launch of the tile with one stage takes more shared memory, however its buffers are aligned: in bytes. So what a device
- * has room for does not depend on buffers, and a candidate that is accepted can be laid out for any. direct: as in
- * CUTT_GPU_PARAM_DIRECT. */
+/* The most bytes of shared memory that a launch of the tile with one stage takes, however its buffers are aligned: so a
+ * candidate that is accepted can be laid out for any buffers. direct: as in CUTT_GPU_PARAM_DIRECT. */
 double cutt_gpu_most_shared(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct);
 
 /* The largest power of two, up to CUTT_GPU_ALIGNED, that divides an address. */

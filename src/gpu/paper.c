@@ -1,14 +1,14 @@
 /* Candidates in the paper's terms (paper.h). The paper's kernels move one element per thread, in tiles of L x L or
- * through a buffer of vol(M_mk) elements, one at a time. Ours do more at once, and the model is asked about them
- * as if they did not. An iteration is what a block of the paper's does between barriers:
+ * through a buffer of vol(M_mk) elements, one at a time. Ours do more at once, and are modelled as if they did not. An
+ * iteration is what a block of the paper's does between barriers:
  *
  *   Tiled                an L x L tile within the chunks of M_m and M_k that our tile has
- *   Copy, TiledCopy      the same of our rows, each cut into lines of L elements, with nothing in shared memory
+ *   Copy, TiledCopy      the same of our rows, each cut into rows of L elements, with nothing in shared memory
  *   Packed, PackedSplit  all of our tile
  *
  * N_iter: N_warp is of one block, and MWP of an SM, so that cycles_mem is the time in which an SM serves one iteration,
- * whatever else is resident there. So an SM's iterations are all iterations over the SMs, and a candidate that memory
- * bounds takes its bytes over the bandwidth. (Over the resident blocks too, it would be as many times faster.)
+ * whatever else is resident there. So N_iter is all iterations divided by the SMs, and a memory-bound candidate takes its
+ * bytes over the bandwidth. (Divided by the resident blocks too, it would be that many times faster than memory is.)
  *
  * LD_tran, ST_tran, CL_full and CL_part are counted for ten random tiles, as in the paper, but by some of the warps of
  * each: so planning stays cheap for large tiles. */
@@ -25,6 +25,7 @@ enum {
   SAMPLED_WARPS = 60, /* of all of them, on each side */
   SHARED_WARPS = 64,  /* whose bank conflicts are counted */
   MODES = 20,         /* of a tile that have more than one place: 2^18 elements at most (tile.c) */
+  /* The paper's: a memory transaction (CUTT_MWP_TRAN_SIZE), and the "L2 lines" of 32 bytes of CL_full and CL_part. */
   LINE_LOG2 = 7,
   SECTOR_LOG2 = 5
 };
@@ -72,7 +73,7 @@ static void start(const walk *w, uint32_t from, uint64_t base, place *p) {
   }
 }
 
-/* From anywhere in the fastest mode to where it begins again. */
+/* From any digit of the fastest mode to its digit 0 with the next digits counted up. */
 static void carry(const walk *w, place *p) {
   p->at -= p->digit[0] * w->step[0];
   p->digit[0] = 0;
@@ -91,7 +92,7 @@ typedef struct span {
   uint64_t begin, end;
 } span;
 
-/* Keeps the list in ascending order, which it nearly always comes in, and what touches in one piece. */
+/* Keeps the list in ascending order, in which spans nearly always come, and joins those that touch. */
 static int add_span(span *list, int count, uint64_t begin, uint64_t bytes) {
   if (count > 0 && list[count - 1].end == begin) {
     list[count - 1].end = begin + bytes;
@@ -121,10 +122,10 @@ static int spans_of(const walk *w, uint64_t base, uint64_t elem_bytes, uint32_t 
   }
 }
 
-/* Units of 2^log2 bytes that the spans touch, each counted once; *full: that they fill. Spans of a store do not
- * overlap, but two that follow each other may have come in the other order: they are one. */
-static double units_of(const span *list, int count, int log2, double *full) {
-  uint64_t units = 0, filled = 0, last = 0;
+/* Aligned blocks of 2^log2 bytes that the spans touch, each counted once; *full: that they fill. Spans of a store do not
+ * overlap, but two that follow each other may have come in the other order: they count as one. */
+static double blocks_of(const span *list, int count, int log2, double *full) {
+  uint64_t blocks = 0, filled = 0, last = 0;
   for (int i = 0; i < count; ++i) {
     const uint64_t begin = list[i].begin;
     uint64_t end = list[i].end;
@@ -136,15 +137,15 @@ static double units_of(const span *list, int count, int log2, double *full) {
     if (end_full > first_full) filled += end_full - first_full;
     const uint64_t first = begin >> log2, beyond = ((end - 1) >> log2) + 1;
     const uint64_t unseen = first > last ? first : last;
-    if (beyond > unseen) units += beyond - unseen;
+    if (beyond > unseen) blocks += beyond - unseen;
     if (beyond > last) last = beyond;
   }
   *full = (double)filled;
-  return (double)units;
+  return (double)blocks;
 }
 
-/* One side of a tile: its walk, and how warps share it. Those of Packed take 32 elements after the other; the others do
- * not go beyond the end of a row (or column). */
+/* One side of a tile: its walk, and how warps share it. A warp takes 32 elements; in Packed across the ends of rows (or
+ * columns), else within one. */
 typedef struct side {
   walk places;
   uint32_t volume, run; /* elements; what warps do not go beyond */
@@ -159,7 +160,7 @@ static uint64_t draw(uint64_t *state) {
   return z ^ (z >> 31);
 }
 
-/* Requests of all warps, and the transactions and L2 lines that they come to by those of `warps` of them. */
+/* Adds the requests of all warps, and their transactions and L2 lines, estimated from those of `warps` warps. */
 static void count_side(const side *s, uint64_t elem_bytes, uint32_t warps, uint64_t *random, double *requests,
                        double *transactions, double *full, double *partial) {
   const uint32_t per_run = (s->run + WARP - 1) / WARP, all = s->volume / s->run * per_run;
@@ -173,8 +174,8 @@ static void count_side(const side *s, uint64_t elem_bytes, uint32_t warps, uint6
     const int spans =
         spans_of(&s->places, s->base, elem_bytes, warp / per_run * s->run + within, left < WARP ? left : WARP, list);
     double unused, of_warp;
-    lines += units_of(list, spans, LINE_LOG2, &unused);
-    sectors += units_of(list, spans, SECTOR_LOG2, &of_warp);
+    lines += blocks_of(list, spans, LINE_LOG2, &unused);
+    sectors += blocks_of(list, spans, SECTOR_LOG2, &of_warp);
     filled += of_warp;
   }
   const double each = (double)all / sampled;
@@ -184,7 +185,7 @@ static void count_side(const side *s, uint64_t elem_bytes, uint32_t warps, uint6
   *partial += (sectors - filled) * each;
 }
 
-/* A tile at random: the extents that it has there, and where it begins. */
+/* Counts tile `number`: with the extents that it has there, from where it begins. */
 static void count_tile(const cutt_canonical *c, const cutt_gpu_tile *tile, bool packed, int64_t number, uint32_t warps,
                        uint64_t *random, cutt_mwp_counts *n) {
   enum { BIAS = 1 << 30 }; /* so that what lies before the first element is not negative */
@@ -221,7 +222,7 @@ static void count_tile(const cutt_canonical *c, const cutt_gpu_tile *tile, bool 
 }
 
 static void count_memory(const cutt_canonical *c, const cutt_gpu_tile *tile, bool packed, cutt_mwp_counts *n) {
-  uint64_t random = 1; /* a candidate's price never changes */
+  uint64_t random = 1; /* a candidate's predicted time never changes */
   *n = (cutt_mwp_counts){.ld_req = 0};
   const int64_t samples = tile->tiles < SAMPLES ? tile->tiles : SAMPLES;
   for (int64_t i = 0; i < samples; ++i) {
@@ -232,18 +233,18 @@ static void count_memory(const cutt_canonical *c, const cutt_gpu_tile *tile, boo
 
 /* --------------------------------------------------------------------------------------------------- shared memory */
 
-/* The times that a warp's access takes, over those without conflicts. An element of more than a bank's 4 bytes has as
- * many banks, and a warp goes in as many turns. */
+/* Wavefronts of a warp's access over those without conflicts. An element of more than a bank's 4 bytes takes several banks,
+ * and a warp is served in as many rounds. */
 static double conflicts_of(const uint32_t *position, uint32_t lanes, uint32_t elem_bytes) {
-  const uint32_t word = elem_bytes > 4 ? elem_bytes : 4, banks = 128 / word;
+  const uint32_t word = elem_bytes > 4 ? elem_bytes : 4, banks = CUTT_GPU_BANKS * CUTT_GPU_BANK_BYTES / word;
   double most_of_all = 0;
-  uint32_t turns = 0;
-  for (uint32_t first = 0; first < lanes; first += banks, ++turns) {
+  uint32_t rounds = 0;
+  for (uint32_t first = 0; first < lanes; first += banks, ++rounds) {
     uint32_t words[WARP], count[WARP] = {0}, most = 0;
     const uint32_t end = first + banks < lanes ? first + banks : lanes;
     for (uint32_t i = first; i < end; ++i) {
       words[i] = (uint32_t)((uint64_t)position[i] * elem_bytes / word);
-      bool seen = false; /* lanes that want the same word get it at once */
+      bool seen = false; /* lanes that read the same word share it */
       for (uint32_t j = first; elem_bytes < 4 && j < i && !seen; ++j) seen = words[j] == words[i];
       if (seen) continue;
       const uint32_t times = ++count[words[i] % banks];
@@ -251,7 +252,7 @@ static double conflicts_of(const uint32_t *position, uint32_t lanes, uint32_t el
     }
     most_of_all += most;
   }
-  return most_of_all / turns;
+  return most_of_all / rounds;
 }
 
 /* TPR_shmem: of reads in output order, at pSh(k, M_mk^O) of Eq. 6, from a buffer in input order without padding. */
@@ -284,7 +285,7 @@ static double shared_transactions(const cutt_canonical *c, const cutt_gpu_tile *
 
 /* ----------------------------------------------------------------------------------------------------------- tiles */
 
-/* One direction of our tiles: elements, of those that are whole and of the one at the edge, and how many there are. */
+/* One direction of our tiles: the length, in elements, of whole ones and of the one at the edge; how many there are of each. */
 typedef struct direction {
   int64_t length[2];
   double count[2];
@@ -319,8 +320,8 @@ static cutt_mwp_tiles tiles_of(int64_t width, int64_t height) {
 
 /* MLP of Tiled, TiledCopy and Copy, in the mean over all L x L tiles; returns how many those are. */
 static double tiled_mlp(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, double r, double *mlp) {
-  /* Rows against columns, each of one mode, in as many planes as a batch has; where both are the same mode, or one of
-   * them is none, rows against all that they are counted over. */
+  /* L x L tiles of rows by columns, in as many planes as a batch has; where M_m and M_k are the same, or one is empty, of a
+   * row by all rows. */
   const bool planes = !direct && tile->in_m && tile->in_k && tile->in_m != tile->in_k;
   const direction m = along(c, tile, tile->in_m), k = along(c, tile, planes ? tile->in_k : ~tile->in_m);
   double each = (double)tile->tiles / ((m.count[0] + m.count[1]) * (k.count[0] + k.count[1]));
@@ -333,7 +334,7 @@ static double tiled_mlp(const cutt_canonical *c, const cutt_gpu_tile *tile, bool
     const double times = m.count[i & 1] * k.count[i >> 1] * each;
     if (times <= 0) continue;
     int64_t width = m.length[i & 1], height = k.length[i >> 1];
-    if (direct && width > WARP) { /* lines of a row */
+    if (direct && width > WARP) { /* rows of L elements */
       height *= (width + WARP - 1) / WARP;
       width = WARP;
     }
@@ -346,7 +347,7 @@ static double tiled_mlp(const cutt_canonical *c, const cutt_gpu_tile *tile, bool
   return all;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- prices */
+/* --------------------------------------------------------------------------------------------------- predicted time */
 
 void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile,
                            const cutt_candidate *candidate, cutt_mwp_kernel *kernel) {
@@ -363,7 +364,7 @@ void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *c, c
     buffer = (double)tile->volume;
   } else {
     iterations = tiled_mlp(c, tile, direct, r, &kernel->mlp);
-    kernel->tpr_shmem = direct ? 0 : 1; /* no bank conflicts are possible, for rows have one element more */
+    kernel->tpr_shmem = direct ? 0 : 1; /* no bank conflicts: rows are padded by one element */
     buffer = direct ? 0 : (double)(tile->rows * (tile->row_length + 1));
   }
   const double stages = fmax(1, (double)candidate->param[CUTT_GPU_PARAM_STAGES]);
@@ -371,7 +372,7 @@ void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *c, c
   const double sms = fmax(1, device->sms);
   kernel->warps = r;
   kernel->iterations = ceil(iterations / sms);
-  kernel->warps_per_sm = r * fmax(1, fmin(resident, kernel->iterations)); /* no more blocks than there is work for */
+  kernel->warps_per_sm = r * fmax(1, fmin(resident, kernel->iterations)); /* no more blocks than iterations */
 }
 
 cutt_device cutt_gpu_paper_device(const cutt_device *device) {

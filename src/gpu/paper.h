@@ -1,4 +1,4 @@
-/* The paper's performance model (model/mwp.h) for candidates of this backend, for comparison with our own. */
+/* The paper's performance model (model/mwp.h) for candidates of GPUs, to compare with our own. */
 #ifndef CUTT_GPU_PAPER_H
 #define CUTT_GPU_PAPER_H
 
@@ -11,10 +11,10 @@
 void cutt_gpu_paper_kernel(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                            const cutt_candidate *candidate, cutt_mwp_kernel *kernel);
 
-/* The device with the paper's parameters of one like it where its own are unknown (0). */
+/* The device; where parameters of the paper's are unknown (0), with those of a known device like it. */
 cutt_device cutt_gpu_paper_device(const cutt_device *device);
 
-/* Predicted seconds; > 0 and finite. A pure function, which takes some microseconds. */
+/* Predicted seconds, above 0 and finite: a pure function that takes some microseconds. */
 double cutt_gpu_paper_seconds(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                               const cutt_candidate *candidate);
 

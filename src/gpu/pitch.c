@@ -1,26 +1,25 @@
 /* The pitch of rows in shared memory.
  *
- * A warp stores places of a column one after the other, and finds them in shared memory wherever the tile's rows put
- * them: there, 32 banks of 4 bytes serve one word each at a time. In a plain transpose neighbouring places are rows
- * apart, and a pitch of an odd number of words (of 8 or 16 bytes, for pieces of that size) is all that is needed. With
- * modes that are in M_m and in M_k the pattern is any sum of digits, so some pitches are tried on one warp's access of
- * each kind, and the best is taken; the smallest of several. Wide loads need a pitch that is a multiple of them, which
- * leaves conflicts between rows; so loads are no wider than a piece, unless columns run along the rows anyway. */
+ * The lanes of a warp take neighbouring elements of a column, and these lie in shared memory wherever the tile's rows put
+ * them. The 32 banks of 4 bytes serve one word each at a time. In a plain transpose neighbouring elements are rows apart,
+ * and it is enough that the pitch is an odd number of words (of 8 or 16 bytes, for loads of that size). With modes that are
+ * in M_m and in M_k the pattern is any sum of digits: so some pitches are tried on one warp's access of each kind, and the
+ * smallest of the best is taken. Wide loads from global memory need a pitch that is a multiple of them, which leaves
+ * conflicts between rows; so they are no wider than a load from shared memory, unless columns run along the rows anyway. */
 #include "gpu/pitch.h"
 
 #include <string.h>
 
-enum { LANES = CUTT_GPU_WARP, BANKS = CUTT_GPU_BANKS, MOST_PIECES = 4 };
+enum { LANES = CUTT_GPU_WARP, BANKS = CUTT_GPU_BANKS, MOST_GATHERED = 4 };
 
 /* Lanes of a warp whose accesses of so many bytes the banks serve at once. */
 static int group_of(uint32_t bytes) { return bytes == 16 ? 8 : bytes == 8 ? 16 : LANES; }
 
-/* The lanes of a warp, each accessing `bytes` at an address (a multiple of 4 but for narrow pieces): how many times do
- * the banks have to be asked? Accesses of 8 and 16 bytes go by halves and quarters of a warp. Beyond `most`, it is of no
- * matter by how much. */
+/* The wavefronts of one access of a warp, `bytes` at the address of each lane (a multiple of these, or of 4). Accesses of 8
+ * and 16 bytes go by halves and quarters of a warp. Where there are more than `most`, it does not matter how many. */
 static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int most) {
   const int group = group_of(bytes);
-  /* One word stands for all of a wide piece: pieces are aligned, and so fall into the same banks or none. */
+  /* The first word stands for all of a wide access: these are aligned, so two of them meet in all of their banks or in none. */
   const uint32_t shift = bytes == 16 ? 4 : bytes == 8 ? 3 : 2;
   const uint32_t mask = ((uint32_t)(CUTT_GPU_BANK_BYTES * BANKS) >> shift) - 1;
   int total = 0;
@@ -37,7 +36,7 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int mo
       ++total;
       continue;
     }
-    /* The lanes that ask a bank for words of their own, one behind the other. */
+    /* Of each bank, a list of the lanes that want different words there. */
     int16_t last[BANKS], before[LANES];
     unsigned char count[BANKS] = {0};
     int worst = 0;
@@ -56,13 +55,13 @@ static int wavefronts(const uint32_t *address, int lanes, uint32_t bytes, int mo
   return total;
 }
 
-/* One warp's places in the first columns: as row and offset in it, so that a pitch is quickly tried. */
+/* What the lanes of a warp access in the first columns, as row and offset in it, so that a pitch is quickly tried. */
 typedef struct pattern {
   uint32_t row[LANES], offset[LANES]; /* of the first `lanes` */
   int lanes;
 } pattern;
 
-/* Where the first positions of a list of modes lie: as rows and bytes. */
+/* Where a position of a list of modes lies: so many rows and bytes from the first. */
 typedef struct place {
   uint32_t row, offset;
 } place;
@@ -89,36 +88,36 @@ static void walk(const cutt_canonical *c, const cutt_gpu_tile *tile, const uint3
   }
 }
 
-/* A warp's loads of the first columns, `store` bytes for each lane, one access for each piece of these: that is how many
- * patterns there are. */
-static void stored_patterns(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t piece, uint32_t store,
+/* A warp's loads from shared memory of the first columns, `store` bytes for each lane. Each lane gathers these by several
+ * loads: there is a pattern for each. */
+static void stored_patterns(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load, uint32_t store,
                             pattern *patterns) {
   uint32_t weight[CUTT_MAX_RANK], product = 1;
   for (int i = 0; i < tile->row_modes; ++i) {
     weight[tile->row[i]] = product;
     product *= (uint32_t)tile->extent[tile->row[i]];
   }
-  const uint32_t parts = (uint32_t)c->elem_bytes / piece, run = (uint32_t)tile->column_length * parts;
-  /* Several pieces are stored as one, each lane beginning with another of them (tile.cu). */
-  const uint32_t step = store / piece, units = run / step > 0 ? run / step : 1,
-                 turns = (uint32_t)group_of(piece) / step;
-  const uint64_t total = (uint64_t)units * (uint64_t)tile->columns;
+  const uint32_t parts = (uint32_t)c->elem_bytes / shared_load, run = (uint32_t)tile->column_length * parts;
+  /* Of the loads that are stored as one, groups of lanes begin with different ones (struct gather in tile.cu). */
+  const uint32_t gathered = store / shared_load, stores = run / gathered > 0 ? run / gathered : 1,
+                 lanes_alike = (uint32_t)group_of(shared_load) / gathered;
+  const uint64_t total = (uint64_t)stores * (uint64_t)tile->columns;
   const int lanes = total < LANES ? (int)total : LANES;
-  place places[LANES * MOST_PIECES], columns[LANES]; /* of elements of the run, of columns */
-  const uint32_t last = ((uint32_t)lanes < units ? (uint32_t)lanes : units) * step - 1;
+  place places[LANES * MOST_GATHERED], columns[LANES]; /* of elements of a column, of columns */
+  const uint32_t last = ((uint32_t)lanes < stores ? (uint32_t)lanes : stores) * gathered - 1;
   walk(c, tile, weight, tile->run, tile->run_modes, (int)(last / parts) + 1, places);
-  walk(c, tile, weight, tile->column, tile->column_modes, (lanes - 1) / (int)units + 1, columns);
-  for (uint32_t turn0 = 0; turn0 < step; ++turn0) {
-    pattern *const p = &patterns[turn0];
+  walk(c, tile, weight, tile->column, tile->column_modes, (lanes - 1) / (int)stores + 1, columns);
+  for (uint32_t first = 0; first < gathered; ++first) {
+    pattern *const p = &patterns[first];
     p->lanes = lanes;
-    uint32_t unit = 0, column = 0;
+    uint32_t number = 0, column = 0; /* of a store in its column */
     for (int lane = 0; lane < lanes; ++lane) {
-      const uint32_t at = unit * step + (turn0 + unit / turns) % step;
+      const uint32_t at = number * gathered + (first + number / lanes_alike) % gathered;
       const place *const element = &places[at / parts];
       p->row[lane] = element->row + columns[column].row;
-      p->offset[lane] = element->offset + columns[column].offset + at % parts * piece;
-      if (++unit == units) {
-        unit = 0;
+      p->offset[lane] = element->offset + columns[column].offset + at % parts * shared_load;
+      if (++number == stores) {
+        number = 0;
         ++column;
       }
     }
@@ -126,12 +125,12 @@ static void stored_patterns(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 }
 
 static void loaded_pattern(const cutt_gpu_tile *tile, uint32_t row_bytes, uint32_t load, pattern *p) {
-  const uint32_t units = row_bytes / load > 0 ? row_bytes / load : 1;
-  const uint64_t total = (uint64_t)units * (uint64_t)tile->rows;
+  const uint32_t loads = row_bytes / load > 0 ? row_bytes / load : 1;
+  const uint64_t total = (uint64_t)loads * (uint64_t)tile->rows;
   p->lanes = total < LANES ? (int)total : LANES;
   for (int lane = 0; lane < p->lanes; ++lane) {
-    p->row[lane] = (uint32_t)lane / units;
-    p->offset[lane] = (uint32_t)lane % units * load;
+    p->row[lane] = (uint32_t)lane / loads;
+    p->offset[lane] = (uint32_t)lane % loads * load;
   }
 }
 
@@ -145,47 +144,47 @@ static int pattern_wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes, 
 
 static int least_wavefronts(const pattern *p, uint32_t bytes) {
   const int group = group_of(bytes);
-  return (p->lanes + group - 1) / group; /* NOLINT(clang-analyzer-core*): stored_pattern has set it */
+  return (p->lanes + group - 1) / group; /* NOLINT(clang-analyzer-core*): stored_patterns has set it */
 }
 
-uint32_t cutt_gpu_pitch_load(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t piece, uint32_t load) {
-  const uint32_t bank = piece > 4 ? piece : 4;
+uint32_t cutt_gpu_pitch_load(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load, uint32_t load) {
+  const uint32_t bank = shared_load > 4 ? shared_load : 4;
   if (load <= bank) return load;
-  /* Columns along the rows: lanes read one row, and the pitch is of no matter. */
+  /* Columns along the rows: the lanes read one row, and the pitch does not matter. */
   const int64_t first = tile->run_modes > 0 ? tile->extent[tile->run[0]] : tile->row_length;
   const bool along = tile->run_modes == 0 || (tile->in_m >> tile->run[0] & 1);
   return along && first * c->elem_bytes >= 128 ? load : bank;
 }
 
-cutt_gpu_pitch cutt_gpu_pitch_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t piece, uint32_t store,
-                                     uint32_t load) {
+cutt_gpu_pitch cutt_gpu_pitch_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load,
+                                     uint32_t store, uint32_t load) {
   const uint32_t row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
-  const uint32_t bank = piece > 4 ? piece : 4;
+  const uint32_t bank = shared_load > 4 ? shared_load : 4;
   if (load == 0) {
-    /* In words, of which a row may touch one more than it has. */
+    /* In words: a row that begins at any byte may touch one more than it fills. */
     const uint32_t words = (row_bytes + 6) / 4;
     return (cutt_gpu_pitch){(words | 1) * 4, 0, false};
   }
-  load = cutt_gpu_pitch_load(c, tile, piece, load);
-  const uint32_t unit = load > bank ? load : bank, step = unit;
-  const uint32_t least = (row_bytes + unit - 1) / unit * unit;
+  load = cutt_gpu_pitch_load(c, tile, shared_load, load);
+  const uint32_t step = load > bank ? load : bank;
+  const uint32_t least = (row_bytes + step - 1) / step * step;
 
-  const uint32_t pieces = store / piece;
-  pattern stored[MOST_PIECES], loaded;
-  stored_patterns(c, tile, piece, store, stored);
+  const uint32_t gathered = store / shared_load;
+  pattern stored[MOST_GATHERED], loaded;
+  stored_patterns(c, tile, shared_load, store, stored);
   loaded_pattern(tile, row_bytes, load, &loaded);
-  const int least_stored = least_wavefronts(&stored[0], piece) * (int)pieces;
+  const int least_stored = least_wavefronts(&stored[0], shared_load) * (int)gathered;
   const int least_loaded = least_wavefronts(&loaded, load);
   cutt_gpu_pitch best = {least, load, false};
   int best_cost = 1 << 30;
-  /* Rows that are a multiple of all banks further apart meet in the same ones. */
+  /* Pitches that differ by the width of all banks have the same conflicts. */
   const uint32_t tries = tile->rows > 1 ? BANKS * 4 / step : 1;
   for (uint32_t i = 0; i < tries; ++i) {
     const uint32_t pitch = least + i * step;
-    if (i > 0 && pitch > least + 16 && pitch > least + least / 4) break; /* not for much of shared memory */
+    if (i > 0 && pitch > least + 16 && pitch > least + least / 4) break; /* too much of shared memory */
     int cost = pattern_wavefronts(&loaded, pitch, load, best_cost), reads = -cost;
-    for (uint32_t j = 0; j < pieces && cost < best_cost; ++j) {
-      cost += pattern_wavefronts(&stored[j], pitch, piece, best_cost - cost);
+    for (uint32_t j = 0; j < gathered && cost < best_cost; ++j) {
+      cost += pattern_wavefronts(&stored[j], pitch, shared_load, best_cost - cost);
     }
     if (cost >= best_cost) continue;
     reads += cost;

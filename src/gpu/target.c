@@ -21,7 +21,7 @@ static const cutt_property properties[] = {
     WHOLE(major, "1", "compute capability", 1, 99),
     WHOLE(minor, "1", "compute capability, behind the point", 0, 9),
     WHOLE(sms, "1", "streaming multiprocessors", 1, 10000),
-    /* At least what the kernels' blocks need: every device that CUDA knows has more. */
+    /* At least what the blocks of the kernels need: every device that CUDA supports has more. */
     WHOLE(sm_threads, "1", "most threads resident on an SM", CUTT_BLOCK_THREADS, 65536),
     WHOLE(sm_blocks, "1", "most blocks resident on an SM", 1, 1024),
     WHOLE(sm_shared, "B", "shared memory of an SM", 48 * 1024, 1 << 30),
@@ -67,17 +67,17 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   const char *why;
   memset(e, 0, sizeof *e);
   e->sector_name = "sectors";
-  e->sector_bytes = CUTT_GPU_SECTOR;
+  e->sector_bytes = cutt_gpu_sector(device);
   const double bytes = (double)canonical->volume * canonical->elem_bytes, copy = cutt_gpu_copy_bandwidth(device);
   e->copy_seconds = 2 * bytes / copy + cutt_gpu_launch_seconds(device);
-  e->least_sectors = bytes / CUTT_GPU_SECTOR;
-  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return; /* of another device: there is no saying */
+  e->least_sectors = bytes / e->sector_bytes;
+  if (!cutt_gpu_tile_derive(canonical, candidate, &tile, &why)) return; /* it is of another kind of device */
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   const int stages = (int)candidate->param[CUTT_GPU_PARAM_STAGES];
-  cutt_candidate priced = *candidate;
-  cutt_gpu_count(canonical, &tile, direct, &counts);
+  cutt_candidate predicted = *candidate;
+  cutt_gpu_count(device, canonical, &tile, direct, &counts);
   cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
-  if (!cutt_gpu_price(device, canonical, &tile, &counts, stages, &priced, &e->breakdown)) {
+  if (!cutt_gpu_predict(device, canonical, &tile, &counts, stages, &predicted, &e->breakdown)) {
     e->breakdown.count = 0;
   }
   for (int j = 0; j < canonical->rank; ++j) e->tile[j] = tile.extent[j];
@@ -90,7 +90,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->blocks_per_sm = cutt_gpu_occupancy(device, direct, candidate->threads, (double)e->shared_bytes);
   e->occupancy = (double)e->blocks_per_sm * candidate->threads / (device->sm_threads > 0 ? device->sm_threads : 1);
   cutt_gpu_requests requests;
-  cutt_gpu_count_requests(canonical, &tile, candidate, &requests);
+  cutt_gpu_count_requests(device, canonical, &tile, candidate, &requests);
   e->read_sectors = larger(e->least_sectors, requests.tile_load_sectors);
   e->written_sectors = larger(e->least_sectors, requests.tile_store_sectors);
   e->partial_sectors = larger(0, requests.tile_store_sectors - requests.tile_store_sectors_whole);

@@ -73,7 +73,7 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   const int cut_m = tile->cut[0];
   if (!cover(c, c->out_order, k, candidate->split_k, false, tile, &tile->in_k, why)) return false;
   const int cut_k = tile->cut[1];
-  /* A run that goes on behind a mode has to have all of it. */
+  /* A run that goes on after a mode has to have all of it. */
   const uint64_t both = tile->in_m & tile->in_k;
   if (cut_m >= 0 && (both >> cut_m & 1) && (cut_k != cut_m || candidate->split_m != candidate->split_k)) {
     return refuse(why, "M_k goes on behind the mode that M_m splits");
@@ -96,13 +96,13 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   for (int j = 0; j < c->rank; ++j) {
     const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
     const int64_t extent = tile->extent[j];
-    int64_t *const across = row ? &tile->row_length : &tile->rows, *const down =
-                                                                       column ? &tile->column_length : &tile->columns;
+    int64_t *const by_row = row ? &tile->row_length : &tile->rows;
+    int64_t *const by_column = column ? &tile->column_length : &tile->columns;
     /* Each factor is bounded first, so that no product overflows. */
     if (extent > most_volume) return refuse(why, "a tile of too many elements");
-    *across *= extent;
-    *down *= extent;
-    if (*across > most_volume || *down > most_volume) return refuse(why, "a tile of too many elements");
+    *by_row *= extent;
+    *by_column *= extent;
+    if (*by_row > most_volume || *by_column > most_volume) return refuse(why, "a tile of too many elements");
     const int64_t count = cutt_gpu_chunks(c->mode[j].extent, extent);
     if (count > most_tiles) return refuse(why, "more than 2147483647 tiles");
     tile->tiles *= count;

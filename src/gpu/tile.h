@@ -1,21 +1,27 @@
 /* The geometry of a candidate on a GPU: which modes a tile covers, how far, and what that makes of its rows and columns.
  *
- * A tile is the paper's M_mk = M_m u M_k, and for copies of runs also some positions of other modes (a batch). It is
+ * A tile is the paper's M_mk = M_m u M_k, and for short runs also some positions of other modes (a batch). It is
  * read as rows, which are runs of the input over M_m, and written as columns, which are runs of the output over M_k:
  *
  *   row      a run of M_m; there are as many as positions of the tile's other modes
  *   column   a run of M_k; likewise
  *   cut      a mode of which a tile covers a chunk: the last of M_m, the last of M_k, or the last of the batch. Each of
  *            the four counts (row length, rows, column length, columns) depends on one cut at most, and the cut mode is
- *            the slowest in it, so that a tile at the edge is the same tables read less far. */
+ *            the slowest in it, so that a tile at the edge reads the same tables less far. */
 #ifndef CUTT_GPU_TILE_H
 #define CUTT_GPU_TILE_H
 
+#include "model/device.h"
 #include "model/method.h"
 
-/* What the kernels, and the counts of what they do, take a device to be; accept refuses a target that says otherwise. Lanes of a
- * warp; banks of shared memory, and bytes of one; the fewest bytes that memory moves. */
-enum { CUTT_GPU_WARP = 32, CUTT_GPU_BANKS = 32, CUTT_GPU_BANK_BYTES = 4, CUTT_GPU_SECTOR = 32 };
+/* The warp (lanes) and the shared memory (banks, bytes of one) that the kernels are written for: their gathers (struct gather
+ * in tile.cu) rotate for them, and the pitch is chosen for them. Devices that have others are refused by accept. */
+enum { CUTT_GPU_WARP = 32, CUTT_GPU_BANKS = 32, CUTT_GPU_BANK_BYTES = 4 };
+
+/* The fewest bytes that a device's memory moves: a power of two. */
+static inline int cutt_gpu_sector(const cutt_device *device) {
+  return device->sector_bytes > 0 ? device->sector_bytes : 32; /* as NVIDIA has it */
+}
 
 enum { CUTT_GPU_TILE_MODES = 24 }; /* most modes of a tile */
 
@@ -40,8 +46,8 @@ bool cutt_gpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate 
 /* The method's name for a candidate of these modes (the paper's classes). */
 cutt_method cutt_gpu_method(const cutt_canonical *canonical, const cutt_candidate *candidate);
 
-/* Everything that is ever added to where runs of one side begin, in bytes, its bits put together: what divides it divides
- * every place at which a row (input), or a column, begins. */
+/* The bitwise or of all strides, in bytes, by which the beginnings of rows (input) or columns differ: a power of two that
+ * divides it divides the address of each. */
 uint64_t cutt_gpu_tile_steps(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);
 
 /* The largest power of two that divides bits, which are not 0. */

@@ -1,4 +1,4 @@
-/* A CUDA driver that is none. See fake_driver.h.
+/* A stand-in for the CUDA driver (fake_driver.h).
  *
  * From the environment, read at cuInit: FAKE_CUDA_INIT (an error that cuInit gives), FAKE_CUDA_VERSION (12080 else),
  * FAKE_CUDA_DEVICES (3 else), FAKE_CUDA_LOAD (an error that cuModuleLoadData always gives).
@@ -102,7 +102,7 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
   BEGIN(device_get_attribute);
   const struct {
     int attribute, value[FAKE_DEVICES];
-  } facts[] = {
+  } attributes[] = {
       {CUTT_CU_DEVICE_CLOCK_RATE, {1980000, 1410000, 1328500}},
       {CUTT_CU_DEVICE_MULTIPROCESSOR_COUNT, {132, 108, 56}},
       {CUTT_CU_DEVICE_MEMORY_CLOCK_RATE, {3201000, 1215000, 715000}},
@@ -118,9 +118,9 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
       {CUTT_CU_DEVICE_MAX_BLOCKS_PER_MULTIPROCESSOR, {32, 32, 32}},
       {CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK, {1024, 1024, 0}},
   };
-  for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-    if (facts[i].attribute != attribute) continue;
-    *value = facts[i].value[device];
+  for (size_t i = 0; i < sizeof attributes / sizeof *attributes; ++i) {
+    if (attributes[i].attribute != attribute) continue;
+    *value = attributes[i].value[device];
     if (attribute == CUTT_CU_DEVICE_L2_CACHE_SIZE && control.l2_bytes) *value = control.l2_bytes;
     return CUTT_CU_SUCCESS;
   }
@@ -139,7 +139,7 @@ static _Thread_local int capture_mode; /* 0: global */
 
 static struct CUctx_st *current(void) { return depth ? stack[depth - 1] : NULL; }
 
-/* A call that waits, or may, breaks the captures of its process, unless the thread has said that it knows. */
+/* A call that may wait breaks the captures of its process, unless the thread has a relaxed capture mode. */
 static void unsafe(void) {
   if (atomic_load(&control.capture_is_on) && capture_mode != CUTT_CU_CAPTURE_MODE_RELAXED) {
     atomic_fetch_add(&control.forbidden, 1);
@@ -222,7 +222,7 @@ PUBLIC cutt_cu_result cuThreadExchangeStreamCaptureMode(int *mode) {
 static struct CUctx_st *context_create(int device) {
   struct CUctx_st *made = NULL;
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; !made && i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; !made && i < sizeof others / sizeof *others; ++i) {
     if (!others[i].alive) made = &others[i];
   }
   if (made) start_context(made, device);
@@ -256,7 +256,7 @@ struct CUfunc_st {
   bool loaded;
 };
 
-/* Modules and functions stay: a context has two and twenty, and a test's process is short. */
+/* Modules and functions are not freed: a context has few, and a test's process is short. */
 static struct CUmod_st modules[1024];
 static struct CUfunc_st functions[16384];
 static atomic_int module_count, function_count;
@@ -370,7 +370,7 @@ static struct {
 
 /* With the lock held. */
 static int look_up(unsigned long long address) {
-  for (int i = 0; i < (int)(sizeof map / sizeof *map); i++) {
+  for (int i = 0; i < (int)(sizeof map / sizeof *map); ++i) {
     if (map[i].kind != FAKE_FREE && address >= map[i].from && address < map[i].to) return i;
   }
   return -1;
@@ -380,7 +380,7 @@ static void memory_enter(void *memory, size_t bytes, enum fake_memory kind, int 
   pthread_mutex_lock(&lock);
   const unsigned long long from = (uintptr_t)memory;
   int place = look_up(from);
-  for (int i = 0; place < 0 && i < (int)(sizeof map / sizeof *map); i++) {
+  for (int i = 0; place < 0 && i < (int)(sizeof map / sizeof *map); ++i) {
     if (map[i].kind == FAKE_FREE) place = i;
   }
   if (place < 0) abort();
@@ -429,7 +429,7 @@ PUBLIC cutt_cu_result cuPointerGetAttribute(void *value, int attribute, cutt_cu_
 /* As the real one: no error for what is not known, but zeros. */
 PUBLIC cutt_cu_result cuPointerGetAttributes(unsigned count, int *attributes, void **values, cutt_cu_address pointer) {
   BEGIN(pointer_get_attributes);
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     if (!query(values[i], attributes[i], pointer)) continue;
     memset(values[i], 0, attributes[i] == CUTT_CU_POINTER_DEVICE_POINTER ? sizeof(cutt_cu_address) : sizeof(int));
   }
@@ -532,8 +532,8 @@ PUBLIC cutt_cu_result cuMemsetD2D32Async(cutt_cu_address memory, size_t pitch, u
   NEEDS_CONTEXT;
   if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
   if (memory % 4 || (height > 1 && (pitch % 4 || pitch < 4 * width))) return CUTT_CU_INVALID_VALUE;
-  for (size_t row = 0; row < height; row++) {
-    for (size_t i = 0; i < width; i++) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
+  for (size_t row = 0; row < height; ++row) {
+    for (size_t i = 0; i < width; ++i) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
   }
   return CUTT_CU_SUCCESS;
 }
@@ -546,7 +546,7 @@ PUBLIC cutt_cu_result cuStreamCreate(cudaStream_t *stream, unsigned flags) {
   if (flags != CUTT_CU_STREAM_DEFAULT && flags != CUTT_CU_STREAM_NON_BLOCKING) return CUTT_CU_INVALID_VALUE;
   struct CUstream_st *made = NULL;
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; !made && i < sizeof streams / sizeof *streams; i++) {
+  for (size_t i = 0; !made && i < sizeof streams / sizeof *streams; ++i) {
     if (!atomic_exchange(&streams[i].used, true)) made = &streams[i];
   }
   pthread_mutex_unlock(&lock);
@@ -586,7 +586,7 @@ struct CUevent_st {
   bool captured; /* recorded in a stream that was being captured */
 };
 
-/* Taken in turns: more than are ever in use at once. */
+/* Used in rotation: more than are ever in use at once. */
 static struct CUevent_st events[1 << 16];
 static atomic_uint event_count;
 
@@ -645,12 +645,12 @@ PUBLIC cutt_cu_result cuEventElapsedTime(float *milliseconds, cutt_cu_event star
 
 static void sweep(void) {
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; i < sizeof map / sizeof *map; i++) {
+  for (size_t i = 0; i < sizeof map / sizeof *map; ++i) {
     if (map[i].kind == FAKE_FREE || !map[i].own) continue;
     free((void *)(uintptr_t)map[i].from);
     map[i].kind = FAKE_FREE;
   }
-  for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) atomic_store(&streams[i].used, false);
+  for (size_t i = 0; i < sizeof streams / sizeof *streams; ++i) atomic_store(&streams[i].used, false);
   pthread_mutex_unlock(&lock);
   atomic_store(&control.alive_memory, 0);
   atomic_store(&control.alive_streams, 0);
@@ -660,7 +660,7 @@ static void sweep(void) {
 static void forget(void) {
   atomic_store(&control.fail, -1);
   atomic_store(&control.failed, 0);
-  for (int i = 0; i < FAKE_FUNCTIONS; i++) atomic_store(&control.calls[i], 0);
+  for (int i = 0; i < FAKE_FUNCTIONS; ++i) atomic_store(&control.calls[i], 0);
   atomic_store(&control.forbidden, 0);
 }
 

@@ -1,8 +1,8 @@
-/* A CUDA driver that is none: a libcuda.so.1 for machines without a GPU, which the tests put first in LD_LIBRARY_PATH.
+/* A stand-in for the CUDA driver: a libcuda.so.1 for machines without a GPU, which the tests put first in LD_LIBRARY_PATH.
  *
- * It keeps books like a driver (contexts and who has which one current, modules, memory, streams, events and a clock that
- * launches advance), counts every call, fails any of them on request, and runs nothing. What a test wants of it, and what
- * it has seen, goes through one struct, which fake_control() of the library hands out. Memory of a "device" is the
+ * It keeps state as a driver does (contexts, which of them is current in which thread, modules, memory, streams, events, and
+ * a clock that launches advance), counts every call, fails any of them on request, and runs nothing. What a test wants, and
+ * what has been called, goes through one struct, which fake_control() of the library hands out. Memory of a "device" is the
  * process's own, so that copies do copy. */
 #ifndef CUTT_TESTS_CUDA_FAKE_DRIVER_H
 #define CUTT_TESTS_CUDA_FAKE_DRIVER_H

@@ -97,6 +97,6 @@ long fixture_heavy_calls(void) {
                               FAKE_stream_synchronize, FAKE_event_create,      FAKE_event_destroy,
                               FAKE_event_record,       FAKE_event_synchronize, FAKE_event_elapsed_time};
   long count = 0;
-  for (size_t i = 0; i < sizeof heavy / sizeof *heavy; i++) count += fixture_calls(heavy[i]);
+  for (size_t i = 0; i < sizeof heavy / sizeof *heavy; ++i) count += fixture_calls(heavy[i]);
   return count;
 }

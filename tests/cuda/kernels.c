@@ -1,5 +1,5 @@
-/* Kernels for the fake driver, which never runs them, in the place of those that the build may or may not have: the tests
- * below say the same with nvcc and without. Taken before the library's own, since it is linked first. */
+/* Kernels for the fake driver, which never runs them: they replace those of the library, since they are linked first, so that
+ * the tests are the same with nvcc and without. */
 #include "runtime/cuda/embed.h"
 
 #include <stddef.h>

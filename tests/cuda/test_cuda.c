@@ -35,7 +35,7 @@ static void the_environment_forbids(void **unused) {
   static const char *const values[] = {"0", "off"};
   const cuttProblem_t problem = fixture_problem();
   cuttPlan_t plan = NULL;
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     assert_int_equal(setenv("CUTT_CUDA", values[i], 1), 0);
     assert_success(cuttPlanCreate(&plan, &problem, NULL));
     assert_int_equal(backend_of(plan, NULL), CUTT_BACKEND_CPU);
@@ -113,7 +113,7 @@ static void without_a_context_the_primary_one(void **unused) {
   void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
   cuttPlan_t plan = fixture_plan();
   fake->forget();
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     assert_success(cuttPlanExecute(plan, in, out, NULL));
     assert_int_equal(fake->last.context->device, 0);
     assert_int_equal(atomic_load(&fake->depth), 0);
@@ -227,7 +227,7 @@ static void nothing_heavy_is_done(void **unused) {
   assert_success(cuttPlanExecute(plan, in, out, NULL));
   assert_int_equal(fixture_heavy_calls(), 0);
   long calls = 0;
-  for (int i = 0; i < FAKE_FUNCTIONS; i++) calls += fixture_calls(i);
+  for (int i = 0; i < FAKE_FUNCTIONS; ++i) calls += fixture_calls(i);
   assert_int_equal(fixture_calls(FAKE_ctx_get_current), 1);
   assert_int_equal(fixture_calls(FAKE_ctx_get_id), 1);
   assert_int_equal(fixture_calls(FAKE_pointer_get_attributes), 2);
@@ -251,7 +251,7 @@ static void launches_are_as_laid_out(void **unused) {
   cuttPlan_t plan = fixture_plan();
   static const uint32_t places[][2] = {{0, 0}, {4, 0}, {0, 4}, {8, 4}, {4, 12}, {1, 0}, {2, 3}, {32, 16}};
   fake->args_size = sizeof(cutt_kernel_args);
-  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+  for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
     const uint32_t in_at = places[i][0], out_at = places[i][1];
     cutt_gpu_launch launch;
     const char *why = NULL;
@@ -387,7 +387,7 @@ static void pointers_are_looked_at(void **unused) {
   assert_success(cuttPlanDestroy(plan));
   assert_result(CUTT_INVALID_PARAMETER, cuttMemoryCopy(CUTT_BACKEND_CPU, plain, device, 8), "from is");
   void *const all[] = {plain, pinned, managed, far};
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     fake->memory_enter(all[i], 0, FAKE_FREE, 0);
     free(all[i]);
   }
@@ -420,10 +420,10 @@ static void *plan_and_execute(void *argument) {
   cuttPlan_t plan = NULL;
   pthread_barrier_wait(&all->barrier);
   char *out = all->out + (size_t)me->number * FIXTURE_BYTES;
-  if (cuttPlanCreate(&plan, &problem, NULL)) me->failures++;
-  for (int i = 0; i < 200; i++) {
-    if (cuttPlanExecute(plan, all->in, out, NULL)) me->failures++;
-    if (all->shared && cuttPlanExecute(all->shared, all->in, out, NULL)) me->failures++;
+  if (cuttPlanCreate(&plan, &problem, NULL)) ++me->failures;
+  for (int i = 0; i < 200; ++i) {
+    if (cuttPlanExecute(plan, all->in, out, NULL)) ++me->failures;
+    if (all->shared && cuttPlanExecute(all->shared, all->in, out, NULL)) ++me->failures;
   }
   cuttPlanDestroy(plan);
   fake->context_set(NULL);
@@ -434,26 +434,26 @@ static void threads_share_a_context(void **unused) {
   (void)unused;
   struct CUctx_st *own = fake->context_create(0), *planned = fake->context_create(0);
   /* The shared plan is of one context, the threads' own plans are the first of another: all of them want the kernels. */
-  for (int turn = 0; turn < 2; turn++) {
-    together all = {.context = turn ? planned : own};
+  for (int round = 0; round < 2; ++round) {
+    together all = {.context = round ? planned : own};
     fake->context_set(all.context);
     all.in = fixture_device_memory(FIXTURE_BYTES);
     all.out = fixture_device_memory((size_t)THREADS * FIXTURE_BYTES);
-    all.shared = turn ? fixture_plan() : NULL;
+    all.shared = round ? fixture_plan() : NULL;
     assert_int_equal(pthread_barrier_init(&all.barrier, NULL, THREADS), 0);
     one_thread threads[THREADS];
     pthread_t ids[THREADS];
     fake->forget();
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; ++i) {
       threads[i] = (one_thread){&all, i, 0};
       assert_int_equal(pthread_create(&ids[i], NULL, plan_and_execute, &threads[i]), 0);
     }
-    for (int i = 0; i < THREADS; i++) {
+    for (int i = 0; i < THREADS; ++i) {
       assert_int_equal(pthread_join(ids[i], NULL), 0);
       assert_int_equal(threads[i].failures, 0);
     }
     assert_int_equal(atomic_load(&all.context->modules), 1);
-    assert_int_equal(fixture_calls(FAKE_launch_kernel), THREADS * (turn ? 400 : 200));
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), THREADS * (round ? 400 : 200));
     pthread_barrier_destroy(&all.barrier);
     assert_success(cuttPlanDestroy(all.shared));
     fixture_free(all.in);

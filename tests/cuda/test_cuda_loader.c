@@ -13,7 +13,7 @@ static int failures;
 static void expect(int holds, const char *what) {
   if (holds) return;
   fprintf(stderr, "loader: %s; last error: %s\n", what, cuttLastError());
-  failures++;
+  ++failures;
 }
 
 static cuttProblem_t problem(void) {
@@ -34,10 +34,10 @@ static void check(int usable, char **words) {
   expect(cpu != NULL, "the CPU is not described");
   if (cpu) *cpu = 0;
   expect(!strstr(text, "cuda: usable") == !usable, text);
-  for (; *words; words++) {
+  for (; *words; ++words) {
     if (strstr(text, *words)) continue;
     fprintf(stderr, "loader: \"%s\" is not in what is said:\n%s\n", *words, text);
-    failures++;
+    ++failures;
   }
   const cuttProblem_t p = problem();
   cuttOptions_t options = CUTT_OPTIONS_INIT;

@@ -27,7 +27,7 @@ void *__wrap_calloc(size_t count, size_t size) { return refuse() ? NULL : __real
 static void memory_is_the_devices(void **unused) {
   (void)unused;
   char there[1000], back[1000];
-  for (size_t i = 0; i < sizeof there; i++) there[i] = (char)(i * 7);
+  for (size_t i = 0; i < sizeof there; ++i) there[i] = (char)(i * 7);
   char *a = fixture_device_memory(sizeof there), *b = fixture_device_memory(sizeof there);
   void *nothing = fixture_device_memory(0);
   assert_success(cuttMemoryCopy(CUTT_BACKEND_CUDA, a, there, sizeof there));
@@ -62,7 +62,7 @@ static void memory_of_the_cpu(void **unused) {
   assert_memory_equal(a, a + 50, 50);
   double seconds[3] = {-1, -1, -1};
   assert_success(cuttCopyTime(CUTT_BACKEND_CPU, a, a + 50, 50, NULL, 3, seconds));
-  for (int i = 0; i < 3; i++) assert_true(seconds[i] >= 0 && seconds[i] < 1);
+  for (int i = 0; i < 3; ++i) assert_true(seconds[i] >= 0 && seconds[i] < 1);
   assert_result(CUTT_INVALID_PARAMETER, cuttCopyTime(CUTT_BACKEND_CPU, a, a + 49, 50, NULL, 1, seconds), "apart");
   assert_result(CUTT_INVALID_PARAMETER, cuttCopyTime(CUTT_BACKEND_CPU, a, a + 50, 50, (cudaStream_t)a, 1, seconds),
                 "stream is", "NULL");
@@ -93,9 +93,9 @@ static void runs_are_timed_by_events(void **unused) {
   assert_success(cuttPlanTime(plan, in, out, NULL, RUNS, seconds));
   assert_int_equal(fixture_calls(FAKE_launch_kernel), RUNS + 1);
   /* The first of all is not counted. */
-  for (int i = 0; i < RUNS; i++) assert_true(fabs(seconds[i] - 1e-3 * ((i + 2) % 10 + 1)) < 1e-6);
+  for (int i = 0; i < RUNS; ++i) assert_true(fabs(seconds[i] - 1e-3 * ((i + 2) % 10 + 1)) < 1e-6);
   assert_success(cuttCopyTime(CUTT_BACKEND_CUDA, out, in, FIXTURE_BYTES, NULL, RUNS, seconds));
-  for (int i = 0; i < RUNS; i++) assert_true(fabs(seconds[i] - 2e-3) < 1e-6);
+  for (int i = 0; i < RUNS; ++i) assert_true(fabs(seconds[i] - 2e-3) < 1e-6);
   assert_result(CUTT_INVALID_PARAMETER, cuttPlanTime(plan, in, out, NULL, 0, seconds), "count is 0");
   assert_result(CUTT_INVALID_PARAMETER, cuttPlanTime(plan, in, out, NULL, 1, NULL), "seconds is NULL");
   assert_result(CUTT_INVALID_PLAN, cuttPlanTime(NULL, in, out, NULL, 1, seconds), "plan");
@@ -112,7 +112,7 @@ static void runs_are_timed_by_events(void **unused) {
 
 /* ----------------------------------------------------------------------------------------------------------- measuring */
 
-/* The choice that is fastest by the fake clock: a launch of as few blocks as can be. */
+/* The fastest choice by the fake clock is a launch of as few blocks as possible. */
 static double by_blocks(const fake_launch *launch) { return 1e-6 * launch->blocks; }
 
 static cudaStream_t measured_in;
@@ -135,7 +135,7 @@ static void the_fastest_is_chosen(void **unused) {
   int count = cutt_plan_candidates(plan, list, CUTT_MAX_CANDIDATES);
   assert_true(count >= 1);
   double fewest = 1e30;
-  for (int i = 0; i < count && i < 12; i++) {
+  for (int i = 0; i < count && i < 12; ++i) {
     cutt_gpu_launch launch;
     const char *why = NULL;
     assert_true(cutt_gpu_lay_out(&fixture_h200, &plan->canonical, &list[i], 16, 16, &launch, &why));
@@ -255,7 +255,7 @@ static int do_everything(bool *all_well) {
 #define STEP(call)                                                                                                     \
   do {                                                                                                                 \
     const cuttResult result = (call);                                                                                  \
-    steps++;                                                                                                           \
+    ++steps;                                                                                                           \
     if (result) *all_well = false;                                                                                     \
     if (result && !strstr(cuttLastError(), "a failure on request") && !strstr(cuttLastError(), "out of memory")) {     \
       print_error("%s gave %s: \"%s\"\n", #call, cuttResultName(result), cuttLastError());                             \
@@ -281,7 +281,7 @@ static int do_everything(bool *all_well) {
   STEP(cuttPlanDestroy(measured));
   /* What a failure keeps from being freed is freed at the second attempt. */
   void *const all[] = {in, out};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     if (!all[i] || !cuttMemoryFree(CUTT_BACKEND_CUDA, all[i])) continue;
     *all_well = false;
     STEP(cuttMemoryFree(CUTT_BACKEND_CUDA, all[i]));
@@ -295,14 +295,14 @@ static void every_call_fails_once(void **unused) {
   bool all_well = false;
   do_everything(&all_well);
   assert_true(all_well);
-  for (int function = 0; function < FAKE_FUNCTIONS; function++) {
+  for (int function = 0; function < FAKE_FUNCTIONS; ++function) {
     /* Called once in the process, and seen by the loader's tests; or texts of errors themselves. What can't be given
      * back because giving it back fails is no leak of the library's. */
     if (function == FAKE_get_error_name || function == FAKE_get_error_string || function == FAKE_ctx_pop_current)
       continue;
     struct CUctx_st *own = fake->context_create(0);
     fake->context_set(own);
-    for (long at = 1;; at++) {
+    for (long at = 1;; ++at) {
       fake->forget();
       atomic_store(&fake->fail_at, at);
       atomic_store(&fake->fail, function);
@@ -332,7 +332,7 @@ static void the_first_plan_fails(void **unused) {
   static const int making[] = {FAKE_ctx_get_id,         FAKE_module_load_data,   FAKE_module_get_function,
                                FAKE_func_get_attribute, FAKE_func_set_attribute, FAKE_func_load,
                                FAKE_ctx_get_current,    FAKE_ctx_get_device};
-  for (size_t i = 0; i < sizeof making / sizeof *making; i++) {
+  for (size_t i = 0; i < sizeof making / sizeof *making; ++i) {
     for (long at = 1;; at += at < 4 ? 1 : 7) {
       struct CUctx_st *own = fake->context_create(0);
       fake->context_set(own);
@@ -352,7 +352,7 @@ static void the_first_plan_fails(void **unused) {
         assert_int_equal(atomic_load(&own->modules), 0);
       }
       assert_success(cuttPlanDestroy(plan));
-      plan = fixture_plan(); /* and the next one is not the worse for it */
+      plan = fixture_plan(); /* and the next one works */
       assert_success(cuttPlanDestroy(plan));
       fake->context_set(NULL);
       fake->context_destroy(own);
@@ -363,7 +363,7 @@ static void the_first_plan_fails(void **unused) {
 
 static void memory_runs_out(void **unused) {
   (void)unused;
-  for (long number = 1;; number++) {
+  for (long number = 1;; ++number) {
     struct CUctx_st *own = fake->context_create(0);
     fake->context_set(own);
     bool all_well = false;

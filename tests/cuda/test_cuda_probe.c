@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "cuda/fixture.h"
-#include "gpu/kernels/args.h"
-#include "gpu/kernels/probe_args.h"
+#include "runtime/cuda/kernels/probe_args.h"
 
 enum { MIB = 1 << 20, WINDOW = CUTT_PROBE_WINDOW_LINES * CUTT_PROBE_LINE, MOST_CHASES = 1024, SHARED_CYCLES = 23 };
 
@@ -26,25 +25,25 @@ static struct {
 
 static void write_word(unsigned long long at, uint32_t word) { memcpy((void *)(uintptr_t)at, &word, sizeof word); }
 
-/* 600 cycles and 5 more for each lane; two heaps, and now and then something slow. */
+/* 600 cycles, and 5 more for each lane; with two peaks, and some very slow accesses. */
 static void write_cycles(const fake_launch *launch) {
-  for (unsigned i = 0; i < CUTT_PROBE_ACCESSES; i++) {
+  for (unsigned i = 0; i < CUTT_PROBE_ACCESSES; ++i) {
     const unsigned cycles = 600 + 5 * (launch->threads - 1) + (i % 2 ? 40 : -40u);
     write_word(launch->out + CUTT_PROBE_CYCLES_AT + 4 * i, i % 10 == 7 ? 100000 : i % 10 == 2 ? 1 : cycles);
   }
 }
 
 static double device_seconds(const fake_launch *launch) {
-  const cutt_kernel_args *args = launch->args;
+  const cutt_probe_args *args = launch->args;
   const char *kernel = launch->kernel;
   if (!strcmp(kernel, "cutt_probe_chase")) {
-    if (seen.chases < MOST_CHASES) seen.place[seen.chases++] = args->block_tiles;
-    if (launch->blocks != 1 || launch->threads > 32 || launch->shared_bytes < 4 * (args->tiles + 1)) seen.other++;
+    if (seen.chases < MOST_CHASES) seen.place[seen.chases++] = args->place;
+    if (launch->blocks != 1 || launch->threads > 32 || launch->shared_bytes < 4 * (args->accesses + 1)) ++seen.other;
     write_cycles(launch);
     return 1e-4;
   }
   if (!strcmp(kernel, "cutt_probe_shared")) {
-    write_word(launch->out + CUTT_PROBE_SHARED_AT, SHARED_CYCLES * args->tiles);
+    write_word(launch->out + CUTT_PROBE_SHARED_AT, SHARED_CYCLES * args->accesses);
     return 1e-5;
   }
   const size_t blocks = launch->blocks;
@@ -60,7 +59,7 @@ static double device_seconds(const fake_launch *launch) {
     seen.written = blocks * CUTT_PROBE_BLOCK_BYTES;
     return 3e-3;
   }
-  if (strcmp(kernel, "cutt_probe_empty") != 0) seen.other++;
+  if (strcmp(kernel, "cutt_probe_empty") != 0) ++seen.other;
   return 2.5e-6;
 }
 
@@ -87,7 +86,7 @@ typedef struct watcher {
 
 static bool watch(void *data, double done) {
   watcher *w = data;
-  w->calls++;
+  ++w->calls;
   assert_true(done >= w->last && done <= 1);
   w->last = done;
   return w->calls != w->stop_at;
@@ -114,7 +113,7 @@ static void what_is_measured(void **unused) {
   assert_true(fabs(probe.launch_seconds - 2.5e-6) < 1e-8);
   assert_true(fabs(probe.memory_latency - 600) < 1 && fabs(probe.departure_delay - 5) < 0.01);
   near_to(probe.shared_latency, SHARED_CYCLES);
-  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; i++) assert_true(fabs(probe.chase[i] - (600 + 5 * i)) < 1);
+  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; ++i) assert_true(fabs(probe.chase[i] - (600 + 5 * i)) < 1);
   assert_true(probe.fit_error >= 0 && probe.fit_error < 1e-3);
   assert_int_equal(seen.other, 0);
   assert_int_equal(seen.chained, 32 * MIB);
@@ -127,7 +126,7 @@ static void what_is_measured(void **unused) {
   fake->context_destroy(own);
 }
 
-/* No chase begins where another was not long ago, and all end inside the buffer. */
+/* No chase begins where a recent one was, and all end inside the buffer. */
 static void chases_go_elsewhere(void **unused) {
   (void)unused;
   cutt_cuda_probe probe;
@@ -136,10 +135,10 @@ static void chases_go_elsewhere(void **unused) {
   const int windows = 256 * MIB / WINDOW;
   assert_int_equal(seen.chained, 256 * MIB);
   assert_true(seen.chases >= 32 * 5 && seen.chases < MOST_CHASES);
-  for (int i = 0; i < seen.chases; i++) {
+  for (int i = 0; i < seen.chases; ++i) {
     assert_true(seen.place[i] < (unsigned)(windows * CUTT_PROBE_WINDOW_LINES));
     assert_int_equal(seen.place[i] % CUTT_PROBE_LANES, 0);
-    for (int j = i + 1; j < seen.chases && j < i + 2 * windows; j++) {
+    for (int j = i + 1; j < seen.chases && j < i + 2 * windows; ++j) {
       /* A chase takes its lanes' accesses of as many places each, at most half of a window. */
       const unsigned a = seen.place[i], b = seen.place[j];
       assert_true((a > b ? a - b : b - a) >= CUTT_PROBE_LANES * (CUTT_PROBE_ACCESSES + 1));
@@ -167,7 +166,7 @@ static void interrupted(void **unused) {
   watcher all = {.last = 0};
   cutt_cuda_probe probe;
   assert_success(cutt_cuda_probe_measure(&probe, watch, &all));
-  for (int i = 1; i <= all.calls; i++) {
+  for (int i = 1; i <= all.calls; ++i) {
     watcher w = {.stop_at = i};
     assert_result(CUTT_INTERNAL_ERROR, cutt_cuda_probe_measure(&probe, watch, &w), "calibration was interrupted");
     assert_int_equal(w.calls, i);
@@ -200,7 +199,7 @@ static void captures_go_on(void **unused) {
 }
 
 static bool one_of(int function, const int *list, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     if (list[i] == function) return true;
   }
   return false;
@@ -208,11 +207,11 @@ static bool one_of(int function, const int *list, size_t count) {
 
 static void every_call_fails_once(void **unused) {
   (void)unused;
-  /* A failure to give something back is no failure to measure; and the last calls of some functions are for that. */
+  /* A failure to free something is no failure to measure, and the last calls of some functions free. */
   static const int giving_back[] = {FAKE_mem_free, FAKE_module_unload, FAKE_stream_destroy, FAKE_event_destroy,
                                     FAKE_thread_exchange_stream_capture_mode};
   static const int sometimes[] = {FAKE_ctx_get_current, FAKE_stream_synchronize};
-  for (int function = 0; function < FAKE_FUNCTIONS; function++) {
+  for (int function = 0; function < FAKE_FUNCTIONS; ++function) {
     if (function == FAKE_get_error_name || function == FAKE_get_error_string) continue; /* texts of errors themselves */
     const bool back = one_of(function, giving_back, sizeof giving_back / sizeof *giving_back);
     const bool some = one_of(function, sometimes, sizeof sometimes / sizeof *sometimes);

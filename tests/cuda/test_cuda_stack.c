@@ -83,7 +83,7 @@ static void call(known_call *c) {
 
 static void judge(const known_call *list, size_t count) {
   bool good = true;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     printf("%6zu bytes  %s\n", list[i].worst, list[i].name);
     good = good && list[i].worst <= MOST;
   }
@@ -129,7 +129,7 @@ static void plans(void **unused) {
                         CALL(draw_text),     CALL(draw_svg)};
   known_call anywhere = CALL(plan_execute_aligned_nowhere), refused = CALL(plan_execute_elsewhere);
   test_rng rng = {.state = 3};
-  for (int i = 0; i < 30; i++) {
+  for (int i = 0; i < 30; ++i) {
     const test_limits limits = {1, i % 3 ? 6 : 20, 15000, 0, 50, 40, 1};
     s.problem = test_random_problem(&rng, &limits);
     int64_t in_low, in_high, out_low, out_high;
@@ -144,7 +144,7 @@ static void plans(void **unused) {
     s.options.candidate = i % 4 == 1;
     s.options.model = i % 4 == 2 ? CUTT_MODEL_PAPER : CUTT_MODEL;
     call(&create);
-    for (size_t j = 0; j < sizeof calls / sizeof *calls; j++) call(&calls[j]);
+    for (size_t j = 0; j < sizeof calls / sizeof *calls; ++j) call(&calls[j]);
     if (!test_problem_computes(&s.problem)) call(&anywhere);
     s.wanted = CUTT_INVALID_PARAMETER;
     call(&refused);
@@ -162,7 +162,7 @@ static void other_calls(void **unused) {
   (void)unused;
   skip_where_frames_are_others();
   known_call calls[] = {CALL(devices_text), CALL(devices_json), CALL(memory), CALL(probe)};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) call(&calls[i]);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) call(&calls[i]);
   judge(calls, sizeof calls / sizeof *calls);
 }
 

@@ -1,4 +1,4 @@
-/* See driver.h. Nothing is ever unloaded: a driver that goes away under a process that used it does it no good. */
+/* See driver.h. Nothing is ever unloaded: a process that has used the driver can't do without it. */
 #include "gpu/driver.h"
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /* The GPU as an engine of the tests: the input and the whole zone around the output are copied to device memory, to the
  * same places within 64 bytes as on the host, and the zone is copied back. So what a kernel writes outside of its output
- * is seen on the host as it would be on the CPU. What it reads outside is for compute-sanitizer to see.
+ * is found on the host as for the CPU. What it reads outside, only compute-sanitizer finds.
  *
  * Elements that are computed with must be aligned on a GPU: where the problem's are not, they lie at the next place below
  * that is. */
@@ -36,16 +36,16 @@ void test_engine_gpu_cleanup(void) {
   in_region = out_region = (region){0, 0};
 }
 
-/* What addresses of the problem's elements have to be multiples of: the numbers that are computed with. */
-static size_t unit_of(const test_problem *p) {
+/* The alignment of the problem's elements: of the numbers that are computed with. */
+static size_t number_bytes(const test_problem *p) {
   if (!test_problem_computes(p)) return 1;
   return test_type_bytes(p->type) / (test_type_complex(p->type) ? 2 : 1);
 }
 
-/* Where a host buffer's data go: the remainder of its address by 64, rounded down to whole units. `before` bytes in front
- * of the data go along. */
-static gpu_address place(const region *r, const unsigned char *data, size_t before, size_t unit) {
-  return r->base + (before + 63) / 64 * 64 + (uintptr_t)data % 64 / unit * unit;
+/* Where a host buffer's data go: to the same address modulo 64, rounded down to a multiple of `number`. `before` bytes in
+ * front of the data are copied too. */
+static gpu_address place(const region *r, const unsigned char *data, size_t before, size_t number) {
+  return r->base + (before + 63) / 64 * 64 + (uintptr_t)data % 64 / number * number;
 }
 
 typedef struct on_device {
@@ -61,14 +61,14 @@ static bool failed(char *error, size_t size, const char *what, gpu_result result
 }
 
 static bool upload(const test_memory *m, on_device *d, char *error, size_t size) {
-  const size_t unit = unit_of(m->problem);
+  const size_t number = number_bytes(m->problem);
   const size_t before = (size_t)(m->out_buffer.data - m->out_buffer.zone);
   if (!grow(&in_region, m->in_buffer.bytes + 128) || !grow(&out_region, m->out_buffer.zone_bytes + 256)) {
     snprintf(error, size, "the test has no device memory for this problem");
     return false;
   }
-  const gpu_address in = place(&in_region, m->in_buffer.data, 0, unit);
-  const gpu_address out = place(&out_region, m->out_buffer.data, before, unit);
+  const gpu_address in = place(&in_region, m->in_buffer.data, 0, number);
+  const gpu_address out = place(&out_region, m->out_buffer.data, before, number);
   d->zone = out - before;
   /* in and out may be far outside of their buffers where strides are negative: as differences. */
   d->in = in + (gpu_address)((intptr_t)m->in - (intptr_t)m->in_buffer.data);
@@ -125,7 +125,7 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
   return cutt_cuda_backend.methods->accept(cutt_cuda_backend.runtime->target(), canonical, candidate, why);
 }
 
-/* Any shape that the backend has names for, sensible values more often than not. */
+/* A candidate of any shape that can be written down, most often with sensible values. */
 static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int threads) {
   (void)threads;
   cutt_candidate c;

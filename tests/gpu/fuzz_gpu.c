@@ -160,7 +160,7 @@ static void read_scalars(const test_problem *p, naive_problem *n) {
   const bool is_double = n->kind == NAIVE_DOUBLE;
   n->alpha[0] = 1;
   n->integer_alpha = 1;
-  for (int i = 0; i < (test_type_complex(p->type) ? 2 : 1); i++) {
+  for (int i = 0; i < (test_type_complex(p->type) ? 2 : 1); ++i) {
     if (p->has_alpha) n->alpha[i] = is_double ? p->alpha.f64[i] : (double)p->alpha.f32[i];
     if (p->has_beta) n->beta[i] = is_double ? p->beta.f64[i] : (double)p->beta.f32[i];
   }
@@ -187,8 +187,8 @@ static bool make_naive(test_rng *rng, const test_problem *p, naive_problem *n) {
   }
   n->volume = (uint32_t)test_volume(p);
   int64_t out_stride[CUTT_MAX_RANK];
-  for (int i = 0; i < p->rank; i++) out_stride[p->perm[i]] = p->out_strides[i];
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) out_stride[p->perm[i]] = p->out_strides[i];
+  for (int i = 0; i < p->rank; ++i) {
     if (p->extents[i] == 1) continue;
     n->extent[n->rank] = (uint32_t)p->extents[i];
     n->in_stride[n->rank] = p->in_strides[i] * n->element_bytes;
@@ -217,9 +217,9 @@ static int make_trials(uint64_t number, trial *trials) {
     trials[0].candidate = 0;
     if (trials[0].problem.rank >= 2 && test_chance(&rng, 5)) test_interleave(&rng, &trials[0].problem);
     if (!make_naive(&rng, &trials[0].problem, &trials[0].naive)) continue;
-    /* Again from elsewhere to elsewhere, by other candidates. */
+    /* Again between other addresses, by other candidates. */
     int count = 1;
-    for (const int64_t wanted = test_random_in(&rng, 1, TRIALS); count < wanted; count++) {
+    for (const int64_t wanted = test_random_in(&rng, 1, TRIALS); count < wanted; ++count) {
       trials[count] = trials[0];
       trials[count].candidate = (int)test_random_in(&rng, 1, 24);
       if (!make_naive(&rng, &trials[count].problem, &trials[count].naive)) break;
@@ -335,9 +335,9 @@ static uint64_t run_batch(uint64_t first, int count) {
   uint64_t executions = 0;
   char text[1200];
   begin_batch();
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     const int tries = make_trials(first + (uint64_t)i, trials);
-    for (int j = 0; j < tries; j++, executions++) {
+    for (int j = 0; j < tries; ++j, ++executions) {
       if (!execute(&trials[j], text, sizeof text)) {
         tell(first + (uint64_t)i, &trials[j], text);
         continue;
@@ -347,7 +347,7 @@ static uint64_t run_batch(uint64_t first, int count) {
     }
   }
   end_batch();
-  for (int i = 0; i < TRIALS * count; i++) {
+  for (int i = 0; i < TRIALS * count; ++i) {
     const bool bad = m.found[i] != NAIVE_NOTHING;
     if (bad == planted[i]) {
       planted[i] = false;
@@ -405,7 +405,7 @@ static bool read_number(const char *text, double least, double *number) {
 }
 
 int main(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
+  for (int i = 1; i < argc; ++i) {
     const char *name = argv[i];
     double number = 0;
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) return usage(NULL);

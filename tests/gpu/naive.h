@@ -29,7 +29,7 @@ enum { NAIVE_MODES = 64 };
 /* What elements are made of. */
 typedef enum naive_kind { NAIVE_BYTES, NAIVE_INTEGER, NAIVE_HALF, NAIVE_BFLOAT, NAIVE_FLOAT, NAIVE_DOUBLE } naive_kind;
 
-/* A stretch of memory that is filled, and looked at as a whole afterwards. */
+/* A range of memory that is filled, and checked as a whole afterwards. */
 typedef struct naive_zone {
   unsigned char *memory; /* a multiple of 16 */
   int64_t bytes;         /* likewise */

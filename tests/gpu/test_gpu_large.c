@@ -2,7 +2,7 @@
  *
  * The input is made on the device: a block of distinct elements whose length is a prime, copied behind itself until the
  * tensor is full. So an element follows from its index modulo that prime, and an index that is off by a power of two, or
- * by anything but the prime, gives another element. Of the output 1 MB pieces are fetched and compared, element by
+ * by anything but the prime, gives another element. Of the output 1 MB blocks are fetched and compared, element by
  * element: those around each power of two from 2^31 on, in elements and in bytes, the first, the last, and 100 others.
  * The output held poison before, which no input element is. */
 #include <inttypes.h>
@@ -77,16 +77,16 @@ static bool element_right(const large *l, const unsigned char *got, int64_t from
 static void check_piece(const large *l, unsigned char *staging, int64_t begin, int64_t count, uint32_t factor) {
   const test_problem *p = &l->problem;
   int64_t index[CUTT_MAX_RANK], from = 0, left = begin;
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) {
     index[i] = left % p->extents[p->perm[i]];
     left /= p->extents[p->perm[i]];
     from += index[i] * p->in_strides[p->perm[i]];
   }
   gpu_check(gpu.to_host(staging, l->out + (gpu_address)begin * l->elem_bytes, (size_t)count * l->elem_bytes));
-  for (int64_t at = 0; at < count; at++) {
+  for (int64_t at = 0; at < count; ++at) {
     if (!element_right(l, staging + (size_t)at * l->elem_bytes, from, factor))
       fail_msg("output element %" PRId64 " is not input element %" PRId64, begin + at, from);
-    for (int i = 0; i < p->rank; i++) {
+    for (int i = 0; i < p->rank; ++i) {
       from += p->in_strides[p->perm[i]];
       if (++index[i] < p->extents[p->perm[i]]) break;
       from -= p->extents[p->perm[i]] * p->in_strides[p->perm[i]];
@@ -102,18 +102,18 @@ static void check_all(const large *l, uint32_t factor) {
   const int64_t last = l->volume - count;
   check_piece(l, staging, 0, count, factor);
   check_piece(l, staging, last, count, factor);
-  for (int power = 31; power <= 34; power++) {
-    for (int in_bytes = 0; in_bytes < 2; in_bytes++) {
+  for (int power = 31; power <= 34; ++power) {
+    for (int in_bytes = 0; in_bytes < 2; ++in_bytes) {
       const int64_t begin = ((int64_t)1 << power) / (in_bytes ? bytes : 1) - count / 2;
       if (begin < last) check_piece(l, staging, begin, count, factor);
     }
   }
   test_rng rng = {7};
-  for (int i = 0; i < RANDOM_PIECES; i++) check_piece(l, staging, test_random_in(&rng, 0, last), count, factor);
+  for (int i = 0; i < RANDOM_PIECES; ++i) check_piece(l, staging, test_random_in(&rng, 0, last), count, factor);
   const gpu_address guards[2] = {l->out - GUARD, l->out + l->bytes};
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     gpu_check(gpu.to_host(staging, guards[i], GUARD));
-    for (int j = 0; j < GUARD; j++)
+    for (int j = 0; j < GUARD; ++j)
       if (staging[j] != POISON) fail_msg("a byte %s the output was overwritten", i ? "behind" : "before");
   }
   free(staging);
@@ -169,7 +169,7 @@ static void many_small_modes_beyond_2_to_32(void **unused) {
   (void)unused;
   int64_t extents[21];
   int perm[21];
-  for (int i = 0; i < 21; i++) { /* 3^20 * 2 elements, and nothing fuses */
+  for (int i = 0; i < 21; ++i) { /* 3^20 * 2 elements, and nothing fuses */
     extents[i] = i == 7 ? 2 : 3;
     perm[i] = 20 - i;
   }
@@ -209,7 +209,7 @@ static void far_apart(void **unused) {
   assert_true(in && got);
   test_fill_bits(in, packed, 1, 5);
   const gpu_address near = gpu_allocate(packed), far = gpu_allocate(span);
-  for (int from_far = 0; from_far < 2; from_far++) {
+  for (int from_far = 0; from_far < 2; ++from_far) {
     cuttProblem_t view = CUTT_PROBLEM_INIT;
     cuttOptions_t options = CUTT_OPTIONS_INIT;
     cuttPlan_t plan = NULL;
@@ -227,7 +227,7 @@ static void far_apart(void **unused) {
     if (from_far) gpu_check(gpu.set_bytes(near, POISON, packed));
     assert_success(cuttPlanExecute(plan, gpu_pointer(from_far ? far : near), gpu_pointer(from_far ? near : far), NULL));
     gpu_check(gpu.synchronize());
-    for (int row = 0; row < ROWS && !from_far; row++) {
+    for (int row = 0; row < ROWS && !from_far; ++row) {
       gpu_check(gpu.to_host(got, far + (gpu_address)row * APART, ROW));
       if (memcmp(got, in + (size_t)row * ROW, ROW) != 0) fail_msg("row %d is wrong", row);
     }

@@ -45,8 +45,8 @@ static void every_kind_of_memory(void **unused) {
   gpu_case c = gpu_case_make(1);
   cuttPlan_t plan = gpu_plan(&c.problem);
   enum { SHIFT = 20 }; /* pointers into the middle of memory are as good */
-  for (kind from = PLAIN; from < KINDS; from++) {
-    for (kind to = PLAIN; to < KINDS; to++) {
+  for (kind from = PLAIN; from < KINDS; ++from) {
+    for (kind to = PLAIN; to < KINDS; ++to) {
       if ((from == MANAGED || to == MANAGED) && !managed_works()) continue;
       const gpu_address in = take(from, c.bytes + SHIFT), out = take(to, c.bytes + SHIFT);
       gpu_check(gpu.to_device(in + SHIFT, c.in, c.bytes));
@@ -74,7 +74,7 @@ static void host_memory_is_refused(void **unused) {
   assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, c.in, c.got, NULL), "in is");
   /* Nothing has come of it: the context is alive, the output untouched, and the plan works. */
   gpu_check(gpu.to_host(c.got, out, c.bytes));
-  for (size_t i = 0; i < c.bytes; i++) assert_int_equal(c.got[i], 0xa5);
+  for (size_t i = 0; i < c.bytes; ++i) assert_int_equal(c.got[i], 0xa5);
   assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), NULL));
   assert_true(gpu_case_right(&c, out));
   assert_success(cuttPlanDestroy(plan));
@@ -97,7 +97,7 @@ static void device_memory_is_refused_by_a_cpu_plan(void **unused) {
   assert_success(cuttPlanExecute(plan, c.in, c.got, NULL));
   assert_memory_equal(c.got, c.expected, c.bytes);
   /* Pinned and managed memory is the processor's as well. */
-  for (kind what = PINNED; what < KINDS; what++) {
+  for (kind what = PINNED; what < KINDS; ++what) {
     if (what == MANAGED && !managed_works()) continue;
     const gpu_address shared = take(what, c.bytes);
     gpu_check(gpu.synchronize());
@@ -118,7 +118,7 @@ static void unaligned_pointers(void **unused) {
   gpu_case c = gpu_case_make(4);
   cuttPlan_t plan = gpu_plan(&c.problem);
   const gpu_address in = gpu_allocate(c.bytes + 64), out = gpu_allocate(c.bytes + 64);
-  for (unsigned i = 0; i < 16; i++) {
+  for (unsigned i = 0; i < 16; ++i) {
     const unsigned j = i * 7 % 16;
     gpu_check(gpu.to_device(in + i, c.in, c.bytes));
     gpu_check(gpu.set_bytes(out, 0xa5, c.bytes + 64));
@@ -126,7 +126,7 @@ static void unaligned_pointers(void **unused) {
     if (!gpu_case_right(&c, out + j)) fail_msg("wrong with in at %u and out at %u of 16 bytes", i, j);
     unsigned char guard[64];
     gpu_check(gpu.to_host(guard, out + j + c.bytes, 64 - j));
-    for (unsigned k = 0; k < 64 - j; k++) assert_int_equal(guard[k], 0xa5);
+    for (unsigned k = 0; k < 64 - j; ++k) assert_int_equal(guard[k], 0xa5);
   }
   assert_success(cuttPlanDestroy(plan));
 
@@ -157,7 +157,7 @@ static void a_plan_belongs_to_its_context(void **unused) {
   const gpu_address in = gpu_case_in(&c), out = gpu_case_out(&c);
   cuttHandle handle = 0;
   int dim[4], permutation[4];
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     dim[i] = (int)c.problem.extents[i];
     permutation[i] = c.problem.perm[i];
   }
@@ -246,8 +246,8 @@ static size_t free_bytes(void) {
 }
 
 static void use(const gpu_case *c, cuttPlan_t plan, gpu_address in, gpu_address out, int executions, int plans) {
-  for (int i = 0; i < executions; i++) assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), NULL));
-  for (int i = 0; i < plans; i++) assert_success(cuttPlanDestroy(gpu_plan(&c->problem)));
+  for (int i = 0; i < executions; ++i) assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), NULL));
+  for (int i = 0; i < plans; ++i) assert_success(cuttPlanDestroy(gpu_plan(&c->problem)));
 }
 
 static void no_device_memory_is_taken(void **unused) {
@@ -257,7 +257,7 @@ static void no_device_memory_is_taken(void **unused) {
   const gpu_address in = gpu_case_in(&c), out = gpu_case_out(&c);
   use(&c, plan, in, out, 100, 10);
   bool same = false;
-  for (int turn = 0; turn < 3 && !same; turn++) { /* another process may have taken some: three turns */
+  for (int round = 0; round < 3 && !same; ++round) { /* another process may have taken some: three rounds */
     const size_t before = free_bytes();
     use(&c, plan, in, out, 3000, 300);
     same = free_bytes() == before;
@@ -285,7 +285,7 @@ static void the_librarys_memory(void **unused) {
   double seconds[5] = {-1, -1, -1, -1, -1}, copy[5] = {-1, -1, -1, -1, -1};
   assert_success(cuttCopyTime(CUTT_BACKEND_CUDA, out, in, c.bytes, NULL, 5, copy));
   assert_success(cuttPlanTime(plan, in, out, NULL, 5, seconds));
-  for (int i = 0; i < 5; i++) {
+  for (int i = 0; i < 5; ++i) {
     assert_true(copy[i] > 0 && copy[i] < 1);
     assert_true(seconds[i] > 0 && seconds[i] < 1);
   }
@@ -306,7 +306,7 @@ static void measured_plans(void **unused) {
   (void)unused;
   gpu_case c = gpu_case_make(9);
   const gpu_address in = gpu_case_in(&c), out = gpu_case_out(&c);
-  for (int own = 0; own < 2; own++) {
+  for (int own = 0; own < 2; ++own) {
     const cuttProblem_t view = test_problem_view(&c.problem);
     cuttOptions_t options = CUTT_OPTIONS_INIT;
     cuttPlanInfo_t info = {.struct_size = sizeof info};

@@ -23,10 +23,10 @@ static double copy_bandwidth(void) {
   const size_t bytes = (size_t)256 << 20;
   const gpu_address from = gpu_allocate(bytes), to = gpu_allocate(bytes);
   double seconds[COPIES], least = 1e30;
-  for (int turn = 0; turn < 2; turn++) { /* the first warms up */
+  for (int round = 0; round < 2; ++round) { /* the first warms up */
     assert_success(cuttCopyTime(CUTT_BACKEND_CUDA, gpu_pointer(to), gpu_pointer(from), bytes, NULL, COPIES, seconds));
   }
-  for (int i = 0; i < COPIES; i++) least = seconds[i] < least ? seconds[i] : least;
+  for (int i = 0; i < COPIES; ++i) least = seconds[i] < least ? seconds[i] : least;
   gpu_release(from);
   gpu_release(to);
   return 2 * (double)bytes / least;
@@ -39,7 +39,7 @@ static void numbers_are_sane(void **unused) {
   double last = 0;
   assert_success(cutt_cuda_probe_measure(&probe, watch, &last));
   assert_true(last == 1);
-  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; i++) printf("chase, %2d lanes    %.1f\n", i + 1, probe.chase[i]);
+  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; ++i) printf("chase, %2d lanes    %.1f\n", i + 1, probe.chase[i]);
   between("memory_latency", probe.memory_latency, 100, 3000);
   between("departure_delay", probe.departure_delay, 0, 200);
   between("fit_error", probe.fit_error, 0, 0.25);
@@ -50,7 +50,7 @@ static void numbers_are_sane(void **unused) {
   between("write_bandwidth", probe.write_bandwidth, 10 * gb, 1e5 * gb);
   const double copy = copy_bandwidth();
   between("by cuttCopyTime", copy, probe.copy_bandwidth / 2, probe.copy_bandwidth * 2);
-  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; i++) assert_true(probe.chase[i] > probe.shared_latency);
+  for (int i = 0; i < CUTT_CUDA_PROBE_LANES; ++i) assert_true(probe.chase[i] > probe.shared_latency);
 }
 
 static size_t free_bytes(void) {

@@ -1,4 +1,4 @@
-/* Streams, threads and graphs: one plan in many streams and threads at once, work that starts in its turn and is not
+/* Streams, threads and graphs: one plan in many streams and threads at once, work that starts in stream order and is not
  * waited for, and executions that are captured and replayed. */
 #include <pthread.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum { STREAMS = 8, NOT_READY = 600 };
 static test_problem inverse_of(const test_problem *p) {
   int64_t extents[CUTT_MAX_RANK];
   int perm[CUTT_MAX_RANK];
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) {
     extents[i] = p->extents[p->perm[i]];
     perm[p->perm[i]] = i;
   }
@@ -24,21 +24,21 @@ static void many_streams(void **unused) {
   gpu_case c[STREAMS];
   gpu_address in[STREAMS], out[STREAMS];
   gpu_stream stream[STREAMS];
-  for (int i = 0; i < STREAMS; i++) {
+  for (int i = 0; i < STREAMS; ++i) {
     c[i] = gpu_case_make((uint64_t)i + 1);
     in[i] = gpu_case_in(&c[i]);
     out[i] = gpu_case_out(&c[i]);
     gpu_check(gpu.stream_create(&stream[i], i % 2 ? GPU_STREAM_NON_BLOCKING : 0));
   }
   cuttPlan_t plan = gpu_plan(&c[0].problem);
-  for (int turn = 0; turn < 50; turn++) {
-    for (int i = 0; i < STREAMS; i++) {
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < STREAMS; ++i) {
       gpu_check(gpu.set_bytes_async(out[i], 0x11, c[i].bytes, stream[i]));
       assert_success(cuttPlanExecute(plan, gpu_pointer(in[i]), gpu_pointer(out[i]), stream[i]));
     }
   }
   assert_success(cuttPlanDestroy(plan)); /* what has been started does not need it */
-  for (int i = 0; i < STREAMS; i++) {
+  for (int i = 0; i < STREAMS; ++i) {
     gpu_check(gpu.stream_synchronize(stream[i]));
     if (!gpu_case_right(&c[i], out[i])) fail_msg("wrong in stream %d", i);
     gpu_check(gpu.stream_destroy(stream[i]));
@@ -57,11 +57,11 @@ static void executions_follow_each_other(void **unused) {
   const gpu_address in = gpu_case_in(&c), out = gpu_case_out(&c);
   gpu_stream stream;
   gpu_check(gpu.stream_create(&stream, GPU_STREAM_NON_BLOCKING));
-  for (int turn = 0; turn < 200; turn++) {
+  for (int round = 0; round < 200; ++round) {
     assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), stream));
-    gpu_check(gpu.set_bytes_async(in, (unsigned char)turn, c.bytes, stream));
+    gpu_check(gpu.set_bytes_async(in, (unsigned char)round, c.bytes, stream));
     assert_success(cuttPlanExecute(plan_back, gpu_pointer(out), gpu_pointer(in), stream));
-    gpu_check(gpu.set_bytes_async(out, (unsigned char)turn, c.bytes, stream));
+    gpu_check(gpu.set_bytes_async(out, (unsigned char)round, c.bytes, stream));
   }
   assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), stream));
   gpu_check(gpu.stream_synchronize(stream));
@@ -84,7 +84,7 @@ static void nothing_is_waited_for(void **unused) {
   assert_success(cuttPlanDestroy(gpu_plan(&c.problem))); /* the first plan in a context loads the kernels */
   gpu_stream stream;
   gpu_check(gpu.stream_create(&stream, GPU_STREAM_NON_BLOCKING));
-  for (int i = 0; i < 400; i++) gpu_check(gpu.set_bytes_async(long_work, (unsigned char)i, long_bytes, stream));
+  for (int i = 0; i < 400; ++i) gpu_check(gpu.set_bytes_async(long_work, (unsigned char)i, long_bytes, stream));
   cuttPlan_t plan = gpu_plan(&c.problem);
   assert_success(cuttPlanExecute(plan, gpu_pointer(in), gpu_pointer(out), stream));
   assert_success(cuttPlanDestroy(plan));
@@ -117,8 +117,8 @@ static void *execute_many_times(void *argument) {
     snprintf(j->failure, sizeof j->failure, "no stream");
     return NULL;
   }
-  for (int turn = 0; turn < 60 && !j->failure[0]; turn++) {
-    if (gpu.set_bytes_async(j->out, (unsigned char)turn, j->c.bytes, stream)) j->failure[0] = '?';
+  for (int round = 0; round < 60 && !j->failure[0]; ++round) {
+    if (gpu.set_bytes_async(j->out, (unsigned char)round, j->c.bytes, stream)) j->failure[0] = '?';
     if (cuttPlanExecute(j->plan, gpu_pointer(j->in), gpu_pointer(j->out), stream) != CUTT_SUCCESS)
       snprintf(j->failure, sizeof j->failure, "%.200s", cuttLastError());
     else if (gpu.stream_synchronize(stream) || !gpu_case_right(&j->c, j->out))
@@ -126,7 +126,7 @@ static void *execute_many_times(void *argument) {
     /* And plans of one's own, whose kernels are the same. */
     cuttPlan_t own = NULL;
     const cuttProblem_t view = test_problem_view(&j->c.problem);
-    if (turn % 10 == 0 && (cuttPlanCreate(&own, &view, NULL) != CUTT_SUCCESS || cuttPlanDestroy(own) != CUTT_SUCCESS))
+    if (round % 10 == 0 && (cuttPlanCreate(&own, &view, NULL) != CUTT_SUCCESS || cuttPlanDestroy(own) != CUTT_SUCCESS))
       snprintf(j->failure, sizeof j->failure, "%.200s", cuttLastError());
   }
   if (stream) gpu.stream_destroy(stream);
@@ -139,14 +139,14 @@ static void many_threads(void **unused) {
   pthread_t thread[THREADS];
   const gpu_case model = gpu_case_make(0);
   cuttPlan_t plan = gpu_plan(&model.problem);
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) {
     jobs[i] = (job){.number = i, .plan = plan, .c = gpu_case_make((uint64_t)i + 40)};
     jobs[i].in = gpu_case_in(&jobs[i].c);
     jobs[i].out = gpu_case_out(&jobs[i].c);
   }
-  for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&thread[i], NULL, execute_many_times, &jobs[i]), 0);
-  for (int i = 0; i < THREADS; i++) pthread_join(thread[i], NULL);
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) assert_int_equal(pthread_create(&thread[i], NULL, execute_many_times, &jobs[i]), 0);
+  for (int i = 0; i < THREADS; ++i) pthread_join(thread[i], NULL);
+  for (int i = 0; i < THREADS; ++i) {
     if (jobs[i].failure[0]) fail_msg("thread %d: %s", i, jobs[i].failure);
     gpu_release(jobs[i].in);
     gpu_release(jobs[i].out);
@@ -182,11 +182,11 @@ static void capture_and_replay(int mode, bool plan_inside) {
   gpu_check(gpu.graph_instantiate(&executable, graph, 0));
   /* Only now may anything have happened. The graph holds all that it needs. */
   gpu_check(gpu.to_host(c.got, middle, c.bytes));
-  for (size_t i = 0; i < c.bytes; i++) assert_int_equal(c.got[i], 0xa5);
+  for (size_t i = 0; i < c.bytes; ++i) assert_int_equal(c.got[i], 0xa5);
   assert_success(cuttPlanDestroy(plan));
   assert_success(cuttPlanDestroy(plan_back));
-  for (uint64_t turn = 0; turn < 5; turn++) {
-    gpu_case_refill(&c, 70 + turn);
+  for (uint64_t round = 0; round < 5; ++round) {
+    gpu_case_refill(&c, 70 + round);
     gpu_check(gpu.to_device(in, c.in, c.bytes));
     gpu_check(gpu.synchronize());
     gpu_check(gpu.graph_launch(executable, stream));

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # No GPU kernel uses local memory: neither a stack frame nor spilled registers, in the reports that the build keeps of
 # ptxas, one for each source and architecture; and every kernel of the list is in a report of each architecture.
-#   tests/install/no_spills.sh FOLDER-OF-REPORTS src/gpu/kernels/list.h
+#   tests/install/no_spills.sh FOLDER-OF-REPORTS HEADER-OF-A-LIST...
 set -euo pipefail
-reports=$1 list=$2
+reports=$1
+shift
 
-# The list is a header of macros: X(name) for each kernel, and nothing else looks like that but the macros' own X(X).
-wanted=$(grep -oE '\bX\([a-z][a-z0-9_]*\)' "$list" | sed -E 's/X\((.*)\)/cutt_\1/' | grep -v '^cutt_name$' | sort -u)
+# The lists are macros: X(name) for each kernel, and nothing else looks like that but the macros' own X(X).
+wanted=$(grep -ohE '\bX\([a-z][a-z0-9_]*\)' "$@" | sed -E 's/X\((.*)\)/cutt_\1/' | grep -v '^cutt_name$' | sort -u)
 count=$(printf '%s\n' "$wanted" | wc -l)
-[[ $count -ge 10 ]] || { echo "no_spills: only $count kernels were found in $list; has its layout changed?" >&2; exit 1; }
+[[ $count -ge 10 ]] || { echo "no_spills: only $count kernels were found in $*; has its layout changed?" >&2; exit 1; }
 
 failed=0
 archs=$(find "$reports" -name '*.sm_*.txt' | sed -E 's/.*\.(sm_[0-9]+)\.txt$/\1/' | sort -u)
@@ -16,7 +17,7 @@ archs=$(find "$reports" -name '*.sm_*.txt' | sed -E 's/.*\.(sm_[0-9]+)\.txt$/\1/
 for arch in $archs; do
   compiled=$(cat "$reports"/*."$arch".txt | sed -nE "s/.*Compiling entry function '([^']*)'.*/\1/p" | sort -u)
   if ! diff <(printf '%s\n' "$wanted") <(printf '%s\n' "$compiled") >&2; then
-    echo "no_spills: $arch: < is in the list of kernels and was not compiled, > was compiled and is not in it" >&2
+    echo "no_spills: $arch: < is in a list of kernels and was not compiled, > was compiled and is not in it" >&2
     failed=1
   fi
   # A function's name, then on the next line what it has on the stack and spills.

@@ -1,6 +1,6 @@
 /* Counting what warps ask of memory. The lanes of a warp run one after another, so their accesses are put together
- * afterwards: those at one site, the k-th of each lane, are one request. That is what happens on a GPU while lanes stay
- * together; lanes that come to one site in different iterations would be counted as if they had met. */
+ * afterwards: at each site, the k-th access of every lane make one request. So it is on a GPU while lanes stay together;
+ * lanes that reach a site in different iterations are counted as if they had reached it at once. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,7 +44,7 @@ static struct {
 
 void simt_counts_cleanup(void) {
   sector_map *const maps[] = {&state.in, &state.out, &state.out_read};
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; ++i)
     if (maps[i]->of) munmap(maps[i]->of, maps[i]->room * sizeof(sector));
   free(state.requests);
   memset(&state, 0, sizeof state);
@@ -71,11 +71,11 @@ bool simt_counts_begin(const simt_launch *launch, simt_counts *counts) {
          map_sectors(&state.out_read, launch->reads_out ? launch->write : (simt_span){NULL, 0});
 }
 
-void simt_counts_interval(void) { state.interval++; }
+void simt_counts_interval(void) { ++state.interval; }
 
 void simt_counts_lane(uint32_t lane) {
   state.lane = lane;
-  state.lane_stamp++;
+  ++state.lane_stamp;
   if (state.warp_stamp == 0) state.warp_stamp = 1;
 }
 
@@ -124,10 +124,10 @@ bool simt_counts_add(unsigned site, simt_access access, uint32_t bytes, uint64_t
 static void count_sectors(const request *r) {
   uint64_t touched[SIMT_WARP];
   uint32_t bytes[SIMT_WARP], count = 0;
-  for (uint32_t i = 0; i < r->count; i++) {
+  for (uint32_t i = 0; i < r->count; ++i) {
     const uint64_t number = r->place[i] / SIMT_SECTOR;
     uint32_t at = count; /* most often the latest one or a new one */
-    while (at > 0 && touched[at - 1] != number) at--;
+    while (at > 0 && touched[at - 1] != number) --at;
     if (at == 0) {
       touched[count] = number;
       bytes[count++] = r->bytes;
@@ -140,7 +140,7 @@ static void count_sectors(const request *r) {
   *(store ? &counts->store_requests : &counts->load_requests) += 1;
   *(store ? &counts->store_bytes : &counts->load_bytes) += r->bytes * r->count;
   *(store ? &counts->store_sectors : &counts->load_sectors) += count;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     const uint64_t first = state.in.first;
     const bool in = !store && touched[i] >= first && touched[i] - first < state.in.room;
     const sector_map *const map = store ? &state.out : in ? &state.in : &state.out_read;
@@ -157,16 +157,16 @@ static void count_sectors(const request *r) {
   }
 }
 
-/* Wavefronts of the lanes that are served together: as many as words that lie in the same bank. */
+/* Wavefronts of the lanes that are served together: the most different words of any bank. */
 static uint32_t wavefronts(const request *r, uint32_t first, uint32_t end) {
   uint64_t word[BANKS][SIMT_WARP];
   unsigned char count[BANKS] = {0};
   uint32_t most = 0;
-  for (uint32_t i = first; i < end; i++) {
+  for (uint32_t i = first; i < end; ++i) {
     for (uint32_t part = 0; part < r->bytes; part += 4) {
       const uint64_t number = (r->place[i] + part) / 4, bank = number % BANKS;
       uint32_t at = 0;
-      while (at < count[bank] && word[bank][at] != number) at++;
+      while (at < count[bank] && word[bank][at] != number) ++at;
       if (at < count[bank]) continue;
       word[bank][count[bank]++] = number;
       if (count[bank] > most) most = count[bank];
@@ -178,21 +178,21 @@ static uint32_t wavefronts(const request *r, uint32_t first, uint32_t end) {
 static void count_shared(const request *r) {
   const uint32_t together = r->bytes <= 4 ? 32 : r->bytes == 8 ? 16 : 8; /* lanes */
   simt_shared_counts *const counts = &state.counts->shared[r->place[0] >= state.split];
-  counts->requests++;
+  ++counts->requests;
   counts->ideal += (r->count + together - 1) / together;
   for (uint32_t first = 0, end = 0; first < r->count; first = end) {
-    while (end < r->count && r->lane[end] / together == r->lane[first] / together) end++;
+    while (end < r->count && r->lane[end] / together == r->lane[first] / together) ++end;
     counts->wavefronts += wavefronts(r, first, end);
   }
 }
 
 void simt_counts_flush(void) {
-  for (int32_t i = 0; i < state.count; i++) {
+  for (int32_t i = 0; i < state.count; ++i) {
     if (state.requests[i].access >= SIMT_SHARED_LOAD)
       count_shared(&state.requests[i]);
     else
       count_sectors(&state.requests[i]);
   }
   state.count = 0;
-  state.warp_stamp++;
+  ++state.warp_stamp;
 }

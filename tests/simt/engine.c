@@ -162,7 +162,7 @@ static bool slow(const cutt_canonical *canonical, const cutt_candidate *candidat
 static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int threads) {
   (void)threads;
   cutt_candidate c = draw_shape(rng, canonical);
-  for (int tries = 0; tries < 20 && slow(canonical, &c); tries++) c = draw_shape(rng, canonical);
+  for (int tries = 0; tries < 20 && slow(canonical, &c); ++tries) c = draw_shape(rng, canonical);
   return c;
 }
 

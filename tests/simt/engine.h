@@ -1,4 +1,4 @@
-/* The CUDA backend's plans, carried out by the emulator: an engine of the tests (support/engine.h). */
+/* The plans of GPUs, executed by the emulator: an engine of the tests (support/engine.h). */
 #ifndef CUTT_TESTS_SIMT_ENGINE_H
 #define CUTT_TESTS_SIMT_ENGINE_H
 
@@ -12,7 +12,7 @@ extern const cutt_device simt_h200, simt_a100, simt_t4;
 /* The engine for plans made for a device. One at a time: asking for another changes the first too. */
 const test_engine *simt_engine(const cutt_device *device, const char *program);
 
-/* What the emulator is asked to run for a plan's launch on buffers. args: where the launch's are. */
+/* A plan's launch on buffers, as the emulator takes it. Its args point into *launch. */
 simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async);
 

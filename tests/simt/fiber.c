@@ -88,7 +88,7 @@ simt_fiber *simt_fiber_create(void (*function)(void *argument), void *argument) 
   /* What the first switch finds: six registers, the address to return to, and the alignment of a function's entry. */
   void **top = (void **)(void *)(fiber->stack + STACK_BYTES) - 1;
   *--top = (void *)(uintptr_t)begin;
-  for (int i = 0; i < 6; i++) *--top = NULL;
+  for (int i = 0; i < 6; ++i) *--top = NULL;
   fiber->own = top;
 #else
   if (getcontext(&fiber->own) != 0) {

@@ -1,7 +1,7 @@
 /* Every byte of shared memory has two stamps, who wrote it last and who read it last; a stamp is the thread and the
  * interval between two barriers in which it was. Intervals are numbered on from block to block and launch to launch, so
- * that nothing has to be cleared in between: an older interval than the block's first means not at all.
- * The loops over an access's bytes decide nothing until their end, so that compilers turn them into vector code. */
+ * that nothing has to be cleared: a stamp that is older than the block's first interval counts as none.
+ * The loops over an access's bytes have no branches, so that compilers vectorise them. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -56,15 +56,15 @@ bool simt_shadow_begin(const simt_launch *launch) {
   shadow.out_low = launch->write.low;
   if (!shadow.written || launch->write.bytes > shadow.written_room || shadow.launch == UINT8_MAX)
     return forget_written(launch->write.bytes > 65536 ? launch->write.bytes : 65536);
-  shadow.launch++;
+  ++shadow.launch;
   return true;
 }
 
 void simt_shadow_interval(void) {
   if (shadow.interval < last_interval) {
-    shadow.interval++;
-  } else { /* the numbers are used up: what this block has done so far moves to interval 1 */
-    for (size_t i = 0; i < shadow.shared_room; i++) {
+    ++shadow.interval;
+  } else { /* no numbers are left: what this block has done so far moves to interval 1 */
+    for (size_t i = 0; i < shadow.shared_room; ++i) {
       const uint32_t flying = shadow.wrote[i] & under_way, stamp = shadow.wrote[i] & ~under_way;
       shadow.wrote[i] = stamp >= shadow.block ? flying | 1u << THREAD_BITS | (stamp & MANY) : 0;
       shadow.read[i] = 0;
@@ -82,7 +82,7 @@ void simt_shadow_forget(void) {
 
 void simt_shadow_block(void) {
   if (shadow.interval == last_interval) simt_shadow_forget();
-  shadow.interval++;
+  ++shadow.interval;
   shadow.now = shadow.block = shadow.interval << THREAD_BITS;
 }
 
@@ -102,7 +102,7 @@ void simt_shadow_block(void) {
   }
 
 static const char *why_not_read(const uint32_t *wrote, uint32_t bytes, uint32_t me) {
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0; i < bytes; ++i) {
     if ((wrote[i] & ~under_way) < shadow.block) return "reads shared memory that nothing has been written to";
     if (wrote[i] & under_way) return "reads shared memory to which a copy is under way: a wait is missing";
     if (wrote[i] >= shadow.now && wrote[i] != me)
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) const char *load(uint32_t at, const
   const uint32_t *restrict wrote = shadow.wrote + at;
   uint32_t *restrict read = shadow.read + at;
   uint32_t bad = 0;
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0; i < bytes; ++i) {
     bad |= (uint32_t) !(((wrote[i] >= block) & (wrote[i] < now)) | (wrote[i] == me));
     read[i] = ((read[i] < now) | (read[i] == me)) ? me : now | MANY;
   }
@@ -129,7 +129,7 @@ const char *simt_shadow_load(uint32_t at, uint32_t bytes) {
 }
 
 static const char *why_not_write(const uint32_t *wrote, uint32_t bytes, uint32_t me) {
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0; i < bytes; ++i) {
     if (wrote[i] & under_way && (wrote[i] & ~under_way) >= shadow.block)
       return "writes shared memory to which a copy is under way";
     if (wrote[i] >= shadow.now && wrote[i] != me)
@@ -142,12 +142,12 @@ static inline __attribute__((always_inline)) const char *store(uint32_t at, cons
   const uint32_t me = shadow.now | simt_now.thread, now = shadow.now;
   uint32_t *wrote = shadow.wrote + at, bad = 0;
   const uint32_t *read = shadow.read + at;
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0; i < bytes; ++i) {
     bad |= (uint32_t) !((wrote[i] < now) | (wrote[i] == me));
     bad |= (uint32_t) !((read[i] < now) | (read[i] == me));
   }
   if (bad) return why_not_write(wrote, bytes, me);
-  for (uint32_t i = 0; i < bytes; i++) wrote[i] = stamp;
+  for (uint32_t i = 0; i < bytes; ++i) wrote[i] = stamp;
   return NULL;
 }
 
@@ -156,20 +156,20 @@ const char *simt_shadow_store(uint32_t at, uint32_t bytes) {
   FOR_CONSTANT(bytes, STORE)
 }
 
-/* From its start to its landing a copy may write at any moment, so it must be free of others at both. */
+/* A copy may write at any moment from its start to its landing, so no other thread may use the bytes at either. */
 const char *simt_shadow_copy_starts(uint32_t at, uint32_t bytes) {
 #define START(constant) store(at, constant, under_way | shadow.now | simt_now.thread)
   FOR_CONSTANT(bytes, START)
 }
 
 void simt_shadow_copy_lands(uint32_t at, uint32_t bytes) {
-  for (uint32_t i = 0; i < bytes; i++) shadow.wrote[at + i] = shadow.now | simt_now.thread;
+  for (uint32_t i = 0; i < bytes; ++i) shadow.wrote[at + i] = shadow.now | simt_now.thread;
 }
 
 static inline __attribute__((always_inline)) const char *write_once(unsigned char *written, const uint32_t bytes) {
   const unsigned char launch = shadow.launch;
   uint32_t bad = 0;
-  for (uint32_t i = 0; i < bytes; i++) {
+  for (uint32_t i = 0; i < bytes; ++i) {
     bad |= written[i] == launch;
     written[i] = launch;
   }

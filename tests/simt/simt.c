@@ -1,9 +1,9 @@
 /* The emulator: threads as fibers, and the checks of what they do.
  *
- * A thread runs until it meets the others of its warp or block, or ends; then comes the next one. Because they run one
- * after another, what a missing barrier breaks may come out right here: it is the stamps on shared memory (shadow.c) that
- * find it, and not the order of threads. A copy that does not wait is done when its thread waits for it, and not before,
- * so that even without the stamps nothing but poison would be there to be read. */
+ * A thread runs until it meets the others of its warp or block, or ends; then the next one runs. Because they run one
+ * after another, a missing barrier may leave the result right: so the stamps on shared memory (shadow.c) find it, not the
+ * result. An asynchronous copy is done when its thread waits for it, and not before, so that what is read too early is not
+ * there yet. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ typedef struct thread {
   bool inside;   /* has begun and not ended */
   unsigned site; /* of the meeting that it waits at */
   const char *function;
-  uint32_t given, taken, lanes; /* what it brings to a meeting of the warp and gets there */
+  uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
   bool vote;
   copy *copies;
   int64_t loading, copying, most_flying; /* bytes under way */
@@ -181,7 +181,7 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   thread *t = state.threads[simt_now.thread];
   check_load(site, function, p, bytes);
   check_shared(function, "copies", at, bytes);
-  if (!state.launch->async) { /* as older devices do it: loaded and stored at once */
+  if (!state.launch->async) { /* older devices load and store at once */
     const char *wrong = simt_shadow_store(at, bytes);
     if (wrong) stop(function, "%s: %u bytes at %u", wrong, bytes, at);
     memcpy(state.shared + at, p, bytes);
@@ -207,7 +207,7 @@ void simt_async_commit(void) { state.threads[simt_now.thread]->group++; }
 void simt_async_wait(uint32_t pending) {
   thread *t = state.threads[simt_now.thread];
   uint32_t left = 0;
-  for (uint32_t i = 0; i < t->copy_count; i++) {
+  for (uint32_t i = 0; i < t->copy_count; ++i) {
     const copy *c = &t->copies[i];
     if (c->group + pending < t->group) {
       memcpy(state.shared + c->at, c->from, c->bytes);
@@ -222,7 +222,7 @@ void simt_async_wait(uint32_t pending) {
 
 /* -------------------------------------------------------------------------------------------------------- meetings */
 
-/* Waits for others; back when all of them have come, or to end when the launch has failed meanwhile. */
+/* Waits for the other threads; returns when all of them have come, or ends the thread when the launch has failed. */
 static void meet(unsigned site, const char *function, thread_state where) {
   thread *t = state.threads[simt_now.thread];
   t->state = where;
@@ -285,7 +285,7 @@ static void fail_apart(uint32_t a, uint32_t b) {
 
 /* All threads first .. end - 1 at one place? */
 static bool together(uint32_t first, uint32_t end) {
-  for (uint32_t i = first + 1; i < end; i++) {
+  for (uint32_t i = first + 1; i < end; ++i) {
     const thread *s = state.threads[first], *t = state.threads[i];
     if (s->state == t->state && (s->state == ENDED || s->site == t->site)) continue;
     fail_apart(first, i);
@@ -296,21 +296,21 @@ static bool together(uint32_t first, uint32_t end) {
 
 static void exchange(uint32_t first, uint32_t end) {
   uint32_t votes = 0;
-  for (uint32_t i = first; i < end; i++)
+  for (uint32_t i = first; i < end; ++i)
     if (state.threads[i]->given) votes |= 1u << (i - first);
-  for (uint32_t i = first; i < end; i++) {
+  for (uint32_t i = first; i < end; ++i) {
     thread *t = state.threads[i];
     const uint32_t other = first + ((i - first) ^ t->lanes);
     t->taken = t->vote ? votes : state.threads[other < end ? other : i]->given;
   }
-  for (uint32_t i = first; i < end; i++) state.threads[i]->state = READY;
+  for (uint32_t i = first; i < end; ++i) state.threads[i]->state = READY;
 }
 
 /* Runs a warp until its threads wait for the block or have ended. */
 static void run_warp(uint32_t first, uint32_t end) {
   for (;;) {
     bool meeting = false;
-    for (uint32_t i = first; i < end && !state.failed; i++) {
+    for (uint32_t i = first; i < end && !state.failed; ++i) {
       if (state.threads[i]->state == READY) go_on(i);
       meeting = meeting || state.threads[i]->state == AT_WARP;
     }
@@ -320,9 +320,9 @@ static void run_warp(uint32_t first, uint32_t end) {
   }
 }
 
-/* Lets the threads that wait somewhere end, which they do at once after a fault. */
+/* Lets the threads that still wait run to their ends, which after a fault is at once. */
 static void end_all(uint32_t threads) {
-  for (uint32_t i = 0; i < threads; i++) {
+  for (uint32_t i = 0; i < threads; ++i) {
     thread *t = state.threads[i];
     if (t->inside) go_on(i);
     t->copy_count = 0;
@@ -333,7 +333,7 @@ static void run_block(const simt_launch *l, uint32_t block) {
   simt_now.block = block;
   simt_shadow_block();
   if (l->shared_bytes) memset(state.shared, POISON, l->shared_bytes);
-  for (uint32_t i = 0; i < l->threads; i++) {
+  for (uint32_t i = 0; i < l->threads; ++i) {
     state.threads[i]->state = READY;
     state.threads[i]->group = 1;
     state.threads[i]->copy_count = 0;
@@ -344,7 +344,7 @@ static void run_block(const simt_launch *l, uint32_t block) {
     for (uint32_t i = 0; i < l->threads && !state.failed; i += SIMT_WARP)
       run_warp(i, i + SIMT_WARP < l->threads ? i + SIMT_WARP : l->threads);
     if (state.failed || !together(0, l->threads) || state.threads[0]->state == ENDED) return;
-    for (uint32_t i = 0; i < l->threads; i++) state.threads[i]->state = READY;
+    for (uint32_t i = 0; i < l->threads; ++i) state.threads[i]->state = READY;
     simt_shadow_interval();
   }
 }
@@ -358,7 +358,7 @@ static bool reserve(const simt_launch *l) {
     state.shared = aligned_alloc(128, (state.shared_room + 127) / 128 * 128);
     if (!state.shared) return false;
   }
-  for (uint32_t i = 0; i < l->threads; i++) {
+  for (uint32_t i = 0; i < l->threads; ++i) {
     if (state.threads[i]) continue;
     thread *t = calloc(1, sizeof *t);
     if (t) t->fiber = simt_fiber_create(run_thread, t);
@@ -372,7 +372,7 @@ static bool reserve(const simt_launch *l) {
 }
 
 static void count_flying(const simt_launch *l, simt_counts *counts) {
-  for (uint32_t i = 0; i < l->threads; i++) counts->flight_bytes += state.threads[i]->most_flying;
+  for (uint32_t i = 0; i < l->threads; ++i) counts->flight_bytes += state.threads[i]->most_flying;
 }
 
 bool simt_run(const simt_launch *launch, int64_t *written, simt_counts *counts, char *error, size_t size) {
@@ -394,7 +394,7 @@ bool simt_run(const simt_launch *launch, int64_t *written, simt_counts *counts, 
   simt_now.threads = launch->threads;
   simt_now.async = launch->async;
   const uint32_t blocks = launch->only ? launch->only_count : launch->blocks;
-  for (uint32_t i = 0; i < blocks && !state.failed; i++) {
+  for (uint32_t i = 0; i < blocks && !state.failed; ++i) {
     run_block(launch, launch->only ? launch->only[i] : i);
     if (counts) count_flying(launch, counts);
   }
@@ -407,7 +407,7 @@ bool simt_run(const simt_launch *launch, int64_t *written, simt_counts *counts, 
 }
 
 void simt_cleanup(void) {
-  for (uint32_t i = 0; i < SIMT_MOST_THREADS; i++) {
+  for (uint32_t i = 0; i < SIMT_MOST_THREADS; ++i) {
     if (!state.threads[i]) continue;
     simt_fiber_free(state.threads[i]->fiber);
     free(state.threads[i]->copies);

@@ -1,4 +1,4 @@
-/* The kernels' language (src/gpu/kernels/device.h) under the emulator: a kernel compiled as C is a function that one
+/* The kernels' language (src/runtime/cuda/kernels/device.h) under the emulator: a kernel compiled as C is a function that one
  * fiber per thread runs. Every access to memory and every meeting of threads is a call that carries its site (a number of
  * its own for each place in the source, by which the accesses of a warp's lanes find each other) and the function's name
  * (for messages). What the calls check and count is in simt.c and counts.c; how a launch is asked for in launch.h. */

@@ -2,7 +2,7 @@
 #ifndef CUTT_TESTS_SIMT_STATE_H
 #define CUTT_TESTS_SIMT_STATE_H
 
-#include "gpu/kernels/device.h"
+#include "runtime/cuda/kernels/device.h"
 #include "simt/launch.h"
 
 typedef enum simt_access { SIMT_GLOBAL_LOAD, SIMT_GLOBAL_STORE, SIMT_SHARED_LOAD, SIMT_SHARED_STORE } simt_access;

@@ -1,5 +1,5 @@
-/* Where tiles end: candidates as large problems get them, on problems that end shortly before, at and behind the edge of
- * a tile in each direction; and offsets that need more than 32 bits, in tensors of which few elements exist. */
+/* The edges of tiles: candidates of large problems, on problems that end shortly before, at and after the edge of a tile in
+ * each direction; and offsets that need more than 32 bits, in tensors of which few elements exist. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@ static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUT
                                    CUTT_F16,     CUTT_F32,     CUTT_C64,     CUTT_F64};
 enum { TYPES = sizeof types / sizeof *types, MOVED = 5, MOST_VOLUME = 40000 };
 
-static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents, const int *perm, int turn) {
+static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents, const int *perm, int number) {
   static const int places[] = {0, 16, 4, 8, 2, 1, TEST_AT_END, 33};
   test_problem p = test_packed(type, rank, extents, perm);
-  p.in_at = places[turn % 8];
-  p.out_at = places[turn / 3 % 8];
-  p.seed = (uint64_t)turn + 1;
+  p.in_at = places[number % 8];
+  p.out_at = places[number / 3 % 8];
+  p.seed = (uint64_t)number + 1;
   if (test_type_computes(type)) {
     test_rng rng = {p.seed};
     p.has_alpha = p.has_beta = true;
@@ -28,22 +28,22 @@ static test_problem problem_of(cuttType_t type, int rank, const int64_t *extents
   return p;
 }
 
-/* Cuts the extents to what a candidate's tiles make of them: one or two tiles, and `past` more or less, where it splits
- * a mode; two positions elsewhere outside of the tile. False when it has no split. */
+/* Shortens the extents for a candidate: where it splits a mode, to one or two tiles, and `past` more or less; of modes outside
+ * of the tile, to two. False when it has no split. */
 static bool shrink(const cutt_candidate *c, const test_problem *large, const cutt_canonical *canonical, int past_m,
                    int past_k, int64_t *extents) {
   if (canonical->rank != large->rank) return false; /* modes were fused: its splits are not of the problem's modes */
   memcpy(extents, large->extents, (size_t)large->rank * sizeof *extents);
   const int cut_m = c->split_m > 0 ? c->m - 1 : -1, cut_k = c->split_k > 0 ? canonical->out_order[c->k - 1] : -1;
   if (cut_m < 0 && cut_k < 0) return false;
-  for (int i = 0; i < large->rank; i++) {
+  for (int i = 0; i < large->rank; ++i) {
     bool inside = i < c->m;
-    for (int j = 0; j < c->k; j++) inside = inside || canonical->out_order[j] == i;
+    for (int j = 0; j < c->k; ++j) inside = inside || canonical->out_order[j] == i;
     if (!inside && extents[i] > 2) extents[i] = 2;
   }
   if (cut_m >= 0) extents[cut_m] = (past_m & 4 ? 1 : 2) * c->split_m + past_m % 4 - 1;
   if (cut_k >= 0) extents[cut_k] = (past_k & 4 ? 1 : 2) * c->split_k + past_k % 4 - 1;
-  for (int i = 0; i < large->rank; i++)
+  for (int i = 0; i < large->rank; ++i)
     if (extents[i] < 2) return false;
   return true;
 }
@@ -65,9 +65,9 @@ static void edges_of_tiles(void **unused) {
       {4, {3, 800, 900, 2}, {0, 2, 1, 3}},
   };
   enum { ROWS = sizeof rows / sizeof *rows };
-  int turn = 0, executions = 0;
-  for (int row = 0; row < ROWS; row++) {
-    for (int t = 0; t < TYPES; t++) {
+  int number = 0, executions = 0;
+  for (int row = 0; row < ROWS; ++row) {
+    for (int t = 0; t < TYPES; ++t) {
       test_problem large = test_packed(types[t], rows[row].rank, rows[row].extents, rows[row].perm);
       const test_problem scaled = problem_of(types[t], large.rank, large.extents, large.perm, row);
       const cuttProblem_t view = test_problem_view(&scaled);
@@ -75,14 +75,14 @@ static void edges_of_tiles(void **unused) {
       cutt_candidate list[CUTT_MAX_CANDIDATES];
       assert_success(cutt_canonicalize(&view, &canonical));
       const int count = test_engine_in_use()->enumerate(&canonical, 1, list, CUTT_MAX_CANDIDATES);
-      for (int i = 0; i < count; i++) {
+      for (int i = 0; i < count; ++i) {
         for (int past_m = 0; past_m < 8;
-             past_m++) { /* 4: one tile instead of two; 3, 1, 0: past the edge, at it, short */
-          for (int past_k = 0; past_k < 8; past_k++) {
+             ++past_m) { /* 4: one tile instead of two; 3, 1, 0: past the edge, at it, short */
+          for (int past_k = 0; past_k < 8; ++past_k) {
             int64_t extents[CUTT_MAX_RANK];
-            if ((double)(test_mix((uint64_t)++turn) % 100000) >= 100000 * test_scale()) continue;
+            if ((double)(test_mix((uint64_t)++number) % 100000) >= 100000 * test_scale()) continue;
             if (!shrink(&list[i], &large, &canonical, past_m, past_k, extents)) continue;
-            const test_problem p = problem_of(types[t], large.rank, extents, large.perm, turn);
+            const test_problem p = problem_of(types[t], large.rank, extents, large.perm, number);
             bool ran;
             if (test_volume(&p) > MOST_VOLUME) continue;
             if (!test_try_candidate(&p, &list[i], &ran)) fail();
@@ -113,12 +113,12 @@ static void offsets(const test_problem *p, int64_t index, int64_t *in, int64_t *
   test_out_span(p, &out_low, &out_high);
   *in = -in_low;
   *out = -out_low;
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) {
     digit[i] = index % p->extents[i];
     index /= p->extents[i];
     *in += digit[i] * p->in_strides[i];
   }
-  for (int i = 0; i < p->rank; i++) *out += digit[p->perm[i]] * p->out_strides[i];
+  for (int i = 0; i < p->rank; ++i) *out += digit[p->perm[i]] * p->out_strides[i];
   *in *= bytes;
   *out *= bytes;
 }
@@ -143,9 +143,9 @@ static void move_far(const test_problem *p) {
   memory.in = from - in_low * bytes;
   memory.out = to - out_low * bytes;
   int64_t in, out;
-  for (int64_t i = 0; i < volume; i++) {
+  for (int64_t i = 0; i < volume; ++i) {
     offsets(p, i, &in, &out);
-    for (int64_t j = 0; j < bytes; j++) from[in + j] = (unsigned char)(test_mix((uint64_t)(i * bytes + j)) >> 24);
+    for (int64_t j = 0; j < bytes; ++j) from[in + j] = (unsigned char)(test_mix((uint64_t)(i * bytes + j)) >> 24);
   }
   const cuttProblem_t view = test_problem_view(p);
   cutt_canonical canonical;
@@ -153,10 +153,10 @@ static void move_far(const test_problem *p) {
   assert_success(cutt_canonicalize(&view, &canonical));
   const int count = engine->enumerate(&canonical, 1, list, CUTT_MAX_CANDIDATES);
   assert_true(count > 0);
-  for (int c = 0; c < count; c++) {
+  for (int c = 0; c < count; ++c) {
     char error[1024];
     if (!engine->run(&canonical, &list[c], 0, &memory, error, sizeof error)) fail_msg("candidate %d: %s", c, error);
-    for (int64_t i = 0; i < volume; i++) {
+    for (int64_t i = 0; i < volume; ++i) {
       offsets(p, i, &in, &out);
       if (memcmp(from + in, to + out, (size_t)bytes) != 0)
         fail_msg("candidate %d: element %" PRId64 " of the input is not where it should be", c, i);
@@ -181,13 +181,13 @@ static void offsets_past_32_bits(void **unused) {
       {{20, 3, 7}, {0, 2, 1}, {0, 1, 0}, {0, 0, 1}}, /* copies of runs */
       {{3, 40, 2}, {1, 0, 2}, {1, 0, 0}, {0, 1, 0}}, /* the first mode */
   };
-  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-    for (int t = 0; t < MOVED; t++) {
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; ++r) {
+    for (int t = 0; t < MOVED; ++t) {
       test_problem p = test_packed(types[t], 3, rows[r].extents, rows[r].perm);
       const int64_t bytes = (int64_t)test_type_bytes(p.type);
       int64_t in = 1, out = 1;
       p.in_strided = p.out_strided = true;
-      for (int i = 0; i < 3; i++) {
+      for (int i = 0; i < 3; ++i) {
         p.in_strides[i] = rows[r].in[i] ? rows[r].in[i] * far / bytes : in;
         if (!rows[r].in[i]) in *= p.extents[i];
         p.out_strides[i] = rows[r].out[i] ? rows[r].out[i] * far / bytes : out;

@@ -1,5 +1,5 @@
 /* The closed forms of gpu/count.h, held to what the emulator counts: random problems, the first few candidates of each,
- * all blocks run. Each quantity's predictions over exact counts: their mean has to be 1, nearly, and none may be far off.
+ * all blocks run. For each quantity, predicted over exact counts must be nearly 1 in the mean, and none may be far off.
  *
  * CUTT_TEST_SCALE thins out the problems, CUTT_TEST_SEED draws others. Usage: test_model_counts [PROBLEM], which prints
  * the counts of one problem's candidates by number. */
@@ -16,8 +16,8 @@
 
 enum { PROBLEMS = 220, CANDIDATES = 3, QUANTITIES = 10, MOST_SAMPLES = 16384, FEW_SAMPLES = 150 };
 
-/* The bars: of the mean (geometric, so that half and double weigh the same), of how far off a prediction is in the mean,
- * and of the worst ones. Kernels that store pieces where the model has them store 16 bytes ask four times as often. */
+/* The bars: of the mean (geometric, so that half and double weigh the same), of the mean error, and of the worst cases. Where
+ * a kernel stores 4 bytes at a time and the model takes it to store 16, there are four times as many requests. */
 static const double most_mean = 0.02, most_mean_of_few = 0.12;
 static const struct {
   const char *name;
@@ -53,7 +53,7 @@ static unsigned char *map(size_t bytes) {
 static void add_gaps(test_rng *rng, test_problem *p) {
   int64_t in = 1, out = 1;
   p->in_strided = p->out_strided = true;
-  for (int i = 0; i < p->rank; i++) {
+  for (int i = 0; i < p->rank; ++i) {
     p->in_strides[i] = in;
     p->out_strides[i] = out;
     in *= p->extents[i] + (test_chance(rng, 30) ? test_random_in(rng, 1, 8) : 0);
@@ -73,8 +73,8 @@ static test_problem draw(int number) {
   const int rank = (int)test_random_in(&rng, 2, 8);
   const cuttType_t type = types[test_random_in(&rng, 0, (int64_t)(sizeof types / sizeof *types) - 1)];
   const double volume = 20000 * pow(8, (double)test_random_in(&rng, 0, 1000) / 1000);
-  for (int i = 0; i < rank; i++) sum += share[i] = (double)test_random_in(&rng, 20, 100);
-  for (int i = 0; i < rank; i++) {
+  for (int i = 0; i < rank; ++i) sum += share[i] = (double)test_random_in(&rng, 20, 100);
+  for (int i = 0; i < rank; ++i) {
     extent[i] = lround(pow(volume, share[i] / sum));
     if (extent[i] < 2) extent[i] = 2;
     perm[i] = i;
@@ -120,7 +120,7 @@ static void hold(const cutt_device *device, const cutt_canonical *canonical, con
     fail_msg("problem %d: the candidate is not accepted: %s", problem, why);
   const simt_launch asked = simt_launch_of(&launch, canonical, in, out, device->major >= 8);
   if (!simt_run(&asked, &written, &e, error, sizeof error)) fail_msg("problem %d: %s", problem, error);
-  cutt_gpu_count_requests(canonical, &tile, candidate, &n);
+  cutt_gpu_count_requests(device, canonical, &tile, candidate, &n);
   const double predicted[QUANTITIES] = {
       n.load_requests, n.load_sectors, n.store_requests, n.store_sectors, n.tile_load_sectors, n.tile_store_sectors,
       /* whole ones beside all, since there may be none */
@@ -141,10 +141,10 @@ static void hold(const cutt_device *device, const cutt_canonical *canonical, con
     printf("%s, %s %d,%d/%" PRId64 ",%" PRId64 ", %s: predicted, exact\n", device->base.name,
            cutt_method_name[candidate->method], candidate->m, candidate->k, candidate->split_m, candidate->split_k,
            cutt_gpu_kernel_name[launch.kernel]);
-    for (int i = 0; i < QUANTITIES; i++)
+    for (int i = 0; i < QUANTITIES; ++i)
       printf("  %-34s %12.1f %10" PRId64 "\n", quantities[i].name, predicted[i], exact[i]);
   }
-  for (int i = 0; i < QUANTITIES; i++) add_sample(i, predicted[i], (double)exact[i], problem, number);
+  for (int i = 0; i < QUANTITIES; ++i) add_sample(i, predicted[i], (double)exact[i], problem, number);
 }
 
 static void hold_problem(const cutt_device *device, int number) {
@@ -158,11 +158,11 @@ static void hold_problem(const cutt_device *device, int number) {
   unsigned char *in = map((size_t)canonical.in_high), *out = map((size_t)canonical.out_high);
   assert_non_null(in);
   assert_non_null(out);
-  for (int i = 0, done = 0; i < count && done < CANDIDATES; i++) {
+  for (int i = 0, done = 0; i < count && done < CANDIDATES; ++i) {
     bool again = false;
-    for (int j = 0; j < i; j++) again = again || same_geometry(&list[i], &list[j]);
+    for (int j = 0; j < i; ++j) again = again || same_geometry(&list[i], &list[j]);
     if (again) continue;
-    done++;
+    ++done;
     hold(device, &canonical, &list[i], in, out, number, i);
   }
   munmap(in, (size_t)canonical.in_high);
@@ -181,7 +181,7 @@ static bool sum_up(int quantity) {
   double logs = 0, off = 0;
   if (count == 0) return true;
   qsort(list, (size_t)count, sizeof *list, compare_samples);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; ++i) {
     logs += log(fmax(list[i].ratio, 1e-3)) / count;
     off += fabs(list[i].ratio - 1) / count;
   }
@@ -209,9 +209,9 @@ static void counts_agree(void **unused) {
     hold_problem(only_problem % 4 == 3 ? &simt_t4 : &simt_h200, only_problem);
     return;
   }
-  for (int i = 0; i < problems; i++) hold_problem(i % 4 == 3 ? &simt_t4 : &simt_h200, i);
+  for (int i = 0; i < problems; ++i) hold_problem(i % 4 == 3 ? &simt_t4 : &simt_h200, i);
   printf("predicted over exact               count    mean    off  lowest     5%%    50%%    95%% highest\n");
-  for (int i = 0; i < QUANTITIES; i++) good = sum_up(i) && good;
+  for (int i = 0; i < QUANTITIES; ++i) good = sum_up(i) && good;
   if (!good) fail_msg("the closed forms are not what the emulator counts");
 }
 

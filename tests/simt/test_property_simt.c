@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
   } devices[] = {{"h200", "test_property_simt h200", &simt_h200},
                  {"a100", "test_property_simt a100", &simt_a100},
                  {"t4", "test_property_simt t4", &simt_t4}};
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; ++i) {
     if (!strcmp(argc > 1 ? argv[1] : "h200", devices[i].name))
       return test_properties(simt_engine(devices[i].device, devices[i].program), simt_cleanup);
   }

@@ -2,7 +2,7 @@
  * are counted so. The kernels take what they do from args.tiles. */
 #include <stdio.h>
 
-#include "gpu/kernels/device.h"
+#include "runtime/cuda/kernels/device.h"
 #include "simt/launch.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -178,8 +178,8 @@ KERNEL(ring, 256, 1) PARAMETERS {
 
 static void copies(void **unused) {
   (void)unused;
-  for (int i = 0; i < BYTES; i++) input[i] = (unsigned char)(i * 7 + i / 256);
-  for (int async = 0; async < 2; async++) {
+  for (int i = 0; i < BYTES; ++i) input[i] = (unsigned char)(i * 7 + i / 256);
+  for (int async = 0; async < 2; ++async) {
     memset(output, 0, sizeof output);
     passes(ring, 0, 192, async, NULL);
     assert_memory_equal(output, input, 16 * 192 * 5);
@@ -243,7 +243,7 @@ KERNEL(meeting_faults, 256, 1) PARAMETERS {
 
 static void meetings(void **unused) {
   (void)unused;
-  for (uint32_t i = 0; i < 5; i++) finds(meeting_faults, i, "threads don't meet");
+  for (uint32_t i = 0; i < 5; ++i) finds(meeting_faults, i, "threads don't meet");
   char error[512];
   int64_t written;
   cutt_kernel_args args = {.tiles = 0};
@@ -264,10 +264,10 @@ KERNEL(exchanges, 256, 1) PARAMETERS {
 static void shuffles_and_votes(void **unused) {
   (void)unused;
   passes(exchanges, 0, 96, true, NULL);
-  for (uint32_t t = 0; t < 96; t++) {
+  for (uint32_t t = 0; t < 96; ++t) {
     uint32_t got[2], votes = 0;
     memcpy(got, output + 8 * t, 8);
-    for (uint32_t lane = 0; lane < 32; lane++)
+    for (uint32_t lane = 0; lane < 32; ++lane)
       if ((t / 32 * 32 + lane) % 3 == 0) votes |= 1u << lane;
     assert_int_equal(got[0], 32 * (t / 32 * 32) + 31 * 32 / 2);
     assert_int_equal(got[1], votes);
@@ -316,7 +316,7 @@ KERNEL(patterns, 256, 1) PARAMETERS {
     case 10: /* two lanes only */
       if (t == 3 || t == 30) global_store16(out + 16 * t, wide);
       break;
-    case 11: /* in turns, and lanes that take part in the first only */
+    case 11: /* several iterations, and lanes that take part in the first only */
       for (uint32_t i = 0; i < (t < 16 ? 4u : 1u); ++i) global_load4(in + 4 * t + 128 * i);
       break;
     default: /* the same sectors twice, and then behind a barrier */
@@ -389,7 +389,7 @@ static void shared_counts(void **unused) {
 
 static void arithmetic(void **unused) {
   (void)unused;
-  for (uint32_t i = 0; i < 65536; i++) {
+  for (uint32_t i = 0; i < 65536; ++i) {
     const uint16_t bits = (uint16_t)i;
     const float half = half_to_float(bits), bfloat = bfloat_to_float(bits);
     if (half == half) {
@@ -399,7 +399,7 @@ static void arithmetic(void **unused) {
     if (bfloat == bfloat) assert_int_equal(float_to_bfloat(bfloat), bits);
   }
   test_rng rng = {1};
-  for (int i = 0; i < 300000; i++) {
+  for (int i = 0; i < 300000; ++i) {
     const float f = bits_to_float((uint32_t)test_random(&rng));
     if (f != f) continue;
     assert_int_equal(float_to_half(f), test_half_from(f));

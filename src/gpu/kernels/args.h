@@ -1,31 +1,36 @@
-/* What a kernel is told: one struct, passed by value, so that a plan touches no device memory. Shared by the host, the
+/* The parameters of a kernel: one struct, passed by value, so that a plan touches no device memory. Shared by the host, the
  * kernels and the emulator. Offsets and steps in global memory are in bytes, from the kernel's in and out.
  *
  * A tile is a box of the canonical problem: M_mk of the paper, with up to two of its modes cut into chunks. It is read as
  * rows (runs of the input over M_m) and written as columns (runs of the output over M_k). Between the two it lies in
- * shared memory as rows, `pitch` bytes apart. A run is counted in pieces: elements, or the parts of one that the buffers'
- * alignment allows to be moved. */
+ * shared memory as rows, `pitch` bytes apart. A column is counted in loads from shared memory, each of one element or of
+ * the part of one that the alignment of the buffers allows to be moved at a time. */
 #ifndef CUTT_GPU_KERNELS_ARGS_H
 #define CUTT_GPU_KERNELS_ARGS_H
 
 #include <stdint.h>
 
 enum {
-  CUTT_GRID_MODES = 32,     /* most digits that a tile's number has */
-  CUTT_TABLE_MODES = 48,    /* most entries of the three lists of modes together */
-  CUTT_BLOCK_THREADS = 512, /* most threads of a block */
-  CUTT_BLOCKS = 2,          /* of so many threads that fit on an SM: 64 registers for each */
-  CUTT_COPY_THREADS = 256,  /* the same for copies: 85 registers, since it is their loads that are in flight */
+  CUTT_GRID_MODES = 32,  /* most digits of a tile's number */
+  CUTT_TABLE_MODES = 48, /* most entries of the three lists of modes together */
+  /* Most threads of a block, and the blocks of that size that fit on an SM: 64 registers for each thread. */
+  CUTT_BLOCK_THREADS = 512,
+  CUTT_BLOCKS = 2,
+  /* The same for copies: 85 registers, since they hold the loads in flight. */
+  CUTT_COPY_THREADS = 256,
   CUTT_COPY_BLOCKS = 3,
-  CUTT_COPY_LOADS = 8,      /* of a thread that are in flight in a copy */
-  CUTT_COPY_LOADS_16 = 5,   /* the same for loads of 16 bytes */
-  CUTT_BLOCK_TILES = 32,    /* most tiles of a block; at most its threads */
-  CUTT_STAGES = 4,          /* most tiles of a block in shared memory at once */
-  CUTT_TILE_ENTRY = 32,     /* bytes in shared memory: of a tile's description */
-  CUTT_ROW_ENTRY = 8,       /* ... of a row's */
-  CUTT_COLUMN_ENTRY = 16,   /* ... of a column's */
-  CUTT_RUN_ENTRY = 4,       /* ... of a place's in the run */
-  CUTT_LOAD_UNALIGNED = 255 /* of load_log2: rows begin anywhere, and are read in the words that they touch */
+  /* Loads of a thread that are in flight at once in a copy, and the same for loads of 16 bytes. */
+  CUTT_COPY_LOADS = 8,
+  CUTT_COPY_LOADS_16 = 5,
+  CUTT_BLOCK_TILES = 32, /* most tiles of a block; at most its threads */
+  CUTT_STAGES = 4,       /* most tiles of a block in shared memory at once */
+  /* Bytes in shared memory: of a tile's description, a row's, a column's, and of one load of a column. */
+  CUTT_TILE_ENTRY = 32,
+  CUTT_ROW_ENTRY = 8,
+  CUTT_COLUMN_ENTRY = 16,
+  CUTT_RUN_ENTRY = 4,
+  /* Of load_log2: rows begin at any byte, and are loaded as the 4-byte words that they touch. */
+  CUTT_LOAD_UNALIGNED = 255
 };
 
 /* Division by a constant: n / by == (multiply_high(n, multiplier) + n) >> shift for n < 2^31 (Granlund, Montgomery). */
@@ -40,56 +45,75 @@ typedef struct cutt_grid_mode {
   uint32_t unused;
 } cutt_grid_mode;
 
-/* A digit of a place in a tile (Eq. 4 to 6). */
+/* A digit of a position in a tile (Eq. 4 to 6). Rows use `global` only, and a column's run all but `global`. */
 typedef struct cutt_table_mode {
-  int64_t global; /* bytes per step in global memory: rows: of the input; columns: of the output; run: none */
+  /* Bytes per step in global memory: in the input for rows, in the output for columns. */
+  int64_t global;
   cutt_divisor extent;
-  uint32_t shared; /* bytes per step in shared memory; for run and columns */
-  uint32_t phase;  /* bytes per step of the row's beginning in the input, modulo 4; for run and columns */
+  /* Bytes per step in shared memory. */
+  uint32_t shared;
+  /* Bytes per step, modulo 4, of where the row begins in the input. */
+  uint32_t phase;
   uint32_t unused;
 } cutt_table_mode;
 
-/* A mode that tiles cut into chunks: where the chunk's number is in grid[] (none: UINT32_MAX), and the extent of the
- * chunks: of all but the last, and of that. */
+/* A mode that tiles cut into chunks. */
 typedef struct cutt_cut {
-  uint32_t digit, chunk, last;
+  /* Where the chunk's number is in grid[]; UINT32_MAX: there is no such mode. */
+  uint32_t digit;
+  /* The extent of all chunks but the last, and of the last. */
+  uint32_t chunk, last;
 } cutt_cut;
 
 /* How alpha or beta is multiplied by a complex number. */
 enum {
   CUTT_PARTS_ALONE,  /* not at all: it is 1 */
-  CUTT_PARTS_SCALED, /* each part by itself, by a real factor */
-  CUTT_PARTS_MIXED   /* as complex numbers are */
+  CUTT_PARTS_SCALED, /* real and imaginary part each by the same real factor */
+  CUTT_PARTS_MIXED   /* the product of two complex numbers */
 };
 
-/* So many, times the extent of cut 1 or 2 in the tile at hand; cut 0: just so many. */
+/* A count that depends on the tile: `each`, times the extent that cut 1 or 2 has in this tile; cut 0: `each` alone. */
 typedef struct cutt_count {
   uint32_t each, cut;
 } cutt_count;
 
 typedef struct cutt_kernel_args {
-  uint32_t tiles, block_tiles;                   /* in all; of a block at most */
-  uint32_t tile_step;                            /* from a tile of a block to its next; so many blocks share them */
-  uint32_t grid_modes;                           /* entries of grid[] */
-  uint32_t row_modes, run_modes, column_modes;   /* entries of mode[], one list behind the other */
-  uint32_t table_rows, table_run, table_columns; /* entries of the tables: counts of a whole tile */
-  uint32_t rows_at, columns_at, run_at;          /* where the tables begin in shared memory */
-  uint32_t stage_at, stage_bytes, stages;        /* where the first tile begins; from there to the next; how many */
-  uint32_t pitch;                                /* bytes from row to row */
-  uint32_t load_units, load_rows;                /* the block's threads take so many units of a row, of so many rows */
-  uint32_t store_units, store_columns;           /* and so many units of a column, of so many columns */
-  uint32_t load_log2;                            /* log2 of the bytes of a load: 2, 3, 4, or CUTT_LOAD_UNALIGNED */
-  uint32_t near;                                 /* the input has no gaps: L2 may fetch what lies around a row */
-  uint32_t store_alike;                          /* tile_1u, tile_2u: the columns of a thread lie alike in words */
-  uint32_t halves;                               /* scale kernels: an element of the output is accessed in two halves */
-  cutt_count row_bytes, rows, run, columns;      /* of a tile: bytes of a row, rows, pieces of a column, columns */
+  /* All tiles; the most of one block; from one tile of a block to its next, which is how many blocks share a group of tiles. */
+  uint32_t tiles, block_tiles, tile_step;
+  /* Entries of grid[]; entries of mode[], whose three lists lie one behind the other. */
+  uint32_t grid_modes;
+  uint32_t row_modes, run_modes, column_modes;
+  /* Entries of the tables, as for a whole tile, and where the tables begin in shared memory. */
+  uint32_t table_rows, table_run, table_columns;
+  uint32_t rows_at, columns_at, run_at;
+  /* Where the first tile begins in shared memory, bytes from there to the next tile, and how many there is room for. */
+  uint32_t stage_at, stage_bytes, stages;
+  /* Bytes from row to row in shared memory. */
+  uint32_t pitch;
+  /* How the threads of a block are spread: side by side along a row, times rows at once; the same for columns. */
+  uint32_t load_along, load_rows;
+  uint32_t store_along, store_columns;
+  /* log2 of the bytes of a load from global memory: 2, 3, 4, or CUTT_LOAD_UNALIGNED. */
+  uint32_t load_log2;
+  /* The input has no gaps: L2 may fetch what lies around a row. */
+  uint32_t near;
+  /* tile_1u, tile_2u: all columns of a thread begin at the same byte of a 4-byte word. */
+  uint32_t store_alike;
+  /* Scale kernels: an element of the output is loaded and stored in two halves. */
+  uint32_t halves;
+  /* Of a tile: bytes of a row, rows, shared loads of a column, columns. */
+  cutt_count row_bytes, rows, run, columns;
   cutt_cut cut[2];
-  int64_t in_low, in_high;  /* the input's bytes: unaligned rows are not read past them */
-  double alpha[2], beta[2]; /* scale kernels */
+  /* The bytes that the input spans: unaligned rows are not read past them. */
+  int64_t in_low, in_high;
+  /* Scale kernels: alpha and beta, in the form that the type needs; how they multiply complex numbers. */
+  double alpha[2], beta[2];
   int64_t alpha_integer, beta_integer;
-  uint32_t alpha_parts, beta_parts; /* of complex types */
-  uint32_t flip;                    /* bits of the imaginary part's upper word: its sign, to conjugate; else 0 */
-  uint32_t reads_out;               /* beta is not 0 */
+  uint32_t alpha_parts, beta_parts;
+  /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
+  uint32_t flip;
+  /* beta is not 0. */
+  uint32_t reads_out;
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];
 } cutt_kernel_args;

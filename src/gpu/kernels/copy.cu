@@ -1,9 +1,9 @@
 /* Copy and TiledCopy: runs that are contiguous on both sides go straight from global to global memory. A tile is a number
- * of such runs, or a piece of one; its tables give their beginnings on both sides (Eq. 2 and 3).
- * Several independent loads per thread keep memory busy; nothing waits for a barrier but the tables. */
+ * of such runs, or a chunk of one; its tables hold where they begin on both sides (Eq. 2 and 3).
+ * Several independent loads per thread keep memory busy; after the tables, nothing waits for a barrier. */
 #include "tables.h"
 
-/* What is left of a run behind its last whole unit, byte by byte: only a run of odd length has that. */
+/* What is left of runs whose length is no multiple of an access, byte by byte. */
 DEVICE void copy_tails(const cutt_kernel_args *args, const unsigned char *in, unsigned char *out, const tile_now *now,
                        uint32_t tail) {
   for (uint32_t i = thread_index(); i < now->rows * tail; i += thread_count()) {
@@ -16,30 +16,30 @@ DEVICE void copy_tails(const cutt_kernel_args *args, const unsigned char *in, un
 
 #define DEFINE_COPY(bytes, type, batch)                                                                                \
   /* One long run: the batch goes along it. */                                                                         \
-  DEVICE void copy_run_##bytes(const unsigned char *in, unsigned char *out, uint32_t units) {                          \
+  DEVICE void copy_run_##bytes(const unsigned char *in, unsigned char *out, uint32_t accesses) {                       \
     const uint32_t step = thread_count();                                                                              \
-    for (uint32_t unit = thread_index(); unit < units; unit += batch * step) {                                         \
-      const unsigned char *const from = in + (size_t)unit * bytes;                                                     \
-      unsigned char *const to = out + (size_t)unit * bytes;                                                            \
+    for (uint32_t access = thread_index(); access < accesses; access += batch * step) {                                \
+      const unsigned char *const from = in + (size_t)access * bytes;                                                   \
+      unsigned char *const to = out + (size_t)access * bytes;                                                          \
       type value[batch];                                                                                               \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (unit + i * step < units) value[i] = global_load##bytes(from + (size_t)(i * step) * bytes);                 \
+        if (access + i * step < accesses) value[i] = global_load##bytes(from + (size_t)(i * step) * bytes);            \
       }                                                                                                                \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (unit + i * step < units) global_store##bytes(to + (size_t)(i * step) * bytes, value[i]);                   \
+        if (access + i * step < accesses) global_store##bytes(to + (size_t)(i * step) * bytes, value[i]);              \
       }                                                                                                                \
     }                                                                                                                  \
   }                                                                                                                    \
   /* Many runs: the batch goes from run to run. */                                                                     \
   DEVICE void copy_rows_##bytes(const cutt_kernel_args *args, const unsigned char *in, unsigned char *out,             \
                                 const tile_now *now, share s) {                                                        \
-    const uint32_t units = now->row_bytes / bytes, rows = now->rows, step = s.line_step;                               \
-    for (uint32_t unit = s.unit; unit < units; unit += s.unit_step) {                                                  \
-      const unsigned char *const from = in + unit * bytes;                                                             \
-      unsigned char *const to = out + unit * bytes;                                                                    \
-      for (uint32_t row = s.line; row < rows; row += batch * step) {                                                   \
+    const uint32_t accesses = now->row_bytes / bytes, rows = now->rows, step = s.across_step;                          \
+    for (uint32_t access = s.along; access < accesses; access += s.along_step) {                                       \
+      const unsigned char *const from = in + access * bytes;                                                           \
+      unsigned char *const to = out + access * bytes;                                                                  \
+      for (uint32_t row = s.across; row < rows; row += batch * step) {                                                 \
         const uint32_t from_at = args->rows_at + row * CUTT_ROW_ENTRY;                                                 \
         const uint32_t to_at = args->columns_at + row * CUTT_COLUMN_ENTRY;                                             \
         type value[batch];                                                                                             \
@@ -62,7 +62,7 @@ DEVICE void copy_tails(const cutt_kernel_args *args, const unsigned char *in, un
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args) {                                     \
     const uint32_t tiles = fill_tables(&args, false);                                                                  \
     if (tiles == 0) return;                                                                                            \
-    const share s = share_of(args.load_units, args.load_rows);                                                         \
+    const share s = share_of(args.load_along, args.load_rows);                                                         \
     barrier();                                                                                                         \
     for (uint32_t tile = 0; tile < tiles; ++tile) {                                                                    \
       const tile_now now = read_tile(tile * CUTT_TILE_ENTRY);                                                          \

@@ -6,21 +6,18 @@
 #define CUTT_GPU_KERNELS_LIST_H
 
 #define CUTT_TILE_KERNELS(X)                                                                                           \
-  X(tile_1)  /* pieces of 1 byte; rows on both sides aligned to 4 */                                                   \
-  X(tile_1u) /* ... rows aligned nowhere */                                                                            \
+  X(tile_1)  /* elements of 1 byte; rows and columns aligned to 4 */                                                   \
+  X(tile_1u) /* ... aligned to nothing */                                                                              \
   X(tile_2)                                                                                                            \
   X(tile_2u)                                                                                                           \
   X(tile_4)                                                                                                            \
-  X(tile_4w) /* pieces of 4 bytes, stores of 16 */                                                                     \
+  X(tile_4w) /* loads of 4 bytes from shared memory, stores of 16 */                                                   \
   X(tile_8)                                                                                                            \
   X(tile_8w)                                                                                                           \
   X(tile_16)
 #define CUTT_SCALE_KERNELS(X)                                                                                          \
   X(scale_f16) X(scale_bf16) X(scale_f32) X(scale_f64) X(scale_c32) X(scale_c64) X(scale_i32) X(scale_i64)
 #define CUTT_COPY_KERNELS(X) X(copy_1) X(copy_2) X(copy_4) X(copy_8) X(copy_16)
-
-/* Those that measure a device (probe_args.h): loaded for that alone, and no part of CUTT_KERNELS. */
-#define CUTT_PROBE_KERNELS(X) X(probe_chain) X(probe_chase) X(probe_shared) X(probe_read) X(probe_write) X(probe_empty)
 
 #define CUTT_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_COPY_KERNELS(X)
 

@@ -3,14 +3,14 @@
  * Major positions (Eq. 2 and 3): the paper's Algorithm 1 spreads the sum over the modes across a warp and adds the terms
  * by shuffles, once per tile. Here a block works on many tiles, and each of its first threads sums up all terms of one of
  * them: as many steps as there are modes, for up to 32 tiles at once, without a shuffle.
- * Minor positions (Eq. 4 to 6): each is the sum of a term of the row and one within it (for the output: of the column
- * and one within it), so tables of rows, columns and places of a run say it all, and their length is the sum of the
- * tile's sides and not its volume. They are computed by the block, one division by a constant per mode and entry. */
+ * Minor positions (Eq. 4 to 6): each is the sum of a term of the row (for the output: of the column) and a term within it.
+ * So three tables, of rows, of columns and of the places within a column, hold all positions, and they are as long as
+ * the tile's sides together, not as its volume. The block computes them, one division by a constant per mode and entry. */
 #ifndef CUTT_GPU_KERNELS_TABLES_H
 #define CUTT_GPU_KERNELS_TABLES_H
 
 #include "args.h"
-#include "device.h"
+#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
 
 typedef struct tile_now {
   int64_t in, out; /* bytes from the kernel's in and out to the tile's first element */
@@ -83,16 +83,16 @@ DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t cou
   return p;
 }
 
-/* Describes the block's tiles and fills the tables; a barrier has to follow. Returns the number of tiles; with 0 of them
- * the tables are not filled. phased: the run's table also carries what a place adds to its row's phase, in the two low
- * bits.
+/* Describes the block's tiles and fills the tables; a barrier has to follow. Returns the number of tiles; if it is 0, the
+ * tables are not filled. phased: the two low bits of an entry of the run's table are what the place adds to its row's phase.
  *
- * `tile_step` blocks, which run at the same time, take turns at a stretch of tiles. So what is worked on at a time is
- * tile_step tiles in a row: neighbours, whose partial sectors meet in L2, and long stretches of memory. */
+ * A group of `tile_step` blocks, which run at the same time, shares a range of tiles, the i-th block taking every
+ * tile_step-th from the i-th on. So the tiles in work at any time are neighbours: sectors that two of them share meet in
+ * L2, and long ranges of memory are accessed. */
 DEVICE uint32_t fill_tables(const cutt_kernel_args *args, bool phased) {
   const uint32_t thread = thread_index(), threads = thread_count();
-  const uint32_t step = args->tile_step, team = block_index() / step;
-  const uint32_t first = team * step * args->block_tiles + (block_index() - team * step);
+  const uint32_t step = args->tile_step, group = block_index() / step;
+  const uint32_t first = group * step * args->block_tiles + (block_index() - group * step);
   if (first >= args->tiles) return 0;
   uint32_t tiles = (args->tiles - first + step - 1) / step;
   if (tiles > args->block_tiles) tiles = args->block_tiles;
@@ -114,20 +114,20 @@ DEVICE uint32_t fill_tables(const cutt_kernel_args *args, bool phased) {
   return tiles;
 }
 
-/* A thread's share of lines of units: it takes unit `unit` of the lines `line`, `line` + `line_step` and so on, and then
- * the same of `unit` + `unit_step`. So what depends on the unit is worked out once for many lines. The block's threads
- * are spread over `unit_step` units of `line_step` lines; those left over have a line that no tile has. */
+/* A thread's share of a tile's rows (or columns): access number `along` of the rows `across`, `across` + `across_step` and
+ * so on, and then the same of access `along` + `along_step`. So what depends on the place in the row is worked out once
+ * for many rows. Threads that are left over get a row that no tile has. */
 typedef struct share {
-  uint32_t line, unit, line_step, unit_step;
+  uint32_t along, across, along_step, across_step;
 } share;
 
-DEVICE share share_of(uint32_t unit_step, uint32_t line_step) {
+DEVICE share share_of(uint32_t along_step, uint32_t across_step) {
   share s;
-  s.line = thread_index() / unit_step;
-  s.unit = thread_index() - s.line * unit_step;
-  s.line_step = line_step;
-  s.unit_step = unit_step;
-  if (s.line >= line_step) s.line = 0x40000000u;
+  s.across = thread_index() / along_step;
+  s.along = thread_index() - s.across * along_step;
+  s.along_step = along_step;
+  s.across_step = across_step;
+  if (s.across >= across_step) s.across = 0x40000000u;
   return s;
 }
 

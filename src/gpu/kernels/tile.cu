@@ -18,10 +18,10 @@ enum { BATCH = 4 }; /* independent accesses of a thread that are under way at on
 #define DEFINE_LOAD_ROWS(bytes, type)                                                                                  \
   DEVICE void load_rows##bytes(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,             \
                                uint32_t stage_at, share s) {                                                           \
-    const uint32_t units = now->row_bytes / bytes, rows = now->rows, step = s.line_step;                               \
-    for (uint32_t unit = s.unit; unit < units; unit += s.unit_step) {                                                  \
-      const unsigned char *const base = in + (now->in + unit * bytes);                                                 \
-      uint32_t row = s.line, to = stage_at + row * args->pitch + unit * bytes;                                         \
+    const uint32_t accesses = now->row_bytes / bytes, rows = now->rows, step = s.across_step;                          \
+    for (uint32_t access = s.along; access < accesses; access += s.along_step) {                                       \
+      const unsigned char *const base = in + (now->in + access * bytes);                                               \
+      uint32_t row = s.across, to = stage_at + row * args->pitch + access * bytes;                                     \
       uint32_t entry = args->rows_at + row * CUTT_ROW_ENTRY;                                                           \
       for (; row + (BATCH - 1) * step < rows; row += BATCH * step) {                                                   \
         const unsigned char *from[BATCH];                                                                              \
@@ -65,14 +65,14 @@ DEFINE_LOAD_ROWS(4, uint32_t)
 DEFINE_LOAD_ROWS(8, word2)
 DEFINE_LOAD_ROWS(16, word4)
 
-/* Rows that begin anywhere, word by word. A word that reaches past the input's bytes is read byte by byte. */
+/* Rows that begin at any byte, word by word. A word that reaches past the input's bytes is read byte by byte. */
 DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
                                 uint32_t stage_at, share s) {
   const unsigned char *const low = in + args->in_low, *const high = in + args->in_high;
   const uint32_t words = (now->row_bytes + 6) / 4;
-  for (uint32_t word = s.unit; word < words; word += s.unit_step) {
+  for (uint32_t word = s.along; word < words; word += s.along_step) {
     UNROLL(4)
-    for (uint32_t row = s.line; row < now->rows; row += s.line_step) {
+    for (uint32_t row = s.across; row < now->rows; row += s.across_step) {
       const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
       const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y));
       const uint32_t phase = (uint32_t)(uintptr_t)begin & 3;
@@ -109,112 +109,121 @@ DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, con
 
 /* ----------------------------------------------------------------------------------------------------------- store */
 
-typedef struct column {
+typedef struct column_entry {
   int64_t global;
   uint32_t shared, phase;
-} column;
+} column_entry;
 
-DEVICE column read_column(uint32_t entry_at) {
+DEVICE column_entry read_column(uint32_t entry_at) {
   const word4 entry = shared_load16(entry_at);
-  column c;
+  column_entry c;
   c.global = join_words(entry.x, entry.y);
   c.shared = entry.z;
   c.phase = entry.w;
   return c;
 }
 
-DEVICE uint32_t read_run(const cutt_kernel_args *args, uint32_t piece) {
-  return shared_load4(args->run_at + piece * CUTT_RUN_ENTRY);
+DEVICE uint32_t read_run(const cutt_kernel_args *args, uint32_t number) {
+  return shared_load4(args->run_at + number * CUTT_RUN_ENTRY);
 }
 
-/* Visits a thread's units of all columns: for each, `begin` with the unit once, then `get` with each column's entry for
- * up to BATCH of them, then `put`. */
-#define FOR_UNITS(units, bytes, begin, type, get, put)                                                                 \
-  const uint32_t columns = now->columns, step = s.line_step;                                                           \
-  for (uint32_t unit = s.unit; unit < (units); unit += s.unit_step) {                                                  \
-    unsigned char *const base = out + (now->out + unit * bytes);                                                       \
-    begin;                                                                                                             \
-    uint32_t line = s.line, entry = args->columns_at + line * CUTT_COLUMN_ENTRY;                                       \
-    for (; line + (BATCH - 1) * step < columns; line += BATCH * step) {                                                \
-      unsigned char *to[BATCH];                                                                                        \
-      type value[BATCH];                                                                                               \
-      UNROLL(BATCH)                                                                                                    \
-      for (int i = 0; i < BATCH; ++i) {                                                                                \
-        const column c = read_column(entry);                                                                           \
-        entry += step * CUTT_COLUMN_ENTRY;                                                                             \
-        to[i] = base + c.global;                                                                                       \
-        value[i] = get;                                                                                                \
+/* Stores a thread's accesses of all columns: `begin` is done once for each access, then `get` gives what to store for each
+ * column c, for up to BATCH of them before `put` stores these. */
+#define DEFINE_STORE_COLUMNS(name, bytes, type, accesses, begin, get, put)                                             \
+  DEVICE void store_columns##name(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,               \
+                                  uint32_t stage_at, share s) {                                                        \
+    const uint32_t columns = now->columns, step = s.across_step;                                                       \
+    for (uint32_t access = s.along; access < (accesses); access += s.along_step) {                                     \
+      unsigned char *const base = out + (now->out + access * bytes);                                                   \
+      begin;                                                                                                           \
+      uint32_t column = s.across, entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                               \
+      for (; column + (BATCH - 1) * step < columns; column += BATCH * step) {                                          \
+        unsigned char *to[BATCH];                                                                                      \
+        type value[BATCH];                                                                                             \
+        UNROLL(BATCH)                                                                                                  \
+        for (int i = 0; i < BATCH; ++i) {                                                                              \
+          const column_entry c = read_column(entry);                                                                   \
+          entry += step * CUTT_COLUMN_ENTRY;                                                                           \
+          to[i] = base + c.global;                                                                                     \
+          value[i] = get;                                                                                              \
+        }                                                                                                              \
+        UNROLL(BATCH)                                                                                                  \
+        for (int i = 0; i < BATCH; ++i) put(to[i], value[i]);                                                          \
       }                                                                                                                \
-      UNROLL(BATCH)                                                                                                    \
-      for (int i = 0; i < BATCH; ++i) put(to[i], value[i]);                                                            \
-    }                                                                                                                  \
-    for (; line < columns; line += step) {                                                                             \
-      const column c = read_column(entry);                                                                             \
-      entry += step * CUTT_COLUMN_ENTRY;                                                                               \
-      put(base + c.global, get);                                                                                       \
+      for (; column < columns; column += step) {                                                                       \
+        const column_entry c = read_column(entry);                                                                     \
+        entry += step * CUTT_COLUMN_ENTRY;                                                                             \
+        put(base + c.global, get);                                                                                     \
+      }                                                                                                                \
     }                                                                                                                  \
   }
 
-/* Pieces that are stored as they are. */
-#define DEFINE_STORE_COLUMNS(bytes, type)                                                                              \
-  DEVICE void store_columns##bytes(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,              \
-                                   uint32_t stage_at, share s) {                                                       \
-    FOR_UNITS(now->run, bytes, const uint32_t at = stage_at + read_run(args, unit), type,                              \
-              shared_load##bytes(at + c.shared), global_store##bytes)                                                  \
-  }
-DEFINE_STORE_COLUMNS(4, uint32_t)
-DEFINE_STORE_COLUMNS(8, word2)
-DEFINE_STORE_COLUMNS(16, word4)
+/* Stored as they are loaded from shared memory. */
+#define DEFINE_STORE_COLUMNS_WHOLE(bytes, type)                                                                        \
+  DEFINE_STORE_COLUMNS(bytes, bytes, type, now->run, const uint32_t at = stage_at + read_run(args, access),            \
+                       shared_load##bytes(at + c.shared), global_store##bytes)
+DEFINE_STORE_COLUMNS_WHOLE(4, uint32_t)
+DEFINE_STORE_COLUMNS_WHOLE(8, word2)
+DEFINE_STORE_COLUMNS_WHOLE(16, word4)
 
-/* Pieces of one or two bytes, put together to words. In the usual tile, neighbouring lanes' words come from rows that
- * are several apart, and would hit the same banks: so each lane begins with another piece of its word, and turns the word
- * at the end. */
-typedef struct pieces {
-  uint32_t at[4]; /* where in shared memory, but for the column's part */
-  uint32_t turn;  /* how far the first is from the word's first */
-} pieces;
+/* Several loads from shared memory that are stored as one access: of one or two bytes to a word, of 4 or 8 bytes to 16. In
+ * the usual tile, neighbouring lanes' accesses come from rows that are several apart, and would hit the same banks: so
+ * groups of lanes begin with different ones of their loads, and each rotates its result at the end. */
+typedef struct gather {
+  uint32_t at[4];    /* where in shared memory, without the column's part of the address */
+  uint32_t rotation; /* which load comes first */
+} gather;
 
-DEVICE uint32_t gather1(const pieces *p, uint32_t shared) {
-  const uint32_t word = (uint32_t)shared_load1(p->at[0] + shared) | (uint32_t)shared_load1(p->at[1] + shared) << 8 |
-                        (uint32_t)shared_load1(p->at[2] + shared) << 16 |
-                        (uint32_t)shared_load1(p->at[3] + shared) << 24;
-  return rotate_left(word, 8 * p->turn);
+DEVICE uint32_t gather1(const gather *g, uint32_t shared) {
+  const uint32_t word = (uint32_t)shared_load1(g->at[0] + shared) | (uint32_t)shared_load1(g->at[1] + shared) << 8 |
+                        (uint32_t)shared_load1(g->at[2] + shared) << 16 |
+                        (uint32_t)shared_load1(g->at[3] + shared) << 24;
+  return rotate_left(word, 8 * g->rotation);
 }
-DEVICE uint32_t gather2(const pieces *p, uint32_t shared) {
-  const uint32_t word = (uint32_t)shared_load2(p->at[0] + shared) | (uint32_t)shared_load2(p->at[1] + shared) << 16;
-  return rotate_left(word, 16 * p->turn);
+DEVICE uint32_t gather2(const gather *g, uint32_t shared) {
+  const uint32_t word = (uint32_t)shared_load2(g->at[0] + shared) | (uint32_t)shared_load2(g->at[1] + shared) << 16;
+  return rotate_left(word, 16 * g->rotation);
 }
 
-/* The `count` pieces of a unit; columns and rows are aligned to words. */
-DEVICE pieces pieces_of(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit, uint32_t count) {
-  pieces p;
-  p.turn = unit / (32 / count) & (count - 1);
+/* The `count` loads of an access; columns and rows are aligned to words. */
+DEVICE gather gather_of(const cutt_kernel_args *args, uint32_t stage_at, uint32_t access, uint32_t count) {
+  gather g;
+  g.rotation = access / (32 / count) & (count - 1);
   UNROLL(4)
   for (uint32_t i = 0; i < 4; ++i) {
-    p.at[i] = i < count ? stage_at + read_run(args, unit * count + ((i + p.turn) & (count - 1))) : 0;
+    g.at[i] = i < count ? stage_at + read_run(args, access * count + ((i + g.rotation) & (count - 1))) : 0;
   }
-  return p;
+  return g;
 }
 
-/* The same from place `first` on, where rows begin anywhere: `phase` is that of the tile's first row, and the column's. */
-DEVICE pieces pieces_of_unaligned(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit, uint32_t first,
+/* The same from place `first` of the run on, where rows begin at any byte. phase: of the tile's first row, plus the
+ * column's. */
+DEVICE gather gather_of_unaligned(const cutt_kernel_args *args, uint32_t stage_at, uint32_t access, uint32_t first,
                                   uint32_t count, uint32_t phase) {
-  pieces p;
-  p.turn = unit / (32 / count) & (count - 1);
+  gather g;
+  g.rotation = access / (32 / count) & (count - 1);
   UNROLL(4)
   for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t entry = i < count ? read_run(args, first + ((i + p.turn) & (count - 1))) : 0;
-    p.at[i] = stage_at + (entry >> 2) + ((entry + phase) & 3);
+    const uint32_t entry = i < count ? read_run(args, first + ((i + g.rotation) & (count - 1))) : 0;
+    g.at[i] = stage_at + (entry >> 2) + ((entry + phase) & 3);
   }
-  return p;
+  return g;
 }
 
 #define DEFINE_STORE_COLUMNS_NARROW(bytes)                                                                             \
-  DEVICE void store_columns##bytes(                                                                                    \
-      const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,                        \
-      share s){FOR_UNITS(now->run * bytes / 4, 4, const pieces p = pieces_of(args, stage_at, unit, 4 / bytes),         \
-                         uint32_t, gather##bytes(&p, c.shared), global_store4)}                                        \
-  /* A word that a column has only a part of, in pieces. `first`: the word's beginning, in bytes from the column's. */ \
+  DEFINE_STORE_COLUMNS(bytes, 4, uint32_t, now->run *bytes / 4,                                                        \
+                       const gather g = gather_of(args, stage_at, access, 4 / bytes), gather##bytes(&g, c.shared),     \
+                       global_store4)
+DEFINE_STORE_COLUMNS_NARROW(1)
+DEFINE_STORE_COLUMNS_NARROW(2)
+
+/* Columns and rows that begin at any byte. `first`, of an access: the beginning of its word, in bytes from the column's.
+ *
+ * store_part: a word of which a column has only a part, load by load.
+ * store_alike: an access of all columns of the thread, which begin at the same byte of a word and have all of this one; false,
+ * with nothing done, if they do not.
+ * store_each: the same, column by column. */
+#define DEFINE_STORE_COLUMNS_UNALIGNED(bytes)                                                                          \
   DEVICE void store_part##bytes(const cutt_kernel_args *args, unsigned char *begin, int32_t first, int32_t run_bytes,  \
                                 uint32_t shared_at, uint32_t phase) {                                                  \
     for (int32_t from = first; from < first + 4; from += bytes) {                                                      \
@@ -223,78 +232,83 @@ DEVICE pieces pieces_of_unaligned(const cutt_kernel_args *args, uint32_t stage_a
       global_store##bytes(begin + from, shared_load##bytes(shared_at + (entry >> 2) + ((entry + phase) & 3)));         \
     }                                                                                                                  \
   }                                                                                                                    \
-  /* Columns and rows that begin anywhere. */                                                                          \
+  DEVICE bool store_alike##bytes(const cutt_kernel_args *args, unsigned char *base, uint32_t columns, uint32_t access, \
+                                 int32_t run_bytes, uint32_t stage_at, uint32_t phase, const share *s) {               \
+    uint32_t column = s->across, entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                                \
+    const int32_t before = (int32_t)((uintptr_t)(base + read_column(entry).global) & 3);                               \
+    const int32_t first = (int32_t)(access * 4) - before;                                                              \
+    if (first < 0 || first + 4 > run_bytes) return false;                                                              \
+    const gather g = gather_of_unaligned(args, stage_at, access, (uint32_t)first / bytes, 4 / bytes, phase);           \
+    UNROLL(BATCH)                                                                                                      \
+    for (; column < columns; column += s->across_step) {                                                               \
+      const column_entry c = read_column(entry);                                                                       \
+      global_store4(base + (c.global + first), gather##bytes(&g, c.shared));                                           \
+      entry += s->across_step * CUTT_COLUMN_ENTRY;                                                                     \
+    }                                                                                                                  \
+    return true;                                                                                                       \
+  }                                                                                                                    \
+  DEVICE void store_each##bytes(const cutt_kernel_args *args, unsigned char *base, uint32_t columns, uint32_t access,  \
+                                int32_t run_bytes, uint32_t stage_at, uint32_t phase, const share *s) {                \
+    uint32_t entry = args->columns_at + s->across * CUTT_COLUMN_ENTRY;                                                 \
+    for (uint32_t column = s->across; column < columns; column += s->across_step) {                                    \
+      const column_entry c = read_column(entry);                                                                       \
+      unsigned char *const begin = base + c.global;                                                                    \
+      const int32_t first = (int32_t)(access * 4) - (int32_t)((uintptr_t)begin & 3);                                   \
+      entry += s->across_step * CUTT_COLUMN_ENTRY;                                                                     \
+      if (first >= run_bytes) continue;                                                                                \
+      if (first >= 0 && first + 4 <= run_bytes) {                                                                      \
+        const gather g =                                                                                               \
+            gather_of_unaligned(args, stage_at, access, (uint32_t)first / bytes, 4 / bytes, phase + c.phase);          \
+        global_store4(begin + first, gather##bytes(&g, c.shared));                                                     \
+      } else {                                                                                                         \
+        store_part##bytes(args, begin, first, run_bytes, stage_at + c.shared, phase + c.phase);                        \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
   DEVICE void store_columns##bytes##u(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,           \
                                       const unsigned char *in, uint32_t stage_at, share s) {                           \
     const int32_t run_bytes = (int32_t)(now->run * bytes);                                                             \
-    const uint32_t phase = (uint32_t)(uintptr_t)(in + now->in), units = (uint32_t)(run_bytes + 6) / 4;                 \
-    const uint32_t columns = now->columns, step = s.line_step;                                                         \
-    for (uint32_t unit = s.unit; unit < units; unit += s.unit_step) {                                                  \
-      uint32_t line = s.line, entry = args->columns_at + line * CUTT_COLUMN_ENTRY;                                     \
-      if (args->store_alike && line < columns) {                                                                       \
-        unsigned char *const base = out + now->out;                                                                    \
-        const int32_t before = (int32_t)((uintptr_t)(base + read_column(entry).global) & 3);                           \
-        const int32_t first = (int32_t)(unit * 4) - before;                                                            \
-        if (first >= 0 && first + 4 <= run_bytes) {                                                                    \
-          const pieces p = pieces_of_unaligned(args, stage_at, unit, (uint32_t)first / bytes, 4 / bytes, phase);       \
-          UNROLL(BATCH)                                                                                                \
-          for (; line < columns; line += step) {                                                                       \
-            const column c = read_column(entry);                                                                       \
-            global_store4(base + (c.global + first), gather##bytes(&p, c.shared));                                     \
-            entry += step * CUTT_COLUMN_ENTRY;                                                                         \
-          }                                                                                                            \
-          continue;                                                                                                    \
-        }                                                                                                              \
+    const uint32_t phase = (uint32_t)(uintptr_t)(in + now->in), accesses = (uint32_t)(run_bytes + 6) / 4;              \
+    unsigned char *const base = out + now->out;                                                                        \
+    for (uint32_t access = s.along; access < accesses; access += s.along_step) {                                       \
+      if (args->store_alike && s.across < now->columns &&                                                              \
+          store_alike##bytes(args, base, now->columns, access, run_bytes, stage_at, phase, &s)) {                      \
+        continue;                                                                                                      \
       }                                                                                                                \
-      for (; line < columns; line += step) {                                                                           \
-        const column c = read_column(entry);                                                                           \
-        unsigned char *const begin = out + (now->out + c.global);                                                      \
-        const int32_t first = (int32_t)(unit * 4) - (int32_t)((uintptr_t)begin & 3);                                   \
-        entry += step * CUTT_COLUMN_ENTRY;                                                                             \
-        if (first >= run_bytes) continue;                                                                              \
-        if (first >= 0 && first + 4 <= run_bytes) {                                                                    \
-          const pieces p =                                                                                             \
-              pieces_of_unaligned(args, stage_at, unit, (uint32_t)first / bytes, 4 / bytes, phase + c.phase);          \
-          global_store4(begin + first, gather##bytes(&p, c.shared));                                                   \
-        } else {                                                                                                       \
-          store_part##bytes(args, begin, first, run_bytes, stage_at + c.shared, phase + c.phase);                      \
-        }                                                                                                              \
-      }                                                                                                                \
+      store_each##bytes(args, base, now->columns, access, run_bytes, stage_at, phase, &s);                             \
     }                                                                                                                  \
   }
-DEFINE_STORE_COLUMNS_NARROW(1)
-DEFINE_STORE_COLUMNS_NARROW(2)
+DEFINE_STORE_COLUMNS_UNALIGNED(1)
+DEFINE_STORE_COLUMNS_UNALIGNED(2)
 
-/* Pieces of 4 and 8 bytes, stored 16 bytes at a time, with the same turn; here registers change places at the end. */
-DEVICE word4 gather4w(const pieces *p, uint32_t shared) {
-  const uint32_t a = shared_load4(p->at[0] + shared), b = shared_load4(p->at[1] + shared);
-  const uint32_t c = shared_load4(p->at[2] + shared), d = shared_load4(p->at[3] + shared);
-  const bool odd = p->turn & 1, two = p->turn & 2;
+/* Loads of 4 and 8 bytes, stored as 16: the rotation exchanges registers. */
+DEVICE word4 gather4w(const gather *g, uint32_t shared) {
+  const uint32_t a = shared_load4(g->at[0] + shared), b = shared_load4(g->at[1] + shared);
+  const uint32_t c = shared_load4(g->at[2] + shared), d = shared_load4(g->at[3] + shared);
+  const bool odd = g->rotation & 1, two = g->rotation & 2;
   const word4 once = {odd ? d : a, odd ? a : b, odd ? b : c, odd ? c : d};
   const word4 value = {two ? once.z : once.x, two ? once.w : once.y, two ? once.x : once.z, two ? once.y : once.w};
   return value;
 }
-DEVICE word4 gather8w(const pieces *p, uint32_t shared) {
-  const word2 a = shared_load8(p->at[0] + shared), b = shared_load8(p->at[1] + shared);
-  const bool odd = p->turn & 1;
+DEVICE word4 gather8w(const gather *g, uint32_t shared) {
+  const word2 a = shared_load8(g->at[0] + shared), b = shared_load8(g->at[1] + shared);
+  const bool odd = g->rotation & 1;
   const word4 value = {odd ? b.x : a.x, odd ? b.y : a.y, odd ? a.x : b.x, odd ? a.y : b.y};
   return value;
 }
-DEVICE pieces pieces_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint32_t unit) {
-  pieces p;
-  p.turn = unit / 8 & 1; /* 8-byte accesses go by half warps */
-  p.at[0] = stage_at + read_run(args, unit * 2 + p.turn);
-  p.at[1] = stage_at + read_run(args, unit * 2 + (p.turn ^ 1));
-  p.at[2] = p.at[3] = 0;
-  return p;
+DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint32_t access) {
+  gather g;
+  g.rotation = access / 8 & 1; /* the banks serve 8-byte loads by half warps */
+  g.at[0] = stage_at + read_run(args, access * 2 + g.rotation);
+  g.at[1] = stage_at + read_run(args, access * 2 + (g.rotation ^ 1));
+  g.at[2] = g.at[3] = 0;
+  return g;
 }
 
-DEVICE void store_columns4w(const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,
-                            share s){FOR_UNITS(now->run / 4, 16, const pieces p = pieces_of(args, stage_at, unit, 4),
-                                               word4, gather4w(&p, c.shared), global_store16)} DEVICE
-    void store_columns8w(const cutt_kernel_args *args, unsigned char *out, const tile_now *now, uint32_t stage_at,
-                         share s){FOR_UNITS(now->run / 2, 16, const pieces p = pieces_of_8w(args, stage_at, unit),
-                                            word4, gather8w(&p, c.shared), global_store16)}
+DEFINE_STORE_COLUMNS(4w, 16, word4, now->run / 4, const gather g = gather_of(args, stage_at, access, 4),
+                     gather4w(&g, c.shared), global_store16)
+DEFINE_STORE_COLUMNS(8w, 16, word4, now->run / 2, const gather g = gather_of_8w(args, stage_at, access),
+                     gather8w(&g, c.shared), global_store16)
 
 /* ------------------------------------------------------------------------------------------------- alpha and beta */
 
@@ -380,18 +394,23 @@ DEVICE word2 scale_i64(const cutt_kernel_args *args, word2 x, word2 y) {
   return split_words((int64_t)(args->reads_out ? scaled + added : scaled));
 }
 
-/* Elements of the output, whose halves may be all that is aligned (complex ones). */
-#define DEFINE_WHOLE(bytes, type)                                                                                      \
-  DEVICE type out_load##bytes(const void *p, uint32_t halves) {                                                        \
-    (void)halves;                                                                                                      \
-    return global_load##bytes(p);                                                                                      \
-  }                                                                                                                    \
-  DEVICE void out_store##bytes(void *p, type v, uint32_t halves) {                                                     \
-    (void)halves;                                                                                                      \
-    global_store##bytes(p, v);                                                                                         \
-  }
-DEFINE_WHOLE(2, uint16_t)
-DEFINE_WHOLE(4, uint32_t)
+/* Elements of the output. Of complex ones, only the two halves may be aligned; others have no halves. */
+DEVICE uint16_t out_load2(const unsigned char *p, uint32_t halves) {
+  (void)halves;
+  return global_load2(p);
+}
+DEVICE void out_store2(unsigned char *p, uint16_t v, uint32_t halves) {
+  (void)halves;
+  global_store2(p, v);
+}
+DEVICE uint32_t out_load4(const unsigned char *p, uint32_t halves) {
+  (void)halves;
+  return global_load4(p);
+}
+DEVICE void out_store4(unsigned char *p, uint32_t v, uint32_t halves) {
+  (void)halves;
+  global_store4(p, v);
+}
 DEVICE word2 out_load8(const unsigned char *p, uint32_t halves) {
   if (!halves) return global_load8(p);
   const word2 v = {global_load4(p), global_load4(p + 4)};
@@ -426,12 +445,12 @@ DEVICE void out_store16(unsigned char *p, word4 v, uint32_t halves) {
                            const unsigned char *in, uint32_t stage_at, share s) {                                      \
     const uint32_t phase = (uint32_t)(uintptr_t)(in + now->in);                                                        \
     const type zero = {0};                                                                                             \
-    for (uint32_t unit = s.unit; unit < now->run; unit += s.unit_step) {                                               \
-      unsigned char *const base = out + (now->out + unit * bytes);                                                     \
-      const uint32_t entry = read_run(args, unit);                                                                     \
+    for (uint32_t access = s.along; access < now->run; access += s.along_step) {                                       \
+      unsigned char *const base = out + (now->out + access * bytes);                                                   \
+      const uint32_t entry = read_run(args, access);                                                                   \
       UNROLL(2)                                                                                                        \
-      for (uint32_t line = s.line; line < now->columns; line += s.line_step) {                                         \
-        const column c = read_column(args->columns_at + line * CUTT_COLUMN_ENTRY);                                     \
+      for (uint32_t column = s.across; column < now->columns; column += s.across_step) {                               \
+        const column_entry c = read_column(args->columns_at + column * CUTT_COLUMN_ENTRY);                             \
         const uint32_t within = phased ? (entry >> 2) + ((entry + c.phase + phase) & 3) : entry;                       \
         unsigned char *const to = base + c.global;                                                                     \
         const type before = args->reads_out ? out_load##bytes(to, args->halves) : zero;                                \
@@ -451,9 +470,9 @@ DEFINE_STORE_SCALED(scale_i64, 8, word2, false)
 
 /* --------------------------------------------------------------------------------------------------------- kernels */
 
-/* The block's tiles, in a ring of `stages` places in shared memory. A tile's place is written again only behind the
- * barrier that follows its being read. Groups of copies are committed even when they are empty, so that waiting for all
- * but the newest stages - 1 is waiting for the tile at hand. */
+/* The block's tiles, in a ring of `stages` slots in shared memory. A slot is written again only after the barrier that
+ * follows its being read. A group of copies is committed for each tile, even past the last one, so that to wait for all but
+ * the newest stages - 1 groups is to wait for the tile at hand. */
 #define DEFINE_KERNEL(name, unaligned, phased, store)                                                                  \
   KERNEL(cutt_##name, CUTT_BLOCK_THREADS, CUTT_BLOCKS)                                                                 \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args) {                                     \
@@ -461,8 +480,8 @@ DEFINE_STORE_SCALED(scale_i64, 8, word2, false)
     const uint32_t tiles = fill_tables(&args, phased);                                                                 \
     if (tiles == 0) return;                                                                                            \
     barrier();                                                                                                         \
-    const share loads = share_of(args.load_units, args.load_rows);                                                     \
-    const share stores = share_of(args.store_units, args.store_columns);                                               \
+    const share loads = share_of(args.load_along, args.load_rows);                                                     \
+    const share stores = share_of(args.store_along, args.store_columns);                                               \
     uint32_t load_stage = 0, store_stage = 0;                                                                          \
     for (uint32_t i = 0; i < tiles + ahead; ++i) {                                                                     \
       if (i < tiles) {                                                                                                 \

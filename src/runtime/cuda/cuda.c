@@ -1,4 +1,4 @@
-/* The CUDA runtime's table. The work is elsewhere: driver.c finds CUDA, state.c knows devices and contexts, kernels.c runs the
+/* The CUDA runtime's table. driver.c finds CUDA, state.c knows devices and contexts, kernels.c runs the
  * kernels that embed.c carries, pointer.c looks at pointers, memory.c has memory and the clock, stream.c streams and events,
  * and probe.c measures. */
 #include "runtime/cuda/cuda.h"
@@ -14,8 +14,7 @@
 #include "runtime/cuda/state.h"
 #include "runtime/cuda/stream.h"
 
-/* Compilers promise that what they make runs with drivers of their own major version on. With an older one, only loading
- * the kernels tells. */
+/* Kernels run with drivers of the compiler's major version and later. With an older one, only loading them tells. */
 static bool loads(const char **why) {
   const cuttResult result = cutt_cuda_kernels_load();
   if (result) *why = cuttLastError();
@@ -32,8 +31,7 @@ static bool probe(const char **why) {
   return !*why && (cu->version / 1000 >= cutt_cuda_kernels.toolkit / 1000 || loads(why));
 }
 
-/* After probe, which all of the following come after, there is a GPU. Should the driver fail in between, what it has said
- * of the first one does. */
+/* For the functions that are called after probe: there is a GPU. If the driver fails since, the first one is taken. */
 static const cutt_cuda_gpu *current_gpu(void) {
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_driver(&why);
@@ -44,9 +42,9 @@ static const cutt_cuda_gpu *current_gpu(void) {
 
 static const char *isa(void) { return current_gpu()->isa; }
 
-static void device_key(char *buffer, size_t size) { cutt_cuda_device_key(&current_gpu()->facts, buffer, size); }
+static void device_key(char *buffer, size_t size) { cutt_cuda_device_key(&current_gpu()->properties, buffer, size); }
 
-static const cutt_target *target(void) { return &current_gpu()->facts.base; }
+static const cutt_target *target(void) { return &current_gpu()->properties.base; }
 
 static const cutt_target *target_named(const char *name) {
   const cutt_device *device = cutt_device_find(name);
@@ -70,7 +68,7 @@ static cuttResult enter(cutt_scope *scope) {
 
 /* There is a driver, since something has been entered. */
 static void leave(const cutt_scope *scope) {
-  cutt_cuda_leave(&(cutt_cuda_scope){.cu = cutt_cuda_driver_loaded(),
+  cutt_cuda_leave(&(cutt_cuda_scope){.cu = cutt_cuda_driver_in_use(),
                                      .context = scope->context,
                                      .pushed = scope->pushed,
                                      .capture_mode = scope->mode});
@@ -91,9 +89,9 @@ static cuttResult context(cutt_context *context) {
 
 static cuttResult reach(const cutt_target *target, const void *pointer, const char *name, void **at) {
   const cutt_cuda_gpu *gpu =
-      (const cutt_cuda_gpu *)(const void *)((const char *)target - offsetof(cutt_cuda_gpu, facts));
+      (const cutt_cuda_gpu *)(const void *)((const char *)target - offsetof(cutt_cuda_gpu, properties));
   cutt_cu_address address = 0;
-  const cuttResult result = cutt_cuda_reach(cutt_cuda_driver_loaded(), gpu, pointer, name, &address);
+  const cuttResult result = cutt_cuda_reach(cutt_cuda_driver_in_use(), gpu, pointer, name, &address);
   *at = (void *)(uintptr_t)address;
   return result;
 }
@@ -104,22 +102,22 @@ static void describe_json(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
                           cutt_text *text) {
   const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
   cutt_text_add(text, "\"name\": ");
-  cutt_text_add_json(text, used->facts.base.name);
+  cutt_text_add_json(text, used->properties.base.name);
   cutt_text_add(text, ", \"driver\": \"%d.%d\", \"toolkit\": \"%d.%d\", \"kernels\": [", cu->version / 1000,
                 cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
-  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
+  for (int i = 0; kernels->arch[i]; ++i) cutt_text_add(text, "%s\"sm_%d\"", i == 0 ? "" : ", ", kernels->arch[i]);
   if (kernels->ptx) cutt_text_add(text, ", \"compute_%d\"", kernels->ptx);
   cutt_text_add(text, "], \"devices\": [");
-  for (int i = 0; i < count; i++) {
-    const cutt_device *facts = &gpus[i].facts;
+  for (int i = 0; i < count; ++i) {
+    const cutt_device *properties = &gpus[i].properties;
     cutt_text_add(text, "%s{\"device\": %d, \"name\": ", i == 0 ? "" : ", ", i);
-    cutt_text_add_json(text, facts->base.name);
+    cutt_text_add_json(text, properties->base.name);
     cutt_text_add(text, ", \"compute_capability\": \"%d.%d\", \"multiprocessors\": %d, \"clock_hz\": %.0f",
-                  facts->major, facts->minor, facts->sms, facts->clock_hz);
+                  properties->major, properties->minor, properties->sms, properties->clock_hz);
     cutt_text_add(text, ", \"memory_bytes\": %lld, \"memory_bytes_per_second\": %.0f, \"l2_bytes\": %lld",
-                  (long long)facts->memory_bytes, facts->memory_bandwidth, (long long)facts->l2_bytes);
+                  (long long)properties->memory_bytes, properties->memory_bandwidth, (long long)properties->l2_bytes);
     cutt_text_add(text, ", \"shared_bytes\": %d, \"shared_bytes_of_a_block\": %d, \"usable\": %s, \"used\": %s",
-                  facts->sm_shared, facts->block_shared, gpus[i].usable ? "true" : "false",
+                  properties->sm_shared, properties->block_shared, gpus[i].usable ? "true" : "false",
                   &gpus[i] == used ? "true" : "false");
     if (!gpus[i].usable) {
       cutt_text_add(text, ", \"why\": ");
@@ -135,22 +133,23 @@ static void describe_text(const cutt_cu *cu, const cutt_cuda_gpu *gpus, int coun
   const cutt_cuda_embedded *kernels = &cutt_cuda_kernels;
   cutt_text_add(text, "  driver           for CUDA %d.%d\n  kernels          made by CUDA %d.%d for",
                 cu->version / 1000, cu->version % 1000 / 10, kernels->toolkit / 1000, kernels->toolkit % 1000 / 10);
-  for (int i = 0; kernels->arch[i]; i++) cutt_text_add(text, "%s sm_%d", i == 0 ? "" : ",", kernels->arch[i]);
+  for (int i = 0; kernels->arch[i]; ++i) cutt_text_add(text, "%s sm_%d", i == 0 ? "" : ",", kernels->arch[i]);
   if (kernels->ptx) cutt_text_add(text, ", and PTX of compute_%d", kernels->ptx);
   cutt_text_add(text, "\n");
-  for (int i = 0; i < count; i++) {
-    const cutt_device *facts = &gpus[i].facts;
-    cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, facts->base.name, facts->major,
-                  facts->minor,
+  for (int i = 0; i < count; ++i) {
+    const cutt_device *properties = &gpus[i].properties;
+    cutt_text_add(text, "  device %-9d %s, compute capability %d.%d%s%s\n", i, properties->base.name, properties->major,
+                  properties->minor,
                   !gpus[i].usable    ? ": not usable: "
                   : &gpus[i] == used ? ", in use"
                                      : "",
                   gpus[i].usable ? "" : gpus[i].why);
     cutt_text_add(text, "    multiprocessors  %d at %.0f MHz, shared memory %d KiB each, %d KiB for a block\n",
-                  facts->sms, facts->clock_hz * 1e-6, facts->sm_shared / 1024, facts->block_shared / 1024);
+                  properties->sms, properties->clock_hz * 1e-6, properties->sm_shared / 1024,
+                  properties->block_shared / 1024);
     cutt_text_add(text, "    memory           %lld MiB at %.0f GB/s, L2 %lld KiB\n",
-                  (long long)(facts->memory_bytes >> 20), facts->memory_bandwidth * 1e-9,
-                  (long long)(facts->l2_bytes >> 10));
+                  (long long)(properties->memory_bytes >> 20), properties->memory_bandwidth * 1e-9,
+                  (long long)(properties->l2_bytes >> 10));
   }
 }
 
@@ -176,8 +175,8 @@ const cutt_runtime cutt_cuda_runtime = {
     .target_named = target_named,
     .target_names = CUTT_KNOWN_DEVICE_KEYS,
     .measure_target = cutt_cuda_measure_target,
-    .is_device_pointer = cutt_cuda_owns,
-    .driver_loaded = cutt_cuda_notice,
+    .is_device_pointer = cutt_cuda_is_device_pointer,
+    .driver_loaded = cutt_cuda_driver_loaded,
     .memory_allocate = cutt_cuda_memory_allocate,
     .memory_free = cutt_cuda_memory_free,
     .memory_copy = cutt_cuda_memory_copy,

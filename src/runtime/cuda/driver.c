@@ -4,9 +4,8 @@
  * that has been loaded is not unloaded (its threads would not survive it). This state is the reason for the few
  * process-wide variables below; all of them are written once, or atomically.
  *
- * A second, smaller way in is for plans of the CPU: to tell a user who hands a GPU's memory to one, the driver has to be
- * asked what a pointer is to; but only where somebody else, the CUDA run time of the program, say, has brought it into
- * the process already. */
+ * Plans of the CPU need one function of the driver, to find that a pointer is to a GPU's memory. For them the driver is never
+ * loaded: it is asked if somebody else, such as the program's CUDA run time, has brought it into the process. */
 #include "runtime/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -96,12 +95,12 @@ static void load(void) {
 
 const cutt_cu *cutt_cuda_driver(const char **why) {
   pthread_once(&once, load);
-  const cutt_cu *cu = cutt_cuda_driver_loaded();
+  const cutt_cu *cu = cutt_cuda_driver_in_use();
   *why = cu ? NULL : failure;
   return cu;
 }
 
-const cutt_cu *cutt_cuda_driver_loaded(void) { return atomic_load_explicit(&loaded, memory_order_acquire); }
+const cutt_cu *cutt_cuda_driver_in_use(void) { return atomic_load_explicit(&loaded, memory_order_acquire); }
 
 bool cutt_cuda_forbidden(const char **why) {
   const char *asked = getenv("CUTT_CUDA");
@@ -144,7 +143,7 @@ cutt_cu_pointer_query *cutt_cuda_pointer_query(void) {
   return atomic_load_explicit(&pointer_query, memory_order_relaxed);
 }
 
-/* The number of libraries that have ever been loaded into the process. The first call says it: that is enough. */
+/* Counts the libraries that have ever been loaded into the process. Each call is told that, so the first one ends the loop. */
 static int count_loaded(struct dl_phdr_info *info, size_t size, void *count) {
   if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof info->dlpi_adds) {
     *(unsigned long long *)count = info->dlpi_adds;
@@ -152,10 +151,10 @@ static int count_loaded(struct dl_phdr_info *info, size_t size, void *count) {
   return 1;
 }
 
-bool cutt_cuda_notice(void) {
-  static _Atomic(unsigned long long) looked_at; /* at how many libraries the last look was taken; 0: none yet */
+bool cutt_cuda_driver_loaded(void) {
+  static _Atomic(unsigned long long) looked_at; /* libraries loaded when the driver was last looked for; 0: never */
   if (cutt_cuda_pointer_query()) return true;
-  /* Asking for the library by name searches folders when it isn't there, so only when something new is. */
+  /* Asking for a library by name searches folders if it isn't there: done only if something new has been loaded. */
   unsigned long long count = 0;
   dl_iterate_phdr(count_loaded, &count);
   if (count == atomic_load_explicit(&looked_at, memory_order_relaxed)) return false;

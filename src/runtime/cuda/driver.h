@@ -148,8 +148,8 @@ typedef struct cutt_cu {
  * people that lives as long as the library, when it is missing, too old, or finds no device. Safe from any thread. */
 const cutt_cu *cutt_cuda_driver(const char **why);
 
-/* The same without loading: NULL unless it has been loaded, and works. An atomic load. */
-const cutt_cu *cutt_cuda_driver_loaded(void);
+/* The same without loading it: NULL unless the library has loaded it, and it works. An atomic load. */
+const cutt_cu *cutt_cuda_driver_in_use(void);
 
 /* CUTT_CUDA in the environment is 0 or off: *why says so. */
 bool cutt_cuda_forbidden(const char **why);
@@ -159,11 +159,13 @@ bool cutt_cuda_forbidden(const char **why);
 cuttResult cutt_cuda_failed(const cutt_cu *cu, cutt_cu_result error, const char *doing, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The driver's function that tells what memory a pointer is to, where anyone has brought the driver into the process; NULL
- * otherwise. cutt_cuda_notice looks for it, without loading anything. The first is an atomic load; the second costs what
- * the loader takes to say that nothing has been loaded since the last time. */
+/* The driver's function that tells what memory a pointer is to; NULL unless cutt_cuda_driver_loaded has found it. An atomic
+ * load. */
 typedef cutt_cu_result cutt_cu_pointer_query(void *value, int attribute, cutt_cu_address pointer);
 cutt_cu_pointer_query *cutt_cuda_pointer_query(void);
-bool cutt_cuda_notice(void); /* is there one by now? */
+
+/* The runtime's driver_loaded: has anyone brought the driver into the process? Loads nothing, and costs what the loader takes
+ * to say that no library has been loaded since the last time. */
+bool cutt_cuda_driver_loaded(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* The compiled kernels, put into the library byte by byte by the assembler (.incbin): the only way that costs the
- * compiler nothing, and that GCC and Clang have alike on every processor.
+/* The compiled kernels, put into the library by the assembler (.incbin): that costs the compiler nothing, and GCC and Clang
+ * both have it on every processor.
  *
  * The build says what there is, in a header that it makes:
  *   CUTT_CUDA_IMAGES     X(tile) X(copy) ...: <name>.fatbin in the folder CUTT_CUDA_IMAGE_DIR, and probe.fatbin. Not

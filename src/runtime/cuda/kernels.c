@@ -1,8 +1,8 @@
 /* Kernels in contexts, and their launch.
  *
  * Process-wide, because the driver's contexts are: the list of contexts that kernels have been loaded into, which only grows,
- * under a mutex that no execution takes. A context's entry outlives it, for plans still point there; an entry is some
- * hundred bytes, and programs that make and destroy contexts by the thousand are not known. */
+ * under a mutex that no execution takes. A context's entry outlives it, since plans still point there; an entry is some
+ * hundred bytes, and few programs make and destroy contexts by the thousand. */
 #include "runtime/cuda/kernels.h"
 
 #include <pthread.h>
@@ -48,7 +48,7 @@ static cuttResult load_images(loaded *in) {
     const cutt_cu_result error = cu->module_load_data(&in->image[in->images], cutt_cuda_kernels.image[in->images]);
     if (error) {
       return cutt_cuda_failed(cu, error, "loading the kernels into %s, driver for CUDA %d.%d,",
-                              in->gpu->facts.base.name, cu->version / 1000, cu->version % 1000 / 10);
+                              in->gpu->properties.base.name, cu->version / 1000, cu->version % 1000 / 10);
     }
   }
   return CUTT_SUCCESS;
@@ -83,7 +83,7 @@ static cuttResult get(const cutt_cuda_scope *scope, loaded **in, bool *made) {
 static void keep(loaded *in) {
   in->next = contexts;
   contexts = in;
-  cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", in->gpu->facts.base.name);
+  cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", in->gpu->properties.base.name);
 }
 
 cuttResult cutt_cuda_kernels_load(void) {
@@ -111,7 +111,7 @@ static cuttResult prepare(const loaded *in, cutt_cu_function function, const cha
   if (!error) error = cu->func_get_attribute(&fixed, CUTT_CU_FUNCTION_SHARED_SIZE_BYTES, function);
   if (!error) {
     error = cu->func_set_attribute(function, CUTT_CU_FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                   in->gpu->facts.block_shared - fixed);
+                                   in->gpu->properties.block_shared - fixed);
   }
   if (!error) error = cu->func_set_attribute(function, CUTT_CU_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
   return error ? cutt_cuda_failed(cu, error, "preparing kernel %s", name) : CUTT_SUCCESS;
@@ -138,7 +138,7 @@ static cuttResult find_all(loaded *in, const cutt_kernel_list *list, const cutt_
   const size_t bytes = sizeof(found) + (size_t)list->count * sizeof(cutt_cu_function);
   found *made = malloc(bytes);
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a context's kernels", bytes);
-  *made = (found){.base = {.list = list, .target = &in->gpu->facts.base}, .in = in, .next = in->lists};
+  *made = (found){.base = {.list = list, .target = &in->gpu->properties.base}, .in = in, .next = in->lists};
   for (int i = 0; i < list->count; ++i) {
     const cuttResult result = find_one(in, list->image[i], list->name[i], &made->function[i]);
     if (!result) continue;
@@ -180,12 +180,12 @@ static cuttResult wrong_context(const loaded *in, cutt_cu_context current) {
     return cutt_error(
         CUTT_INVALID_DEVICE,
         "the plan's context %p on device %d, %s, has been destroyed; the current one only has its address",
-        (void *)current, in->gpu->handle, in->gpu->facts.base.name);
+        (void *)current, in->gpu->handle, in->gpu->properties.base.name);
   }
   if (in->cu->ctx_get_device(&device)) device = -1;
   return cutt_error(CUTT_INVALID_DEVICE,
                     "the plan is for context %p on device %d, %s, and the current context is %p on device %d",
-                    (void *)in->context, in->gpu->handle, in->gpu->facts.base.name, (void *)current, device);
+                    (void *)in->context, in->gpu->handle, in->gpu->properties.base.name, (void *)current, device);
 }
 
 /* A thread that has not called CUDA yet has no context. Another one than the kernels' is the caller's choice, and an error. */

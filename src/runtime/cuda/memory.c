@@ -1,4 +1,4 @@
-/* The CUDA backend's memory, and time by events. */
+/* Memory, and time by events (memory.h). */
 #include "runtime/cuda/memory.h"
 
 #include "base/error.h"
@@ -73,8 +73,8 @@ cuttResult cutt_cuda_copy(void *to, const void *from, size_t bytes, cudaStream_t
   return result;
 }
 
-/* Runs are timed in batches: an event between each two, and one wait at the end, so that the stream does not run dry
- * after every run. */
+/* Runs are timed in batches: an event between each two, and one wait at the end, so that the stream is not empty after
+ * every run. */
 enum { BATCH = 32 };
 
 static cuttResult time_batch(const cutt_cu *cu, const cutt_work *work, cudaStream_t stream, const cutt_cu_event *events,

@@ -1,4 +1,4 @@
-/* The CUDA backend's memory, and time by events: the entries of its table that have nothing to do with permuting. */
+/* Memory, and time by events: the entries of the CUDA runtime's table of these names (runtime.h). */
 #ifndef CUTT_RUNTIME_CUDA_MEMORY_H
 #define CUTT_RUNTIME_CUDA_MEMORY_H
 

@@ -7,11 +7,11 @@
 
 #include "base/error.h"
 
-/* Everything that is wrong, or rare. type: 0 for what the driver has not in its map. */
+/* The cases that are wrong, or rare. type: 0 for what the driver does not know. */
 static cuttResult judge(const cutt_cu *cu, const cutt_cuda_gpu *gpu, const void *pointer, const char *name,
                         unsigned type, cutt_cu_address *address) {
   *address = (uintptr_t)pointer;
-  const char *device = gpu->facts.base.name;
+  const char *device = gpu->properties.base.name;
   if (type == CUTT_CU_MEMORY_DEVICE) {
     int ordinal = -1;
     const cutt_cu_result error =
@@ -47,7 +47,7 @@ cuttResult cutt_cuda_reach(const cutt_cu *cu, const cutt_cuda_gpu *gpu, const vo
   return judge(cu, gpu, pointer, name, error ? 0 : type, address);
 }
 
-bool cutt_cuda_owns(const void *pointer) {
+bool cutt_cuda_is_device_pointer(const void *pointer) {
   cutt_cu_pointer_query *query = cutt_cuda_pointer_query();
   if (!query) return false;
   unsigned type = 0;

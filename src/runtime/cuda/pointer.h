@@ -10,7 +10,7 @@
 cuttResult cutt_cuda_reach(const cutt_cu *cu, const cutt_cuda_gpu *gpu, const void *pointer, const char *name,
                            cutt_cu_address *address);
 
-/* The backend's `owns`: is it memory of a device that the processor can't reach? */
-bool cutt_cuda_owns(const void *pointer);
+/* The runtime's is_device_pointer. */
+bool cutt_cuda_is_device_pointer(const void *pointer);
 
 #endif

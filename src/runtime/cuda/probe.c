@@ -1,6 +1,6 @@
 /* Measuring a GPU.
  *
- * The kernels are a module of their own (kernels/probe.cu), in the context only while they are used. Times of transfers
+ * The kernels are a module of their own (runtime/cuda/kernels/probe.cu), in the context only while they are used. Times of transfers
  * are by events, as those of plans are; latencies are counted by the SM's clock within the kernels. Every number is a
  * median of several runs, on a device that has been busy for a while, so that its clocks are up.
  *
@@ -12,11 +12,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/kernels/args.h"
-#include "gpu/kernels/list.h"
-#include "gpu/kernels/probe_args.h"
 #include "model/device.h"
 #include "runtime/cuda/embed.h"
+#include "runtime/cuda/kernels/probe_args.h"
 #include "runtime/cuda/memory.h"
 #include "runtime/cuda/state.h"
 #include "runtime/cuda/stream.h"
@@ -37,7 +35,7 @@ enum {
 static const size_t most_bytes = (size_t)1 << 30;
 static const double clock_seconds = 0.4;
 
-#define NUMBER(name) CUTT_KERNEL_##name,
+#define NUMBER(name) KERNEL_##name,
 enum { CUTT_PROBE_KERNELS(NUMBER) KERNELS };
 #undef NUMBER
 #define NAME(name) "cutt_" #name,
@@ -70,14 +68,14 @@ typedef struct launch {
   const session *s;
   int kernel;
   unsigned blocks, threads, shared_bytes;
-  cutt_kernel_args args;
+  cutt_probe_args args;
 } launch;
 
 /* Every kernel reads the first buffer and writes the second, but the one that makes the chains. */
 static cuttResult run_launch(const void *what, cudaStream_t stream) {
   const launch *l = what;
   cutt_cu_address in = (uintptr_t)l->s->from;
-  cutt_cu_address out = l->kernel == CUTT_KERNEL_probe_chain ? in : (uintptr_t)l->s->to;
+  cutt_cu_address out = l->kernel == KERNEL_probe_chain ? in : (uintptr_t)l->s->to;
   void *parameters[] = {&in, &out, (void *)(uintptr_t)&l->args}; /* which are read, and copied */
   const cutt_cu_result error = l->s->cu->launch_kernel(l->s->function[l->kernel], l->blocks, 1, 1, l->threads, 1, 1,
                                                        l->shared_bytes, stream, parameters, NULL);
@@ -112,8 +110,8 @@ static double median(double *list, int count) {
   return count % 2 ? list[count / 2] : (list[count / 2 - 1] + list[count / 2]) / 2;
 }
 
-/* The mean of the middle half of a chase's accesses. Not their median, since there may be two heaps of them, for the near
- * and the far half of a large chip; nor the mean, for there are refreshes of memory and misses of the TLB. Sorts. */
+/* The mean of the middle half of a chase's accesses. Not their median, since they may have two peaks, for the near and the
+ * far half of a large chip; nor the mean of all, because of refreshes of memory and misses of the TLB. Sorts. */
 static double middle_mean(double *list, int count) {
   qsort(list, (size_t)count, sizeof *list, by_size);
   const int from = count / 4, to = count - from;
@@ -122,7 +120,7 @@ static double middle_mean(double *list, int count) {
   return sum / (to - from);
 }
 
-/* Least squares: the latency is the line's height at one lane, the delay its slope. */
+/* Least squares: the latency is the fitted cycles at one lane, the delay the slope. */
 static void fit_chase(cutt_cuda_probe *probe) {
   const int count = CUTT_PROBE_LANES;
   const double mean_x = (count - 1) / 2.0;
@@ -156,10 +154,10 @@ static cuttResult time_work(const session *s, const cutt_work *work, const char 
   *seconds = median(list + WARM_RUNS, RUNS);
   if (*seconds > 0) return CUTT_SUCCESS;
   return cutt_error(CUTT_INTERNAL_ERROR, "%s takes %g seconds by the events of %s", what, *seconds,
-                    s->gpu->facts.base.name);
+                    s->gpu->properties.base.name);
 }
 
-/* Copies until the device has left its resting clocks. */
+/* Copies until the device's clocks are up. */
 static cuttResult warm_up(const session *s, double share) {
   const cutt_work copy = {run_copy, s};
   double seconds[CLOCK_BATCH], spent = 0;
@@ -181,12 +179,12 @@ static cuttResult measure_transfers(const session *s, cutt_cuda_probe *probe) {
   cuttResult result = time_work(s, &copy, "copying", &seconds);
   if (result) return result;
   probe->copy_bandwidth = 2 * bytes / seconds;
-  l.kernel = CUTT_KERNEL_probe_read;
-  l.args.tiles = 0x5bd1e995u; /* a sum that memory is not likely to have: it may well be all zeros */
+  l.kernel = KERNEL_probe_read;
+  l.args.word = 0x5bd1e995u; /* a sum that memory is not likely to have: it may well be all zeros */
   result = time_work(s, &transfer, "reading", &seconds);
   if (result) return result;
   probe->read_bandwidth = bytes / seconds;
-  l.kernel = CUTT_KERNEL_probe_write;
+  l.kernel = KERNEL_probe_write;
   result = time_work(s, &transfer, "writing", &seconds);
   if (result) return result;
   probe->write_bandwidth = bytes / seconds;
@@ -194,35 +192,35 @@ static cuttResult measure_transfers(const session *s, cutt_cuda_probe *probe) {
 }
 
 static cuttResult measure_launch(const session *s, cutt_cuda_probe *probe) {
-  const launch l = {.s = s, .kernel = CUTT_KERNEL_probe_empty, .blocks = 1, .threads = CUTT_PROBE_LANES};
+  const launch l = {.s = s, .kernel = KERNEL_probe_empty, .blocks = 1, .threads = CUTT_PROBE_LANES};
   const cutt_work empty = {run_launch, &l};
   return time_work(s, &empty, "an empty kernel", &probe->launch_seconds);
 }
 
 static cuttResult make_chains(const session *s) {
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_chain,
+              .kernel = KERNEL_probe_chain,
               .blocks = (unsigned)(s->bytes / CUTT_PROBE_LINE / CUTT_PROBE_THREADS),
               .threads = CUTT_PROBE_THREADS};
   const cuttResult result = run_and_fetch(&l, NULL, 0);
   if (result) return result;
-  /* What of the chains is still in L2 makes way for the other buffer. */
-  l.kernel = CUTT_KERNEL_probe_write;
+  /* Writing the other buffer drives the chains out of L2. */
+  l.kernel = KERNEL_probe_write;
   l.blocks = (unsigned)(s->bytes / CUTT_PROBE_BLOCK_BYTES);
   return run_and_fetch(&l, NULL, 0);
 }
 
-/* Cycles per access in the chase number `turn`, which begins where none has been for long: in the next window; and, when
- * there are no more of them, in the half of each chain that the turn before left out. */
-static cuttResult chase(const session *s, int lanes, unsigned turn, double *cycles) {
+/* Cycles per access in chase `number`. It begins in the next window, and after all windows in the other half of each chain:
+ * where no chase has been for long, so that no cache has it. */
+static cuttResult chase(const session *s, int lanes, unsigned number, double *cycles) {
   const unsigned windows = (unsigned)(s->bytes / WINDOW_BYTES);
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_chase,
+              .kernel = KERNEL_probe_chase,
               .blocks = 1,
               .threads = (unsigned)lanes,
               .shared_bytes = 4 * (CUTT_PROBE_ACCESSES + 1)};
-  l.args.tiles = CUTT_PROBE_ACCESSES;
-  l.args.block_tiles = turn % windows * CUTT_PROBE_WINDOW_LINES + (turn / windows % 2) * (CUTT_PROBE_WINDOW_LINES / 2);
+  l.args.accesses = CUTT_PROBE_ACCESSES;
+  l.args.place = number % windows * CUTT_PROBE_WINDOW_LINES + (number / windows % 2) * (CUTT_PROBE_WINDOW_LINES / 2);
   const cuttResult result = run_and_fetch(&l, s->chases->output, sizeof s->chases->output);
   if (result) return result;
   for (int i = 0; i < CUTT_PROBE_ACCESSES; ++i) {
@@ -234,7 +232,7 @@ static cuttResult chase(const session *s, int lanes, unsigned turn, double *cycl
   return CUTT_SUCCESS;
 }
 
-/* Numbers of lanes take turns, so that whatever changes meanwhile changes all of them. */
+/* Each round measures all numbers of lanes, so that what changes in the course of time changes all of them. */
 static cuttResult measure_chase(const session *s, cutt_cuda_probe *probe, double from, double to) {
   double(*const cycles)[ROUNDS] = s->chases->cycles;
   cuttResult result = make_chains(s);
@@ -252,11 +250,11 @@ static cuttResult measure_chase(const session *s, cutt_cuda_probe *probe, double
 
 static cuttResult measure_shared(const session *s, cutt_cuda_probe *probe) {
   launch l = {.s = s,
-              .kernel = CUTT_KERNEL_probe_shared,
+              .kernel = KERNEL_probe_shared,
               .blocks = 1,
               .threads = CUTT_PROBE_LANES,
               .shared_bytes = 4 * CUTT_PROBE_LANES * CUTT_PROBE_SHARED_WORDS};
-  l.args.tiles = SHARED_ACCESSES;
+  l.args.accesses = SHARED_ACCESSES;
   double cycles[ROUNDS];
   for (int round = 0; round < ROUNDS; ++round) {
     unsigned char output[CUTT_PROBE_SHARED_AT + 4];
@@ -292,7 +290,7 @@ static cuttResult load_kernels(session *s) {
   cutt_cu_result error = s->cu->module_load_data(&s->module, cutt_cuda_kernels.probe);
   if (error) {
     s->module = NULL;
-    return cutt_cuda_failed(s->cu, error, "loading the kernels that measure %s", s->gpu->facts.base.name);
+    return cutt_cuda_failed(s->cu, error, "loading the kernels that measure %s", s->gpu->properties.base.name);
   }
   for (int i = 0; i < KERNELS; ++i) {
     error = s->cu->module_get_function(&s->function[i], s->module, kernel_name[i]);
@@ -304,9 +302,10 @@ static cuttResult load_kernels(session *s) {
 static cuttResult take_memory(session *s) {
   size_t unused = 0, all = 0;
   const cutt_cu_result error = s->cu->mem_get_info(&unused, &all);
-  if (error) return cutt_cuda_failed(s->cu, error, "asking how much memory of %s is free", s->gpu->facts.base.name);
+  if (error)
+    return cutt_cuda_failed(s->cu, error, "asking how much memory of %s is free", s->gpu->properties.base.name);
   size_t bytes = unused / 4 < most_bytes ? unused / 4 : most_bytes;
-  const size_t least = L2_TIMES * (size_t)s->gpu->facts.l2_bytes;
+  const size_t least = L2_TIMES * (size_t)s->gpu->properties.l2_bytes;
   if (bytes < least) bytes = least;
   s->bytes = (bytes + WINDOW_BYTES - 1) / WINDOW_BYTES * WINDOW_BYTES;
   if (s->bytes < (size_t)LEAST_WINDOWS * WINDOW_BYTES) s->bytes = (size_t)LEAST_WINDOWS * WINDOW_BYTES;
@@ -321,9 +320,9 @@ static cuttResult open_session(session *s) {
   s->chases = malloc(sizeof *s->chases);
   if (!s->chases) {
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure %s", sizeof *s->chases,
-                      s->gpu->facts.base.name);
+                      s->gpu->properties.base.name);
   }
-  /* It waits for no other stream: the program's have nothing to do with these buffers. */
+  /* A stream that waits for no other: the program's do not use these buffers. */
   const cutt_cu_result error = s->cu->stream_create(&s->stream, CUTT_CU_STREAM_NON_BLOCKING);
   if (error) {
     s->stream = NULL;
@@ -333,14 +332,14 @@ static cuttResult open_session(session *s) {
   return result ? result : take_memory(s);
 }
 
-/* Whatever open_session came to. A failure here is the log's: what was measured is right all the same. */
+/* However far open_session came. A failure here only goes to the log: what was measured is right all the same. */
 static void close_session(session *s) {
   /* After an error there may be work under way that uses what goes now. */
   if (s->stream && s->cu->stream_synchronize(s->stream)) cutt_log(CUTT_LOG_WARN, "the stream could not be waited for");
   if (s->from) cutt_cuda_scratch_release(s->from);
   if (s->to) cutt_cuda_scratch_release(s->to);
   if (s->module && s->cu->module_unload(s->module)) {
-    cutt_log(CUTT_LOG_WARN, "the kernels that measure %s were not unloaded", s->gpu->facts.base.name);
+    cutt_log(CUTT_LOG_WARN, "the kernels that measure %s were not unloaded", s->gpu->properties.base.name);
   }
   if (s->stream) cutt_cuda_stream_release(s->stream);
   free(s->chases);

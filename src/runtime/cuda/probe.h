@@ -1,4 +1,4 @@
-/* Measuring what the models want to know of a GPU and its driver does not tell. */
+/* Measuring what the models need to know of a GPU and its driver does not tell. */
 #ifndef CUTT_RUNTIME_CUDA_PROBE_H
 #define CUTT_RUNTIME_CUDA_PROBE_H
 
@@ -14,10 +14,10 @@ typedef struct cutt_cuda_probe {
   double read_bandwidth, write_bandwidth; /* bytes per second: a kernel that only reads, or writes */
   double launch_seconds;                  /* of an empty kernel with a plan's parameters, from event to event */
   double memory_latency;                  /* SM cycles of a load that no cache has, by one lane of a warp */
-  double departure_delay;                 /* further cycles for each further lane, in a line of its own */
+  double departure_delay;                 /* further cycles for each further lane, in a cache line of its own */
   double shared_latency;                  /* SM cycles of a load from shared memory */
   double chase[CUTT_CUDA_PROBE_LANES];    /* cycles per access by 1 to 32 lanes, as measured (Fig. 4) */
-  double fit_error;                       /* of latency and delay: rms of what they miss in chase, over its mean */
+  double fit_error; /* of latency and delay: root mean square of their error in chase, over its mean */
 } cutt_cuda_probe;
 
 /* Measures the GPU of the calling thread's current context (else the first) in that context. Takes about two seconds and

@@ -30,10 +30,10 @@ static int attribute(const cutt_cu *cu, cutt_cu_device device, int which) {
 }
 
 /* Is there code that this GPU runs: for its own architecture, for an older one of the same generation, or PTX? */
-static bool has_kernels(const cutt_device *facts) {
-  const int capability = facts->major * 10 + facts->minor;
+static bool has_kernels(const cutt_device *properties) {
+  const int capability = properties->major * 10 + properties->minor;
   for (const int *arch = cutt_cuda_kernels.arch; *arch; ++arch) {
-    if (*arch / 10 == facts->major && *arch <= capability) return true;
+    if (*arch / 10 == properties->major && *arch <= capability) return true;
   }
   return cutt_cuda_kernels.ptx && cutt_cuda_kernels.ptx <= capability;
 }
@@ -41,57 +41,58 @@ static bool has_kernels(const cutt_device *facts) {
 void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size) {
   char name[sizeof device->base.name];
   snprintf(name, sizeof name, "%s", device->base.name);
-  for (char *c = name; *c != 0; c++) {
+  for (char *c = name; *c != 0; ++c) {
     if (!isalnum((unsigned char)*c)) *c = '_';
   }
   if (size > 0) snprintf(buffer, size, "cuda-%s-sm%d%d-%d", name, device->major, device->minor, device->sms);
 }
 
 static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gpu) {
-  cutt_device *facts = &gpu->facts;
+  cutt_device *properties = &gpu->properties;
   gpu->handle = device;
-  facts->base.runtime = &cutt_cuda_runtime;
-  if (cu->device_get_name(facts->base.name, (int)sizeof facts->base.name, device)) {
-    snprintf(facts->base.name, sizeof facts->base.name, "unknown");
+  properties->base.runtime = &cutt_cuda_runtime;
+  if (cu->device_get_name(properties->base.name, (int)sizeof properties->base.name, device)) {
+    snprintf(properties->base.name, sizeof properties->base.name, "unknown");
   }
-  facts->base.name[sizeof facts->base.name - 1] = 0;
-  facts->major = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MAJOR);
-  facts->minor = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MINOR);
-  facts->sms = attribute(cu, device, CUTT_CU_DEVICE_MULTIPROCESSOR_COUNT);
-  facts->sm_threads = attribute(cu, device, CUTT_CU_DEVICE_MAX_THREADS_PER_MULTIPROCESSOR);
-  facts->sm_blocks = attribute(cu, device, CUTT_CU_DEVICE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-  facts->sm_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-  facts->block_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  facts->reserved_shared = attribute(cu, device, CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-  facts->warp = 32; /* these four are the same on all of NVIDIA's */
-  facts->banks = 32;
-  facts->bank_bytes = 4;
-  facts->sector_bytes = 32;
-  facts->l2_bytes = attribute(cu, device, CUTT_CU_DEVICE_L2_CACHE_SIZE);
+  properties->base.name[sizeof properties->base.name - 1] = 0;
+  properties->major = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MAJOR);
+  properties->minor = attribute(cu, device, CUTT_CU_DEVICE_COMPUTE_CAPABILITY_MINOR);
+  properties->sms = attribute(cu, device, CUTT_CU_DEVICE_MULTIPROCESSOR_COUNT);
+  properties->sm_threads = attribute(cu, device, CUTT_CU_DEVICE_MAX_THREADS_PER_MULTIPROCESSOR);
+  properties->sm_blocks = attribute(cu, device, CUTT_CU_DEVICE_MAX_BLOCKS_PER_MULTIPROCESSOR);
+  properties->sm_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+  properties->block_shared = attribute(cu, device, CUTT_CU_DEVICE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  properties->reserved_shared = attribute(cu, device, CUTT_CU_DEVICE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  properties->warp = 32; /* these four are the same on all of NVIDIA's */
+  properties->banks = 32;
+  properties->bank_bytes = 4;
+  properties->sector_bytes = 32;
+  properties->l2_bytes = attribute(cu, device, CUTT_CU_DEVICE_L2_CACHE_SIZE);
   size_t bytes = 0;
-  facts->memory_bytes = cu->device_total_mem(&bytes, device) ? 0 : (int64_t)bytes;
-  facts->clock_hz = 1e3 * attribute(cu, device, CUTT_CU_DEVICE_CLOCK_RATE);
+  properties->memory_bytes = cu->device_total_mem(&bytes, device) ? 0 : (int64_t)bytes;
+  properties->clock_hz = 1e3 * attribute(cu, device, CUTT_CU_DEVICE_CLOCK_RATE);
   /* Two transfers in a clock, as the driver counts clocks. */
-  facts->memory_bandwidth = 2e3 * attribute(cu, device, CUTT_CU_DEVICE_MEMORY_CLOCK_RATE) *
-                            attribute(cu, device, CUTT_CU_DEVICE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
-  snprintf(gpu->isa, sizeof gpu->isa, "sm_%d%d", facts->major, facts->minor);
+  properties->memory_bandwidth = 2e3 * attribute(cu, device, CUTT_CU_DEVICE_MEMORY_CLOCK_RATE) *
+                                 attribute(cu, device, CUTT_CU_DEVICE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
+  snprintf(gpu->isa, sizeof gpu->isa, "sm_%d%d", properties->major, properties->minor);
   gpu->reads_host_pages = attribute(cu, device, CUTT_CU_DEVICE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES) != 0;
   gpu->usable = false;
-  if (facts->major < 1 || facts->sms < 1 || facts->sm_threads < 1 || facts->sm_shared < 1 || facts->block_shared < 1) {
-    snprintf(gpu->why, sizeof gpu->why, "the driver does not describe its device %s", facts->base.name);
-  } else if (!has_kernels(facts)) {
+  if (properties->major < 1 || properties->sms < 1 || properties->sm_threads < 1 || properties->sm_shared < 1 ||
+      properties->block_shared < 1) {
+    snprintf(gpu->why, sizeof gpu->why, "the driver does not describe its device %s", properties->base.name);
+  } else if (!has_kernels(properties)) {
     snprintf(gpu->why, sizeof gpu->why, "%s is of compute capability %d.%d, which this build has no kernels for",
-             facts->base.name, facts->major, facts->minor);
+             properties->base.name, properties->major, properties->minor);
   } else {
     gpu->usable = true;
     char key[CUTT_CUDA_KEY_BYTES];
-    cutt_cuda_device_key(facts, key, sizeof key);
-    cutt_cuda_complete(key, facts);
+    cutt_cuda_device_key(properties, key, sizeof key);
+    cutt_cuda_complete(key, properties);
   }
 }
 
 static void describe_all(void) {
-  const cutt_cu *cu = cutt_cuda_driver_loaded();
+  const cutt_cu *cu = cutt_cuda_driver_in_use();
   for (int i = 0; i < cu->devices && i < MOST_GPUS; ++i) {
     cutt_cu_device device = i;
     if (cu->device_get(&device, i)) device = i; /* then it will not describe itself either */

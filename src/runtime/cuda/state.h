@@ -12,7 +12,7 @@
 
 typedef struct cutt_cuda_gpu {
   cutt_cu_device handle;
-  cutt_device facts;
+  cutt_device properties;
   char isa[16];          /* "sm_90" */
   bool reads_host_pages; /* kernels reach all memory of the process, as the processor does */
   bool usable;           /* the library has kernels for it */
@@ -25,12 +25,12 @@ const cutt_cuda_gpu *cutt_cuda_gpus(const cutt_cu *cu, int *count);
 /* That of the calling thread's current context, or the first. NULL, with the error worded, when the driver fails. */
 const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu);
 
-/* The device's model and what of it is switched on: what the timings of a choice hang on, and not the driver. */
+/* Identifies the device by its name, its compute capability and its SMs: what timings depend on; the driver is left out. */
 enum { CUTT_CUDA_KEY_BYTES = 160 };
 void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size);
 
-/* A stretch of work, not an execution, in the calling thread's context. While it lasts, the thread may also make calls
- * that a capture under way in another stream would otherwise be broken by: none of them is in that stream. */
+/* Work in the calling thread's context, other than an execution. While it lasts, the thread may make calls that would
+ * otherwise break a capture under way in another stream. */
 typedef struct cutt_cuda_scope {
   const cutt_cu *cu;
   cutt_cu_context context; /* current, never NULL */

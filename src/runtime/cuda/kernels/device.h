@@ -22,8 +22,8 @@
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
  *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even */
-#ifndef CUTT_GPU_KERNELS_DEVICE_H
-#define CUTT_GPU_KERNELS_DEVICE_H
+#ifndef CUTT_RUNTIME_CUDA_KERNELS_DEVICE_H
+#define CUTT_RUNTIME_CUDA_KERNELS_DEVICE_H
 
 #if defined(__CUDACC_RTC__) || !defined(__CUDACC__)
 #include <stdint.h>
