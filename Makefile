@@ -32,11 +32,11 @@ demo: ## install what is missing, build, and permute a real tensor
 
 check: ## install what is missing, build, and run every test (sanitizers and short fuzzing included)
 	@scripts/bootstrap.sh check
-	@scripts/check.sh format release asan tsan fuzz
+	@scripts/check.sh format release neon arrays asan tsan fuzz
 
 check-long: ## as check, with a million random problems, much memory and long fuzzing: an hour on two cores
 	@scripts/bootstrap.sh check
-	@scripts/check.sh --long format release asan tsan fuzz
+	@scripts/check.sh --long format release neon arrays asan tsan fuzz
 
 bench: ## the three benchmark sets, smaller than the paper's; in full (ten minutes): make bench BENCH_FLAGS=
 	@scripts/bootstrap.sh build

@@ -15,7 +15,7 @@
 #     --fuzz         a million random problems against a naive kernel, and nothing else; a minute or two
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
 #     --seed S       of the figures, and of --fuzz (default: 2017)
-#     --commit C     what to call the sources in the last line of --fuzz (default: what git says)
+#     --commit C     of which commit the sources are, for gpu-run.txt and the last line of --fuzz (default: what git says)
 #     --candidates   also time every candidate of every case (cutt bench --all-candidates): takes minutes more
 #
 # FOLDER receives (and build-device, without --build, what is built):
@@ -27,6 +27,9 @@
 #     contract-torch.json             the contractions of tccg48 with torch.einsum and libcutt_contract, taking turns
 #     torch.json                      the same cases with torch.permute().contiguous(), a copy and libcutt, taking turns
 #     device.log                      all that was printed
+#     gpu-run.txt                     after a full run (none of the options -only, no --fuzz, no --seconds): commit, date, card,
+#                                     outcome. It is bench/gpu-run.txt then, too, to be committed: `make check` says how old
+#                                     it is, and scripts/release_notes.sh reads it
 # Exit status: 0 when every step that could run was good, 1 when one failed, 2 for wrong usage. A step that can't run
 # says why, and is not a failure.
 #
@@ -42,7 +45,7 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 volume=paper samples=2 contractions=60 seed=2017 commit='' tests=yes only='' candidates=() folder=''
+build='' lib='' seconds=530 shorter=no volume=paper samples=2 contractions=60 seed=2017 commit='' tests=yes only='' candidates=() folder=''
 while (($#)); do
   case $1 in
   --build | --lib | --seconds | --volume | --samples | --seed | --commit)
@@ -50,7 +53,7 @@ while (($#)); do
     case $1 in
     --build) build=$2 ;;
     --lib) lib=$2 ;;
-    --seconds) seconds=$2 ;;
+    --seconds) seconds=$2 shorter=yes ;;
     --volume) volume=$2 ;;
     --samples) samples=$2 ;;
     --seed) seed=$2 ;;
@@ -179,7 +182,6 @@ run_fuzz() {
     cannot fuzz "$path is not there (without cmocka no tests are built)"
     return
   fi
-  if [[ -z $commit ]]; then commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown); fi
   step "fuzz: spoiled results" 60 "$path" --plant --problems 2000 --seed "$seed"
   step fuzz "$(left)" "$path" --problems 1000000 --seconds $(($(left) - 10)) --seed "$seed" --commit "$commit"
 }
@@ -383,8 +385,26 @@ tell_result() {
   echo "nothing failed"
 }
 
+# The last full run, in a file of the repository. What is left out of one for want of time or tools is told, not hidden.
+record_run() {
+  local card outcome="nothing failed" line
+  card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+  # Without the program or a GPU that it can use nothing was run.
+  if [[ -z $card ]] || ((ran_on_gpu == 0)); then return; fi
+  if ((${#failed[@]})); then outcome="FAILED: $(printf '%s; ' "${failed[@]}")"; fi
+  {
+    echo "commit: $commit"
+    echo "date: $(date -u +%F)"
+    echo "card: $card"
+    echo "outcome: ${outcome%; }"
+    for line in "${skipped[@]}"; do echo "not run: $line"; done
+  } >"$folder/gpu-run.txt"
+  cp "$folder/gpu-run.txt" "$root/bench/gpu-run.txt" 2>/dev/null || echo "bench/gpu-run.txt can't be written: copy $folder/gpu-run.txt"
+}
+
 main() {
   tell_machine
+  if [[ -z $commit ]]; then commit=$(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo unknown); fi
   if [[ -z $build ]]; then
     build=$root/build-device
     # shellcheck disable=SC2016 # for the other shell
@@ -397,13 +417,16 @@ main() {
   fi
   find_cublas
   if [[ $tests == yes ]]; then run_tests; fi
+  local ran_on_gpu=0
   if can_bench; then
+    ran_on_gpu=1
     if [[ -z $only ]]; then run_benches; fi
     if [[ $only != contract ]]; then run_figures; fi
     if [[ $only != figures ]]; then run_contractions; fi
   fi
   if [[ -z $only ]]; then compare_with_torch; fi
   if [[ $tests == yes && -z $only ]]; then sanitize_all; fi
+  if [[ $tests == yes && -z $only && $shorter == no ]]; then record_run; fi
   tell_result
 }
 

@@ -60,6 +60,7 @@ have_blas() {
   return 1
 }
 
+have_arm_compiler() { have_compiler aarch64-linux-gnu-gcc c; }
 have_fortran() { have gfortran || have "${FC:-f95}" || have flang; }
 have_clang_format() { have clang-format-14 || [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; }
 
@@ -92,6 +93,10 @@ gather() {
     need have_clang_openmp libomp-dev may "clang's OpenMP"
     need have_clang_format clang-format-14 may 'clang-format 14'
     need have_fortran gfortran may 'a Fortran compiler'
+    if [[ $(uname -m) != aarch64 ]]; then
+      need have_arm_compiler 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' may 'a cross compiler for 64-bit Arm'
+      need 'have qemu-aarch64' qemu-user may 'QEMU for programs of 64-bit Arm'
+    fi
     need 'have doxygen' doxygen may 'Doxygen, for the documentation'
   fi
 }

@@ -4,6 +4,8 @@
 #   release  the optimised build, every test
 #   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
 #   tsan     clang, ThreadSanitizer, the tests that use threads
+#   neon     the library for 64-bit Arm, by a cross compiler, and a part of the property tests under QEMU
+#   arrays   the Python package with arrays of PyTorch, JAX and the newest NumPy, from the registry of packages
 #   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (15, or 600 with --long)
 # --long registers the long tests in the release stage. It takes an hour on two cores, and ends with a line for the table in
 # CONTRIBUTING.md. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
@@ -107,6 +109,69 @@ stage_tsan() {
   run_tests build-tsan -L threads
 }
 
+# Debian's cross compiler, and QEMU for programs; where the processor is one of these, the release stage has done it.
+stage_neon() {
+  if [[ $(uname -m) == aarch64 ]]; then missing="this processor is a 64-bit Arm: the stage release has tested it"; fi
+  command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || missing="there is no aarch64-linux-gnu-gcc (Debian: gcc-aarch64-linux-gnu)"
+  command -v qemu-aarch64 >/dev/null 2>&1 || missing="there is no qemu-aarch64 (Debian: qemu-user)"
+  if [[ -n $missing ]]; then return 77; fi
+  if ! echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -E -x c - >/dev/null 2>&1; then
+    missing="aarch64-linux-gnu-gcc has no C library (Debian: libc6-dev-arm64-cross)"
+    return 77
+  fi
+  cmake -S tests/cross -B build-neon -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake -DCUTT_WERROR="${WERROR:-OFF}" &&
+    cmake --build build-neon -j "$jobs" && run_tests build-neon
+}
+
+# In virtual environments of their own, so that one that can't be had does not take the others along. PyTorch comes from the index
+# that has it for the processor alone: the usual one has it with libraries for GPUs, a gigabyte and more.
+stage_arrays() {
+  local python folder name index count=0 status=0 log reason
+  python=$(sed -n 's/^CUTT_PYTHON:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
+  if [[ -z $python || ! -e build/lib/libcutt_contract.so ]]; then
+    missing="it uses the library and the Python that the stage release has found"
+    return 77
+  fi
+  for name in numpy jax torch; do
+    folder=build/python-$name log=build/python-$name.log index=()
+    if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
+    if ! "$folder/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
+      rm -rf "$folder"
+      if ! "$python" -m venv "$folder" >"$log" 2>&1 || ! may_install "$folder" numpy "$log" ||
+        ! may_install "$folder" "$name" "$log" ${index[@]+"${index[@]}"}; then
+        reason=$(tail -n 1 "$log")
+        left_out+=("arrays, $name: not installed: ${reason:-not within two minutes}")
+        continue
+      fi
+    fi
+    count=$((count + 1))
+    CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
+      "$folder/bin/python" bindings/python/tests/run.py test_libraries test_borders 2>&1 | tee "$log"
+    if ((PIPESTATUS[0] != 0)); then status=1; fi
+    note+="${note:+; }$name: $(sed -n 's/^python: //p' "$log")"
+  done
+  if ((count == 0)); then
+    missing="no registry of packages can be reached, or it has none of them"
+    return 77
+  fi
+  return $status
+}
+
+# may_install FOLDER NAME LOG INDEX...: NAME into a virtual environment, if it comes within two minutes and is no larger than 300 MB
+# with all that it needs.
+may_install() {
+  local folder=$1 name=$2 log=$3 bytes
+  shift 3
+  local pip=("$folder/bin/python" -m pip --disable-pip-version-check)
+  timeout 120 "${pip[@]}" --timeout 15 --retries 0 download -q --only-binary :all: --dest "$folder/packages" "$@" "$name" >"$log" 2>&1 || return 1
+  bytes=$(du -sb "$folder/packages" | cut -f 1)
+  if ((bytes > 300 << 20)); then
+    echo "it is $((bytes >> 20)) MB" >"$log"
+    return 1
+  fi
+  "${pip[@]}" install -q --no-index --find-links "$folder/packages" "$name" >"$log" 2>&1 && rm -rf "$folder/packages"
+}
+
 # fuzz TARGET NAME LOG: its exit status goes to LOG.status.
 fuzz() {
   local seeds=()
@@ -185,8 +250,22 @@ long_run() {
   echo "|"
 }
 
+# What bench/device.sh has left of the last full run on a GPU, and how many commits have come since.
+gpu_run() {
+  local commit since=''
+  if [[ ! -s bench/gpu-run.txt ]]; then
+    echo "GPU: no full run is recorded (bench/device.sh, on a machine with a GPU)"
+    return
+  fi
+  commit=$(sed -n 's/^commit: *//p' bench/gpu-run.txt)
+  since=$(git rev-list --count "${commit%-dirty}..HEAD" 2>/dev/null)
+  echo "GPU: the last full run was ${since:-an unknown number of} commits ago: $commit, $(sed -n 's/^date: *//p' bench/gpu-run.txt)," \
+    "$(sed -n 's/^card: *//p' bench/gpu-run.txt), $(sed -n 's/^outcome: *//p' bench/gpu-run.txt)"
+}
+
 title summary
 printf '%s\n' "${summary[@]}"
+gpu_run
 if [[ $long == ON ]]; then
   echo
   long_run

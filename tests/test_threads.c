@@ -55,10 +55,13 @@ static unsigned char *make_input(const test_problem *p, unsigned char **expected
 static void *execute_plan(void *argument) {
   job *j = argument;
   unsigned char *out = malloc(j->bytes);
-  for (int i = 0; i < 12 && out; i++) {
+  if (!out) snprintf(j->failure, sizeof j->failure, "no memory for %zu bytes of output", j->bytes);
+  for (int i = 0; i < 12 && !j->failure[0]; i++) {
     memset(out, 0xee, j->bytes);
-    if (cuttPlanExecute(j->plan, j->in, out, NULL) != CUTT_SUCCESS) failed(j, "cuttPlanExecute");
-    if (memcmp(out, j->expected, j->bytes) != 0) snprintf(j->failure, sizeof j->failure, "a wrong result");
+    if (cuttPlanExecute(j->plan, j->in, out, NULL) != CUTT_SUCCESS)
+      failed(j, "cuttPlanExecute");
+    else if (memcmp(out, j->expected, j->bytes) != 0)
+      snprintf(j->failure, sizeof j->failure, "a wrong result");
   }
   free(out);
   return NULL;

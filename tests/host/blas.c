@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/check.h"
+
 /* The same file by another name is no other library. */
 static void add(host_libraries *list, const char *path) {
   char *real = realpath(path, NULL);
@@ -41,4 +43,31 @@ void host_add_stand_ins(host_libraries *list, const char *folder, const char *co
     snprintf(path, sizeof path, "%s/fake_%s.so", folder, *names);
     add(list, path);
   }
+}
+
+void host_need_stand_ins(host_libraries *list, const char *folder, const char *const *names) {
+  int wanted = list->count;
+  for (const char *const *name = names; *name; name++) wanted++;
+  host_add_stand_ins(list, folder, names);
+  assert_int_equal(list->count, wanted);
+}
+
+void host_need_libraries(host_libraries *list) {
+  host_find_libraries(list);
+  if (list->count) return;
+  print_message("no BLAS is here\n");
+  skip();
+}
+
+void host_describe_product(const int64_t *extents, const char *library, cuttContraction_t *contraction,
+                           cuttContractionOptions_t *options) {
+  *contraction = (cuttContraction_t)CUTT_CONTRACTION_INIT;
+  contraction->pattern = "ij,jk->ik";
+  contraction->type = CUTT_F64;
+  contraction->left_rank = contraction->right_rank = contraction->result_rank = 2;
+  contraction->left_extents = contraction->right_extents = extents;
+  *options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
+  options->backend = CUTT_BACKEND_CPU;
+  options->threads = 1;
+  options->provider = library;
 }

@@ -44,15 +44,9 @@ static atomic_int wrong;
 
 static cuttResult make_plan(const char *library) {
   static const int64_t extents[2] = {SIDE, SIDE};
-  cuttContraction_t c = CUTT_CONTRACTION_INIT;
-  c.pattern = "ij,jk->ik";
-  c.type = CUTT_F64;
-  c.left_rank = c.right_rank = c.result_rank = 2;
-  c.left_extents = c.right_extents = extents;
-  cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
-  options.backend = CUTT_BACKEND_CPU;
-  options.threads = 1;
-  options.provider = library;
+  cuttContraction_t c;
+  cuttContractionOptions_t options;
+  host_describe_product(extents, library, &c, &options);
   return cuttContractionPlanCreate(&plan, &c, &options);
 }
 
@@ -143,11 +137,7 @@ static void libraries_that_are_here(void **unused) {
   (void)unused;
   host_libraries list = {0};
   if (!can_be_limited()) skip();
-  host_find_libraries(&list);
-  if (!list.count) {
-    print_message("no BLAS is here\n");
-    skip();
-  }
+  host_need_libraries(&list);
   try_limits(NULL);
   for (int i = 0; i < list.count; i++) try_limits(list.path[i]);
 }
@@ -180,8 +170,7 @@ static void calls_take_turns(void **unused) {
   static const char *const names[] = {"openblas", "plain", NULL};
   host_libraries list = {0};
   if (!can_be_limited()) skip();
-  host_add_stand_ins(&list, folder, names);
-  assert_int_equal(list.count, 2);
+  host_need_stand_ins(&list, folder, names);
   for (int i = 0; i < list.count; i++) {
     trial none = {list.path[i], 0, true, NULL}, tight = {list.path[i], 60, true, NULL};
     test_in_child(see_turns, &none, 60, "without a limit");

@@ -76,19 +76,14 @@ static void stand_ins(void **unused) {
   (void)unused;
   static const char *const names[] = {"openblas", "openblas_0_3_21", "blis_0_9", "blis_0_8", NULL};
   host_libraries list = {0};
-  host_add_stand_ins(&list, folder, names);
-  assert_int_equal(list.count, 4);
+  host_need_stand_ins(&list, folder, names);
   for (int i = 0; i < list.count; i++) try_one(list.path[i]);
 }
 
 static void libraries_that_are_here(void **unused) {
   (void)unused;
   host_libraries list = {0};
-  host_find_libraries(&list);
-  if (!list.count) {
-    print_message("no BLAS is here\n");
-    skip();
-  }
+  host_need_libraries(&list);
   for (int i = 0; i < list.count; i++) {
     print_message("%s\n", list.path[i]);
     try_one(list.path[i]);

@@ -121,8 +121,7 @@ static void stand_ins(void **unused) {
   (void)unused;
   static const char *const names[] = {"openblas", "blis", "openblas_0_3_21", "blis_0_8", NULL};
   host_libraries list = {0};
-  host_add_stand_ins(&list, folder, names);
-  assert_int_equal(list.count, 4);
+  host_need_stand_ins(&list, folder, names);
   for (int i = 0; i < list.count; i++) try_one(list.path[i], NULL, i == 0, test_scaled(2000));
 }
 
@@ -140,11 +139,7 @@ static void libraries_that_are_here(void **unused) {
   };
   host_libraries list = {0};
   bool tried = false;
-  host_find_libraries(&list);
-  if (!list.count) {
-    print_message("no BLAS is here\n");
-    skip();
-  }
+  host_need_libraries(&list);
   for (int i = 0; i < list.count; i++) {
     print_message("%s\n", list.path[i]);
     try_one(list.path[i], NULL, i == 0 && !test_sanitized(), test_scaled(300));

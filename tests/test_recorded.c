@@ -1,0 +1,143 @@
+/* The model's choice, held to times that were measured: for some problems on two machines, the times of all candidates are in
+ * data/recorded-*.json (data/thin_out.py says how to record others). What is chosen now for such a machine must have been among
+ * the fastest there. Nothing is timed here, so this machine does not matter.
+ *
+ * Usage: test_recorded FOLDER, that of the records. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cpu/cost.h"
+#include "cpu/cpu.h"
+#include "cpu/enumerate.h"
+#include "plan/plan.h"
+#include "support/check.h"
+
+static const char *folder;
+
+enum { COLUMNS = 10, MICROSECONDS = COLUMNS - 1 };
+
+static int64_t integer(const json_t *object, const char *key) {
+  const json_t *value = json_object_get(object, key);
+  if (!json_is_integer(value)) fail_msg("the record has no number %s", key);
+  return json_integer_value(value);
+}
+
+static cutt_cpu_machine read_machine(const json_t *record) {
+  const json_t *device = json_object_get(record, "device");
+  cutt_cpu_machine m;
+  memset(&m, 0, sizeof m);
+  m.base.value = cutt_cpu_values;
+  m.vector_bytes = (int)integer(device, "vector_bytes");
+  m.threads = 1;
+  m.l1_bytes = integer(device, "l1_bytes");
+  m.l2_bytes = integer(device, "l2_bytes");
+  m.l3_bytes = integer(device, "l3_bytes");
+  m.stream_bytes = integer(device, "stream_bytes");
+  return m;
+}
+
+static void read_problem(const json_t *recorded, cutt_canonical *canonical) {
+  static const cuttType_t types[] = {[1] = CUTT_BYTES_1, [2] = CUTT_BYTES_2, [4] = CUTT_BYTES_4, [8] = CUTT_BYTES_8};
+  const json_t *extents = json_object_get(recorded, "extents"), *perm = json_object_get(recorded, "perm");
+  const int rank = (int)json_array_size(extents);
+  const int64_t bytes = integer(recorded, "elem_bytes");
+  int64_t extent[CUTT_MAX_RANK];
+  int order[CUTT_MAX_RANK];
+  assert_true(rank > 0 && rank <= CUTT_MAX_RANK && json_array_size(perm) == (size_t)rank);
+  assert_true(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
+  for (int i = 0; i < rank; i++) {
+    extent[i] = json_integer_value(json_array_get(extents, (size_t)i));
+    order[i] = (int)json_integer_value(json_array_get(perm, (size_t)i));
+  }
+  const test_problem problem = test_packed(types[bytes], rank, extent, order);
+  const cuttProblem_t view = test_problem_view(&problem);
+  assert_success(cutt_canonicalize(&view, canonical));
+}
+
+/* The seconds that were measured for a candidate; 0: it was not timed. *fastest: of all that were. */
+static double measured(const json_t *candidates, const cutt_candidate *candidate, double *fastest) {
+  const int64_t wanted[MICROSECONDS] = {candidate->m,
+                                        candidate->k,
+                                        candidate->split_m,
+                                        candidate->split_k,
+                                        candidate->threads,
+                                        candidate->param[CUTT_CPU_PARAM_KERNEL],
+                                        candidate->param[CUTT_CPU_PARAM_VECTOR],
+                                        candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL],
+                                        candidate->param[CUTT_CPU_PARAM_STEP]};
+  double found = 0;
+  *fastest = INFINITY;
+  for (size_t i = 0; i < json_array_size(candidates); i++) {
+    const json_t *row = json_array_get(candidates, i);
+    assert_int_equal(json_array_size(row), COLUMNS);
+    const double seconds = 1e-6 * json_number_value(json_array_get(row, MICROSECONDS));
+    assert_true(seconds > 0);
+    *fastest = fmin(*fastest, seconds);
+    bool same = true;
+    for (size_t j = 0; j < MICROSECONDS; j++) same = same && json_integer_value(json_array_get(row, j)) == wanted[j];
+    if (same) found = seconds;
+  }
+  return found;
+}
+
+/* A record, and how far the choice may be from the fastest: in the worst case, and in the (geometric) mean. */
+static void hold(const char *name, size_t problems, double most_worst, double most_mean) {
+  char path[1024];
+  json_error_t error;
+  double worst = 0, logs = 0;
+  size_t judged = 0;
+  snprintf(path, sizeof path, "%s/recorded-%s.json", folder, name);
+  json_t *record = json_load_file(path, 0, &error);
+  if (!record) fail_msg("%s: %s", path, error.text);
+  const json_t *list = json_object_get(record, "problems");
+  assert_int_equal(json_array_size(list), problems);
+  const cutt_cpu_machine machine = read_machine(record);
+  for (size_t i = 0; i < problems; i++) {
+    const json_t *recorded = json_array_get(list, i);
+    cutt_canonical canonical;
+    cutt_candidate first;
+    double fastest;
+    read_problem(recorded, &canonical);
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    const double seconds = measured(json_object_get(recorded, "candidates"), &first, &fastest);
+    if (seconds == 0) { /* the model has changed, and can't be judged by this */
+      print_message("%s, problem %zu: the choice, m=%d/%lld k=%d/%lld, was not timed\n", name, i, first.m,
+                    (long long)first.split_m, first.k, (long long)first.split_k);
+      continue;
+    }
+    judged++;
+    worst = fmax(worst, seconds / fastest);
+    logs += log(seconds / fastest);
+  }
+  if (judged < problems * 9 / 10) fail_msg("%s: %zu of %zu choices were timed: record anew", name, judged, problems);
+  const double mean = exp(logs / (double)judged);
+  print_message("%s: %zu problems, the choice's time over the fastest's: mean %.3f, worst %.3f\n", name, judged, mean,
+                worst);
+  json_decref(record);
+  if (worst > most_worst || mean > most_mean)
+    fail_msg("%s: the choices have become worse than mean %.2f, worst %.2f", name, most_mean, most_worst);
+}
+
+/* The bars are what the model does today, and a little: they are no claim that this is good. */
+static void choices_on_a_xeon(void **unused) {
+  (void)unused;
+  hold("xeon", 43, 1.8, 1.16);
+}
+
+/* Whose parameters are not known: with those that are built in, which were fitted on a Xeon. */
+static void choices_on_zen_4(void **unused) {
+  (void)unused;
+  hold("zen4", 30, 2.3, 1.17);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_on_a_xeon), cmocka_unit_test(choices_on_zen_4)};
+  if (argc != 2) {
+    fprintf(stderr, "usage: test_recorded FOLDER\n");
+    return 2;
+  }
+  folder = argv[1];
+  return cmocka_run_group_tests_name("recorded", tests, NULL, NULL);
+}
