@@ -98,10 +98,10 @@ static double price_on_gpu(const cutt_device *device, const cutt_canonical *cano
   const char *why;
   const bool direct = of->param[CUTT_GPU_PARAM_DIRECT] != 0;
   assert_true(cutt_gpu_tile_derive(canonical, of, &tile, &why));
-  cutt_gpu_count(canonical, &tile, direct, &counts);
+  cutt_gpu_count(device, canonical, &tile, direct, &counts);
   cutt_gpu_count_threads(canonical, &tile, of->threads, !direct, &counts);
   const int stages = (int)of->param[CUTT_GPU_PARAM_STAGES];
-  assert_true(cutt_gpu_price(device, canonical, &tile, &counts, stages, &candidate, &price));
+  assert_true(cutt_gpu_predict(device, canonical, &tile, &counts, stages, &candidate, &price));
   assert_true(cutt_candidate_equal(&candidate, of));
   return candidate.seconds;
 }
@@ -227,17 +227,17 @@ static void price_geometry_on_gpu(brute *b, cutt_candidate *q) {
   const char *why;
   const bool direct = q->param[CUTT_GPU_PARAM_DIRECT] != 0;
   if (!cutt_gpu_tile_derive(c, q, &tile, &why) || cutt_gpu_most_shared(c, &tile, direct) > device->block_shared) return;
-  cutt_gpu_count(c, &tile, direct, &counts);
+  cutt_gpu_count(device, c, &tile, direct, &counts);
   if (direct && !counts.widest.copies) return;
   for (int i = 0; i < (direct ? 1 : 2); i++) {
     bool banks = false;
     cutt_gpu_count_threads(c, &tile, threads[i], false, &counts);
     for (int stages = direct ? 1 : 3; stages > 0; stages--) {
       /* Conflicts between banks, which take longest to count, only add to a price. */
-      if (!cutt_gpu_price(device, c, &tile, &counts, stages, q, &price) || q->seconds >= b->best) continue;
+      if (!cutt_gpu_predict(device, c, &tile, &counts, stages, q, &price) || q->seconds >= b->best) continue;
       if (!banks && !direct) {
         cutt_gpu_count_threads(c, &tile, threads[i], banks = true, &counts);
-        cutt_gpu_price(device, c, &tile, &counts, stages, q, &price);
+        cutt_gpu_predict(device, c, &tile, &counts, stages, q, &price);
       }
       if (q->seconds < b->best) b->best = q->seconds;
     }
