@@ -83,27 +83,41 @@ static void flush_lines(const cutt_cpu_kernels *k, char *dst, char *stage, int64
   }
 }
 
-static void scale_run(const job *j, char *run, char *dst, int64_t elements) {
+/* Elements of an output run with gaps that are scaled at a time, and so gathered first where they are read. */
+enum { SCALED_ELEMENTS = 64 };
+
+/* A staged run with its scalars, to where it is. */
+static void scale_strided(const job *j, char *dst, char *run, int64_t elements) {
   const cutt_cpu_plan *p = j->p;
-  const int64_t base = elements * p->parts_per_element;
-  if (p->run_stride == p->w || !p->scale.reads_out) {
-    p->kernels->scale(run, dst, base, &p->scale);
-    return;
-  }
-  for (int64_t i = 0; i < elements; ++i) {
-    p->kernels->scale(run + i * p->w, dst + i * p->run_stride, p->parts_per_element, &p->scale);
+  char old[SCALED_ELEMENTS * 16];
+  for (int64_t i = 0; i < elements; i += SCALED_ELEMENTS) {
+    const int64_t some = smaller(elements - i, SCALED_ELEMENTS);
+    char *const from = run + i * p->w, *const to = dst + i * p->run_stride;
+    for (int64_t k = 0; p->scale.reads_out && k < some; ++k) {
+      p->kernels->copy(old + k * p->w, to + k * p->run_stride, p->w);
+    }
+    p->kernels->scale(from, from, old, some * p->parts_per_element, &p->scale);
+    p->kernels->scatter(to, p->run_stride, from, some, p->w);
   }
 }
 
 static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_t lead, int64_t bytes, char *carry) {
   const cutt_cpu_plan *p = j->p;
-  if (p->scale.active) scale_run(j, stage + lead, dst, bytes / p->w);
+  char *const run = stage + lead;
+  const int64_t elements = bytes / p->w;
   if (p->non_temporal) {
+    if (p->scale.active) p->kernels->scale(run, run, run, elements * p->parts_per_element, &p->scale);
     flush_lines(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry);
-  } else if (p->run_stride == p->w) {
-    p->kernels->copy(dst, stage + lead, bytes);
+  } else if (p->run_stride != p->w) {
+    if (p->scale.active) {
+      scale_strided(j, dst, run, elements);
+    } else {
+      p->kernels->scatter(dst, p->run_stride, run, elements, p->w);
+    }
+  } else if (p->scale.active) {
+    p->kernels->scale(dst, run, dst, elements * p->parts_per_element, &p->scale);
   } else {
-    p->kernels->scatter(dst, p->run_stride, stage + lead, bytes / p->w, p->w);
+    p->kernels->copy(dst, run, bytes);
   }
 }
 
@@ -230,10 +244,28 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
   }
 }
 
+/* May a step of columns be written without staging? Kernels that write the output have nothing else to do where 16 bytes of
+ * a row may not be read; the plain transpose through the caches looks at that itself. */
+static bool may_be_direct(const job *j, const tile_at *t, const char *in, int64_t cols) {
+  const cutt_cpu_plan *p = j->p;
+  if (!j->direct || t->rows < p->block_rows) return false; /* fewer rows leave garbage behind each column */
+  if (!p->non_temporal && !p->scaled) return true;
+  for (int64_t i = 0; i < t->inners; ++i) {
+    if (!may_overrun_columns(j, t, in + p->inner_in[i], cols)) return false;
+  }
+  return true;
+}
+
 /* A step of columns, written to the output without staging. */
 static void transpose_direct(const job *j, const tile_at *t, char *out, const int64_t *col_out, char (*carry)[LINE],
                              const char *in, int64_t cols, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
+  if (p->scaled) {
+    for (int64_t i = 0; i < t->inners; ++i) {
+      p->scaled(out + p->inner_pos[i], col_out, in + p->inner_in[i], p->row, t->rows, cols, &p->scale, ahead);
+    }
+    return;
+  }
   if (!p->non_temporal) {
     for (int64_t i = 0; i < t->inners; ++i) {
       transpose_block(j, t, out + p->inner_pos[i], col_out, in + p->inner_in[i], cols, ahead);
@@ -250,7 +282,7 @@ static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment];
   char *out = t->out + p->segment_out[segment];
-  if (j->direct && t->rows >= p->block_rows) {
+  if (may_be_direct(j, t, in, t->cols)) {
     transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
     return;
   }
@@ -289,9 +321,7 @@ static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t s
                            cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   const char *in = t->in + p->segment_in[segment] + c0 * p->w;
-  /* With fewer rows than a vector has, the kernel writes garbage behind each column, which only the stage has room for;
-   * and the shift kernel has nothing else to do where 16 bytes of a row may not be read. */
-  if (j->direct && t->rows >= p->block_rows && (!p->non_temporal || may_overrun_columns(j, t, in, cols))) {
+  if (may_be_direct(j, t, in, cols)) {
     transpose_direct(j, t, t->out + p->segment_out[segment], p->col_out + c0,
                      s->carry + (p->non_temporal ? segment * p->cols + c0 : 0), in, cols, ahead);
     return;
@@ -500,12 +530,19 @@ static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
     }
     return;
   }
-  for (int64_t at = from; at < to; at += p->stage_bytes) {
-    const int64_t n = smaller(to - at, p->stage_bytes);
-    memcpy(stage, j->in + at, (size_t)n);
-    p->kernels->scale(stage, j->out + at, n / p->w * p->parts_per_element, &p->scale);
-    memcpy(j->out + at, stage, (size_t)n);
+  const int64_t base = p->w / p->parts_per_element, lead = (int64_t)(-(uintptr_t)(j->out + from) & (LINE - 1));
+  if (!p->non_temporal || lead % base != 0 || lead > to - from) {
+    p->kernels->scale(j->out + from, j->in + from, j->out + from, (to - from) / base, &p->scale);
+    return;
   }
+  p->kernels->scale(j->out + from, j->in + from, j->out + from, lead / base, &p->scale);
+  int64_t at = from + lead;
+  for (; to - at >= LINE; at += smaller((to - at) / LINE * LINE, p->stage_bytes)) {
+    const int64_t n = smaller((to - at) / LINE * LINE, p->stage_bytes);
+    p->kernels->scale(stage, j->in + at, stage, n / base, &p->scale);
+    p->kernels->store_lines(j->out + at, stage, n / LINE);
+  }
+  p->kernels->scale(j->out + at, j->in + at, j->out + at, (to - at) / base, &p->scale);
 }
 
 /* One long part for each thread; parts begin at multiples of a grain. */

@@ -127,6 +127,7 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
 typedef struct chosen_kernels {
   const cutt_cpu_kernels *all;
   cutt_cpu_transpose_fn *transpose;
+  cutt_cpu_scaled_fn *scaled;
   cutt_cpu_shift_fn *shift;
   cutt_cpu_window_fn *window;
 } chosen_kernels;
@@ -142,10 +143,12 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
   *chosen = (chosen_kernels){.all = all};
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     const int64_t v = t->block_rows * c->elem_bytes;
-    chosen->transpose = all->transpose[width][v == 64 ? 2 : v == 32 ? 1 : 0];
+    const int vectors = v == 64 ? 2 : v == 32 ? 1 : 0;
+    chosen->transpose = all->transpose[width][vectors];
     if (!chosen->transpose) {
       return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no vectors of %d bytes", all->name, (int)v);
     }
+    if (t->scales) chosen->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
     if (t->shifts) chosen->shift = all->shift[width];
   }
   if (t->kernel == CUTT_CPU_WINDOW) {
@@ -281,7 +284,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   if (!cutt_cpu_tile_derive(c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
-  chosen_kernels kernels = {NULL, NULL, NULL, NULL};
+  chosen_kernels kernels = {.all = NULL};
   const cuttResult result = choose_kernels(machine, c, &t, &kernels);
   if (result) return result;
   const prefetch f = plan_prefetch(c, &t);
@@ -292,6 +295,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
   p->kernels = kernels.all;
   p->transpose = kernels.transpose;
+  p->scaled = kernels.scaled;
   p->shift = kernels.shift;
   p->window = kernels.window;
   p->kernel = t.kernel;

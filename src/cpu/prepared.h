@@ -19,6 +19,7 @@ typedef struct cutt_cpu_split {
 typedef struct cutt_cpu_plan {
   const cutt_cpu_kernels *kernels;
   cutt_cpu_transpose_fn *transpose; /* NULL: the plan gathers */
+  cutt_cpu_scaled_fn *scaled;       /* transpose with alpha and beta, unstaged; NULL: not used by this plan */
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
   cutt_cpu_windows windows;

@@ -206,7 +206,10 @@ static void find_writer(const cutt_canonical *c, const cutt_candidate *candidate
       t->kernel == CUTT_CPU_WINDOW && (t->rows * c->elem_bytes % CUTT_CPU_LINE != 0 || t->split_k >= 0);
   t->shifts = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->cols_inside && t->inners == 1 &&
               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], c->elem_bytes);
-  t->direct = !garbage && !overruns && !c->scale.active && t->run_stride == 1 && (!t->non_temporal || t->shifts);
+  t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
+              cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
+  t->direct =
+      !garbage && !overruns && (!c->scale.active || t->scales) && t->run_stride == 1 && (!t->non_temporal || t->shifts);
 }
 
 bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,

@@ -61,6 +61,7 @@ typedef struct cutt_cpu_tile {
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
   bool direct;       /* the kernel writes the output, nothing is staged */
 
+  bool scales;        /* by the transpose that multiplies and adds on its way */
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
   int64_t shared_run; /* elements that a gather copies as one run */
   int64_t rows;       /* product of the extents of the row modes */

@@ -146,6 +146,8 @@ CUTT_DEFINE_TRANSPOSES(64)
 #define CUTT_IF_64(f) NULL
 #endif
 
+#include "cpu/kernels/scaled.h"
+
 static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, src, bytes); }
 
 /* Runs of a constant length; and runs of low to 2 * low bytes. */
@@ -259,6 +261,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
             {transpose_16_8, CUTT_IF_32(transpose_32_8), CUTT_IF_64(transpose_64_8)},
             {transpose_16_16, CUTT_IF_32(transpose_32_16), CUTT_IF_64(transpose_64_16)},
         },
+    .scaled = {CUTT_SCALED_4(f32), CUTT_SCALED_8(f64), CUTT_SCALED_2(f16), CUTT_SCALED_2(bf16)},
     .shift = {NULL, CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8), CUTT_IF_64(shift_16)},
     .window = {NULL, CUTT_IF_64(window_2), CUTT_IF_64(window_4), CUTT_IF_64(window_8), NULL},
     .gather = gather,
@@ -267,5 +270,5 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .fence = fence,
     .copy = copy,
     .copy_non_temporal = copy_non_temporal,
-    .scale = cutt_scale_stage,
+    .scale = cutt_scale_run,
 };

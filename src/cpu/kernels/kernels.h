@@ -78,6 +78,41 @@ typedef struct cutt_cpu_windows {
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from,
                                 int64_t to);
 
+/* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
+typedef enum cutt_cpu_arithmetic {
+  CUTT_CPU_F32,
+  CUTT_CPU_F64,
+  CUTT_CPU_F16,
+  CUTT_CPU_BF16,
+  CUTT_CPU_ARITHMETICS /* none of these */
+} cutt_cpu_arithmetic;
+
+/* What a problem's scalars ask for, if a transpose can do it; else CUTT_CPU_ARITHMETICS. */
+static inline cutt_cpu_arithmetic cutt_cpu_arithmetic_of(const cutt_scale *s) {
+  if (s->conjugate || s->alpha_factor == CUTT_FACTOR_COMPLEX || s->beta_factor == CUTT_FACTOR_COMPLEX) {
+    return CUTT_CPU_ARITHMETICS;
+  }
+  switch (s->type) {
+    case CUTT_F32:
+    case CUTT_C32:
+      return CUTT_CPU_F32;
+    case CUTT_F64:
+    case CUTT_C64:
+      return CUTT_CPU_F64;
+    case CUTT_F16:
+      return CUTT_CPU_F16;
+    case CUTT_BF16:
+      return CUTT_CPU_BF16;
+    default:
+      return CUTT_CPU_ARITHMETICS;
+  }
+}
+
+/* The transpose with out = alpha * in + beta * out: element (r, c) of the input is added into out + pos[c] + r * w. The
+ * other arguments are those of cutt_cpu_transpose_fn, but that nrows >= W, and that nothing past a column's end is written. */
+typedef void cutt_cpu_scaled_fn(char *out, const int64_t *pos, const char *src, const int64_t *row, int64_t nrows,
+                                int64_t ncols, const cutt_scale *scale, cutt_cpu_ahead *ahead);
+
 /* Which kernels there are for elements of w bytes with registers of so many bytes, for planning, which has no table of
  * kernels. Transposes have registers of 16, 32 and 64 bytes. */
 static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 ? 64 : vector_bytes >= 32 ? 32 : 16; }
@@ -91,6 +126,9 @@ typedef struct cutt_cpu_kernels {
 
   /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
+
+  /* [kind][log2 w][log2 (V / 16)]; NULL also where an element is narrower than the numbers of that kind. */
+  cutt_cpu_scaled_fn *scaled[CUTT_CPU_ARITHMETICS][CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
 
   cutt_cpu_shift_fn *shift[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
@@ -111,9 +149,10 @@ typedef struct cutt_cpu_kernels {
   /* A long contiguous copy by non-temporal stores, of any alignment: the ceiling that the rest is held against. */
   void (*copy_non_temporal)(char *dst, const char *src, int64_t bytes);
 
-  /* stage[i] = alpha * op(stage[i]) + beta * out[i] for n elements of scale->type (out is read only if
-   * scale->reads_out); floating-point types round each operation (f16 and bf16: once, from float). */
-  void (*scale)(char *stage, const char *out, int64_t n, const cutt_scale *scale);
+  /* dst[i] = alpha * op(src[i]) + beta * out[i] for n elements of scale->type (out is read only if scale->reads_out);
+   * floating-point types round each operation (f16 and bf16: once, from float). dst may be src, out or both, and
+   * overlaps them in no other way. */
+  void (*scale)(char *dst, const char *src, const char *out, int64_t n, const cutt_scale *scale);
 } cutt_cpu_kernels;
 
 #endif

@@ -1,0 +1,135 @@
+/* The transpose with the scalars: out = alpha * in + beta * out, computed in the registers of a block of columns, between its
+ * transpose and its stores. So nothing is staged, and each line of the output is read and written once, one column after
+ * another down a tile's rows, which is an order that the processor's prefetcher follows. A header of kernels.c, which
+ * defines the blocks.
+ *
+ * For floating-point numbers, each for itself: not for complex factors, conjugation and integers, which are staged. W (bytes of an
+ * element), V (of a vector), the kind of number and reads (is out read?) are constants: each kernel below is compiled for
+ * its own. */
+#ifndef CUTT_CPU_KERNELS_SCALED_H
+#define CUTT_CPU_KERNELS_SCALED_H
+
+/* alpha * x + beta * y on vectors of V bytes; every operation is rounded by itself. The scalars are parts of the vectors,
+ * so that there is one function for numbers of any type T. */
+#define CUTT_DEFINE_COMBINE(kind, T, V)                                                                                \
+  typedef T combined_##kind##_##V __attribute__((vector_size(V)));                                                     \
+  CUTT_INLINE cutt_v##V##_8 combine_##kind##_##V(bool reads, T alpha, cutt_v##V##_8 x, T beta, cutt_v##V##_8 y) {      \
+    const combined_##kind##_##V scaled = alpha * (combined_##kind##_##V)x;                                             \
+    return (cutt_v##V##_8)(reads ? scaled + beta * (combined_##kind##_##V)y : scaled);                                 \
+  }
+
+/* The same for halves of a vector, each converted to float and back: much code, and so not inlined. */
+#define CUTT_DEFINE_COMBINE_HALF(kind, V, load, store)                                                                 \
+  __attribute__((noinline)) static cutt_v##V##_8 combine_##kind##_##V(bool reads, float alpha, cutt_v##V##_8 x,        \
+                                                                      float beta, cutt_v##V##_8 y) {                   \
+    uint16_t xs[V / 2], ys[V / 2];                                                                                     \
+    memcpy(xs, &x, V);                                                                                                 \
+    memcpy(ys, &y, V);                                                                                                 \
+    if (reads) {                                                                                                       \
+      for (int k = 0; k < V / 2; ++k) xs[k] = store(alpha * load(xs[k]) + beta * load(ys[k]));                         \
+    } else {                                                                                                           \
+      for (int k = 0; k < V / 2; ++k) xs[k] = store(alpha * load(xs[k]));                                              \
+    }                                                                                                                  \
+    memcpy(&x, xs, V);                                                                                                 \
+    return x;                                                                                                          \
+  }
+
+#if defined(__F16C__)
+#define CUTT_DEFINE_COMBINE_F16(V)                                                                                     \
+  CUTT_INLINE cutt_v##V##_8 combine_f16_##V(bool reads, float alpha, cutt_v##V##_8 x, float beta, cutt_v##V##_8 y) {   \
+    char xs[V], ys[V];                                                                                                 \
+    memcpy(xs, &x, V);                                                                                                 \
+    memcpy(ys, &y, V);                                                                                                 \
+    scale_f16_eights(xs, xs, ys, V / 2, alpha, beta, reads);                                                           \
+    memcpy(&x, xs, V);                                                                                                 \
+    return x;                                                                                                          \
+  }
+#else
+#define CUTT_DEFINE_COMBINE_F16(V) CUTT_DEFINE_COMBINE_HALF(f16, V, cutt_float_of_f16, cutt_f16_of_float)
+#endif
+
+#define CUTT_DEFINE_SCALED(kind, T, W, V)                                                                              \
+  CUTT_INLINE void scaled_##kind##_##W##_##V##_of(bool reads, char *out, const int64_t *pos, const char *src,          \
+                                                  const int64_t *row, int64_t nrows, int64_t ncols, T alpha, T beta,   \
+                                                  cutt_cpu_ahead *ahead) {                                             \
+    enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
+    for (int64_t c = 0; c < ncols; c += E) {                                                                           \
+      /* Columns c0 .. c0 + E - 1 are loaded; those below c are done already. */                                       \
+      const int64_t c0 = c + E <= ncols || ncols < E ? c : ncols - E;                                                  \
+      const int from = (int)(c - c0), to = (int)(ncols - c0 < E ? ncols - c0 : E);                                     \
+      const int64_t *next = c + 2 * E <= ncols ? pos + c + E : NULL;                                                   \
+      for (int64_t r = 0; r < nrows; r += R) {                                                                         \
+        const int64_t r0 = first_row(r, R, nrows), over = (r - r0) * W;                                                \
+        cutt_v##V##_8 block[E];                                                                                        \
+        block_##V##_##W(block, src + c0 * W, row + r0);                                                                \
+        cutt_cpu_prefetch(ahead, LINES);                                                                               \
+        if (reads && next) { /* lines of the columns that come next, which this loop has time to wait for */           \
+          _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) __builtin_prefetch(out + next[i] + r0 * W, 1);          \
+        }                                                                                                              \
+        _Pragma("GCC unroll 16") for (int i = 0; i < E; ++i) {                                                         \
+          if (i < from || i >= to) continue;                                                                           \
+          char *const at = out + pos[c0 + i] + r0 * W;                                                                 \
+          cutt_v##V##_8 y = {0};                                                                                       \
+          if (reads) memcpy(&y, at, V);                                                                                \
+          y = combine_##kind##_##V(reads, alpha, block[i], beta, y);                                                   \
+          if (over == 0) {                                                                                             \
+            memcpy(at, &y, V);                                                                                         \
+          } else { /* the last block overlaps the one before, which is done */                                         \
+            char rest[V];                                                                                              \
+            memcpy(rest, &y, V);                                                                                       \
+            memcpy(at + over, rest + over, (size_t)(V - over));                                                        \
+          }                                                                                                            \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  /* See cutt_cpu_scaled_fn. */                                                                                        \
+  static void scaled_##kind##_##W##_##V(char *out, const int64_t *pos, const char *src, const int64_t *row,            \
+                                        int64_t nrows, int64_t ncols, const cutt_scale *s, cutt_cpu_ahead *ahead) {    \
+    const T alpha = (T)s->alpha.re, beta = (T)s->beta.re;                                                              \
+    if (s->reads_out) {                                                                                                \
+      scaled_##kind##_##W##_##V##_of(true, out, pos, src, row, nrows, ncols, alpha, beta, ahead);                      \
+    } else {                                                                                                           \
+      scaled_##kind##_##W##_##V##_of(false, out, pos, src, row, nrows, ncols, alpha, beta, ahead);                     \
+    }                                                                                                                  \
+  }
+
+#define CUTT_DEFINE_SCALED_OF(kind, T, V)                                                                              \
+  CUTT_DEFINE_COMBINE(kind, T, V)                                                                                      \
+  CUTT_DEFINE_SCALED(kind, T, 8, V)                                                                                    \
+  CUTT_DEFINE_SCALED(kind, T, 16, V)
+#define CUTT_DEFINE_SCALED_HALF(kind, V)                                                                               \
+  CUTT_DEFINE_SCALED(kind, float, 2, V)                                                                                \
+  CUTT_DEFINE_SCALED(kind, float, 4, V)                                                                                \
+  CUTT_DEFINE_SCALED(kind, float, 8, V)                                                                                \
+  CUTT_DEFINE_SCALED(kind, float, 16, V)
+#define CUTT_DEFINE_SCALED_ALL(V)                                                                                      \
+  CUTT_DEFINE_SCALED_OF(f32, float, V)                                                                                 \
+  CUTT_DEFINE_SCALED(f32, float, 4, V)                                                                                 \
+  CUTT_DEFINE_SCALED_OF(f64, double, V)                                                                                \
+  CUTT_DEFINE_COMBINE_F16(V)                                                                                           \
+  CUTT_DEFINE_SCALED_HALF(f16, V)                                                                                      \
+  CUTT_DEFINE_COMBINE_HALF(bf16, V, cutt_float_of_bf16, cutt_bf16_of_float)                                            \
+  CUTT_DEFINE_SCALED_HALF(bf16, V)
+
+CUTT_DEFINE_SCALED_ALL(16)
+#if CUTT_VECTOR_BYTES >= 32
+CUTT_DEFINE_SCALED_ALL(32)
+#endif
+#if CUTT_VECTOR_BYTES >= 64
+CUTT_DEFINE_SCALED_ALL(64)
+#endif
+
+#define CUTT_SCALED_WIDTHS(kind, W)                                                                                    \
+  { scaled_##kind##_##W##_16, CUTT_IF_32(scaled_##kind##_##W##_32), CUTT_IF_64(scaled_##kind##_##W##_64) }
+#define CUTT_SCALED_2(kind)                                                                                            \
+  {                                                                                                                    \
+    {NULL}, CUTT_SCALED_WIDTHS(kind, 2), CUTT_SCALED_WIDTHS(kind, 4), CUTT_SCALED_WIDTHS(kind, 8),                     \
+        CUTT_SCALED_WIDTHS(kind, 16)                                                                                   \
+  }
+#define CUTT_SCALED_4(kind)                                                                                            \
+  { {NULL}, {NULL}, CUTT_SCALED_WIDTHS(kind, 4), CUTT_SCALED_WIDTHS(kind, 8), CUTT_SCALED_WIDTHS(kind, 16) }
+#define CUTT_SCALED_8(kind)                                                                                            \
+  { {NULL}, {NULL}, {NULL}, CUTT_SCALED_WIDTHS(kind, 8), CUTT_SCALED_WIDTHS(kind, 16) }
+
+#endif
