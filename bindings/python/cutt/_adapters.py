@@ -12,7 +12,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _cuda, _dlpack
-from ._arrays import CPU, NUMPY, READ_ONLY, Adapter, DType, View, numpy_dtype, packed_strides
+from ._views import CPU, NUMPY, READ_ONLY, Adapter, DType, View, numpy_dtype, packed_strides
 
 _LEGACY_STREAM = 1  # DLPack's number for CUDA's default stream
 

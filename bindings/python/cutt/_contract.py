@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
 from . import _library as L
-from ._arrays import View, check_device, scalar, view_of
+from ._arrays import check_device, scalar, view_of
 from ._cache import plan_cache
 from ._permute import Handle, misfit, packed, run
+from ._views import View
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

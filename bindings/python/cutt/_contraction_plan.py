@@ -9,11 +9,12 @@ from typing import Any, ContextManager, Optional, Sequence
 from . import _cuda
 from . import _library as L
 from ._arguments import MAX_INT, flags, text, threads_of, whole, wholes
-from ._arrays import check_out, check_workspace, is_zero, packed_strides, view_of
+from ._arrays import check_out, check_workspace, is_zero, view_of
 from ._contract import Operand, check_type, create, execute, extents_of, info_of, pair_key
 from ._permute import misfit, run
 from ._plan import Planned, described_view, info_dict, steps_differ
 from ._spec import parse
+from ._views import packed_strides
 
 _NOWHERE = 256  # what stands for the address of an operand without elements
 

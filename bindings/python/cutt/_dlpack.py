@@ -22,7 +22,7 @@ from ctypes import (
 )
 from typing import Any, NamedTuple, Optional
 
-from ._arrays import READ_ONLY
+from ._views import READ_ONLY
 
 DEVICE_CPU, DEVICE_CUDA, DEVICE_CUDA_HOST, DEVICE_CUDA_MANAGED = 1, 2, 3, 13
 _READ_ONLY, _IS_COPIED = 1, 2

@@ -8,10 +8,11 @@ from typing import Any, Optional, Sequence, Union
 import numpy as np
 
 from ._arguments import flags, threads_of, wholes
-from ._arrays import View, check_out, is_zero, view_of
+from ._arrays import check_out, is_zero, view_of
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of
 from ._permute import arithmetic_of, permute
 from ._spec import interleaved, parse
+from ._views import View
 
 
 def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:

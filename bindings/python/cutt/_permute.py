@@ -14,8 +14,9 @@ from typing import Any, Callable, Optional, Sequence
 from . import _cuda
 from . import _library as L
 from ._arguments import threads_of
-from ._arrays import DType, View, check_out, is_zero, scalar, view_of
+from ._arrays import check_out, is_zero, scalar, view_of
 from ._cache import plan_cache
+from ._views import DType, View
 
 
 class Handle:

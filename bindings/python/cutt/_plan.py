@@ -10,8 +10,9 @@ import numpy as np
 from . import _cuda
 from . import _library as L
 from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
-from ._arrays import CPU, NUMPY, DType, View, check_out, is_zero, numpy_dtype, packed_strides, view_of
+from ._arrays import check_out, is_zero, view_of
 from ._permute import arithmetic_of, create, normal_axes, plan_key, run
+from ._views import CPU, NUMPY, DType, View, numpy_dtype, packed_strides
 
 
 def dtype_of(dtype: Any) -> DType:

@@ -264,8 +264,8 @@ class Reading(unittest.TestCase):
             for name, data in (("a", {**contract_peers(), "machine": machine}), ("b", gpu_peers())):
                 paths.append(os.path.join(folder, name))
                 pathlib.Path(paths[-1]).write_text(json.dumps(data), encoding="utf-8")
-            self.assertEqual(["GPU"], [series.device for series in records.load(paths[:1]).series])
-            self.assertEqual(["Test GPU"] * 2, [series.device for series in records.load(paths).series])
+            self.assertEqual(["GPU"], [series.device for series in formats.load(paths[:1]).series])
+            self.assertEqual(["Test GPU"] * 2, [series.device for series in formats.load(paths).series])
 
     def test_own_form_is_read_as_it_was_saved(self) -> None:
         report = report_of(set1(), figures(), gpu_peers(), bench_contract())
@@ -274,7 +274,7 @@ class Reading(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "saved.json")
             records.save(report, path)
-            again = records.load([path])
+            again = formats.load([path])
         self.assertEqual(report.series, again.series)
         self.assertEqual((report.commands, report.absent), (again.commands, again.absent))
 
@@ -289,10 +289,10 @@ class Reading(unittest.TestCase):
                 ('{"machine": {"threads": 1}, "results": [{"id": "1"}]}', "has not the form"),
             ):
                 path.write_text(text, encoding="utf-8")
-                with self.assertRaisesRegex(records.Unreadable, f"other.json.*{said}"):
-                    records.load([str(path)])
-            with self.assertRaisesRegex(records.Unreadable, "can't be read"):
-                records.load([str(path) + ".none"])
+                with self.assertRaisesRegex(formats.Unreadable, f"other.json.*{said}"):
+                    formats.load([str(path)])
+            with self.assertRaisesRegex(formats.Unreadable, "can't be read"):
+                formats.load([str(path) + ".none"])
 
     def test_names_of_cases(self) -> None:
         for name, kind, group in (

@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from report_checks import OLD, check_page, page  # noqa: E402
 
-from cutt.report import records  # noqa: E402
+from cutt.report import formats, records  # noqa: E402
 
 
 class Pieces(unittest.TestCase):
@@ -90,7 +90,7 @@ class TinyRun(unittest.TestCase):
                 )
             self.assertEqual(0, status, said.getvalue())
             text = pathlib.Path(out).read_text(encoding="utf-8")
-            return records.load([saved]), text
+            return formats.load([saved]), text
 
     def test_permutations(self) -> None:
         report, text = self.run_report("--sets", "set1,set2,align", "--dtype", "f8,f4,u1,c16", "--measure")

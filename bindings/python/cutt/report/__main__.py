@@ -112,7 +112,7 @@ def _overrides(options: argparse.Namespace) -> list[str]:
 
 def make(options: argparse.Namespace) -> int:
     """Measures or reads, and writes; 0, or 1 when something failed that the page can't tell."""
-    from . import records
+    from . import formats, records
 
     can_draw = _can_draw()
     if not can_draw and (options.json or not options.save):
@@ -123,7 +123,7 @@ def make(options: argparse.Namespace) -> int:
         )
         return 1
     if options.json:
-        report = records.load(options.json)
+        report = formats.load(options.json)
         names = " ".join(os.path.basename(path) for path in options.json)
         report.commands.append(f"python -m cutt.report --json {names}")
     else:
@@ -163,12 +163,12 @@ def draw(report: records.Report, options: argparse.Namespace) -> None:
 
 
 def main(given: list[str] | None = None) -> int:
-    from . import cases, measure, memory, records
+    from . import cases, formats, measure, memory
 
     options = parse(sys.argv[1:] if given is None else given)
     try:
         return make(options)
-    except (records.Unreadable, cases.NoProgram, measure.Wrong, memory.Unusable, OSError) as error:
+    except (formats.Unreadable, cases.NoProgram, measure.Wrong, memory.Unusable, OSError) as error:
         print(f"python -m cutt.report: {error}", file=sys.stderr)
         return 1
 

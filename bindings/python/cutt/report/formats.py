@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pathlib
 from typing import Any
 
 from .records import (
@@ -34,6 +36,10 @@ _PEERS = {
     "cupy": "CuPy",
     "jax": "JAX",
 }
+
+
+class Unreadable(Exception):
+    """A file is not what it should be; the text says which file and why."""
 
 
 def add(report: Report, data: Any, source: str) -> None:
@@ -87,6 +93,41 @@ def device_of(machine: dict[str, Any]) -> str:
 def _threads(machine: dict[str, Any]) -> int:
     on_gpu = machine.get("backend") == "cuda" or isinstance(machine.get("device"), str)
     return 0 if on_gpu else int(machine["threads"])
+
+
+def load(paths: list[str]) -> Report:
+    """Reads files of any of the kinds."""
+    report = Report()
+    for path in paths:
+        try:
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+        except OSError as error:
+            raise Unreadable(f"{path} can't be read: {error.strerror}") from error
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise Unreadable(f"{path} is not JSON: {error}") from error
+        try:
+            add(report, data, pathlib.Path(path).name)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise Unreadable(
+                f"{path} has not the form of any file that is known here "
+                f"({type(error).__name__}: {error}); docs/report.md lists them"
+            ) from error
+    _name_gpu(report)
+    return report
+
+
+def _name_gpu(report: Report) -> None:
+    """bench/contract_peers.py does not tell which GPU it ran on; beside files of one GPU it is that one."""
+    names = {series.device for series in report.series if series.backend == "cuda"} - {UNNAMED}
+    if len(names) != 1:
+        return
+    held, report.series = report.series, []
+    for series in held:
+        if series.device == UNNAMED:
+            series.device = next(iter(names))
+        report.add(series)
 
 
 # ------------------------------------------------------------------------------------------------------------- bench

@@ -41,10 +41,6 @@ BYTES_OF = {
 }
 
 
-class Unreadable(Exception):
-    """A file is not what it should be; the text says which file and why."""
-
-
 @dataclasses.dataclass
 class Permutation:
     """One case: modes fastest first, as `cutt bench` lists them."""
@@ -205,43 +201,6 @@ def _merge_contraction(mine: Contraction, other: Contraction) -> None:
     mine.why = mine.why or other.why
     if mine.permute_percent is None:
         mine.permute_percent = other.permute_percent
-
-
-def load(paths: list[str]) -> Report:
-    """Reads files of any of the kinds."""
-    from . import formats
-
-    report = Report()
-    for path in paths:
-        try:
-            text = pathlib.Path(path).read_text(encoding="utf-8")
-        except OSError as error:
-            raise Unreadable(f"{path} can't be read: {error.strerror}") from error
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            raise Unreadable(f"{path} is not JSON: {error}") from error
-        try:
-            formats.add(report, data, pathlib.Path(path).name)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise Unreadable(
-                f"{path} has not the form of any file that is known here "
-                f"({type(error).__name__}: {error}); docs/report.md lists them"
-            ) from error
-    _name_gpu(report)
-    return report
-
-
-def _name_gpu(report: Report) -> None:
-    """bench/contract_peers.py does not tell which GPU it ran on; beside files of one GPU it is that one."""
-    names = {series.device for series in report.series if series.backend == "cuda"} - {UNNAMED}
-    if len(names) != 1:
-        return
-    held, report.series = report.series, []
-    for series in held:
-        if series.device == UNNAMED:
-            series.device = next(iter(names))
-        report.add(series)
 
 
 def save(report: Report, path: str) -> None:

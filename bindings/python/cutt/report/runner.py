@@ -10,7 +10,7 @@ import sys
 import tempfile
 from typing import Any
 
-from . import cases, contracters, machine, measure, permuters, records
+from . import cases, contracters, formats, machine, measure, permuters, records
 from .formats import device_of
 from .interrupt import Interrupt
 from .memory import Device, Host
@@ -221,7 +221,7 @@ class Run:
                 subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
             finally:
                 if os.path.exists(path) and os.path.getsize(path):
-                    held = records.load([path])
+                    held = formats.load([path])
                     for series in held.series:
                         series.device, series.sources = device_of(self.facts), ["cutt bench figures"]
                         self.report.add(series)
