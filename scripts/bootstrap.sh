@@ -30,6 +30,16 @@ have_numpy() {
   done
   return 1
 }
+# Of any CPython that the package is for: its compiled module keeps to the limited API.
+have_python_headers() {
+  local python
+  for python in python3 /usr/bin/python3 /usr/local/bin/python3; do
+    if have "$python" && "$python" -c 'import os, sys, sysconfig
+sys.exit(sys.version_info < (3, 9) or not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' \
+      >/dev/null 2>&1; then return 0; fi
+  done
+  return 1
+}
 # Of the same Python, with the pip that it puts into them.
 have_venv() {
   local python
@@ -86,6 +96,7 @@ gather() {
   if [[ $1 == check ]]; then
     need 'have_library cmocka' libcmocka-dev must 'the test library cmocka'
     need have_numpy python3-numpy must 'Python 3 with NumPy'
+    need have_python_headers python3-dev may "Python's headers, for its package"
     need have_venv python3-venv may 'virtual environments, to test the Python package'
     need 'have_compiler g++ c++ || have_compiler clang++ c++' g++ may 'a C++ compiler'
     need 'have clang' clang may 'clang'

@@ -11,7 +11,7 @@ for candidate in clang-format-14 clang-format; do
     break
   fi
 done
-mapfile -t files < <(find include src cli tests bench examples -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' | sort)
+mapfile -t files < <(find include src cli bindings tests bench examples -name '*.[ch]' -o -name '*.cc' -o -name '*.hpp' | sort)
 
 if [[ ${1:-} == --check ]]; then
   if [[ -z $clang_format ]]; then

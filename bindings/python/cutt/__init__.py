@@ -14,6 +14,7 @@ once: the GIL is released. Environment variables of the C library hold here too 
 ...).
 """
 
+from . import _host
 from ._cache import PlanCache, plan_cache
 from ._contraction_plan import ContractionPlan
 from ._einsum import einsum, tensordot
@@ -21,6 +22,8 @@ from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
+
+_host.bind()
 
 __version__: str = _version()
 

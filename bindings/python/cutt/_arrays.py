@@ -14,7 +14,7 @@ from ._views import CPU, LISTS, NUMPY, Adapter, View, packed_strides
 
 
 @functools.lru_cache(maxsize=64)
-def _adapter_of(kind: Any) -> Optional[Adapter]:
+def adapter_of(kind: Any) -> Optional[Adapter]:
     """The adapter of a type of array, as far as its classes tell."""
     roots = {(c.__module__.partition(".")[0], c.__name__) for c in kind.__mro__}
     if ("torch", "Tensor") in roots:
@@ -41,9 +41,9 @@ def view_of(array: Any, name: str) -> View:
     try:
         if isinstance(array, np.ndarray):
             return NUMPY.view(array)
-        adapter = _adapter_of(type(array))  # type: ignore[arg-type]
+        adapter = adapter_of(type(array))  # type: ignore[arg-type]
         if adapter is None and hasattr(array, "__cuda_array_interface__"):  # CuPy's kin say it by instance
-            adapter = _adapter_of(type("interface", (), {"__cuda_array_interface__": None}))
+            adapter = adapter_of(type("interface", (), {"__cuda_array_interface__": None}))
         return (adapter or LISTS).view(array)
     except (TypeError, ValueError, BufferError) as error:  # of any library
         kind = ValueError if isinstance(error, ValueError) else TypeError

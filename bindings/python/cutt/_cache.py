@@ -11,7 +11,55 @@ from collections import OrderedDict
 from typing import Any, Callable, Hashable
 
 from ._arguments import MAX_INT, whole
+from ._compiled import calls
 from ._library import hold_over_fork
+
+
+class _Kept:
+    """What the compiled module's store of plans does, for where there is none."""
+
+    def __init__(self) -> None:
+        self._lock, self._plans = threading.RLock(), OrderedDict()  # type: ignore[var-annotated]
+        self._limit, self.hits, self.misses = 0, 0, 0
+        hold_over_fork(self._lock)
+
+    @property
+    def limit(self) -> int:
+        return self._limit
+
+    @limit.setter
+    def limit(self, limit: int) -> None:
+        self._limit = limit
+        dropped = self._trim(limit)
+        del dropped
+
+    def _trim(self, limit: int) -> list:
+        """Takes out what is too much; to be destroyed by the caller, without the lock."""
+        with self._lock:
+            return [self._plans.popitem(last=False) for _ in range(len(self._plans) - limit)]
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    def get(self, key: Hashable) -> Any:
+        with self._lock:
+            plan = self._plans.get(key)
+            if plan is None:
+                self.misses += 1
+            else:
+                self._plans.move_to_end(key)
+                self.hits += 1
+            return plan
+
+    def put(self, key: Hashable, plan: Any) -> None:
+        with self._lock:
+            self._plans[key] = plan
+        dropped = self._trim(self._limit)
+        del dropped
+
+    def clear(self) -> None:
+        dropped = self._trim(0)
+        del dropped
 
 
 class PlanCache:
@@ -26,52 +74,43 @@ class PlanCache:
     """
 
     def __init__(self, limit: int):
-        self._lock, self._plans = threading.RLock(), OrderedDict()  # type: ignore[var-annotated]
-        self._limit, self.hits, self.misses = limit, 0, 0
+        self.kept = _Kept() if calls is None else calls.Plans()
+        self.kept.limit = limit
 
     @property
     def limit(self) -> int:
-        return self._limit
+        return self.kept.limit
 
     @limit.setter
     def limit(self, limit: int) -> None:
-        self._limit = whole(limit, "limit", 0, MAX_INT)
-        dropped = self._trim()
-        del dropped
+        self.kept.limit = whole(limit, "limit", 0, MAX_INT)
 
-    def _trim(self) -> list:
-        """Takes out what is too much; to be destroyed by the caller, without the lock."""
-        with self._lock:
-            return [self._plans.popitem(last=False) for _ in range(len(self._plans) - self._limit)]
+    @property
+    def hits(self) -> int:
+        return self.kept.hits
+
+    @property
+    def misses(self) -> int:
+        return self.kept.misses
 
     def __len__(self) -> int:
-        return len(self._plans)
+        return len(self.kept)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} of at most {self._limit} plans; {self.hits} hits, {self.misses} misses>"
+        return f"<{len(self)} of at most {self.limit} plans; {self.hits} hits, {self.misses} misses>"
 
     def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The plan of a key, made where there is none."""
-        with self._lock:
-            plan = self._plans.get(key)
-            if plan is not None:
-                self._plans.move_to_end(key)
-                self.hits += 1
-                return plan
-            self.misses += 1
-        plan = make()  # without the lock: two threads may both make it, and one is dropped
-        with self._lock:
-            self._plans[key] = plan
-        dropped = self._trim()
-        del dropped
+        name = f"p{key!r}".encode()
+        plan = self.kept.get(name)
+        if plan is None:
+            plan = make()  # two threads may both make it, and one is dropped
+            self.kept.put(name, plan)
         return plan
 
     def clear(self) -> None:
         """Drops all plans."""
-        with self._lock:
-            plans, self._plans = self._plans, OrderedDict()
-        del plans
+        self.kept.clear()
 
 
 plan_cache = PlanCache(256)
-hold_over_fork(plan_cache._lock)

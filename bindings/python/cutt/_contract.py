@@ -13,6 +13,7 @@ from ctypes import byref, c_void_p
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
+from . import _compiled
 from . import _library as L
 from ._arrays import check_device, scalar, view_of
 from ._cache import plan_cache
@@ -173,6 +174,13 @@ def create(key: tuple) -> ContractionHandle:
     if backend == L.BACKENDS["cpu"] and provider is None:
         warn_of_slow_kernels(handle.provider)
     return handle
+
+
+def facts_of(handle: ContractionHandle, shape: tuple, constant: Optional[View] = None) -> tuple:
+    """What the compiled module has to know of a plan; constant: what stands for a second operand, always the same."""
+    _compiled.bind_contraction()
+    kept = handle if constant is None else (handle, constant)
+    return kept, 1, handle.value.value or 0, handle.workspace, constant.pointer if constant else 0, tuple(shape)
 
 
 def info_of(handle: Handle) -> Any:

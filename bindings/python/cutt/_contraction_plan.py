@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import contextlib
 from ctypes import c_double
-from typing import Any, ContextManager, Optional, Sequence
+from typing import TYPE_CHECKING, Any, ContextManager, Optional, Sequence
 
-from . import _cuda
+from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import MAX_INT, flags, text, threads_of, whole, wholes
 from ._arrays import check_out, check_workspace, is_zero, view_of
-from ._contract import Operand, check_type, create, execute, extents_of, info_of, pair_key
+from ._contract import Operand, check_type, create, execute, extents_of, facts_of, info_of, pair_key
 from ._permute import misfit, run
-from ._plan import Planned, described_view, info_dict, steps_differ
+from ._plan import Planned, described_view, info_dict, prepared_place, steps_differ
 from ._spec import parse
 from ._views import packed_strides
 
 _NOWHERE = 256  # what stands for the address of an operand without elements
 
 
-class ContractionPlan:
+class ContractionPlan(_compiled.Prepared):
     """A contraction of two operands, planned once and executed any number of times, from any number of threads at once.
 
     Parameters
@@ -46,6 +46,12 @@ class ContractionPlan:
         Most bytes of workspace. The contraction is cut into pieces that need no more; with 0 nothing is permuted.
     provider : str, optional
         A BLAS by its name (see `cutt.providers`) or path (default: the fastest).
+
+    Called with (left, right, out=None, *, workspace=None) it contracts two arrays of the shapes, strides, type and
+    device that it is for, and returns `out`, or a new array of `left`'s library. ValueError where an array is not what
+    the plan is for. workspace: an array of at least `workspace` bytes on the same device, at a multiple of 64 bytes
+    (256 on a GPU), of any type, contiguous and writable, which nothing else uses meanwhile; by default it is taken and
+    given back.
 
     Attributes
     ----------
@@ -116,6 +122,9 @@ class ContractionPlan:
         self.spec = spec
         with self._context():
             self._handle = create(key)
+        if not any(view.conj for view in views):
+            layouts = [(view.shape, view.strides) for view in views] + [(self.shape, self._strides)]
+            self._prepare(facts_of(self._handle, self.shape), *prepared_place(views[0]), self._adds, tuple(layouts))
 
     def _context(self) -> ContextManager[None]:
         kind, number = self._planned[0].device
@@ -143,13 +152,11 @@ class ContractionPlan:
                 view.pointer = _NOWHERE
         return (*views, result), array
 
-    def __call__(self, left: Any, right: Any, out: Any = None, *, workspace: Any = None) -> Any:
-        """Contract two arrays of the shapes, strides, type and device that the plan is for.
+    if TYPE_CHECKING:
 
-        workspace: an array of at least `workspace` bytes on the same device, at a multiple of 64 bytes (256 on a GPU),
-        of any type, contiguous and writable, which nothing else uses meanwhile; by default it is taken and given back.
-        Returns `out`, or a new array of `left`'s library. ValueError where an array is not what the plan is for.
-        """
+        def __call__(self, left: Any, right: Any, out: Any = None, *, workspace: Any = None) -> Any: ...
+
+    def _call(self, left: Any, right: Any, out: Any = None, *, workspace: Any = None) -> Any:
         views, array = self._views(left, right, out)
         space = None
         if workspace is not None:

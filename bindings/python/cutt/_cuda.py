@@ -34,7 +34,7 @@ def _check(result: int, call: str) -> None:
 
 
 @functools.lru_cache(maxsize=None)
-def _primary(device: int) -> int:
+def primary(device: int) -> int:
     """The device's primary context, kept until the process ends."""
     driver, handle, context = _driver(), c_int(), c_void_p()
     _check(driver.cuDeviceGet(byref(handle), device), "cuDeviceGet")
@@ -42,12 +42,19 @@ def _primary(device: int) -> int:
     return context.value or 0
 
 
+def context_calls() -> tuple:
+    """Addresses of the calls that context() makes."""
+    driver = _driver()
+    calls = (driver.cuCtxGetCurrent, driver.cuCtxPushCurrent_v2, driver.cuCtxPopCurrent_v2)
+    return tuple(ctypes.cast(call, c_void_p).value for call in calls)
+
+
 @contextlib.contextmanager
 def context(device: int) -> Iterator[None]:
     """Makes the device's primary context the calling thread's current one, where it is not."""
     driver, current = _driver(), c_void_p()
     _check(driver.cuCtxGetCurrent(byref(current)), "cuCtxGetCurrent")
-    wanted = _primary(device)
+    wanted = primary(device)
     if current.value == wanted:
         yield
         return

@@ -80,6 +80,18 @@ class Memory(NamedTuple):
     capsule: Any
 
 
+def element_of(code: int, bits: int, lanes: int) -> tuple:
+    """(name, bytes) of an element type, the name as NumPy has it where it has the type."""
+    whole = bits * lanes
+    if whole % 8 or not whole:
+        raise TypeError(f"elements of {whole} bits are not whole bytes")
+    if code == _BOOL and whole == 8:
+        return "bool", 1
+    if code in _KINDS and lanes == 1:
+        return f"{_KINDS[code]}{whole}", whole // 8
+    return f"DLPack type {code}, {bits} bits x {lanes}", whole // 8
+
+
 def take(array: Any, stream: Optional[int] = None) -> Memory:
     """What array.__dlpack__() gives; stream: in which the memory will be used, once what writes it is done."""
     arguments = {} if stream is None else {"stream": stream}
@@ -99,16 +111,7 @@ def take(array: Any, stream: Optional[int] = None) -> Memory:
     else:
         raise TypeError(f"{type(array).__name__}.__dlpack__ does not give a DLPack capsule")
     t = managed.tensor
-    bits = t.bits * t.lanes
-    if bits % 8 or not bits:
-        raise TypeError(f"elements of {bits} bits are not whole bytes")
-    itemsize = bits // 8
-    if t.code == _BOOL and bits == 8:
-        name = "bool"
-    elif t.code in _KINDS and t.lanes == 1:
-        name = f"{_KINDS[t.code]}{bits}"
-    else:
-        name = f"DLPack type {t.code}, {t.bits} bits x {t.lanes}"
+    name, itemsize = element_of(t.code, t.bits, t.lanes)
     shape = tuple(t.shape[i] for i in range(t.ndim))
     if t.strides:
         strides = tuple(t.strides[i] * itemsize for i in range(t.ndim))

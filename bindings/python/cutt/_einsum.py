@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
 
+from . import _compiled, _cuda
+from . import _library as L
 from ._arguments import flags, threads_of, wholes
 from ._arrays import check_out, is_zero, view_of
-from ._contract import _LETTERS, Operand, check_type, contract, extents_of
-from ._permute import arithmetic_of, permute
+from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
+from ._contract import create as create_contraction
+from ._contract import facts_of as contraction_facts
+from ._permute import arithmetic_of, misfit, permute, plan_key
+from ._permute import create as create_permutation
+from ._permute import facts_of as permutation_facts
 from ._spec import interleaved, parse
-from ._views import View
+from ._views import View, packed_strides
 
 
 def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
@@ -118,6 +125,38 @@ def _many(
     raise ValueError("the path ends before all operands are contracted")
 
 
+def facts_of_einsum(
+    spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int
+) -> Optional[tuple]:
+    """The plan of an einsum of one or two operands, as the compiled module takes it; None where it is not one plan."""
+    views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
+    first = views[0]
+    terms, labels = parse(spec, tuple(len(view.shape) for view in views))
+    extents = extents_of(terms, views)
+    shape = tuple(extents[label] for label in labels)
+    result = first.like(shape, packed_strides(shape, first.dtype.itemsize)) if out is None else check_out(out, shape, first)
+    operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
+    if 0 in shape or any(misfit(operand.view) for operand in operands) or misfit(result):
+        return None
+    with _cuda.context(first.device[1]) if first.device[0] == "cuda" else contextlib.nullcontext():
+        view = operands[0].view
+        if len(operands) == 1 and len(operands[0].labels) == len(labels):
+            axes = tuple(operands[0].labels.index(label) for label in labels)
+            arithmetic = arithmetic_of(view.dtype, alpha, beta, view.conj)
+            backend = L.BACKENDS[view.device[0]]
+            key = plan_key(view.dtype, view.shape, axes, view.strides, result.strides, arithmetic, threads, backend)
+            return (*permutation_facts(create_permutation(key))[:-1], shape)
+        code, one = check_type(first, views[1:]), None
+        if len(operands) == 1:
+            one = view_of(first.adapter.one(first), "1")
+            if first.device[0] == "cuda":
+                _cuda.wait(first.adapter.stream(first))  # later calls may be in other streams
+            operands.append(Operand(one, (), {}))
+        key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, threads)
+        return contraction_facts(create_contraction(key), shape, one)
+
+
+@_compiled.einsum
 def einsum(
     *operands: Any,
     out: Any = None,

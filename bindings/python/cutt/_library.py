@@ -228,6 +228,10 @@ def contract_lib() -> ctypes.CDLL:
     return _contract
 
 
+def address_of(function: Any) -> int:
+    return ctypes.cast(function, c_void_p).value or 0
+
+
 def version() -> str:
     """Of the library that is loaded, such as "0.1.0"."""
     number = lib.cuttVersion()

@@ -11,7 +11,7 @@ import math
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Sequence
 
-from . import _cuda
+from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import threads_of
 from ._arrays import check_out, is_zero, scalar, view_of
@@ -122,6 +122,11 @@ def create(key: tuple, **more: Any) -> Handle:
     return Handle(plan, L.lib.cuttPlanDestroy)
 
 
+def facts_of(handle: Handle) -> tuple:
+    """What the compiled module has to know of a plan: (plan, kind, address, workspace, constant, shape)."""
+    return handle, 0, handle.value.value or 0, 0, 0, ()
+
+
 def plan_key(
     dtype: DType,
     shape: tuple,
@@ -183,6 +188,7 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
     run(source, (result,), call)
 
 
+@_compiled.transpose
 def transpose(
     a: Any,
     axes: Optional[Sequence[int]] = None,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ctypes import byref, c_double
-from typing import Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _cuda
+from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
 from ._arrays import check_out, is_zero, view_of
-from ._permute import arithmetic_of, create, normal_axes, plan_key, run
+from ._permute import arithmetic_of, create, facts_of, normal_axes, plan_key, run
 from ._views import CPU, NUMPY, DType, View, numpy_dtype, packed_strides
 
 
@@ -50,6 +50,11 @@ def steps_differ(shape: Sequence[int], mine: Sequence[int], theirs: Sequence[int
     return 0 not in shape and any(n > 1 and s != t for n, s, t in zip(shape, mine, theirs))
 
 
+def prepared_place(view: View) -> tuple:
+    """The element type's number and the device, as the compiled module takes them."""
+    return _compiled.number_of(view.dtype), -1 if view.device == CPU else view.device[1]
+
+
 class Planned:
     """What a plan was made for, of one operand, and whether an array is that."""
 
@@ -68,7 +73,7 @@ class Planned:
             raise ValueError(f"the strides of {self.name} are {view.strides}, and the plan is for {self.strides}")
 
 
-class Plan:
+class Plan(_compiled.Prepared):
     """A permutation, planned once and executed any number of times, from any number of threads at once.
 
     Parameters
@@ -96,6 +101,9 @@ class Plan:
         can be described, and not be executed.
     candidate : int, optional
         n > 0: the n-th of those that `describe` lists.
+
+    Called with (a, out=None) it permutes an array of the shape, strides, type and device that it is for, and returns
+    `out`, or a new array of `a`'s library. ValueError where an array is not what the plan is for.
 
     Attributes
     ----------
@@ -176,6 +184,9 @@ class Plan:
         else:
             with _cuda.context(view.device[1]):
                 self._handle = create(key, **more)
+        if device is None and not view.conj:
+            layouts = ((view.shape, view.strides), (self.out_shape, self._out_strides))
+            self._prepare(facts_of(self._handle), *prepared_place(view), self._adds, layouts)
 
     def _views(self, a: Any, out: Any) -> tuple:
         source = view_of(a, "a")
@@ -192,11 +203,11 @@ class Plan:
             raise ValueError(f"the strides of out are {result.strides}, and the plan is for {self._out_strides}")
         return source, result, array
 
-    def __call__(self, a: Any, out: Any = None) -> Any:
-        """Permute an array of the shape, strides, type and device that the plan is for.
+    if TYPE_CHECKING:
 
-        Returns `out`, or a new array of `a`'s library. ValueError where an array is not what the plan is for.
-        """
+        def __call__(self, a: Any, out: Any = None) -> Any: ...
+
+    def _call(self, a: Any, out: Any = None) -> Any:
         source, result, array = self._views(a, out)
 
         def call(stream: int) -> None:

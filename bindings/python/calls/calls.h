@@ -1,0 +1,182 @@
+/* The hot path of the Python package: a call whose arguments are plain is served here, from the arguments to the library's
+ * function, without an object of Python's in between but the result. Everything else (arrays of other libraries, odd
+ * strides, wrong arguments) is left to the functions in Python, which get the same arguments and have the words for errors.
+ *
+ * All of it runs with the GIL; it is released while the library works on more than a few kilobytes. */
+#ifndef CUTT_CALLS_H
+#define CUTT_CALLS_H
+
+#include "abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cutt.h"
+
+enum { MOST_AXES = 16 }; /* of arrays that are served here */
+
+/* What came of a step. */
+typedef enum outcome {
+  FAILED = -1, /* a Python exception is set */
+  LEFT = 0,    /* for the function in Python */
+  DONE = 1
+} outcome;
+
+/* ------------------------------------------------------------------------------------------------------------- arrays */
+
+/* An element type. Two of one number are the same type in any library; cutt.h's type is 0 where there is no arithmetic. */
+typedef struct element {
+  int number, code;
+  int64_t bytes;
+} element;
+
+/* A library whose arrays are served: NumPy (exchange is NULL), or one with DLPack's table of functions. */
+typedef struct library {
+  PyObject *type; /* of its arrays */
+  const dl_exchange *exchange;
+  PyObject *grad_enabled; /* PyTorch's function; NULL: the library is not PyTorch */
+  bool makes;             /* results are of the library, too */
+} library;
+
+enum { ON_CPU = -1 };
+
+/* An array as the library sees it; strides in bytes. */
+typedef struct view {
+  char *data;
+  PyObject *array; /* borrowed */
+  const library *library;
+  element type;
+  int device; /* ON_CPU, or the number of a GPU */
+  int rank;
+  int64_t shape[MOST_AXES], strides[MOST_AXES];
+  dl_managed *managed; /* to be released, where the library has no cheaper way */
+} view;
+
+/* written: it must be memory that may be written to. release_view() is due after DONE only. */
+outcome take_view(PyObject *array, bool written, view *v);
+void release_view(view *v);
+
+bool same_place(const view *v, const view *other); /* of one library, on one device, of one type */
+bool same_shape(int rank, const int64_t *shape, const view *v);
+bool repeats(const view *v); /* a stride of 0 along an axis that is stepped along */
+int64_t elements_of(int rank, const int64_t *shape);
+void pack_strides(int rank, const int64_t *shape, int64_t bytes, int64_t *strides);
+
+/* A new array of like's library, type and device, in C order, and its view. *array is the caller's, or NULL. */
+outcome make_array(const view *like, int rank, const int64_t *shape, PyObject **array, view *v);
+
+/* ------------------------------------------------------------------------------------------------- plans that are kept */
+
+enum { MOST_WORDS = 192 };
+enum { KEY_OF_TRANSPOSE = 1, KEY_OF_EINSUM = 2 }; /* the first number of a key */
+
+/* All that a plan depends on, as numbers. Built by add(); `full` once it did not fit. */
+typedef struct plan_key {
+  int words;
+  bool full;
+  int64_t word[MOST_WORDS];
+} plan_key;
+
+static inline void add(plan_key *key, int64_t value) {
+  if (key->words < MOST_WORDS)
+    key->word[key->words++] = value;
+  else
+    key->full = true;
+}
+void add_all(plan_key *key, int count, const int64_t *values);
+void add_bytes(plan_key *key, const void *bytes, size_t size);
+
+enum { PERMUTES, CONTRACTS };
+
+/* What an execution needs of a plan. */
+typedef struct plan_facts {
+  void *plan;
+  size_t workspace;
+  void *constant; /* stands for a second operand that the caller has not given */
+  int kind;
+  int rank; /* of the result, of a contraction */
+  int64_t shape[MOST_AXES];
+} plan_facts;
+
+/* The plan of a key, made by make(what) if it is not kept: a tuple (plan, kind, address, workspace, constant, shape), or
+ * None for LEFT. *plan, a new reference, has to live while the facts are used. */
+outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what), const void *what, PyObject **plan,
+                  plan_facts *facts);
+
+extern PyType_Spec plans_spec;
+extern PyObject *kept_plans; /* the one object of that type that find_plan() uses */
+
+/* ---------------------------------------------------------------------------------------------------------- executions */
+
+/* Where the work goes: the stream of the library's user, in the device's context. */
+typedef struct place {
+  void *stream;
+  bool pushed; /* a context, to be popped */
+  bool on_gpu;
+} place;
+
+outcome enter_place(const view *v, place *where);
+outcome leave_place(place *where, outcome before);
+
+outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes);
+outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
+                            int64_t bytes);
+
+/* ---------------------------------------------------------------------------------------------------------- arguments */
+
+enum { MOST_NAMES = 8 };
+
+/* The names of a function's arguments, the first `positional` of which may be given without. */
+typedef struct signature {
+  int positional, count;
+  const char *name[MOST_NAMES];
+  PyObject *interned[MOST_NAMES];
+  PyObject *in_python; /* the function that calls are left to */
+} signature;
+
+bool intern_names(signature *s);
+/* Of a call by vector: values[i], NULL where it was not given. false: for the function in Python, or wrong. */
+bool take_arguments(const signature *s, PyObject *const *given, Py_ssize_t count, PyObject *names, PyObject **values);
+
+/* How a result is scaled, as cutt.h takes it. code 0: elements are only moved. */
+typedef struct scaling {
+  int code;
+  bool conjugate, adds;
+  unsigned char alpha[16], beta[16];
+} scaling;
+
+/* Plain numbers only. always: also where alpha is 1 and beta 0 (contractions). */
+bool take_scaling(PyObject *alpha, PyObject *beta, PyObject *conj, const element *type, bool always, scaling *s);
+bool take_threads(PyObject *threads, int64_t *number);
+
+PyObject *call_in_python(PyObject *function, PyObject *const *given, Py_ssize_t count, PyObject *names);
+PyObject *tuple_of(int count, const int64_t *values);
+bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts);
+
+/* ------------------------------------------------------------------------------------------------------- entry points */
+
+PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+extern signature transpose_names, einsum_names;
+extern PyType_Spec prepared_spec; /* the base of Plan and of ContractionPlan */
+
+/* What the package's files in Python give: functions and types, by attribute of what bind() is called with. */
+typedef struct host {
+  PyObject *check;              /* (result): raises what the library's text says */
+  PyObject *describe_dtype;     /* (dtype of NumPy's) -> (number, bytes, code) or None */
+  PyObject *describe_dlpack;    /* (code, bits, lanes) -> the same */
+  PyObject *describe_library;   /* (type) -> (capsule, grad_enabled or None, makes) or None */
+  PyObject *create_permutation; /* (...) -> as find_plan() */
+  PyObject *create_einsum;      /* (...) -> as find_plan() */
+  PyObject *driver;             /* () -> addresses of cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent */
+  PyObject *primary_context;    /* (device) -> address */
+  PyObject *workspace;          /* (array, bytes) -> an array of the library's, on its device, or None */
+  PyObject *numpy_array;        /* the type */
+  numpy_new *numpy_new;
+  cuttResult (*execute)(const void *plan, const void *in, void *out, void *stream);
+  cuttResult (*contract)(const void *plan, const void *left, const void *right, void *result, void *workspace,
+                         size_t workspace_bytes, void *stream);
+} host;
+extern host python;
+
+#endif

@@ -1,0 +1,155 @@
+/* The base of cutt.Plan and cutt.ContractionPlan: a call of one is compared with what was planned, and executed (calls.h).
+ * What differs in any way goes to the method _call() of the plan, which has the words for it. */
+#include "calls.h"
+
+enum { MOST_ARRAYS = 3 }; /* the operands, and last the result */
+
+typedef struct layout {
+  int rank;
+  int64_t shape[MOST_AXES], strides[MOST_AXES];
+} layout;
+
+typedef struct prepared {
+  PyObject object;
+  PyObject *plan; /* NULL: every call is for the method in Python */
+  plan_facts facts;
+  layout array[MOST_ARRAYS];
+  int operands, type, device, adds;
+} prepared;
+
+static bool fits(const layout *l, const view *v) {
+  if (!same_shape(l->rank, l->shape, v)) return false;
+  for (int i = 0; i < l->rank; ++i)
+    if (l->shape[i] > 1 && l->strides[i] != v->strides[i]) return false;
+  return true;
+}
+
+static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyObject **result) {
+  const int n = p->operands;
+  const layout *l = &p->array[n];
+  PyObject *array = NULL;
+  outcome done;
+  if (given) {
+    done = take_view(given, true, &v[n]);
+    if (done == DONE && !same_place(&v[0], &v[n])) {
+      release_view(&v[n]);
+      return LEFT;
+    }
+  } else {
+    if (p->adds) return LEFT;
+    done = make_array(&v[0], l->rank, l->shape, &array, &v[n]);
+  }
+  if (done != DONE) return done;
+  int64_t bytes = 0;
+  for (int i = 0; i <= n; ++i) bytes += elements_of(v[i].rank, v[i].shape);
+  bytes *= v[0].type.bytes;
+  if (!fits(l, &v[n]) || repeats(&v[n]))
+    done = LEFT;
+  else if (p->facts.kind == PERMUTES)
+    done = execute_permutation(p->facts.plan, &v[0], &v[1], bytes);
+  else
+    done = execute_contraction(&p->facts, &v[0], &v[1], &v[2], bytes);
+  release_view(&v[n]);
+  if (done != DONE) {
+    Py_XDECREF(array);
+    return done;
+  }
+  Py_XINCREF(given);
+  *result = given ? given : array;
+  return DONE;
+}
+
+static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *out, PyObject **result) {
+  view v[MOST_ARRAYS];
+  int views = 0;
+  v[0].type.number = -1;
+  v[0].device = ON_CPU;
+  outcome done = DONE;
+  for (; views < p->operands && done == DONE; ++views) {
+    done = take_view(PyTuple_GetItem(arguments, views), false, &v[views]);
+    if (done != DONE) break;
+    if (!fits(&p->array[views], &v[views]) || !same_place(&v[0], &v[views])) done = LEFT;
+  }
+  if (done == DONE)
+    done = v[0].type.number == p->type && v[0].device == p->device ? execute_prepared(p, v, out, result) : LEFT;
+  while (views > 0) release_view(&v[--views]);
+  return done;
+}
+
+/* plan(a, out=None), plan(left, right, out=None). A workspace of the caller's is for the method in Python. */
+static PyObject *call(PyObject *self, PyObject *arguments, PyObject *names) {
+  const prepared *p = (const prepared *)self;
+  PyObject *result = NULL, *out = NULL;
+  const Py_ssize_t count = PyTuple_Size(arguments);
+  bool plain = p->plan && (count == p->operands || count == p->operands + 1);
+  if (plain && count == p->operands + 1) out = PyTuple_GetItem(arguments, p->operands);
+  if (plain && names && PyDict_Size(names)) {
+    PyObject *named = PyDict_GetItemString(names, "out");
+    plain = named && !out && PyDict_Size(names) == 1;
+    out = named;
+  }
+  if (plain) {
+    const outcome done = call_prepared(p, arguments, out == Py_None ? NULL : out, &result);
+    if (done != LEFT) return result;
+  }
+  PyObject *method = PyObject_GetAttrString(self, "_call");
+  if (method) result = PyObject_Call(method, arguments, names);
+  Py_XDECREF(method);
+  return result;
+}
+
+static bool take_numbers(PyObject *values, int rank, int64_t *numbers) {
+  if (PyTuple_Size(values) != rank) return false;
+  for (int i = 0; i < rank; ++i) numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(values, i));
+  return !PyErr_Occurred();
+}
+
+/* prepare(facts, type, device, adds, layouts): facts as find_plan() takes them; layouts are (shape, strides in bytes) of
+ * the operands and of the result. Nothing is prepared where there are more axes than are served here. */
+static PyObject *prepare(PyObject *self, PyObject *arguments) {
+  prepared *p = (prepared *)self;
+  PyObject *said, *layouts, *plan = NULL;
+  if (!PyArg_ParseTuple(arguments, "O!iipO!", &PyTuple_Type, &said, &p->type, &p->device, &p->adds, &PyTuple_Type,
+                        &layouts))
+    return NULL;
+  const Py_ssize_t arrays = PyTuple_Size(layouts);
+  if (arrays < 2 || arrays > MOST_ARRAYS) return PyErr_Format(PyExc_ValueError, "there are %zd layouts", arrays);
+  for (Py_ssize_t i = 0; i < arrays; ++i) {
+    PyObject *shape, *strides;
+    layout *l = &p->array[i];
+    if (!PyArg_ParseTuple(PyTuple_GetItem(layouts, i), "O!O!", &PyTuple_Type, &shape, &PyTuple_Type, &strides))
+      return NULL;
+    if (PyTuple_Size(shape) > MOST_AXES) Py_RETURN_NONE;
+    l->rank = (int)PyTuple_Size(shape);
+    if (!take_numbers(shape, l->rank, l->shape) || !take_numbers(strides, l->rank, l->strides)) return NULL;
+    if (!elements_of(l->rank, l->shape)) Py_RETURN_NONE;
+  }
+  if (!read_facts(said, &plan, &p->facts)) return NULL;
+  p->operands = (int)arrays - 1;
+  PyObject *before = p->plan;
+  p->plan = plan;
+  Py_XDECREF(before);
+  Py_RETURN_NONE;
+}
+
+static void destroy(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  Py_XDECREF(((prepared *)self)->plan);
+  ((freefunc)(uintptr_t)PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+static PyMethodDef methods[] = {
+    {"_prepare", prepare, METH_VARARGS, "Has calls served here from now on."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, (void *)(uintptr_t)destroy},
+    {Py_tp_call, (void *)(uintptr_t)call},
+    {Py_tp_methods, methods},
+    {0, NULL},
+};
+
+PyType_Spec prepared_spec = {"cutt._calls.Prepared", sizeof(prepared), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                             slots};

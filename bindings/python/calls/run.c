@@ -1,0 +1,132 @@
+/* Executions of plans: the context and the stream of a GPU, the GIL, and errors (calls.h). */
+#include "calls.h"
+
+enum {
+  SMALL_BYTES = 1 << 16, /* on the CPU: giving the GIL back and taking it again would take longer than the work */
+  MOST_DEVICES = 64
+};
+
+/* ----------------------------------------------------------------------------------------------------------- contexts */
+
+/* CUresult and CUcontext of cuda.h. */
+static int (*current_context)(void **context), (*push_context)(void *context), (*pop_context)(void **context);
+static void *primary[MOST_DEVICES]; /* kept by the function in Python until the process ends */
+
+static bool load_driver(void) {
+  PyObject *said = PyObject_CallObject(python.driver, NULL);
+  if (!said) return false;
+  void *address[3] = {NULL, NULL, NULL};
+  for (int i = 0; i < 3; ++i) address[i] = PyLong_AsVoidPtr(PyTuple_GetItem(said, i));
+  Py_DECREF(said);
+  if (PyErr_Occurred()) return false;
+  push_context = (int (*)(void *))(uintptr_t)address[1];
+  pop_context = (int (*)(void **))(uintptr_t)address[2];
+  current_context = (int (*)(void **))(uintptr_t)address[0];
+  return true;
+}
+
+static bool find_primary(int device) {
+  PyObject *said = PyObject_CallFunction(python.primary_context, "i", device);
+  if (!said) return false;
+  primary[device] = PyLong_AsVoidPtr(said);
+  Py_DECREF(said);
+  return !PyErr_Occurred();
+}
+
+static outcome driver_failed(const char *call, int result) {
+  PyErr_Format(PyExc_RuntimeError, "%s failed with CUDA's error %d", call, result);
+  return FAILED;
+}
+
+outcome enter_place(const view *v, place *where) {
+  *where = (place){NULL, false, v->device != ON_CPU};
+  if (!where->on_gpu) return DONE;
+  if (v->device >= MOST_DEVICES || !v->library->exchange) return LEFT;
+  if (v->library->exchange->current_stream(DL_CUDA, v->device, &where->stream)) return FAILED;
+  if (!current_context && !load_driver()) return FAILED;
+  if (!primary[v->device] && !find_primary(v->device)) return FAILED;
+  void *current = NULL;
+  int result = current_context(&current);
+  if (result) return driver_failed("cuCtxGetCurrent", result);
+  if (current == primary[v->device]) return DONE;
+  result = push_context(primary[v->device]);
+  if (result) return driver_failed("cuCtxPushCurrent", result);
+  where->pushed = true;
+  return DONE;
+}
+
+outcome leave_place(place *where, outcome before) {
+  void *popped = NULL;
+  const int result = where->pushed ? pop_context(&popped) : 0;
+  return result && before != FAILED ? driver_failed("cuCtxPopCurrent", result) : before;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- executions */
+
+/* An exception in the library's own words; they are kept for this thread until its next call. */
+static outcome checked(cuttResult result) {
+  if (result == CUTT_SUCCESS) return DONE;
+  PyObject *raised = PyObject_CallFunction(python.check, "i", (int)result);
+  Py_XDECREF(raised);
+  if (raised) PyErr_Format(PyExc_SystemError, "cuTT failed with result %d", (int)result);
+  return FAILED;
+}
+
+outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes) {
+  place where;
+  const outcome entered = enter_place(in, &where);
+  if (entered != DONE) return entered;
+  cuttResult result;
+  if (!where.on_gpu && bytes <= SMALL_BYTES) {
+    result = python.execute(plan, in->data, out->data, NULL);
+  } else {
+    PyThreadState *state = PyEval_SaveThread();
+    result = python.execute(plan, in->data, out->data, where.stream);
+    PyEval_RestoreThread(state);
+  }
+  return leave_place(&where, checked(result));
+}
+
+/* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
+static outcome take_workspace(const plan_facts *facts, const view *like, PyObject **array, view *space) {
+  *array = PyObject_CallFunction(python.workspace, "On", like->array, (Py_ssize_t)facts->workspace);
+  if (!*array) return FAILED;
+  const outcome taken = *array == Py_None ? LEFT : take_view(*array, true, space);
+  if (taken != DONE) Py_DECREF(*array);
+  return taken;
+}
+
+outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
+                            int64_t bytes) {
+  PyObject *array = NULL;
+  view space;
+  void *workspace = NULL;
+  if (facts->workspace && left->library->exchange) {
+    const outcome taken = take_workspace(facts, left, &array, &space);
+    if (taken == FAILED) return FAILED;
+    if (taken == DONE)
+      workspace = space.data;
+    else
+      array = NULL;
+  }
+  place where;
+  outcome done = enter_place(left, &where);
+  if (done == DONE) {
+    const size_t size = workspace ? facts->workspace : 0;
+    const void *second = right ? right->data : facts->constant;
+    cuttResult result;
+    if (!where.on_gpu && bytes <= SMALL_BYTES) {
+      result = python.contract(facts->plan, left->data, second, out->data, workspace, size, NULL);
+    } else {
+      PyThreadState *state = PyEval_SaveThread();
+      result = python.contract(facts->plan, left->data, second, out->data, workspace, size, where.stream);
+      PyEval_RestoreThread(state);
+    }
+    done = leave_place(&where, checked(result));
+  }
+  if (array) {
+    release_view(&space);
+    Py_DECREF(array);
+  }
+  return done;
+}

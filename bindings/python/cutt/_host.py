@@ -1,0 +1,123 @@
+"""What the compiled module calls in Python: to learn of a type that it has not seen, and to make a plan that is not kept.
+
+`bind()` hands it over, once all of the package is loaded.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Optional, Sequence
+
+import numpy as np
+
+from . import _adapters, _compiled, _cuda, _dlpack, _permute
+from . import _library as L
+from ._arrays import adapter_of
+from ._cache import plan_cache
+from ._einsum import facts_of_einsum
+from ._views import DType, numpy_dtype
+
+MOST_AXES = 16  # of arrays that the compiled module serves
+EXCHANGE = "__dlpack_c_exchange_api__"
+
+
+def _described(dtype: DType) -> tuple:
+    return _compiled.number_of(dtype), dtype.itemsize, dtype.code
+
+
+def describe_dtype(dtype: np.dtype) -> Optional[tuple]:
+    """(number, bytes, cutt.h's type) of an element type of NumPy's; None: the functions in Python see to it."""
+    try:
+        return _described(numpy_dtype(dtype))
+    except TypeError:
+        return None
+
+
+def describe_dlpack(code: int, bits: int, lanes: int) -> Optional[tuple]:
+    try:
+        return _described(DType(*_dlpack.element_of(code, bits, lanes), None))
+    except TypeError:
+        return None
+
+
+def describe_library(kind: Any) -> Optional[tuple]:
+    """(DLPack's table of functions, of PyTorch what tells whether gradients are recorded, whether results are arrays of
+    the library) for a type of arrays."""
+    adapter = adapter_of(kind)
+    if adapter is _adapters.TORCH:
+        torch = sys.modules["torch"]
+        if kind is torch.Tensor and hasattr(kind, EXCHANGE):
+            return getattr(kind, EXCHANGE), torch.is_grad_enabled, True
+        return None
+    if adapter is None or adapter is _adapters.JAX or EXCHANGE not in vars(kind):
+        return None
+    return getattr(kind, EXCHANGE), None, adapter is _adapters.CUPY or hasattr(kind, "__array_namespace__")
+
+
+def create_permutation(
+    number: int,
+    code: int,
+    shape: tuple,
+    axes: tuple,
+    strides: tuple,
+    out_strides: tuple,
+    alpha: bytes,
+    beta: bytes,
+    conj: int,
+    threads: int,
+    device: int,
+) -> tuple:
+    """The plan of a transpose(), as _calls takes it; strides in bytes, device -1 is the CPU."""
+    backend = L.BACKENDS["cpu" if device < 0 else "cuda"]
+    arithmetic = (code, alpha, beta, bool(conj))
+    key = _permute.plan_key(_compiled.types[number], shape, axes, strides, out_strides, arithmetic, threads, backend)
+    return _permute.facts_of(_permute.create(key))
+
+
+def create_einsum(
+    spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int
+) -> Optional[tuple]:
+    """The plan of an einsum() of one or two operands, as _calls takes it; None: einsum() in Python sees to it."""
+    try:
+        facts = facts_of_einsum(spec, [left] if right is None else [left, right], out, alpha, beta, threads)
+    except (TypeError, ValueError):  # which einsum() words
+        return None
+    return facts if facts is not None and len(facts[-1]) <= MOST_AXES else None
+
+
+class _Like:
+    """What an adapter has to know of an array to make another one beside it."""
+
+    def __init__(self, array: Any):
+        self.owner = array
+
+    @property
+    def device(self) -> tuple:
+        return "cuda", self.owner.device.id
+
+
+def workspace(array: Any, size: int) -> Any:
+    """Memory of the array's library, on its device; None where the library has no pool of its own."""
+    adapter = adapter_of(type(array))
+    return adapter.workspace(size, _Like(array)) if hasattr(adapter, "workspace") else None
+
+
+check, driver, primary_context = L.check, _cuda.context_calls, _cuda.primary
+plans = plan_cache.kept
+execute = L.address_of(L.lib.cuttPlanExecute)
+
+numpy_array = np.ndarray
+_core = getattr(np, "_core", None) or np.core
+numpy_table = _core._multiarray_umath._ARRAY_API
+numpy_sample = np.empty((2, 3), np.float32)
+numpy_facts = (
+    numpy_sample.__array_interface__["data"][0],
+    numpy_sample.shape,
+    numpy_sample.strides,
+    numpy_sample.dtype,
+)
+
+
+def bind() -> None:
+    if _compiled.calls is not None:
+        _compiled.calls.bind(sys.modules[__name__])

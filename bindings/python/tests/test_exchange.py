@@ -1,0 +1,413 @@
+"""Arrays of a library that has DLPack's table of functions (__dlpack_c_exchange_api__), made here of NumPy's; and what the
+compiled module has in common with the functions in Python."""
+
+import contextlib
+import ctypes
+import inspect
+import pickle
+import sys
+import unittest
+import warnings
+
+import numpy as np
+
+import cutt
+from cutt import _compiled
+from cutt._compiled import in_python as IN_PYTHON
+from support import close, distinct, has_blas, noise, same
+
+warnings.simplefilter("ignore", RuntimeWarning)
+P, I32, I64, U64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_uint64
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", P), ("device", I32), ("number", I32), ("rank", I32), ("code", ctypes.c_uint8)]
+    _fields_ += [("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", P), ("strides", P), ("offset", U64)]
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", P), ("release", P)]
+    _fields_ += [("flags", U64), ("tensor", Tensor)]
+
+
+class Table(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", P), ("allocate", P)]
+    _fields_ += [("managed_of", P), ("array_of", P), ("tensor_of", P), ("current_stream", P)]
+
+
+SET_ERROR = ctypes.PYFUNCTYPE(None, P, ctypes.c_char_p, ctypes.c_char_p)
+RELEASE = ctypes.PYFUNCTYPE(None, P)
+ALLOCATE = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(P), P, SET_ERROR)
+MANAGED_OF = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(P))
+ARRAY_OF = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Managed), ctypes.POINTER(P))
+TENSOR_OF = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
+STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, I32, I32, ctypes.POINTER(P))
+
+_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule.argtypes, _capsule.restype = [P, ctypes.c_char_p, P], ctypes.py_object
+FAILED = -1  # without an exception, which a callback of ctypes can't leave
+CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+
+
+def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpack_exchange_api"):
+    """A type of arrays, with the calls that were made of its table in `calls`."""
+
+    class Array:
+        calls = {"allocate": 0, "managed_of": 0, "array_of": 0, "tensor_of": 0, "__dlpack__": 0, "alive": 0}
+        failing = frozenset()
+        held = {}
+
+        def __init__(self, inner, flags=0, device=1):
+            self.inner, self.flags, self.device_type = inner, flags, device
+            self.shape_kept = (I64 * inner.ndim)(*inner.shape)
+            self.strides_kept = (I64 * inner.ndim)(*(s // inner.itemsize for s in inner.strides))
+
+        def tensor(self):
+            a = self.inner
+            shape, strides = (ctypes.cast(kept, P).value for kept in (self.shape_kept, self.strides_kept))
+            data = a.__array_interface__["data"][0] - 16  # the offset counts
+            return Tensor(data, self.device_type, 0, a.ndim, CODES[a.dtype.kind], 8 * a.itemsize, 1, shape, strides, 16)
+
+        def __dlpack__(self, **keys):
+            Array.calls["__dlpack__"] += 1
+            return self.inner.__dlpack__(**keys)
+
+        def __dlpack_device__(self):
+            return self.device_type, 0
+
+        device = "cpu"
+
+        @property
+        def dtype(self):
+            return self.inner.dtype
+
+    def hold(array, flags):
+        managed = Managed(1, 0, None, ctypes.cast(release, P).value, flags, array.tensor())
+        address = ctypes.addressof(managed)
+        Array.held[address] = managed, array
+        Array.calls["alive"] += 1
+        return address
+
+    @RELEASE
+    def release(address):
+        del Array.held[address]
+        Array.calls["alive"] -= 1
+
+    @ALLOCATE
+    def allocate(like, made, context, set_error):
+        Array.calls["allocate"] += 1
+        if "allocate" in Array.failing:
+            return FAILED
+        t = like.contents
+        shape = (I64 * t.rank).from_address(t.shape) if t.rank else ()
+        kind = {code: kind for kind, code in CODES.items()}[t.code]
+        made[0] = hold(Array(np.empty(tuple(shape), f"{kind}{t.bits // 8}")), 0)
+        return 0
+
+    @MANAGED_OF
+    def managed_of(array, made):
+        Array.calls["managed_of"] += 1
+        if "managed_of" in Array.failing:
+            return FAILED
+        made[0] = hold(array, array.flags)
+        return 0
+
+    @ARRAY_OF
+    def array_of(managed, made):
+        Array.calls["array_of"] += 1
+        array = Array.held[ctypes.addressof(managed.contents)][1]
+        release(ctypes.addressof(managed.contents))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(array))
+        made[0] = id(array)
+        return 0
+
+    @TENSOR_OF
+    def tensor_of(array, made):
+        Array.calls["tensor_of"] += 1
+        if "tensor_of" in Array.failing:
+            return FAILED
+        made[0] = array.tensor()
+        return 0
+
+    @STREAM
+    def current_stream(device, number, stream):
+        stream[0] = None
+        return 0
+
+    table = Table(
+        major,
+        0,
+        previous,
+        *(ctypes.cast(call, P).value for call in (allocate, managed_of, array_of)),
+        ctypes.cast(tensor_of, P).value if borrows else None,
+        ctypes.cast(current_stream, P).value,
+    )
+    Array.kept = table, allocate, managed_of, array_of, tensor_of, current_stream, release
+    Array.table = ctypes.addressof(table)
+    Array.__dlpack_c_exchange_api__ = _capsule(Array.table, capsule, None)
+    if namespace:
+
+        class Namespace:
+            @staticmethod
+            def empty(shape, *, dtype, device):
+                assert device == "cpu"
+                return Array(np.empty(shape, dtype))
+
+            @staticmethod
+            def ones(shape, *, dtype, device):
+                return Array(np.ones(shape, dtype))
+
+        Array.__array_namespace__ = lambda self: Namespace
+    return Array
+
+
+KEPT = [library() for _ in range(2)]  # tables live as long as the process
+HAS_FLAGS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"  # its DLPack says what may be written to
+
+
+@unittest.skipIf(_compiled.calls is None, "CUTT_COMPILED=0: there is no compiled module to serve arrays")
+class Served(unittest.TestCase):
+    def make(self, **keys):
+        made = library(**keys)
+        KEPT.append(made)
+        return made
+
+    def after(self, array):
+        """Nothing is held any more, and what the capsule's way was asked for."""
+        self.assertEqual((array.calls["alive"], array.held), (0, {}))
+        return array.calls["__dlpack__"]
+
+    def test_transpose(self):
+        for borrows in (True, False):
+            Array = self.make(borrows=borrows)
+            for dtype in ("i1", "u2", "i4", "i8", "f2", "f4", "f8", "c8", "c16", "?"):
+                a = distinct((3, 4, 5), dtype)
+                for view in (a, a.T, a[::2, ::-1, 1:], a[:1, :, :1]):
+                    for _ in range(2):
+                        mine = cutt.transpose(Array(view), (2, 0, 1))
+                        self.assertIs(type(mine), Array)
+                        self.assertTrue(same(mine.inner, view.transpose(2, 0, 1)), (dtype, view.strides))
+                    out = Array(np.empty_like(mine.inner))
+                    self.assertIs(cutt.transpose(Array(view), (2, 0, 1), out=out), out)
+                    self.assertTrue(same(out.inner, mine.inner))
+            self.assertEqual(self.after(Array), 0)
+            self.assertEqual(bool(Array.calls["tensor_of"]), borrows)
+
+    def test_more(self):
+        Array, a = self.make(), distinct((3, 4), "f8")
+        out = Array(np.ones((4, 3)))
+        self.assertIs(cutt.transpose(Array(a), out=out, alpha=2, beta=3.0), out)
+        self.assertTrue(same(out.inner, 2 * a.T + 3))
+        plan = cutt.Plan(Array(a))
+        self.assertTrue(same(plan(Array(a)).inner, a.T))
+        self.assertIs(plan(Array(a), out=out), out)
+        self.assertTrue(same(cutt.einsum("ij->ji", Array(a)).inner, a.T))
+        if has_blas():
+            b = noise(np.random.default_rng(1), (4, 5), "f8")
+            for _ in range(2):
+                self.assertTrue(close(cutt.einsum("ij,jk", Array(a), Array(b)).inner, a @ b, 99))
+                self.assertTrue(close(cutt.einsum("ij,ij->", Array(a), Array(a)).inner, np.array((a * a).sum()), 9999))
+            made = cutt.ContractionPlan("ij,jk", a, b)(Array(a), Array(b))
+            self.assertTrue(type(made) is Array and close(made.inner, a @ b, 99))
+        self.after(Array)
+
+    def test_written(self):
+        """Only the table's managed tensors tell what may be written to."""
+        Array, a = self.make(), distinct((3, 4), "f4")
+        inner = np.zeros((4, 3), "f4")
+        inner.setflags(write=False)
+        with self.assertRaisesRegex((ValueError, TypeError), "^out "):
+            cutt.transpose(Array(a), out=Array(inner, 1))
+        self.assertFalse(inner.any())
+        self.after(Array)
+
+    def test_without_namespace(self):
+        """Results are NumPy's, as the functions in Python make them; what is given as out is written by the table."""
+        Array, a = self.make(namespace=False), distinct((3, 4), "f4")
+        self.assertTrue(same(cutt.transpose(Array(a)), a.T))
+        before = Array.calls["__dlpack__"]
+        out = Array(np.zeros((4, 3), "f4"))
+        self.assertIs(cutt.transpose(Array(a), out=out), out)
+        self.assertTrue(same(out.inner, a.T))
+        self.assertEqual(self.after(Array), before)
+
+    def test_failing(self):
+        """What the table can't describe comes by the capsule; no memory is an error."""
+        for borrows in (True, False):
+            Array, a = self.make(borrows=borrows), distinct((3, 4), "f4")
+            Array.failing = frozenset(["tensor_of" if borrows else "managed_of"])
+            self.assertTrue(same(cutt.transpose(Array(a)).inner, a.T))
+            self.assertGreater(self.after(Array), 0)
+            Array.failing = frozenset(["allocate"])
+            with self.assertRaisesRegex(MemoryError, "could not make"):
+                cutt.transpose(Array(a))
+            self.after(Array)
+
+    def test_versions(self):
+        """A table of a newer version that has one of version 1 behind it; and what is none."""
+        a, behind = distinct((3, 4), "f4"), self.make()
+        Array = self.make(major=2, previous=behind.table)
+        self.assertTrue(same(cutt.transpose(Array(a)).inner, a.T))
+        self.assertEqual((self.after(Array), Array.calls["tensor_of"]), (0, 0))
+        self.assertGreater(behind.calls["tensor_of"], 0)
+        for keys in ({"major": 2}, {"capsule": b"another"}):
+            Array = self.make(**keys)
+            self.assertTrue(same(cutt.transpose(Array(a)).inner, a.T))
+            self.assertGreater(self.after(Array), 0)
+
+    def test_mixed(self):
+        Array, a = self.make(), distinct((3, 4), "f4")
+        mine = cutt.transpose(Array(a), out=np.zeros((4, 3), "f4"))
+        self.assertTrue(same(mine, a.T))
+        if HAS_FLAGS:
+            out = KEPT[0](np.zeros((4, 3), "f4"))
+            cutt.transpose(Array(a), out=out)
+            self.assertTrue(same(out.inner, a.T))
+        with self.assertRaisesRegex(TypeError, "device of DLPack's kind 10"):
+            cutt.transpose(Array(a, device=10))
+        self.after(Array)
+
+
+@unittest.skipIf(_compiled.calls is None, "CUTT_COMPILED=0: there is no compiled module to compare with")
+class Alike(unittest.TestCase):
+    """The compiled functions and those in Python that they leave calls to."""
+
+    def outcome(self, call, *arguments, **keys):
+        try:
+            return None, call(*arguments, **keys)
+        except Exception as error:
+            return type(error), str(error)
+
+    def test_arguments(self):
+        a, c = distinct((3, 4), "f8"), distinct((3, 4), "c16")
+        odd = ((), (a, None, 3), (a, (1, 0), out), (a, (1.0, 0))) if (out := np.zeros((4, 3))) is not None else ()
+        cases = [(given, {}) for given in odd + ((a,), (a, [1, 0]), (a, (-1, 0)), (a, np.array([1, 0])), (a, (0, 0)))]
+        for keys in (
+            {"axes": (1, 0)},
+            {"axis": 1},
+            {"out": None},
+            {"alpha": 2},
+            {"alpha": 2.5},
+            {"alpha": True},
+            {"alpha": np.float32(2)},
+            {"alpha": 10**400},
+            {"alpha": 10**30},
+            {"alpha": 1j},
+            {"alpha": "x"},
+            {"alpha": None},
+            {"beta": 1},
+            {"beta": 0.0},
+            {"conj": True},
+            {"conj": 1},
+            {"conj": None},
+            {"threads": 1},
+            {"threads": 0},
+            {"threads": 5000},
+            {"threads": True},
+            {"threads": 10**30},
+            {"a": a},
+        ):
+            cases += [((a,), keys), ((c,), keys), ((a.astype("i4"),), keys), ((a.astype("f4"),), keys)]
+            cases += [((a.astype("i8"),), {**keys, "out": np.ones((4, 3), "i8")})]
+            cases += [((a,), {**keys, "out": np.ones((4, 3))}), ((a,), {**keys, "out": np.ones((3, 4))})]
+        for given, keys in cases:
+            results = []
+            for call in (cutt.transpose, IN_PYTHON["transpose"]):
+                held = {**keys, "out": keys["out"].copy()} if isinstance(keys.get("out"), np.ndarray) else keys
+                results.append(self.outcome(call, *given, **held))
+            (mine, said), (theirs, text) = results
+            self.assertIs(mine, theirs, (given, keys, said, text))
+            self.assertTrue(same(said, text) if mine is None else said == text, (given, keys, said, text))
+
+    def test_einsum(self):
+        if not has_blas():
+            self.skipTest("no BLAS with the CBLAS interface is here")
+        random = np.random.default_rng(1)
+        square, long = noise(random, (4, 4), "f8"), noise(random, (4, 4, 5), "f8")
+        cases = []
+        for spec in ("ij,jk->ik", "ij,jk", "ij,ij->", "ij,kl", "ii,jj->ij", "ij->ji", "ii->i", "ij->j", "ij->", "...i,i...", ""):
+            for arrays in ((square, square), (square,), (square, long), (long, square[:1]), (square.astype("f4"), square)):
+                for keys in ({}, {"alpha": 2}, {"threads": 1}, {"optimize": False}, {"conj": (True, True)}, {"beta": 1}):
+                    cases.append(((spec, *arrays), keys))
+        cases += [((square, [0, 1], square, [1, 2]), {}), (("ij,jk", square, square), {"out": np.ones((4, 4)), "beta": 2})]
+        cases += [(("ij,jk", square, square[:, :0]), {}), (("ij,jk", square, [1, 2]), {}), (("i\udc80", square), {})]
+        for given, keys in cases:
+            for _ in range(2):
+                results = []
+                for call in (cutt.einsum, IN_PYTHON["einsum"]):
+                    held = {**keys, "out": keys["out"].copy()} if "out" in keys else keys
+                    results.append(self.outcome(call, *given, **held))
+                (mine, said), (theirs, text) = results
+                self.assertIs(mine, theirs, (given, keys, said, text))
+                self.assertIs(type(said), type(text))
+                self.assertTrue(same(said, text) if mine is None else said == text, (given, keys, said, text))
+
+    def test_looks(self):
+        self.assertEqual(
+            str(inspect.signature(cutt.transpose)),
+            "(a, axes=None, *, out=None, alpha=1, beta=0, conj=False, threads=None)",
+        )
+        self.assertEqual(list(inspect.signature(cutt.einsum).parameters)[:2], ["operands", "out"])
+        for function in (cutt.transpose, cutt.einsum):
+            self.assertIs(pickle.loads(pickle.dumps(function)), function)
+            self.assertIn("Parameters", function.__doc__)
+            self.assertEqual(inspect.getdoc(function), inspect.getdoc(IN_PYTHON[function.__name__]))
+
+    def test_nothing_leaks(self):
+        a, out, spec = distinct((3, 4), "f8"), np.zeros((4, 3)), "ij,jk->ik "[:9]
+        axes, plan, wrong = (1, 0), cutt.Plan((3, 4)), np.zeros((9, 9))
+        things = (a, out, spec, axes, plan, wrong, a.dtype, np.ndarray, IN_PYTHON["transpose"])
+
+        def work():
+            for _ in range(300):
+                cutt.transpose(a, axes)
+                cutt.transpose(a, axes, out=out)
+                cutt.transpose(a, axes=axes, out=out, alpha=2, beta=0.5)
+                plan(a), plan(a, out), plan(a, out=out)
+                with contextlib.suppress(ValueError):
+                    cutt.transpose(a, axes, out=wrong)
+                with contextlib.suppress(ValueError):
+                    plan(wrong)
+                if has_blas():
+                    cutt.einsum(spec, a, out)
+                    with contextlib.suppress(ValueError):
+                        cutt.einsum(spec, a, wrong)
+
+        work()
+        before = [sys.getrefcount(thing) for thing in things]
+        work()
+        for thing, count in zip(things, before):
+            self.assertLess(abs(sys.getrefcount(thing) - count), 20, type(thing))
+
+
+class Asked(unittest.TestCase):
+    def test_without(self):
+        """CUTT_COMPILED=0 is a way of its own, and a missing module is an ImportError."""
+        import os
+        import subprocess
+        import tempfile
+
+        program = "import numpy as np, cutt\nassert (cutt.transpose(np.eye(3)) == np.eye(3)).all()\nprint(type(cutt.transpose))\n"
+        done = subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "CUTT_COMPILED": "0"}, capture_output=True, text=True, check=False
+        )
+        self.assertIn("function", done.stdout, done.stderr)
+        self.assertNotIn("builtin", done.stdout)
+        given = os.environ.get("CUTT_LIBRARY_DIR")
+        if not given:
+            self.skipTest("the package is installed")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in os.listdir(given):
+                if name.startswith("libcutt") and ".so" in name:
+                    os.symlink(os.path.join(given, name), os.path.join(folder, name))
+            environment = {**os.environ, "CUTT_LIBRARY_DIR": folder, "CUTT_COMPILED": "1"}
+            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+            self.assertRegex(done.stderr, "ImportError: _calls.abi3.so is neither .*CUTT_COMPILED=0")
+            with open(f"{folder}/_calls.abi3.so", "w", encoding="ascii") as file:
+                file.write("no module\n")
+            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+            self.assertRegex(done.stderr, "ImportError: .*_calls.abi3.so can't be loaded: .*CUTT_COMPILED=0")
+
+
+if __name__ == "__main__":
+    unittest.main()
