@@ -108,15 +108,7 @@ extern PyObject *kept_plans; /* the one object of that type that find_plan() use
 
 /* ---------------------------------------------------------------------------------------------------------- executions */
 
-/* Where the work goes: the stream of the library's user, in the device's context. */
-typedef struct place {
-  void *stream;
-  bool pushed; /* a context, to be popped */
-  bool on_gpu;
-} place;
-
-outcome enter_place(const view *v, place *where);
-outcome leave_place(place *where, outcome before);
+void forget_places(void); /* what was learned of the driver and of its contexts */
 
 outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,

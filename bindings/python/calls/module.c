@@ -54,10 +54,11 @@ static bool bind_numpy(PyObject *from) {
   return good;
 }
 
-/* bind(host): an object with the attributes that calls.h lists. Done once, before any other call. */
+/* bind(host): an object with the attributes that calls.h lists. Done once, before any other call; tests do it again. */
 static PyObject *bind(PyObject *module, PyObject *from) {
   (void)module;
   void *execute = NULL;
+  forget_places();
   if (!take_attribute(from, "check", &python.check) ||
       !take_attribute(from, "describe_dtype", &python.describe_dtype) ||
       !take_attribute(from, "describe_dlpack", &python.describe_dlpack) ||

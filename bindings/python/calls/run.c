@@ -8,6 +8,13 @@ enum {
 
 /* ----------------------------------------------------------------------------------------------------------- contexts */
 
+/* Where the work goes: the stream of the library's user, in the device's context. */
+typedef struct place {
+  void *stream;
+  bool pushed; /* a context, to be popped */
+  bool on_gpu;
+} place;
+
 /* CUresult and CUcontext of cuda.h. */
 static int (*current_context)(void **context), (*push_context)(void *context), (*pop_context)(void **context);
 static void *primary[MOST_DEVICES]; /* kept by the function in Python until the process ends */
@@ -38,7 +45,7 @@ static outcome driver_failed(const char *call, int result) {
   return FAILED;
 }
 
-outcome enter_place(const view *v, place *where) {
+static outcome enter_place(const view *v, place *where) {
   *where = (place){NULL, false, v->device != ON_CPU};
   if (!where->on_gpu) return DONE;
   if (v->device >= MOST_DEVICES || !v->library->exchange) return LEFT;
@@ -55,17 +62,18 @@ outcome enter_place(const view *v, place *where) {
   return DONE;
 }
 
-outcome leave_place(place *where, outcome before) {
-  void *popped = NULL;
-  const int result = where->pushed ? pop_context(&popped) : 0;
-  return result && before != FAILED ? driver_failed("cuCtxPopCurrent", result) : before;
+void forget_places(void) {
+  current_context = NULL;
+  for (int i = 0; i < MOST_DEVICES; ++i) primary[i] = NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- executions */
 
-/* An exception in the library's own words; they are kept for this thread until its next call. */
-static outcome checked(cuttResult result) {
-  if (result == CUTT_SUCCESS) return DONE;
+/* Leaves the device's context, and raises what the library has said, which it keeps for this thread until its next call. */
+static outcome leave_place(const place *where, cuttResult result) {
+  void *popped = NULL;
+  const int failed = where->pushed ? pop_context(&popped) : 0;
+  if (result == CUTT_SUCCESS) return failed ? driver_failed("cuCtxPopCurrent", failed) : DONE;
   PyObject *raised = PyObject_CallFunction(python.check, "i", (int)result);
   Py_XDECREF(raised);
   if (raised) PyErr_Format(PyExc_SystemError, "cuTT failed with result %d", (int)result);
@@ -84,7 +92,7 @@ outcome execute_permutation(const void *plan, const view *in, const view *out, i
     result = python.execute(plan, in->data, out->data, where.stream);
     PyEval_RestoreThread(state);
   }
-  return leave_place(&where, checked(result));
+  return leave_place(&where, result);
 }
 
 /* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
@@ -122,7 +130,7 @@ outcome execute_contraction(const plan_facts *facts, const view *left, const vie
       result = python.contract(facts->plan, left->data, second, out->data, workspace, size, where.stream);
       PyEval_RestoreThread(state);
     }
-    done = leave_place(&where, checked(result));
+    done = leave_place(&where, result);
   }
   if (array) {
     release_view(&space);

@@ -6,13 +6,14 @@ import ctypes
 import inspect
 import pickle
 import sys
+import types
 import unittest
 import warnings
 
 import numpy as np
 
 import cutt
-from cutt import _compiled
+from cutt import _compiled, _host
 from cutt._compiled import in_python as IN_PYTHON
 from support import close, distinct, has_blas, noise, same
 
@@ -55,6 +56,8 @@ def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpa
     class Array:
         calls = {"allocate": 0, "managed_of": 0, "array_of": 0, "tensor_of": 0, "__dlpack__": 0, "alive": 0}
         failing = frozenset()
+        number = 0  # of the device
+        stream = None
         held = {}
 
         def __init__(self, inner, flags=0, device=1):
@@ -66,10 +69,11 @@ def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpa
             a = self.inner
             shape, strides = (ctypes.cast(kept, P).value for kept in (self.shape_kept, self.strides_kept))
             data = a.__array_interface__["data"][0] - 16  # the offset counts
-            return Tensor(data, self.device_type, 0, a.ndim, CODES[a.dtype.kind], 8 * a.itemsize, 1, shape, strides, 16)
+            return Tensor(data, self.device_type, Array.number, a.ndim, CODES[a.dtype.kind], 8 * a.itemsize, 1, shape, strides, 16)
 
         def __dlpack__(self, **keys):
             Array.calls["__dlpack__"] += 1
+            keys.pop("stream", None)
             return self.inner.__dlpack__(**keys)
 
         def __dlpack_device__(self):
@@ -101,7 +105,7 @@ def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpa
         t = like.contents
         shape = (I64 * t.rank).from_address(t.shape) if t.rank else ()
         kind = {code: kind for kind, code in CODES.items()}[t.code]
-        made[0] = hold(Array(np.empty(tuple(shape), f"{kind}{t.bits // 8}")), 0)
+        made[0] = hold(Array(np.empty(tuple(shape), f"{kind}{t.bits // 8}"), 0, t.device), 0)
         return 0
 
     @MANAGED_OF
@@ -131,8 +135,9 @@ def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpa
 
     @STREAM
     def current_stream(device, number, stream):
-        stream[0] = None
-        return 0
+        Array.asked = device, number
+        stream[0] = Array.stream
+        return 0 if "current_stream" not in Array.failing else FAILED
 
     table = Table(
         major,
@@ -266,6 +271,74 @@ class Served(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "device of DLPack's kind 10"):
             cutt.transpose(Array(a, device=10))
         self.after(Array)
+
+
+@unittest.skipIf(_compiled.calls is None, "CUTT_COMPILED=0: there is no compiled module to serve arrays")
+class OnDevice(unittest.TestCase):
+    """Arrays that say that they are on a GPU, with stand-ins for the driver and for the library's call."""
+
+    def setUp(self):
+        self.told, self.current, self.result = [], None, 0
+        execute = ctypes.CFUNCTYPE(ctypes.c_int, P, P, P, P)(self.execute)
+        context = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(P))
+        driver = context(self.get_current), ctypes.CFUNCTYPE(ctypes.c_int, P)(self.push), context(self.pop)
+        self.kept = execute, driver
+        names = {name: value for name, value in vars(_host).items() if not name.startswith("__")}
+        names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in driver)
+        names["primary_context"] = lambda device: 0x1000 + device
+        names["create_permutation"] = lambda *facts: (self.told.append(facts[-2:]), 0, 0x77, 0, 0, ())
+        names["execute"] = ctypes.cast(execute, P).value
+        cutt.plan_cache.clear()
+        _compiled.calls.bind(types.SimpleNamespace(**names))
+        self.addCleanup(_host.bind)
+        self.addCleanup(cutt.plan_cache.clear)
+
+    def execute(self, plan, source, result, stream):
+        self.told.append((plan, source, result, stream, self.current))
+        return self.result
+
+    def get_current(self, context):
+        context[0] = self.current
+        return 0
+
+    def push(self, context):
+        self.pushed, self.current = self.current, context
+        return 0
+
+    def pop(self, context):
+        context[0], self.current = self.current, self.pushed
+        return 0
+
+    def test_context_and_stream(self):
+        Array, a = library(), distinct((3, 4), "f4")
+        KEPT.append(Array)
+        Array.number, Array.stream = 3, 0x5000
+        source = Array(a, 0, 2)
+        out = Array(np.empty((4, 3), "f4"), 0, 2)
+        addresses = [array.inner.__array_interface__["data"][0] for array in (source, out)]
+        for current in (None, 0x1003, 0x99):  # none, the device's own, another one's
+            self.current = current
+            self.assertIs(cutt.transpose(source, out=out, threads=1), out)
+            self.assertEqual(self.told[-1], (0x77, *addresses, 0x5000, 0x1003))
+            self.assertEqual((self.current, Array.asked), (current, (2, 3)))
+        self.assertEqual([told for told in self.told if len(told) == 2], [(1, 3)])  # planned once: (threads, device)
+        made = cutt.transpose(source, threads=1)
+        self.assertEqual((type(made), made.device_type), (Array, 2))
+        Array.number, Array.stream = 4, None  # another device is another plan
+        cutt.transpose(Array(a, 0, 2), threads=1)
+        self.assertEqual(self.told[-2:][0], (1, 4))
+        self.assertEqual(self.told[-1][3:], (None, 0x1004))
+
+    def test_failing(self):
+        Array, a = library(), distinct((3, 4), "f4")
+        KEPT.append(Array)
+        out = Array(np.empty((4, 3), "f4"), 0, 2)
+        self.result, self.current = 3, 0x99
+        with self.assertRaises((RuntimeError, ValueError)):
+            cutt.transpose(Array(a, 0, 2), out=out)
+        self.assertEqual(self.current, 0x99)  # popped
+        with self.assertRaisesRegex(ValueError, "^out is on " if HAS_FLAGS else "^out may be read-only"):
+            cutt.transpose(Array(a), out=out)
 
 
 @unittest.skipIf(_compiled.calls is None, "CUTT_COMPILED=0: there is no compiled module to compare with")
