@@ -3,7 +3,8 @@
  * Each worker sleeps on its own semaphore. A caller takes idle workers by one atomic exchange each, gives them the work
  * and waits until each is done, so that several callers can have teams at the same time and never wait for each other.
  * Before it sleeps, a worker polls for new work for some microseconds, since executions often follow each other; not
- * longer, since the program's other threads may need the core. */
+ * longer, since the program's other threads may need the core. A caller that has done its own share does those that no
+ * worker has begun, so that on a busy machine it waits for nobody who is not running. */
 #include "runtime/host/team.h"
 
 #include <errno.h>
@@ -274,7 +275,11 @@ void cutt_team_run(int threads, cutt_team_work *work, void *what) {
   work(what, 0, others + 1);
   while (list) {
     worker *w = list;
-    wait_for(&w->done);
+    if (sem_trywait(&w->start)) {
+      wait_for(&w->done);
+    } else {
+      work(what, w->me, others + 1); /* it has not begun: other threads have its processor */
+    }
     list = w->next;
     atomic_store(&w->taken, false);
   }

@@ -11,7 +11,8 @@ typedef void cutt_team_work(void *what, int me, int team);
 
 /* Calls work(what, me, team) once for each member of a team of 1 to `threads` threads, and returns when all are done.
  * The team is smaller where the workers are in other teams, where no more threads can be made, inside a parallel region
- * of OpenMP, and in the child of a fork: results must not depend on its size. Takes no lock; allocates only where it
+ * of OpenMP, and in the child of a fork: results must not depend on its size. The calling thread may do the work of members
+ * besides 0, after its own. Takes no lock; allocates only where it
  * makes workers: for the first teams, and where more are at work at once than ever before. */
 void cutt_team_run(int threads, cutt_team_work *work, void *what);
 
