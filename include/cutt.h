@@ -117,8 +117,8 @@ CUTT_API cuttResult cuttExecute(cuttHandle handle, void *idata, void *odata);
  * Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult cuttDestroy(cuttHandle handle);
 
-/* For programs that call them, as later versions of the original library had it: there is nothing to set up or to shut
- * down. Any number of times, from any thread. */
+/* For programs that call them, as later versions of the original library had it. There is nothing to set up or to shut down;
+ * cuttFinalize frees the plans that cuttPermute has kept. Any number of times, from any thread. */
 CUTT_API void cuttInitialize(void);
 CUTT_API void cuttFinalize(void);
 
@@ -250,7 +250,9 @@ CUTT_API cuttResult_t cuttPlanExecute(cuttPlan_t plan, const void *in, void *out
  * Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttPlanDestroy(cuttPlan_t plan);
 
-/* Plan, execute, destroy. Waits no more than cuttPlanExecute does: on a GPU, in the order of the stream.
+/* Plan, execute, destroy. Waits no more than cuttPlanExecute does: on a GPU, in the order of the stream. The plans of the last
+ * problems, 64 at most, are kept: the next call with the same problem and options allocates nothing. Options besides backend
+ * and threads, and ranks above 12, are planned anew each time.
  * Errors: as cuttPlanCreate and cuttPlanExecute. */
 CUTT_API cuttResult_t cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
                                   cudaStream_t stream);

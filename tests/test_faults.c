@@ -216,7 +216,30 @@ static cuttResult create_and_destroy(void *context) {
 static cuttResult permute(void *context) {
   case_ *c = context;
   const cuttProblem_t view = test_problem_view(&c->p);
-  return cuttPermute(&view, &c->options, c->in, c->out, NULL);
+  cuttFinalize(); /* of the call before: what it has kept */
+  const cuttResult result = cuttPermute(&view, &c->options, c->in, c->out, NULL);
+  cuttFinalize();
+  return result;
+}
+
+/* A plan that cuttPermute has kept is found and executed without an allocation and without waiting for a lock. */
+static void kept_plans(void **unused) {
+  (void)unused;
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    const cuttProblem_t view = test_problem_view(&c.p);
+    assert_success(cuttPermute(&view, &c.options, c.in, c.out, NULL));
+    memset(c.out, 0xee, c.bytes);
+    watch(0, 0);
+    const cuttResult result = cuttPermute(&view, &c.options, c.in, c.out, NULL);
+    unwatch();
+    assert_success(result);
+    assert_int_equal(heap.count, 0);
+    assert_int_equal(heap.locks, 0);
+    assert_memory_equal(c.out, c.expected, c.bytes);
+    free_case(&c);
+  }
+  cuttFinalize();
 }
 
 static void plan_creation(void **unused) {
@@ -609,6 +632,7 @@ static void enumeration_allocates_nothing(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(plan_creation),
+      cmocka_unit_test(kept_plans),
       cmocka_unit_test(interleaved_strides),
       cmocka_unit_test(measuring),
       cmocka_unit_test(descriptions),

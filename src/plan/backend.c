@@ -11,21 +11,31 @@ const cutt_backend *cutt_backend_of(cuttBackend_t id) {
   return *b;
 }
 
-cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend) {
-  const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
+/* Where there is none, *why says why, and *name, if it was NULL, is what the id is called. */
+static const cutt_backend *usable(cuttBackend_t id, const char **name, const char **why) {
   for (const cutt_backend *const *b = cutt_backends; *b; ++b) {
     if (id != CUTT_BACKEND_AUTO && (*b)->id != id) continue;
-    if (!name) name = (*b)->id_name;
-    if ((*b)->runtime->probe(&why)) {
-      *backend = *b;
-      for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
-        if (other != b && (*other)->runtime->driver_loaded && (*other)->runtime->driver_loaded()) {
-          atomic_store_explicit(&cutt_other_memory_possible, true, memory_order_relaxed);
-        }
+    if (!*name) *name = (*b)->id_name;
+    if (!(*b)->runtime->probe(why)) continue;
+    for (const cutt_backend *const *other = cutt_backends; *other; ++other) {
+      if (other != b && (*other)->runtime->driver_loaded && (*other)->runtime->driver_loaded()) {
+        atomic_store_explicit(&cutt_other_memory_possible, true, memory_order_relaxed);
       }
-      return CUTT_SUCCESS;
     }
+    return *b;
   }
+  return NULL;
+}
+
+const cutt_backend *cutt_backend_usable(cuttBackend_t id) {
+  const char *name = NULL, *why = NULL;
+  return usable(id, &name, &why);
+}
+
+cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend) {
+  const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
+  *backend = usable(id, &name, &why);
+  if (*backend) return CUTT_SUCCESS;
   if (!name) {
     return cutt_error(CUTT_INVALID_PARAMETER, "%s is %ld; it must be one of the values of cuttBackend_t", argument,
                       (long)id);

@@ -14,6 +14,9 @@ const cutt_backend *cutt_backend_of(cuttBackend_t id);
  * error's text. Errors: CUTT_INVALID_PARAMETER (no such value), CUTT_INVALID_DEVICE. */
 cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend);
 
+/* The same without an error's text: NULL where there is none. */
+const cutt_backend *cutt_backend_usable(cuttBackend_t id);
+
 /* Refuses a stream, called by this name, where the backend has none. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name);
 

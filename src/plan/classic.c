@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/kept.h"
 #include "plan/plan.h"
 
 enum { INDEX_BITS = 20, GENERATIONS = 1 << 12, SEGMENT_BITS = 10, SEGMENT_SLOTS = 1 << SEGMENT_BITS };
@@ -191,4 +192,4 @@ cuttResult cuttDestroy(cuttHandle handle) {
 
 void cuttInitialize(void) {}
 
-void cuttFinalize(void) {}
+void cuttFinalize(void) { cutt_kept_clear(); }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "plan/described.h"
+#include "plan/kept.h"
 #include "plan/problem.h"
 #include "store/device_file.h"
 #include "store/wisdom.h"
@@ -217,12 +218,23 @@ cuttResult cuttPlanDestroy(cuttPlan_t plan) {
 
 cuttResult cuttPermute(const cuttProblem_t *problem, const cuttOptions_t *options, const void *in, void *out,
                        cudaStream_t stream) {
-  cuttPlan_t plan = NULL;
+  cutt_kept_key key;
+  const bool keep = cutt_kept_key_of(problem, options, &key);
+  cuttPlan_t plan = keep ? cutt_kept_take(&key) : NULL;
+  if (plan) {
+    const cuttResult result = cuttPlanExecute(plan, in, out, stream);
+    cutt_kept_give(plan);
+    return result;
+  }
   cuttResult result = cuttPlanCreate(&plan, problem, options);
   if (!plan) return result;
   /* What was started needs nothing of the plan: a backend hands over all that a device is to know at the start. */
   result = cuttPlanExecute(plan, in, out, stream);
-  cuttPlanDestroy(plan);
+  if (keep && !result) {
+    cutt_kept_put(&key, plan);
+  } else {
+    cuttPlanDestroy(plan);
+  }
   return result;
 }
 

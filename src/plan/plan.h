@@ -2,6 +2,8 @@
 #ifndef CUTT_PLAN_PLAN_H
 #define CUTT_PLAN_PLAN_H
 
+#include <stdatomic.h>
+
 #include "base/clock.h"
 #include "plan/backend.h"
 #include "plan/choose.h"
@@ -27,6 +29,7 @@ struct cuttPlanStruct {
   const char *isa; /* the backend's, at creation */
   int threads;     /* as asked for; 0: the backend's default */
   double create_seconds;
+  atomic_int users; /* of a plan that cuttPermute keeps */
   cutt_choice choice;
   cutt_canonical canonical;
   cutt_user_problem problem;

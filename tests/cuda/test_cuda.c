@@ -245,6 +245,32 @@ static void nothing_heavy_is_done(void **unused) {
   fake->context_destroy(own);
 }
 
+/* The second call with a problem looks which context is current, and executes the plan that is kept. */
+static void kept_plans(void **unused) {
+  (void)unused;
+  const cuttProblem_t problem = fixture_problem();
+  for (int round = 0; round < 3;
+       ++round) { /* each in a context of its own, where the kernels have to be loaded again */
+    struct CUctx_st *own = fake->context_create(0);
+    fake->context_set(own);
+    void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+    fake->forget();
+    assert_success(cuttPermute(&problem, NULL, in, out, NULL));
+    assert_int_equal(fixture_calls(FAKE_module_load_data), 1);
+    fake->forget();
+    assert_success(cuttPermute(&problem, NULL, in, out, NULL));
+    long calls = 0;
+    for (int i = 0; i < FAKE_FUNCTIONS; ++i) calls += fixture_calls(i);
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+    assert_int_equal(fixture_calls(FAKE_module_load_data), 0);
+    assert_int_equal(calls, 5 + 4);
+    fixture_free(in);
+    fixture_free(out);
+    fake->context_destroy(own);
+  }
+  cuttFinalize();
+}
+
 static void launches_are_as_laid_out(void **unused) {
   (void)unused;
   char *in = fixture_device_memory(FIXTURE_BYTES + 64), *out = fixture_device_memory(FIXTURE_BYTES + 64);
@@ -477,6 +503,7 @@ int main(void) {
       TEST(other_contexts_are_refused),
       TEST(a_reset_device_is_taken_up_again),
       TEST(nothing_heavy_is_done),
+      TEST(kept_plans),
       TEST(launches_are_as_laid_out),
       TEST(streams_are_passed_on),
       TEST(captures_go_on),
