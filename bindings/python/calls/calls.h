@@ -149,6 +149,8 @@ bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts);
 
 PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+/* einsum() where it is served here, else NotImplemented. */
+PyObject *try_einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 extern signature transpose_names, einsum_names;
 extern PyType_Spec prepared_spec; /* the base of Plan and of ContractionPlan */
 

@@ -136,17 +136,29 @@ static outcome einsum_of(sum *s, PyObject *const *arrays, PyObject *const *value
   return taken;
 }
 
+/* LEFT also for what is no sum of this kind at all. */
+static outcome any_einsum(PyObject *const *given, Py_ssize_t count, PyObject *names, PyObject **result) {
+  PyObject *values[MOST_NAMES];
+  if (count < 2 || count > 1 + MOST_OPERANDS || !PyUnicode_CheckExact(given[0])) return LEFT;
+  /* Its names follow the operands, all of which are given without. */
+  if (!take_arguments(&einsum_names, given + count, 0, names, values)) return LEFT;
+  sum s;
+  s.spec = given[0];
+  s.operands = (int)count - 1;
+  return einsum_of(&s, given + 1, values, result);
+}
+
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {
   (void)nothing;
-  PyObject *values[MOST_NAMES], *result = NULL;
-  outcome done = LEFT;
-  if (count >= 2 && count <= 1 + MOST_OPERANDS && PyUnicode_CheckExact(given[0])) {
-    /* Its names follow the operands, all of which are given without. */
-    PyObject *const *after = given + count;
-    sum s;
-    s.spec = given[0];
-    s.operands = (int)count - 1;
-    if (take_arguments(&einsum_names, after, 0, names, values)) done = einsum_of(&s, given + 1, values, &result);
-  }
+  PyObject *result = NULL;
+  const outcome done = any_einsum(given, count, names, &result);
   return done == LEFT ? call_in_python(einsum_names.in_python, given, count, names) : result;
+}
+
+PyObject *try_einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {
+  (void)nothing;
+  PyObject *result = NULL;
+  if (any_einsum(given, count, names, &result) != LEFT) return result;
+  Py_INCREF(Py_NotImplemented);
+  return Py_NotImplemented;
 }

@@ -132,6 +132,8 @@ static PyMethodDef functions[] = {
     {"bind_contraction", bind_contraction, METH_O, "Takes the address of cuttContractionExecute."},
     {"transpose", make_transpose, METH_VARARGS, "cutt.transpose, of (function, name, text, module's name)."},
     {"einsum", make_einsum, METH_VARARGS, "cutt.einsum, of (function, name, text, module's name)."},
+    {"try_einsum", (PyCFunction)(uintptr_t)try_einsum, METH_FASTCALL | METH_KEYWORDS,
+     "cutt.einsum where the compiled module serves it, else NotImplemented."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -259,6 +259,48 @@ def _compute(
     return first.adapter.finish(array, scalar) if out is None else out
 
 
+@functools.lru_cache(maxsize=256)
+def _dot(left: int, right: int, axes: Any) -> Optional[tuple]:
+    """(subscripts, pairs of axes) of a tensordot of arrays of these ranks; None where something is wrong, or unusual."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(left, right):
+            return None
+        pairs = tuple(zip(range(left - axes, left), range(axes)))
+    else:
+        sides = [(side,) if isinstance(side, int) else side for side in axes]
+        if len(sides) != 2 or len(sides[0]) != len(sides[1]):
+            return None
+        pairs = tuple(zip(*sides))
+        if not all(-left <= a < left and -right <= b < right for a, b in pairs):
+            return None
+        pairs = tuple((a % left, b % right) for a, b in pairs)
+    if left + right > len(_LETTERS) or any(len({pair[side] for pair in pairs}) < len(pairs) for side in (0, 1)):
+        return None
+    terms = [list(_LETTERS[:left]), list(_LETTERS[left : left + right])]
+    for a, b in pairs:
+        terms[1][b] = terms[0][a]
+    summed = {terms[0][a] for a, _ in pairs}
+    kept = [label for label in terms[0] + terms[1] if label not in summed]
+    return f"{''.join(terms[0])},{''.join(terms[1])}->{''.join(kept)}", pairs
+
+
+def _served_dot(a: Any, b: Any, axes: Any, out: Any, alpha: Any, beta: Any, threads: Any) -> Any:
+    """tensordot() by the compiled module; NotImplemented where that does not serve it."""
+    left, right = getattr(a, "shape", None), getattr(b, "shape", None)
+    if left is None or right is None:
+        return NotImplemented
+    if isinstance(axes, (list, tuple)):
+        axes = tuple(tuple(side) if isinstance(side, list) else side for side in axes)
+    try:
+        spec, pairs = _dot(len(left), len(right), axes) or ("", ())
+    except TypeError:
+        return NotImplemented
+    if not spec or any(left[i] != right[j] for i, j in pairs):
+        return NotImplemented
+    made = _compiled.calls.try_einsum(spec, a, b, out=out, alpha=alpha, beta=beta, threads=threads)
+    return np.asarray(made) if isinstance(made, np.generic) else made  # of rank 0 an array
+
+
 def tensordot(
     a: Any,
     b: Any,
@@ -291,6 +333,10 @@ def tensordot(
     TypeError, ValueError, RuntimeError, MemoryError
         As `einsum`.
     """
+    if _compiled.calls is not None:
+        made = _served_dot(a, b, axes, out, alpha, beta, threads)
+        if made is not NotImplemented:
+            return made
     views = [view_of(a, "a"), view_of(b, "b")]
     ranks = [len(view.shape) for view in views]
     if hasattr(axes, "__index__"):

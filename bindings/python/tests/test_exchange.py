@@ -8,6 +8,7 @@ import pickle
 import sys
 import types
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -414,6 +415,21 @@ class Alike(unittest.TestCase):
                 self.assertIs(mine, theirs, (given, keys, said, text))
                 self.assertIs(type(said), type(text))
                 self.assertTrue(same(said, text) if mine is None else said == text, (given, keys, said, text))
+
+    def test_tensordot(self):
+        if not has_blas():
+            self.skipTest("no BLAS with the CBLAS interface is here")
+        a, b = noise(np.random.default_rng(1), (3, 4, 5), "f8"), noise(np.random.default_rng(2), (4, 3, 5), "f8")
+        numbers = (0, 1, 2, 3, -1, 4, 10**18, True, np.int64(1), 1.5, None, "ab")
+        lists = ([2, 2], ([2], [2]), ((0, 1), (1, 0)), ([0, -1], [1, -1]), ([0, 0], [1, 1]), ([0], [0, 1]), ([9], [0]), ([[0]], [0]))
+        for axes in numbers + lists + ((np.array([0]), np.array([1])), ([], []), ((0,), (1,), (2,))):
+            for right in (b, b[:1, :1, :1], b.astype("f4"), b.tolist(), a):
+                mine, said = self.outcome(cutt.tensordot, a, right, axes)
+                with unittest.mock.patch.object(_compiled, "calls", None):
+                    theirs, text = self.outcome(cutt.tensordot, a, right, axes)
+                self.assertIs(mine, theirs, (axes, said, text))
+                self.assertIs(type(said), type(text), axes)
+                self.assertTrue(close(said, text, 99) if mine is None else said == text, (axes, said, text))
 
     def test_looks(self):
         self.assertEqual(
