@@ -30,12 +30,16 @@ typedef struct element {
   int64_t bytes;
 } element;
 
-/* A library whose arrays are served: NumPy (exchange is NULL), or one with DLPack's table of functions. */
+/* How arrays of a library are read: NumPy's by their struct, others by DLPack's table of functions or by its capsules. */
+typedef enum reading { BY_STRUCT, BY_TABLE, BY_CAPSULE } reading;
+
+/* A library whose arrays are served. */
 typedef struct library {
   PyObject *type; /* of its arrays */
-  const dl_exchange *exchange;
-  PyObject *grad_enabled; /* PyTorch's function; NULL: the library is not PyTorch */
-  bool makes;             /* results are of the library, too */
+  reading reading;
+  const dl_exchange *exchange; /* the table */
+  PyObject *grad_enabled;      /* PyTorch's function; NULL: the library is not PyTorch */
+  bool makes;                  /* results are of the library, too */
 } library;
 
 enum { ON_CPU = -1 };
@@ -50,6 +54,7 @@ typedef struct view {
   int rank;
   int64_t shape[MOST_AXES], strides[MOST_AXES];
   dl_managed *managed; /* to be released, where the library has no cheaper way */
+  PyObject *capsule;   /* to be given up, of a library without a table */
 } view;
 
 /* written: it must be memory that may be written to. release_view() is due after DONE only. */
@@ -64,6 +69,8 @@ void pack_strides(int rank, const int64_t *shape, int64_t bytes, int64_t *stride
 
 /* A new array of like's library, type and device, in C order, and its view. *array is the caller's, or NULL. */
 outcome make_array(const view *like, int rank, const int64_t *shape, PyObject **array, view *v);
+/* What the user is given of it: takes the reference over, and returns one. */
+PyObject *finish_array(const view *like, PyObject *array);
 
 /* ------------------------------------------------------------------------------------------------- plans that are kept */
 
@@ -164,6 +171,8 @@ typedef struct host {
   PyObject *create_einsum;      /* (...) -> as find_plan() */
   PyObject *driver;             /* () -> addresses of cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent */
   PyObject *primary_context;    /* (device) -> address */
+  PyObject *make_jax;           /* (array, shape) -> memory for a result, an array of NumPy's */
+  PyObject *finish_jax;         /* (memory) -> the result */
   PyObject *workspace;          /* (array, bytes) -> an array of the library's, on its device, or None */
   PyObject *numpy_array;        /* the type */
   numpy_new *numpy_new;

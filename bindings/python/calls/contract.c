@@ -86,16 +86,16 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
   if (given) {
     Py_INCREF(given);
     *result = given;
-  } else if (!facts.rank && !s->operand[0].library->exchange) { /* a scalar, as NumPy's einsum gives it */
+  } else if (!facts.rank && s->operand[0].library->reading == BY_STRUCT) { /* a scalar, as NumPy's einsum gives it */
     PyObject *nothing = PyTuple_New(0);
     *result = nothing ? PyObject_GetItem(array, nothing) : NULL;
     Py_XDECREF(nothing);
     Py_DECREF(array);
     return *result ? DONE : FAILED;
   } else {
-    *result = array;
+    *result = finish_array(&s->operand[0], array);
   }
-  return DONE;
+  return *result ? DONE : FAILED;
 }
 
 /* Plain arguments only: what fits in no sum of this kind is for the function in Python. */

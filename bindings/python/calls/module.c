@@ -67,6 +67,7 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "create_einsum", &python.create_einsum) ||
       !take_attribute(from, "driver", &python.driver) ||
       !take_attribute(from, "primary_context", &python.primary_context) ||
+      !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
       !take_attribute(from, "workspace", &python.workspace) || !take_attribute(from, "plans", &kept_plans) ||
       !take_address(from, "execute", &execute) || !bind_numpy(from))
     return NULL;

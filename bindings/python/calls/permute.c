@@ -127,8 +127,8 @@ static outcome transpose_view(const view *in, PyObject *const *values, PyObject 
     return done;
   }
   Py_XINCREF(given);
-  *result = given ? given : array;
-  return DONE;
+  *result = given ? given : finish_array(in, array);
+  return *result ? DONE : FAILED;
 }
 
 PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {

@@ -55,8 +55,8 @@ static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyO
     return done;
   }
   Py_XINCREF(given);
-  *result = given ? given : array;
-  return DONE;
+  *result = given ? given : finish_array(&v[0], array);
+  return *result ? DONE : FAILED;
 }
 
 static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *out, PyObject **result) {

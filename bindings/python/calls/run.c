@@ -109,7 +109,7 @@ outcome execute_contraction(const plan_facts *facts, const view *left, const vie
   PyObject *array = NULL;
   view space;
   void *workspace = NULL;
-  if (facts->workspace && left->library->exchange) {
+  if (facts->workspace && left->library->reading == BY_TABLE) {
     const outcome taken = take_workspace(facts, left, &array, &space);
     if (taken == FAILED) return FAILED;
     if (taken == DONE)

@@ -65,7 +65,7 @@ static outcome dlpack_type(dl_type given, element *type) {
 
 enum { KNOWN_LIBRARIES = 16 };
 
-static library numpy, libraries[KNOWN_LIBRARIES];
+static library numpy = {.reading = BY_STRUCT, .makes = true}, libraries[KNOWN_LIBRARIES];
 static int library_count;
 
 /* Types that were asked for and are not served here: the last ones, held, so that no other type gets their address. */
@@ -89,6 +89,7 @@ static const library *library_of(PyObject *array) {
   if (said != Py_None) {
     PyObject *capsule = PyTuple_GetItem(said, 0);
     const dl_exchange *table = NULL;
+    found.reading = capsule == Py_None ? BY_CAPSULE : BY_TABLE;
     if (PyCapsule_IsValid(capsule, EXCHANGE_NAME)) table = PyCapsule_GetPointer(capsule, EXCHANGE_NAME);
     while (table && table->major > 1) table = table->previous;
     if (table && table->major == 1 && table->current_stream && table->managed_of && table->allocate && table->array_of)
@@ -101,7 +102,7 @@ static const library *library_of(PyObject *array) {
   Py_DECREF(said);
   if (PyErr_Occurred()) return NULL;
   Py_INCREF(type);
-  if (!found.exchange || library_count == KNOWN_LIBRARIES) {
+  if ((found.reading != BY_CAPSULE && !found.exchange) || library_count == KNOWN_LIBRARIES) {
     PyObject *before = refused[next_refused];
     refused[next_refused] = type;
     next_refused = (next_refused + 1) % KNOWN_LIBRARIES;
@@ -227,24 +228,80 @@ static outcome exchanged_view(PyObject *array, bool written, view *v) {
   return read;
 }
 
+/* ------------------------------------------------------------------------------------------------------------- capsules */
+
+static PyObject *name_ready, *name_device, *name_dlpack, *versions, *nothing;
+
+/* Is it on the CPU, by what it says itself? */
+static outcome on_cpu(PyObject *array) {
+  PyObject *said = PyObject_CallMethodObjArgs(array, interned(&name_device, "__dlpack_device__"), NULL);
+  PyObject *kind = said ? PySequence_GetItem(said, 0) : NULL; /* an int or an enumerator */
+  PyObject *number_of = kind ? PyNumber_Long(kind) : NULL;
+  const long number = number_of ? PyLong_AsLong(number_of) : -1;
+  Py_XDECREF(said);
+  Py_XDECREF(kind);
+  Py_XDECREF(number_of);
+  return PyErr_Occurred() ? not_described() : number == DL_CPU ? DONE : LEFT;
+}
+
+static PyObject *capsule_of(PyObject *array) {
+  if (!nothing) nothing = PyTuple_New(0);
+  if (!versions) versions = Py_BuildValue("{s(ii)}", "max_version", 1, 0);
+  PyObject *method = PyObject_GetAttr(array, interned(&name_dlpack, "__dlpack__"));
+  PyObject *capsule = method && nothing && versions ? PyObject_Call(method, nothing, versions) : NULL;
+  Py_XDECREF(method);
+  return capsule;
+}
+
+/* JAX's arrays, which are never written to once they have a user. */
+static outcome capsule_view(PyObject *array, bool written, view *v) {
+  if (written) return LEFT;
+  PyObject *ready = PyObject_CallMethodObjArgs(array, interned(&name_ready, "block_until_ready"), NULL);
+  if (!ready) return not_described();
+  Py_DECREF(ready);
+  outcome read = on_cpu(array);
+  if (read != DONE) return read;
+  v->capsule = capsule_of(array);
+  if (!v->capsule) return not_described();
+  read = LEFT;
+  if (PyCapsule_IsValid(v->capsule, "dltensor_versioned")) {
+    const dl_managed *managed = PyCapsule_GetPointer(v->capsule, "dltensor_versioned");
+    if (managed->major == 1) read = read_tensor(&managed->tensor, v);
+  } else if (PyCapsule_IsValid(v->capsule, "dltensor")) { /* of before version 1, which begins with the tensor */
+    read = read_tensor(PyCapsule_GetPointer(v->capsule, "dltensor"), v);
+  }
+  if (read != DONE) release_view(v);
+  return read;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- any array */
 
 outcome take_view(PyObject *array, bool written, view *v) {
   v->managed = NULL;
+  v->capsule = NULL;
   v->array = array;
   v->library = library_of(array);
   if (!v->library) return PyErr_Occurred() ? FAILED : LEFT;
-  return v->library->exchange ? exchanged_view(array, written, v) : numpy_view(array, written, v);
+  switch (v->library->reading) {
+    case BY_STRUCT:
+      return numpy_view(array, written, v);
+    case BY_TABLE:
+      return exchanged_view(array, written, v);
+    default:
+      return capsule_view(array, written, v);
+  }
 }
 
 void release_view(view *v) {
-  if (v->managed && v->managed->release) {
+  if (v->capsule || (v->managed && v->managed->release)) {
     PyObject *type, *value, *trace; /* an exception that is on its way is nothing that the library's code should meet */
     PyErr_Fetch(&type, &value, &trace);
-    v->managed->release(v->managed);
+    if (v->managed) v->managed->release(v->managed);
+    Py_XDECREF(v->capsule);
     PyErr_Restore(type, value, trace);
   }
   v->managed = NULL;
+  v->capsule = NULL;
 }
 
 bool same_place(const view *v, const view *other) {
@@ -325,23 +382,41 @@ static PyObject *torch_array(const view *like, int rank, const int64_t *shape, v
   return array;
 }
 
+static PyObject *jax_memory(const view *like, int rank, const int64_t *shape, view *v) {
+  PyObject *extents = tuple_of(rank, shape);
+  PyObject *array = extents ? PyObject_CallFunctionObjArgs(python.make_jax, like->array, extents, NULL) : NULL;
+  Py_XDECREF(extents);
+  if (array) v->data = ((const numpy_array *)array)->data;
+  return array;
+}
+
+PyObject *finish_array(const view *like, PyObject *array) {
+  if (like->library->reading != BY_CAPSULE) return array;
+  PyObject *finished = PyObject_CallFunctionObjArgs(python.finish_jax, array, NULL);
+  Py_DECREF(array);
+  return finished;
+}
+
 outcome make_array(const view *like, int rank, const int64_t *shape, PyObject **array, view *v) {
   *array = NULL;
-  if (like->library->exchange && !like->library->makes) return LEFT;
+  if (!like->library->makes) return LEFT;
   v->managed = NULL;
+  v->capsule = NULL;
   v->library = like->library;
   v->type = like->type;
   v->device = like->device;
   v->rank = rank;
   if (v->shape != shape) memcpy(v->shape, shape, (size_t)rank * sizeof *shape);
   pack_strides(rank, shape, like->type.bytes, v->strides);
-  if (!like->library->exchange) {
+  if (like->library->reading == BY_STRUCT) {
     Py_ssize_t extents[MOST_AXES];
     for (int i = 0; i < rank; ++i) extents[i] = (Py_ssize_t)shape[i];
     PyObject *dtype = ((const numpy_array *)like->array)->dtype;
     Py_INCREF(dtype);
     *array = python.numpy_new(python.numpy_array, dtype, rank, extents, NULL, NULL, 0, NULL);
     if (*array) v->data = ((const numpy_array *)*array)->data;
+  } else if (like->library->reading == BY_CAPSULE) {
+    *array = jax_memory(like, rank, shape, v);
   } else if (like->library->grad_enabled && like->library->exchange->tensor_of) {
     *array = torch_array(like, rank, shape, v);
   } else {

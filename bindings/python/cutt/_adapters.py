@@ -6,6 +6,7 @@ None of these libraries is imported here: whoever hands over an array of one has
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from typing import Any, Sequence
 
@@ -173,15 +174,15 @@ class Jax(Dlpack):
         view.dtype = DType(kind.name, kind.itemsize, kind)
         return view
 
-    def _host(self, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    def host(self, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+        size = math.prod(shape) * dtype.itemsize
         memory = np.empty(size + self.alignment, np.uint8)
         start = -memory.__array_interface__["data"][0] % self.alignment
         return np.ndarray(tuple(shape), dtype, memory, start)
 
     def empty(self, shape: Sequence[int], like: View) -> Any:
         if like.device == CPU:
-            return self._host(shape, like.dtype.native)
+            return self.host(shape, like.dtype.native)
         jax = sys.modules["jax"]
         device = next(iter(like.owner[0].devices()))
         made = jax.numpy.empty(tuple(shape), like.dtype.native, device=device)
@@ -201,6 +202,11 @@ class Jax(Dlpack):
             return jax.dlpack.from_dlpack(array)
         except (TypeError, BufferError, RuntimeError, ValueError):  # a type that NumPy's DLPack does not know
             return jax.device_put(array, jax.devices("cpu")[0])
+
+
+def is_tracer(kind: Any) -> bool:
+    """Of a type of JAX's."""
+    return issubclass(kind, sys.modules["jax"].core.Tracer)
 
 
 class CudaInterface(Adapter):

@@ -41,7 +41,7 @@ def describe_dlpack(code: int, bits: int, lanes: int) -> Optional[tuple]:
 
 
 def describe_library(kind: Any) -> Optional[tuple]:
-    """(DLPack's table of functions, of PyTorch what tells whether gradients are recorded, whether results are arrays of
+    """(DLPack's table of functions, or None for its capsules, of PyTorch what tells whether gradients are recorded, whether results are arrays of
     the library) for a type of arrays."""
     adapter = adapter_of(kind)
     if adapter is _adapters.TORCH:
@@ -49,7 +49,9 @@ def describe_library(kind: Any) -> Optional[tuple]:
         if kind is torch.Tensor and hasattr(kind, EXCHANGE):
             return getattr(kind, EXCHANGE), torch.is_grad_enabled, True
         return None
-    if adapter is None or adapter is _adapters.JAX or EXCHANGE not in vars(kind):
+    if adapter is _adapters.JAX:  # on the CPU by capsules; its tracers are another type, and refused
+        return (None, None, True) if hasattr(kind, "__dlpack__") and not _adapters.is_tracer(kind) else None
+    if adapter is None or EXCHANGE not in vars(kind):
         return None
     return getattr(kind, EXCHANGE), None, adapter is _adapters.CUPY or hasattr(kind, "__array_namespace__")
 
@@ -83,6 +85,14 @@ def create_einsum(
     except (TypeError, ValueError):  # which einsum() words
         return None
     return facts if facts is not None and len(facts[-1]) <= MOST_AXES else None
+
+
+def make_jax(array: Any, shape: tuple) -> np.ndarray:
+    return _adapters.JAX.host(shape, np.dtype(array.dtype))
+
+
+def finish_jax(memory: np.ndarray) -> Any:
+    return _adapters.JAX.finish(memory, False)
 
 
 class _Like:
