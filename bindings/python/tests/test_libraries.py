@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 import cutt
+from cutt import _compiled
 from support import close, has_blas, need, noise, rounds, same
 
 warnings.simplefilter("ignore", RuntimeWarning)
@@ -103,6 +104,26 @@ class Torch(unittest.TestCase):
             cutt.transpose(self.torch.eye(3).to_sparse())
         with self.assertRaisesRegex(TypeError, "device meta"):
             cutt.transpose(self.torch.empty(3, device="meta"))
+
+    def test_alike(self):
+        """Tensors that are more than memory: as the function in Python has them, whichever is asked."""
+        torch = self.torch
+        a = torch.rand(8, 8, device=self.device)
+        cut = torch.rand(8, 8, device=self.device)
+        cut.untyped_storage().resize_(64)
+        c = a.to(torch.complex64)
+        given = [a, cut, c.conj(), c.conj().imag, a.expand(3, 8, 8), a[:, :0], a[0, 0], a.clone().requires_grad_()]
+        given += [a.to_sparse(), a.to("meta"), a.to(torch.float8_e5m2), a.half(), a > 0.5, torch.nn.Parameter(a)]
+        for tensor in given:
+            results = []
+            for call in (cutt.transpose, _compiled.in_python.get("transpose", cutt.transpose)):
+                for keys in ({}, {"alpha": 2}, {"out": torch.zeros(8, 8, device=self.device)}):
+                    try:
+                        made = call(tensor, **keys)
+                        results.append((made.dtype, made.shape, made.to(torch.complex64).tolist()))
+                    except Exception as error:
+                        results.append((type(error), str(error)))
+            self.assertEqual(results[:3], results[3:])
 
     def test_plan(self):
         a = self.tensor(noise(np.random.default_rng(4), (20, 30, 40), "f4"))
