@@ -9,6 +9,7 @@ each for about a millisecond at a time, and medians are compared. On a GPU a row
 until the call returns, and with the GPU's own work, waited for at the end of each turn. Every result is compared with the
 peer's before it is timed. CUTT_COMPILED=0 times the way without the compiled module.
 """
+
 import argparse
 import gc
 import json
@@ -206,11 +207,17 @@ def main():
                     sys.exit(f"python_calls.py: {name}: {way} is wrong")
             times = take_turns(ways, options.seconds, peer.wait)
             results.append({"case": name, "peer": peer.name, "us": times})
-            said = (f"{way} {host:.2f}" + (f" / {all_:.2f}" if options.device == "cuda" else "") for way, (host, all_) in times.items())
+            said = (
+                f"{way} {host:.2f}" + (f" / {all_:.2f}" if options.device == "cuda" else "")
+                for way, (host, all_) in times.items()
+            )
             print(f"{name:24s} " + "   ".join(said), flush=True)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"device": options.device, "threads": options.threads, "numpy": np.__version__, "results": results}, file)
+            json.dump(
+                {"device": options.device, "threads": options.threads, "numpy": np.__version__, "results": results},
+                file,
+            )
 
 
 if __name__ == "__main__":

@@ -23,10 +23,12 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def _load() -> Any:
     if os.environ.get("CUTT_COMPILED") == "0":
         return None
+    without = "CUTT_COMPILED=0 in the environment does without it, and calls take longer"
+    if sys.implementation.name != "cpython" or "t" in sys.abiflags:
+        raise ImportError(f"{_FILE} is for CPython with the GIL, and this is another Python. {without}")
     given = os.environ.get("CUTT_LIBRARY_DIR")
     folders = [Path(given)] if given else []
     found = next((folder / _FILE for folder in (*folders, Path(__file__).parent) if (folder / _FILE).exists()), None)
-    without = "CUTT_COMPILED=0 in the environment does without it, and calls take longer"
     if found is None:
         raise ImportError(
             f"{_FILE} is neither in the package nor where CUTT_LIBRARY_DIR says: it is built with the libraries, where "

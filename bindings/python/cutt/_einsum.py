@@ -125,16 +125,16 @@ def _many(
     raise ValueError("the path ends before all operands are contracted")
 
 
-def facts_of_einsum(
-    spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int
-) -> Optional[tuple]:
+def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
     """The plan of an einsum of one or two operands, as the compiled module takes it; None where it is not one plan."""
     views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
     first = views[0]
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     extents = extents_of(terms, views)
     shape = tuple(extents[label] for label in labels)
-    result = first.like(shape, packed_strides(shape, first.dtype.itemsize)) if out is None else check_out(out, shape, first)
+    result = (
+        first.like(shape, packed_strides(shape, first.dtype.itemsize)) if out is None else check_out(out, shape, first)
+    )
     operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
     if 0 in shape or any(misfit(operand.view) for operand in operands) or misfit(result):
         return None

@@ -35,9 +35,10 @@ def describe_dtype(dtype: np.dtype) -> Optional[tuple]:
 
 def describe_dlpack(code: int, bits: int, lanes: int) -> Optional[tuple]:
     try:
-        return _described(DType(*_dlpack.element_of(code, bits, lanes), None))
+        name, itemsize = _dlpack.element_of(code, bits, lanes)
     except TypeError:
         return None
+    return _described(DType(name, itemsize, None))
 
 
 def describe_library(kind: Any) -> Optional[tuple]:
@@ -76,9 +77,7 @@ def create_permutation(
     return _permute.facts_of(_permute.create(key))
 
 
-def create_einsum(
-    spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int
-) -> Optional[tuple]:
+def create_einsum(spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
     """The plan of an einsum() of one or two operands, as _calls takes it; None: einsum() in Python sees to it."""
     try:
         facts = facts_of_einsum(spec, [left] if right is None else [left, right], out, alpha, beta, threads)
@@ -108,7 +107,7 @@ class _Like:
 
 def workspace(array: Any, size: int) -> Any:
     """Memory of the array's library, on its device; None where the library has no pool of its own."""
-    adapter = adapter_of(type(array))
+    adapter: Any = adapter_of(type(array))
     return adapter.workspace(size, _Like(array)) if hasattr(adapter, "workspace") else None
 
 

@@ -70,7 +70,9 @@ def library(major=1, previous=None, borrows=True, namespace=True, capsule=b"dlpa
             a = self.inner
             shape, strides = (ctypes.cast(kept, P).value for kept in (self.shape_kept, self.strides_kept))
             data = a.__array_interface__["data"][0] - 16  # the offset counts
-            return Tensor(data, self.device_type, Array.number, a.ndim, CODES[a.dtype.kind], 8 * a.itemsize, 1, shape, strides, 16)
+            return Tensor(
+                data, self.device_type, Array.number, a.ndim, CODES[a.dtype.kind], 8 * a.itemsize, 1, shape, strides, 16
+            )
 
         def __dlpack__(self, **keys):
             Array.calls["__dlpack__"] += 1
@@ -399,11 +401,39 @@ class Alike(unittest.TestCase):
         random = np.random.default_rng(1)
         square, long = noise(random, (4, 4), "f8"), noise(random, (4, 4, 5), "f8")
         cases = []
-        for spec in ("ij,jk->ik", "ij,jk", "ij,ij->", "ij,kl", "ii,jj->ij", "ij->ji", "ii->i", "ij->j", "ij->", "...i,i...", ""):
-            for arrays in ((square, square), (square,), (square, long), (long, square[:1]), (square.astype("f4"), square)):
-                for keys in ({}, {"alpha": 2}, {"threads": 1}, {"optimize": False}, {"conj": (True, True)}, {"beta": 1}):
+        for spec in (
+            "ij,jk->ik",
+            "ij,jk",
+            "ij,ij->",
+            "ij,kl",
+            "ii,jj->ij",
+            "ij->ji",
+            "ii->i",
+            "ij->j",
+            "ij->",
+            "...i,i...",
+            "",
+        ):
+            for arrays in (
+                (square, square),
+                (square,),
+                (square, long),
+                (long, square[:1]),
+                (square.astype("f4"), square),
+            ):
+                for keys in (
+                    {},
+                    {"alpha": 2},
+                    {"threads": 1},
+                    {"optimize": False},
+                    {"conj": (True, True)},
+                    {"beta": 1},
+                ):
                     cases.append(((spec, *arrays), keys))
-        cases += [((square, [0, 1], square, [1, 2]), {}), (("ij,jk", square, square), {"out": np.ones((4, 4)), "beta": 2})]
+        cases += [
+            ((square, [0, 1], square, [1, 2]), {}),
+            (("ij,jk", square, square), {"out": np.ones((4, 4)), "beta": 2}),
+        ]
         cases += [(("ij,jk", square, square[:, :0]), {}), (("ij,jk", square, [1, 2]), {}), (("i\udc80", square), {})]
         for given, keys in cases:
             for _ in range(2):
@@ -421,7 +451,16 @@ class Alike(unittest.TestCase):
             self.skipTest("no BLAS with the CBLAS interface is here")
         a, b = noise(np.random.default_rng(1), (3, 4, 5), "f8"), noise(np.random.default_rng(2), (4, 3, 5), "f8")
         numbers = (0, 1, 2, 3, -1, 4, 10**18, True, np.int64(1), 1.5, None, "ab")
-        lists = ([2, 2], ([2], [2]), ((0, 1), (1, 0)), ([0, -1], [1, -1]), ([0, 0], [1, 1]), ([0], [0, 1]), ([9], [0]), ([[0]], [0]))
+        lists = (
+            [2, 2],
+            ([2], [2]),
+            ((0, 1), (1, 0)),
+            ([0, -1], [1, -1]),
+            ([0, 0], [1, 1]),
+            ([0], [0, 1]),
+            ([9], [0]),
+            ([[0]], [0]),
+        )
         for axes in numbers + lists + ((np.array([0]), np.array([1])), ([], []), ((0,), (1,), (2,))):
             for right in (b, b[:1, :1, :1], b.astype("f4"), b.tolist(), a):
                 mine, said = self.outcome(cutt.tensordot, a, right, axes)
@@ -478,7 +517,11 @@ class Asked(unittest.TestCase):
 
         program = "import numpy as np, cutt\nassert (cutt.transpose(np.eye(3)) == np.eye(3)).all()\nprint(type(cutt.transpose))\n"
         done = subprocess.run(
-            [sys.executable, "-c", program], env={**os.environ, "CUTT_COMPILED": "0"}, capture_output=True, text=True, check=False
+            [sys.executable, "-c", program],
+            env={**os.environ, "CUTT_COMPILED": "0"},
+            capture_output=True,
+            text=True,
+            check=False,
         )
         self.assertIn("function", done.stdout, done.stderr)
         self.assertNotIn("builtin", done.stdout)
@@ -490,11 +533,15 @@ class Asked(unittest.TestCase):
                 if name.startswith("libcutt") and ".so" in name:
                     os.symlink(os.path.join(given, name), os.path.join(folder, name))
             environment = {**os.environ, "CUTT_LIBRARY_DIR": folder, "CUTT_COMPILED": "1"}
-            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+            )
             self.assertRegex(done.stderr, "ImportError: _calls.abi3.so is neither .*CUTT_COMPILED=0")
             with open(f"{folder}/_calls.abi3.so", "w", encoding="ascii") as file:
                 file.write("no module\n")
-            done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+            )
             self.assertRegex(done.stderr, "ImportError: .*_calls.abi3.so can't be loaded: .*CUTT_COMPILED=0")
 
 
