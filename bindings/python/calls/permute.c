@@ -65,7 +65,8 @@ static void make_key(plan_key *key, const transposition *t) {
   key->words = 0;
   key->full = false;
   add(key, KEY_OF_TRANSPOSE);
-  add(key, in->rank | (int64_t)t->scale->code << 8 | (int64_t)t->scale->conjugate << 16 | (int64_t)in->device << 32);
+  add(key, in->rank | (int64_t)t->scale->code << 8 | (int64_t)t->scale->conjugate << 16 |
+               (int64_t)((uint64_t)in->device << 32));
   add(key, in->type.number | t->threads << 32);
   if (t->scale->code) {
     add_all(key, 2, (const int64_t[]){0, 0});

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any, Optional, Sequence
 
@@ -116,8 +117,8 @@ plans = plan_cache.kept
 execute = L.address_of(L.lib.cuttPlanExecute)
 
 numpy_array = np.ndarray
-_core = getattr(np, "_core", None) or np.core
-numpy_table = _core._multiarray_umath._ARRAY_API
+_core = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"
+numpy_table = importlib.import_module(f"{_core}._multiarray_umath")._ARRAY_API
 numpy_sample = np.empty((2, 3), np.float32)
 numpy_facts = (
     numpy_sample.__array_interface__["data"][0],
