@@ -6,6 +6,7 @@
 #include "gpu/target.h"
 #include "model/backend.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/cuda/state.h"
 #include "runtime/host/host.h"
 #include "runtime/host/machine.h"
 #include "store/device_file.h"
@@ -18,6 +19,7 @@ const cutt_backend cutt_cuda_backend = {.name = "cuda",
                                         .methods = &cutt_gpu_methods};
 
 void cutt_cuda_complete(const char *key, cutt_device *device) {
+  device->base.runtime = &cutt_cuda_runtime;
   cutt_gpu_complete(device);
   cutt_device_file_overlay(&cutt_gpu_schema, key, &device->base);
 }
@@ -30,6 +32,7 @@ const cutt_backend cutt_cpu_backend = {.name = "cpu",
                                        .methods = &cutt_cpu_methods};
 
 void cutt_host_complete(const char *key, cutt_cpu_machine *machine) {
+  machine->base.runtime = &cutt_host_runtime;
   cutt_cpu_complete(machine);
   cutt_device_file_overlay(&cutt_cpu_schema, key, &machine->base);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "runtime/cuda/cuda.h"
 #include "runtime/cuda/embed.h"
 
 /* ------------------------------------------------------------------------------------------------------------- GPUs */
@@ -50,7 +49,6 @@ void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size) 
 static void describe(const cutt_cu *cu, cutt_cu_device device, cutt_cuda_gpu *gpu) {
   cutt_device *properties = &gpu->properties;
   gpu->handle = device;
-  properties->base.runtime = &cutt_cuda_runtime;
   if (cu->device_get_name(properties->base.name, (int)sizeof properties->base.name, device)) {
     snprintf(properties->base.name, sizeof properties->base.name, "unknown");
   }

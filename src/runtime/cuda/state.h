@@ -29,6 +29,11 @@ const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu);
 enum { CUTT_CUDA_KEY_BYTES = 160 };
 void cutt_cuda_device_key(const cutt_device *device, char *buffer, size_t size);
 
+/* Adds to a description the runtime's table, and what a driver does not tell and the methods for the device want to know.
+ * Defined where runtime and methods are put together (src/backends.c), so that the runtime need not know them. key: the
+ * device's, in wisdom and in device files. */
+void cutt_cuda_complete(const char *key, cutt_device *device);
+
 /* Work in the calling thread's context, other than an execution. While it lasts, the thread may make calls that would
  * otherwise break a capture under way in another stream. */
 typedef struct cutt_cuda_scope {

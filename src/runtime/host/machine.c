@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "runtime/host/host.h"
 #include "runtime/host/isa.h"
 #include "runtime/host/team.h"
 
@@ -78,7 +77,6 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
   if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
-  m->base.runtime = &cutt_host_runtime;
   read_name(m->base.name, sizeof m->base.name);
   char name[sizeof m->base.name];
   memcpy(name, m->base.name, sizeof name);

@@ -15,8 +15,9 @@ const cutt_cpu_machine *cutt_host_machine_get(void);
 /* Its key in wisdom and device files, at most size bytes. */
 void cutt_host_machine_key(char *buffer, size_t size);
 
-/* Adds the values of the methods' model, those built in or those of the calibration file of this key. Defined in
- * src/backends.c, where runtime and methods are put together, so that the runtime knows neither methods nor files. */
+/* Adds the runtime's table, and the values of the methods' model, those built in or those of the calibration file of this
+ * key. Defined in src/backends.c, where runtime and methods are put together, so that the runtime knows neither methods nor
+ * files. */
 void cutt_host_complete(const char *key, cutt_cpu_machine *machine);
 
 #endif
