@@ -2,7 +2,10 @@
 #ifndef CUTT_CONTRACT_PATTERN_H
 #define CUTT_CONTRACT_PATTERN_H
 
-#include "contract/problem.h"
+#include <stdbool.h>
+
+#include "contract/tensor.h"
+#include "cutt_contract.h"
 
 enum { CUTT_MOST_LABELS = 3 * CUTT_MAX_RANK };
 

@@ -7,10 +7,9 @@
 #include <stdbool.h>
 
 #include "base/types.h"
+#include "contract/tensor.h"
 #include "cutt_contract.h"
 #include "model/canonical.h"
-
-typedef enum cutt_tensor { CUTT_LEFT, CUTT_RIGHT, CUTT_RESULT, CUTT_TENSORS } cutt_tensor;
 
 /* What a mode is, by the tensors that it is in. */
 typedef enum cutt_group {
@@ -23,7 +22,7 @@ typedef enum cutt_group {
   CUTT_GROUPS
 } cutt_group;
 
-enum { CUTT_MOST_MODES = 2 * CUTT_MAX_RANK, CUTT_NAME_SIZE = 32 };
+enum { CUTT_MOST_MODES = 2 * CUTT_MAX_RANK };
 
 /* A mode; in the canonical form one or more modes of the pattern. */
 typedef struct cutt_contract_mode {

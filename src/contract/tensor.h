@@ -1,0 +1,10 @@
+/* The tensors of a contraction, and how long the name of a mode may be: what a pattern and the problem that is made of it
+ * share. */
+#ifndef CUTT_CONTRACT_TENSOR_H
+#define CUTT_CONTRACT_TENSOR_H
+
+typedef enum cutt_tensor { CUTT_LEFT, CUTT_RIGHT, CUTT_RESULT, CUTT_TENSORS } cutt_tensor;
+
+enum { CUTT_NAME_SIZE = 32 }; /* with the final 0 */
+
+#endif
