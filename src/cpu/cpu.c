@@ -1,5 +1,5 @@
 /* The table of the methods for CPUs, which are in the other files: enumerate.c and cost.c choose a candidate, tile.c
- * and prepare.c make a plan of it, execute.c and kernels/ run the plan. */
+ * and prepare.c make a plan of it, share.c has the threads that execute it, and execute.c and kernels/ what each does. */
 #include "cpu/cpu.h"
 
 #include "cpu/enumerate.h"

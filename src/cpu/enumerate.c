@@ -183,10 +183,9 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   return 1;
 }
 
-/* Threads that are worth waking, which takes as long as moving some hundred kilobytes. */
-static int threads_for(const cutt_canonical *c, int most) {
+int cutt_cpu_threads_for(int64_t bytes, int most) {
   enum { BYTES_PER_THREAD = 256 * 1024 };
-  const int64_t worth = c->volume * c->elem_bytes / BYTES_PER_THREAD;
+  const int64_t worth = bytes / BYTES_PER_THREAD;
   return worth < 2 ? 1 : (int)smaller(worth, most);
 }
 
@@ -194,7 +193,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
                        cutt_candidate *list, int max) {
   (void)model; /* the paper's is for GPUs */
   const cutt_cpu_machine *machine = (const cutt_cpu_machine *)target;
-  const int used = threads_for(c, threads > 0 ? threads : machine->threads);
+  const int used = cutt_cpu_threads_for(c->volume * c->elem_bytes, threads > 0 ? threads : machine->threads);
   const int64_t w = c->elem_bytes;
   const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
   const bool non_temporal = contiguous && !c->scale.reads_out && c->volume * w > machine->stream_bytes;

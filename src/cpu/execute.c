@@ -1,8 +1,7 @@
-/* Execution of a prepared plan.
+/* Execution of a prepared plan: one thread's part of it. share.c is about the threads.
  *
- * The work is cut into items (one outer position and a part of its output sequence) that threads take from a common
- * queue. An item does its sequence tile by tile; a tile goes segment by segment (or a step of columns at a time)
- * through the staging buffer:
+ * The work is cut into items (one outer position and a part of its output sequence). An item does its sequence tile by
+ * tile; a tile goes segment by segment (or a step of columns at a time) through the staging buffer:
  *
  *   kernel:  input -> stage: each output run contiguous, at the same offset in a cache line as in the output
  *   scale:   stage = alpha * op(stage) + beta * out, when asked for
@@ -13,18 +12,12 @@
  * the next tile of the sequence, which continues the run. Only the lines at which an item's sequence starts and ends
  * are written in part, through the caches, since their other bytes belong to other items.
  *
- * The stage and the carried lines are on the stack if they are small, and else in a block of scratch (scratch.h):
- * nothing is allocated or locked here. */
-#include <stdalign.h>
-#include <stdatomic.h>
+ * The stage and the carried lines are in memory that the caller has: nothing is allocated or locked here. */
 #include <string.h>
 
-#include "base/error.h"
 #include "base/number.h"
 #include "cpu/prepared.h"
 #include "cpu/windows.h"
-#include "runtime/host/scratch.h"
-#include "runtime/host/team.h"
 
 enum { LINE = CUTT_CPU_LINE };
 
@@ -50,9 +43,6 @@ typedef struct scratch {
   char *stage;
   char (*carry)[LINE]; /* the last 64 bytes of each segment's run so far */
 } scratch;
-
-/* Scratch of at most this size is on the stack. */
-enum { SMALL_SCRATCH = 4096 };
 
 /* The parts of a plan's scratch. flush_lines may read the line before the stage. */
 static scratch parts_of(const cutt_cpu_plan *p, char *memory) {
@@ -461,62 +451,6 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the threads */
-
-/* The parts of the work, which the members of a team take one after the other. */
-typedef struct queue {
-  const job *j;
-  void (*run)(const job *j, int64_t part, int64_t parts, char *memory);
-  int64_t parts;
-  atomic_llong next;
-  char *callers; /* scratch of the calling thread; NULL: each member has its scratch on its stack */
-} queue;
-
-static void take_parts(queue *q, char *memory) {
-  for (;;) {
-    const int64_t part = atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
-    if (part >= q->parts) break;
-    q->run(q->j, part, q->parts, memory);
-  }
-  if (q->j->p->non_temporal) q->j->p->kernels->fence();
-}
-
-static void run_alone(const queue *q, char *memory) {
-  q->run(q->j, 0, 1, memory);
-  if (q->j->p->non_temporal) q->j->p->kernels->fence();
-}
-
-/* Not inlined, so that this buffer and that of take_parts_on_stack are never on the stack together. */
-__attribute__((noinline)) static void run_alone_on_stack(const queue *q) {
-  alignas(LINE) char small[SMALL_SCRATCH];
-  run_alone(q, small);
-}
-
-static void take_parts_on_stack(queue *q) {
-  alignas(LINE) char small[SMALL_SCRATCH];
-  take_parts(q, small);
-}
-
-/* A worker that gets no memory leaves the parts to the others. */
-static void join_in(void *what, int me, int team) {
-  queue *q = what;
-  (void)team;
-  if (!q->callers) {
-    take_parts_on_stack(q);
-    return;
-  }
-  char *memory = me ? cutt_scratch_take() : q->callers;
-  if (!memory) return;
-  take_parts(q, memory);
-  if (me) cutt_scratch_give(memory);
-}
-
-static void run_batch(const job *j, int64_t part, int64_t parts, char *memory) {
-  const int64_t items = j->p->items;
-  scratch s = parts_of(j->p, memory);
-  run_some(j, part ? items * part / parts : 0, part + 1 < parts ? items * (part + 1) / parts : items, &s);
-}
-
 /* ------------------------------------------------------------------------------------------------------------- copy */
 
 /* Bytes [from, to) of a contiguous tensor. */
@@ -545,23 +479,7 @@ static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
   p->kernels->scale(j->out + at, j->in + at, j->out + at, (to - at) / base, &p->scale);
 }
 
-/* One long part for each thread; parts begin at multiples of a grain. */
-enum { COPY_GRAIN = 256 * 1024 };
-
-static int64_t copy_parts(const cutt_cpu_plan *p) {
-  const int64_t grains = (p->bytes + COPY_GRAIN - 1) / COPY_GRAIN;
-  return larger(1, smaller(p->threads, grains));
-}
-
-static void run_copy(const job *j, int64_t part, int64_t parts, char *memory) {
-  const int64_t grains = (j->p->bytes + COPY_GRAIN - 1) / COPY_GRAIN;
-  copy_part(j, grains * part / parts * COPY_GRAIN,
-            part + 1 == parts ? j->p->bytes : grains * (part + 1) / parts * COPY_GRAIN, memory);
-}
-
-cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream) {
-  const cutt_cpu_plan *p = prepared;
-  (void)stream;
+void cutt_cpu_run(const cutt_cpu_plan *p, const void *in, void *out, int64_t first, int64_t end, char *memory) {
   job j = {p,
            (const char *)in + p->in_start,
            (char *)out + p->out_start,
@@ -570,19 +488,10 @@ cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cud
            p->direct};
   if (p->non_temporal && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0)
     j.direct = false; /* the shift kernel shifts whole elements */
-  const bool copies = p->kernel == CUTT_CPU_COPY;
-  queue q = {.j = &j, .run = copies ? run_copy : run_batch, .parts = copies ? copy_parts(p) : p->batches};
-  if (p->scratch_bytes > SMALL_SCRATCH) {
-    q.callers = cutt_scratch_take();
-    if (!q.callers) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch", CUTT_SCRATCH_BYTES);
-  }
-  if (q.parts > 1) {
-    cutt_team_run((int)smaller(p->threads, q.parts), join_in, &q);
-  } else if (q.callers) {
-    run_alone(&q, q.callers);
+  if (p->kernel == CUTT_CPU_COPY) {
+    copy_part(&j, first * CUTT_CPU_COPY_GRAIN, smaller(end * CUTT_CPU_COPY_GRAIN, p->bytes), memory);
   } else {
-    run_alone_on_stack(&q);
+    scratch s = parts_of(p, memory);
+    run_some(&j, first, end, &s);
   }
-  if (q.callers) cutt_scratch_give(q.callers);
-  return CUTT_SUCCESS;
 }

@@ -101,13 +101,13 @@ static void share_out(cutt_cpu_plan *p, int64_t tile_bytes) {
   p->sequence_part = (p->sequence_length + parts - 1) / parts;
   p->parts = (p->sequence_length + p->sequence_part - 1) / p->sequence_part;
   p->items = outer * p->parts;
-  p->batches = p->threads == 1 ? 1 : (int64_t)p->threads * ITEMS_PER_THREAD;
-  p->batches = smaller(p->batches, p->items);
+  p->shares = p->threads == 1 ? 1 : (int64_t)p->threads * ITEMS_PER_THREAD;
+  p->shares = smaller(p->shares, p->items);
 }
 
-static void prepare_copy(const cutt_canonical *c, cutt_cpu_plan *p) {
-  p->bytes = c->volume * c->elem_bytes;
-  p->items = 1;
+static void prepare_copy(cutt_cpu_plan *p) {
+  p->items = (p->bytes + CUTT_CPU_COPY_GRAIN - 1) / CUTT_CPU_COPY_GRAIN;
+  p->shares = smaller(p->threads, p->items); /* one long one for each thread */
   if (!p->scale.active) return;
   enum { STAGE = 16 * 1024 };
   p->stage_bytes = smaller(p->bytes, STAGE);
@@ -307,10 +307,12 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->in_high = c->in_high;
   p->w = c->elem_bytes;
   p->parts_per_element = c->elem_bytes / c->base_bytes;
+  p->bytes = c->volume * c->elem_bytes;
   p->threads = larger(1, candidate->threads);
+  p->most_threads = machine->threads;
   *prepared = p;
   if (t.kernel == CUTT_CPU_COPY) {
-    prepare_copy(c, p);
+    prepare_copy(p);
     return CUTT_SUCCESS;
   }
   strides s;

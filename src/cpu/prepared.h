@@ -16,6 +16,9 @@ typedef struct cutt_cpu_split {
   int64_t chunks, full, last;
 } cutt_cpu_split;
 
+/* An item of a copy: so many bytes. */
+enum { CUTT_CPU_COPY_GRAIN = 256 * 1024 };
+
 typedef struct cutt_cpu_plan {
   const cutt_cpu_kernels *kernels;
   cutt_cpu_transpose_fn *transpose; /* NULL: the plan gathers */
@@ -28,11 +31,12 @@ typedef struct cutt_cpu_plan {
   int64_t in_start, out_start; /* bytes from the caller's pointers to element (0, ..., 0) */
   int64_t in_low, in_high;     /* the bytes that the input spans, from the caller's pointer */
   int64_t w;                   /* bytes of an element */
-  int64_t bytes;               /* Copy: bytes to copy */
+  int64_t bytes;               /* of the elements of one side */
   int64_t parts_per_element;   /* elements of the user's type, which the scale is applied to, in one element */
-  int threads;
-  bool non_temporal; /* stores past the caches */
-  bool direct;       /* kernels may write the output themselves, without staging */
+  int threads;                 /* of one execution */
+  int most_threads;            /* of several, unless the caller says otherwise */
+  bool non_temporal;           /* stores past the caches */
+  bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
   bool gaps, rows_apart; /* see tile.h */
 
@@ -69,12 +73,15 @@ typedef struct cutt_cpu_plan {
   int64_t sequence_part;                 /* tiles of it that one item of work does */
   int64_t parts;                         /* items per sequence */
   int64_t items;                         /* of work: outer positions x parts */
-  int64_t batches;                       /* of consecutive items, which threads take */
+  int64_t shares;                        /* of consecutive items, which the threads of one execution take */
 } cutt_cpu_plan;
 
 cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                             void **prepared);
-cuttResult cutt_cpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream);
+cuttResult cutt_cpu_execute(const cutt_executions *executions, cudaStream_t stream);
 void cutt_cpu_release(void *prepared);
+
+/* Items [first, end) of an execution, first < end, by the calling thread. memory: scratch_bytes of it, at a cache line. */
+void cutt_cpu_run(const cutt_cpu_plan *plan, const void *in, void *out, int64_t first, int64_t end, char *memory);
 
 #endif

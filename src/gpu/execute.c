@@ -2,9 +2,11 @@
  *
  * An execution asks the runtime a few questions, none of which waits: which context is current, is it still the plan's,
  * what memory the two pointers are to. Then it launches one kernel. The launch copies its arguments, so neither the plan nor
- * anything else of the library's has to outlive the call, and a graph that captures it holds all that it needs. */
+ * anything else of the library's has to outlive the call, and a graph that captures it holds all that it needs. Several
+ * executions are as many launches, which ask for the context only once. */
 #include "gpu/execute.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -76,12 +78,24 @@ static cuttResult execute_here(const gpu_plan *plan, const void *in, void *out, 
   return start(plan, &launch, from, to, stream);
 }
 
-cuttResult cutt_gpu_execute(const void *prepared, const void *in, void *out, cudaStream_t stream) {
-  const gpu_plan *plan = prepared;
-  cutt_scope scope;
-  cuttResult result = plan->runtime->kernels_enter(plan->kernels, &scope);
-  if (result) return result;
-  result = execute_here(plan, in, out, stream);
-  plan->runtime->leave(&scope);
+cuttResult cutt_gpu_execute(const cutt_executions *e, cudaStream_t stream) {
+  const gpu_plan *entered = NULL; /* the plan whose context is */
+  cutt_scope scope = {NULL, false, -1};
+  cuttResult result = CUTT_SUCCESS;
+  for (int64_t i = 0; !result && i < e->count; ++i) {
+    const gpu_plan *plan = e->prepared(e->of, i);
+    if (!plan) continue;
+    if (!entered || plan->kernels != entered->kernels) {
+      if (entered) entered->runtime->leave(&scope);
+      entered = NULL;
+      result = plan->runtime->kernels_enter(plan->kernels, &scope);
+      if (!result) entered = plan;
+    }
+    if (!result) result = execute_here(plan, e->in[0][i], e->out[i], stream);
+    if (result && e->count > 1) {
+      cutt_error(result, "execution %" PRId64 ", with those before it started: %s", i, cuttLastError());
+    }
+  }
+  if (entered) entered->runtime->leave(&scope);
   return result;
 }

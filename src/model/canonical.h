@@ -13,6 +13,10 @@
 
 #include "base/types.h"
 
+/* Inputs of an operation. For more of them this grows, and what is said of the one below (a mode's in_stride; in_start,
+ * in_low and in_high) becomes an array of as many; executions (model/method.h) have an array of pointers for each already. */
+enum { CUTT_INPUTS = 1 };
+
 typedef struct cutt_mode {
   int64_t extent;     /* >= 2 */
   int64_t in_stride;  /* in canonical elements; any sign, or 0 */

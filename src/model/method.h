@@ -7,6 +7,18 @@
 
 #include "model/candidate.h"
 
+/* Executions that may be done in any order, or at the same time: none writes what another one reads or writes. One plan's, or
+ * each another's. The pointers are the user's; overlap and NULL have been checked. */
+typedef struct cutt_executions {
+  int64_t count;
+  const void *const *in[CUTT_INPUTS]; /* in[n][i]: the n-th input of execution i */
+  void *const *out;
+  /* What prepare has made for execution i; NULL: there is nothing to do. Asked any number of times, by any thread. */
+  const void *(*prepared)(const void *of, int64_t i);
+  const void *of;
+  int threads; /* most to use where there are several executions; 0: the target's default. One has its candidate's */
+} cutt_executions;
+
 typedef struct cutt_methods {
   const char *const *param_name; /* CUTT_PARAMS entries, NULL for unused ones */
 
@@ -34,9 +46,21 @@ typedef struct cutt_methods {
    * freed by release. */
   cuttResult (*prepare)(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                         void **prepared);
-  /* in and out are the user's pointers; overlap and NULL have been checked. Allocates nothing, locks nothing. */
-  cuttResult (*execute)(const void *prepared, const void *in, void *out, cudaStream_t stream);
+  /* Allocates nothing, locks nothing. On an error some of the executions may have been done or started. */
+  cuttResult (*execute)(const cutt_executions *executions, cudaStream_t stream);
   void (*release)(void *prepared);
 } cutt_methods;
+
+static inline const void *cutt_only_prepared(const void *of, int64_t i) {
+  (void)i;
+  return of;
+}
+
+/* One execution of what prepare has made. */
+static inline cuttResult cutt_execute_one(const cutt_methods *methods, const void *prepared, const void *in, void *out,
+                                          cudaStream_t stream) {
+  const cutt_executions one = {.count = 1, .in = {&in}, .out = &out, .prepared = cutt_only_prepared, .of = prepared};
+  return methods->execute(&one, stream);
+}
 
 #endif

@@ -203,7 +203,7 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   result = cutt_memory_check(plan->backend, out, "out");
   if (result) return result;
   if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
-  return plan->backend->methods->execute(plan->choice.prepared, in, out, stream);
+  return cutt_execute_one(plan->backend->methods, plan->choice.prepared, in, out, stream);
 }
 
 cuttResult cuttPlanDestroy(cuttPlan_t plan) {

@@ -95,7 +95,8 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
     snprintf(error, size, "prepare refuses it: %s", cuttLastError());
     return false;
   }
-  const cuttResult result = cutt_cuda_backend.methods->execute(prepared, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
+  const cuttResult result =
+      cutt_execute_one(cutt_cuda_backend.methods, prepared, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
   cutt_cuda_backend.methods->release(prepared);
   if (result != CUTT_SUCCESS) {
     snprintf(error, size, "execute: %s: %s", cuttResultName(result), cuttLastError());
