@@ -246,6 +246,25 @@ CUTT_API cuttResult_t cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *prob
  * the plan's; CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
+/* Executes a plan on count pairs of tensors by one call: in[i] to out[i], as cuttPlanExecute does, 0 <= i < count. For many
+ * small tensors, such as the blocks of a block-sparse one. On the CPU the pairs are shared out among threads all together,
+ * as many of options.threads as their size is worth, though the plan for one pair may have one thread. On a GPU each pair is
+ * a launch, one after the other in the stream.
+ * The pairs are done in any order and at the same time: no out[i] may overlap another out[j] or another in[j], which is not
+ * checked; inputs may be the same. The arrays may be changed or freed after the call. count may be 0, and in and out NULL then.
+ * Nothing is allocated and no lock is taken. Of a call that fails for its arguments nothing is done, but that on a GPU
+ * pairs before one whose memory the device can't reach may have been started.
+ * Errors: as cuttPlanExecute, where in[i] or out[i] is named with its i; CUTT_INVALID_PARAMETER: count is negative, or in or
+ * out is NULL. */
+CUTT_API cuttResult_t cuttPlanExecuteBatch(cuttPlan_t plan, int64_t count, const void *const *in, void *const *out,
+                                           cudaStream_t stream);
+
+/* The same with a plan for each pair: plans[i] on in[i] and out[i]. The plans may be the same or different, for tensors of
+ * any ranks, types and scalars, and are all for one backend. On the CPU, the options.threads of plans[0] holds for the call.
+ * Errors: as cuttPlanExecuteBatch, where plans[i] is named with its i. */
+CUTT_API cuttResult_t cuttPlansExecute(int64_t count, const cuttPlan_t *plans, const void *const *in, void *const *out,
+                                       cudaStream_t stream);
+
 /* Frees a plan; NULL is allowed. No call with it may be under way; what a call has started on a GPU may.
  * Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttPlanDestroy(cuttPlan_t plan);

@@ -94,6 +94,10 @@ class plan : public owner<cuttPlan_t, cuttPlanDestroy> {
   void execute(const void *in, void *out, cudaStream_t stream = nullptr) const {
     check(cuttPlanExecute(get(), in, out, stream));
   }
+  /* count pairs of tensors by one call: in[i] to out[i]. */
+  void execute_batch(int64_t count, const void *const *in, void *const *out, cudaStream_t stream = nullptr) const {
+    check(cuttPlanExecuteBatch(get(), count, in, out, stream));
+  }
   cuttPlanInfo_t info() const {
     cuttPlanInfo_t info = cuttPlanInfo_t();
     info.struct_size = sizeof info;

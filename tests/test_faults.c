@@ -561,6 +561,39 @@ static void executions_allocate_nothing(void **unused) {
   }
 }
 
+/* Of one plan and of several, small pairs and such as are cut. */
+static void batches_allocate_nothing(void **unused) {
+  (void)unused;
+  enum { PAIRS = 40 };
+  for (int i = 0; i < CASES; i++) {
+    case_ c = numbered_case(i);
+    const cuttProblem_t view = test_problem_view(&c.p);
+    const size_t bytes = (size_t)test_volume(&c.p) * test_type_bytes(c.p.type);
+    unsigned char *more = calloc(PAIRS, bytes);
+    assert_non_null(more);
+    cuttPlan_t plan, plans[PAIRS];
+    const void *in[PAIRS];
+    void *out[PAIRS];
+    assert_success(cuttPlanCreate(&plan, &view, &c.options));
+    for (int n = 0; n < PAIRS; n++) {
+      plans[n] = plan;
+      in[n] = c.in;
+      out[n] = more + (size_t)n * bytes;
+    }
+    watch(0, 0);
+    const cuttResult result = cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL);
+    const cuttResult again = cuttPlansExecute(PAIRS, plans, in, out, NULL);
+    unwatch();
+    assert_success(result);
+    assert_success(again);
+    assert_int_equal(heap.count, 0);
+    assert_int_equal(heap.locks, 0);
+    assert_success(cuttPlanDestroy(plan));
+    free(more);
+    free_case(&c);
+  }
+}
+
 static void handle_executions_allocate_nothing(void **unused) {
   (void)unused;
   case_ c = numbered_case(0);
@@ -643,6 +676,7 @@ int main(void) {
       cmocka_unit_test(contractions),
       cmocka_unit_test(calibrating),
       cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(batches_allocate_nothing),
       cmocka_unit_test(handle_executions_allocate_nothing),
       cmocka_unit_test(candidate_executions_allocate_nothing),
       cmocka_unit_test(enumeration_allocates_nothing),

@@ -41,6 +41,11 @@ static void plans(const cuttProblem_t &problem) {
   check(plan && !other, "and back");
   plan.execute(in, out);
   check(out[0] == 0 && out[1] == 2 && out[3] == 1 && out[5] == 5, "a plan permutes");
+  float batch_out[2][6] = {};
+  const void *const inputs[] = {in, in};
+  void *const outputs[] = {batch_out[0], batch_out[1]};
+  plan.execute_batch(2, inputs, outputs);
+  check(batch_out[0][1] == 2 && batch_out[1][3] == 1, "a plan permutes a batch");
   check(plan.info().threads == 1 && plan.info().backend == CUTT_BACKEND_CPU, "what a plan is");
   check(plan.describe().find("choice") != std::string::npos, "a description");
   const std::string json = plan.describe(CUTT_JSON);

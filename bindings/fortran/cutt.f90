@@ -43,6 +43,7 @@ module cutt
     ! conjugate is for complex arrays; threads=0 are those that OpenMP would use; measure=.true. times the candidates.
     generic :: create => create_r4, create_r8, create_c4, create_c8, create_i4, create_i8
     procedure :: execute => plan_execute
+    procedure :: execute_batch => plan_execute_batch
     procedure :: describe => plan_describe
     procedure :: destroy => plan_destroy
     final :: plan_finish
@@ -224,6 +225,29 @@ contains
       call cutt_finish(CUTT_INVALID_PARAMETER, 'in or out has another shape than the plan was made for', stat, errmsg)
     else
       code = cuttPlanExecute(this%handle, c_loc(in), c_loc(out), used)
+      call cutt_finish(code, stat=stat, errmsg=errmsg)
+    end if
+  end subroutine
+
+  ! Permutes many arrays by one call: in(i) to out(i), each the address (c_loc) of a contiguous array of the type and shape that
+  ! the plan was made for, which is not checked. No out(i) may overlap another array.
+  subroutine plan_execute_batch(this, in, out, stream, stat, errmsg)
+    class(cutt_plan), intent(in) :: this
+    type(c_ptr), intent(in) :: in(:), out(:)
+    type(c_ptr), intent(in), optional :: stream
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    type(c_ptr) :: used
+    integer(c_int) :: code
+    used = c_null_ptr
+    if (present(stream)) used = stream
+    if (.not. c_associated(this%handle)) then
+      call cutt_finish(CUTT_INVALID_PLAN, 'the plan has not been created', stat, errmsg)
+    else if (size(in) /= size(out)) then
+      call cutt_finish(CUTT_INVALID_PARAMETER, 'in has '//decimal(size(in, kind=c_int64_t))//' addresses and out has '// &
+                       decimal(size(out, kind=c_int64_t))//'; they must be as many', stat, errmsg)
+    else
+      code = cuttPlanExecuteBatch(this%handle, size(in, kind=c_int64_t), in, out, used)
       call cutt_finish(code, stat=stat, errmsg=errmsg)
     end if
   end subroutine

@@ -151,6 +151,19 @@ module cutt_raw
       import
       type(c_ptr), value :: plan, in, out, stream
     end function
+    ! in, out: arrays of count C pointers each (c_loc of elements (1, ..., 1)); plans: of count handles.
+    integer(c_int) function cuttPlanExecuteBatch(plan, count, in, out, stream) bind(c, name='cuttPlanExecuteBatch')
+      import
+      type(c_ptr), value :: plan, stream
+      integer(c_int64_t), value :: count
+      type(c_ptr), intent(in) :: in(*), out(*)
+    end function
+    integer(c_int) function cuttPlansExecute(count, plans, in, out, stream) bind(c, name='cuttPlansExecute')
+      import
+      integer(c_int64_t), value :: count
+      type(c_ptr), intent(in) :: plans(*), in(*), out(*)
+      type(c_ptr), value :: stream
+    end function
     integer(c_int) function cuttPlanDestroy(plan) bind(c, name='cuttPlanDestroy')
       import
       type(c_ptr), value :: plan

@@ -28,23 +28,37 @@ cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const
   return CUTT_SUCCESS;
 }
 
+/* The bytes that a side spans, [low, high) from the caller's pointer. */
+typedef struct range {
+  uintptr_t low, high;
+} range;
+
+static range range_of(const void *pointer, int64_t low, int64_t high) {
+  return (range){(uintptr_t)pointer + (uintptr_t)low, (uintptr_t)pointer + (uintptr_t)high};
+}
+
+bool cutt_buffers_valid(const cutt_canonical *canonical, const void *in, const void *out) {
+  if (!in || !out) return false;
+  if (in == out && canonical->identity) return true;
+  const range from = range_of(in, canonical->in_low, canonical->in_high);
+  const range to = range_of(out, canonical->out_low, canonical->out_high);
+  return from.low >= to.high || to.low >= from.high;
+}
+
 cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
                               const char *out_name) {
+  if (cutt_buffers_valid(canonical, in, out)) return CUTT_SUCCESS;
   if (!in || !out) {
     return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)",
                       in ? out_name : in_name);
   }
-  if (in == out && canonical->identity) return CUTT_SUCCESS;
-  const uintptr_t in_low = (uintptr_t)in + (uintptr_t)canonical->in_low;
-  const uintptr_t in_high = (uintptr_t)in + (uintptr_t)canonical->in_high;
-  const uintptr_t out_low = (uintptr_t)out + (uintptr_t)canonical->out_low;
-  const uintptr_t out_high = (uintptr_t)out + (uintptr_t)canonical->out_high;
-  if (in_low >= out_high || out_low >= in_high) return CUTT_SUCCESS;
+  const range from = range_of(in, canonical->in_low, canonical->in_high);
+  const range to = range_of(out, canonical->out_low, canonical->out_high);
   return cutt_error(CUTT_INVALID_PARAMETER,
                     "%s spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and %s [0x%" PRIxPTR ", 0x%" PRIxPTR
                     "), which overlap; they may do so only when both are one pointer and the permutation with its "
                     "strides is the identity",
-                    in_name, in_low, in_high, out_name, out_low, out_high);
+                    in_name, from.low, from.high, out_name, to.low, to.high);
 }
 
 cuttResult cutt_text_buffer_check(const char *buffer, size_t size) {

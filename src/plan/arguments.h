@@ -19,6 +19,8 @@ cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const
  * of the arguments. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_buffers_check(const cutt_canonical *canonical, const void *in, const void *out, const char *in_name,
                               const char *out_name);
+/* The same, without the text of an error. */
+bool cutt_buffers_valid(const cutt_canonical *canonical, const void *in, const void *out);
 
 /* Refuses a buffer that is NULL and has a size. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_text_buffer_check(const char *buffer, size_t size);

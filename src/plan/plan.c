@@ -24,12 +24,18 @@ static const uint64_t alive = UINT64_C(0x6375747420706c61), dead = UINT64_C(0xde
 static const size_t first_options_size = offsetof(cuttOptions_t, measure_stream);
 static const size_t first_info_size = sizeof(cuttPlanInfo_t);
 
+bool cutt_plan_is_alive(const struct cuttPlanStruct *plan) { return plan && plan->magic == alive; }
+
+cuttResult cutt_plan_refuse(const struct cuttPlanStruct *plan, const char *name) {
+  return cutt_error(CUTT_INVALID_PLAN, "%s is %p, which %s", name, (const void *)plan,
+                    !plan                 ? "is NULL; it must come from cuttPlanCreate"
+                    : plan->magic == dead ? "has been destroyed"
+                                          : "is not a plan; it must come from cuttPlanCreate");
+}
+
 bool cutt_plan_alive(const struct cuttPlanStruct *plan) {
-  if (plan && plan->magic == alive) return true;
-  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
-             !plan                 ? "is NULL; it must come from cuttPlanCreate"
-             : plan->magic == dead ? "has been destroyed"
-                                   : "is not a plan; it must come from cuttPlanCreate");
+  if (cutt_plan_is_alive(plan)) return true;
+  cutt_plan_refuse(plan, "plan");
   return false;
 }
 

@@ -35,7 +35,11 @@ struct cuttPlanStruct {
   cutt_user_problem problem;
 };
 
-/* Is this a plan, and alive, as far as can be seen? Words the error CUTT_INVALID_PLAN when not. */
+/* Is this a plan, and alive, as far as can be seen? */
+bool cutt_plan_is_alive(const struct cuttPlanStruct *plan);
+/* Words the error for one that is not, which the caller calls by this name. Returns CUTT_INVALID_PLAN. */
+cuttResult cutt_plan_refuse(const struct cuttPlanStruct *plan, const char *name);
+/* Both, for one that is called plan. */
 bool cutt_plan_alive(const struct cuttPlanStruct *plan);
 
 /* Refuses a plan for a device that is only described. Errors: CUTT_INVALID_DEVICE. */

@@ -271,6 +271,57 @@ static void kept_plans(void **unused) {
   cuttFinalize();
 }
 
+/* One launch after the other; the context is asked for once. */
+static void batches_are_launches(void **unused) {
+  (void)unused;
+  enum { PAIRS = 3 };
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  void *device[2 * PAIRS], *plain = malloc(FIXTURE_BYTES);
+  for (int i = 0; i < 2 * PAIRS; ++i) device[i] = fixture_device_memory(FIXTURE_BYTES);
+  const void *in[PAIRS] = {device[0], device[1], device[2]};
+  void *out[PAIRS] = {device[3], device[4], device[5]};
+  cuttPlan_t plan = fixture_plan(), other = fixture_plan();
+  const cuttPlan_t plans[PAIRS] = {plan, other, plan};
+  for (int grouped = 0; grouped < 2; ++grouped) {
+    fake->forget();
+    assert_success(grouped ? cuttPlansExecute(PAIRS, plans, in, out, NULL)
+                           : cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL));
+    long calls = 0;
+    for (int i = 0; i < FAKE_FUNCTIONS; ++i) calls += fixture_calls(i);
+    assert_int_equal(fixture_heavy_calls(), 0);
+    assert_int_equal(fixture_calls(FAKE_ctx_get_current), 1);
+    assert_int_equal(fixture_calls(FAKE_ctx_get_id), 1);
+    assert_int_equal(fixture_calls(FAKE_pointer_get_attributes), 2 * PAIRS);
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), PAIRS);
+    assert_int_equal(calls, 2 + 3 * PAIRS);
+  }
+  in[1] = plain;
+  fake->forget();
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL), "execution 1", "in is",
+                "host memory");
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+
+  /* Plans for two backends. */
+  const cuttProblem_t problem = fixture_problem();
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
+  cuttPlan_t here;
+  assert_success(cuttPlanCreate(&here, &problem, &options));
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlansExecute(2, (const cuttPlan_t[]){plan, here}, in, out, NULL),
+                "plans[1]", "CUTT_BACKEND_CPU", "CUTT_BACKEND_CUDA");
+  /* And a device's memory for a plan on the CPU. */
+  assert_result(CUTT_INVALID_PARAMETER,
+                cuttPlanExecuteBatch(here, 1, (const void *[]){plain}, (void *[]){device[0]}, NULL), "out[0] is",
+                "CUTT_BACKEND_CUDA");
+  assert_success(cuttPlanDestroy(here));
+  assert_success(cuttPlanDestroy(other));
+  assert_success(cuttPlanDestroy(plan));
+  for (int i = 0; i < 2 * PAIRS; ++i) fixture_free(device[i]);
+  fake->context_destroy(own);
+  free(plain);
+}
+
 static void launches_are_as_laid_out(void **unused) {
   (void)unused;
   char *in = fixture_device_memory(FIXTURE_BYTES + 64), *out = fixture_device_memory(FIXTURE_BYTES + 64);
@@ -504,6 +555,7 @@ int main(void) {
       TEST(a_reset_device_is_taken_up_again),
       TEST(nothing_heavy_is_done),
       TEST(kept_plans),
+      TEST(batches_are_launches),
       TEST(launches_are_as_laid_out),
       TEST(streams_are_passed_on),
       TEST(captures_go_on),

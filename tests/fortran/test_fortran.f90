@@ -84,6 +84,7 @@ program test_fortran
   call ranks
   call types
   call sections_and_plans
+    call batches
   call errors
   call raw
   call contractions
@@ -175,6 +176,33 @@ contains
     call check_error(stat, CUTT_INVALID_PLAN, text, 'has not been created')
     call check(len(plan%describe()) == 0, 'nothing to describe')
     call check(cutt_version() >= 100 .and. index(cutt_devices(), 'cpu') > 0, 'version and devices')
+  end subroutine
+
+  subroutine batches
+    real(real64), target :: a(8, 6, 20), b(6, 8, 20)
+    type(c_ptr) :: in(20), out(20)
+    type(cutt_plan) :: plan
+    integer :: i
+    a = reshape([(real(i, real64), i=1, size(a))], shape(a))
+    b = -1
+    do i = 1, 20
+      in(i) = c_loc(a(1, 1, i))
+      out(i) = c_loc(b(1, 1, 21 - i))
+    end do
+    call plan%create(a(:, :, 1), b(:, :, 1), [2, 1])
+    call plan%execute_batch(in, out)
+    do i = 1, 20
+      call check(all(b(:, :, 21 - i) == transpose(a(:, :, i))), 'an array of a batch')
+    end do
+    call plan%execute_batch(in(:0), out(:0))
+    call plan%execute_batch(in(:3), out, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'in has 3 addresses and out has 20')
+    out(7) = in(7)
+    call plan%execute_batch(in, out, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'in[6] spans')
+    call plan%destroy()
+    call plan%execute_batch(in, out, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PLAN, text, 'has not been created')
   end subroutine
 
   subroutine errors

@@ -51,8 +51,8 @@ static struct {
   double alpha[2], beta[2];
   cuttProblem_t problem;
   cuttOptions_t options;
-  size_t in_bytes, out_bytes; /* 0: too large a problem to be executed */
-  unsigned char *in, *out;
+  size_t in_bytes, out_bytes;       /* 0: too large a problem to be executed */
+  unsigned char *in, *out, *second; /* second: as out, for the second of two pairs */
 
   cuttPlan_t plan;
   cuttPlanInfo_t info;
@@ -108,6 +108,13 @@ static void call(const char *name, const char *what, void (*run)(void), cuttResu
 
 static void plan_create(void) { s.result = cuttPlanCreate(&s.plan, &s.problem, &s.options); }
 static void plan_execute(void) { s.result = cuttPlanExecute(s.plan, s.in, s.out, NULL); }
+static void plan_execute_batch(void) {
+  s.result = cuttPlanExecuteBatch(s.plan, 2, (const void *[]){s.in, s.in}, (void *[]){s.out, s.second}, NULL);
+}
+static void plans_execute(void) {
+  s.result = cuttPlansExecute(2, (cuttPlan_t[]){s.plan, s.plan}, (const void *[]){s.in, s.in},
+                              (void *[]){s.out, s.second}, NULL);
+}
 static void plan_destroy(void) { s.result = cuttPlanDestroy(s.plan); }
 static void plan_time(void) { s.result = cuttPlanTime(s.plan, s.in, s.out, NULL, 2, s.seconds); }
 static void plan_info(void) { s.result = cuttPlanGetInfo(s.plan, &s.info); }
@@ -219,7 +226,8 @@ static void open_buffers(void) {
   const size_t in = s.in_bytes ? s.in_bytes : 1, out = s.out_bytes ? s.out_bytes : 1;
   s.in = calloc(1, in);
   s.out = calloc(1, out);
-  if (!s.in || !s.out) give_up("out of memory");
+  s.second = calloc(1, out);
+  if (!s.in || !s.out || !s.second) give_up("out of memory");
 }
 
 /* ------------------------------------------------------------------------------------------------ scenarios */
@@ -236,6 +244,8 @@ static void life_of_plan(void) {
   CALL_WITH(cuttPlanDraw, "SVG", draw_svg, CUTT_SUCCESS);
   if (runs) {
     CALL(cuttPlanExecute, plan_execute, CUTT_SUCCESS);
+    CALL(cuttPlanExecuteBatch, plan_execute_batch, CUTT_SUCCESS);
+    CALL(cuttPlansExecute, plans_execute, CUTT_SUCCESS);
     CALL(cuttPlanTime, plan_time, CUTT_SUCCESS);
     CALL(cuttPermute, permute, CUTT_SUCCESS);
   } else if (s.options.device) {
