@@ -299,7 +299,7 @@ static void look_on_cpu(brute *b, cutt_candidate *q) {
           q->param[CUTT_CPU_PARAM_STEP] = step;
         }
         if (!cutt_cpu_methods.accept(&machine->base, b->canonical, q, &why)) continue;
-        if (!cutt_cpu_tile_derive(b->canonical, q, &tile, &why)) continue;
+        if (!cutt_cpu_tile_derive(machine, b->canonical, q, &tile, &why)) continue;
         const int64_t elements = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
         if (elements * b->canonical->elem_bytes > MOST_TILE_BYTES) continue; /* which the model is not for */
         b->best = fmin(b->best, cutt_cpu_seconds(b->canonical, q, &tile, machine));
@@ -312,6 +312,7 @@ static void best_on_cpus(void **unused) {
   (void)unused;
   /* One of today's servers, and one with small registers and caches. */
   cutt_cpu_machine machines[] = {{.vector_bytes = 64,
+                                  .byte_permutes = 1,
                                   .threads = 1,
                                   .l1_bytes = 48 << 10,
                                   .l2_bytes = 2 << 20,

@@ -122,7 +122,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
   } else if (t->kernel == CUTT_CPU_WINDOW) {
-    n[CUTT_CPU_COUNT_WINDOWS] = bytes / LINE * cutt_cpu_windows_estimate(c, t);
+    n[CUTT_CPU_COUNT_WINDOWS] =
+        bytes / cutt_cpu_window_vector(machine->vector_bytes) * cutt_cpu_windows_estimate(c, t, machine->vector_bytes);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else {
     n[CUTT_CPU_COUNT_GATHERS] = volume / (double)t->shared_run;

@@ -9,19 +9,11 @@
 
 static bool accept(const cutt_target *target, const cutt_canonical *canonical, const cutt_candidate *candidate,
                    const char **why) {
-  const int vector_bytes = ((const cutt_cpu_machine *)(const void *)target)->vector_bytes;
   cutt_cpu_tile tile;
-  if (!cutt_cpu_tile_derive(canonical, candidate, &tile, why)) return false;
+  if (!cutt_cpu_tile_derive((const cutt_cpu_machine *)(const void *)target, canonical, candidate, &tile, why))
+    return false;
   if (candidate->threads < 1 || candidate->threads > CUTT_MAX_THREADS) {
     *why = "threads are out of range";
-    return false;
-  }
-  if (tile.kernel == CUTT_CPU_WINDOW && !cutt_cpu_has_window(vector_bytes, canonical->elem_bytes)) {
-    *why = "the instruction set in use has no windows";
-    return false;
-  }
-  if (tile.kernel == CUTT_CPU_TRANSPOSE && candidate->param[CUTT_CPU_PARAM_VECTOR] > vector_bytes) {
-    *why = "the instruction set in use has no vectors that wide";
     return false;
   }
   return true;

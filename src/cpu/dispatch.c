@@ -12,6 +12,9 @@ extern const cutt_cpu_kernels cutt_cpu_kernels_avx2;
 #ifdef CUTT_HAVE_KERNELS_AVX512
 extern const cutt_cpu_kernels cutt_cpu_kernels_avx512;
 #endif
+#ifdef CUTT_HAVE_KERNELS_AVX512VBMI
+extern const cutt_cpu_kernels cutt_cpu_kernels_avx512vbmi;
+#endif
 #ifdef CUTT_HAVE_KERNELS_NEON
 extern const cutt_cpu_kernels cutt_cpu_kernels_neon;
 #endif
@@ -34,6 +37,9 @@ static const cutt_cpu_kernels *const tables[] = {
 #endif
 #ifdef CUTT_HAVE_KERNELS_AVX512
     &cutt_cpu_kernels_avx512,
+#endif
+#ifdef CUTT_HAVE_KERNELS_AVX512VBMI
+    &cutt_cpu_kernels_avx512vbmi,
 #endif
     NULL,
 };

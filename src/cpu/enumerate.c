@@ -111,11 +111,13 @@ typedef struct search {
 static void consider(search *s, cutt_candidate *q) {
   cutt_cpu_tile t;
   const char *why;
-  if (!cutt_cpu_tile_derive(s->c, q, &t, &why)) return;
+  if (!cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) return;
   const int64_t tile = t.run * t.segments * (t.cols_inside ? 1 : t.cols) * s->c->elem_bytes;
   if (tile > MAX_TILE_BYTES) return;
   /* A window that gives fewer than two elements is no better than a gather. */
-  if (t.kernel == CUTT_CPU_WINDOW && 2.0 * cutt_cpu_windows_estimate(s->c, &t) * s->c->elem_bytes > CUTT_CPU_LINE)
+  const int vector_bytes = s->machine->vector_bytes;
+  if (t.kernel == CUTT_CPU_WINDOW &&
+      2.0 * cutt_cpu_windows_estimate(s->c, &t, vector_bytes) * s->c->elem_bytes > cutt_cpu_window_vector(vector_bytes))
     return;
   q->method = method_of(s->c, q, &t);
   q->seconds = cutt_cpu_seconds(s->c, q, &t, s->machine);
@@ -178,7 +180,7 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   list->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
   cutt_cpu_tile t;
   const char *why;
-  if (!cutt_cpu_tile_derive(c, list, &t, &why)) return 0;
+  if (!cutt_cpu_tile_derive(machine, c, list, &t, &why)) return 0;
   list->seconds = cutt_cpu_seconds(c, list, &t, machine);
   return 1;
 }
@@ -223,7 +225,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
-  search s = {c, machine, list, 0, max, cutt_cpu_has_window(machine->vector_bytes, w)};
+  search s = {c, machine, list, 0, max, cutt_cpu_has_window(machine->vector_bytes, machine->byte_permutes, w)};
   cutt_candidate q;
   memset(&q, 0, sizeof q);
   q.threads = used;

@@ -17,7 +17,6 @@
 
 #include "base/number.h"
 #include "cpu/prepared.h"
-#include "cpu/windows.h"
 
 enum { LINE = CUTT_CPU_LINE };
 
@@ -139,20 +138,29 @@ static bool may_overrun(const job *j, const tile_at *t, const char *last, const 
          same_page(last - 1, end - 1); /* of fewer rows, another one is the highest */
 }
 
+/* The rows of a run that can be gathered through windows; returns how many. What is left over is for single
+ * elements. */
+static int64_t gather_windows(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const bool whole =
+      from + p->windows.low >= j->in_begin && may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high);
+  if (!whole && !p->guards_windows) return 0;
+  /* Windows of a vector that a tile has in part may be of elements that are not there. */
+  const int64_t per = p->window_vector / p->w, rows = whole || t->rows == p->rows ? t->rows : t->rows / per * per;
+  const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
+  for (int64_t v = 0; v < vectors; v += few) {
+    p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, !whole);
+    cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+  }
+  return rows;
+}
+
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  if (p->window && from + p->windows.low >= j->in_begin &&
-      may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high + CUTT_CPU_WINDOW_BYTES)) {
-    const int64_t vectors = (t->rows * p->w + LINE - 1) / LINE, few = GATHER_BYTES / LINE;
-    for (int64_t v = 0; v < vectors; v += few) {
-      p->window(to, from, &p->windows, v, smaller(vectors, v + few));
-      cutt_cpu_prefetch(ahead, (int)few);
-    }
-    return;
-  }
+  int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
   const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
-  for (int64_t r = 0; r < t->rows; r += few) {
+  for (; r < t->rows; r += few) {
     p->kernels->gather(to + r * t->shared_run, from, p->row + r, smaller(t->rows - r, few), t->shared_run);
     cutt_cpu_prefetch(ahead, lines);
   }

@@ -15,7 +15,7 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
   e->sector_name = "lines";
   e->sector_bytes = CUTT_CPU_LINE;
   e->least_sectors = (double)c->volume * c->elem_bytes / CUTT_CPU_LINE;
-  if (!cutt_cpu_tile_derive(c, candidate, &tile, &why)) return; /* not a candidate of this machine */
+  if (!cutt_cpu_tile_derive(machine, c, candidate, &tile, &why)) return; /* not a candidate of this machine */
   cutt_cpu_cost(c, candidate, &tile, machine, &e->breakdown);
   double n[CUTT_CPU_COUNTS];
   cutt_cpu_count(c, &tile, machine, n);

@@ -198,7 +198,7 @@ static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
 
 /* The tables, in the memory behind the plan. */
 static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, const prefetch *f,
-                        cutt_cpu_plan *p) {
+                        int vector_bytes, cutt_cpu_plan *p) {
   int64_t *next = (int64_t *)(p + 1);
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
@@ -227,7 +227,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
     p->aheads = t->rows;
   }
   p->ahead_bytes = f->run * c->elem_bytes;
-  if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, next, &p->windows);
+  if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, vector_bytes, next, &p->windows);
 }
 
 /* Copies what an execution needs of the geometry. */
@@ -281,7 +281,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   cutt_cpu_tile t;
   const char *why;
   *prepared = NULL;
-  if (!cutt_cpu_tile_derive(c, candidate, &t, &why)) {
+  if (!cutt_cpu_tile_derive(machine, c, candidate, &t, &why)) {
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate that the CPU backend cannot prepare: %s", why);
   }
   chosen_kernels kernels = {.all = NULL};
@@ -289,7 +289,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   if (result) return result;
   const prefetch f = plan_prefetch(c, &t);
   const size_t bytes = (size_t)table_entries(&t, &f) * sizeof(int64_t) +
-                       (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes) : 0);
+                       (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes) : 0);
   cutt_cpu_plan *p = malloc(sizeof *p + bytes);
   if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan's tables", bytes);
   memset(p, 0, offsetof(cutt_cpu_plan, sequence));
@@ -298,6 +298,8 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->scaled = kernels.scaled;
   p->shift = kernels.shift;
   p->window = kernels.window;
+  p->window_vector = cutt_cpu_window_vector(machine->vector_bytes);
+  p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
   p->kernel = t.kernel;
   p->non_temporal = t.non_temporal;
   p->scale = c->scale;
@@ -317,7 +319,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   strides s;
   find_strides(c, &t, &s);
-  fill_tables(c, &t, &s, &f, p);
+  fill_tables(c, &t, &s, &f, machine->vector_bytes, p);
   keep_tile(c, &t, p);
   plan_loops(c, &t, &s, p);
   return CUTT_SUCCESS;

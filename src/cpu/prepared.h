@@ -26,6 +26,8 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
   cutt_cpu_windows windows;
+  int64_t window_vector; /* bytes of the output that have windows of their own */
+  bool guards_windows;   /* the kernel can be asked to read no more than elements */
   cutt_cpu_kernel kernel;
   cutt_scale scale;
   int64_t in_start, out_start; /* bytes from the caller's pointers to element (0, ..., 0) */

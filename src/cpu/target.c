@@ -13,6 +13,8 @@ enum { MIB = 1024 * 1024 };
 static const cutt_property properties[] = {
     {"vector_bytes", "B", "widest registers in use", CUTT_PROPERTY_INT, offsetof(cutt_cpu_machine, vector_bytes), 16,
      256},
+    {"byte_permutes", "1", "1: permutes take any bytes of a register", CUTT_PROPERTY_INT,
+     offsetof(cutt_cpu_machine, byte_permutes), 0, 1},
     {"threads", "1", "threads that plans take by default", CUTT_PROPERTY_INT, offsetof(cutt_cpu_machine, threads), 1,
      CUTT_MAX_THREADS},
     SIZE(l1_bytes, "data cache of the first level"),

@@ -105,8 +105,8 @@ static bool take_tile_modes(const cutt_canonical *c, const cutt_candidate *candi
 }
 
 /* The row, column and shared modes, which the kernel works on. */
-static bool take_kernel_modes(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k,
-                              cutt_cpu_tile *t, const char **why) {
+static bool take_kernel_modes(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                              const bool *in_k, cutt_cpu_tile *t, const char **why) {
   const int m = candidate->m, k = candidate->k;
   if (t->kernel == CUTT_CPU_TRANSPOSE) {
     if (m == 0 || k == 0 || c->out_order[0] == 0 || c->mode[0].in_stride != 1) {
@@ -116,6 +116,7 @@ static bool take_kernel_modes(const cutt_canonical *c, const cutt_candidate *can
     take_columns(c, candidate, in_k, t);
     const int64_t v = candidate->param[CUTT_CPU_PARAM_VECTOR];
     if (v != 16 && v != 32 && v != 64) return refuse(why, "a vector has 16, 32 or 64 bytes");
+    if (v > machine->vector_bytes) return refuse(why, "the instruction set in use has no vectors that wide");
     t->block_rows = v / c->elem_bytes;
   } else {
     for (int i = 0; i < k; ++i) t->role[c->out_order[i]] = CUTT_CPU_ROW;
@@ -132,7 +133,7 @@ static bool take_kernel_modes(const cutt_canonical *c, const cutt_candidate *can
 }
 
 /* Sizes of the tables, and gaps between the elements that they lead to. */
-static bool count_tile(const cutt_canonical *c, cutt_cpu_tile *t, const char **why) {
+static bool count_tile(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t, const char **why) {
   const int rank = c->rank;
   const int apart = first_apart(c);
   t->gaps = apart < rank;
@@ -148,8 +149,8 @@ static bool count_tile(const cutt_canonical *c, cutt_cpu_tile *t, const char **w
     return refuse(why, "a table would be too long");
   }
   if (t->kernel == CUTT_CPU_WINDOW) {
-    if (!cutt_cpu_has_window(CUTT_CPU_LINE, c->elem_bytes))
-      return refuse(why, "windows are for elements of 2, 4 and 8 bytes");
+    if (!cutt_cpu_has_window(machine->vector_bytes, machine->byte_permutes, c->elem_bytes))
+      return refuse(why, "the instruction set in use has no windows for such elements");
     if (t->rows > CUTT_CPU_MAX_WINDOWED) return refuse(why, "a table would have too many windows");
     if (t->rows_apart) return refuse(why, "windows would reach into gaps of a page");
   }
@@ -196,24 +197,21 @@ static void take_outside(const cutt_canonical *c, const cutt_candidate *candidat
 }
 
 /* Is the output written by the kernel itself, or from the staging buffer? */
-static void find_writer(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t) {
+static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                        cutt_cpu_tile *t) {
   t->non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
   if (t->kernel == CUTT_CPU_COPY) return;
   /* With fewer rows than a vector has, garbage is written behind each column, which only the stage has room for. */
   const bool garbage = t->rows < t->block_rows;
-  /* The window kernel stores whole vectors, and so writes beyond the end of a run that is no multiple of them. */
-  const bool overruns =
-      t->kernel == CUTT_CPU_WINDOW && (t->rows * c->elem_bytes % CUTT_CPU_LINE != 0 || t->split_k >= 0);
   t->shifts = t->non_temporal && t->kernel == CUTT_CPU_TRANSPOSE && !garbage && !t->cols_inside && t->inners == 1 &&
-              cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], c->elem_bytes);
+              cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
-  t->direct =
-      !garbage && !overruns && (!c->scale.active || t->scales) && t->run_stride == 1 && (!t->non_temporal || t->shifts);
+  t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1) && (!t->non_temporal || t->shifts);
 }
 
-bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t,
-                          const char **why) {
+bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
+                          cutt_cpu_tile *t, const char **why) {
   const int m = candidate->m, k = candidate->k, rank = c->rank;
   const int64_t kernel = candidate->param[CUTT_CPU_PARAM_KERNEL];
   *why = "";
@@ -229,14 +227,14 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {
       return refuse(why, "Copy takes contiguous tensors only");
     }
-    find_writer(c, candidate, t);
+    find_writer(machine, c, candidate, t);
     return true;
   }
   if (rank == 0) return refuse(why, "a single element is a Copy");
 
   bool in_k[CUTT_MAX_RANK];
-  if (!take_tile_modes(c, candidate, in_k, t, why) || !take_kernel_modes(c, candidate, in_k, t, why) ||
-      !count_tile(c, t, why) || !size_runs(c, candidate, t, why)) {
+  if (!take_tile_modes(c, candidate, in_k, t, why) || !take_kernel_modes(machine, c, candidate, in_k, t, why) ||
+      !count_tile(machine, c, t, why) || !size_runs(c, candidate, t, why)) {
     return false;
   }
   take_outside(c, candidate, t);
@@ -244,6 +242,6 @@ bool cutt_cpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
       (t->split_k >= 0 || t->sequences > 0)) {
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
-  find_writer(c, candidate, t);
+  find_writer(machine, c, candidate, t);
   return true;
 }

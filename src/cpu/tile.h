@@ -19,6 +19,7 @@
 #ifndef CUTT_CPU_TILE_H
 #define CUTT_CPU_TILE_H
 
+#include "model/machine.h"
 #include "model/method.h"
 
 typedef enum cutt_cpu_kernel {
@@ -97,7 +98,7 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
 }
 
 /* Derives the geometry; false with *why if the candidate does not fit the problem (bounds above included). */
-bool cutt_cpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate *candidate, cutt_cpu_tile *tile,
-                          const char **why);
+bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
+                          const cutt_candidate *candidate, cutt_cpu_tile *tile, const char **why);
 
 #endif

@@ -1,14 +1,18 @@
-/* The windows of a gather: for each vector of the output, the ranges of 128 bytes of the input that its elements come
- * from. Greedy: the lowest element without a window begins one, which takes all elements within its 128 bytes. No
- * choice has fewer windows. */
+/* The windows of a gather: for each vector of the output, the ranges of the input that its elements come from. Greedy:
+ * the lowest element without a window begins one, which takes all elements within its bytes. No choice has fewer
+ * windows. */
 #include "cpu/windows.h"
 
 #include <string.h>
 
 #include "base/number.h"
 
-double cutt_cpu_windows_estimate(const cutt_canonical *c, const cutt_cpu_tile *t) {
-  const double vector = (double)CUTT_CPU_LINE / c->elem_bytes;
+/* A window in one register, and in two. */
+static int narrow_bytes(int vector_bytes) { return cutt_cpu_window_vector(vector_bytes); }
+static int wide_bytes(int vector_bytes) { return vector_bytes >= 64 ? 128 : cutt_cpu_window_vector(vector_bytes); }
+
+double cutt_cpu_windows_estimate(const cutt_canonical *c, const cutt_cpu_tile *t, int vector_bytes) {
+  const double vector = (double)cutt_cpu_window_vector(vector_bytes) / c->elem_bytes, bytes = wide_bytes(vector_bytes);
   double have = 1.0, span = c->elem_bytes, windows = 1.0;
   for (int i = 0; i < c->rank && have < vector; ++i) {
     const int mode = c->out_order[i];
@@ -16,66 +20,93 @@ double cutt_cpu_windows_estimate(const cutt_canonical *c, const cutt_cpu_tile *t
     const int64_t stride = c->mode[mode].in_stride;
     const double take = smaller(vector / have, (double)t->extent[mode]);
     const double reach = (take - 1.0) * (double)(stride < 0 ? -stride : stride) * c->elem_bytes + span;
-    if (reach <= CUTT_CPU_WINDOW_BYTES) {
+    if (reach <= bytes) {
       span = reach;
     } else {
-      windows *= smaller(reach / CUTT_CPU_WINDOW_BYTES, take);
+      windows *= smaller(reach / bytes, take);
     }
     have *= (double)t->extent[mode];
   }
   return windows;
 }
 
-static int64_t vectors_of(int64_t rows, int64_t w) {
-  const int64_t per = CUTT_CPU_LINE / w;
+static int64_t vectors_of(int64_t rows, int64_t w, int vector_bytes) {
+  const int64_t per = cutt_cpu_window_vector(vector_bytes) / w;
   return (rows + per - 1) / per;
 }
 
-size_t cutt_cpu_windows_bytes(int64_t rows, int64_t w) {
-  const int64_t per = CUTT_CPU_LINE / w;
-  return (size_t)rows * (sizeof(int64_t) + sizeof(uint32_t) + (size_t)per) +
-         (size_t)(vectors_of(rows, w) + 1) * sizeof(int32_t) + 16;
+/* Indices of a window: of elements, or of bytes. */
+static int64_t indices_of(int64_t w, int vector_bytes) { return vector_bytes >= 64 ? 64 / w : 16; }
+
+size_t cutt_cpu_windows_bytes(int64_t rows, int64_t w, int vector_bytes) {
+  return (size_t)rows * (sizeof(int64_t) + sizeof(uint64_t) + sizeof(uint8_t) + (size_t)indices_of(w, vector_bytes)) +
+         (size_t)(vectors_of(rows, w, vector_bytes) + 1) * sizeof(int32_t) + 16;
 }
 
-void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, void *memory, cutt_cpu_windows *windows) {
-  const int64_t per = CUTT_CPU_LINE / w, vectors = vectors_of(rows, w);
-  int64_t *offset = memory;
-  uint32_t *mask = (uint32_t *)(offset + rows);
-  int32_t *first = (int32_t *)(mask + rows);
-  uint8_t *index = (uint8_t *)(first + vectors + 1);
-  int32_t n = 0;
-  windows->low = windows->high = row[0];
-  for (int64_t v = 0; v < vectors; ++v) {
-    const int64_t *at = row + v * per;
-    const int64_t count = smaller(rows - v * per, per);
-    uint32_t left = count == 32 ? UINT32_MAX : (1u << count) - 1u;
-    first[v] = n;
-    while (left) {
-      int64_t low = INT64_MAX;
-      for (uint32_t rest = left; rest; rest &= rest - 1) {
-        const int64_t candidate = at[__builtin_ctz(rest)];
-        if (candidate < low) low = candidate;
+/* The windows of some elements, `bytes` long at most, from number n on; returns their number. */
+typedef struct finder {
+  int64_t *offset;
+  uint64_t *mask;
+  uint8_t *span, *index;
+  int64_t w, indices;
+  bool by_byte;
+} finder;
+
+static int32_t find(const finder *f, const int64_t *at, int64_t count, int64_t bytes, int32_t n) {
+  const int32_t first = n;
+  for (uint64_t left = count == 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1; left; ++n) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (uint64_t rest = left; rest; rest &= rest - 1) low = smaller(low, at[__builtin_ctzll(rest)]);
+    uint64_t taken = 0;
+    uint8_t *index = f->index + n * f->indices;
+    memset(index, f->by_byte ? 128 : 0, (size_t)f->indices);
+    for (uint64_t rest = left; rest; rest &= rest - 1) {
+      const int i = __builtin_ctzll(rest);
+      const int64_t place = at[i] - low;
+      if (place > bytes - f->w) continue;
+      if (f->by_byte) {
+        for (int b = 0; b < f->w; ++b) index[i * f->w + b] = (uint8_t)(place + b);
+      } else {
+        index[i] = (uint8_t)(place / f->w);
       }
-      uint32_t taken = 0;
-      uint8_t *places = index + n * per;
-      memset(places, 0, (size_t)per);
-      for (uint32_t rest = left; rest; rest &= rest - 1) {
-        const int i = __builtin_ctz(rest);
-        if (at[i] - low > CUTT_CPU_WINDOW_BYTES - w) continue;
-        places[i] = (uint8_t)((at[i] - low) / w);
-        taken |= 1u << i;
-      }
-      offset[n] = low;
-      mask[n] = taken;
-      ++n;
-      left &= ~taken;
-      if (low < windows->low) windows->low = low;
-      if (low > windows->high) windows->high = low;
+      high = larger(high, place + f->w);
+      taken |= UINT64_C(1) << i;
     }
+    f->offset[n] = low;
+    f->mask[n] = taken;
+    f->span[n] = (uint8_t)high;
+    left &= ~taken;
+  }
+  return n - first;
+}
+
+void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vector_bytes, void *memory,
+                           cutt_cpu_windows *windows) {
+  const int64_t per = cutt_cpu_window_vector(vector_bytes) / w, vectors = vectors_of(rows, w, vector_bytes);
+  finder f = {.offset = memory, .w = w, .indices = indices_of(w, vector_bytes), .by_byte = vector_bytes < 64};
+  f.mask = (uint64_t *)(f.offset + rows);
+  int32_t *first = (int32_t *)(f.mask + rows);
+  f.index = (uint8_t *)(first + vectors + 1);
+  f.span = f.index + rows * f.indices;
+  /* A narrow window takes half the work of a wide one. What is best for the first vector is taken for all. */
+  const int64_t some = smaller(rows, per);
+  const int32_t narrow = find(&f, row, some, narrow_bytes(vector_bytes), 0);
+  windows->narrow = narrow <= find(&f, row, some, wide_bytes(vector_bytes), 0);
+  const int64_t bytes = windows->narrow ? narrow_bytes(vector_bytes) : wide_bytes(vector_bytes);
+  int32_t n = 0;
+  for (int64_t v = 0; v < vectors; ++v) {
+    first[v] = n;
+    n += find(&f, row + v * per, smaller(rows - v * per, per), bytes, n);
   }
   first[vectors] = n;
-  windows->offset = offset;
-  windows->mask = mask;
+  windows->low = windows->high = f.offset[0];
+  for (int32_t i = 0; i < n; ++i) {
+    windows->low = smaller(windows->low, f.offset[i]);
+    windows->high = larger(windows->high, f.offset[i] + bytes);
+  }
+  windows->offset = f.offset;
+  windows->mask = f.mask;
+  windows->span = f.span;
   windows->first = first;
-  windows->index = index;
+  windows->index = f.index;
 }

@@ -159,8 +159,8 @@ static void kernels_are_as_planned(void **state) {
       for (int j = 0; j < CUTT_CPU_VECTORS; ++j) {
         assert_int_equal(kernels->transpose[i][j] != NULL, 16 << j <= cutt_cpu_widest(isa->vector_bytes));
       }
-      assert_int_equal(kernels->shift[i] != NULL, cutt_cpu_has_shift(isa->vector_bytes, 1 << i));
-      assert_int_equal(kernels->window[i] != NULL, cutt_cpu_has_window(isa->vector_bytes, 1 << i));
+      assert_int_equal(kernels->shift[i] != NULL, cutt_cpu_has_shift(isa->vector_bytes, isa->byte_permutes, 1 << i));
+      assert_int_equal(kernels->window[i] != NULL, cutt_cpu_has_window(isa->vector_bytes, isa->byte_permutes, 1 << i));
     }
   }
   assert_null(cutt_cpu_kernels_named("abacus"));

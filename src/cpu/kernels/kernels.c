@@ -140,10 +140,26 @@ CUTT_DEFINE_TRANSPOSES(32)
 #if CUTT_VECTOR_BYTES >= 64
 CUTT_DEFINE_TRANSPOSES(64)
 #include "cpu/kernels/shift.h"
-#include "cpu/kernels/window.h"
 #define CUTT_IF_64(f) f
 #else
 #define CUTT_IF_64(f) NULL
+#endif
+#if defined(__AVX512VBMI__)
+#define CUTT_IF_VBMI(f) f
+#else
+#define CUTT_IF_VBMI(f) NULL
+#endif
+
+#if CUTT_VECTOR_BYTES >= 64 || defined(CUTT_SHUFFLES_BYTES)
+#include "cpu/kernels/window.h"
+#define CUTT_IF_WINDOW(f) f
+#else
+#define CUTT_IF_WINDOW(f) NULL
+#endif
+#if defined(__AVX512VBMI__) || defined(CUTT_SHUFFLES_BYTES)
+#define CUTT_IF_BYTES(f) f
+#else
+#define CUTT_IF_BYTES(f) NULL
 #endif
 
 #include "cpu/kernels/scaled.h"
@@ -262,8 +278,10 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
             {transpose_16_16, CUTT_IF_32(transpose_32_16), CUTT_IF_64(transpose_64_16)},
         },
     .scaled = {CUTT_SCALED_4(f32), CUTT_SCALED_8(f64), CUTT_SCALED_2(f16), CUTT_SCALED_2(bf16)},
-    .shift = {NULL, CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8), CUTT_IF_64(shift_16)},
-    .window = {NULL, CUTT_IF_64(window_2), CUTT_IF_64(window_4), CUTT_IF_64(window_8), NULL},
+    .shift = {CUTT_IF_VBMI(shift_1), CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8),
+              CUTT_IF_64(shift_16)},
+    .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
+               NULL},
     .gather = gather,
     .scatter = scatter,
     .store_lines = store_lines,

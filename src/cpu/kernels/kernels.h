@@ -62,21 +62,28 @@ typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *
 typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
                                int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
 
-/* A table of gather offsets, sorted into windows: vector v of the output (64 bytes) has windows first[v] ..
- * first[v + 1] - 1. Window i is 128 bytes at offset[i]; element e of the vector comes from place index[i * R + e] in it
- * (in elements; R is 64 / w) where bit e of mask[i] is set. low and high: the smallest and the largest offset. */
+/* A table of gather offsets, sorted into windows: vector v of the output, of V bytes, has windows first[v] ..
+ * first[v + 1] - 1, and window i is at offset[i].
+ *   V = 64   a window has 128 bytes, or 64 if all are narrow. Element e of the vector is index[i * 64 / w + e] elements
+ *            from its beginning, if bit e of mask[i] is set; the last of these elements ends span[i] bytes from there.
+ *   V = 16   a window has 16 bytes. Byte e of the vector is index[i * 16 + e] bytes from its beginning, or not in it if
+ *            that is 128.
+ * The bytes that are read of all windows are [low, high). */
 typedef struct cutt_cpu_windows {
   const int64_t *offset;
-  const uint32_t *mask;
+  const uint64_t *mask;
   const int32_t *first;
+  const uint8_t *span;
   const uint8_t *index;
   int64_t low, high;
+  bool narrow;
 } cutt_cpu_windows;
 
-/* Gathers vectors [from, to) through their windows: vector v goes to stage + v * 64, whole. Reads 128 bytes at each
- * window. */
-typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from,
-                                int64_t to);
+/* Gathers vectors [from, to) through their windows: vector v goes to stage + v * V, but nothing beyond stage + bytes.
+ * Whole windows are read, or if `guarded` (V = 64 only) nothing but the bytes from their first element to their last
+ * one. */
+typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from, int64_t to,
+                                int64_t bytes, bool guarded);
 
 /* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
 typedef enum cutt_cpu_arithmetic {
@@ -116,10 +123,14 @@ typedef void cutt_cpu_scaled_fn(char *out, const int64_t *pos, const char *src, 
 /* Which kernels there are for elements of w bytes with registers of so many bytes, for planning, which has no table of
  * kernels. Transposes have registers of 16, 32 and 64 bytes. */
 static inline int cutt_cpu_widest(int vector_bytes) { return vector_bytes >= 64 ? 64 : vector_bytes >= 32 ? 32 : 16; }
-static inline bool cutt_cpu_has_shift(int64_t vector_bytes, int64_t w) { return vector_bytes >= 64 && w >= 2; }
-static inline bool cutt_cpu_has_window(int64_t vector_bytes, int64_t w) {
-  return vector_bytes >= 64 && w >= 2 && w <= 8;
+static inline bool cutt_cpu_has_shift(int64_t vector_bytes, bool byte_permutes, int64_t w) {
+  return vector_bytes >= 64 && (w >= 2 || byte_permutes);
 }
+static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes, int64_t w) {
+  return (vector_bytes >= 64 && w >= 2 && w <= 8) || (byte_permutes && w <= 8);
+}
+static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
+static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
 
 typedef struct cutt_cpu_kernels {
   const char *name; /* of the instruction set */

@@ -3,13 +3,14 @@
  * Register `now` holds 64 bytes of a column and `before` the 64 before them. The output line that has bytes of both is
  * cut out of the two by one permute. So nothing is staged, and only 64 bytes of each column, `carry`, are kept for the
  * next tile. A header of kernels.c, which defines the blocks, for AVX-512: it needs a permute of two registers by
- * element, and a store of a whole line. 1-byte elements would need VBMI; they are staged instead.
+ * element (for 1-byte elements that of VBMI), and a store of a whole line.
  *
  * w, the bytes of an element, is a constant in all functions: each kernel below is compiled for its own. */
 #ifndef CUTT_CPU_KERNELS_SHIFT_H
 #define CUTT_CPU_KERNELS_SHIFT_H
 
 CUTT_INLINE void shift_block(int w, cutt_v64_8 *block, const char *src, const int64_t *row) {
+  if (w == 1) block_64_1(block, src, row);
   if (w == 2) block_64_2(block, src, row);
   if (w == 4) block_64_4(block, src, row);
   if (w == 8) block_64_8(block, src, row);
@@ -28,6 +29,7 @@ CUTT_INLINE int shift_width(int w) { return w < 8 ? w : 8; }
 
 /* Indices of consecutive elements, the first one given. */
 CUTT_INLINE __m512i indices_from(int w, int64_t first) {
+  typedef int8_t chars __attribute__((vector_size(64)));
   typedef int16_t shorts __attribute__((vector_size(64)));
   typedef int32_t ints __attribute__((vector_size(64)));
   typedef int64_t longs __attribute__((vector_size(64)));
@@ -35,13 +37,18 @@ CUTT_INLINE __m512i indices_from(int w, int64_t first) {
                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
   const ints i32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const longs i64 = {0, 1, 2, 3, 4, 5, 6, 7};
+  const chars i8 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+                    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+  if (w == 1) return (__m512i)(i8 + (int8_t)first);
   return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
 }
 
 /* Takes the bytes first of a in the first `bytes` bytes, and b in the others. */
 CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
-  const uint32_t mask = (uint32_t)((UINT64_C(1) << (bytes / shift_width(w))) - 1);
-  return shift_width(w) == 2   ? _mm512_mask_mov_epi16(b, (__mmask32)mask, a)
+  const uint64_t mask = (UINT64_C(1) << (bytes / shift_width(w))) - 1;
+  return shift_width(w) == 1   ? _mm512_mask_mov_epi8(b, (__mmask64)mask, a)
+         : shift_width(w) == 2 ? _mm512_mask_mov_epi16(b, (__mmask32)mask, a)
          : shift_width(w) == 4 ? _mm512_mask_mov_epi32(b, (__mmask16)mask, a)
                                : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
 }
@@ -122,9 +129,9 @@ CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], co
     const int64_t c0 = c + columns <= ncols || ncols < columns ? c : ncols - columns;
     const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
     const char *block = src + c0 * w;
-    shift_column column[8];
-    __m512i index[8];
-    cutt_v64_8 before[8], now[8];
+    shift_column column[16];
+    __m512i index[16];
+    cutt_v64_8 before[16], now[16];
     int64_t leads = 0, r = 0;
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
       const int64_t at = i >= from && i < to ? c0 + i : c;
@@ -158,6 +165,9 @@ CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], co
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
     shift(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                  \
   }
+#if defined(__AVX512VBMI__)
+CUTT_DEFINE_SHIFT(1)
+#endif
 CUTT_DEFINE_SHIFT(2)
 CUTT_DEFINE_SHIFT(4)
 CUTT_DEFINE_SHIFT(8)

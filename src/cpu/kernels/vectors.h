@@ -10,6 +10,8 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define CUTT_INLINE static inline __attribute__((always_inline))
@@ -96,9 +98,24 @@ CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int ste
 #if CUTT_VECTOR_BYTES >= 64
 /* Picks elements of w bytes from two registers: index i < 64 / w is in low, the others in high. */
 CUTT_INLINE __m512i cutt_permute(int w, __m512i low, __m512i index, __m512i high) {
+#if defined(__AVX512VBMI__)
+  if (w == 1) return _mm512_permutex2var_epi8(low, index, high);
+#endif
   return w == 2   ? _mm512_permutex2var_epi16(low, index, high)
          : w == 4 ? _mm512_permutex2var_epi32(low, index, high)
                   : _mm512_permutex2var_epi64(low, index, high);
+}
+#endif
+
+#if CUTT_VECTOR_BYTES < 64 && (defined(__AVX2__) || defined(__aarch64__))
+#define CUTT_SHUFFLES_BYTES
+/* Picks bytes from 16; an index of 128 picks a zero. */
+CUTT_INLINE cutt_v16_8 cutt_shuffle_bytes(cutt_v16_8 v, cutt_v16_8 index) {
+#if defined(__AVX2__)
+  return (cutt_v16_8)_mm_shuffle_epi8((__m128i)v, (__m128i)index);
+#else
+  return (cutt_v16_8)vqtbl1q_u8((uint8x16_t)v, (uint8x16_t)index);
+#endif
 }
 #endif
 

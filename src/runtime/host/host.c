@@ -48,7 +48,7 @@ static void describe_device(cuttFormat_t format, cutt_text *text) {
       }
       cutt_text_add(text, "}");
     } else {
-      cutt_text_add(text, "  instruction set  %-8s %d-byte vectors%s%s\n", i->name, i->vector_bytes,
+      cutt_text_add(text, "  instruction set  %-10s %d-byte vectors%s%s\n", i->name, i->vector_bytes,
                     !usable ? ": not here, "
                     : used  ? ", in use"
                             : "",

@@ -14,7 +14,8 @@
   X(AVX512BW, "avx512bw")                                                                                              \
   X(AVX512CD, "avx512cd")                                                                                              \
   X(AVX512DQ, "avx512dq")                                                                                              \
-  X(AVX512VL, "avx512vl")
+  X(AVX512VL, "avx512vl")                                                                                              \
+  X(AVX512VBMI, "avx512vbmi")
 #define NUMBER(feature, name) feature##_NUMBER,
 #define BIT(feature, name) feature = 1u << feature##_NUMBER,
 enum { FEATURES(NUMBER) FEATURE_COUNT };
@@ -22,7 +23,8 @@ enum {
   FEATURES(BIT)
   /* Of the features of -march=x86-64-v3 and -v4, those that the others come with on every processor. */
   X86_64_V3 = AVX2 | BMI | BMI2 | FMA,
-  X86_64_V4 = X86_64_V3 | AVX512F | AVX512BW | AVX512CD | AVX512DQ | AVX512VL
+  X86_64_V4 = X86_64_V3 | AVX512F | AVX512BW | AVX512CD | AVX512DQ | AVX512VL,
+  X86_64_V4_VBMI = X86_64_V4 | AVX512VBMI
 };
 
 /* The features of this machine, as far as the operating system supports them. */
@@ -40,21 +42,24 @@ static unsigned features_here(void) { return 0; }
 
 const cutt_isa cutt_isa_all[] = {
 #ifdef CUTT_HAVE_KERNELS_GENERIC
-    {"generic", 16, 0, ""},
+    {"generic", 16, false, 0, ""},
 #endif
 #ifdef CUTT_HAVE_KERNELS_NEON
-    {"neon", 16, 0, ""},
+    {"neon", 16, true, 0, ""},
 #endif
 #ifdef CUTT_HAVE_KERNELS_SSE2
-    {"sse2", 16, 0, ""},
+    {"sse2", 16, false, 0, ""},
 #endif
 #ifdef CUTT_HAVE_KERNELS_AVX2
-    {"avx2", 32, X86_64_V3, "the processor has no AVX2, BMI and FMA"},
+    {"avx2", 32, true, X86_64_V3, "the processor has no AVX2, BMI and FMA"},
 #endif
 #ifdef CUTT_HAVE_KERNELS_AVX512
-    {"avx512", 64, X86_64_V4, "the processor has no AVX-512 F, BW, CD, DQ and VL"},
+    {"avx512", 64, false, X86_64_V4, "the processor has no AVX-512 F, BW, CD, DQ and VL"},
 #endif
-    {NULL, 0, 0, NULL},
+#ifdef CUTT_HAVE_KERNELS_AVX512VBMI
+    {"avx512vbmi", 64, true, X86_64_V4_VBMI, "the processor has no AVX-512 VBMI"},
+#endif
+    {NULL, 0, false, 0, NULL},
 };
 
 bool cutt_isa_usable(const cutt_isa *isa, const char **why) {

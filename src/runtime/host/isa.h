@@ -7,6 +7,7 @@
 typedef struct cutt_isa {
   const char *name;
   int vector_bytes;    /* of the widest registers */
+  bool byte_permutes;  /* permutes take any bytes of a register (of 16 bytes, where the widest have less than 64) */
   unsigned required;   /* features that it needs of the processor, as bits */
   const char *lacking; /* the text for a processor without them */
 } cutt_isa;

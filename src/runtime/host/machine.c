@@ -101,6 +101,7 @@ static const known_machine *add(const cutt_isa *isa, int threads) {
   /* After the calibration file, which must not replace what the environment says. */
   k->machine.isa = isa->name;
   k->machine.vector_bytes = isa->vector_bytes;
+  k->machine.byte_permutes = isa->byte_permutes;
   k->machine.threads = threads;
   k->next = atomic_load(&known);
   atomic_store(&known, k);
