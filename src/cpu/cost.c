@@ -103,7 +103,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   if (t->non_temporal) {
     for (int i = 0; i < c->rank; ++i) {
-      if (c->mode[i].out_stride >= sequence) strides |= c->mode[i].out_stride;
+      const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
+      if (stride >= sequence) strides |= stride;
     }
     const double runs = volume / (double)sequence;
     n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);

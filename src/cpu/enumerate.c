@@ -208,7 +208,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   in_extent[0] = out_extent[0] = 1; /* always set below, which not every compiler sees */
   side in_side[MAX_SIDES], out_side[MAX_SIDES];
   for (int64_t dense = 1; in_modes < c->rank; ++in_modes) { /* the leading modes, gaps allowed */
-    if (c->mode[in_modes].in_stride <= 0 || dense > MAX_RUN_BYTES) break;
+    if (c->mode[in_modes].in_stride == 0 || dense > MAX_RUN_BYTES) break;
     in_extent[in_modes] = c->mode[in_modes].extent;
     dense = dense > MAX_RUN_BYTES / in_extent[in_modes] ? MAX_RUN_BYTES + 1 : dense * in_extent[in_modes];
   }
