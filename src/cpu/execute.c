@@ -155,6 +155,19 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   return rows;
 }
 
+/* Shared runs to an output of another stride. */
+static void scatter_runs(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const int64_t elements = t->shared_run / p->w, few = GATHER_BYTES / p->w;
+  for (int64_t r = 0; r < t->rows; ++r) {
+    for (int64_t i = 0; i < elements; i += few) {
+      p->kernels->scatter(to + (r * elements + i) * p->run_stride, p->run_stride, from + p->row[r] + i * p->w,
+                          smaller(elements - i, few), p->w);
+      cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+    }
+  }
+}
+
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
@@ -172,6 +185,10 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
     char *dst = t->out + p->segment_out[segment];
     const char *src = t->in + p->segment_in[segment];
     char *carry = s->carry[p->non_temporal ? segment : 0];
+    if (j->direct && p->run_stride != p->w) {
+      scatter_runs(j, t, dst, src, ahead);
+      continue;
+    }
     if (j->direct) {
       gather_run(j, t, dst, src, ahead);
       continue;

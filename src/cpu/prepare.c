@@ -37,16 +37,25 @@ static int64_t fill_table(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_
   return largest;
 }
 
-/* Finds a tile's input runs: the modes over which they begin, the elements of each, and their number (returned). */
-static int64_t plan_ahead(const cutt_canonical *c, const cutt_cpu_tile *t, int *modes, int *mode, int64_t *run) {
+/* Finds a tile's input runs: the modes over which they begin, the elements of each, and their number (returned). Modes
+ * whose gaps are shorter than a line make a run all the same; *low is from a tile's first element to that of the
+ * run. */
+static int64_t plan_ahead(const cutt_canonical *c, const cutt_cpu_tile *t, int *modes, int *mode, int64_t *run,
+                          int64_t *low) {
   int64_t runs = 1, dense = 1;
   bool leading = true;
   *modes = 0;
+  *low = 0;
   for (int i = 0; i < c->rank; ++i) {
     if (t->extent[i] == 1) {
       leading = false;
-    } else if (leading && c->mode[i].in_stride == dense) {
-      dense *= t->extent[i];
+      continue;
+    }
+    const int64_t stride = c->mode[i].in_stride, distance = stride < 0 ? -stride : stride;
+    if (stride == 0) continue; /* the same run again */
+    if (leading && (distance - dense) * c->elem_bytes < CUTT_CPU_LINE) {
+      dense += distance * (t->extent[i] - 1);
+      if (stride < 0) *low += stride * (t->extent[i] - 1);
       leading = t->extent[i] == c->mode[i].extent;
     } else {
       leading = false;
@@ -163,6 +172,7 @@ typedef struct prefetch {
   bool steps; /* a tile's columns are done in several steps, and the runs are its rows */
   int mode[CUTT_MAX_RANK], modes;
   int64_t run, runs; /* elements of a run; number of runs in their table, 0 if they need none */
+  int64_t low;       /* elements from a tile's first one to the first run: below it where strides are negative */
 } prefetch;
 
 /* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
@@ -170,7 +180,7 @@ typedef struct prefetch {
 static prefetch plan_prefetch(const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
   f.steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols;
-  if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run);
+  if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
   return f;
 }
@@ -218,6 +228,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
     for (int i = 0; i < c->rank; ++i) run_starts.role[i] = CUTT_CPU_OUTER;
     for (int i = 0; i < f->modes; ++i) run_starts.role[f->mode[i]] = CUTT_CPU_ROW;
     fill_table(c, &run_starts, CUTT_CPU_ROW, false, s->in, next, f->runs);
+    for (int64_t i = 0; i < f->runs; ++i) next[i] += f->low * c->elem_bytes;
     p->ahead = next;
     p->aheads = f->runs;
     next += f->runs;

@@ -120,8 +120,7 @@ static bool take_kernel_modes(const cutt_cpu_machine *machine, const cutt_canoni
     t->block_rows = v / c->elem_bytes;
   } else {
     for (int i = 0; i < k; ++i) t->role[c->out_order[i]] = CUTT_CPU_ROW;
-    if (t->kernel == CUTT_CPU_GATHER && k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 &&
-        c->mode[0].out_stride == 1) {
+    if (t->kernel == CUTT_CPU_GATHER && k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1) {
       t->role[0] = CUTT_CPU_SHARED;
       t->shared_run = t->extent[0];
     }
@@ -207,7 +206,9 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
-  t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1) && (!t->non_temporal || t->shifts);
+  const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1;
+  t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || (scatters && !c->scale.active)) &&
+              (!t->non_temporal || t->shifts);
 }
 
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,

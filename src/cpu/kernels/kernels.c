@@ -213,24 +213,27 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
   }
 }
 
+/* Elements of w bytes, a constant. */
+CUTT_INLINE void scatter_elements(int w, char *dst, int64_t stride, const char *src, int64_t n) {
+  for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, src + k * w, (size_t)w);
+}
+
+#if CUTT_VECTOR_BYTES >= 64
+#include "cpu/kernels/spread.h"
+#endif
+
 static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int64_t w) {
-  switch (w) {
-    case 1:
-      for (int64_t k = 0; k < n; ++k) dst[k * stride] = stage[k];
-      break;
-    case 2:
-      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 2, 2);
-      break;
-    case 4:
-      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 4, 4);
-      break;
-    case 8:
-      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 8, 8);
-      break;
-    default:
-      for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, stage + k * 16, 16);
-      break;
+#if CUTT_VECTOR_BYTES >= 64
+  if (spreads(w, stride)) {
+    spread(w, dst, stride, stage, n);
+    return;
   }
+#endif
+  if (w == 1) scatter_elements(1, dst, stride, stage, n);
+  if (w == 2) scatter_elements(2, dst, stride, stage, n);
+  if (w == 4) scatter_elements(4, dst, stride, stage, n);
+  if (w == 8) scatter_elements(8, dst, stride, stage, n);
+  if (w == 16) scatter_elements(16, dst, stride, stage, n);
 }
 
 static void store_lines(char *dst, const char *stage, int64_t lines) {
