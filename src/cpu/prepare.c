@@ -177,8 +177,9 @@ typedef struct prefetch {
 
 /* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
  * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
-static prefetch plan_prefetch(const cutt_canonical *c, const cutt_cpu_tile *t) {
+static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
+  if (t->kernel != CUTT_CPU_TRANSPOSE && 2 * c->volume * c->elem_bytes <= machine->l2_bytes) return f; /* is there */
   f.steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols;
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
@@ -298,7 +299,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   chosen_kernels kernels = {.all = NULL};
   const cuttResult result = choose_kernels(machine, c, &t, &kernels);
   if (result) return result;
-  const prefetch f = plan_prefetch(c, &t);
+  const prefetch f = plan_prefetch(machine, c, &t);
   const size_t bytes = (size_t)table_entries(&t, &f) * sizeof(int64_t) +
                        (kernels.window ? cutt_cpu_windows_bytes(t.rows, c->elem_bytes, machine->vector_bytes) : 0);
   cutt_cpu_plan *p = malloc(sizeof *p + bytes);

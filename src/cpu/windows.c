@@ -38,9 +38,13 @@ static int64_t vectors_of(int64_t rows, int64_t w, int vector_bytes) {
 /* Indices of a window: of elements, or of bytes. */
 static int64_t indices_of(int64_t w, int vector_bytes) { return vector_bytes >= 64 ? 64 / w : 16; }
 
+/* The most windows of a vector that there are kernels for if all vectors have so many. */
+enum { MOST_EACH = 4 };
+
 size_t cutt_cpu_windows_bytes(int64_t rows, int64_t w, int vector_bytes) {
-  return (size_t)rows * (sizeof(int64_t) + sizeof(uint64_t) + sizeof(uint8_t) + (size_t)indices_of(w, vector_bytes)) +
-         (size_t)(vectors_of(rows, w, vector_bytes) + 1) * sizeof(int32_t) + 16;
+  return (size_t)(rows + MOST_EACH) *
+             (sizeof(int64_t) + sizeof(uint64_t) + sizeof(uint8_t) + (size_t)indices_of(w, vector_bytes)) +
+         (size_t)(vectors_of(rows, w, vector_bytes) + 1) * sizeof(int32_t) + CUTT_CPU_LINE;
 }
 
 /* The windows of some elements, `bytes` long at most, from number n on; returns their number. */
@@ -84,20 +88,33 @@ void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vect
                            cutt_cpu_windows *windows) {
   const int64_t per = cutt_cpu_window_vector(vector_bytes) / w, vectors = vectors_of(rows, w, vector_bytes);
   finder f = {.offset = memory, .w = w, .indices = indices_of(w, vector_bytes), .by_byte = vector_bytes < 64};
-  f.mask = (uint64_t *)(f.offset + rows);
-  int32_t *first = (int32_t *)(f.mask + rows);
+  const int64_t most = rows + MOST_EACH;
+  f.mask = (uint64_t *)(f.offset + most);
+  int32_t *first = (int32_t *)(f.mask + most);
   f.index = (uint8_t *)(first + vectors + 1);
-  f.span = f.index + rows * f.indices;
+  f.index += -(uintptr_t)f.index % CUTT_CPU_LINE; /* loads of a line of indices */
+  f.span = f.index + most * f.indices;
   /* A narrow window takes half the work of a wide one. What is best for the first vector is taken for all. */
   const int64_t some = smaller(rows, per);
   const int32_t narrow = find(&f, row, some, narrow_bytes(vector_bytes), 0);
   windows->narrow = narrow <= find(&f, row, some, wide_bytes(vector_bytes), 0);
   const int64_t bytes = windows->narrow ? narrow_bytes(vector_bytes) : wide_bytes(vector_bytes);
-  int32_t n = 0;
+  int32_t n = 0, each = 0;
+  bool equal = true;
   for (int64_t v = 0; v < vectors; ++v) {
     first[v] = n;
     n += find(&f, row + v * per, smaller(rows - v * per, per), bytes, n);
+    if (v == 0) each = n;
+    if (n - first[v] != each && (v < vectors - 1 || n - first[v] > each)) equal = false;
   }
+  equal = equal && each <= MOST_EACH;
+  for (; equal && n < first[vectors - 1] + each; ++n) { /* the last vector may be short: windows without elements */
+    f.offset[n] = f.offset[n - 1];
+    f.mask[n] = 0;
+    f.span[n] = 0;
+    memset(f.index + n * f.indices, f.by_byte ? 128 : 0, (size_t)f.indices);
+  }
+  windows->each = equal ? each : 0;
   first[vectors] = n;
   windows->low = windows->high = f.offset[0];
   for (int32_t i = 0; i < n; ++i) {

@@ -77,6 +77,7 @@ typedef struct cutt_cpu_windows {
   const uint8_t *index;
   int64_t low, high;
   bool narrow;
+  int each; /* windows of every vector; 0: they differ */
 } cutt_cpu_windows;
 
 /* Gathers vectors [from, to) through their windows: vector v goes to stage + v * V, but nothing beyond stage + bytes.

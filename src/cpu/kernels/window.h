@@ -44,14 +44,14 @@ CUTT_INLINE __m512i load_part(const char *from, uint32_t bytes) {
   return _mm512_maskz_loadu_epi8((__mmask64)_bzhi_u64(UINT64_MAX, bytes), (const void *)from);
 }
 
-/* See cutt_cpu_window_fn; w, narrow and guarded are constants. */
-CUTT_INLINE void window(int w, bool narrow, bool guarded, char *restrict stage, const char *restrict src,
+/* See cutt_cpu_window_fn; w, narrow, guarded and each (windows of a vector; 0: they differ) are constants. */
+CUTT_INLINE void window(int w, bool narrow, bool guarded, int each, char *restrict stage, const char *restrict src,
                         const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
   int64_t at = windows->first[from];
   for (int64_t v = from; v < to; ++v) {
-    const int64_t end = windows->first[v + 1];
+    const int64_t end = each ? at + each : windows->first[v + 1];
     __m512i sum = _mm512_setzero_si512();
-    for (; at < end; ++at) {
+    _Pragma("GCC unroll 4") for (int64_t i = 0, n = each ? each : end - at; i < n; ++i, ++at) {
       const char *place = src + windows->offset[at];
       const uint32_t span = guarded ? windows->span[at] : 128;
       const __m512i index = load_index(w, windows->index + at * (64 / w));
@@ -72,18 +72,40 @@ CUTT_INLINE void window(int w, bool narrow, bool guarded, char *restrict stage, 
   }
 }
 
+CUTT_INLINE void windows_each(int w, bool narrow, char *restrict stage, const char *restrict src,
+                              const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
+  switch (windows->each) {
+    case 1:
+      window(w, narrow, false, 1, stage, src, windows, from, to, bytes);
+      break;
+    case 2:
+      window(w, narrow, false, 2, stage, src, windows, from, to, bytes);
+      break;
+    case 3:
+      window(w, narrow, false, 3, stage, src, windows, from, to, bytes);
+      break;
+    case 4:
+      window(w, narrow, false, 4, stage, src, windows, from, to, bytes);
+      break;
+    default:
+      window(w, narrow, false, 0, stage, src, windows, from, to, bytes);
+  }
+}
+
 /* See cutt_cpu_window_fn; w is a constant. */
 CUTT_INLINE void windows_of(int w, char *restrict stage, const char *restrict src,
                             const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
                             bool guarded) {
-  if (windows->narrow && guarded) {
-    window(w, true, true, stage, src, windows, from, to, bytes);
+  if (guarded) {
+    if (windows->narrow) {
+      window(w, true, true, 0, stage, src, windows, from, to, bytes);
+    } else {
+      window(w, false, true, 0, stage, src, windows, from, to, bytes);
+    }
   } else if (windows->narrow) {
-    window(w, true, false, stage, src, windows, from, to, bytes);
-  } else if (guarded) {
-    window(w, false, true, stage, src, windows, from, to, bytes);
+    windows_each(w, true, stage, src, windows, from, to, bytes);
   } else {
-    window(w, false, false, stage, src, windows, from, to, bytes);
+    windows_each(w, false, stage, src, windows, from, to, bytes);
   }
 }
 #else
