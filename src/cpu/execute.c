@@ -122,7 +122,7 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 /* ------------------------------------------------------------------------------------------------------------ tile */
 
 /* Bytes that are gathered between prefetches. */
-enum { GATHER_BYTES = 512 };
+enum { GATHER_BYTES = 512, GATHER_OVERRUN = 32 };
 
 /* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the
  * smallest page there is, and an address range within such a page is within a larger one too. */
@@ -173,8 +173,10 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
   const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
+  const char *highest = from + p->row_max;
+  const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
   for (; r < t->rows; r += few) {
-    p->kernels->gather(to + r * t->shared_run, from, p->row + r, smaller(t->rows - r, few), t->shared_run);
+    p->kernels->gather(to + r * t->shared_run, from, p->row + r, smaller(t->rows - r, few), t->shared_run, overrun);
     cutt_cpu_prefetch(ahead, lines);
   }
 }
@@ -231,7 +233,7 @@ static void transpose_guarded(const job *j, char *stage, const int64_t *pos, con
     } else if (may_read(j, src, row + r, block, cols * w, back)) {
       p->transpose(to, pos_back, src - back, row + r, n, cols + extra, ahead);
     } else {
-      for (int64_t c = 0; c < cols; ++c) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w);
+      for (int64_t c = 0; c < cols; ++c) p->kernels->gather(to + pos[c], src + c * w, row + r, n, w, false);
     }
   }
 }

@@ -124,20 +124,27 @@ CUTT_INLINE int64_t first_row(int64_t r, int64_t rows, int64_t nrows) {
   CUTT_DEFINE_STORE_BLOCK(W, V)                                                                                        \
   CUTT_DEFINE_TRANSPOSE(W, V)
 #define CUTT_DEFINE_TRANSPOSES(V)                                                                                      \
-  CUTT_DEFINE_TRANSPOSE_OF(1, V)                                                                                       \
   CUTT_DEFINE_TRANSPOSE_OF(2, V)                                                                                       \
   CUTT_DEFINE_TRANSPOSE_OF(4, V)                                                                                       \
   CUTT_DEFINE_TRANSPOSE_OF(8, V)                                                                                       \
   CUTT_DEFINE_TRANSPOSE_16(V)
 
+#if defined(__AVX512VBMI__)
+#include "cpu/kernels/bytes.h"
+CUTT_DEFINE_TRANSPOSE(1, 16)
+#else
+CUTT_DEFINE_TRANSPOSE_OF(1, 16)
+#endif
 CUTT_DEFINE_TRANSPOSES(16)
 #if CUTT_VECTOR_BYTES >= 32
+CUTT_DEFINE_TRANSPOSE_OF(1, 32)
 CUTT_DEFINE_TRANSPOSES(32)
 #define CUTT_IF_32(f) f
 #else
 #define CUTT_IF_32(f) NULL
 #endif
 #if CUTT_VECTOR_BYTES >= 64
+CUTT_DEFINE_TRANSPOSE_OF(1, 64)
 CUTT_DEFINE_TRANSPOSES(64)
 #include "cpu/kernels/shift.h"
 #define CUTT_IF_64(f) f
@@ -170,12 +177,20 @@ static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, sr
 CUTT_INLINE void gather_fixed(char *stage, const char *src, const int64_t *offset, int64_t n, int run_bytes) {
   for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
 }
+/* Runs shorter than `low`, a constant: each is stored with garbage behind it, over which the next one is stored; the
+ * last ones, which would store it beyond the end, are copied in two parts. Reads `low` bytes of each. */
+CUTT_INLINE void gather_over(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
+                             int low) {
+  int64_t k = 0;
+  for (; (n - k) * run_bytes >= low; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)low);
+  for (; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
+}
 CUTT_INLINE void gather_twice(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
                               int low) {
   for (int64_t k = 0; k < n; ++k) copy_twice(stage + k * run_bytes, src + offset[k], run_bytes, low);
 }
 
-static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes) {
+static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
   switch (run_bytes) {
     case 1:
       gather_fixed(stage, src, offset, n, 1);
@@ -194,6 +209,18 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
       return;
     default:
       break;
+  }
+  if (overrun && run_bytes < 32) {
+    if (run_bytes < 4) {
+      gather_over(stage, src, offset, n, run_bytes, 4);
+    } else if (run_bytes < 8) {
+      gather_over(stage, src, offset, n, run_bytes, 8);
+    } else if (run_bytes < 16) {
+      gather_over(stage, src, offset, n, run_bytes, 16);
+    } else {
+      gather_over(stage, src, offset, n, run_bytes, 32);
+    }
+    return;
   }
   if (run_bytes == 3) {
     for (int64_t k = 0; k < n; ++k) {

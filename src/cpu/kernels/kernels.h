@@ -147,8 +147,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
-   * Reads and writes nothing beyond them. */
-  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes);
+   * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
+  void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun);
   /* The reverse, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 

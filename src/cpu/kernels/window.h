@@ -47,22 +47,25 @@ CUTT_INLINE __m512i load_part(const char *from, uint32_t bytes) {
 /* See cutt_cpu_window_fn; w, narrow, guarded and each (windows of a vector; 0: they differ) are constants. */
 CUTT_INLINE void window(int w, bool narrow, bool guarded, int each, char *restrict stage, const char *restrict src,
                         const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
+  const int64_t *restrict offset = windows->offset;
+  const uint64_t *restrict mask = windows->mask;
+  const uint8_t *restrict indices = windows->index;
   int64_t at = windows->first[from];
   for (int64_t v = from; v < to; ++v) {
     const int64_t end = each ? at + each : windows->first[v + 1];
     __m512i sum = _mm512_setzero_si512();
     _Pragma("GCC unroll 4") for (int64_t i = 0, n = each ? each : end - at; i < n; ++i, ++at) {
-      const char *place = src + windows->offset[at];
+      const char *place = src + offset[at];
       const uint32_t span = guarded ? windows->span[at] : 128;
-      const __m512i index = load_index(w, windows->index + at * (64 / w));
+      const __m512i index = load_index(w, indices + at * (64 / w));
       const __m512i low = guarded ? load_part(place, span) : _mm512_loadu_si512((const void *)place);
       if (narrow) {
-        sum = merge_permuted(w, sum, windows->mask[at], index, low);
+        sum = merge_permuted(w, sum, mask[at], index, low);
         continue;
       }
       const __m512i high =
           guarded ? load_part(place + 64, span > 64 ? span - 64 : 0) : _mm512_loadu_si512((const void *)(place + 64));
-      sum = merge(w, sum, windows->mask[at], cutt_permute(w, low, index, high));
+      sum = merge(w, sum, mask[at], cutt_permute(w, low, index, high));
     }
     if (bytes - v * 64 >= 64) {
       _mm512_storeu_si512((void *)(stage + v * 64), sum);
