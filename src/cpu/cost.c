@@ -19,17 +19,28 @@ static int64_t alignment_of(int64_t bytes) {
   return low == 0 || low > LINE ? LINE : low;
 }
 
-/* Bytes of a tile's input runs; *alignment: the alignment of their starts. */
+static int64_t distance_of(const cutt_mode *mode) { return mode->in_stride < 0 ? -mode->in_stride : mode->in_stride; }
+
+/* Is the gap between what `span` elements take and the mode's next position shorter than a line? To memory that is one
+ * run. */
+static bool goes_on(const cutt_canonical *c, const cutt_mode *mode, int64_t span) {
+  return (distance_of(mode) - span) * c->elem_bytes < LINE;
+}
+
+/* Elements of a tile's input runs; *alignment: the alignment of their starts. */
 static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t *alignment) {
-  int64_t dense = 1, strides = 0;
+  int64_t elements = 1, span = 1, strides = 0;
   bool leading = true;
   for (int i = 0; i < c->rank; ++i) {
     const int64_t stride = c->mode[i].in_stride, extent = t->extent[i];
-    if (leading && stride == dense && extent > 1) {
+    if (stride == 0) continue; /* the same run again */
+    if (leading && extent > 1 && goes_on(c, &c->mode[i], span)) {
       /* Chunks of a split mode of M_k follow each other at once, so that a line that two share is read once. */
       const bool in_sequence = i == t->split_k;
-      dense *= in_sequence ? c->mode[i].extent : extent;
-      if (extent < c->mode[i].extent && !in_sequence) strides |= dense;
+      const int64_t positions = in_sequence ? c->mode[i].extent : extent;
+      elements *= positions;
+      span += distance_of(&c->mode[i]) * (positions - 1);
+      if (extent < c->mode[i].extent && !in_sequence) strides |= distance_of(&c->mode[i]) * positions;
       leading = extent == c->mode[i].extent;
     } else {
       leading = false;
@@ -37,7 +48,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
     }
   }
   *alignment = alignment_of(strides * c->elem_bytes);
-  return dense * c->elem_bytes;
+  return elements;
 }
 
 enum { L1_SETS_BYTES = 4096, L2_WAYS = 16, TLB_ENTRIES = 64 };
@@ -50,14 +61,14 @@ typedef struct row_lines {
 
 static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) {
   row_lines r = {1, 1, 0};
-  int64_t distances = 0, dense = 1, run_lines = 1;
+  int64_t distances = 0, span = 1, run_lines = 1;
   for (int i = 0; i < c->rank; ++i) {
-    if (t->extent[i] == 1) continue;
+    if (t->extent[i] == 1 || c->mode[i].in_stride == 0) continue;
     const bool row = t->role[i] == CUTT_CPU_ROW || t->role[i] == CUTT_CPU_INNER;
     const int64_t stride = c->mode[i].in_stride;
-    if (stride == dense) {
-      dense *= t->extent[i];
-      if (row && dense * c->elem_bytes > LINE) run_lines = dense * c->elem_bytes / LINE;
+    if (goes_on(c, &c->mode[i], span)) {
+      span += distance_of(&c->mode[i]) * (t->extent[i] - 1);
+      if (row && span * c->elem_bytes > LINE) run_lines = span * c->elem_bytes / LINE;
     } else if (row) {
       r.runs *= t->extent[i];
       distances |= stride * c->elem_bytes;
@@ -92,8 +103,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t segments = t->segments * (t->cols_inside ? 1 : t->cols);
   const double tile = (double)(t->run * segments);
   int64_t in_alignment, sequence = t->run, strides = 0;
-  const double in_run = (double)input_run(c, t, &in_alignment);
-  n[CUTT_CPU_COUNT_RUNS] = bytes / in_run;
+  n[CUTT_CPU_COUNT_RUNS] = volume / (double)input_run(c, t, &in_alignment);
   if (t->split_k >= 0) sequence = sequence / t->extent[t->split_k] * c->mode[t->split_k].extent;
   for (int i = 0; i < t->sequences; ++i) sequence *= c->mode[t->sequence[i]].extent;
   /* The line that an input run ends in is still in L2 when the next run is read, if little was read in between. */
@@ -174,9 +184,9 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
        spread pages start fork */
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 2.59, 0.131, 0.056, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 1.36, 0.567, 0, 30, 3000,
-    1.7, 0.3, 0.4, 16, 4.2, 0.6, 0.4, 0.9, 4, 0.36, 2.2, 39, 0.05, 0.1, 1.5, 1.15, 0, 30, 3000,
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 30, 3000,
+    1.7, 0.3, 0.4, 16, 4.2, 0.6, 0.4, 0.9, 4, 0.36, 2.2, 39, 0.05, 0.1, 0.4, 1.15, 0, 30, 3000,
     /* clang-format on */
 };
 
