@@ -46,8 +46,8 @@ static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int 
     c.split_k = test_random_in(rng, 1, canonical->mode[canonical->out_order[c.k - 1]].extent);
   c.threads = test_chance(rng, 90) ? 1 : threads;
   c.param[CUTT_CPU_PARAM_NON_TEMPORAL] = test_random_in(rng, 0, 1);
-  if (test_chance(rng, 30)) {
-    c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
+  if (test_chance(rng, 50)) {
+    c.param[CUTT_CPU_PARAM_KERNEL] = test_chance(rng, 50) ? CUTT_CPU_WINDOW : CUTT_CPU_GATHER;
   } else {
     c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
     c.param[CUTT_CPU_PARAM_VECTOR] = (int64_t)16 << test_random_in(rng, 0, 2);
