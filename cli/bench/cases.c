@@ -20,6 +20,16 @@ void cutt_bench_cases_free(cutt_bench_cases *cases) {
   *cases = (cutt_bench_cases){0};
 }
 
+/* The strides of a contiguous input. */
+static void set_contiguous(cutt_bench_case *c) {
+  int64_t stride = 1;
+  c->strided = false;
+  for (int i = 0; i < c->rank; ++i) {
+    c->in_stride[i] = stride;
+    stride *= c->extent[i];
+  }
+}
+
 static bool add_case(cutt_bench_cases *cases, const cutt_bench_case *c) {
   if (cases->count == cases->room) {
     size_t room = cases->room ? 2 * cases->room : 64;
@@ -28,7 +38,9 @@ static bool add_case(cutt_bench_cases *cases, const cutt_bench_case *c) {
     cases->item = item;
     cases->room = room;
   }
-  cases->item[cases->count++] = *c;
+  cases->item[cases->count] = *c;
+  if (!c->strided) set_contiguous(&cases->item[cases->count]);
+  ++cases->count;
   return true;
 }
 
@@ -41,9 +53,26 @@ int64_t cutt_bench_volume(const cutt_bench_case *c) {
   return volume;
 }
 
+int64_t cutt_bench_span(const cutt_bench_case *c, int64_t *first) {
+  int64_t low = 0, span = 1;
+  *first = 0;
+  for (int i = 0; i < c->rank; ++i) {
+    if (c->extent[i] == 0) return 0;
+    const int64_t stride = c->in_stride[i];
+    int64_t distance;
+    if (stride == INT64_MIN || __builtin_mul_overflow(stride < 0 ? -stride : stride, c->extent[i] - 1, &distance) ||
+        __builtin_add_overflow(span, distance, &span))
+      return INT64_MAX;
+    if (stride < 0) low += distance;
+  }
+  *first = low;
+  return span;
+}
+
 /* All modes fuse to one when, modes of extent 1 aside, the permutation keeps their order. */
 static bool is_trivial(const cutt_bench_case *c) {
   int last = -1;
+  if (c->strided) return false;
   for (int i = 0; i < c->rank; ++i) {
     if (c->extent[c->perm[i]] == 1) continue;
     if (c->perm[i] < last) return false;
@@ -216,11 +245,12 @@ static char *trim(char *text) {
   return text;
 }
 
-/* Numbers divided by `divider` (a blank: any white space). Returns how many, or -1 with *why set. */
-static int read_numbers(const char *text, char divider, int64_t *list, const char **why) {
+/* Numbers divided by `divider` (a blank: any white space), with signs or without. Returns how many, or -1 with *why
+ * set. */
+static int read_numbers(const char *text, char divider, bool is_signed, int64_t *list, const char **why) {
   int count = 0;
   for (const char *at = text; *at;) {
-    if (!isdigit((unsigned char)*at)) return *why = "a digit is expected", -1;
+    if (!isdigit((unsigned char)at[is_signed && *at == '-'])) return *why = "a digit is expected", -1;
     if (count == CUTT_MAX_RANK) return *why = "there are more numbers than the largest rank, 64", -1;
     char *end;
     errno = 0;
@@ -238,15 +268,37 @@ static int read_numbers(const char *text, char divider, int64_t *list, const cha
   return count;
 }
 
-/* One line "id,dims,perm" into a case. On false *why says what is wrong with which column. */
-static bool read_line(char *line, cutt_bench_case *c, char *why, size_t why_size) {
+/* The column in_strides into a case. On false *why says what is wrong with it. */
+static bool read_strides(char *text, cutt_bench_case *c, char *why, size_t why_size) {
+  const char *problem = NULL;
+  text = trim(text);
+  if (!*text) return true;
+  int count = read_numbers(text, ' ', true, c->in_stride, &problem);
+  if (count >= 0 && count != c->rank) {
+    snprintf(why, why_size, "in_strides '%s' has %d entries; there are %d dims", text, count, c->rank);
+    return false;
+  }
+  c->strided = true;
+  int64_t first;
+  if (!problem && cutt_bench_span(c, &first) == INT64_MAX) problem = "the input spans 2^63 elements or more";
+  if (problem) snprintf(why, why_size, "in_strides '%s': %s", text, problem);
+  return !problem;
+}
+
+/* One line "id,dims,perm", or with in_strides behind it, into a case. On false *why says what is wrong with which
+ * column. */
+static bool read_line(char *line, bool has_strides, cutt_bench_case *c, char *why, size_t why_size) {
   char *dims = strchr(line, ','), *perm = dims ? strchr(dims + 1, ',') : NULL;
-  if (!perm || strchr(perm + 1, ',')) {
-    snprintf(why, why_size, "three columns are expected, id,dims,perm");
+  char *strides = perm ? strchr(perm + 1, ',') : NULL;
+  if (!perm || (strides != NULL) != has_strides || (strides && strchr(strides + 1, ','))) {
+    snprintf(why, why_size, "%s",
+             has_strides ? "four columns are expected, id,dims,perm,in_strides"
+                         : "three columns are expected, id,dims,perm");
     return false;
   }
   *dims++ = 0;
   *perm++ = 0;
+  if (strides) *strides++ = 0;
   line = trim(line);
   dims = trim(dims);
   perm = trim(perm);
@@ -259,7 +311,7 @@ static bool read_line(char *line, cutt_bench_case *c, char *why, size_t why_size
   snprintf(c->id, sizeof c->id, "%s", line);
   int64_t order[CUTT_MAX_RANK];
   const char *problem = NULL;
-  c->rank = read_numbers(dims, 'x', c->extent, &problem);
+  c->rank = read_numbers(dims, 'x', false, c->extent, &problem);
   if (c->rank < 0) {
     snprintf(why, why_size, "dims '%s': %s", dims, problem);
     return false;
@@ -274,7 +326,7 @@ static bool read_line(char *line, cutt_bench_case *c, char *why, size_t why_size
     snprintf(why, why_size, "dims '%s': there are 2^63 elements or more", dims);
     return false;
   }
-  int count = read_numbers(perm, ' ', order, &problem);
+  int count = read_numbers(perm, ' ', false, order, &problem);
   if (count < 0) {
     snprintf(why, why_size, "perm '%s': %s", perm, problem);
     return false;
@@ -292,6 +344,7 @@ static bool read_line(char *line, cutt_bench_case *c, char *why, size_t why_size
     seen[order[i]] = true;
     c->perm[i] = (int)order[i];
   }
+  if (strides && !read_strides(strides, c, why, why_size)) return false;
   c->trivial = is_trivial(c);
   return true;
 }
@@ -314,7 +367,7 @@ static bool next_line(source *from) {
 
 static bool read_cases(cutt_bench_cases *cases, source *from, const char *name, const char *group, char *error,
                        size_t error_size) {
-  bool headed = false;
+  bool headed = false, has_strides = false;
   long number = 0;
   char why[256];
   while (next_line(from)) {
@@ -322,15 +375,17 @@ static bool read_cases(cutt_bench_cases *cases, source *from, const char *name, 
     char *line = trim(from->line);
     if (!*line || *line == '#') continue;
     if (!headed) {
-      if (strcmp(line, "id,dims,perm") != 0) {
-        snprintf(error, error_size, "%s:%ld: the heading must be 'id,dims,perm'", name, number);
+      has_strides = !strcmp(line, "id,dims,perm,in_strides");
+      if (!has_strides && strcmp(line, "id,dims,perm") != 0) {
+        snprintf(error, error_size, "%s:%ld: the heading must be 'id,dims,perm' or 'id,dims,perm,in_strides'", name,
+                 number);
         return false;
       }
       headed = true;
       continue;
     }
     cutt_bench_case c = {.rank = 0};
-    if (!read_line(line, &c, why, sizeof why)) {
+    if (!read_line(line, has_strides, &c, why, sizeof why)) {
       snprintf(error, error_size, "%s:%ld: %s", name, number, why);
       return false;
     }
@@ -367,8 +422,18 @@ bool cutt_bench_set3(cutt_bench_cases *cases, int64_t volume) {
   free(from.line);
   for (size_t i = 0; done && i < cases->count; ++i) {
     cases->item[i].set = 3;
-    if (volume > 0) scale_case(&cases->item[i], volume);
+    if (volume <= 0) continue;
+    scale_case(&cases->item[i], volume);
+    set_contiguous(&cases->item[i]);
   }
+  return done;
+}
+
+bool cutt_bench_everyday(cutt_bench_cases *cases) {
+  char error[256];
+  source from = {.array = cutt_bench_everyday_list};
+  bool done = read_cases(cases, &from, "everyday", "everyday", error, sizeof error);
+  free(from.line);
   return done;
 }
 
@@ -392,11 +457,15 @@ const char *cutt_bench_perm_text(const cutt_bench_case *c, char *buffer, size_t 
 
 bool cutt_bench_write(const cutt_bench_cases *cases, FILE *file) {
   char dims[24 * CUTT_MAX_RANK], perm[4 * CUTT_MAX_RANK];
-  fputs("id,dims,perm\n", file);
+  bool strided = false;
+  for (size_t i = 0; i < cases->count; ++i) strided = strided || cases->item[i].strided;
+  fprintf(file, "id,dims,perm%s\n", strided ? ",in_strides" : "");
   for (size_t i = 0; i < cases->count; ++i) {
     const cutt_bench_case *c = &cases->item[i];
-    fprintf(file, "%s,%s,%s\n", c->id, cutt_bench_dims_text(c, dims, sizeof dims),
-            cutt_bench_perm_text(c, perm, sizeof perm));
+    fprintf(file, "%s,%s,%s%s", c->id, cutt_bench_dims_text(c, dims, sizeof dims),
+            cutt_bench_perm_text(c, perm, sizeof perm), strided ? "," : "");
+    for (int j = 0; c->strided && j < c->rank; ++j) fprintf(file, "%s%lld", j ? " " : "", (long long)c->in_stride[j]);
+    fputc('\n', file);
   }
   return fflush(file) == 0 && !ferror(file);
 }

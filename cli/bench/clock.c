@@ -87,7 +87,8 @@ static cuttResult run_plan(const cutt_bench_clock *clock, cuttPlan_t plan, int t
   const cutt_bench_buffers *b = clock->buffers;
   cuttResult result = CUTT_SUCCESS;
   double began = cutt_cli_seconds();
-  for (int i = 0; i < times && result == CUTT_SUCCESS; ++i) result = cuttPlanExecute(plan, b->in, b->out, NULL);
+  for (int i = 0; i < times && result == CUTT_SUCCESS; ++i)
+    result = cuttPlanExecute(plan, (const char *)b->in + b->first, b->out, NULL);
   *seconds = (cutt_cli_seconds() - began) / times;
   return result;
 }
@@ -114,7 +115,8 @@ bool cutt_bench_repeats(const cutt_bench_clock *clock, cuttPlan_t plan, int *rep
   const cutt_bench_buffers *b = clock->buffers;
   double seconds = 0;
   if (!on_cpu(clock)) {
-    if (!good(cuttPlanTime(plan, b->in, b->out, NULL, 1, &seconds), "the plan", why, why_size)) return false;
+    if (!good(cuttPlanTime(plan, (const char *)b->in + b->first, b->out, NULL, 1, &seconds), "the plan", why, why_size))
+      return false;
     *repeats = seconds * DEVICE_MOST <= device_round_seconds ? DEVICE_MOST : (int)(device_round_seconds / seconds);
     if (*repeats < DEVICE_LEAST) *repeats = DEVICE_LEAST;
     return true;
@@ -137,7 +139,9 @@ bool cutt_bench_time_plan(const cutt_bench_clock *clock, cuttPlan_t plan, int re
     return true;
   }
   if (repeats > DEVICE_MOST) repeats = DEVICE_MOST;
-  if (!good(cuttPlanTime(plan, b->in, b->out, NULL, repeats, seconds), "the plan", why, why_size)) return false;
+  if (!good(cuttPlanTime(plan, (const char *)b->in + b->first, b->out, NULL, repeats, seconds), "the plan", why,
+            why_size))
+    return false;
   add(samples, seconds, repeats);
   return true;
 }

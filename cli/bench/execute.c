@@ -45,6 +45,7 @@ bool cutt_bench_plan(const cutt_bench_run *run, const cutt_bench_case *c, bool m
   problem.type = type;
   problem.extents = c->extent;
   problem.perm = c->perm;
+  if (c->strided) problem.in_strides = c->in_stride;
   if (run->values.computed) {
     problem.alpha = &alpha;
     problem.beta = &beta;
@@ -55,7 +56,7 @@ bool cutt_bench_plan(const cutt_bench_run *run, const cutt_bench_case *c, bool m
   options.candidate = candidate;
   if (measure) {
     options.choice = CUTT_MEASURE;
-    options.measure_in = run->buffers.in;
+    options.measure_in = (const char *)run->buffers.in + run->buffers.first;
     options.measure_out = run->buffers.out;
   }
   cuttResult result = cuttPlanCreate(plan, &problem, &options);
@@ -69,7 +70,7 @@ bool cutt_bench_execute_checked(cutt_bench_run *run, const cutt_bench_case *c, c
       !cutt_bench_prepare_out(&run->buffers, &run->values, run->check, cutt_bench_volume(c), why, why_size))
     return false;
   /* Once, since with beta a second execution would add again. What fetches the result from a device waits for it. */
-  cuttResult result = cuttPlanExecute(plan, run->buffers.in, run->buffers.out, NULL);
+  cuttResult result = cuttPlanExecute(plan, (const char *)run->buffers.in + run->buffers.first, run->buffers.out, NULL);
   if (result != CUTT_SUCCESS) {
     snprintf(why, why_size, "not executed: %s: %s", cuttResultName(result), cuttLastError());
     return false;

@@ -15,6 +15,7 @@ typedef struct cutt_bench_buffers {
   cuttBackend_t backend;
   void *in, *out; /* of the backend's memory, 64-byte aligned; each has guard bytes behind it */
   size_t bytes;   /* of each, without the guard */
+  size_t first;   /* bytes from in to the case's element (0, ..., 0) */
   void *map[2];   /* CPU: what was mapped, to be unmapped */
   size_t mapped;  /* CPU: bytes of each mapping */
   void *staging;  /* a device: host memory that blocks go through */

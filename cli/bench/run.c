@@ -78,6 +78,9 @@ void cutt_bench_run_case(cutt_bench_run *run, const cutt_bench_case *c, cutt_ben
   *result = (cutt_bench_result){.c = c, .method = "", .isa = "", .copy_loop = ""};
   const size_t bytes = (size_t)cutt_bench_volume(c) * (size_t)run->values.dtype->bytes, size = sizeof result->error;
   plans p = {NULL, NULL};
+  int64_t first;
+  (void)cutt_bench_span(c, &first);
+  run->buffers.first = (size_t)first * (size_t)run->values.dtype->bytes;
   bool good = create_plan(run, c, run->measure, &p.chosen, &result->plan_seconds, result) &&
               (!run->measure || create_plan(run, c, false, &p.predicted, NULL, result)) &&
               (!run->measure || cutt_bench_execute_checked(run, c, p.predicted, result->error, size)) &&

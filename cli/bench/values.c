@@ -185,26 +185,23 @@ void cutt_bench_fill_before(const cutt_bench_values *values, void *memory, int64
 /* Rows of the output, along its first mode, and where each begins in the input. */
 typedef struct walk {
   int rank;                      /* modes besides the first */
+  int64_t first;                 /* where the input's element (0, ..., 0) is */
   int64_t length, step;          /* of a row: elements, and distance in the input */
   int64_t extent[CUTT_MAX_RANK]; /* the other modes, in output order */
   int64_t stride[CUTT_MAX_RANK]; /* of them in the input, in elements */
 } walk;
 
 static walk walk_of(const cutt_bench_case *c) {
-  int64_t stride[CUTT_MAX_RANK], next = 1;
-  for (int i = 0; i < c->rank; ++i) {
-    stride[i] = next;
-    next *= c->extent[i];
-  }
   walk w = {.length = 1};
+  (void)cutt_bench_span(c, &w.first);
   for (int i = 0; i < c->rank; ++i) {
     int mode = c->perm[i];
     if (i == 0) {
       w.length = c->extent[mode];
-      w.step = stride[mode];
+      w.step = c->in_stride[mode];
     } else {
       w.extent[w.rank] = c->extent[mode];
-      w.stride[w.rank++] = stride[mode];
+      w.stride[w.rank++] = c->in_stride[mode];
     }
   }
   return w;
@@ -288,7 +285,7 @@ static int64_t check_part(const cutt_bench_values *values, const walk *w, const 
                           int64_t begin, int64_t end) {
   int parts;
   kind what = kind_of(values, &parts);
-  int64_t index[CUTT_MAX_RANK], from = 0, left = begin / w->length, skip = begin % w->length;
+  int64_t index[CUTT_MAX_RANK], from = w->first, left = begin / w->length, skip = begin % w->length;
   for (int i = 0; i < w->rank; ++i) {
     index[i] = left % w->extent[i];
     left /= w->extent[i];

@@ -907,6 +907,28 @@ class Bench(Case):
         with open(result, encoding="ascii") as file:
             self.assertEqual(len(json.load(file)["results"]), 1)
 
+    def test_strided_inputs(self):
+        """Reversed, broadcast and with gaps; the program checks the results."""
+        cases, copy = self.path("cases.csv"), self.path("copy.csv")
+        lines = ("id,dims,perm,in_strides\n1,40x50x60,2 0 1,\n2,41x50,1 0,-1 41\n3,30x20,0 1,2 -61\n"
+                 "4,30x20,1 0,0 1\n5,30x20x3,0 2 1,1 -40 0\n")
+        write(cases, lines.encode())
+        for dtype in ["u1", "i2", "f4", "f8", "c16"]:
+            self.good("bench", cases, "--dtype", dtype, "--csv", copy, "--force")
+        with open(copy, encoding="ascii") as file:
+            self.assertEqual(file.read(), lines)
+        self.good("bench", cases, "--dtype", "f4", "--beta", "2")
+        for line, words in [("1,4x5,0 1", "four columns"), ("1,4x5,0 1,1", "in_strides '1' has 1 entries"),
+                            ("1,4x5,0 1,1 x", "in_strides '1 x': a digit"),
+                            ("1,4x5,0 1,1 9223372036854775807", "2^63")]:
+            write(cases, f"id,dims,perm,in_strides\n{line}\n".encode())
+            self.bad(1, words, "bench", cases)
+
+    def test_everyday(self):
+        listed = self.good("bench", "everyday", "--list").stdout
+        self.assertIn("rot90_hwc,3x1500x1000,0 2 1,1 -3 4500", listed)
+        self.bad(2, "--volume", "bench", "everyday", "--volume", "1M")
+
     def test_errors(self):
         self.bad(2, "set9", "bench", "set9")
         self.bad(2, "--dtype", "bench", "set1", "--dtype", "x")
