@@ -77,7 +77,8 @@ typedef struct cutt_cpu_windows {
   const uint8_t *index;
   int64_t low, high;
   bool narrow;
-  int each; /* windows of every vector; 0: they differ */
+  int each;   /* windows of every vector; 0: they differ */
+  bool alike; /* all vectors have the same elements of the same window */
 } cutt_cpu_windows;
 
 /* Gathers vectors [from, to) through their windows: vector v goes to stage + v * V, but nothing beyond stage + bytes.

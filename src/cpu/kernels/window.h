@@ -96,9 +96,9 @@ CUTT_INLINE void windows_each(int w, bool narrow, char *restrict stage, const ch
 }
 
 /* See cutt_cpu_window_fn; w is a constant. */
-CUTT_INLINE void windows_of(int w, char *restrict stage, const char *restrict src,
-                            const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
-                            bool guarded) {
+CUTT_INLINE void pick_windows(int w, char *restrict stage, const char *restrict src,
+                              const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
+                              bool guarded) {
   if (guarded) {
     if (windows->narrow) {
       window(w, true, true, 0, stage, src, windows, from, to, bytes);
@@ -113,9 +113,9 @@ CUTT_INLINE void windows_of(int w, char *restrict stage, const char *restrict sr
 }
 #else
 /* The same for vectors and windows of 16 bytes, whose indices are of bytes, whatever an element has. */
-CUTT_INLINE void windows_of(int w, char *restrict stage, const char *restrict src,
-                            const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
-                            bool guarded) {
+CUTT_INLINE void pick_windows(int w, char *restrict stage, const char *restrict src,
+                              const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
+                              bool guarded) {
   (void)w;
   (void)guarded; /* not asked for: see cutt_cpu_guards_windows */
   int64_t at = windows->first[from];
@@ -137,10 +137,30 @@ CUTT_INLINE void windows_of(int w, char *restrict stage, const char *restrict sr
 }
 #endif
 
+/* The same where all vectors are alike, as of a broadcast: the first one, again and again. */
+CUTT_INLINE void repeat_window(int w, char *restrict stage, const char *restrict src,
+                               const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
+                               bool guarded) {
+  enum { V = CUTT_VECTOR_BYTES >= 64 ? 64 : 16 };
+  char vector[V];
+  pick_windows(w, vector, src, windows, 0, 1, bytes < V ? bytes : V, guarded);
+  for (int64_t v = from; v < to; ++v) {
+    if (bytes - v * V >= V) {
+      memcpy(stage + v * V, vector, V);
+    } else {
+      copy_bytes(stage + v * V, vector, bytes - v * V);
+    }
+  }
+}
+
 #define CUTT_DEFINE_WINDOW(W)                                                                                          \
   static void window_##W(char *restrict stage, const char *restrict src, const cutt_cpu_windows *restrict windows,     \
                          int64_t from, int64_t to, int64_t bytes, bool guarded) {                                      \
-    windows_of(W, stage, src, windows, from, to, bytes, guarded);                                                      \
+    if (windows->alike) {                                                                                              \
+      repeat_window(W, stage, src, windows, from, to, bytes, guarded);                                                 \
+    } else {                                                                                                           \
+      pick_windows(W, stage, src, windows, from, to, bytes, guarded);                                                  \
+    }                                                                                                                  \
   }
 #if defined(__AVX512VBMI__) || defined(CUTT_SHUFFLES_BYTES)
 CUTT_DEFINE_WINDOW(1)
