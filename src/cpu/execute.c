@@ -393,17 +393,41 @@ static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positio
 
 /* ------------------------------------------------------------------------------------------------------------ items */
 
-/* The input and output offsets of tile `at` of the sequence; *chunk is its chunk of the split mode. */
-static void sequence_offsets(const cutt_cpu_plan *p, int64_t at, int64_t *in, int64_t *out, int64_t *chunk) {
-  *chunk = at % p->split_k.chunks;
+/* A tile of the sequence: its chunk of the split mode, its positions, and its input and output offsets. */
+typedef struct sequence_at {
+  int64_t chunk, in, out;
+  int64_t position[CUTT_MAX_RANK];
+} sequence_at;
+
+static void sequence_begin(const cutt_cpu_plan *p, int64_t at, sequence_at *s) {
+  s->chunk = at % p->split_k.chunks;
   at /= p->split_k.chunks;
-  *in = *chunk * p->k_in_stride;
-  *out = *chunk * p->k_out_stride;
+  s->in = s->chunk * p->k_in_stride;
+  s->out = s->chunk * p->k_out_stride;
   for (int i = 0; i < p->sequences; ++i) {
-    const int64_t x = at % p->sequence[i].extent;
+    s->position[i] = at % p->sequence[i].extent;
     at /= p->sequence[i].extent;
-    *in += x * p->sequence[i].in_stride;
-    *out += x * p->sequence[i].out_stride;
+    s->in += s->position[i] * p->sequence[i].in_stride;
+    s->out += s->position[i] * p->sequence[i].out_stride;
+  }
+}
+
+/* The next tile; without divisions, which take as long as a small tile does. */
+static void sequence_next(const cutt_cpu_plan *p, sequence_at *s) {
+  s->in += p->k_in_stride;
+  s->out += p->k_out_stride;
+  if (++s->chunk < p->split_k.chunks) return;
+  s->in -= s->chunk * p->k_in_stride;
+  s->out -= s->chunk * p->k_out_stride;
+  s->chunk = 0;
+  for (int i = 0; i < p->sequences; ++i) {
+    const cutt_cpu_loop *loop = &p->sequence[i];
+    s->in += loop->in_stride;
+    s->out += loop->out_stride;
+    if (++s->position[i] < loop->extent) return;
+    s->in -= loop->extent * loop->in_stride;
+    s->out -= loop->extent * loop->out_stride;
+    s->position[i] = 0;
   }
 }
 
@@ -445,28 +469,29 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   item_at next = find_item(j, first);
   for (int64_t item = first; item < end; ++item) {
     const item_at it = next;
-    int64_t in = 0, out = 0, chunk = 0, in_after = 0, out_after = 0, chunk_after = 0;
+    sequence_at q, after;
+    q.in = q.out = q.chunk = after.in = 0; /* always set below, which not every compiler sees */
     if (item + 1 < end) {
       next = find_item(j, item + 1);
-      if (next.from < next.to) sequence_offsets(p, next.from, &in_after, &out_after, &chunk_after);
+      if (next.from < next.to) sequence_begin(p, next.from, &after);
     }
-    if (it.from < it.to) sequence_offsets(p, it.from, &in, &out, &chunk);
+    if (it.from < it.to) sequence_begin(p, it.from, &q);
     for (int64_t at = it.from; at < it.to; ++at) {
-      tile_at t = {it.in + in,  it.out + out,  p->rows,       p->cols,        p->inners,
-                   p->segments, p->shared_run, at == it.from, at + 1 == it.to};
+      tile_at t = {it.in + q.in, it.out + q.out, p->rows,       p->cols,        p->inners,
+                   p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
       if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
-      if (chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
+      if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
       cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0};
       if (at + 1 < it.to) {
-        sequence_offsets(p, at + 1, &in, &out, &chunk);
+        sequence_next(p, &q);
         /* Not for a short chunk, whose table of runs is another. */
-        if (chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
-          ahead.base = it.in + in;
+        if (q.chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
+          ahead.base = it.in + q.in;
           ahead.runs = p->aheads;
         }
       } else if (item + 1 < end && next.from < next.to &&
                  (next.chunk_m < p->split_m.chunks - 1 || p->split_m.last == p->split_m.full)) {
-        ahead.base = next.in + in_after;
+        ahead.base = next.in + after.in;
         ahead.runs = p->aheads;
       }
       if (p->transpose) {

@@ -206,8 +206,8 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               cutt_cpu_has_shift(candidate->param[CUTT_CPU_PARAM_VECTOR], machine->byte_permutes, c->elem_bytes);
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
-  const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1;
-  t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || (scatters && !c->scale.active)) &&
+  const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
+  t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
               (!t->non_temporal || t->shifts);
 }
 

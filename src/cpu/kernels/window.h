@@ -147,9 +147,14 @@ CUTT_INLINE void repeat_window(int w, char *restrict stage, const char *restrict
   for (int64_t v = from; v < to; ++v) {
     if (bytes - v * V >= V) {
       memcpy(stage + v * V, vector, V);
-    } else {
-      copy_bytes(stage + v * V, vector, bytes - v * V);
+      continue;
     }
+#if CUTT_VECTOR_BYTES >= 64
+    const __mmask64 mask = (__mmask64)_bzhi_u64(UINT64_MAX, (uint32_t)(bytes - v * V));
+    _mm512_mask_storeu_epi8(stage + v * V, mask, _mm512_loadu_si512((const void *)vector));
+#else
+    copy_bytes(stage + v * V, vector, bytes - v * V);
+#endif
   }
 }
 
