@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Everyday arrays beside NumPy: pictures, flips, rotations, broadcasts, strided views on both sides, batches, scaling.
 
-    bench/everyday.py [--lib build/lib/libcutt.so [--lib OTHER.so]] [--threads N] [--only TEXT[,TEXT]] [--json FILE]
+    bench/everyday.py [--lib build/lib/libcutt.so [--lib OTHER.so]] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
 
 Each case is an array and a view of it, to be written to an output: by cuttPlanExecute, by np.copyto (with alpha and beta
 by what NumPy has for them), and, for its speed, a memmove of as many bytes as the output has. They take turns; medians are
@@ -235,11 +235,11 @@ def main():
     parser = argparse.ArgumentParser(description="Everyday arrays: libcutt beside NumPy and memmove.")
     parser.add_argument("--lib", action="append", help="libcutt.so; twice: the second one takes turns with the first")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--only", help="cases whose names have one of these texts, divided by commas")
+    parser.add_argument("--only", help="cases whose names have one of these texts, divided by bars: 'rot90|flip'")
     parser.add_argument("--json", help="write the times to this file")
     options = parser.parse_args()
     libraries = [Cutt(path, options.threads) for path in options.lib or [ROOT / "build/lib/libcutt.so"]]
-    texts = options.only.split(",") if options.only else [""]
+    texts = options.only.split("|") if options.only else [""]
     cases = [case for case in all_cases() if any(text in case.name for text in texts)]
     if not cases:
         sys.exit(f"everyday.py: no case's name has '{options.only}'")
