@@ -144,12 +144,19 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const cutt_cpu_plan *p = j->p;
   const bool whole =
       from + p->windows.low >= j->in_begin && may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high);
-  if (!whole && !p->guards_windows) return 0;
+  const bool guarded = !whole && p->guards_windows;
+  char element[LINE];
+  if (!whole && !guarded) {
+    if (!p->windows.alike) return 0;
+    memset(element, 0, sizeof element);
+    memcpy(element, from, (size_t)p->w); /* which all rows are: a copy with room behind it */
+    from = element;
+  }
   /* Windows of a vector that a tile has in part may be of elements that are not there. */
-  const int64_t per = p->window_vector / p->w, rows = whole || t->rows == p->rows ? t->rows : t->rows / per * per;
+  const int64_t per = p->window_vector / p->w, rows = !guarded || t->rows == p->rows ? t->rows : t->rows / per * per;
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
   for (int64_t v = 0; v < vectors; v += few) {
-    p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, !whole);
+    p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, guarded);
     cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
   }
   return rows;
