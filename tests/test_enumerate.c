@@ -185,6 +185,7 @@ typedef struct brute {
   const void *target;
   double best;
   void (*look)(struct brute *b, cutt_candidate *q);
+  bool long_first; /* M_m may be a first mode of any length, of which M_k has a chunk */
 } brute;
 
 static void each_side(brute *b, cutt_candidate *q, bool input, int64_t most_bytes);
@@ -214,7 +215,7 @@ static void each_side(brute *b, cutt_candidate *q, bool input, int64_t most_byte
     }
     *split = 0;
     bytes *= extent;
-    if (bytes <= most_bytes) next_side(b, q, input, most_bytes);
+    if (bytes <= most_bytes || (b->long_first && input && *modes == 1)) next_side(b, q, input, most_bytes);
   }
 }
 
@@ -274,7 +275,7 @@ static void best_on_gpus(void **unused) {
     const cutt_device *device = cutt_device_find(keys[i % 3]);
     assert_int_equal(cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, &first, 1), 1);
     memset(&q, 0, sizeof q);
-    brute b = {&canonical, device, INFINITY, look_on_gpu};
+    brute b = {&canonical, device, INFINITY, look_on_gpu, false};
     each_side(&b, &q, true, 4096);
     /* Not every batch is tried, so that the list may have a better one. */
     add_shortfall(&s, first.seconds, fmin(b.best, first.seconds));
@@ -342,7 +343,7 @@ static void best_on_cpus(void **unused) {
     memset(&q, 0, sizeof q);
     q.threads = first.threads;
     q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = first.param[CUTT_CPU_PARAM_NON_TEMPORAL];
-    brute b = {canonical, machine, INFINITY, look_on_cpu};
+    brute b = {canonical, machine, INFINITY, look_on_cpu, true};
     each_side(&b, &q, true, 16384);
     add_shortfall(&s, first.seconds, b.best);
   }

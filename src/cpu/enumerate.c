@@ -222,6 +222,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
   int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
+  /* However long the first mode is, it may be columns where M_k has a chunk of it. */
+  if (ins < MAX_SIDES && in_modes > 0 && in_extent[0] > MAX_RUN_BYTES / w) in_side[ins++] = (side){1, 0};
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
