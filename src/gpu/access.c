@@ -2,7 +2,6 @@
 #include "gpu/access.h"
 
 #include "base/number.h"
-#include "gpu/launch.h"
 
 /* The power of two that divides all that is ever added to the addresses of one side; and, if asked for, the lengths of its
  * runs. */

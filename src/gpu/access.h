@@ -6,6 +6,9 @@
 #include "gpu/kernels/list.h"
 #include "gpu/tile.h"
 
+/* No access is wider than this, so that buffers need not be aligned to more. */
+enum { CUTT_GPU_ALIGNED = 16 };
+
 typedef struct cutt_gpu_access {
   cutt_kernel kernel;
   /* What divides the beginnings and the lengths of all rows, and of all columns: in bytes. */

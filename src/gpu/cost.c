@@ -15,7 +15,6 @@
 #include "base/number.h"
 #include "gpu/banks.h"
 #include "gpu/kernels/args.h"
-#include "gpu/launch.h"
 #include "gpu/pitch.h"
 
 enum { LINE = 128, WARP = CUTT_GPU_WARP }; /* bytes of a cache line; lanes */

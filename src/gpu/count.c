@@ -13,7 +13,6 @@
 
 #include "gpu/access.h"
 #include "gpu/banks.h"
-#include "gpu/launch.h"
 
 enum { WARP = CUTT_GPU_WARP };
 

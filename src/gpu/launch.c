@@ -10,8 +10,6 @@
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
 
-const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", NULL, NULL};
-
 #define KERNEL_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name,
 const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL_NAME)};
 #define OF_TILE(name) [CUTT_KERNEL_##name] = "tile",
