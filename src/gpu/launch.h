@@ -10,7 +10,7 @@
 #include "model/method.h"
 
 extern const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT];   /* "cutt_tile_1", ... as in the module */
-extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "copy": the file that has it */
+extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "scale", ...: the file that has it */
 
 typedef struct cutt_gpu_launch {
   cutt_kernel kernel;
