@@ -2,7 +2,6 @@
 #include "gpu/access.h"
 
 #include "base/number.h"
-#include "gpu/launch.h"
 
 /* The power of two that divides all that is ever added to the addresses of one side; and, if asked for, the lengths of its
  * runs. */
@@ -27,26 +26,43 @@ uint32_t cutt_gpu_scalar_bytes(cuttType_t type) {
   return type == CUTT_F16 || type == CUTT_BF16 ? 2 : type == CUTT_C64 ? 8 : 4;
 }
 
+/* Of a type, without and with reading the output: the kernels that scale.h of the kernels names. Numbers of up to 4 bytes have
+ * no halves, and an element of 16 bytes is as wide as any. */
+enum { SINGLE, HALVES, GATHERED, QUADS, VARIANTS };
+#define PAIR(name)                                                                                                     \
+  { CUTT_KERNEL_scale_##name, CUTT_KERNEL_add_##name }
+#define NARROW(type)                                                                                                   \
+  { PAIR(type), PAIR(type), PAIR(type##w), PAIR(type##q) }
+#define WIDE(type)                                                                                                     \
+  { PAIR(type), PAIR(type##h), PAIR(type##w), PAIR(type##q) }
+static const cutt_kernel scale_kernels[][VARIANTS][2] = {
+    [0] = NARROW(f16),
+    [CUTT_BF16 - CUTT_F16] = NARROW(bf16),
+    [CUTT_F32 - CUTT_F16] = NARROW(f32),
+    [CUTT_F64 - CUTT_F16] = WIDE(f64),
+    [CUTT_C32 - CUTT_F16] = WIDE(c32),
+    [CUTT_C64 - CUTT_F16] = {PAIR(c64), PAIR(c64h), PAIR(c64), PAIR(c64)},
+    [CUTT_I32 - CUTT_F16] = NARROW(i32),
+    [CUTT_I64 - CUTT_F16] = WIDE(i64)};
+
 static bool choose_scale_kernel(const cutt_canonical *c, cutt_gpu_access *a, const char **why) {
-  static const cutt_kernel kernels[] = {[0] = CUTT_KERNEL_scale_f16,
-                                        [CUTT_BF16 - CUTT_F16] = CUTT_KERNEL_scale_bf16,
-                                        [CUTT_F32 - CUTT_F16] = CUTT_KERNEL_scale_f32,
-                                        [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_scale_f64,
-                                        [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_scale_c32,
-                                        [CUTT_C64 - CUTT_F16] = CUTT_KERNEL_scale_c64,
-                                        [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_scale_i32,
-                                        [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_scale_i64};
   const cuttType_t type = c->scale.type;
-  const uint32_t needed = cutt_gpu_scalar_bytes(type);
+  const uint32_t needed = cutt_gpu_scalar_bytes(type), base = (uint32_t)c->base_bytes;
   if (a->in_align < needed || a->out_align < needed) {
     *why =
         "alpha, beta and conjugate need buffers and strides that are multiples of the size of the type's numbers "
         "(4 bytes for 8-byte ones)";
     return false;
   }
-  a->kernel = kernels[type - CUTT_F16];
-  a->shared_load = a->store = (uint32_t)c->base_bytes;
-  a->halves = a->out_align < a->shared_load;
+  const uint32_t wide = base < 4 ? 4 : 16;
+  const int single = a->out_align < base ? HALVES : SINGLE;
+  int variant = single;
+  if (base < 16 && a->in_align >= 4 && a->out_align >= wide)
+    variant = c->elem_bytes == 16 && a->out_align >= 16 ? QUADS : GATHERED;
+  a->kernel = scale_kernels[type - CUTT_F16][variant][c->scale.reads_out];
+  a->narrow = scale_kernels[type - CUTT_F16][single][c->scale.reads_out];
+  a->shared_load = variant == QUADS ? 16 : base;
+  a->store = variant == GATHERED ? wide : a->shared_load;
   a->load = a->in_align >= 4 ? smaller(a->in_align, 16) : 0;
   return true;
 }
@@ -68,6 +84,7 @@ static void choose_tile_kernel(uint32_t w, cutt_gpu_access *a) {
   const bool wide = kernel == CUTT_KERNEL_tile_4w || kernel == CUTT_KERNEL_tile_8w;
   a->store = wide ? 16 : a->shared_load < 4 ? 4 : a->shared_load;
   a->kernel = kernel;
+  a->narrow = a->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
   a->load = in >= 4 ? smaller(in, 16) : 0;
 }
 
@@ -76,14 +93,14 @@ static void choose_copy_kernel(cutt_gpu_access *a) {
   static const cutt_kernel kernels[] = {CUTT_KERNEL_copy_1, CUTT_KERNEL_copy_2, CUTT_KERNEL_copy_4, CUTT_KERNEL_copy_8,
                                         CUTT_KERNEL_copy_16};
   const uint32_t bytes = smaller(a->in_align, a->out_align);
-  a->kernel = kernels[__builtin_ctz(bytes)];
+  a->kernel = a->narrow = kernels[__builtin_ctz(bytes)];
   a->shared_load = a->store = a->load = bytes;
   a->copies = true;
 }
 
 bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
                             uint32_t out_align, cutt_gpu_access *access, const char **why) {
-  access->copies = access->halves = false;
+  access->copies = false;
   access->in_align = side_alignment(c, tile, true, in_align | (uint64_t)c->in_start, !direct);
   access->out_align = side_alignment(c, tile, false, out_align | (uint64_t)c->out_start, !direct);
   if (direct) {
@@ -97,7 +114,7 @@ bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 }
 
 void cutt_gpu_access_narrow(cutt_gpu_access *access) {
-  access->kernel = access->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+  access->kernel = access->narrow;
   access->store = access->shared_load;
 }
 

@@ -6,8 +6,13 @@
 #include "gpu/kernels/list.h"
 #include "gpu/tile.h"
 
+/* No access is wider than this, so that buffers need not be aligned to more. */
+enum { CUTT_GPU_ALIGNED = 16 };
+
 typedef struct cutt_gpu_access {
   cutt_kernel kernel;
+  /* The one that stores each load from shared memory by itself. */
+  cutt_kernel narrow;
   /* What divides the beginnings and the lengths of all rows, and of all columns: in bytes. */
   uint32_t in_align, out_align;
   /* Bytes of a load from global memory; 0: rows are aligned to nothing. */
@@ -18,8 +23,6 @@ typedef struct cutt_gpu_access {
   uint32_t store;
   /* Runs go straight from global to global memory. */
   bool copies;
-  /* Scale kernels: an element of the output is loaded and stored in two halves. */
-  bool halves;
 } cutt_gpu_access;
 
 /* The widest access for buffers that are aligned to in_align and out_align bytes (powers of two up to CUTT_GPU_ALIGNED)

@@ -15,7 +15,6 @@
 #include "base/number.h"
 #include "gpu/banks.h"
 #include "gpu/kernels/args.h"
-#include "gpu/launch.h"
 #include "gpu/pitch.h"
 
 enum { LINE = 128, WARP = CUTT_GPU_WARP }; /* bytes of a cache line; lanes */
@@ -30,6 +29,8 @@ enum {
   WRITTEN_SECTORS,
   READ_LINES,
   WRITTEN_LINES,
+  ADDED_LINES,
+  ADDED_COLUMNS,
   PRESSED_SECTORS,
   PRESSED_LINES,
   RUNS,
@@ -68,6 +69,9 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [WRITTEN_SECTORS] = {"written_sectors", "B", "bytes of sectors that are written in part, beyond the output's own"},
     [READ_LINES] = {"read_lines", "B", "bytes of lines that are read in part, beyond the input's own"},
     [WRITTEN_LINES] = {"written_lines", "B", "bytes of lines that are written in part, beyond the output's own"},
+    [ADDED_LINES] = {"added_lines", "B",
+                     "bytes of lines that are read and written in part, beyond the output's own, where it is added to"},
+    [ADDED_COLUMNS] = {"added_columns", "B", "columns of an output that is added to"},
     [RUNS] = {"runs", "B", "runs that are copied"},
     [PRESSED_SECTORS] =
         {"pressed_sectors", "B",
@@ -103,6 +107,8 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                             [WRITTEN_SECTORS] = 1.57,
                                             [READ_LINES] = 0.376,
                                             [WRITTEN_LINES] = 0.115,
+                                            [ADDED_LINES] = 1.85,
+                                            [ADDED_COLUMNS] = 4,
                                             [PRESSED_SECTORS] = 3.61,
                                             [PRESSED_LINES] = 0.386,
                                             [RUNS] = 50,
@@ -212,6 +218,9 @@ void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const in
   side->lines = partial(bytes, align, LINE);
 }
 
+/* Is the output read too? Then memory has three streams. */
+static bool adds_to_output(const cutt_canonical *c) { return c->scale.active && c->scale.reads_out; }
+
 /* Do both tensors fit into half of L2? Then they may still be there from the last execution. */
 static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
   return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
@@ -221,10 +230,11 @@ static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
 static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
                            double sectors, double written_lines, double read_lines) {
   const double bytes = (double)c->volume * c->elem_bytes;
-  const double traffic = c->scale.active && c->scale.reads_out ? 3 : 2;
+  const bool adds = adds_to_output(c);
   return bytes * byte *
-         (traffic * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
-          sectors * v[WRITTEN_SECTORS] + written_lines * v[WRITTEN_LINES] + read_lines * v[READ_LINES]);
+         ((adds ? 3 : 2) * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
+          sectors * v[WRITTEN_SECTORS] + written_lines * (v[WRITTEN_LINES] + (adds ? v[ADDED_LINES] : 0)) +
+          read_lines * v[READ_LINES]);
 }
 
 static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
@@ -393,7 +403,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   const double copy = cutt_gpu_copy_bandwidth(d);
   const double byte = 1 / smaller(copy, copy * sm_share * smaller(d->sms, on_sm * d->sms)); /* seconds */
   const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8));                             /* of all SMs */
-  const double traffic = bytes * (c->scale.active && c->scale.reads_out ? 3 : 2) * byte;
+  const double traffic = bytes * (adds_to_output(c) ? 3 : 2) * byte;
 
   double *const part = breakdown->part;
   breakdown->first = 0;
@@ -405,6 +415,10 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
   part[READ_LINES] = n->read_lines * bytes * byte;
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;
+  if (adds_to_output(c)) {
+    part[ADDED_LINES] = n->written_lines * bytes * byte;
+    part[ADDED_COLUMNS] = bytes / n->column_bytes * byte;
+  }
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
   const double in_flight = resident * (direct ? copied_at_once(n, threads) : stages * n->tile_bytes);

@@ -13,7 +13,6 @@
 
 #include "gpu/access.h"
 #include "gpu/banks.h"
-#include "gpu/launch.h"
 
 enum { WARP = CUTT_GPU_WARP };
 
@@ -334,7 +333,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   } else {
     banks = cutt_gpu_banks_expect(c, tile, threads, &access);
   }
-  const bool anywhere = cutt_gpu_stores_anywhere(&access);
+  const bool anywhere = cutt_gpu_stores_anywhere(&access), adds = c->scale.active && c->scale.reads_out;
   const uint32_t load = access.load > 0 ? access.load : 4;
   const side in = {.input = true,
                    .start_align = start_align(c, tile, true, sector),
@@ -349,7 +348,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
                     .sector = sector,
                     .width = access.store,
                     .spread = banks.stores,
-                    .batched = !direct && !anywhere && !c->scale.active,
+                    .batched = !direct && !anywhere && !adds,
                     .copies = direct,
                     .anywhere = anywhere,
                     .part = anywhere ? access.shared_load : 0,
@@ -364,6 +363,11 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   counts->store_sectors_whole = stores.sectors_whole;
   counts->tile_store_sectors = stores.tile_sectors;
   counts->tile_store_sectors_whole = stores.tile_sectors_whole;
+  if (adds) { /* what is stored is loaded first, in the same way */
+    counts->load_requests += stores.requests;
+    counts->load_sectors += stores.sectors;
+    counts->tile_load_sectors += stores.tile_sectors;
+  }
   if (direct) return;
   const double gathered = (double)access.store / access.shared_load; /* loads that are stored as one */
   counts->shared_stores = loads.requests;

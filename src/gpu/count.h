@@ -18,8 +18,8 @@ typedef struct cutt_gpu_requests {
 } cutt_gpu_requests;
 
 /* In closed form, O(rank), for buffers that begin at sectors. Exact, except that the beginnings of runs are taken to be
- * spread evenly over the multiples of their alignment, and that only the usual bank conflicts are foreseen. What a kernel
- * reads of the output for beta is not counted. */
+ * spread evenly over the multiples of their alignment, and that only the usual bank conflicts are foreseen. Loads are also
+ * those of the output, where it is read for beta. */
 void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                              const cutt_candidate *candidate, cutt_gpu_requests *counts);
 

@@ -10,14 +10,14 @@
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
 
-const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", NULL, NULL};
-
 #define KERNEL_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name,
 const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL_NAME)};
 #define OF_TILE(name) [CUTT_KERNEL_##name] = "tile",
+#define OF_SCALE(name) [CUTT_KERNEL_##name] = "scale",
+#define OF_ADD(name) [CUTT_KERNEL_##name] = "add",
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
-const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_TILE)
-                                                                   CUTT_COPY_KERNELS(OF_COPY)};
+const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE)
+                                                                   CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)};
 
 static bool refuse(const char **why, const char *text) {
   *why = text;
@@ -167,7 +167,6 @@ static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
   args->alpha_parts = parts_of(scale->alpha_factor);
   args->beta_parts = parts_of(scale->beta_factor);
   args->flip = scale->conjugate ? UINT32_C(0x80000000) : 0;
-  args->reads_out = scale->reads_out;
 }
 
 /* ---------------------------------------------------------------------------------------------------- shared memory */
@@ -304,6 +303,7 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   args->in_high = c->in_high - c->in_start;
   /* To fetch a row's neighbourhood with it is faster, if all of that is wanted: measured in docs/log.md. */
   args->near = c->volume * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
+  args->near_out = c->volume * c->elem_bytes * 8 >= (c->out_high - c->out_low) * 7;
   fill_grid(l);
   fill_scale(&c->scale, args);
 }
@@ -325,7 +325,6 @@ bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical
   fill_counts(&l);
   fill_places(&l);
   fill_spreads(&l, threads);
-  args->halves = l.access.halves;
   args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
   launch->kernel = l.access.kernel;
   launch->threads = threads;

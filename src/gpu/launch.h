@@ -2,23 +2,15 @@
 #ifndef CUTT_GPU_LAUNCH_H
 #define CUTT_GPU_LAUNCH_H
 
+#include "gpu/access.h"
 #include "gpu/kernels/args.h"
 #include "gpu/kernels/list.h"
 #include "gpu/tile.h"
 #include "model/device.h"
 #include "model/method.h"
 
-/* What a candidate's parameters are. candidate.threads is the threads of a block. */
-typedef enum cutt_gpu_param {
-  CUTT_GPU_PARAM_STAGES,      /* tiles of a block in shared memory at once */
-  CUTT_GPU_PARAM_BLOCK_TILES, /* tiles that a block works through */
-  CUTT_GPU_PARAM_DIRECT,      /* 1: runs go from global to global memory (Copy, TiledCopy) */
-  CUTT_GPU_PARAM_BATCH,       /* positions of modes outside of M_m and M_k in a tile */
-} cutt_gpu_param;
-extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
-
 extern const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT];   /* "cutt_tile_1", ... as in the module */
-extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "copy": the file that has it */
+extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "scale", ...: the file that has it */
 
 typedef struct cutt_gpu_launch {
   cutt_kernel kernel;
@@ -35,9 +27,6 @@ int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_c
 /* Would cutt_gpu_lay_out take it? *why says why not. */
 bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                      const char **why);
-
-/* No access is wider than this, so that buffers need not be aligned to more. */
-enum { CUTT_GPU_ALIGNED = 16 };
 
 /* The launch for buffers whose addresses are multiples of in_align and out_align bytes (powers of two up to
  * CUTT_GPU_ALIGNED), counted at the user's pointers. False, with *why, for a candidate that is not accepted, and for scaling

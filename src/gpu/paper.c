@@ -17,7 +17,6 @@
 #include <math.h>
 
 #include "gpu/cost.h"
-#include "gpu/launch.h"
 
 enum {
   WARP = CUTT_MWP_L,

@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "gpu/cost.h"
 #include "gpu/count.h"
-#include "gpu/launch.h"
+#include "gpu/kernels/args.h"
 
 /* ----------------------------------------------------------------------------------------------------------- schema */
 

@@ -1,7 +1,9 @@
 /* The geometry of a candidate (tile.h). */
 #include "gpu/tile.h"
 
-#include "gpu/launch.h"
+#include <stddef.h>
+
+const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", NULL, NULL};
 
 static const int64_t most_tiles = INT64_C(0x7fffffff), most_volume = INT64_C(1) << 18;
 

@@ -23,6 +23,15 @@ static inline int cutt_gpu_sector(const cutt_device *device) {
   return device->sector_bytes > 0 ? device->sector_bytes : 32; /* as NVIDIA has it */
 }
 
+/* What a candidate's parameters are. candidate.threads is the threads of a block. */
+typedef enum cutt_gpu_param {
+  CUTT_GPU_PARAM_STAGES,      /* tiles of a block in shared memory at once */
+  CUTT_GPU_PARAM_BLOCK_TILES, /* tiles that a block works through */
+  CUTT_GPU_PARAM_DIRECT,      /* 1: runs go from global to global memory (Copy, TiledCopy) */
+  CUTT_GPU_PARAM_BATCH,       /* positions of modes outside of M_m and M_k in a tile */
+} cutt_gpu_param;
+extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
+
 enum { CUTT_GPU_TILE_MODES = 24 }; /* most modes of a tile */
 
 typedef struct cutt_gpu_tile {

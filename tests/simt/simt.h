@@ -68,6 +68,11 @@ SIMT_MEMORY(16, word4)
 #define shared_store8(...) simt_shared_store8(SIMT_SITE, __VA_ARGS__)
 #define shared_store16(...) simt_shared_store16(SIMT_SITE, __VA_ARGS__)
 
+#define global_load_line2(...) simt_global_load2(SIMT_SITE, __VA_ARGS__)
+#define global_load_line4(...) simt_global_load4(SIMT_SITE, __VA_ARGS__)
+#define global_load_line8(...) simt_global_load8(SIMT_SITE, __VA_ARGS__)
+#define global_load_line16(...) simt_global_load16(SIMT_SITE, __VA_ARGS__)
+
 DEVICE const unsigned char *simt_address(word2 v) {
   return (const unsigned char *)(uintptr_t)((uint64_t)v.y << 32 | v.x);
 }

@@ -95,12 +95,10 @@ typedef struct cutt_kernel_args {
   uint32_t store_along, store_columns;
   /* log2 of the bytes of a load from global memory: 2, 3, 4, or CUTT_LOAD_UNALIGNED. */
   uint32_t load_log2;
-  /* The input has no gaps: L2 may fetch what lies around a row. */
-  uint32_t near;
+  /* The input, and the output, has no gaps: L2 may fetch what lies around a row, or a column that is read. */
+  uint32_t near, near_out;
   /* tile_1u, tile_2u: all columns of a thread begin at the same byte of a 4-byte word. */
   uint32_t store_alike;
-  /* Scale kernels: an element of the output is loaded and stored in two halves. */
-  uint32_t halves;
   /* Of a tile: bytes of a row, rows, shared loads of a column, columns. */
   cutt_count row_bytes, rows, run, columns;
   cutt_cut cut[2];
@@ -112,8 +110,6 @@ typedef struct cutt_kernel_args {
   uint32_t alpha_parts, beta_parts;
   /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
   uint32_t flip;
-  /* beta is not 0. */
-  uint32_t reads_out;
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];
 } cutt_kernel_args;

@@ -15,11 +15,21 @@
   X(tile_8)                                                                                                            \
   X(tile_8w)                                                                                                           \
   X(tile_16)
-#define CUTT_SCALE_KERNELS(X)                                                                                          \
-  X(scale_f16) X(scale_bf16) X(scale_f32) X(scale_f64) X(scale_c32) X(scale_c64) X(scale_i32) X(scale_i64)
+/* With alpha and op, and with beta too; scale.h says what the variants of a type are. */
+#define CUTT_SCALE_16_BIT(X) X(scale_f16) X(scale_f16w) X(scale_f16q) X(scale_bf16) X(scale_bf16w) X(scale_bf16q)
+#define CUTT_SCALE_32_BIT(X) X(scale_f32) X(scale_f32w) X(scale_f32q) X(scale_i32) X(scale_i32w) X(scale_i32q)
+#define CUTT_SCALE_64_BIT(X)                                                                                           \
+  X(scale_f64) X(scale_f64h) X(scale_f64w) X(scale_f64q) X(scale_i64) X(scale_i64h) X(scale_i64w) X(scale_i64q)
+#define CUTT_SCALE_COMPLEX(X) X(scale_c32) X(scale_c32h) X(scale_c32w) X(scale_c32q) X(scale_c64) X(scale_c64h)
+#define CUTT_SCALE_KERNELS(X) CUTT_SCALE_16_BIT(X) CUTT_SCALE_32_BIT(X) CUTT_SCALE_64_BIT(X) CUTT_SCALE_COMPLEX(X)
+#define CUTT_ADD_16_BIT(X) X(add_f16) X(add_f16w) X(add_f16q) X(add_bf16) X(add_bf16w) X(add_bf16q)
+#define CUTT_ADD_32_BIT(X) X(add_f32) X(add_f32w) X(add_f32q) X(add_i32) X(add_i32w) X(add_i32q)
+#define CUTT_ADD_64_BIT(X) X(add_f64) X(add_f64h) X(add_f64w) X(add_f64q) X(add_i64) X(add_i64h) X(add_i64w) X(add_i64q)
+#define CUTT_ADD_COMPLEX(X) X(add_c32) X(add_c32h) X(add_c32w) X(add_c32q) X(add_c64) X(add_c64h)
+#define CUTT_ADD_KERNELS(X) CUTT_ADD_16_BIT(X) CUTT_ADD_32_BIT(X) CUTT_ADD_64_BIT(X) CUTT_ADD_COMPLEX(X)
 #define CUTT_COPY_KERNELS(X) X(copy_1) X(copy_2) X(copy_4) X(copy_8) X(copy_16)
 
-#define CUTT_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_COPY_KERNELS(X)
+#define CUTT_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_ADD_KERNELS(X) CUTT_COPY_KERNELS(X)
 
 #define CUTT_KERNEL_NUMBER(name) CUTT_KERNEL_##name,
 typedef enum cutt_kernel { CUTT_KERNELS(CUTT_KERNEL_NUMBER) CUTT_KERNEL_COUNT } cutt_kernel;

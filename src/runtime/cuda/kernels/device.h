@@ -13,6 +13,7 @@
  *   cycle_count()                              the SM's clock, modulo 2^32; accesses to memory stay on their side of it
  *   barrier()                                  of all threads of a block
  *   global_load1..16(p) global_store1..16(p, v)  naturally aligned; the number is the bytes
+ *   global_load_line2..16(p)                   the rest of its line of 128 bytes will be wanted soon: L2 may fetch it
  *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
  *   shared_load1..16(at) shared_store1..16(at, v)
  *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
@@ -70,6 +71,37 @@ DEVICE_MEMORY(4, uint32_t)
 DEVICE_MEMORY(8, word2)
 DEVICE_MEMORY(16, word4)
 #undef DEVICE_MEMORY
+
+#if __CUDA_ARCH__ >= 750
+DEVICE uint16_t global_load_line2(const void *p) {
+  uint16_t v;
+  asm volatile("ld.global.L2::128B.u16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
+  return v;
+}
+DEVICE uint32_t global_load_line4(const void *p) {
+  uint32_t v;
+  asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+DEVICE word2 global_load_line8(const void *p) {
+  word2 v;
+  asm volatile("ld.global.L2::128B.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(p) : "memory");
+  return v;
+}
+DEVICE word4 global_load_line16(const void *p) {
+  word4 v;
+  asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "l"(p)
+               : "memory");
+  return v;
+}
+#else
+DEVICE uint16_t global_load_line2(const void *p) { return global_load2(p); }
+DEVICE uint32_t global_load_line4(const void *p) { return global_load4(p); }
+DEVICE word2 global_load_line8(const void *p) { return global_load8(p); }
+DEVICE word4 global_load_line16(const void *p) { return global_load16(p); }
+#endif
 
 /* By itself, since the compiler does not know where the address leads, and may load it once for each use of it. */
 DEVICE const unsigned char *global_load_address(const void *p) {

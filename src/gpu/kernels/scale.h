@@ -1,0 +1,201 @@
+/* alpha * op(in) + beta * out, element by element and for several elements at once.
+ *
+ * Rounded as on the CPU: products and sums one by one. A factor of 1 leaves all bits of a number as they are, and so does
+ * multiplying by 1; but for those of NaNs, which op alone keeps too. `reads` is a constant wherever these are used: without
+ * it, y plays no part. */
+#ifndef CUTT_GPU_KERNELS_SCALE_H
+#define CUTT_GPU_KERNELS_SCALE_H
+
+#include "columns.h"
+
+#define DEFINE_MULTIPLY(real, T)                                                                                       \
+  typedef struct complex_##real {                                                                                      \
+    T re, im;                                                                                                          \
+  } complex_##real;                                                                                                    \
+  DEVICE complex_##real multiply_##real(complex_##real v, const double *factor, uint32_t parts) {                      \
+    const T re = (T)factor[0], im = (T)factor[1];                                                                      \
+    complex_##real z = v;                                                                                              \
+    if (parts == CUTT_PARTS_SCALED) {                                                                                  \
+      z.re = re * v.re;                                                                                                \
+      z.im = re * v.im;                                                                                                \
+    } else if (parts == CUTT_PARTS_MIXED) {                                                                            \
+      z.re = re * v.re - im * v.im;                                                                                    \
+      z.im = re * v.im + im * v.re;                                                                                    \
+    }                                                                                                                  \
+    return z;                                                                                                          \
+  }
+DEFINE_MULTIPLY(float, float)
+DEFINE_MULTIPLY(double, double)
+
+DEVICE uint32_t sum_float(const cutt_kernel_args *args, float x, float y, bool reads) {
+  const float scaled = (float)args->alpha[0] * x;
+  return float_to_bits(reads ? scaled + (float)args->beta[0] * y : scaled);
+}
+
+DEVICE uint16_t sum_f16(const cutt_kernel_args *args, uint16_t x, uint16_t y, bool reads) {
+  return float_to_half(bits_to_float(sum_float(args, half_to_float(x), half_to_float(y), reads)));
+}
+DEVICE uint16_t sum_bf16(const cutt_kernel_args *args, uint16_t x, uint16_t y, bool reads) {
+  return float_to_bfloat(bits_to_float(sum_float(args, bfloat_to_float(x), bfloat_to_float(y), reads)));
+}
+DEVICE uint32_t sum_f32(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {
+  return sum_float(args, bits_to_float(x), bits_to_float(y), reads);
+}
+DEVICE word2 sum_f64(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+  const double scaled = args->alpha[0] * bits_to_double(x);
+  return double_to_bits(reads ? scaled + args->beta[0] * bits_to_double(y) : scaled);
+}
+DEVICE word2 sum_c32(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+  const complex_float v = {bits_to_float(x.x), bits_to_float(x.y ^ args->flip)};
+  complex_float z = multiply_float(v, args->alpha, args->alpha_parts);
+  if (reads) {
+    const complex_float before = {bits_to_float(y.x), bits_to_float(y.y)};
+    const complex_float added = multiply_float(before, args->beta, args->beta_parts);
+    z.re += added.re;
+    z.im += added.im;
+  }
+  const word2 bits = {float_to_bits(z.re), float_to_bits(z.im)};
+  return bits;
+}
+DEVICE word4 sum_c64(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {
+  const word2 x_re = {x.x, x.y}, x_im = {x.z, x.w ^ args->flip}, y_re = {y.x, y.y}, y_im = {y.z, y.w};
+  const complex_double v = {bits_to_double(x_re), bits_to_double(x_im)};
+  complex_double z = multiply_double(v, args->alpha, args->alpha_parts);
+  if (reads) {
+    const complex_double before = {bits_to_double(y_re), bits_to_double(y_im)};
+    const complex_double added = multiply_double(before, args->beta, args->beta_parts);
+    z.re += added.re;
+    z.im += added.im;
+  }
+  const word2 low = double_to_bits(z.re), high = double_to_bits(z.im);
+  const word4 bits = {low.x, low.y, high.x, high.y};
+  return bits;
+}
+/* Unsigned arithmetic is the two's complement kind. */
+DEVICE uint32_t sum_i32(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {
+  const uint32_t scaled = (uint32_t)args->alpha_integer * x;
+  return reads ? scaled + (uint32_t)args->beta_integer * y : scaled;
+}
+DEVICE word2 sum_i64(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+  const uint64_t scaled = (uint64_t)args->alpha_integer * (uint64_t)join_words(x.x, x.y);
+  const uint64_t added = (uint64_t)args->beta_integer * (uint64_t)join_words(y.x, y.y);
+  return split_words((int64_t)(reads ? scaled + added : scaled));
+}
+
+/* sum_<type>_<n>: of the n elements that 4 or 16 bytes hold. */
+#define DEFINE_SUM_OF_2_BYTES(type)                                                                                    \
+  DEVICE uint32_t sum_##type##_2(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {                   \
+    const uint32_t low = sum_##type(args, (uint16_t)x, (uint16_t)y, reads);                                            \
+    return low | (uint32_t)sum_##type(args, (uint16_t)(x >> 16), (uint16_t)(y >> 16), reads) << 16;                    \
+  }                                                                                                                    \
+  DEVICE word4 sum_##type##_8(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+    const word4 z = {sum_##type##_2(args, x.x, y.x, reads), sum_##type##_2(args, x.y, y.y, reads),                     \
+                     sum_##type##_2(args, x.z, y.z, reads), sum_##type##_2(args, x.w, y.w, reads)};                    \
+    return z;                                                                                                          \
+  }
+DEFINE_SUM_OF_2_BYTES(f16)
+DEFINE_SUM_OF_2_BYTES(bf16)
+#define DEFINE_SUM_OF_4_BYTES(type)                                                                                    \
+  DEVICE word4 sum_##type##_4(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+    const word4 z = {sum_##type(args, x.x, y.x, reads), sum_##type(args, x.y, y.y, reads),                             \
+                     sum_##type(args, x.z, y.z, reads), sum_##type(args, x.w, y.w, reads)};                            \
+    return z;                                                                                                          \
+  }
+DEFINE_SUM_OF_4_BYTES(f32)
+DEFINE_SUM_OF_4_BYTES(i32)
+#define DEFINE_SUM_OF_8_BYTES(type)                                                                                    \
+  DEVICE word4 sum_##type##_2(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+    const word2 x0 = {x.x, x.y}, x1 = {x.z, x.w}, y0 = {y.x, y.y}, y1 = {y.z, y.w};                                    \
+    const word2 z0 = sum_##type(args, x0, y0, reads), z1 = sum_##type(args, x1, y1, reads);                            \
+    const word4 z = {z0.x, z0.y, z1.x, z1.y};                                                                          \
+    return z;                                                                                                          \
+  }
+DEFINE_SUM_OF_8_BYTES(f64)
+DEFINE_SUM_OF_8_BYTES(c32)
+DEFINE_SUM_OF_8_BYTES(i64)
+
+/* Elements of the output, of which only the two halves are aligned. */
+DEVICE word2 halves_load8(const unsigned char *p) {
+  const word2 v = {global_load4(p), global_load4(p + 4)};
+  return v;
+}
+DEVICE word2 halves_load_line8(const unsigned char *p) {
+  const word2 v = {global_load_line4(p), global_load_line4(p + 4)};
+  return v;
+}
+DEVICE void halves_store8(unsigned char *p, word2 v) {
+  global_store4(p, v.x);
+  global_store4(p + 4, v.y);
+}
+DEVICE word4 halves_load16(const unsigned char *p) {
+  const word2 a = global_load8(p), b = global_load8(p + 8);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+DEVICE word4 halves_load_line16(const unsigned char *p) {
+  const word2 a = global_load_line8(p), b = global_load_line8(p + 8);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+DEVICE void halves_store16(unsigned char *p, word4 v) {
+  const word2 a = {v.x, v.y}, b = {v.z, v.w};
+  global_store8(p, a);
+  global_store8(p + 8, b);
+}
+
+/* An element of 2 bytes where rows begin at any of them. `entry`: of the run's table; phase: of the tile's first row, plus the
+ * column's. */
+DEVICE uint32_t place_of_half(uint32_t stage_at, uint32_t entry, uint32_t phase) {
+  return stage_at + (entry >> 2) + ((entry + phase) & 3);
+}
+
+/* The kernels of a type, DEFINE(name, unaligned, lengthy, bytes, word, accesses, begin, get, sum, load, put, batch) each: may
+ * rows begin at any byte; are columns often longer than a block has threads; the bytes of an access, and their C type; how many accesses a column has; what is done once for each of
+ * these, and what then gives it from shared memory; what makes the result of it and of what the output holds, what loads
+ * the latter and stores the result; and how many loads of the output a thread has under way.
+ *
+ *   <type>   element by element
+ *   <type>h  the same, of which only the halves are aligned in the output
+ *   <type>w  several elements gathered for each store
+ *   <type>q  elements that always travel together, 16 bytes at a time */
+#define AT_RUN const uint32_t at = stage_at + read_run(args, access)
+#define SCALE_QUADS(DEFINE, type, elements)                                                                            \
+  DEFINE(type##q, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type##_##elements,     \
+         global_load, global_store, 4)
+#define SCALE_2_BYTES(DEFINE, type)                                                                                    \
+  DEFINE(type, true, false, 2, uint16_t, now->run, const uint32_t in_run = read_run(args, access),                     \
+         shared_load2(c.shared + place_of_half(stage_at, in_run, c.phase + (uint32_t)(uintptr_t)(in + now->in))),      \
+         sum_##type, global_load, global_store, 8)                                                                     \
+  DEFINE(type##w, false, false, 4, uint32_t, now->run / 2, const gather g = gather_of(args, stage_at, access, 2),      \
+         gather2(&g, c.shared), sum_##type##_2, global_load, global_store, 8)                                          \
+  SCALE_QUADS(DEFINE, type, 8)
+#define SCALE_4_BYTES(DEFINE, type)                                                                                    \
+  DEFINE(type, false, false, 4, uint32_t, now->run, AT_RUN, shared_load4(at + c.shared), sum_##type, global_load,      \
+         global_store, 8)                                                                                              \
+  DEFINE(type##w, false, false, 16, word4, now->run / 4, const gather g = gather_of(args, stage_at, access, 4),        \
+         gather4w(&g, c.shared), sum_##type##_4, global_load, global_store, 4)                                         \
+  SCALE_QUADS(DEFINE, type, 4)
+#define SCALE_8_BYTES(DEFINE, type)                                                                                    \
+  DEFINE(type, false, false, 8, word2, now->run, AT_RUN, shared_load8(at + c.shared), sum_##type, global_load,         \
+         global_store, 6)                                                                                              \
+  DEFINE(type##h, false, false, 8, word2, now->run, AT_RUN, shared_load8(at + c.shared), sum_##type, halves_load,      \
+         halves_store, 4)                                                                                              \
+  DEFINE(type##w, false, false, 16, word4, now->run / 2, const gather g = gather_of_8w(args, stage_at, access),        \
+         gather8w(&g, c.shared), sum_##type##_2, global_load, global_store, 4)                                         \
+  SCALE_QUADS(DEFINE, type, 2)
+#define SCALE_16_BYTES(DEFINE, type)                                                                                   \
+  DEFINE(type, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type, global_load,        \
+         global_store, 4)                                                                                              \
+  DEFINE(type##h, false, false, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type, halves_load,    \
+         halves_store, 4)
+#define SCALE_ALL(DEFINE)                                                                                              \
+  SCALE_2_BYTES(DEFINE, f16)                                                                                           \
+  SCALE_2_BYTES(DEFINE, bf16)                                                                                          \
+  SCALE_4_BYTES(DEFINE, f32)                                                                                           \
+  SCALE_4_BYTES(DEFINE, i32)                                                                                           \
+  SCALE_8_BYTES(DEFINE, f64)                                                                                           \
+  SCALE_8_BYTES(DEFINE, c32)                                                                                           \
+  SCALE_8_BYTES(DEFINE, i64)                                                                                           \
+  SCALE_16_BYTES(DEFINE, c64)
+
+#endif
