@@ -27,7 +27,7 @@ static bool accept(const cutt_target *target, const cutt_canonical *canonical, c
   return true;
 }
 
-static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
+static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", "walk", "prefetch"};
 
 const cutt_methods cutt_cpu_methods = {
     .param_name = param_name,
