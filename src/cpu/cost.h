@@ -40,7 +40,9 @@ enum {
 /* The cost of an event depends on where the data is, so that each of these has its own parameter for each count. */
 enum { CUTT_CPU_IN_L2, CUTT_CPU_IN_L3, CUTT_CPU_IN_MEMORY, CUTT_CPU_LEVELS };
 extern const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS];
-extern const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* the built-in values of the parameters */
+extern const double
+    cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* built in for cores that have none of their own */
+const double *cutt_cpu_values_of(cutt_cpu_core core);   /* built in for a core */
 
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]);

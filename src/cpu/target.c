@@ -34,7 +34,7 @@ const cutt_schema cutt_cpu_schema = {.backend = "cpu",
                                      .value = cutt_cpu_values,
                                      .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
 
-void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values; }
+void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values_of(machine->core); }
 
 /* Sizes for each level that the model has parameters for: L2, the last-level cache, and memory, where the choice of a
  * candidate matters most. */
