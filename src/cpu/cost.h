@@ -29,12 +29,13 @@ enum {
   CUTT_CPU_COUNT_STRETCHES,    /* its input runs: each is a new place in the input */
   CUTT_CPU_COUNT_ALONG_AHEAD,  /* the same two where the next rows are prefetched */
   CUTT_CPU_COUNT_STRETCHES_AHEAD,
-  CUTT_CPU_COUNT_JOINED, /* gather: output lines that need no stage */
-  CUTT_CPU_COUNT_JOINS,  /* ... and their runs */
-  CUTT_CPU_COUNT_TO_L1,  /* input lines prefetched into L1, where that is a choice */
-  CUTT_CPU_COUNT_TO_L2,  /* ... into L2 */
-  CUTT_CPU_COUNT_STARTS, /* executions by one thread */
-  CUTT_CPU_COUNT_FORKS,  /* executions by more than one thread */
+  CUTT_CPU_COUNT_JOINED,      /* gather: output lines that need no stage */
+  CUTT_CPU_COUNT_JOINED_NEAR, /* ... where input is prefetched into L1 */
+  CUTT_CPU_COUNT_JOINS,       /* ... and their runs */
+  CUTT_CPU_COUNT_TO_L1,       /* input lines prefetched into L1, where that is a choice */
+  CUTT_CPU_COUNT_TO_L2,       /* ... into L2 */
+  CUTT_CPU_COUNT_STARTS,      /* executions by one thread */
+  CUTT_CPU_COUNT_FORKS,       /* executions by more than one thread */
   CUTT_CPU_COUNTS
 };
 /* The cost of an event depends on where the data is, so that each of these has its own parameter for each count. */

@@ -133,9 +133,10 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   }
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
   const bool far = value[CUTT_CPU_COUNT_TO_L2] < value[CUTT_CPU_COUNT_TO_L1];
-  if (s->max > 1 || !far) consider(s, q);
+  const bool both = s->max > 1 || q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_GATHER; /* which may have other terms */
+  if (both || !far) consider(s, q);
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
-  if (s->max > 1 || far) consider(s, q);
+  if (both || far) consider(s, q);
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
@@ -235,6 +236,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
+  static const int64_t shared_targets[] = {256, 512, 2048, 8192}; /* runs that are copied: long ones take fewer tiles */
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
   in_extent[0] = out_extent[0] = 1; /* always set below, which not every compiler sees */
@@ -252,7 +254,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   }
   const int64_t line = CUTT_CPU_LINE / w;
   int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
-  int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
+  int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line,
+                      MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
