@@ -2,8 +2,8 @@
  * tile's first column to its last, each column's line written straight to the output by a non-temporal store.
  *
  * So the input is read as a few long streams, which hardware prefetchers follow, and the output is written in single
- * lines all over; the kernels that walk down the columns have it the other way round. Most processors take this better,
- * the longer the rows the more. Offsets of columns in a line are dealt with as in shift.h: the last 64 bytes of each
+ * lines all over; the kernels that walk down the columns have it the other way round. Large matrices take this better, the
+ * longer the rows the more. Offsets of columns in a line are dealt with as in shift.h: the last 64 bytes of each
  * column are carried, here in memory, since all columns are under way at once. A header of kernels.c for every
  * instruction set, which defines the blocks.
  *
