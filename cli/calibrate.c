@@ -25,10 +25,19 @@ static bool read_seconds(const char *command, const cutt_cli_option *option, con
   return cutt_cli_parse_double(command, option->name, text, 0.1, 86400, field);
 }
 
+static bool read_quick(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  (void)command;
+  (void)option;
+  (void)text;
+  *(double *)field = 2;
+  return true;
+}
+
 static const cutt_cli_option options[] = {
     {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
      offsetof(request, calibration.backend)},
     {"seconds", "S", "take about so long (default: 60)", read_seconds, offsetof(request, calibration.seconds)},
+    {"quick", NULL, "the same as --seconds 2", read_quick, offsetof(request, calibration.seconds)},
     {"seed", "N", "another draw of random permutations (default: 1)", cutt_cli_read_seed,
      offsetof(request, calibration.seed)},
     {"threads", "N", "CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,

@@ -10,6 +10,7 @@
 #include "cpu/cpu.h"
 #include "cpu/enumerate.h"
 #include "cpu/forward.h"
+#include "cpu/kernels/kernels.h"
 #include "gpu/cost.h"
 #include "gpu/launch.h"
 #include "plan/plan.h"
@@ -285,26 +286,36 @@ static void best_on_gpus(void **unused) {
 
 enum { MOST_TILE_BYTES = 512 * 1024 };
 
+static void look_at(brute *b, cutt_candidate *q) {
+  const cutt_cpu_machine *machine = b->target;
+  cutt_cpu_tile tile;
+  const char *why;
+  if (!cutt_cpu_methods.accept(&machine->base, b->canonical, q, &why)) return;
+  if (!cutt_cpu_tile_derive(machine, b->canonical, q, &tile, &why)) return;
+  const int64_t elements = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
+  if (elements * b->canonical->elem_bytes > MOST_TILE_BYTES) return; /* which the model is not for */
+  b->best = fmin(b->best, cutt_cpu_seconds(b->canonical, q, &tile, machine));
+}
+
 static void look_on_cpu(brute *b, cutt_candidate *q) {
   const cutt_cpu_machine *machine = b->target;
   const int64_t non_temporal = q->param[CUTT_CPU_PARAM_NON_TEMPORAL];
   for (int kernel = CUTT_CPU_GATHER; kernel < CUTT_CPU_KERNELS; kernel++) {
-    for (int64_t vector = 16; vector <= (kernel == CUTT_CPU_TRANSPOSE ? machine->vector_bytes : 16); vector *= 2) {
-      for (int64_t step = 16; step <= (kernel == CUTT_CPU_TRANSPOSE ? CUTT_CPU_MAX_STEP : 16); step *= 2) {
-        cutt_cpu_tile tile;
-        const char *why;
-        memset(q->param, 0, sizeof q->param);
-        q->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
-        q->param[CUTT_CPU_PARAM_KERNEL] = kernel;
-        if (kernel == CUTT_CPU_TRANSPOSE) {
-          q->param[CUTT_CPU_PARAM_VECTOR] = vector;
-          q->param[CUTT_CPU_PARAM_STEP] = step;
+    const bool transpose = kernel == CUTT_CPU_TRANSPOSE;
+    memset(q->param, 0, sizeof q->param);
+    q->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
+    q->param[CUTT_CPU_PARAM_KERNEL] = kernel;
+    for (int prefetch = 0; prefetch < CUTT_CPU_PREFETCHES; prefetch++) {
+      q->param[CUTT_CPU_PARAM_PREFETCH] = prefetch;
+      for (int64_t vector = 16; vector <= (transpose ? machine->vector_bytes : 16); vector *= 2) {
+        for (int64_t step = 16; step <= (transpose ? CUTT_CPU_MAX_STEP : 16); step *= 2) {
+          for (int walk = CUTT_CPU_DOWN; walk < (transpose ? CUTT_CPU_WALKS : 1); walk++) {
+            q->param[CUTT_CPU_PARAM_VECTOR] = transpose ? vector : 0;
+            q->param[CUTT_CPU_PARAM_STEP] = transpose ? step : 0;
+            q->param[CUTT_CPU_PARAM_WALK] = walk;
+            look_at(b, q);
+          }
         }
-        if (!cutt_cpu_methods.accept(&machine->base, b->canonical, q, &why)) continue;
-        if (!cutt_cpu_tile_derive(machine, b->canonical, q, &tile, &why)) continue;
-        const int64_t elements = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
-        if (elements * b->canonical->elem_bytes > MOST_TILE_BYTES) continue; /* which the model is not for */
-        b->best = fmin(b->best, cutt_cpu_seconds(b->canonical, q, &tile, machine));
       }
     }
   }

@@ -16,7 +16,7 @@
 
 static const char *folder;
 
-enum { COLUMNS = 10, MICROSECONDS = COLUMNS - 1 };
+enum { COLUMNS = 10, MICROSECONDS = COLUMNS - 1, LISTED = 32 };
 
 static int64_t integer(const json_t *object, const char *key) {
   const json_t *value = json_object_get(object, key);
@@ -24,11 +24,11 @@ static int64_t integer(const json_t *object, const char *key) {
   return json_integer_value(value);
 }
 
-static cutt_cpu_machine read_machine(const json_t *record) {
+static cutt_cpu_machine read_machine(const json_t *record, cutt_cpu_core core) {
   const json_t *device = json_object_get(record, "device");
   cutt_cpu_machine m;
   memset(&m, 0, sizeof m);
-  m.base.value = cutt_cpu_values;
+  m.base.value = cutt_cpu_values_of(core);
   m.vector_bytes = (int)integer(device, "vector_bytes");
   m.threads = 1;
   m.l1_bytes = integer(device, "l1_bytes");
@@ -56,7 +56,8 @@ static void read_problem(const json_t *recorded, cutt_canonical *canonical) {
   assert_success(cutt_canonicalize(&view, canonical));
 }
 
-/* The seconds that were measured for a candidate; 0: it was not timed. *fastest: of all that were. */
+/* The seconds that were measured for a candidate; 0: it was not timed. *fastest: of all that were. Walks along the rows, and
+ * what prefetches into L2 or nothing, are younger than the records. */
 static double measured(const json_t *candidates, const cutt_candidate *candidate, double *fastest) {
   const int64_t wanted[MICROSECONDS] = {candidate->m,
                                         candidate->k,
@@ -77,13 +78,15 @@ static double measured(const json_t *candidates, const cutt_candidate *candidate
     *fastest = fmin(*fastest, seconds);
     bool same = true;
     for (size_t j = 0; j < MICROSECONDS; j++) same = same && json_integer_value(json_array_get(row, j)) == wanted[j];
-    if (same) found = seconds;
+    if (same && candidate->param[CUTT_CPU_PARAM_WALK] == 0 && candidate->param[CUTT_CPU_PARAM_PREFETCH] == 0)
+      found = seconds;
   }
   return found;
 }
 
-/* A record, and how far the choice may be from the fastest: in the worst case, and in the (geometric) mean. */
-static void hold(const char *name, size_t problems, double most_worst, double most_mean) {
+/* A record, and how far the choice among what was timed may be from the fastest: in the worst case, and in the (geometric)
+ * mean. The choice is the first of the list that was timed. */
+static void hold(const char *name, cutt_cpu_core core, size_t problems, double most_worst, double most_mean) {
   char path[1024];
   json_error_t error;
   double worst = 0, logs = 0;
@@ -93,18 +96,19 @@ static void hold(const char *name, size_t problems, double most_worst, double mo
   if (!record) fail_msg("%s: %s", path, error.text);
   const json_t *list = json_object_get(record, "problems");
   assert_int_equal(json_array_size(list), problems);
-  const cutt_cpu_machine machine = read_machine(record);
+  const cutt_cpu_machine machine = read_machine(record, core);
   for (size_t i = 0; i < problems; i++) {
     const json_t *recorded = json_array_get(list, i);
     cutt_canonical canonical;
-    cutt_candidate first;
-    double fastest;
+    cutt_candidate best[LISTED];
+    double fastest, seconds = 0;
     read_problem(recorded, &canonical);
-    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
-    const double seconds = measured(json_object_get(recorded, "candidates"), &first, &fastest);
+    const int listed = cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, best, LISTED);
+    for (int j = 0; j < listed && seconds == 0; j++) {
+      seconds = measured(json_object_get(recorded, "candidates"), &best[j], &fastest);
+    }
     if (seconds == 0) { /* the model has changed, and can't be judged by this */
-      print_message("%s, problem %zu: the choice, m=%d/%lld k=%d/%lld, was not timed\n", name, i, first.m,
-                    (long long)first.split_m, first.k, (long long)first.split_k);
+      print_message("%s, problem %zu: none of %d candidates was timed\n", name, i, listed);
       continue;
     }
     judged++;
@@ -123,13 +127,12 @@ static void hold(const char *name, size_t problems, double most_worst, double mo
 /* The bars are what the model does today, and a little: they are no claim that this is good. */
 static void choices_on_a_xeon(void **unused) {
   (void)unused;
-  hold("xeon", 43, 1.8, 1.16);
+  hold("xeon", CUTT_CPU_CORE_OTHER, 43, 1.8, 1.14);
 }
 
-/* Whose parameters are not known: with those that are built in, which were fitted on a Xeon. */
 static void choices_on_zen_4(void **unused) {
   (void)unused;
-  hold("zen4", 30, 2.3, 1.17);
+  hold("zen4", CUTT_CPU_CORE_ZEN, 30, 1.6, 1.10);
 }
 
 int main(int argc, char **argv) {

@@ -20,7 +20,7 @@ enum { LEAST_PROBLEMS = 4, MOST_TRIES = 50, HELD_BACK = 3, FIRST_FIT = 8, SIZES 
 static const double default_seconds = 60, most_seconds = 1e6;
 static const double measured_share = 0.97; /* of all, when the last problem has been measured */
 static const double properties_share = 0.15, most_properties_seconds = 10; /* of the time, for the backend's part */
-static const double problem_share = 1.0 / 120, least_budget = 0.02, most_budget = 2;
+static const double problem_share = 1.0 / 120, least_budget = 0.1, most_budget = 2;
 static const double first_ridge = 1e-2; /* of the fits on the way, which have seen little */
 
 bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what) {
@@ -142,7 +142,7 @@ static cuttResult measure_problems(cutt_calibration *c) {
   int64_t sizes[SIZES], largest = 0;
   const int count = find_sizes(c, sizes);
   /* In a short time large problems would be few, and take it from the others. */
-  const double most = c->limit * bytes_per_second > (double)MIB ? c->limit * bytes_per_second : (double)MIB;
+  const double most = c->limit * bytes_per_second > (double)sizes[0] ? c->limit * bytes_per_second : (double)sizes[0];
   for (int i = 0; i < count; ++i) {
     if ((double)sizes[i] > most) sizes[i] = (int64_t)most;
     if (sizes[i] > largest) largest = sizes[i];
@@ -199,7 +199,8 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   if (result) return result;
   c->before = c->backend->runtime->target();
   c->before_value = c->before->value ? c->before->value : schema->value;
-  c->start = schema->value;
+  c->start =
+      c->before->source ? schema->value : c->before_value; /* built in, for this device where there are several */
   memcpy(c->value, c->before_value, (size_t)schema->parameter_count * sizeof *c->value);
   c->target = malloc(schema->bytes);
   if (!c->target) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a device", schema->bytes);

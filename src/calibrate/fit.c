@@ -6,9 +6,11 @@
  * model has not got) weighs less, or it would bend all the others. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/problems.h"
 #include "model/fit.h"
 #include "plan/plan.h"
 
@@ -105,6 +107,115 @@ cuttResult cutt_calibrate_fit(cutt_calibration *c, double ridge) {
   return CUTT_SUCCESS;
 }
 
+/* --------------------------------------------------------------------------------------------------------- choices */
+
+/* Least squares gives every time its due, and what counts is which candidate comes out first. So values are changed by
+ * trial and error as long as the choices of the problems that are fitted become better. */
+enum { TRIES = 3000 };
+static const double resolution = 0.04; /* candidates predicted so much slower than the first count for little */
+static const double near_best = 1.5, absolute_weight = 0.2, change_weight = 1e-3, least_value = 0.05;
+
+/* What a trial's choice costs: the logarithm of its time over the best one, in the mean over the candidates that come out
+ * almost first; and how wrong the predicted times of good candidates are. */
+static double choice_cost(const cutt_calibration *c, const cutt_trial *trial, const double *value) {
+  const cutt_sample *samples = &c->samples[trial->first];
+  double predicted[CUTT_MAX_CANDIDATES], measured[CUTT_MAX_CANDIDATES];
+  for (int i = 0; i < trial->count; ++i) {
+    predicted[i] = cutt_breakdown_seconds(&samples[i].breakdown, value);
+    measured[i] = samples[i].seconds;
+  }
+  const double fastest = best_of(measured, trial->count), believed = best_of(predicted, trial->count);
+  if (!(believed > 0)) return HUGE_VAL;
+  double sum = 0, weights = 0, error = 0;
+  int near = 0;
+  for (int i = 0; i < trial->count; ++i) {
+    const double weight = exp((1 - predicted[i] / believed) / resolution);
+    sum += weight * log(measured[i] / fastest);
+    weights += weight;
+    if (measured[i] > near_best * fastest) continue;
+    error += fabs(log(predicted[i] / measured[i]));
+    ++near;
+  }
+  return sum / weights + absolute_weight * error / near;
+}
+
+/* Which trials a fit sees: those that are not held back, but for those of one fold (-1: none). */
+typedef enum trials { FITTED, LEFT_OUT } trials;
+
+/* The mean over one of the two parts. */
+static double choices_cost(const cutt_calibration *c, int fold, trials of, const double *value) {
+  double sum = 0;
+  int count = 0, seen = 0;
+  for (int i = 0; i < c->trial_count; ++i) {
+    const cutt_trial *trial = &c->trials[i];
+    if (trial->held_back || (seen++ % FOLDS == fold) != (of == LEFT_OUT)) continue;
+    sum += choice_cost(c, trial, value);
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+/* A little for each value that is far from the one it started with. */
+static double change_cost(int parameters, const double *first, const double *value) {
+  double sum = 0;
+  for (int p = 0; p < parameters; ++p) sum += fabs(log((value[p] + least_value) / (first[p] + least_value)));
+  return change_weight * sum / parameters;
+}
+
+static double random_share(cutt_random *random) { return cutt_random_below(random, 1 << 20) / (double)(1 << 20); }
+
+static double changed(cutt_random *random, double value) {
+  if (cutt_random_below(random, 20) == 0) return 0;
+  if (value < 1e-3) return random_share(random);
+  return value * exp(2 * (random_share(random) + random_share(random) - 1));
+}
+
+/* Is there an observation that this parameter has a part in? */
+static bool takes_part(const cutt_calibration *c, int parameter) {
+  for (int i = 0; i < c->sample_count; ++i) {
+    const cutt_breakdown *b = &c->samples[i].breakdown;
+    const int term = parameter - b->first;
+    if (term >= 0 && term < b->count && b->part[term] > 0) return true;
+  }
+  return false;
+}
+
+static void improve_choices(const cutt_calibration *c, int fold, double *value) {
+  const int parameters = c->backend->schema->parameter_count;
+  double first[CUTT_PARAMETERS], next[CUTT_PARAMETERS];
+  int part[CUTT_PARAMETERS], parts = 0;
+  for (int p = 0; p < parameters; ++p) {
+    first[p] = value[p];
+    if (takes_part(c, p)) part[parts++] = p;
+  }
+  if (parts == 0) return;
+  double cost = choices_cost(c, fold, FITTED, value);
+  cutt_random random = {c->ask.seed};
+  for (int i = 0; i < TRIES; ++i) {
+    memcpy(next, value, (size_t)parameters * sizeof *next);
+    for (int changes = 1 + cutt_random_below(&random, 2); changes > 0; --changes) {
+      const int p = part[cutt_random_below(&random, parts)];
+      next[p] = changed(&random, next[p]);
+    }
+    const double after = choices_cost(c, fold, FITTED, next) + change_cost(parameters, first, next);
+    if (!(after < cost)) continue;
+    cost = after;
+    memcpy(value, next, (size_t)parameters * sizeof *next);
+  }
+}
+
+/* Does that help on problems that it has not seen? */
+static bool improvement_helps(const cutt_calibration *c, room *r) {
+  double before = 0, after = 0, value[CUTT_PARAMETERS];
+  for (int fold = 0; fold < FOLDS; ++fold) {
+    fit(c, c->ridge, fold, r, value);
+    before += choices_cost(c, fold, LEFT_OUT, value);
+    improve_choices(c, fold, value);
+    after += choices_cost(c, fold, LEFT_OUT, value);
+  }
+  return after < before;
+}
+
 /* More would be noise in a file that people read. */
 static double six_digits(double value) {
   if (!(value > 0)) return 0;
@@ -128,6 +239,7 @@ cuttResult cutt_calibrate_finish(cutt_calibration *c) {
     c->ridge = ridges[i];
   }
   c->error = fit(c, c->ridge, -1, r, c->value);
+  if (improvement_helps(c, r)) improve_choices(c, -1, c->value);
   free(r);
   for (int p = 0; p < c->backend->schema->parameter_count; ++p) c->value[p] = six_digits(c->value[p]);
   for (int by = 0; by < CUTT_PREDICTORS; ++by) c->quality[by] = cutt_calibrate_quality(c, (cutt_predictor)by);

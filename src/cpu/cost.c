@@ -119,8 +119,23 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     const double runs = volume / (double)sequence;
     n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);
   }
-  n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
+  if (t->along) {
+    const bool ahead = t->prefetch != CUTT_CPU_TO_NONE;
+    n[ahead ? CUTT_CPU_COUNT_ALONG_AHEAD : CUTT_CPU_COUNT_ALONG] = bytes / LINE;
+    n[ahead ? CUTT_CPU_COUNT_STRETCHES_AHEAD : CUTT_CPU_COUNT_STRETCHES] = n[CUTT_CPU_COUNT_RUNS];
+    n[CUTT_CPU_COUNT_RUNS] = 0;
+    if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
+    return;
+  }
+  if (t->joins) {
+    n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_JOINED_NEAR : CUTT_CPU_COUNT_JOINED] = bytes / LINE;
+    n[CUTT_CPU_COUNT_JOINS] = volume / (double)t->shared_run;
+    return;
+  }
+  if (t->non_temporal && t->prefetch != CUTT_CPU_TO_NONE)
+    n[t->prefetch == CUTT_CPU_TO_L1 ? CUTT_CPU_COUNT_TO_L1 : CUTT_CPU_COUNT_TO_L2] = bytes / LINE;
+  n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->run;
   /* A scale makes a transpose with non-temporal stores go through the stage after all. The fit did not count that, and
    * the counts have to match the fit. */
   const bool direct = t->direct || t->shifts;
@@ -173,22 +188,44 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       {level ".windows", "ns", "a window read, " where},                                                               \
       {level ".spread", "ns", "a line, for each doubling of input runs beyond 16, " where},                            \
       {level ".pages", "ns", "a line of a tile of more than 64 input runs, " where},                                   \
-      {level ".start", "ns", "an execution, " where}, {                                                                \
+      {level ".along", "ns", "an output line of a transpose along rows, " where},                                      \
+      {level ".stretches", "ns", "an input run of it, " where},                                                        \
+      {level ".along_ahead", "ns", "an output line of a transpose along rows that prefetches, " where},                \
+      {level ".stretches_ahead", "ns", "an input run of it, " where},                                                  \
+      {level ".joined", "ns", "a gathered line that is not staged, " where},                                           \
+      {level ".joined_near", "ns", "the same with its input prefetched into L1, " where},                              \
+      {level ".joins", "ns", "a gathered run that is not staged, " where},                                             \
+      {level ".to_l1", "ns", "a line prefetched into L1, " where},                                                     \
+      {level ".to_l2", "ns", "a line prefetched into L2, " where}, {level ".start", "ns", "an execution, " where}, {   \
     level ".fork", "ns", "waking and joining threads, " where                                                          \
   }
 const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     NAMED("l2", "data in L2"), NAMED("l3", "data in the last-level cache"), NAMED("memory", "data in memory")};
 
-/* From least-squares fits over random problems on one machine: docs/performance.md. */
+/* An Intel Xeon with AVX-512: from times of candidates of random problems, in caches and in memory. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
-       spread pages start fork */
+       spread pages along stretches along_ahead stretches_ahead joined joined_near joins to_l1 to_l2 start fork */
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 30, 3000,
-    1.7, 0.3, 0.4, 16, 4.2, 0.6, 0.4, 0.9, 4, 0.36, 2.2, 39, 0.05, 0.1, 0.4, 1.15, 0, 30, 3000,
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    2.26, 5.8, 1.5, 11, 1, 0.4, 0.15, 0.02, 9.4, 0.36, 0.1, 8.6, 0, 0, 0.4, 0.32, 0, 1.44, 3, 0.9, 21, 0.02, 0.4, 2.5, 0, 0.35, 30, 3000,
     /* clang-format on */
 };
+
+/* An AMD EPYC (Zen 4). In memory from times of its candidates that walk down the columns; what a walk along the rows takes
+ * is from one transpose, and in caches, and for joined runs, values are those of the Xeon. */
+static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
+    /* clang-format off */
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
+    /* clang-format on */
+};
+
+const double *cutt_cpu_values_of(cutt_cpu_core core) {
+  return core == CUTT_CPU_CORE_ZEN ? zen_values : cutt_cpu_values;
+}
 
 void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, const cutt_cpu_tile *t,
                    const cutt_cpu_machine *machine, cutt_breakdown *cost) {

@@ -25,14 +25,25 @@ enum {
   CUTT_CPU_COUNT_WINDOWS,      /* window: windows read */
   CUTT_CPU_COUNT_SPREAD,       /* lines times log2(input runs of a tile / 16) */
   CUTT_CPU_COUNT_PAGES,        /* lines of tiles with more input runs than a first-level TLB has entries */
-  CUTT_CPU_COUNT_STARTS,       /* executions by one thread */
-  CUTT_CPU_COUNT_FORKS,        /* executions by more than one thread */
+  CUTT_CPU_COUNT_ALONG,        /* output lines of a transpose along rows */
+  CUTT_CPU_COUNT_STRETCHES,    /* its input runs: each is a new place in the input */
+  CUTT_CPU_COUNT_ALONG_AHEAD,  /* the same two where the next rows are prefetched */
+  CUTT_CPU_COUNT_STRETCHES_AHEAD,
+  CUTT_CPU_COUNT_JOINED,      /* gather: output lines that need no stage */
+  CUTT_CPU_COUNT_JOINED_NEAR, /* ... where input is prefetched into L1 */
+  CUTT_CPU_COUNT_JOINS,       /* ... and their runs */
+  CUTT_CPU_COUNT_TO_L1,       /* input lines prefetched into L1, where that is a choice */
+  CUTT_CPU_COUNT_TO_L2,       /* ... into L2 */
+  CUTT_CPU_COUNT_STARTS,      /* executions by one thread */
+  CUTT_CPU_COUNT_FORKS,       /* executions by more than one thread */
   CUTT_CPU_COUNTS
 };
 /* The cost of an event depends on where the data is, so that each of these has its own parameter for each count. */
 enum { CUTT_CPU_IN_L2, CUTT_CPU_IN_L3, CUTT_CPU_IN_MEMORY, CUTT_CPU_LEVELS };
 extern const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS];
-extern const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* the built-in values of the parameters */
+extern const double
+    cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS]; /* built in for cores that have none of their own */
+const double *cutt_cpu_values_of(cutt_cpu_core core);   /* built in for a core */
 
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]);

@@ -39,7 +39,7 @@ static cuttResult prepare(const cutt_target *target, const cutt_canonical *canon
   return cutt_cpu_prepare(target, cutt_cpu_forward(canonical, &other), candidate, prepared);
 }
 
-static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", NULL, NULL};
+static const char *const param_name[CUTT_PARAMS] = {"kernel", "vector_bytes", "stream", "step", "walk", "prefetch"};
 
 const cutt_methods cutt_cpu_methods = {
     .param_name = param_name,

@@ -39,6 +39,7 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
       const int64_t parts = (extent[i] + aim / 2) / aim;
       if (parts < 2) break;
       int64_t chunk = (extent[i] + parts - 1) / parts;
+      if (chunk * prefix > most) chunk = (extent[i] + parts) / (parts + 1);
       if (prefix == 1) chunk = chunk < multiple ? multiple : (chunk + multiple / 2) / multiple * multiple;
       if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
       previous = chunk;
@@ -124,6 +125,39 @@ static void consider(search *s, cutt_candidate *q) {
   s->count = insert(s->list, s->count, s->max, q);
 }
 
+/* Candidates that prefetch into one cache and into the other; where only the best counts, by the model's own parameters,
+ * in which there is no other difference. */
+static void consider_prefetches(search *s, cutt_candidate *q) {
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
+  if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0) {
+    consider(s, q);
+    return;
+  }
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
+  const bool far = value[CUTT_CPU_COUNT_TO_L2] < value[CUTT_CPU_COUNT_TO_L1];
+  const bool both = s->max > 1 || q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_GATHER; /* which may have other terms */
+  if (both || !far) consider(s, q);
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
+  if (both || far) consider(s, q);
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
+}
+
+/* A transpose along the rows, of which each gives some lines. */
+static void consider_along(search *s, cutt_candidate *q) {
+  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE };
+  if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0 || s->c->scale.active) return;
+  int64_t columns = s->c->elem_bytes;
+  for (int i = 0; i < q->m; ++i) columns *= i == q->m - 1 && q->split_m != 0 ? q->split_m : s->c->mode[i].extent;
+  if (columns < LEAST_BYTES) return;
+  q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
+  consider(s, q);
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_NONE;
+  consider(s, q);
+  q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
+}
+
 /* The columns of a step: all of them when they are few, else enough for some whole lines of each row. */
 static int64_t step_for(const cutt_canonical *c) {
   enum { STEP_BYTES = 256 };
@@ -136,10 +170,10 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   const bool shared = c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
   q->param[CUTT_CPU_PARAM_VECTOR] = q->param[CUTT_CPU_PARAM_STEP] = 0;
-  consider(s, q);
+  consider_prefetches(s, q);
   if (s->windows) {
     q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
-    consider(s, q);
+    consider_prefetches(s, q);
   }
   if (shared || q->m == 0 || q->k == 0) return;
   /* The widest vector, or a narrower one that holds all rows. */
@@ -152,7 +186,8 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
   q->param[CUTT_CPU_PARAM_VECTOR] = vector;
   q->param[CUTT_CPU_PARAM_STEP] = step_for(c);
-  consider(s, q);
+  consider_prefetches(s, q);
+  consider_along(s, q);
 }
 
 /* Each choice of M_k with an empty M_m and with each choice of M_m. */
@@ -203,6 +238,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
+  static const int64_t shared_targets[] = {256, 512, 2048, 8192}; /* runs that are copied: long ones take fewer tiles */
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
   in_extent[0] = out_extent[0] = 1; /* always set below, which not every compiler sees */
@@ -220,7 +256,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   }
   const int64_t line = CUTT_CPU_LINE / w;
   int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
-  int outs = sides_of(out_extent, out_modes, w, out_targets, 4, line, MAX_RUN_BYTES, out_side);
+  int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line,
+                      MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
   /* However long the first mode is, it may be columns where M_k has a chunk of it. */
   if (ins < MAX_SIDES && in_modes > 0 && in_extent[0] > MAX_RUN_BYTES / w) in_side[ins++] = (side){1, 0};

@@ -198,7 +198,11 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
       scatter_runs(j, t, dst, src, ahead);
       continue;
     }
-    if (j->direct) {
+    if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */
+      p->kernels->join_runs(dst, carry, src, p->row, t->rows, t->shared_run, t->first, t->last, ahead);
+      continue;
+    }
+    if (j->direct && !p->non_temporal) {
       gather_run(j, t, dst, src, ahead);
       continue;
     }
@@ -273,6 +277,7 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
 static bool may_be_direct(const job *j, const tile_at *t, const char *in, int64_t cols) {
   const cutt_cpu_plan *p = j->p;
   if (!j->direct || t->rows < p->block_rows) return false; /* fewer rows leave garbage behind each column */
+  if (p->non_temporal && !p->shift) return false;          /* a walk along rows, which has no steps */
   if (!p->non_temporal && !p->scaled) return true;
   for (int64_t i = 0; i < t->inners; ++i) {
     if (!may_overrun_columns(j, t, in + p->inner_in[i], cols)) return false;
@@ -362,11 +367,19 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       transpose_inside(j, t, s, segment, next);
       continue;
     }
+    const char *in = t->in + p->segment_in[segment];
+    /* Not a short chunk with fewer rows than a line takes; and as for the shift kernel in transpose_step. */
+    if (p->along && j->direct && t->rows * p->w >= LINE && may_overrun_columns(j, t, in, t->cols)) {
+      p->along(t->out + p->segment_out[segment], p->col_out, s->carry + segment * p->cols, in, p->row, t->rows, t->cols,
+               t->first, t->last, next);
+      continue;
+    }
     for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {
       const int64_t left = t->cols - c0, cols = smaller(left, p->step);
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
-        const char *src = t->in + p->segment_in[segment] + (c0 + p->step) * p->w;
-        cutt_cpu_ahead step = {src, p->row, t->rows, smaller(left - p->step, p->step) * p->w, 0, 0};
+        const int64_t bytes = smaller(left - p->step, p->step) * p->w;
+        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch};
+        if (p->prefetch == CUTT_CPU_TO_NONE) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {
         transpose_step(j, t, s, segment, c0, cols, next);
@@ -488,7 +501,7 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
                    p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
       if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
-      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0};
+      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch};
       if (at + 1 < it.to) {
         sequence_next(p, &q);
         /* Not for a short chunk, whose table of runs is another. */

@@ -138,6 +138,7 @@ typedef struct chosen_kernels {
   cutt_cpu_transpose_fn *transpose;
   cutt_cpu_scaled_fn *scaled;
   cutt_cpu_shift_fn *shift;
+  cutt_cpu_along_fn *along;
   cutt_cpu_window_fn *window;
 } chosen_kernels;
 
@@ -159,6 +160,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     }
     if (t->scales) chosen->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
     if (t->shifts) chosen->shift = all->shift[width];
+    if (t->along) chosen->along = all->along[width];
   }
   if (t->kernel == CUTT_CPU_WINDOW) {
     chosen->window = all->window[width];
@@ -180,7 +182,7 @@ typedef struct prefetch {
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
   if (t->kernel != CUTT_CPU_TRANSPOSE && 2 * c->volume * c->elem_bytes <= machine->l2_bytes) return f; /* is there */
-  f.steps = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols;
+  f.steps = t->along || (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
   return f;
@@ -239,6 +241,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
     p->aheads = t->rows;
   }
   p->ahead_bytes = f->run * c->elem_bytes;
+  if (t->prefetch == CUTT_CPU_TO_NONE) p->aheads = 0;
   if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, vector_bytes, next, &p->windows);
 }
 
@@ -309,11 +312,13 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->transpose = kernels.transpose;
   p->scaled = kernels.scaled;
   p->shift = kernels.shift;
+  p->along = kernels.along;
   p->window = kernels.window;
   p->window_vector = cutt_cpu_window_vector(machine->vector_bytes);
   p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
   p->kernel = t.kernel;
   p->non_temporal = t.non_temporal;
+  p->prefetch = t.prefetch;
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;

@@ -24,6 +24,7 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_transpose_fn *transpose; /* NULL: the plan gathers */
   cutt_cpu_scaled_fn *scaled;       /* transpose with alpha and beta, unstaged; NULL: not used by this plan */
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */
+  cutt_cpu_along_fn *along;         /* the same along the rows, a tile at a time; NULL: likewise */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
   cutt_cpu_windows windows;
   int64_t window_vector; /* bytes of the output that have windows of their own */
@@ -38,6 +39,7 @@ typedef struct cutt_cpu_plan {
   int threads;                 /* of one execution */
   int most_threads;            /* of several, unless the caller says otherwise */
   bool non_temporal;           /* stores past the caches */
+  int prefetch;                /* cutt_cpu_prefetch_to */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
   bool gaps, rows_apart; /* see tile.h */

@@ -36,16 +36,17 @@ const cutt_schema cutt_cpu_schema = {.backend = "cpu",
                                      .value = cutt_cpu_values,
                                      .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
 
-void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values; }
+void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values_of(machine->core); }
 
 /* Sizes for each level that the model has parameters for: L2, the last-level cache, and memory, where the choice of a
  * candidate matters most. */
 int cutt_cpu_calibration_sizes(const cutt_target *target, int64_t *list, int max) {
   const cutt_cpu_machine *m = (const cutt_cpu_machine *)(const void *)target;
   const int64_t l3 = m->stream_bytes / 2 > m->l2_bytes ? m->stream_bytes / 2 : m->l2_bytes;
-  /* Larger than the last-level cache, which may have some hundred megabytes, so that the data is in memory. */
-  const int64_t beyond = m->l3_bytes < 64 * MIB ? 96 * MIB : m->l3_bytes < 256 * MIB ? m->l3_bytes * 3 / 2 : 384 * MIB;
-  const int64_t sizes[] = {32 * MIB, m->l2_bytes / 4, beyond, l3, 48 * MIB, beyond, m->l2_bytes / 8};
+  /* What is written past the caches is in memory, however large the last of them is; but one size is larger than most. */
+  const int64_t memory = m->stream_bytes / 2 * 3;
+  const int64_t beyond = m->l3_bytes < 64 * MIB ? 96 * MIB : 2 * memory;
+  const int64_t sizes[] = {memory, m->l2_bytes / 4, 2 * memory, l3, memory, beyond, m->l2_bytes / 8};
   int count = 0;
   for (; count < max && count < (int)(sizeof sizes / sizeof *sizes); ++count) list[count] = sizes[count];
   return count;

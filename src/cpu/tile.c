@@ -207,8 +207,11 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
+  t->along = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG && !c->scale.active;
+  t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
+             t->shared_run * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
-              (!t->non_temporal || t->shifts);
+              (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
@@ -217,9 +220,13 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   const int64_t kernel = candidate->param[CUTT_CPU_PARAM_KERNEL];
   *why = "";
   if (kernel < 0 || kernel >= CUTT_CPU_KERNELS) return refuse(why, "unknown kernel");
+  const int64_t walk = candidate->param[CUTT_CPU_PARAM_WALK], prefetch = candidate->param[CUTT_CPU_PARAM_PREFETCH];
+  if (walk < 0 || walk >= CUTT_CPU_WALKS) return refuse(why, "unknown walk");
+  if (prefetch < 0 || prefetch >= CUTT_CPU_PREFETCHES) return refuse(why, "unknown prefetch");
   if (m < 0 || m > rank || k < 0 || k > rank) return refuse(why, "m or k is beyond the rank");
   memset(t, 0, offsetof(cutt_cpu_tile, sequence));
   t->kernel = (cutt_cpu_kernel)kernel;
+  t->prefetch = (int)prefetch;
   t->sequences = t->outers = 0;
   t->split_m = t->split_k = t->last_k = -1;
   t->shared_run = t->rows = t->cols = t->inners = t->segments = t->run = t->run_stride = t->block_rows = 1;
@@ -239,6 +246,11 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
     return false;
   }
   take_outside(c, candidate, t);
+  if (candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG &&
+      (t->kernel != CUTT_CPU_TRANSPOSE || candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0 || t->cols_inside ||
+       t->inners > 1 || t->rows * c->elem_bytes < CUTT_CPU_LINE)) {
+    return refuse(why, "a walk along rows is for whole lines past the caches, of columns that are runs");
+  }
   if (candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && t->run * c->elem_bytes < CUTT_CPU_LINE &&
       (t->split_k >= 0 || t->sequences > 0)) {
     return refuse(why, "stores past the caches need a line at least from each tile");

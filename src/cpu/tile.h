@@ -35,8 +35,17 @@ enum {
   CUTT_CPU_PARAM_KERNEL,       /* cutt_cpu_kernel */
   CUTT_CPU_PARAM_VECTOR,       /* transpose: bytes of a register */
   CUTT_CPU_PARAM_NON_TEMPORAL, /* 1: stores go past the caches; "stream" in texts and files */
-  CUTT_CPU_PARAM_STEP          /* transpose: columns that one step takes when each column is a segment */
+  CUTT_CPU_PARAM_STEP,         /* transpose: columns that one step takes when each column is a segment */
+  CUTT_CPU_PARAM_WALK,         /* transpose: cutt_cpu_walk */
+  CUTT_CPU_PARAM_PREFETCH      /* cutt_cpu_prefetch_to */
 };
+
+/* In which order a transpose goes through its tile. */
+typedef enum cutt_cpu_walk {
+  CUTT_CPU_DOWN,  /* a few columns at a time, all rows */
+  CUTT_CPU_ALONG, /* a few rows at a time, all columns */
+  CUTT_CPU_WALKS
+} cutt_cpu_walk;
 
 typedef enum cutt_cpu_role {
   CUTT_CPU_OUTER,
@@ -60,7 +69,10 @@ typedef struct cutt_cpu_tile {
   bool rows_apart;   /* between the rows of a tile there may be such pages */
   bool non_temporal; /* stores go past the caches */
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
+  bool along;        /* ... and goes along the rows */
+  bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
   bool direct;       /* the kernel writes the output, nothing is staged */
+  int prefetch;      /* cutt_cpu_prefetch_to */
 
   bool scales;        /* by the transpose that multiplies and adds on its way */
   int64_t block_rows; /* transpose: rows of a vector; else 1 */

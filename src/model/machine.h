@@ -5,8 +5,16 @@
 
 #include "model/target.h"
 
+/* Families of cores that have parameters of their own built in. */
+typedef enum cutt_cpu_core {
+  CUTT_CPU_CORE_OTHER, /* Intel's, Arm's, and what is not known */
+  CUTT_CPU_CORE_ZEN,   /* AMD's, Zen 2 to 5 */
+  CUTT_CPU_CORES
+} cutt_cpu_core;
+
 typedef struct cutt_cpu_machine {
   cutt_target base;
+  cutt_cpu_core core;
   const char *isa;                      /* in use on the machine at hand; NULL: the machine is only described */
   int vector_bytes;                     /* of the widest registers in use */
   int byte_permutes;                    /* 1: permutes take any bytes of a register; of 16 bytes if vector_bytes < 64 */

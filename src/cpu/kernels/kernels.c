@@ -169,6 +169,7 @@ CUTT_DEFINE_TRANSPOSES(64)
 #define CUTT_IF_BYTES(f) NULL
 #endif
 
+#include "cpu/kernels/along.h"
 #include "cpu/kernels/scaled.h"
 
 static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, src, bytes); }
@@ -249,6 +250,43 @@ CUTT_INLINE void scatter_elements(int w, char *dst, int64_t stride, const char *
 #include "cpu/kernels/spread.h"
 #endif
 
+/* See kernels.h. A line with the end of one run and the beginning of the next is put together in `part`, which has room
+ * on both sides: a run's last 64 bytes are stored so that those of the new line come first. */
+static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
+                      bool first, bool last, cutt_cpu_ahead *ahead) {
+  enum { LINE = CUTT_CPU_LINE, FEW = 4 };
+  _Alignas(CUTT_CPU_LINE) char room[3 * LINE];
+  char *const part = room + LINE;
+  int64_t have = (int64_t)((uintptr_t)dst & (LINE - 1)), skip = first ? have : 0;
+  char *line = dst - have;
+  if (!first) memcpy(room + have, carry, LINE);
+  for (int64_t k = 0; k < n; ++k) {
+    const char *run = src + offset[k];
+    int64_t at = 0;
+    if (have > 0) {
+      memcpy(part + have, run, LINE);
+      at = LINE - have;
+      if (skip > 0) {
+        copy_bytes(line + skip, part + skip, LINE - skip);
+      } else {
+        cutt_store_line(line, part);
+      }
+      skip = 0;
+      line += LINE;
+    }
+    for (; at + FEW * LINE <= bytes; at += FEW * LINE, line += FEW * LINE) {
+      cutt_cpu_prefetch(ahead, FEW);
+      for (int i = 0; i < FEW * LINE; i += LINE) cutt_store_line(line + i, run + at + i);
+    }
+    cutt_cpu_prefetch(ahead, (int)((bytes - at + LINE - 1) / LINE));
+    for (; at + LINE <= bytes; at += LINE, line += LINE) cutt_store_line(line, run + at);
+    have = bytes - at;
+    memcpy(room + have, run + bytes - LINE, LINE);
+  }
+  memcpy(carry, room + have, LINE);
+  if (last) copy_bytes(line, part, have);
+}
+
 static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int64_t w) {
 #if CUTT_VECTOR_BYTES >= 64
   if (spreads(w, stride)) {
@@ -310,9 +348,11 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .scaled = {CUTT_SCALED_4(f32), CUTT_SCALED_8(f64), CUTT_SCALED_2(f16), CUTT_SCALED_2(bf16)},
     .shift = {CUTT_IF_VBMI(shift_1), CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8),
               CUTT_IF_64(shift_16)},
+    .along = {along_1, along_2, along_4, along_8, along_16},
     .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
                NULL},
     .gather = gather,
+    .join_runs = join_runs,
     .scatter = scatter,
     .store_lines = store_lines,
     .fence = fence,

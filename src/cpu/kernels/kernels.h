@@ -26,12 +26,21 @@ typedef struct cutt_cpu_ahead {
   const int64_t *start;
   int64_t runs, bytes;
   int64_t run, byte;
+  int to; /* cutt_cpu_prefetch_to */
 } cutt_cpu_ahead;
+
+/* Where prefetched lines go to: L2 leaves the few fill buffers of L1 to loads and non-temporal stores. */
+enum cutt_cpu_prefetch_to { CUTT_CPU_TO_L1, CUTT_CPU_TO_L2, CUTT_CPU_TO_NONE, CUTT_CPU_PREFETCHES };
 
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
   for (; lines > 0 && ahead->run < ahead->runs; --lines) {
     const int64_t last = ahead->bytes - 1, at = ahead->byte < last ? ahead->byte : last;
-    __builtin_prefetch(ahead->base + ahead->start[ahead->run] + at);
+    const char *line = ahead->base + ahead->start[ahead->run] + at;
+    if (ahead->to == CUTT_CPU_TO_L1) {
+      __builtin_prefetch(line, 0, 3);
+    } else {
+      __builtin_prefetch(line, 0, 2);
+    }
     ahead->byte += CUTT_CPU_LINE;
     if (ahead->byte >= last + CUTT_CPU_LINE) { /* also the line that the last byte may be in */
       ahead->byte = 0;
@@ -61,6 +70,14 @@ typedef void cutt_cpu_transpose_fn(char *stage, const int64_t *pos, const char *
  *   last    nothing follows, and the last line is written in part; otherwise its bytes are left to carry */
 typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
                                int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead);
+
+/* The same for a whole tile, whose columns are all under way at once: block by block of 64 / w rows, each from the first
+ * column to the last. Takes nrows >= 64 / w.
+ *   out, col  column c's first element goes to out + col[c], a multiple of min(w, 8) bytes
+ *   ahead     the next tile's rows: the block that comes next is prefetched, in this tile or in that */
+typedef void cutt_cpu_along_fn(char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
+                               const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,
+                               const cutt_cpu_ahead *ahead);
 
 /* A table of gather offsets, sorted into windows: vector v of the output, of V bytes, has windows first[v] ..
  * first[v + 1] - 1, and window i is at offset[i].
@@ -145,12 +162,18 @@ typedef struct cutt_cpu_kernels {
 
   cutt_cpu_shift_fn *shift[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
+  cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
+
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
   void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun);
-  /* The reverse, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
+  /* The same for runs of at least 64 bytes, straight to dst by non-temporal stores of whole lines. carry, first and last
+   * as for cutt_cpu_shift_fn; ahead is prefetched meanwhile. */
+  void (*join_runs)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
+                    bool first, bool last, cutt_cpu_ahead *ahead);
+  /* The reverse of gather, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 
   /* Non-temporal stores of whole lines from stage to dst, both 64-byte aligned. fence() orders them before later

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "base/file.h"
 #include "runtime/host/isa.h"
@@ -67,6 +70,24 @@ static const known_machine *find(const cutt_isa *isa, int threads) {
   return k;
 }
 
+/* Zen 2 to 5 are families 17h to 1Ah of AMD and of Hygon. */
+static cutt_cpu_core read_core(void) {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  char vendor[12];
+  if (!__get_cpuid(0, &eax, &ebx, &ecx, &edx)) return CUTT_CPU_CORE_OTHER;
+  memcpy(vendor, &ebx, 4);
+  memcpy(vendor + 4, &edx, 4);
+  memcpy(vendor + 8, &ecx, 4);
+  if (memcmp(vendor, "AuthenticAMD", 12) != 0 && memcmp(vendor, "HygonGenuine", 12) != 0) return CUTT_CPU_CORE_OTHER;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return CUTT_CPU_CORE_OTHER;
+  const unsigned family = (eax >> 8 & 15) + (eax >> 20 & 255);
+  return family >= 0x17 ? CUTT_CPU_CORE_ZEN : CUTT_CPU_CORE_OTHER;
+#else
+  return CUTT_CPU_CORE_OTHER;
+#endif
+}
+
 static void ask(const cutt_isa *isa, known_machine *k) {
   cutt_cpu_machine *m = &k->machine;
   memset(k, 0, sizeof *k);
@@ -77,6 +98,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
   if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
+  m->core = read_core();
   read_name(m->base.name, sizeof m->base.name);
   char name[sizeof m->base.name];
   memcpy(name, m->base.name, sizeof name);
