@@ -11,7 +11,7 @@
 
 /* What is not enumerated (index groups of some of the modes where both tensors are packed) is cheaper where a launch has
  * hardly any tiles; and cutting goes step by step and never back. Where either is worst the whole takes microseconds. */
-static const double worst_uncut = 2.1, worst_cut = 1.7, mean_cut = 1.02;
+static const double worst_uncut = 2.05, mean_uncut = 1.007, worst_cut = 1.7, mean_cut = 1.015;
 
 static const cutt_rates cpu_rates = {.threads = 2,
                                      .flops = 50e9,
@@ -201,8 +201,9 @@ static void cheapest(void *best, const cutt_algorithm *algorithm) {
 static void test_uncut(void **state) {
   (void)state;
   test_rng rng = {11};
-  double worst = 1;
-  for (int i = 0; i < test_scaled(500); ++i) {
+  double sum = 0, worst = 1;
+  const int cases = test_scaled(500);
+  for (int i = 0; i < cases; ++i) {
     cutt_contraction c;
     draw(&rng, &c);
     const cutt_rates *rates = test_chance(&rng, 50) ? &cpu_rates : &gpu_rates;
@@ -210,9 +211,11 @@ static void test_uncut(void **state) {
     assert_success(cutt_algorithms_enumerate(&c, cheapest, &s));
     const double least = brute_force(&c, rates, INT64_MAX, INT64_MAX, false);
     if (s.best / least > worst) worst = s.best / least;
+    sum += log(s.best / least);
   }
-  print_message("uncut: at worst %.4f times the best\n", worst);
-  assert_true(worst <= worst_uncut);
+  const double mean = exp(sum / cases);
+  print_message("uncut: %.4f times the best in the geometric mean of %d, at worst %.3f times\n", mean, cases, worst);
+  assert_true(mean <= mean_uncut && worst <= worst_uncut);
 }
 
 /* With a limit of workspace, from none to all: an algorithm is always found, and it is near the best. */
