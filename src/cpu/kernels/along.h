@@ -51,15 +51,15 @@ CUTT_INLINE void block_lines(int w, cutt_line *now, const char *src, const int64
 /* The line that has the last `lead` bytes of before, and the first of now. */
 CUTT_INLINE void write_joined(int w, char *line, int64_t lead, const char *before, const char *now) {
 #if CUTT_VECTOR_BYTES >= 64
-  if (w >= 2) {
+  if (CUTT_PERMUTES(w)) {
     const int width = shift_width(w);
     const __m512i index = indices_from(width, (CUTT_CPU_LINE - lead) / width);
     _mm512_stream_si512((void *)line, cutt_permute(width, _mm512_loadu_si512((const void *)before), index,
                                                    _mm512_loadu_si512((const void *)now)));
     return;
   }
-  const int64_t from =
-      CUTT_CPU_LINE - lead; /* bytes have no permute in AVX512BW: words of 8 bytes and shifts of bits */
+  /* Bytes without a permute: words of 8 bytes, and shifts of bits. */
+  const int64_t from = CUTT_CPU_LINE - lead;
   const __m512i a = _mm512_loadu_si512((const void *)before), b = _mm512_loadu_si512((const void *)now);
   const __m512i low = cutt_permute(8, a, indices_from(8, from / 8), b);
   const __m512i high = cutt_permute(8, a, indices_from(8, from / 8 + 1), b);
@@ -95,9 +95,7 @@ CUTT_INLINE void end_column(int w, char *dst, int64_t r, int64_t nrows, bool las
     write_joined(w, dst - lead + r * w, lead, carry, now + CUTT_CPU_LINE - over); /* its last bytes are not used */
   }
   memcpy(carry, now, CUTT_CPU_LINE);
-  if (!last) return;
-  const int64_t end = lead + nrows * w, part = end % CUTT_CPU_LINE;
-  copy_bytes(dst - lead + end - part, now + CUTT_CPU_LINE - part, part);
+  if (last) finish_column(dst, now, nrows * w);
 }
 
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
@@ -106,18 +104,11 @@ CUTT_INLINE void begin_columns(int w, char *out, const int64_t *col, char (*carr
   const int columns = 16 / w;
   cutt_line now[16];
   for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_row(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
     block_lines(w, now, src + c0 * w, row);
     for (int64_t i = c; i < end; ++i) {
-      char *dst = out + col[i];
-      const char *line = now[i - c0].byte;
-      const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
-      if (lead > 0) {
-        copy_bytes(dst, line, CUTT_CPU_LINE - lead);
-      } else {
-        cutt_store_line(dst, line);
-      }
-      memcpy(carry[i], line, CUTT_CPU_LINE);
+      begin_column(out + col[i], now[i - c0].byte);
+      memcpy(carry[i], now[i - c0].byte, CUTT_CPU_LINE);
     }
   }
 }
@@ -129,7 +120,7 @@ CUTT_INLINE void end_columns(int w, char *out, const int64_t *col, char (*carry)
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
   for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_row(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
     block_lines(w, now, src + c0 * w, row + nrows - CUTT_CPU_LINE / w);
     for (int64_t i = c; i < end; ++i) end_column(w, out + col[i], r, nrows, last, carry[i], now[i - c0].byte);
   }
@@ -153,7 +144,7 @@ CUTT_INLINE void along(int w, char *out, const int64_t *col, char (*carry)[CUTT_
     const bool prefetch = ahead->to != CUTT_CPU_TO_NONE && (more || ahead->runs >= rows);
     char *lines = out + r * w;
     for (int64_t c = 0; c < ncols; c += columns) {
-      const int64_t c0 = first_row(c, columns, ncols);
+      const int64_t c0 = first_of_block(c, columns, ncols);
       const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
       if (prefetch && c * w % CUTT_CPU_LINE == 0) prefetch_lines(w, next + c * w, next_row, ahead->to);
       cutt_line now[16];

@@ -43,9 +43,26 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
   }
 }
 
-/* The row that the block of row r starts with: the last block overlaps the one before. */
-CUTT_INLINE int64_t first_row(int64_t r, int64_t rows, int64_t nrows) {
-  return r + rows <= nrows || nrows < rows ? r : nrows - rows;
+/* The row (or column) with which the block of row i begins, of blocks of `rows`: the last one of all overlaps the one before. */
+CUTT_INLINE int64_t first_of_block(int64_t i, int64_t rows, int64_t all) {
+  return i + rows <= all || all < rows ? i : all - rows;
+}
+
+/* For kernels that write a column of the output in whole lines: its first 64 bytes, as far as they are in the line in which it
+ * begins, whose other bytes are not this execution's. */
+static void begin_column(char *dst, const char *first) {
+  const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
+  if (lead > 0) {
+    copy_bytes(dst, first, CUTT_CPU_LINE - lead);
+  } else {
+    cutt_store_line(dst, first);
+  }
+}
+
+/* And the end of a column of n bytes, a part of a line; `last` holds the last 64 bytes of it. */
+static void finish_column(char *dst, const char *last, int64_t n) {
+  const int64_t part = (int64_t)(((uintptr_t)dst + (uintptr_t)n) & (CUTT_CPU_LINE - 1));
+  copy_bytes(dst + n - part, last + CUTT_CPU_LINE - part, part);
 }
 
 /* The transposes are macros, since elements of W bytes in vectors of V bytes have vector types of their own.
@@ -86,7 +103,7 @@ CUTT_INLINE int64_t first_row(int64_t r, int64_t rows, int64_t nrows) {
                                   const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {  \
     enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_row(r, R, nrows);                                                                       \
+      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
       int64_t c = 0;                                                                                                   \
       for (; c + E <= ncols; c += E) {                                                                                 \
         store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, E);                                      \
@@ -109,7 +126,7 @@ CUTT_INLINE int64_t first_row(int64_t r, int64_t rows, int64_t nrows) {
                                  const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {   \
     enum { R = V / 16 };                                                                                               \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_row(r, R, nrows);                                                                       \
+      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
       for (int64_t c = 0; c < ncols; ++c) {                                                                            \
         cutt_v##V##_8 v;                                                                                               \
         block_##V##_16(&v, src + c * 16, row + r0);                                                                    \

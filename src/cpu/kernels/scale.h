@@ -115,18 +115,22 @@ CUTT_DEFINE_SCALE(i64, uint64_t)
 enum { SCALED_HALVES = 64 };
 
 #define CUTT_DEFINE_SCALE_HALF(name, load, store)                                                                      \
+  /* x = alpha * x + beta * y, n of them. */                                                                           \
+  CUTT_INLINE void scale_halves_##name(uint16_t *x, const uint16_t *y, int n, float alpha, float beta, bool reads) {   \
+    if (reads) {                                                                                                       \
+      for (int k = 0; k < n; ++k) x[k] = store(alpha * load(x[k]) + beta * load(y[k]));                                \
+    } else {                                                                                                           \
+      for (int k = 0; k < n; ++k) x[k] = store(alpha * load(x[k]));                                                    \
+    }                                                                                                                  \
+  }                                                                                                                    \
   static void scale_##name(char *dst, const char *src, const char *out, int64_t n, float alpha, float beta,            \
                            bool reads) {                                                                               \
     for (int64_t i = 0; i < n; i += SCALED_HALVES) {                                                                   \
       const int64_t some = n - i < SCALED_HALVES ? n - i : SCALED_HALVES;                                              \
       uint16_t x[SCALED_HALVES] = {0}, y[SCALED_HALVES] = {0};                                                         \
       memcpy(x, src + 2 * i, (size_t)(2 * some));                                                                      \
-      if (reads) {                                                                                                     \
-        memcpy(y, out + 2 * i, (size_t)(2 * some));                                                                    \
-        for (int k = 0; k < SCALED_HALVES; ++k) x[k] = store(alpha * load(x[k]) + beta * load(y[k]));                  \
-      } else {                                                                                                         \
-        for (int k = 0; k < SCALED_HALVES; ++k) x[k] = store(alpha * load(x[k]));                                      \
-      }                                                                                                                \
+      if (reads) memcpy(y, out + 2 * i, (size_t)(2 * some));                                                           \
+      scale_halves_##name(x, y, SCALED_HALVES, alpha, beta, reads);                                                    \
       memcpy(dst + 2 * i, x, (size_t)(2 * some));                                                                      \
     }                                                                                                                  \
   }

@@ -3,9 +3,9 @@
  * another down a tile's rows, which is an order that the processor's prefetcher follows. A header of kernels.c, which
  * defines the blocks.
  *
- * For floating-point numbers, each for itself: not for complex factors, conjugation and integers, which are staged. W (bytes of an
- * element), V (of a vector), the kind of number and reads (is out read?) are constants: each kernel below is compiled for
- * its own. */
+ * For floating-point numbers, each for itself: not for complex factors, conjugation and integers, which are staged. W
+ * (bytes of an element), V (of a vector), the kind of number and reads (is out read?) are constants: each kernel below is
+ * compiled for its own. */
 #ifndef CUTT_CPU_KERNELS_SCALED_H
 #define CUTT_CPU_KERNELS_SCALED_H
 
@@ -19,17 +19,13 @@
   }
 
 /* The same for halves of a vector, each converted to float and back: much code, and so not inlined. */
-#define CUTT_DEFINE_COMBINE_HALF(kind, V, load, store)                                                                 \
+#define CUTT_DEFINE_COMBINE_HALF(kind, V)                                                                              \
   __attribute__((noinline)) static cutt_v##V##_8 combine_##kind##_##V(bool reads, float alpha, cutt_v##V##_8 x,        \
                                                                       float beta, cutt_v##V##_8 y) {                   \
     uint16_t xs[V / 2], ys[V / 2];                                                                                     \
     memcpy(xs, &x, V);                                                                                                 \
     memcpy(ys, &y, V);                                                                                                 \
-    if (reads) {                                                                                                       \
-      for (int k = 0; k < V / 2; ++k) xs[k] = store(alpha * load(xs[k]) + beta * load(ys[k]));                         \
-    } else {                                                                                                           \
-      for (int k = 0; k < V / 2; ++k) xs[k] = store(alpha * load(xs[k]));                                              \
-    }                                                                                                                  \
+    scale_halves_##kind(xs, ys, V / 2, alpha, beta, reads);                                                            \
     memcpy(&x, xs, V);                                                                                                 \
     return x;                                                                                                          \
   }
@@ -45,7 +41,7 @@
     return x;                                                                                                          \
   }
 #else
-#define CUTT_DEFINE_COMBINE_F16(V) CUTT_DEFINE_COMBINE_HALF(f16, V, cutt_float_of_f16, cutt_f16_of_float)
+#define CUTT_DEFINE_COMBINE_F16(V) CUTT_DEFINE_COMBINE_HALF(f16, V)
 #endif
 
 #define CUTT_DEFINE_SCALED(kind, T, W, V)                                                                              \
@@ -55,11 +51,11 @@
     enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
     for (int64_t c = 0; c < ncols; c += E) {                                                                           \
       /* Columns c0 .. c0 + E - 1 are loaded; those below c are done already. */                                       \
-      const int64_t c0 = c + E <= ncols || ncols < E ? c : ncols - E;                                                  \
+      const int64_t c0 = first_of_block(c, E, ncols);                                                                  \
       const int from = (int)(c - c0), to = (int)(ncols - c0 < E ? ncols - c0 : E);                                     \
       const int64_t *next = c + 2 * E <= ncols ? pos + c + E : NULL;                                                   \
       for (int64_t r = 0; r < nrows; r += R) {                                                                         \
-        const int64_t r0 = first_row(r, R, nrows), over = (r - r0) * W;                                                \
+        const int64_t r0 = first_of_block(r, R, nrows), over = (r - r0) * W;                                           \
         cutt_v##V##_8 block[E];                                                                                        \
         block_##V##_##W(block, src + c0 * W, row + r0);                                                                \
         cutt_cpu_prefetch(ahead, LINES);                                                                               \
@@ -109,7 +105,7 @@
   CUTT_DEFINE_SCALED_OF(f64, double, V)                                                                                \
   CUTT_DEFINE_COMBINE_F16(V)                                                                                           \
   CUTT_DEFINE_SCALED_HALF(f16, V)                                                                                      \
-  CUTT_DEFINE_COMBINE_HALF(bf16, V, cutt_float_of_bf16, cutt_bf16_of_float)                                            \
+  CUTT_DEFINE_COMBINE_HALF(bf16, V)                                                                                    \
   CUTT_DEFINE_SCALED_HALF(bf16, V)
 
 CUTT_DEFINE_SCALED_ALL(16)

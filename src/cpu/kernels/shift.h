@@ -64,11 +64,7 @@ CUTT_INLINE void write_first_lines(int w, const shift_column *column, int from, 
   for (int i = from; i < to; ++i) {
     char head[64];
     memcpy(head, &now[i], 64);
-    if (column[i].lead > 0) {
-      copy_bytes(column[i].line + column[i].lead, head, 64 - column[i].lead);
-    } else {
-      cutt_store_line(column[i].line, head);
-    }
+    begin_column(column[i].line + column[i].lead, head);
   }
   _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) before[i] = now[i];
 }
@@ -88,12 +84,6 @@ CUTT_INLINE int64_t write_lines(int w, const shift_column *column, int from, int
     }
   }
   return r;
-}
-
-/* The end of a run, a part of a line; `now` holds the run's last 64 bytes. */
-static void finish_column(const shift_column *column, const char *now, int64_t bytes) {
-  const int64_t end = column->lead + bytes, part = end % 64;
-  copy_bytes(column->line + end - part, now + 64 - part, part);
 }
 
 /* What is left of the columns from row r on, less than a block: a whole line if there are bytes for one, the last 64
@@ -116,7 +106,7 @@ CUTT_INLINE void write_last_lines(int w, const shift_column *column, int from, i
       _mm512_stream_si512((void *)(column[i].line + r * w), line);
     }
     memcpy(carry[i], &now[i], 64);
-    if (last) finish_column(&column[i], (const char *)&now[i], nrows * w);
+    if (last) finish_column(column[i].line + lead, (const char *)&now[i], nrows * w);
   }
 }
 
@@ -126,7 +116,7 @@ CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], co
   const int columns = 16 / w, width = shift_width(w);
   for (int64_t c = 0; c < ncols; c += columns) {
     /* Columns c0 .. c0 + columns - 1 are loaded; those below c are written already. */
-    const int64_t c0 = c + columns <= ncols || ncols < columns ? c : ncols - columns;
+    const int64_t c0 = first_of_block(c, columns, ncols);
     const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
     const char *block = src + c0 * w;
     shift_column column[16];

@@ -96,6 +96,13 @@ CUTT_INLINE cutt_v64_8 cutt_load_64(const char *src, const int64_t *row, int ste
 #endif
 
 #if CUTT_VECTOR_BYTES >= 64
+/* Are there permutes by elements of w bytes? Those of bytes are VBMI's. */
+#if defined(__AVX512VBMI__)
+#define CUTT_PERMUTES(w) ((w) >= 1)
+#else
+#define CUTT_PERMUTES(w) ((w) >= 2)
+#endif
+
 /* Picks elements of w bytes from two registers: index i < 64 / w is in low, the others in high. */
 CUTT_INLINE __m512i cutt_permute(int w, __m512i low, __m512i index, __m512i high) {
 #if defined(__AVX512VBMI__)

@@ -86,20 +86,6 @@ static void keep(loaded *in) {
   cutt_log(CUTT_LOG_DEBUG, "CUDA: kernels loaded into a context of %s", in->gpu->properties.base.name);
 }
 
-cuttResult cutt_cuda_kernels_load(void) {
-  cutt_cuda_scope scope;
-  loaded *in = NULL;
-  bool made = false;
-  cuttResult result = cutt_cuda_enter(&scope);
-  if (result) return result;
-  pthread_mutex_lock(&lock);
-  result = get(&scope, &in, &made);
-  if (made) keep(in);
-  pthread_mutex_unlock(&lock);
-  cutt_cuda_leave(&scope);
-  return result;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- finding */
 
 /* Shared memory up to the device's bound, and the SM's memory split in favour of it rather than of L1. */
@@ -150,16 +136,16 @@ static cuttResult find_all(loaded *in, const cutt_kernel_list *list, const cutt_
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_cuda_kernels_find(const cutt_kernel_list *list, const cutt_kernels **kernels) {
+/* Keeps the kernels of the current context, and if asked finds those of a list in it. */
+static cuttResult reach(const cutt_kernel_list *list, const cutt_kernels **kernels) {
   cutt_cuda_scope scope;
   loaded *in = NULL;
   bool made = false;
-  *kernels = NULL;
   cuttResult result = cutt_cuda_enter(&scope);
   if (result) return result;
   pthread_mutex_lock(&lock);
   result = get(&scope, &in, &made);
-  if (!result) result = find_all(in, list, kernels);
+  if (!result && list) result = find_all(in, list, kernels);
   if (made && result) {
     unload(in);
   } else if (made) {
@@ -168,6 +154,13 @@ cuttResult cutt_cuda_kernels_find(const cutt_kernel_list *list, const cutt_kerne
   pthread_mutex_unlock(&lock);
   cutt_cuda_leave(&scope);
   return result;
+}
+
+cuttResult cutt_cuda_kernels_load(void) { return reach(NULL, NULL); }
+
+cuttResult cutt_cuda_kernels_find(const cutt_kernel_list *list, const cutt_kernels **kernels) {
+  *kernels = NULL;
+  return reach(list, kernels);
 }
 
 /* -------------------------------------------------------------------------------------------------------- launching */
