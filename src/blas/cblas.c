@@ -55,15 +55,18 @@ typedef struct hold {
 } hold;
 
 /* A library keeps its buffers, and maps another one for each call that finds none free. It has had the first buffer since it
- * was measured. A call that finds that one in use goes on if another buffer is free or can be mapped; else it waits for the
- * first. */
+ * was measured. A call that finds that one in use goes on if there is ample room for its own buffer and those of all other
+ * such calls; else it waits for the first. Which of them have mapped theirs by now can't be known, so that room is asked for
+ * all of them, each time. Ample, since between this look and the mapping other threads map memory too: arenas of malloc (64 MB
+ * for each thread in glibc), stacks, workspaces. */
+enum { AMPLE_MB = 1024 };
+
 static void enter_limited(cutt_cblas *library, hold *held) {
   held->first_buffer = pthread_mutex_trylock(&library->first_buffer) == 0;
   if (held->first_buffer) return;
   pthread_mutex_lock(&library->lock);
-  if (library->extra_calls == library->extra_buffers && cutt_library_room(library->call_bytes))
-    ++library->extra_buffers;
-  held->extra_buffer = library->extra_calls < library->extra_buffers;
+  held->extra_buffer =
+      cutt_library_room(((size_t)AMPLE_MB << 20) + (size_t)(library->extra_calls + 1) * library->call_bytes);
   if (held->extra_buffer) ++library->extra_calls;
   pthread_mutex_unlock(&library->lock);
   held->first_buffer = !held->extra_buffer;

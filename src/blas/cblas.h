@@ -64,15 +64,15 @@ typedef struct cutt_cblas {
   cutt_overread past[2][CUTT_CBLAS_TYPES];
   bool reads_past[CUTT_CBLAS_TYPES];
 
-  /* Guards sessions, threads_before, extra_calls and extra_buffers; where only one call is made at a time, held during each. */
+  /* Guards sessions, threads_before and extra_calls; where only one call is made at a time, held during each. */
   pthread_mutex_t lock;
   /* Executions under way, and the number of threads before the first of them. */
   int sessions;
   int64_t threads_before;
   /* The process's memory is limited, as of the last plan. Then a call either has the buffer that the library has kept since it
-   * was measured, and holds first_buffer meanwhile; or it is one of extra_calls, which may be extra_buffers at once. */
+   * was measured, and holds first_buffer meanwhile; or it is one of extra_calls, for all of which there was room. */
   atomic_bool limited;
-  int extra_calls, extra_buffers;
+  int extra_calls;
   pthread_mutex_t first_buffer;
   /* Bytes that a call may map. */
   size_t call_bytes;
