@@ -45,7 +45,7 @@ ctest=(ctest)
 run_tests() {
   local where=$1 log=$1/check.log
   shift
-  "${ctest[@]}" --test-dir "$where" --parallel "$jobs" --verbose --no-tests=error --timeout 900 "$@" 2>&1 | sed -u -E 's/^[0-9]+: //' | tee "$log"
+  "${ctest[@]}" --test-dir "$where" --parallel "$((jobs + 1))" --verbose --no-tests=error --timeout 900 "$@" 2>&1 | sed -u -E 's/^[0-9]+: //' | tee "$log"
   local status=${PIPESTATUS[0]}
   note=$(grep -E '^[0-9]+% tests passed' "$log" | tail -n 1)
   local passed

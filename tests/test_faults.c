@@ -131,11 +131,12 @@ static void unwatch(void) {
 /* Something that allocates and gives all of it back; when one of its calls fails, it must clean up and return the code. */
 typedef cuttResult (*operation)(void *context);
 
-/* Runs an operation with its first, second, ... allocation refused, alone and with all that follow, until none was. */
-static void refuse_each(operation run, void *context, const char *name) {
+/* Runs an operation with an allocation refused, alone and with all that follow, until none was: the first, and every
+ * step-th after it. */
+static void refuse_some(operation run, void *context, const char *name, long step) {
   long most = 0;
   for (int all = 0; all < 2; all++) {
-    for (long n = 1;; n++) {
+    for (long n = 1;; n += step) {
       assert_true(n < 5000);
       watch(n, all ? 1000000 : n);
       const cuttResult result = run(context);
@@ -153,8 +154,15 @@ static void refuse_each(operation run, void *context, const char *name) {
       if (n > most) most = n;
     }
   }
-  printf("%s: %ld allocations refused in turn\n", name, most);
+  printf("%s: %ld allocations refused in turn%s\n", name, most, step > 1 ? ", but for some" : "");
   assert_true(most >= 1);
+}
+
+static void refuse_each(operation run, void *context, const char *name) { refuse_some(run, context, name, 1); }
+
+/* Of an operation that takes long: a part of them, as CUTT_TEST_SCALE says. */
+static void refuse_a_part(operation run, void *context, const char *name) {
+  refuse_some(run, context, name, test_scale() < 1 ? (long)(1 / test_scale()) : 1);
 }
 
 typedef struct case_ {
@@ -486,7 +494,7 @@ static void contractions(void **unused) {
     c.options.workspace_limit = limits[i];
     c.options.threads = 1 + (int)i;
     c.left = left;
-    refuse_each(contract, &c, "cuttContract");
+    refuse_a_part(contract, &c, "cuttContract");
     c.left = (const double *)(const void *)((const char *)left + 3);
     refuse_each(contract, &c, "cuttContract, not aligned");
     refuse_each(describe_contraction, &c, "cuttContractionPlanCreate, Describe, TimeGemm");
@@ -533,7 +541,7 @@ static void calibrating(void **unused) {
   close(file);
   case_ c = numbered_case(0);
   c.path = path;
-  refuse_each(calibrate, &c, "cuttCalibrate");
+  refuse_a_part(calibrate, &c, "cuttCalibrate");
   refuse_each(plan_by_file, &c, "cuttPlanCreate, device file");
   unlink(path);
   free_case(&c);
