@@ -277,6 +277,16 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
   return false;
 }
 
+bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes) {
+  if (output->data) {
+    memcpy(output->data, header, bytes);
+    return true;
+  }
+  if (pwrite(output->descriptor, header, bytes, 0) == (ssize_t)bytes) return true;
+  cutt_cli_message("%s: could not be written: %s", output->path, strerror(errno));
+  return false;
+}
+
 /* One that has a name only until it is open. */
 static int create_and_unlink(const cutt_output *output) {
   char name[PATH_MAX];

@@ -7,11 +7,9 @@
  * Order of axes: NumPy counts from the slowest of a C-order array, the library from the stride-1 mode. A C-order array
  * of n axes is therefore the library's tensor with the axes reversed: axis a is mode n-1-a. In Fortran order axis a is
  * mode a. Output is always C order. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "input.h"
@@ -186,7 +184,6 @@ typedef struct work {
 
 static bool permute_in_memory(work *w) {
   cutt_cli_permute_job *job = &w->job;
-  memcpy(w->output.data, w->header, w->header_bytes);
   job->out = w->output.data + w->header_bytes;
   if (job->bytes == 0) return true;
   if (cutt_mapping_fits_in_memory(2.0 * (double)job->bytes) &&
@@ -197,10 +194,6 @@ static bool permute_in_memory(work *w) {
 
 static bool permute_in_pieces(work *w) {
   const double began = cutt_cli_seconds();
-  if (pwrite(w->output.descriptor, w->header, w->header_bytes, 0) != (ssize_t)w->header_bytes) {
-    cutt_cli_message("%s: could not be written: %s", w->output.path, strerror(errno));
-    return false;
-  }
   w->pieces.output = &w->output;
   w->pieces.out_start = (int64_t)w->header_bytes;
   w->pieces.options = w->job.options;
@@ -242,7 +235,8 @@ static bool fill_and_commit(work *w, bool wisdom_is_new) {
   if (!(pieces ? cutt_output_open : cutt_output_create)(&w->output, w->request->out_path,
                                                         w->header_bytes + (size_t)w->job.bytes, w->request->force))
     return false;
-  bool good = pieces ? permute_in_pieces(w) : permute_in_memory(w);
+  bool good = cutt_output_write_header(&w->output, w->header, w->header_bytes) &&
+              (pieces ? permute_in_pieces(w) : permute_in_memory(w));
   cutt_cli_progress_clear(&w->job.progress);
   good = good && cutt_input_unchanged(w->in) && save_wisdom(w->request, w->job.options.wisdom, wisdom_is_new);
   if (!good) cutt_output_abandon(&w->output);

@@ -131,6 +131,6 @@ bool cutt_pipeline_run(const cutt_pipeline *pipeline) {
   pthread_cond_destroy(&s.changed);
   if (!s.failed) return true;
   cutt_cli_progress_clear(pipeline->progress);
-  cutt_cli_message("%s", s.why);
+  if (s.why[0]) cutt_cli_message("%s", s.why);
   return false;
 }

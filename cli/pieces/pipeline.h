@@ -12,7 +12,7 @@
 enum { CUTT_PIPELINE_DEPTH = 2, CUTT_PIPELINE_WHY = PATH_MAX + 512 };
 
 /* Each function does one item, or part of it, and on false has worded in `why`, of CUTT_PIPELINE_WHY bytes, what went
- * wrong. Items are read, worked on and written in order; parts of items, by several threads, in any order. read(i)
+ * wrong; work may leave it empty when it has given a message. Items are read, worked on and written in order; parts of items, by several threads, in any order. read(i)
  * begins when work(i - CUTT_PIPELINE_DEPTH) is done, and work(i) when write(i - CUTT_PIPELINE_DEPTH) is. */
 typedef struct cutt_pipeline {
   int64_t items;

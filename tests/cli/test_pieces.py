@@ -3,7 +3,9 @@
 Run as test_cli.py, whose helpers it uses.
 """
 
+import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -117,6 +119,76 @@ class Transpose(Pieces):
         least = peak(small)
         for memory in [8 << 20, 32 << 20]:
             self.assertLessEqual(peak(self.input, "--memory", str(memory)) - least, memory)
+
+
+class Contract(Pieces):
+    """Blocks of what `cutt contract` takes: any pattern, order, byte order and scalars."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not any(p["backend"] == "cpu" for p in json.loads(cutt("devices", "--json").stdout)["providers"]):
+            raise unittest.SkipTest("no BLAS is on this machine")
+
+    def contract(self, pattern, arrays, memory, *options):
+        for name, array in zip("abd", arrays):
+            np.save(self.path(name + ".npy"), array)
+        if len(arrays) == 3:
+            options = ["--in", self.path("d.npy"), *options]
+        result = self.good("contract", pattern, self.path("a.npy"), self.path("b.npy"), "-o", self.output, "--force",
+                           "-v", "--memory", memory, *options)
+        return np.load(self.output), result.stderr
+
+    def test_random(self):
+        random = np.random.default_rng(11)
+        in_blocks = several = 0
+        for seed in range(60):
+            letters = list("abcdefgh")
+            random.shuffle(letters)
+            left = letters[:random.integers(0, 5)]
+            right = list(random.permutation(letters)[:random.integers(0, 5)])
+            left += left[:1] * (random.random() < 0.2)
+            right += right[-1:] * (random.random() < 0.2)
+            result = [letter for letter in sorted(set(left + right)) if random.random() < 0.6]
+            random.shuffle(result)
+            extents = {letter: int(random.integers(1, 9)) for letter in "abcdefgh"}
+            dtype, pattern = ["f4", "f8", "c8", "c16"][seed % 4], "".join(left + [","] + right + ["->"] + result)
+            arrays = []
+            for group in (left, right, result)[:2 + seed % 3 % 2]:
+                values = random.uniform(-1, 1, [extents[letter] for letter in group])
+                if dtype[0] == "c":
+                    values = values + 1j * random.uniform(-1, 1, values.shape)
+                arrays.append(np.array(values, order="CF"[random.integers(2)], dtype=random.choice(["<", ">"]) + dtype))
+            with self.subTest(pattern=pattern, extents=extents, dtype=dtype):
+                beta = 1.5 if seed % 6 == 1 else 1.0
+                options = ["--alpha", "2"] + (["--beta", "1.5"] if len(arrays) == 3 and beta != 1.0 else [])
+                found, said = self.contract(pattern, arrays, int(2 ** random.uniform(10, 12.5)), *options)
+                expected = 2 * np.einsum(pattern, arrays[0].astype("c16"), arrays[1].astype("c16"))
+                if len(arrays) == 3:
+                    expected = expected + beta * arrays[2]
+                self.assertEqual((found.shape, found.dtype), (expected.shape, np.dtype(dtype)))
+                unit = np.finfo(np.dtype(dtype)).eps
+                self.assertLess(np.max(np.abs(found - expected), initial=0), 3000 * unit)
+                in_blocks += " steps, " in said
+                several += not re.search(r"^cutt: (\d+) blocks? of the result.* in \1 step", said)
+        self.assertGreater(in_blocks, 15)
+        self.assertGreater(several, 5)  # with sums over several blocks
+
+    def test_what_is_said(self):
+        random = np.random.default_rng(1)
+        arrays = [random.uniform(-1, 1, shape) for shape in [(60, 70), (70, 80)]]
+        found, said = self.contract("ab,bc->ac", arrays, "40k")
+        self.assertTrue(np.allclose(found, arrays[0] @ arrays[1]))
+        self.assertRegex(said, r"\Acutt: \d+ blocks of the result, of [0-9.]+ kB, in \d+ steps with blocks of [0-9.]+ (kB|bytes) and "
+                               r"[0-9.]+ (kB|bytes)\ncutt: \(60, 70\) and \(70, 80\) -> \(60, 80\) of f8: \d+ steps, .* GFLOP/s; .* to "
+                               r"disk\n\Z")
+        _, said = self.contract("ab,bc->ac", arrays, "40k", "--json", "--quiet")
+        self.assertEqual(said.count("\n"), 1)
+        _, said = self.contract("ab,bc->ac", arrays, "1M")
+        self.assertIn("workspace", said)
+        # What is 0 times something is not read.
+        found, _ = self.contract("ab,bc->ac", [*arrays, np.full((60, 80), np.nan)], "40k", "--beta", "0")
+        self.assertTrue(np.allclose(found, arrays[0] @ arrays[1]))
+        self.bad(2, ["--memory", "'many'"], "contract", "ab,bc->ac", "x", "y", "-o", "z", "--memory", "many")
 
 
 class Failures(Pieces):
@@ -240,6 +312,8 @@ def main():
     if not PROGRAM or not os.access(PROGRAM, os.X_OK):
         sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
     os.environ["CUTT_CALIBRATION"] = "0"
+    # Where the program is built with sanitizers: see test_contract.py.
+    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
     program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
     for test, reason in program.result.skipped:
         print("skipped: %s: %s" % (test, reason))
