@@ -66,6 +66,9 @@ double cutt_cli_seconds(void);
 /* "1.23 s", "45.6 ms", "789 us": for people. */
 const char *cutt_cli_duration(double seconds, char *buffer, size_t size);
 
+/* "12.3 MB": for people. */
+const char *cutt_cli_bytes(double bytes, char *buffer, size_t size);
+
 /* "(3, 4, 5)", "(3,)", "()": a shape as Python writes it; cut with "..." when it does not fit. */
 const char *cutt_cli_shape(const int64_t *shape, int rank, char *buffer, size_t size);
 

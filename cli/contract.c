@@ -3,7 +3,8 @@
  *
  * As in transpose.c, the operands are mapped and the result goes straight into the mapping of the output. Letters are
  * axes in NumPy's order; an operand in Fortran order is only another set of strides. Elements in the other byte order
- * are the one thing that has to be copied first, since they are computed with. */
+ * are the one thing that has to be copied first, since they are computed with. What does not fit in memory is done block
+ * by block, by pieces/. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@
 #include "options.h"
 #include "output.h"
 #include "override.h"
+#include "pieces/contract.h"
+#include "pieces/memory.h"
 
 static const char me[] = "contract";
 
@@ -30,7 +33,8 @@ typedef struct contract_request {
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
   scalar alpha, beta;
   cuttContractionOptions_t options;
-  bool force, json, quiet;
+  size_t memory; /* 0: a share of what is free */
+  bool force, json, quiet, verbose;
 } contract_request;
 
 /* An array: its file, and its elements in this machine's byte order. */
@@ -118,9 +122,15 @@ static const cutt_cli_option options[] = {
      offsetof(contract_request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(contract_request, options.provider)},
+    {"memory", "SIZE",
+     "take no more than SIZE bytes of memory, such as 4G or 512Mi: arrays that need more are contracted block by block "
+     "(default: half of what is free)",
+     cutt_cli_read_memory, offsetof(contract_request, memory)},
     {"force", NULL, "replace C.npy when it exists", cutt_cli_read_flag, offsetof(contract_request, force)},
     {"json", NULL, "the plan and the times as one JSON object on stdout", cutt_cli_read_flag,
      offsetof(contract_request, json)},
+    {"verbose", NULL, "say beforehand in how many blocks it will be done", cutt_cli_read_flag,
+     offsetof(contract_request, verbose)},
     {"quiet", NULL, "no progress bar, no closing line, and no word on an environment override", cutt_cli_read_flag,
      offsetof(contract_request, quiet)},
 };
@@ -137,7 +147,7 @@ static const cutt_cli_syntax syntax = {
         "same, with names of any length, in the same order of axes; 'L+(...)' conjugates an operand.\n",
     .options = options,
     .count = sizeof options / sizeof options[0],
-    .letters = "o",
+    .letters = "ov",
     .remarks =
         "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order "
         "(f2\n"
@@ -232,7 +242,7 @@ static bool fill_contraction(const contract_request *request, const array *array
 
 /* ------------------------------------------------------------------------------------------------------- the command */
 
-static void closing_line(const cutt_cli_contract_job *job, double total) {
+static void closing_line(const cutt_cli_contract_job *job, const cutt_blocks_job *blocks, double total) {
   const cutt_cli_contraction *c = job->contraction;
   const cuttContractionInfo_t *info = &job->info;
   char shape[CUTT_CLI_TENSORS][256], time[32], all[32], size[32], threads[32] = "", share[64] = "";
@@ -240,6 +250,12 @@ static void closing_line(const cutt_cli_contract_job *job, double total) {
   cutt_cli_duration(job->times.total, time, sizeof time);
   cutt_cli_duration(total, all, sizeof all);
   cutt_cli_bytes((double)info->workspace_bytes, size, sizeof size);
+  if (blocks->steps > 0) {
+    cutt_cli_message("%s and %s -> %s of %s: %lld steps, %s, %.3g GFLOP/s; %s to disk", shape[0], shape[1], shape[2],
+                     c->number->name, (long long)blocks->steps, time,
+                     job->times.total > 0.0 ? 1e-9 * info->flops / job->times.total : 0.0, all);
+    return;
+  }
   if (info->backend == CUTT_BACKEND_CPU)
     snprintf(threads, sizeof threads, ", %d thread%s", info->threads, info->threads == 1 ? "" : "s");
   if (job->times.total > 0.0 && (info->permutes_left || info->permutes_right || info->permutes_result))
@@ -300,7 +316,61 @@ static int fill_output(array *arrays, cutt_output *output, size_t header_bytes, 
   return CUTT_CLI_DONE;
 }
 
-static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job) {
+/* The contraction as blocks of files; all that is known before the output is there. */
+static cutt_blocks_job blocks_job(const contract_request *request, const array *arrays, cutt_cli_contract_job *job) {
+  cutt_blocks_job blocks = {
+      .command = me, .contraction = job->contraction, .options = job->options, .progress = &job->progress};
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+    blocks.file[t] = (cutt_blocks_file){.path = request->path[t],
+                                        .descriptor = arrays[t].file.descriptor,
+                                        .start = arrays[t].file.npy.data_start,
+                                        .fortran_order = arrays[t].file.npy.fortran_order,
+                                        .swapped = arrays[t].swapped};
+  return blocks;
+}
+
+/* Is it done block by block, how, and is that what was asked for? `blocks->steps` is 0 where it is done in memory. On
+ * false a message has been given. */
+static bool choose_blocks(const contract_request *request, const array *arrays, cutt_cli_contract_job *job,
+                          cutt_blocks_job *blocks) {
+  const size_t most = request->memory ? request->memory : cutt_memory_free() / 2;
+  double bytes = (double)job->bytes[CUTT_CLI_RESULT];
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+    bytes += (double)arrays[t].file.npy.data_bytes * (arrays[t].swapped ? 2.0 : 1.0);
+  if (bytes <= (double)most) return true;
+  char words[256], size[32];
+  if (request->options.backend != CUTT_BACKEND_AUTO && request->options.backend != CUTT_BACKEND_CPU) {
+    cutt_cli_message(
+        "--backend %s: the arrays take %s, more than the memory that may be used (see --memory), and blocks "
+        "of them are contracted by the processor: --backend cpu",
+        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(bytes, size, sizeof size));
+    return false;
+  }
+  job->options.backend = CUTT_BACKEND_CPU;
+  *blocks = blocks_job(request, arrays, job);
+  if (!cutt_blocks_cut(blocks, cutt_memory_for_buffers(request->memory))) return false;
+  if (request->verbose || job->progress.enabled) cutt_cli_message("%s", cutt_blocks_words(blocks, words, sizeof words));
+  return true;
+}
+
+static int fill_blocks(cutt_blocks_job *blocks, array *arrays, cutt_output *output, size_t header_bytes,
+                       cutt_cli_contract_job *job) {
+  const double began = cutt_cli_seconds();
+  blocks->output = output;
+  blocks->out_start = (int64_t)header_bytes;
+  const int code = cutt_blocks_contract(blocks);
+  cutt_cli_progress_clear(&job->progress);
+  job->times.total = cutt_cli_seconds() - began;
+  job->predicted = true;
+  job->info.struct_size = sizeof job->info;
+  cuttContractionGetInfo(job->plan, &job->info); /* for its operations; it is the whole contraction's */
+  for (int t = 0; t < CUTT_CLI_TENSORS && code == CUTT_CLI_DONE; ++t)
+    if (arrays[t].file.data && !cutt_input_unchanged(&arrays[t].file)) return CUTT_CLI_FAILED;
+  return code;
+}
+
+static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job,
+                        cutt_blocks_job *blocks) {
   const cutt_cli_contraction *c = job->contraction;
   cutt_npy npy = {.elem_bytes = c->number->bytes, .rank = c->rank[CUTT_CLI_RESULT]};
   snprintf(npy.descr, sizeof npy.descr, "%c%s", host_is_little() ? '<' : '>', c->number->name);
@@ -309,11 +379,16 @@ static int write_output(const contract_request *request, array *arrays, cutt_cli
   const size_t header_bytes = cutt_npy_write_header(&npy, header);
   for (int t = 0; t < 2; ++t) job->bytes[t] = arrays[t].file.npy.data_bytes;
   job->bytes[CUTT_CLI_RESULT] = npy.data_bytes;
+  if (!choose_blocks(request, arrays, job, blocks)) return CUTT_CLI_FAILED;
+  const bool in_blocks = blocks->steps > 0;
   cutt_output output;
-  if (!cutt_output_create(&output, request->out_path, header_bytes + (size_t)npy.data_bytes, request->force))
+  if (!(in_blocks ? cutt_output_open : cutt_output_create)(&output, request->out_path,
+                                                           header_bytes + (size_t)npy.data_bytes, request->force))
     return CUTT_CLI_FAILED;
-  memcpy(output.data, header, header_bytes);
-  const int code = fill_output(arrays, &output, header_bytes, job);
+  int code = cutt_output_write_header(&output, header, header_bytes) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+  if (code == CUTT_CLI_DONE)
+    code = in_blocks ? fill_blocks(blocks, arrays, &output, header_bytes, job)
+                     : fill_output(arrays, &output, header_bytes, job);
   if (code == CUTT_CLI_DONE) return cutt_output_commit(&output, &job->progress) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
   cutt_output_abandon(&output);
   return code;
@@ -340,11 +415,12 @@ static int contract(const contract_request *request, array *arrays) {
     code = CUTT_CLI_FAILED;
   /* Once it is known that nothing else is wrong. */
   if (code == CUTT_CLI_DONE) cutt_cli_tell_override(&job.options, request->quiet);
-  if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job);
+  cutt_blocks_job blocks = {.steps = 0};
+  if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job, &blocks);
   cutt_cli_progress_clear(&job.progress);
   const double total = cutt_cli_seconds() - began;
   if (code == CUTT_CLI_DONE && request->json) code = print_json(&job, total);
-  if (code == CUTT_CLI_DONE && !request->quiet) closing_line(&job, total);
+  if (code == CUTT_CLI_DONE && !request->quiet) closing_line(&job, &blocks, total);
   cuttContractionPlanDestroy(job.plan);
   return code;
 }

@@ -275,11 +275,3 @@ const char *cutt_cli_permuted(const cuttContractionInfo_t *info) {
                                       "left, right and result"};
   return words[(info->permutes_left != 0) | (info->permutes_right != 0) << 1 | (info->permutes_result != 0) << 2];
 }
-
-const char *cutt_cli_bytes(double bytes, char *buffer, size_t size) {
-  static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-  int unit = 0;
-  for (; bytes >= 999.5 && unit < 4; ++unit) bytes /= 1000;
-  snprintf(buffer, size, "%.3g %s", bytes, units[unit]);
-  return buffer;
-}

@@ -81,7 +81,4 @@ const char *cutt_cli_contraction_words(const cutt_cli_contraction *contraction, 
 /* "left and result", "nothing": the tensors that a plan permutes. */
 const char *cutt_cli_permuted(const cuttContractionInfo_t *info);
 
-/* "12.3 MB": for people. */
-const char *cutt_cli_bytes(double bytes, char *buffer, size_t size);
-
 #endif

@@ -100,6 +100,14 @@ const char *cutt_cli_duration(double seconds, char *buffer, size_t size) {
   return buffer;
 }
 
+const char *cutt_cli_bytes(double bytes, char *buffer, size_t size) {
+  static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+  int unit = 0;
+  for (; bytes >= 999.5 && unit < 4; ++unit) bytes /= 1000;
+  snprintf(buffer, size, "%.3g %s", bytes, units[unit]);
+  return buffer;
+}
+
 const char *cutt_cli_shape(const int64_t *shape, int rank, char *buffer, size_t size) {
   size_t length = (size_t)snprintf(buffer, size, "(");
   for (int i = 0; i < rank && length < size; ++i)

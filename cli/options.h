@@ -46,6 +46,7 @@ cutt_cli_reader cutt_cli_read_text;    /* const char * */
 cutt_cli_reader cutt_cli_read_threads; /* int: from 1 to as many as the library takes */
 cutt_cli_reader cutt_cli_read_seed;    /* int64_t or uint64_t */
 cutt_cli_reader cutt_cli_read_bytes;   /* size_t: "400M" */
+cutt_cli_reader cutt_cli_read_memory;  /* size_t: likewise, and at least 1k */
 cutt_cli_reader cutt_cli_read_backend; /* cuttBackend_t: auto, cpu or cuda */
 cutt_cli_reader cutt_cli_read_measure; /* cuttChoice_t: it was given, CUTT_MEASURE */
 
@@ -62,7 +63,7 @@ bool cutt_cli_parse_size(const char *command, const char *name, const char *text
 /* A floating-point number. */
 bool cutt_cli_parse_double(const char *command, const char *name, const char *text, double low, double high,
                            double *value);
-/* Whole numbers between commas: "2,0,1", at most max of them; the empty text is none. */
+/* Whole numbers between commas: "2,0,1" or "2, 0, 1", at most max of them; the empty text is none. */
 bool cutt_cli_parse_list(const char *command, const char *name, const char *text, int64_t low, int64_t high,
                          int64_t *list, int max, int *count);
 

@@ -110,24 +110,30 @@ bool cutt_output_check(const char *path, const char *input, bool force) {
 
 /* ------------------------------------------------------------------------------------------------------- creating */
 
-/* Looks for a name ".NAME.xxxxxx" beside the destination that nobody has, until try_name does not fail because somebody
- * has it. It is guarded before it can be there. False: errno. The caller has the signals blocked. */
+/* A name ".NAME.xxxxxx" beside the destination, into memory of PATH_MAX bytes. False: errno. */
+static bool make_name(const cutt_output *output, char *name) {
+  enum { LONGEST_NAME = 200 }; /* a file's name has 255 bytes at most, with what is added */
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  const size_t folder = folder_length(output->path);
+  unsigned char random[6];
+  char suffix[sizeof random + 1] = "";
+  if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return false;
+  for (size_t j = 0; j < sizeof random; ++j) suffix[j] = letters[random[j] % (sizeof letters - 1)];
+  const int length =
+      snprintf(name, PATH_MAX, "%.*s.%.*s.%s", (int)folder, output->path, LONGEST_NAME, output->path + folder, suffix);
+  if (length >= 0 && (size_t)length < PATH_MAX) return true;
+  errno = ENAMETOOLONG;
+  return false;
+}
+
+enum { TRIES = 100 }; /* of names that somebody may have */
+
+/* Looks for a name beside the destination that nobody has, until try_name does not fail because somebody has it. It is
+ * guarded before it can be there. False: errno. The caller has the signals blocked. */
 static bool find_name(cutt_output *output, bool (*try_name)(cutt_output *output)) {
-  enum { LONGEST_NAME = 200, TRIES = 100 }; /* a file's name has 255 bytes at most, with what is added */
   char *const temporary = cutt_guard_temporary();
-  size_t folder = folder_length(output->path);
   for (int i = 0; i < TRIES; ++i) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    unsigned char random[6];
-    char suffix[sizeof random + 1] = "";
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) break;
-    for (size_t j = 0; j < sizeof random; ++j) suffix[j] = letters[random[j] % (sizeof letters - 1)];
-    int length = snprintf(temporary, PATH_MAX, "%.*s.%.*s.%s", (int)folder, output->path, LONGEST_NAME,
-                          output->path + folder, suffix);
-    if (length < 0 || (size_t)length >= PATH_MAX) {
-      errno = ENAMETOOLONG;
-      break;
-    }
+    if (!make_name(output, temporary)) break;
     if (try_name(output)) return true;
     if (errno != EEXIST) break;
   }
@@ -150,11 +156,19 @@ static bool link_to(const cutt_output *output, const char *name) {
   return (name ? linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) : access(own, F_OK)) == 0;
 }
 
-static bool open_nameless(cutt_output *output) {
-  size_t folder = folder_length(output->path);
+/* A file that has no name, in the folder of the destination; -1: errno. */
+static int create_nameless(const cutt_output *output, mode_t mode) {
+  const size_t folder = folder_length(output->path);
   char *path = folder ? strndup(output->path, folder) : strdup(".");
-  if (path) output->descriptor = open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, first_mode(output));
+  const int descriptor = path ? open(path, O_RDWR | O_TMPFILE | O_CLOEXEC, mode) : -1;
+  const int error = errno;
   free(path);
+  errno = error;
+  return descriptor;
+}
+
+static bool open_nameless(cutt_output *output) {
+  output->descriptor = create_nameless(output, first_mode(output));
   if (output->descriptor < 0) return false;
   if (link_to(output, NULL)) return true;
   close(output->descriptor);
@@ -215,21 +229,23 @@ static bool take_access(const cutt_output *output) {
   return true;
 }
 
-/* Gives the file its length and its room on the disk. */
-static bool allocate(cutt_output *output) {
+/* Gives a file its length and its room on the disk; errno's value. */
+static int take_room(int descriptor, size_t bytes) {
   int error = 0;
-  if (ftruncate(output->descriptor, (off_t)output->bytes) != 0) error = errno;
-  if (!error) {
-    do error = posix_fallocate(output->descriptor, 0, (off_t)output->bytes);
-    while (error == EINTR);
-    if (error == EOPNOTSUPP || error == EINVAL) error = 0; /* a file system that can't: SIGBUS will tell */
-  }
+  if (ftruncate(descriptor, (off_t)bytes) != 0) return errno;
+  do error = posix_fallocate(descriptor, 0, (off_t)bytes);
+  while (error == EINTR);
+  return error == EOPNOTSUPP || error == EINVAL ? 0 : error; /* a file system that can't: writing will tell */
+}
+
+static bool allocate(cutt_output *output) {
+  const int error = take_room(output->descriptor, output->bytes);
   if (!error) return true;
   cutt_cli_message("%s: there is no room for its %zu bytes: %s", output->path, output->bytes, strerror(error));
   return false;
 }
 
-bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force) {
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force) {
   memset(output, 0, sizeof *output);
   output->descriptor = -1;
   output->bytes = bytes;
@@ -243,17 +259,60 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
     return false;
   }
   cutt_guard_start();
-  if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) {
-    void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
-    if (data != MAP_FAILED) {
-      output->data = data;
-      cutt_guard_output(output->data, bytes);
-      return true;
-    }
-    cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
-  }
+  if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) return true;
   cutt_output_abandon(output);
   return false;
+}
+
+bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force) {
+  if (!cutt_output_open(output, path, bytes, force)) return false;
+  void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
+  if (data != MAP_FAILED) {
+    output->data = data;
+    cutt_guard_output(output->data, bytes);
+    return true;
+  }
+  cutt_cli_message("%s: its %zu bytes can't be mapped into memory: %s", path, bytes, strerror(errno));
+  cutt_output_abandon(output);
+  return false;
+}
+
+bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes) {
+  if (output->data) {
+    memcpy(output->data, header, bytes);
+    return true;
+  }
+  if (pwrite(output->descriptor, header, bytes, 0) == (ssize_t)bytes) return true;
+  cutt_cli_message("%s: could not be written: %s", output->path, strerror(errno));
+  return false;
+}
+
+/* One that has a name only until it is open. */
+static int create_and_unlink(const cutt_output *output) {
+  char name[PATH_MAX];
+  int descriptor = -1, error = 0;
+  sigset_t before;
+  cutt_guard_block_signals(&before);
+  for (int i = 0; i < TRIES && descriptor < 0 && make_name(output, name); ++i) {
+    descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    error = errno;
+    if (descriptor >= 0) unlink(name);
+    if (error != EEXIST) break;
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  errno = error;
+  return descriptor;
+}
+
+int cutt_output_intermediate(const cutt_output *output, size_t bytes, const char *advice) {
+  int descriptor = create_nameless(output, 0600);
+  if (descriptor < 0) descriptor = create_and_unlink(output);
+  const int error = descriptor < 0 ? errno : take_room(descriptor, bytes);
+  if (!error) return descriptor;
+  cutt_cli_message("%s: there is no room beside it for the intermediate file of %zu bytes: %s; %s", output->path, bytes,
+                   strerror(error), advice);
+  if (descriptor >= 0) close(descriptor);
+  return -1;
 }
 
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress) {
@@ -321,7 +380,7 @@ static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
     if (errno != EINVAL && errno != ENOSYS && errno != ESPIPE && errno != EOPNOTSUPP) return false;
     break; /* not on this file system: all at once, then */
   }
-  return msync(output->data, output->bytes, MS_SYNC) == 0 && fsync(output->descriptor) == 0;
+  return (!output->data || msync(output->data, output->bytes, MS_SYNC) == 0) && fsync(output->descriptor) == 0;
 }
 
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {

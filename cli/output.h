@@ -30,6 +30,17 @@ bool cutt_output_check(const char *path, const char *input, bool force);
  * or abandon, signals that end the program leave nothing either. */
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
 
+/* The same without mapping it, for writing to the descriptor; data is NULL. */
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force);
+
+/* Writes the first bytes of the file. On false a message has been given. */
+bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes);
+
+/* An intermediate file of `bytes`, with its room on the disk, in the folder of the output: it has no name, and is gone
+ * when its descriptor, which this returns, is closed, however the program ends. -1 after a message, which closes with
+ * what could be done about it (`advice`). */
+int cutt_output_intermediate(const cutt_output *output, size_t bytes, const char *advice);
+
 /* Brings the mapping into memory, which progress shows, so that this is not part of what is timed afterwards. On
  * false a message has been given. */
 bool cutt_output_populate(const cutt_output *output, cutt_cli_progress *progress);

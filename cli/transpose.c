@@ -1,7 +1,8 @@
 /* cutt transpose IN.npy OUT.npy: out = np.ascontiguousarray(np.transpose(in, axes)), from file to file.
  *
  * The input is mapped, and the result is permuted straight into the mapping of the output: the tensor is never held in
- * buffers of this program, and a Fortran-order input costs nothing extra, since it is only another set of strides.
+ * buffers of this program, and a Fortran-order input costs nothing extra, since it is only another set of strides. Where
+ * the two do not fit in memory, pieces/ does it through buffers.
  *
  * Order of axes: NumPy counts from the slowest of a C-order array, the library from the stride-1 mode. A C-order array
  * of n axes is therefore the library's tensor with the axes reversed: axis a is mode n-1-a. In Fortran order axis a is
@@ -16,6 +17,8 @@
 #include "options.h"
 #include "output.h"
 #include "permute.h"
+#include "pieces/memory.h"
+#include "pieces/permute.h"
 
 static const char me[] = "transpose";
 
@@ -25,7 +28,8 @@ typedef struct transpose_request {
   const char *axes, *spec; /* as given, or NULL */
   const char *wisdom_path;
   cuttOptions_t options;
-  bool force, quiet;
+  size_t memory; /* 0: a share of what is free */
+  bool force, quiet, verbose;
 } transpose_request;
 
 static const cutt_cli_option options[] = {
@@ -41,7 +45,14 @@ static const cutt_cli_option options[] = {
      cutt_cli_read_text, offsetof(transpose_request, wisdom_path)},
     {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
      offsetof(transpose_request, options.backend)},
+    {"memory", "SIZE",
+     "take no more than SIZE bytes of memory, such as 4G or 512Mi: arrays that need more go through in pieces "
+     "(default: "
+     "half of what is free)",
+     cutt_cli_read_memory, offsetof(transpose_request, memory)},
     {"force", NULL, "replace OUT when it exists", cutt_cli_read_flag, offsetof(transpose_request, force)},
+    {"verbose", NULL, "say beforehand how many bytes will be moved, in how many pieces and passes", cutt_cli_read_flag,
+     offsetof(transpose_request, verbose)},
     {"quiet", NULL, "no progress bar and no closing line", cutt_cli_read_flag, offsetof(transpose_request, quiet)},
 };
 
@@ -53,6 +64,7 @@ static const cutt_cli_syntax syntax = {
         "Without --axes or --spec the axes are reversed, as np.transpose does.\n",
     .options = options,
     .count = sizeof options / sizeof options[0],
+    .letters = "v",
     .remarks =
         "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran\n"
         "order and of any byte order (elements are moved, never changed). OUT appears whole or not at all.\n",
@@ -105,7 +117,8 @@ static bool find_axes(const transpose_request *request, int rank, int *axes) {
 
 /* ------------------------------------------------------------------------------------------------------- the command */
 
-static void closing_line(const cutt_cli_permute_job *job, const cutt_npy *in, const cutt_npy *out, double total) {
+static void closing_line(const cutt_cli_permute_job *job, const cutt_pieces_job *pieces, const cutt_npy *in,
+                         const cutt_npy *out, double total) {
   char from[256], to[256], time[32], all[32], threads[32] = "", copy[64] = "";
   cutt_cli_shape(in->shape, in->rank, from, sizeof from);
   cutt_cli_shape(out->shape, out->rank, to, sizeof to);
@@ -113,6 +126,13 @@ static void closing_line(const cutt_cli_permute_job *job, const cutt_npy *in, co
   cutt_cli_duration(total, all, sizeof all);
   if (job->bytes == 0) {
     cutt_cli_message("%s -> %s of %s: nothing to permute, no elements; %s in all", from, to, in->descr, all);
+    return;
+  }
+  if (pieces->cut.passes > 0) {
+    const double rate = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
+    cutt_cli_message("%s -> %s of %s: %lld pieces, %s, %s, %.3g GB/s; %s to disk", from, to, in->descr,
+                     (long long)(pieces->cut.pass[0].pieces + pieces->cut.pass[1].pieces),
+                     pieces->cut.passes == 1 ? "one pass" : "two passes", time, rate, all);
     return;
   }
   double gbs = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
@@ -150,55 +170,107 @@ static bool save_wisdom(const transpose_request *request, cuttWisdom_t wisdom, b
   return false;
 }
 
+/* What all of the work shares, in memory or in pieces. */
+typedef struct work {
+  const transpose_request *request;
+  const cutt_input *in;
+  cutt_npy out_npy;
+  uint8_t header[CUTT_NPY_HEADER_ROOM];
+  size_t header_bytes;
+  cutt_cli_permute_job job;
+  cutt_pieces_job pieces; /* cut.passes is 0 where it is done in memory */
+  cutt_output output;
+} work;
+
+static bool permute_in_memory(work *w) {
+  cutt_cli_permute_job *job = &w->job;
+  job->out = w->output.data + w->header_bytes;
+  if (job->bytes == 0) return true;
+  if (cutt_mapping_fits_in_memory(2.0 * (double)job->bytes) &&
+      !(cutt_input_populate(w->in, &job->progress) && cutt_output_populate(&w->output, &job->progress)))
+    return false;
+  return cutt_cli_permute(job);
+}
+
+static bool permute_in_pieces(work *w) {
+  const double began = cutt_cli_seconds();
+  w->pieces.output = &w->output;
+  w->pieces.out_start = (int64_t)w->header_bytes;
+  w->pieces.options = w->job.options;
+  w->pieces.options.backend = CUTT_BACKEND_CPU;
+  w->pieces.progress = &w->job.progress;
+  if (!cutt_pieces_permute(&w->pieces)) return false;
+  w->job.seconds = cutt_cli_seconds() - began;
+  return true;
+}
+
+/* Is it done in pieces, how, and is that what was asked for? On false a message has been given. */
+static bool choose_pieces(work *w) {
+  const transpose_request *request = w->request;
+  cutt_cli_permute_job *job = &w->job;
+  const size_t most = request->memory ? request->memory : cutt_memory_free() / 2;
+  if (job->bytes == 0 || 2.0 * (double)job->bytes <= (double)most) return true;
+  char words[256], size[32];
+  if (request->options.backend != CUTT_BACKEND_AUTO && request->options.backend != CUTT_BACKEND_CPU) {
+    cutt_cli_message(
+        "--backend %s: the two arrays take %s, more than the memory that may be used (see --memory), and "
+        "arrays in pieces are permuted by the processor: --backend cpu",
+        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(2.0 * (double)job->bytes, size, sizeof size));
+    return false;
+  }
+  job->backend = CUTT_BACKEND_CPU;
+  cutt_pieces_job *pieces = &w->pieces;
+  pieces->problem = cutt_cut_fuse(job->rank, job->elem_bytes, job->extents, job->perm);
+  pieces->in_path = request->in_path;
+  pieces->in_descriptor = w->in->descriptor;
+  pieces->in_start = w->in->npy.data_start;
+  cutt_pieces_cut(pieces, cutt_memory_for_buffers(request->memory));
+  if (request->verbose || job->progress.enabled) cutt_cli_message("%s", cutt_pieces_words(pieces, words, sizeof words));
+  return true;
+}
+
+/* All but opening and closing what the work needs. */
+static bool fill_and_commit(work *w, bool wisdom_is_new) {
+  const bool pieces = w->pieces.cut.passes > 0;
+  if (!(pieces ? cutt_output_open : cutt_output_create)(&w->output, w->request->out_path,
+                                                        w->header_bytes + (size_t)w->job.bytes, w->request->force))
+    return false;
+  bool good = cutt_output_write_header(&w->output, w->header, w->header_bytes) &&
+              (pieces ? permute_in_pieces(w) : permute_in_memory(w));
+  cutt_cli_progress_clear(&w->job.progress);
+  good = good && cutt_input_unchanged(w->in) && save_wisdom(w->request, w->job.options.wisdom, wisdom_is_new);
+  if (!good) cutt_output_abandon(&w->output);
+  return good && cutt_output_commit(&w->output, &w->job.progress);
+}
+
 /* From here on the input is open and its header read. */
 static int transpose(const transpose_request *request, const cutt_input *in) {
   double began = cutt_cli_seconds();
   int axes[CUTT_MAX_RANK];
   if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
   if (!cutt_output_check(request->out_path, request->in_path, request->force)) return CUTT_CLI_FAILED;
-  cuttBackend_t backend;
-  if (!cutt_cli_find_backend(request->options.backend, &backend)) return CUTT_CLI_FAILED;
+  work w = {.request = request, .in = in, .out_npy = in->npy};
+  w.job = (cutt_cli_permute_job){
+      .options = request->options, .quiet = request->quiet, .progress = cutt_cli_progress_start(request->quiet)};
+  if (!cutt_cli_find_backend(request->options.backend, &w.job.backend)) return CUTT_CLI_FAILED;
 
-  cutt_npy out_npy = in->npy;
-  for (int i = 0; i < in->npy.rank; ++i) out_npy.shape[i] = in->npy.shape[axes[i]];
-  if (out_npy.rank == 0) { /* as np.ascontiguousarray: a scalar comes out as one element on one axis */
-    out_npy.rank = 1;
-    out_npy.shape[0] = 1;
+  for (int i = 0; i < in->npy.rank; ++i) w.out_npy.shape[i] = in->npy.shape[axes[i]];
+  if (w.out_npy.rank == 0) { /* as np.ascontiguousarray: a scalar comes out as one element on one axis */
+    w.out_npy.rank = 1;
+    w.out_npy.shape[0] = 1;
   }
-  uint8_t header[CUTT_NPY_HEADER_ROOM];
-  size_t header_bytes = cutt_npy_write_header(&out_npy, header);
-
-  cutt_cli_permute_job job = {.options = request->options,
-                              .backend = backend,
-                              .quiet = request->quiet,
-                              .progress = cutt_cli_progress_start(request->quiet)};
-  fill_job(&job, in, axes);
+  w.header_bytes = cutt_npy_write_header(&w.out_npy, w.header);
+  fill_job(&w.job, in, axes);
+  if (!choose_pieces(&w)) return CUTT_CLI_FAILED;
   bool wisdom_is_new = false;
   if (request->wisdom_path) {
-    job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &wisdom_is_new);
-    if (!job.options.wisdom) return CUTT_CLI_FAILED;
+    w.job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &wisdom_is_new);
+    if (!w.job.options.wisdom) return CUTT_CLI_FAILED;
   }
-
-  cutt_output output;
-  bool good = cutt_output_create(&output, request->out_path, header_bytes + (size_t)job.bytes, request->force);
-  if (good) {
-    memcpy(output.data, header, header_bytes);
-    job.out = output.data + header_bytes;
-    if (job.bytes > 0) {
-      if (cutt_mapping_fits_in_memory(2.0 * (double)job.bytes))
-        good = cutt_input_populate(in, &job.progress) && cutt_output_populate(&output, &job.progress);
-      good = good && cutt_cli_permute(&job);
-    }
-    cutt_cli_progress_clear(&job.progress);
-    good = good && cutt_input_unchanged(in) && save_wisdom(request, job.options.wisdom, wisdom_is_new);
-    if (good)
-      good = cutt_output_commit(&output, &job.progress);
-    else
-      cutt_output_abandon(&output);
-  }
-  cutt_cli_progress_clear(&job.progress);
-  if (good && !request->quiet) closing_line(&job, &in->npy, &out_npy, cutt_cli_seconds() - began);
-  cuttWisdomDestroy(job.options.wisdom);
+  const bool good = fill_and_commit(&w, wisdom_is_new);
+  cutt_cli_progress_clear(&w.job.progress);
+  if (good && !request->quiet) closing_line(&w.job, &w.pieces, &in->npy, &w.out_npy, cutt_cli_seconds() - began);
+  cuttWisdomDestroy(w.job.options.wisdom);
   return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
 }
 

@@ -1,4 +1,5 @@
 /* The values of options: every refusal names the option, the value, and what is allowed. */
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -61,15 +62,18 @@ bool cutt_cli_parse_size(const char *command, const char *name, const char *text
 bool cutt_cli_parse_list(const char *command, const char *name, const char *text, int64_t low, int64_t high,
                          int64_t *list, int max, int *count) {
   *count = 0;
-  if (!*text) return true;
+  if (!text[strspn(text, " ")]) return true;
   for (const char *at = text;; ++at) {
     char word[32];
-    size_t length = strcspn(at, ",");
-    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : (int)sizeof word - 1, at);
+    at += strspn(at, " ");
+    size_t length = strcspn(at, ","), digits = length;
+    while (digits > 0 && at[digits - 1] == ' ') --digits;
+    snprintf(word, sizeof word, "%.*s", digits < sizeof word ? (int)digits : (int)sizeof word - 1, at);
     char *end = NULL;
     errno = 0;
     long long number = strtoll(word, &end, 10);
-    if (length >= sizeof word || end == word || *end || errno || word[0] == ' ' || number < low || number > high) {
+    if (digits >= sizeof word || end == word || *end || errno || isspace((unsigned char)word[0]) || number < low ||
+        number > high) {
       cutt_cli_misused(command,
                        "--%s is '%s', where '%.*s' is wrong; it must be whole numbers from %lld to %lld with commas "
                        "between them, such as 2,0,1",
@@ -146,11 +150,19 @@ bool cutt_cli_read_seed(const char *command, const cutt_cli_option *option, cons
   return cutt_cli_parse_int(command, option->name, text, 0, INT64_MAX, field);
 }
 
-bool cutt_cli_read_bytes(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+static bool read_size(const char *command, const cutt_cli_option *option, const char *text, int64_t low, void *field) {
   int64_t bytes = 0;
-  if (!cutt_cli_parse_size(command, option->name, text, 0, INT64_C(1) << 60, &bytes)) return false;
+  if (!cutt_cli_parse_size(command, option->name, text, low, INT64_C(1) << 60, &bytes)) return false;
   *(size_t *)field = (size_t)bytes;
   return true;
+}
+
+bool cutt_cli_read_bytes(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return read_size(command, option, text, 0, field);
+}
+
+bool cutt_cli_read_memory(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return read_size(command, option, text, 1000, field);
 }
 
 bool cutt_cli_read_backend(const char *command, const cutt_cli_option *option, const char *text, void *field) {

@@ -1,0 +1,184 @@
+/* Boxes of a tensor in a file; see box.h. */
+#include "cli/pieces/box.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/pieces/pipeline.h"
+
+int64_t cutt_box_volume(const int64_t *extents, int rank) {
+  int64_t volume = 1;
+  for (int i = 0; i < rank; ++i) volume *= extents[i];
+  return volume;
+}
+
+/* The modes that make one stretch: those that are whole, and the next one. */
+static int stretch_modes(const int64_t *tensor, const int64_t *box, int rank) {
+  int mode = 0;
+  while (mode < rank && box[mode] == tensor[mode]) ++mode;
+  return mode < rank ? mode + 1 : rank;
+}
+
+int64_t cutt_box_run(const int64_t *tensor, const int64_t *box, int rank, int elem_bytes) {
+  return cutt_box_volume(box, stretch_modes(tensor, box, rank)) * elem_bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ bytes */
+
+/* One stretch; exactly one of `to` and `from` is there. */
+static bool transfer(const cutt_box_file *file, int64_t offset, int64_t bytes, uint8_t *to, const uint8_t *from,
+                     char *why) {
+  while (bytes > 0) {
+    const ssize_t moved = to ? pread(file->descriptor, to, (size_t)bytes, (off_t)offset)
+                             : pwrite(file->descriptor, from, (size_t)bytes, (off_t)offset);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) {
+      const char *error = moved < 0 ? strerror(errno) : NULL;
+      if (to && !error)
+        snprintf(why, CUTT_PIPELINE_WHY,
+                 "%s: became shorter while it was read: it ends before byte %lld; no output is written", file->path,
+                 (long long)offset);
+      else
+        snprintf(why, CUTT_PIPELINE_WHY, "%s: could not be %s at byte %lld: %s", file->path, to ? "read" : "written",
+                 (long long)offset, error ? error : "nothing was written");
+      return false;
+    }
+    if (to)
+      to += moved;
+    else
+      from += moved;
+    offset += moved;
+    bytes -= moved;
+  }
+  return true;
+}
+
+/* Starts writing what lies in one long stretch to disk, so that the disk is not idle until the end; short ones are left
+ * to the kernel, since their pages may get more. */
+static void start_writing(const cutt_box_file *file, int64_t offset, int64_t bytes) {
+  const int64_t worth = (int64_t)1 << 20;
+  if (file->kept && bytes >= worth)
+    sync_file_range(file->descriptor, (off_t)offset, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
+}
+
+static bool move_bytes(const cutt_box_file *file, int64_t offset, int64_t place, int64_t bytes, uint8_t *to,
+                       const uint8_t *from, char *why) {
+  const bool good = transfer(file, offset, bytes, to ? to + place : NULL, from ? from + place : NULL, why);
+  if (good && from) start_writing(file, offset, bytes);
+  return good;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- packed */
+
+static bool move_packed(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                        const uint8_t *from, char *why) {
+  const int rank = file->rank, first = stretch_modes(file->extents, box->extents, rank);
+  const int64_t run = cutt_box_volume(box->extents, first) * file->elem_bytes;
+  int64_t index[CUTT_MAX_RANK] = {0}, strides[CUTT_MAX_RANK] = {0}, stride = file->elem_bytes, offset = file->start;
+  int64_t number = low / run; /* of the stretch */
+  for (int i = 0; i < rank; ++i) {
+    strides[i] = stride;
+    stride *= file->extents[i];
+    if (i >= first) {
+      index[i] = number % box->extents[i];
+      number /= box->extents[i];
+    }
+    offset += (box->origin[i] + index[i]) * strides[i];
+  }
+  for (int64_t at = low; at < high;) {
+    const int64_t within = at % run, bytes = run - within < high - at ? run - within : high - at;
+    if (!move_bytes(file, offset + within, at, bytes, to, from, why)) return false;
+    at += bytes;
+    for (int i = first; i < rank; ++i) {
+      offset += strides[i];
+      if (++index[i] < box->extents[i]) break;
+      offset -= index[i] * strides[i];
+      index[i] = 0;
+    }
+  }
+  return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- chunks */
+
+/* Of the chunk at walk->origin. */
+static void place_chunk(cutt_box_walk *walk) {
+  const cutt_box_file *file = walk->file;
+  int64_t before = 1, after = file->elem_bytes; /* the tensor's faster modes, the chunk's slower ones */
+  for (int i = 0; i < file->rank; ++i) {
+    const int64_t left = file->extents[i] - walk->origin[i];
+    walk->extents[i] = left < file->chunk[i] ? left : file->chunk[i];
+  }
+  walk->bytes = cutt_box_volume(walk->extents, file->rank) * file->elem_bytes;
+  walk->offset = file->start;
+  for (int i = 0; i < file->rank; ++i) before *= file->extents[i];
+  /* Whole slabs of the slowest mode come first, within one those of the next, and so on. */
+  for (int i = file->rank - 1; i >= 0; --i) {
+    before /= file->extents[i];
+    walk->offset += walk->origin[i] * before * after;
+    after *= walk->extents[i];
+  }
+}
+
+void cutt_box_walk_start(cutt_box_walk *walk, const cutt_box_file *file, const cutt_box *box) {
+  walk->file = file;
+  walk->box = box;
+  memcpy(walk->origin, box->origin, sizeof walk->origin);
+  walk->place = 0;
+  place_chunk(walk);
+}
+
+bool cutt_box_walk_next(cutt_box_walk *walk) {
+  const cutt_box *box = walk->box;
+  walk->place += walk->bytes;
+  for (int i = 0; i < walk->file->rank; ++i) {
+    walk->origin[i] += walk->file->chunk[i];
+    if (walk->origin[i] < box->origin[i] + box->extents[i]) {
+      place_chunk(walk);
+      return true;
+    }
+    walk->origin[i] = box->origin[i];
+  }
+  return false;
+}
+
+/* Chunks that follow each other in the file go as one. */
+static bool move_chunks(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                        const uint8_t *from, char *why) {
+  cutt_box_walk walk;
+  int64_t offset = 0, place = 0, bytes = 0;
+  cutt_box_walk_start(&walk, file, box);
+  do {
+    const int64_t begin = walk.place > low ? walk.place : low, last = walk.place + walk.bytes;
+    const int64_t end = last < high ? last : high, at = walk.offset + begin - walk.place;
+    if (begin >= end) continue;
+    if (bytes > 0 && at == offset + bytes) {
+      bytes += end - begin;
+      continue;
+    }
+    if (bytes > 0 && !move_bytes(file, offset, place, bytes, to, from, why)) return false;
+    offset = at;
+    place = begin;
+    bytes = end - begin;
+  } while (walk.place + walk.bytes < high && cutt_box_walk_next(&walk));
+  return bytes == 0 || move_bytes(file, offset, place, bytes, to, from, why);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- all */
+
+static bool is_packed(const cutt_box_file *file) {
+  return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
+}
+
+bool cutt_box_read(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *memory,
+                   char *why) {
+  return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, memory, NULL, why);
+}
+
+bool cutt_box_write(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, const uint8_t *memory,
+                    char *why) {
+  return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, NULL, memory, why);
+}

@@ -1,0 +1,308 @@
+/* Permuting a file in pieces; see permute.h, and cut.h for how they are chosen.
+ *
+ * A piece is read as it lies in the input, permuted from one buffer to another, and written as it lies in the output.
+ * With an intermediate file the first pass permutes, chunk by chunk, and the second only puts chunks in their places. */
+#include "cli/pieces/permute.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/pieces/box.h"
+#include "cli/pieces/pipeline.h"
+
+enum { BUFFERS = 2 * CUTT_PIPELINE_DEPTH };
+
+/* A part of a piece that one thread reads or writes at a time. */
+static const int64_t part_bytes = (int64_t)4 << 20;
+
+/* A permutation of parts of pieces that is kept: of the first shape that is met, which most of them have. */
+typedef struct kept_plan {
+  cuttPlan_t plan;
+  int64_t extents[CUTT_MAX_RANK], in_strides[CUTT_MAX_RANK], out_strides[CUTT_MAX_RANK];
+} kept_plan;
+
+/* One pass. Its boxes are in the order of the input's modes; `perm` has the order of the modes of each file. */
+typedef struct pass {
+  const cutt_pieces_job *job;
+  const cutt_cut_pass *cut;
+  cutt_box_file in, out;
+  int in_order[CUTT_MAX_RANK], out_order[CUTT_MAX_RANK]; /* mode i of the file is this mode of the problem */
+  int walk[CUTT_MAX_RANK];                               /* modes by how soon pieces go on along them */
+  int parts;
+  void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
+  kept_plan kept;
+} pass;
+
+/* ------------------------------------------------------------------------------------------------------------ pieces */
+
+static cutt_box piece_box(const pass *p, int64_t item) {
+  const cutt_cut_problem *problem = &p->job->problem;
+  cutt_box box = {.origin = {0}};
+  for (int i = 0; i < problem->rank; ++i) {
+    const int mode = p->walk[i];
+    const int64_t extent = problem->extents[mode], part = p->cut->box[mode], count = (extent + part - 1) / part;
+    box.origin[mode] = item % count * part;
+    box.extents[mode] = extent - box.origin[mode] < part ? extent - box.origin[mode] : part;
+    item /= count;
+  }
+  return box;
+}
+
+static cutt_box in_order(const cutt_box *box, const int *order, int rank) {
+  cutt_box result = {.origin = {0}};
+  for (int i = 0; i < rank; ++i) {
+    result.origin[i] = box->origin[order[i]];
+    result.extents[i] = box->extents[order[i]];
+  }
+  return result;
+}
+
+static bool read_piece(void *data, int64_t item, int part, char *why) {
+  const pass *p = data;
+  const int rank = p->in.rank;
+  const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->in_order, rank);
+  const int64_t bytes = cutt_box_volume(box.extents, rank) * p->in.elem_bytes;
+  const int64_t each = (bytes + p->parts - 1) / p->parts, low = each * part;
+  const int64_t high = low + each < bytes ? low + each : bytes;
+  return low >= high || cutt_box_read(&p->in, &box, low, high, p->buffer[0][item % CUTT_PIPELINE_DEPTH], why);
+}
+
+static bool write_piece(void *data, int64_t item, char *why) {
+  const pass *p = data;
+  const int rank = p->out.rank;
+  const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->out_order, rank);
+  const int64_t bytes = cutt_box_volume(box.extents, rank) * p->out.elem_bytes;
+  for (int64_t low = 0; low < bytes; low += part_bytes) {
+    const int64_t high = bytes - low < part_bytes ? bytes : low + part_bytes;
+    if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
+  }
+  return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- permuting */
+
+/* Strides of a packed box, by the modes of the problem. */
+static void packed_strides(const int64_t *extents, const int *order, int rank, int64_t *strides) {
+  int64_t stride = 1;
+  for (int i = 0; i < rank; ++i) {
+    strides[order[i]] = stride;
+    stride *= extents[order[i]];
+  }
+}
+
+static bool is_kept(const kept_plan *kept, int rank, const int64_t *extents, const int64_t *in, const int64_t *out) {
+  const size_t bytes = (size_t)rank * sizeof extents[0];
+  return kept->plan && !memcmp(kept->extents, extents, bytes) && !memcmp(kept->in_strides, in, bytes) &&
+         !memcmp(kept->out_strides, out, bytes);
+}
+
+/* Plans with what the user has asked for; the others, at the ends of modes, are planned by the library's model. */
+static cuttResult_t plan_first(pass *p, const cuttProblem_t *problem, const void *from, void *to) {
+  const size_t bytes = (size_t)problem->rank * sizeof problem->extents[0];
+  cuttOptions_t options = p->job->options;
+  if (options.choice == CUTT_MEASURE) {
+    options.measure_in = from;
+    options.measure_out = to;
+  }
+  memcpy(p->kept.extents, problem->extents, bytes);
+  memcpy(p->kept.in_strides, problem->in_strides, bytes);
+  memcpy(p->kept.out_strides, problem->out_strides, bytes);
+  return cuttPlanCreate(&p->kept.plan, problem, &options);
+}
+
+/* A box in memory; strides by the modes of the problem. */
+static bool permute_box(pass *p, const int64_t *extents, const int64_t *in_strides, const int64_t *strides,
+                        const void *from, void *to, char *why) {
+  const cutt_cut_problem *c = &p->job->problem;
+  int64_t out_strides[CUTT_MAX_RANK];
+  for (int i = 0; i < c->rank; ++i) out_strides[i] = strides[c->perm[i]];
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = c->rank;
+  problem.type = (cuttType_t)c->elem_bytes;
+  problem.extents = extents;
+  problem.perm = c->perm;
+  problem.in_strides = in_strides;
+  problem.out_strides = out_strides;
+  cuttResult_t result = p->kept.plan ? CUTT_SUCCESS : plan_first(p, &problem, from, to);
+  if (result == CUTT_SUCCESS && is_kept(&p->kept, c->rank, extents, in_strides, out_strides)) {
+    result = cuttPlanExecute(p->kept.plan, from, to, NULL);
+  } else if (result == CUTT_SUCCESS) {
+    cuttOptions_t options = CUTT_OPTIONS_INIT;
+    options.backend = p->job->options.backend;
+    options.threads = p->job->options.threads;
+    result = cuttPermute(&problem, &options, from, to, NULL);
+  }
+  if (result == CUTT_SUCCESS) return true;
+  snprintf(why, CUTT_PIPELINE_WHY, "the permutation of a piece failed: %s", cuttLastError());
+  return false;
+}
+
+/* Of the chunks on one side, each lies packed at its place; on the other side the piece is packed. */
+static bool permute_chunks(pass *p, const cutt_box *piece, bool in_chunks, const uint8_t *from, uint8_t *to,
+                           char *why) {
+  const int rank = p->job->problem.rank, elem_bytes = p->in.elem_bytes;
+  const cutt_box_file *file = in_chunks ? &p->in : &p->out;
+  const int *order = in_chunks ? p->in_order : p->out_order, *other = in_chunks ? p->out_order : p->in_order;
+  const cutt_box box = in_order(piece, order, rank);
+  int64_t piece_strides[CUTT_MAX_RANK], chunk_strides[CUTT_MAX_RANK], extents[CUTT_MAX_RANK];
+  packed_strides(piece->extents, other, rank, piece_strides);
+  cutt_box_walk walk;
+  cutt_box_walk_start(&walk, file, &box);
+  do {
+    int64_t place = 0;
+    for (int i = 0; i < rank; ++i) {
+      extents[order[i]] = walk.extents[i];
+      place += (walk.origin[i] - box.origin[i]) * piece_strides[order[i]];
+    }
+    packed_strides(extents, order, rank, chunk_strides);
+    place *= elem_bytes;
+    if (!permute_box(p, extents, in_chunks ? chunk_strides : piece_strides, in_chunks ? piece_strides : chunk_strides,
+                     from + (in_chunks ? walk.place : place), to + (in_chunks ? place : walk.place), why))
+      return false;
+  } while (cutt_box_walk_next(&walk));
+  return true;
+}
+
+static bool is_packed(const cutt_box_file *file) {
+  return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
+}
+
+static bool permute_piece(void *data, int64_t item, char *why) {
+  pass *p = data;
+  const cutt_box piece = piece_box(p, item);
+  const uint8_t *from = p->buffer[0][item % CUTT_PIPELINE_DEPTH];
+  uint8_t *to = p->buffer[1][item % CUTT_PIPELINE_DEPTH];
+  if (!is_packed(&p->in)) return permute_chunks(p, &piece, true, from, to, why);
+  if (!is_packed(&p->out)) return permute_chunks(p, &piece, false, from, to, why);
+  int64_t in_strides[CUTT_MAX_RANK], out_strides[CUTT_MAX_RANK];
+  packed_strides(piece.extents, p->in_order, p->in.rank, in_strides);
+  packed_strides(piece.extents, p->out_order, p->in.rank, out_strides);
+  return permute_box(p, piece.extents, in_strides, out_strides, from, to, why);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ passes */
+
+/* A file of the problem's elements, its modes in this order; chunk NULL: packed. */
+static cutt_box_file file_of(const cutt_pieces_job *job, const char *path, int descriptor, int64_t start,
+                             const int *order, const int64_t *chunk) {
+  const cutt_cut_problem *c = &job->problem;
+  cutt_box_file file = {
+      .path = path, .descriptor = descriptor, .start = start, .elem_bytes = c->elem_bytes, .rank = c->rank};
+  for (int i = 0; i < c->rank; ++i) {
+    file.extents[i] = c->extents[order[i]];
+    file.chunk[i] = (chunk ? chunk : c->extents)[order[i]];
+  }
+  return file;
+}
+
+/* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
+ * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them. */
+static int plan_reading(const pass *p) {
+  const bool in_order = p->cut->in_run >= (int64_t)1 << 20;
+  posix_fadvise(p->in.descriptor, 0, 0, in_order ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
+  return in_order ? 1 : 8;
+}
+
+static bool run_pass(pass *p, int number) {
+  const cutt_pieces_job *job = p->job;
+  const int passes = job->cut.passes, rank = job->problem.rank;
+  bool good = true;
+  /* Along the side with the shorter stretches, so that what they share of the file is used soon. */
+  memcpy(p->walk, p->cut->in_run < p->cut->out_run ? p->in_order : p->out_order, (size_t)rank * sizeof p->walk[0]);
+  for (int i = 0; i < BUFFERS && good; ++i)
+    good = cuttMemoryAllocate(CUTT_BACKEND_CPU, (size_t)p->cut->piece_bytes,
+                              &p->buffer[i / CUTT_PIPELINE_DEPTH][i % CUTT_PIPELINE_DEPTH]) == CUTT_SUCCESS;
+  if (!good)
+    cutt_cli_message("there is no memory for %d buffers of %lld bytes; --memory says how much may be used", BUFFERS,
+                     (long long)p->cut->piece_bytes);
+  const int readers = plan_reading(p);
+  const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
+  p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
+  if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
+  const cutt_pipeline pipeline = {.items = p->cut->pieces,
+                                  .parts = p->parts,
+                                  .readers = readers,
+                                  .read = read_piece,
+                                  .work = permute_piece,
+                                  .write = write_piece,
+                                  .data = p,
+                                  .progress = job->progress,
+                                  .what = passes == 1   ? "permuting"
+                                          : number == 0 ? "first pass"
+                                                        : "second pass",
+                                  .begin = (double)number / passes,
+                                  .end = (double)(number + 1) / passes};
+  good = good && cutt_pipeline_run(&pipeline);
+  for (int i = 0; i < BUFFERS; ++i)
+    cuttMemoryFree(CUTT_BACKEND_CPU, p->buffer[i / CUTT_PIPELINE_DEPTH][i % CUTT_PIPELINE_DEPTH]);
+  cuttPlanDestroy(p->kept.plan);
+  return good;
+}
+
+void cutt_pieces_cut(cutt_pieces_job *job, size_t memory) {
+  const size_t most = memory / BUFFERS, least = (size_t)job->problem.elem_bytes;
+  job->cut = cutt_cut_find(&job->problem, (int64_t)(most > least ? most : least));
+}
+
+static double all_bytes(const cutt_pieces_job *job) {
+  return (double)cutt_box_volume(job->problem.extents, job->problem.rank) * job->problem.elem_bytes;
+}
+
+const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size) {
+  const cutt_cut *cut = &job->cut;
+  char all[32], piece[32], in[32], out[32];
+  cutt_cli_bytes(cut->passes * all_bytes(job), all, sizeof all);
+  cutt_cli_bytes((double)cut->pass[0].piece_bytes, piece, sizeof piece);
+  cutt_cli_bytes((double)cut->pass[0].in_run, in, sizeof in);
+  cutt_cli_bytes((double)cut->pass[cut->passes - 1].out_run, out, sizeof out);
+  if (cut->passes == 1)
+    snprintf(buffer, size, "one pass in %lld pieces of %s; %s are read, %s at a time, and %s written, %s at a time",
+             (long long)cut->pass[0].pieces, piece, all, in, all, out);
+  else
+    snprintf(buffer, size,
+             "two passes, by an intermediate file, in %lld pieces of %s and %lld; %s are read, %s at a time, and %s "
+             "written, %s at a time",
+             (long long)cut->pass[0].pieces, piece, (long long)cut->pass[1].pieces, all, in, all, out);
+  return buffer;
+}
+
+/* What to do when there is no room for an intermediate file: the memory with which there is none, by doubling. */
+static void advise_on_room(const cutt_pieces_job *job, char *advice, size_t size) {
+  char enough[32];
+  for (int64_t piece = 2 * job->cut.pass[0].piece_bytes; (double)piece < all_bytes(job); piece *= 2) {
+    const cutt_cut cut = cutt_cut_find(&job->problem, piece);
+    if (cut.passes != 1) continue;
+    cutt_cli_bytes(1.15 * BUFFERS * (double)piece, enough, sizeof enough);
+    snprintf(advice, size, "make room, or give more memory: with %s one pass does", enough);
+    return;
+  }
+  snprintf(advice, size, "make room, or write elsewhere");
+}
+
+bool cutt_pieces_permute(cutt_pieces_job *job) {
+  const cutt_cut_problem *c = &job->problem;
+  const int passes = job->cut.passes;
+  pass first = {.job = job, .cut = &job->cut.pass[0]}, second = {.job = job, .cut = &job->cut.pass[1]};
+  for (int i = 0; i < c->rank; ++i) {
+    first.in_order[i] = i;
+    first.out_order[i] = second.in_order[i] = second.out_order[i] = c->perm[i];
+  }
+  first.in = file_of(job, job->in_path, job->in_descriptor, job->in_start, first.in_order, NULL);
+  cutt_box_file out = file_of(job, job->output->path, job->output->descriptor, job->out_start, first.out_order, NULL);
+  out.kept = true;
+  if (passes == 1) {
+    first.out = out;
+    return run_pass(&first, 0);
+  }
+  char advice[256];
+  advise_on_room(job, advice, sizeof advice);
+  const int between = cutt_output_intermediate(job->output, (size_t)all_bytes(job), advice);
+  if (between < 0) return false;
+  first.out = second.in = file_of(job, "the intermediate file", between, 0, first.out_order, job->cut.chunk);
+  second.out = out;
+  const bool good = run_pass(&first, 0) && run_pass(&second, 1);
+  close(between);
+  return good;
+}

@@ -1,0 +1,30 @@
+/* Permuting a file that is larger than memory, in pieces. */
+#ifndef CUTT_CLI_PIECES_PERMUTE_H
+#define CUTT_CLI_PIECES_PERMUTE_H
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/pieces/cut.h"
+
+typedef struct cutt_pieces_job {
+  cutt_cut_problem problem;
+  cutt_cut cut;
+  const char *in_path;
+  int in_descriptor;
+  int64_t in_start; /* bytes before the first element */
+  cutt_output *output;
+  int64_t out_start;
+  cuttOptions_t options; /* backend: the CPU's */
+  cutt_cli_progress *progress;
+} cutt_pieces_job;
+
+/* Cuts the work for `memory` bytes of buffers; job->problem is there. */
+void cutt_pieces_cut(cutt_pieces_job *job, size_t memory);
+
+/* What will be done, for people: "in 35 pieces of 128 MB, 2 passes ..." */
+const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size);
+
+/* Does it. On false a message has been given. */
+bool cutt_pieces_permute(cutt_pieces_job *job);
+
+#endif
