@@ -22,6 +22,7 @@ from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
+from ._wisdom import Wisdom
 
 _host.bind()
 
@@ -31,6 +32,7 @@ __all__ = [
     "ContractionPlan",
     "Plan",
     "PlanCache",
+    "Wisdom",
     "copy_bandwidth",
     "devices",
     "einsum",
