@@ -64,6 +64,9 @@ class Torch(Adapter):
     def one(self, like: View) -> Any:
         return sys.modules["torch"].ones((), dtype=like.dtype.native, device=like.owner.device)
 
+    def number(self, value: Any, like: View) -> Any:
+        return sys.modules["torch"].full((), value, dtype=like.dtype.native, device=like.owner.device)
+
     def workspace(self, size: int, like: View) -> Any:
         torch = sys.modules["torch"]
         return torch.empty(size, dtype=torch.uint8, device=like.owner.device)
@@ -93,6 +96,10 @@ class Cupy(Adapter):
     def one(self, like: View) -> Any:
         with self._on(like):
             return sys.modules["cupy"].ones((), like.dtype.native)
+
+    def number(self, value: Any, like: View) -> Any:
+        with self._on(like):
+            return sys.modules["cupy"].full((), value, like.dtype.native)
 
     def workspace(self, size: int, like: View) -> Any:
         with self._on(like):
@@ -193,6 +200,13 @@ class Jax(Dlpack):
             return np.ones((), like.dtype.native)
         jax = sys.modules["jax"]
         return jax.device_put(np.ones((), like.dtype.native), next(iter(like.owner[0].devices()))).block_until_ready()
+
+    def number(self, value: Any, like: View) -> Any:
+        made = np.full((), value, like.dtype.native)
+        if like.device == CPU:
+            return made
+        jax = sys.modules["jax"]
+        return jax.device_put(made, next(iter(like.owner[0].devices()))).block_until_ready()
 
     def finish(self, array: Any, scalar: bool) -> Any:
         if not isinstance(array, np.ndarray):
