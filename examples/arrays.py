@@ -1,12 +1,16 @@
-"""NumPy's arrays: a batch of pictures from NHWC to NCHW, and two contractions, beside NumPy's own time. NumPy works on one
-thread, and so does cuTT here; without threads=1 it takes all that OpenMP gives.
+"""NumPy's arrays: a batch of pictures from NHWC to NCHW, and two contractions, beside NumPy's own time: its permutation
+followed by a copy, and its einsum with optimize=True, which finds matrix products. All are on one thread; without threads=1
+and the lines about the environment, cuTT and NumPy's BLAS take as many as there are cores.
 
 From a source tree: PYTHONPATH=bindings/python CUTT_LIBRARY_DIR=build/lib python3 examples/arrays.py
 """
 
+import os
 import sys
 import time
 
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"  # before NumPy loads its BLAS
 try:
     import numpy as np
 except ImportError:
@@ -33,6 +37,8 @@ def beside(what, ours, numpys, exact=False):
         sys.exit(f"{what}: the results DIFFER")
 
 
+cpu = next(backend for backend in cutt.devices()["backends"] if backend["name"] == "cpu")
+print(f"One thread of {(cpu.get('device') or {}).get('name', 'this processor')}, NumPy {np.__version__}:")
 rng = np.random.default_rng(1)
 pictures = rng.random((64, 224, 224, 3), dtype=np.float32)
 axes = (0, 3, 1, 2)
@@ -49,8 +55,8 @@ try:
     v, t = rng.random((36, 36, 36, 36)), rng.random((36, 36, 8, 8))
     w = rng.random((36, 8, 36, 8))
     beside("einsum abcd,cdij->abij", lambda: cutt.einsum("abcd,cdij->abij", v, t, threads=1),
-           lambda: np.einsum("abcd,cdij->abij", v, t))
+           lambda: np.einsum("abcd,cdij->abij", v, t, optimize=True))
     beside("einsum akci,cbjk->abij", lambda: cutt.einsum("akci,cbjk->abij", w, t, threads=1),
-           lambda: np.einsum("akci,cbjk->abij", w, t))
+           lambda: np.einsum("akci,cbjk->abij", w, t, optimize=True))
 except RuntimeError as error:  # no BLAS on this machine
     print(f"no contraction: {error}")

@@ -118,6 +118,9 @@ extern PyObject *kept_plans; /* the one object of that type that find_plan() use
 void forget_places(void); /* what was learned of the driver and of its contexts */
 
 outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes);
+/* Of count pairs, laid out and placed as `like` and its result are. */
+outcome execute_permutations(const void *plan, int64_t count, const void *const *in, void *const *out, const view *like,
+                             int64_t bytes);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes);
 
@@ -177,6 +180,7 @@ typedef struct host {
   PyObject *numpy_array;        /* the type */
   numpy_new *numpy_new;
   cuttResult (*execute)(const void *plan, const void *in, void *out, void *stream);
+  cuttResult (*execute_batch)(const void *plan, int64_t count, const void *const *in, void *const *out, void *stream);
   cuttResult (*contract)(const void *plan, const void *left, const void *right, void *result, void *workspace,
                          size_t workspace_bytes, void *stream);
 } host;

@@ -98,6 +98,22 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
   return *result ? DONE : FAILED;
 }
 
+/* Can a BLAS multiply such elements? What it can't is for the function in Python. */
+static bool multiplies(const view *v) {
+  switch (v->type.code) {
+    case CUTT_F32:
+    case CUTT_F64:
+    case CUTT_C32:
+    case CUTT_C64:
+      return true;
+    case CUTT_F16:
+    case CUTT_BF16:
+      return v->device != ON_CPU;
+    default:
+      return false;
+  }
+}
+
 /* Plain arguments only: what fits in no sum of this kind is for the function in Python. */
 static bool take_numbers(sum *s, PyObject *const *values) {
   if (values[CONJ] && values[CONJ] != Py_None) return false;
@@ -117,6 +133,7 @@ static outcome einsum_of(sum *s, PyObject *const *arrays, PyObject *const *value
     if (taken != DONE) break;
     const view *v = &s->operand[views];
     if (!same_place(&s->operand[0], v) || !elements_of(v->rank, v->shape)) taken = LEFT;
+    if (s->operands > 1 && !multiplies(v)) taken = LEFT;
   }
   if (taken == DONE && given) {
     taken = take_view(given, true, &s->out);

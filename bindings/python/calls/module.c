@@ -57,7 +57,7 @@ static bool bind_numpy(PyObject *from) {
 /* bind(host): an object with the attributes that calls.h lists. Done once, before any other call; tests do it again. */
 static PyObject *bind(PyObject *module, PyObject *from) {
   (void)module;
-  void *execute = NULL;
+  void *execute = NULL, *execute_batch = NULL;
   forget_places();
   if (!take_attribute(from, "check", &python.check) ||
       !take_attribute(from, "describe_dtype", &python.describe_dtype) ||
@@ -69,9 +69,12 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "primary_context", &python.primary_context) ||
       !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
       !take_attribute(from, "workspace", &python.workspace) || !take_attribute(from, "plans", &kept_plans) ||
-      !take_address(from, "execute", &execute) || !bind_numpy(from))
+      !take_address(from, "execute", &execute) || !take_address(from, "execute_batch", &execute_batch) ||
+      !bind_numpy(from))
     return NULL;
   python.execute = (cuttResult(*)(const void *, const void *, void *, void *))(uintptr_t)execute;
+  python.execute_batch =
+      (cuttResult(*)(const void *, int64_t, const void *const *, void *const *, void *))(uintptr_t)execute_batch;
   Py_RETURN_NONE;
 }
 

@@ -5,11 +5,34 @@
 
 /* ---------------------------------------------------------------------------------------------------------- transpose */
 
+/* An int, or what says which one it is, as NumPy's integers do; false leaves the words to the function in Python. */
+static bool take_axis(PyObject *value, long *number) {
+  int overflow = 0;
+  if (value && PyLong_CheckExact(value)) {
+    *number = PyLong_AsLongAndOverflow(value, &overflow);
+    return !overflow;
+  }
+  Py_XINCREF(value); /* it may be of a list that its own code changes */
+  PyObject *index = value && PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+  Py_XDECREF(value);
+  if (index) *number = PyLong_AsLongAndOverflow(index, &overflow);
+  Py_XDECREF(index);
+  PyErr_Clear();
+  return index && !overflow;
+}
+
 /* axes as numbers from 0, each there once; NULL or None: in reverse order. */
 static bool take_axes(PyObject *axes, int rank, int64_t *axis) {
   if (!axes || axes == Py_None) {
     for (int i = 0; i < rank; ++i) axis[i] = rank - 1 - i;
     return true;
+  }
+  if ((PyObject *)Py_TYPE(axes) == python.numpy_array) {
+    PyObject *values = PySequence_Tuple(axes);
+    const bool taken = values && take_axes(values, rank, axis);
+    Py_XDECREF(values);
+    PyErr_Clear();
+    return taken;
   }
   const bool is_tuple = PyTuple_CheckExact(axes);
   if (!is_tuple && !PyList_CheckExact(axes)) return false;
@@ -17,10 +40,8 @@ static bool take_axes(PyObject *axes, int rank, int64_t *axis) {
   unsigned seen = 0;
   for (int i = 0; i < rank; ++i) {
     PyObject *value = is_tuple ? PyTuple_GetItem(axes, i) : PyList_GetItem(axes, i);
-    int overflow = 0;
-    if (!value || !PyLong_CheckExact(value)) return false;
-    long number = PyLong_AsLongAndOverflow(value, &overflow);
-    if (overflow || number < -rank || number >= rank) return false;
+    long number = 0;
+    if (!take_axis(value, &number) || number < -rank || number >= rank) return false;
     if (number < 0) number += rank;
     if (seen >> number & 1) return false;
     seen |= 1u << number;

@@ -95,6 +95,22 @@ outcome execute_permutation(const void *plan, const view *in, const view *out, i
   return leave_place(&where, result);
 }
 
+outcome execute_permutations(const void *plan, int64_t count, const void *const *in, void *const *out, const view *like,
+                             int64_t bytes) {
+  place where;
+  const outcome entered = enter_place(like, &where);
+  if (entered != DONE) return entered;
+  cuttResult result;
+  if (!where.on_gpu && bytes <= SMALL_BYTES) {
+    result = python.execute_batch(plan, count, in, out, NULL);
+  } else {
+    PyThreadState *state = PyEval_SaveThread();
+    result = python.execute_batch(plan, count, in, out, where.stream);
+    PyEval_RestoreThread(state);
+  }
+  return leave_place(&where, result);
+}
+
 /* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
 static outcome take_workspace(const plan_facts *facts, const view *like, PyObject **array, view *space) {
   *array = PyObject_CallFunction(python.workspace, "On", like->array, (Py_ssize_t)facts->workspace);

@@ -9,9 +9,9 @@ Arrays of NumPy, PyTorch, CuPy and JAX, and others with DLPack, __cuda_array_int
 taken as they lie; results are of the library of the first operand, and on a GPU the work is in its current stream.
 
 `transpose`, `permute_dims`, `einsum` and `tensordot` keep the plans that they used last (`plan_cache`); `Plan` and
-`ContractionPlan` are plans to keep yourself. All of it may be called from any number of threads, which then run at
-once: the GIL is released, but for the smallest work. Environment variables of the C library hold here too (OMP_NUM_THREADS, CUTT_CUDA, CUTT_CBLAS,
-...).
+`ContractionPlan` are plans to keep yourself. `cutt.torch` and `cutt.jax` have operators with gradients. All of it may be
+called from any number of threads, which then run at once: the GIL is released, but for the smallest work. Environment
+variables of the C library hold here too (OMP_NUM_THREADS, CUTT_CUDA, CUTT_CBLAS, ...).
 """
 
 from . import _host
@@ -22,6 +22,7 @@ from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
+from ._wisdom import Wisdom
 
 _host.bind()
 
@@ -31,6 +32,7 @@ __all__ = [
     "ContractionPlan",
     "Plan",
     "PlanCache",
+    "Wisdom",
     "copy_bandwidth",
     "devices",
     "einsum",

@@ -39,7 +39,7 @@ class Torch(Adapter):
             raise TypeError(f"the tensor is on device {array.device}; it must be on the CPU or on a CUDA device")
         if array.requires_grad and torch.is_grad_enabled():
             raise TypeError(
-                "the tensor requires a gradient, which cuTT does not give: pass a.detach(), or use torch.no_grad()"
+                "the tensor requires a gradient, which only cutt.torch gives: pass a.detach(), or use torch.no_grad()"
             )
         fixed = "is a lazily conjugated tensor: give out.resolve_conj()" if array.is_conj() else None
         if array.is_neg():
@@ -63,6 +63,9 @@ class Torch(Adapter):
 
     def one(self, like: View) -> Any:
         return sys.modules["torch"].ones((), dtype=like.dtype.native, device=like.owner.device)
+
+    def number(self, value: Any, like: View) -> Any:
+        return sys.modules["torch"].full((), value, dtype=like.dtype.native, device=like.owner.device)
 
     def workspace(self, size: int, like: View) -> Any:
         torch = sys.modules["torch"]
@@ -93,6 +96,10 @@ class Cupy(Adapter):
     def one(self, like: View) -> Any:
         with self._on(like):
             return sys.modules["cupy"].ones((), like.dtype.native)
+
+    def number(self, value: Any, like: View) -> Any:
+        with self._on(like):
+            return sys.modules["cupy"].full((), value, like.dtype.native)
 
     def workspace(self, size: int, like: View) -> Any:
         with self._on(like):
@@ -164,7 +171,7 @@ class Jax(Dlpack):
     def view(self, array: Any) -> View:
         jax = sys.modules["jax"]
         if isinstance(array, jax.core.Tracer):
-            raise TypeError("cuTT works on arrays and not inside of jax.jit, jax.grad and their like")
+            raise TypeError("cuTT works on arrays; inside of jax.jit, jax.grad and their like only cutt.jax does")
         array.block_until_ready()
         if len(array.devices()) != 1:
             raise TypeError("the array is spread over several devices; it must be on one")
@@ -193,6 +200,10 @@ class Jax(Dlpack):
             return np.ones((), like.dtype.native)
         jax = sys.modules["jax"]
         return jax.device_put(np.ones((), like.dtype.native), next(iter(like.owner[0].devices()))).block_until_ready()
+
+    def number(self, value: Any, like: View) -> Any:
+        jax, made = sys.modules["jax"], np.full((), value, like.dtype.native)
+        return jax.device_put(made, next(iter(like.owner[0].devices()))).block_until_ready()
 
     def finish(self, array: Any, scalar: bool) -> Any:
         if not isinstance(array, np.ndarray):

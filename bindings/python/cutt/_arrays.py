@@ -50,6 +50,13 @@ def view_of(array: Any, name: str) -> View:
         raise kind(f"{name} can't be taken: {error}") from None
 
 
+def array_of(view: View) -> np.ndarray:
+    """A view on the CPU, of a type that NumPy has, as an array of NumPy's: of the same memory."""
+    facts = {"version": 3, "typestr": np.dtype(view.dtype.name).str, "data": (view.pointer, view.fixed is not None)}
+    facts.update(shape=view.shape, strides=view.strides)
+    return np.asarray(type("memory", (), {"__array_interface__": facts, "owner": view.owner})())
+
+
 def check_device(view: View, first: View, name: str) -> None:
     if view.device != first.device:
         raise ValueError(f"{name} is on {device_text(view)}, and the first operand on {device_text(first)}")
@@ -93,6 +100,49 @@ def _span(view: View) -> tuple:
     reach = [(n - 1) * s for n, s in zip(view.shape, view.strides)]
     low, high = sum(r for r in reach if r < 0), sum(r for r in reach if r > 0)
     return view.pointer + low, view.pointer + high + view.dtype.itemsize
+
+
+def _share(first: View, second: View) -> bool:
+    """Do elements of the two lie in the same bytes? Yes, where telling would take too long."""
+
+    def laid_out(view: View) -> np.ndarray:
+        facts = {"version": 3, "typestr": f"|V{view.dtype.itemsize}", "data": (view.pointer, True)}
+        facts.update(shape=view.shape, strides=view.strides)
+        return np.asarray(type("memory", (), {"__array_interface__": facts})())
+
+    try:
+        return np.shares_memory(laid_out(first), laid_out(second), max_work=100000)
+    except RuntimeError:  # NumPy's TooHardError
+        return True
+
+
+def check_apart(outs: Sequence[View], ins: Sequence[View]) -> None:
+    """No result of a batch may overlap with another one or with another's input, which the C library takes on trust.
+    The results are all laid out alike, and so are the inputs: two of them overlap or not by their distance."""
+    spans = [
+        (*_span(view), place, written, view)
+        for written, views in ((1, outs), (0, ins))
+        for place, view in enumerate(views)
+    ]
+    spans.sort(key=lambda span: span[0])
+    known: dict[tuple, bool] = {}
+    reaching: list[tuple] = []  # those that go on beyond where the sweep is
+    for span in spans:
+        low, _, place, written, view = span
+        reaching = [other for other in reaching if other[1] > low]
+        for _, _, before, other_written, other in reaching:
+            if not (written or other_written) or (place == before and written != other_written):
+                continue
+            key = (view.pointer - other.pointer, written, other_written)
+            if key not in known:
+                known[key] = _share(view, other)
+            if known[key]:
+                names = [
+                    f"out[{n}]" if is_out else f"input {n}" for n, is_out in ((before, other_written), (place, written))
+                ]
+                names.sort(reverse=True)
+                raise ValueError(f"{names[0]} overlaps with {names[1]}; each result must have memory of its own")
+        reaching.append(span)
 
 
 def check_workspace(workspace: Any, needed: int, views: dict[str, View]) -> View:

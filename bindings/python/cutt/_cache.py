@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Hashable
+from typing import Any, Callable, Hashable, Optional
 
 from ._arguments import MAX_INT, whole
 from ._compiled import calls
 from ._library import hold_over_fork
+from ._wisdom import Wisdom, wisdom_of
 
 
 class _Kept:
@@ -71,11 +72,24 @@ class PlanCache:
         Most plans to keep; 0 keeps none.
     hits, misses : int
         How often a plan was there, and how often it had to be made.
+    wisdom : Wisdom or None
+        Measured choices that permutations are planned by. Setting it drops the plans that are kept, and so they are made
+        anew; what is loaded into it later counts for plans that are made from then on.
     """
 
     def __init__(self, limit: int):
         self.kept = _Kept() if calls is None else calls.Plans()
         self.kept.limit = limit
+        self._wisdom: Optional[Wisdom] = None
+
+    @property
+    def wisdom(self) -> Optional[Wisdom]:
+        return self._wisdom
+
+    @wisdom.setter
+    def wisdom(self, wisdom: Optional[Wisdom]) -> None:
+        self._wisdom = wisdom_of(wisdom)
+        self.clear()
 
     @property
     def limit(self) -> int:

@@ -107,9 +107,14 @@ class _Prepared:
     def _prepare(self, *arguments: Any) -> None:
         pass
 
+    def _batch(self, arrays: Any, out: Any) -> Any:
+        return NotImplemented
+
 
 class Prepared(_Prepared if calls is None else calls.Prepared):  # type: ignore[misc]
     """The base of plans: a call is compared with what was planned, and executed or left to _call()."""
+
+    _recipe: tuple  # (arguments, arguments by name) that make such a plan, all of which can be pickled
 
     def __copy__(self) -> Any:
         return self  # nothing in a plan changes
@@ -118,7 +123,12 @@ class Prepared(_Prepared if calls is None else calls.Prepared):  # type: ignore[
         return self
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("a plan can't be pickled: it holds addresses of this process; make it anew where it is wanted")
+        return planned_again, (type(self), *self._recipe)
+
+
+def planned_again(kind: Any, arguments: tuple, named: dict) -> Any:
+    """What a pickled plan is loaded by: it is made anew, for the machine and the libraries that are there then."""
+    return kind(*arguments, **named)
 
 
 _bound = False

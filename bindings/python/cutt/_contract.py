@@ -17,7 +17,8 @@ from . import _compiled
 from . import _library as L
 from ._arrays import check_device, scalar, view_of
 from ._cache import plan_cache
-from ._permute import Handle, misfit, packed, run
+from ._library import Handle
+from ._permute import misfit, packed, run
 from ._views import View
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -53,6 +53,8 @@ class ContractionPlan(_compiled.Prepared):
     (256 on a GPU), of any type, contiguous and writable, which nothing else uses meanwhile; by default it is taken and
     given back.
 
+    A plan can be pickled. It is loaded by planning again, with what there is on the machine that loads it.
+
     Attributes
     ----------
     shape : tuple of int
@@ -122,6 +124,9 @@ class ContractionPlan(_compiled.Prepared):
         self.spec = spec
         with self._context():
             self._handle = create(key)
+        named = {"alpha": alpha, "beta": beta, "conj": self._conj, "threads": threads, "provider": provider}
+        named.update(workspace_limit=workspace_limit, out_strides=self._strides)
+        self._recipe = (spec, *self._planned), named
         if not any(view.conj for view in views):
             layouts = [(view.shape, view.strides) for view in views] + [(self.shape, self._strides)]
             self._prepare(facts_of(self._handle, self.shape), *prepared_place(views[0]), self._adds, tuple(layouts))

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from typing import Any, Optional, Sequence, Union
+import math
+import operator
+from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _compiled, _cuda
+from . import _compiled, _cuda, _types
 from . import _library as L
 from ._arguments import flags, threads_of, wholes
-from ._arrays import check_out, is_zero, view_of
+from ._arrays import array_of, check_out, is_zero, view_of
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
 from ._contract import create as create_contraction
 from ._contract import facts_of as contraction_facts
+from ._integers import contract_integers
 from ._permute import arithmetic_of, misfit, permute, plan_key
-from ._permute import create as create_permutation
+from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
 from ._spec import interleaved, parse
 from ._views import View, packed_strides
+
+_FEW = 1 << 17  # products of integers: NumPy takes a tenth of a millisecond for them
 
 
 def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
@@ -32,7 +37,7 @@ def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
     return array, view_of(array, "the result")
 
 
-def _one(operand: Operand, labels: tuple, array: Any, result: View, alpha: Any, beta: Any, threads: int) -> None:
+def _one(operand: Operand, labels: tuple, result: View, alpha: Any, beta: Any, threads: int) -> None:
     """The einsum of one operand: a permutation, or a contraction with a scalar 1 where axes are summed."""
     view = operand.view
     if len(operand.labels) == len(labels):
@@ -40,8 +45,12 @@ def _one(operand: Operand, labels: tuple, array: Any, result: View, alpha: Any, 
         permute(view, result, axes, arithmetic_of(view.dtype, alpha, beta, view.conj), threads)
     else:
         code = check_type(view, ())
-        one = Operand(view_of(view.adapter.one(view), "1"), (), {})
-        contract(operand, one, labels, result, code, alpha, beta, threads)
+        contract(operand, _unit(view), labels, result, code, alpha, beta, threads)
+
+
+def _unit(like: View) -> Operand:
+    """A scalar 1, for the second operand of a sum over one."""
+    return Operand(view_of(like.adapter.one(like), "1"), (), {})
 
 
 def _scale(result: View, beta: Any, threads: int) -> None:
@@ -94,7 +103,15 @@ def _steps(optimize: Any, terms: tuple, views: Sequence[View], result: tuple) ->
 
 
 def _many(
-    operands: list, steps: tuple, labels: tuple, result: View, code: int, alpha: Any, beta: Any, threads: int
+    operands: list,
+    steps: tuple,
+    labels: tuple,
+    result: View,
+    code: int,
+    alpha: Any,
+    beta: Any,
+    threads: int,
+    contract: Callable[..., None] = contract,
 ) -> None:
     """Contracts by a path: places in the list of operands, which gets the intermediate last."""
     for number, step in enumerate(steps):
@@ -165,6 +182,9 @@ def einsum(
     conj: Optional[Sequence[bool]] = None,
     optimize: Union[bool, str, Sequence] = "auto",
     threads: Optional[int] = None,
+    dtype: Any = None,
+    order: str = "K",
+    casting: str = "safe",
 ) -> Any:
     """Sum products of arrays over the axes that subscripts name: ``alpha * einsum(spec, ...) + beta * out``.
 
@@ -172,14 +192,18 @@ def einsum(
     ----------
     spec : str
         Subscripts as ``numpy.einsum`` has them: ``"ij,jk->ik"``, ``"ij,jk"`` (labels that are there once, in
-        alphabetical order), ``"ii->i"`` (diagonals), ``"ij->j"`` (sums), ``"...ij,...jk"``. Labels are any letters.
-        Axes of extent 1 are broadcast. Instead, operands may come first: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
+        alphabetical order), ``"ii->i"`` (diagonals), ``"ij->j"`` (sums), ``"...ij,...jk"``. Labels are any letters
+        and whatever is beyond ASCII, so that there is no limit to their number. Axes of extent 1 are broadcast. Instead, operands may come first: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
     *operands : array
-        At least one, all of one element type and on one device: float32, float64, complex64, complex128, and on a GPU
-        float16 and bfloat16. One operand of which nothing is summed may have any type, as for `transpose`. Libraries
-        and strides as for `transpose`; nothing is copied beforehand.
+        At least one, all on one device: float32, float64, complex64, complex128, and on a GPU float16 and bfloat16, of
+        one type; nothing of that is copied beforehand. Arrays of NumPy and of CuPy may differ in type and are promoted
+        as these libraries do it; of NumPy's also integers (modulo 2**n), bool, float16, long double (which NumPy itself
+        computes) and other byte orders are taken. Python's numbers beside arrays of PyTorch and JAX become arrays of
+        their type. One operand of which nothing is summed may have any type, as for `transpose`. Libraries and strides
+        as for `transpose`.
     out : array, optional
-        Where the result goes, as for `transpose`. It may not overlap with an operand.
+        Where the result goes, as for `transpose`. It may not overlap with an operand. Of NumPy and CuPy it may have
+        another type, where `casting` allows it.
     alpha, beta : scalar, optional
         With beta 0 `out` is not read.
     conj : sequence of bool, optional
@@ -190,6 +214,13 @@ def einsum(
         names that it does not know). False: from left to right. A list: a path, as both functions give it.
     threads : int, optional
         Most threads to use on the CPU. Default: as OpenMP would.
+    dtype : optional
+        The type to compute in, of arrays of NumPy and CuPy. Default: what they are promoted to.
+    order : {'K', 'C', 'F', 'A'}, optional
+        How a new result lies in memory: 'F' and, where all operands are in Fortran's order, 'A': in Fortran's order;
+        else in C order.
+    casting : {'safe', 'no', 'equiv', 'same_kind', 'unsafe'}, optional
+        Which conversions of operands and to `out` are allowed, as for NumPy.
 
     Returns
     -------
@@ -200,7 +231,8 @@ def einsum(
     Raises
     ------
     TypeError
-        Element types that differ, or that can't be contracted; what is no array.
+        Element types that can't be contracted, that differ where they are not promoted, or that `casting` does not
+        allow; what is no array.
     ValueError
         Subscripts that are wrong, or that the shapes don't fit; `out` of another shape or device, read-only,
         overlapping.
@@ -220,18 +252,121 @@ def einsum(
     """
     if not operands:
         raise ValueError("einsum needs subscripts and operands")
+    plain = out is None and conj is None and dtype is None and type(alpha) is type(beta) is int
+    if plain and alpha == 1 and beta == 0 and _are_few(operands):
+        with contextlib.suppress(TypeError, ValueError):  # which are worded below
+            return np.einsum(*operands, order="C" if order == "K" else order, casting=casting)
     if isinstance(operands[0], str):
         spec, arrays = operands[0], list(operands[1:])
     else:
         spec, arrays = interleaved(operands)
     if not arrays:
         raise ValueError("einsum needs an operand at least")
-    views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
+    views = _types.operands_of(arrays)
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     if conj is not None:
         for view, flag in zip(views, flags(conj, "conj", len(views))):
             view.conj = view.conj != flag
-    return _compute(views, terms, labels, out, alpha, beta, optimize, threads_of(threads), True)
+    kind = _types.common(views, _is_moved(terms, labels), dtype, casting)
+    if out is None:
+        extents = extents_of(terms, views)
+        out = _types.ordered(order, views, tuple(extents[label] for label in labels), kind) if is_zero(beta) else None
+    elif order not in ("K", "C", "F", "A"):
+        raise ValueError(f"order is {order!r}; it must be one of C, F, A, K")
+    number = threads_of(threads)
+    if kind is None:
+        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True)
+    return _converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
+
+
+def _are_few(operands: Sequence[Any]) -> bool:
+    """Integers in NumPy's arrays, of which so few are multiplied that NumPy is done before anything else has begun."""
+    products = 1
+    for array in operands[1:]:
+        if type(array) is not np.ndarray or array.dtype.kind not in "biu":
+            return False
+        products *= array.size
+    return products <= _FEW and len(operands) > 2 and type(operands[0]) is str and operands[0].isascii()
+
+
+def _is_moved(terms: tuple, labels: tuple) -> bool:
+    """Is nothing multiplied or summed?"""
+    return len(terms) == 1 and set(labels) == set(terms[0])
+
+
+def _converted(
+    views: list,
+    terms: tuple,
+    labels: tuple,
+    out: Any,
+    alpha: Any,
+    beta: Any,
+    optimize: Any,
+    threads: int,
+    scalar: bool,
+    kind: np.dtype,
+    casting: str,
+) -> Any:
+    """As _compute(), of operands that become another type first, or with a result that becomes one afterwards."""
+    first, extents = views[0], extents_of(terms, views)
+    shape = tuple(extents[label] for label in labels)
+    if out is None and not is_zero(beta):
+        raise ValueError(f"beta is {beta!r} and there is no out to be added to")
+    target = None if out is None else _types.out_view(out, shape, first, kind, casting)
+    work = kind if _is_moved(terms, labels) else _types.working(kind, first)
+    if work == kind and (kind.char not in "gG" or _is_moved(terms, labels)):
+        views = [_types.cast(view, kind) for view in views]
+        if target is None or target.dtype.name == views[0].dtype.name:
+            return _compute(views, terms, labels, out, alpha, beta, optimize, threads, scalar)
+    if work is None or kind.kind == "b":
+        alpha, beta = _types.factors(kind, alpha, beta)
+    products = math.prod(extents.values())
+    if kind.char in "gG" or (kind.kind in "biu" and products <= _FEW and len(extents) <= len(_LETTERS)):
+        value = _types.scaled(_by_numpy(views, terms, labels, kind, products > _FEW), alpha, kind)
+    elif work is None:
+        views = [_types.cast(view, kind) for view in views]
+        value = _of_integers(views, terms, labels, shape, alpha, optimize, threads)
+    else:
+        views = [_types.cast(view, work) for view in views]
+        value = _compute(views, terms, labels, None, alpha, 0, optimize, threads, False)
+    value = (value != 0) if kind.kind == "b" else value
+    if target is None:
+        return first.adapter.finish(value.astype(kind, order="C"), scalar)
+    held = array_of(target) if target.device[0] == "cpu" else target.owner
+    held[...] = value if is_zero(beta) else value + beta * held
+    return out
+
+
+def _of_integers(
+    views: list, terms: tuple, labels: tuple, shape: tuple, alpha: int, optimize: Any, threads: int
+) -> np.ndarray:
+    extents = extents_of(terms, views)
+    value = np.zeros(shape, views[0].dtype.native)
+    if not value.size or not all(view.size for view in views):
+        return value
+    operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
+    if len(operands) == 1:
+        operands.append(_unit(views[0]))
+    steps = (
+        ((0, 1),)
+        if len(operands) == 2
+        else _steps(
+            optimize, tuple(operand.labels for operand in operands), [operand.view for operand in operands], labels
+        )
+    )
+    _many(operands, steps, labels, view_of(value, "the result"), 0, alpha, 0, threads, contract_integers)
+    return value
+
+
+def _by_numpy(views: list, terms: tuple, labels: tuple, kind: np.dtype, optimize: bool) -> Any:
+    """Of long double, for which there is no BLAS, and of few integers, for which its calls would take longer."""
+    places = {label: place for place, label in enumerate(dict.fromkeys(label for term in terms for label in term))}
+    given: list = []
+    for view, term in zip(views, terms):
+        given += [view.owner.conj() if view.conj else view.owner, [places[label] for label in term]]
+    return np.asarray(
+        np.einsum(*given, [places[label] for label in labels], dtype=kind, casting="unsafe", optimize=optimize)
+    )
 
 
 def _compute(
@@ -239,8 +374,7 @@ def _compute(
 ) -> Any:
     first = views[0]
     extents = extents_of(terms, views)
-    moved = len(views) == 1 and set(labels) == set(terms[0])
-    code = 0 if moved else check_type(first, views[1:])
+    code = 0 if _is_moved(terms, labels) else check_type(first, views[1:])
     arithmetic_of(first.dtype, alpha, beta, False)  # refuses what is no scalar, whatever there is to do
     array, result = _result(first, tuple(extents[label] for label in labels), out, beta)
     operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
@@ -249,7 +383,7 @@ def _compute(
     elif not all(view.size for view in views):
         _scale(result, beta, threads)
     elif len(views) == 1:
-        _one(operands[0], labels, array, result, alpha, beta, threads)
+        _one(operands[0], labels, result, alpha, beta, threads)
     elif len(views) == 2:
         contract(operands[0], operands[1], labels, result, code, alpha, beta, threads)
     else:
@@ -301,6 +435,14 @@ def _served_dot(a: Any, b: Any, axes: Any, out: Any, alpha: Any, beta: Any, thre
     return np.asarray(made) if isinstance(made, np.generic) else made  # of rank 0 an array
 
 
+def _number(value: Any) -> Any:
+    """An int, or None: arrays of NumPy have __index__ too, and most of them raise."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
 def tensordot(
     a: Any,
     b: Any,
@@ -339,8 +481,8 @@ def tensordot(
             return made
     views = [view_of(a, "a"), view_of(b, "b")]
     ranks = [len(view.shape) for view in views]
-    if hasattr(axes, "__index__"):
-        count = axes.__index__()  # type: ignore[union-attr]
+    count = _number(axes)
+    if count is not None:
         if not 0 <= count <= min(ranks):
             raise ValueError(
                 f"axes is {count}; for arrays of {ranks[0]} and {ranks[1]} axes it must be 0 to {min(ranks)}"
@@ -350,7 +492,7 @@ def tensordot(
         try:
             left, right = axes  # type: ignore[misc]
             pairs = [
-                [side.__index__()] if hasattr(side, "__index__") else [axis.__index__() for axis in side]
+                [axis.__index__() for axis in side] if _number(side) is None else [_number(side)]
                 for side in (left, right)
             ]
         except (TypeError, AttributeError, ValueError):
@@ -374,4 +516,7 @@ def tensordot(
                 f"axis {left} of a has extent {views[0].shape[left]}, and axis {right} of b {views[1].shape[right]}"
             )
     labels = tuple(label for term in terms for label in term if label[0] != "k")
-    return _compute(views, tuple(terms), labels, out, alpha, beta, False, threads_of(threads), False)
+    number, kind = threads_of(threads), _types.common(views, False, None, "safe")
+    if kind is None:
+        return _compute(views, tuple(terms), labels, out, alpha, beta, False, number, False)
+    return _converted(views, tuple(terms), labels, out, alpha, beta, False, number, False, kind, "safe")

@@ -75,7 +75,7 @@ def create_permutation(
     backend = L.BACKENDS["cpu" if device < 0 else "cuda"]
     arithmetic = (code, alpha, beta, bool(conj))
     key = _permute.plan_key(_compiled.types[number], shape, axes, strides, out_strides, arithmetic, threads, backend)
-    return _permute.facts_of(_permute.create(key))
+    return _permute.facts_of(_permute.create_kept(key))
 
 
 def create_einsum(spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
@@ -115,6 +115,7 @@ def workspace(array: Any, size: int) -> Any:
 check, driver, primary_context = L.check, _cuda.context_calls, _cuda.primary
 plans = plan_cache.kept
 execute = L.address_of(L.lib.cuttPlanExecute)
+execute_batch = L.address_of(L.lib.cuttPlanExecuteBatch)
 
 numpy_array = np.ndarray
 _core = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"

@@ -157,6 +157,7 @@ _CALLS: dict[str, list] = {
     "cuttDevicesDescribe": _TEXT,
     "cuttPlanCreate": [POINTER(c_void_p), POINTER(Problem), POINTER(Options)],
     "cuttPlanExecute": [c_void_p] * 4,
+    "cuttPlanExecuteBatch": [c_void_p, c_int64, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
     "cuttPlanDestroy": [c_void_p],
     "cuttPlanTime": [c_void_p] * 4 + [c_int, POINTER(c_double)],
     "cuttPlanGetInfo": [c_void_p, POINTER(PlanInfo)],
@@ -165,6 +166,10 @@ _CALLS: dict[str, list] = {
     "cuttMemoryAllocate": [c_int, c_size_t, POINTER(c_void_p)],
     "cuttMemoryFree": [c_int, c_void_p],
     "cuttMemoryCopy": [c_int, c_void_p, c_void_p, c_size_t],
+    "cuttWisdomCreate": [POINTER(c_void_p)],
+    "cuttWisdomDestroy": [c_void_p],
+    "cuttWisdomLoad": [c_void_p, c_char_p, POINTER(c_size_t), POINTER(c_size_t)],
+    "cuttWisdomSave": [c_void_p, c_char_p],
     "cuttCopyTime": [c_int, c_void_p, c_void_p, c_size_t, c_void_p, c_int, POINTER(c_double)],
 }
 _CONTRACT_CALLS: dict[str, list] = {
@@ -230,6 +235,24 @@ def contract_lib() -> ctypes.CDLL:
 
 def address_of(function: Any) -> int:
     return ctypes.cast(function, c_void_p).value or 0
+
+
+class Handle:
+    """A plan of the library's, destroyed with the last reference to it."""
+
+    __slots__ = ("value", "_destroy")
+
+    def __init__(self, value: c_void_p, destroy: Callable[[c_void_p], int]):
+        self.value, self._destroy = value, destroy
+
+    def __del__(self) -> None:
+        self._destroy(self.value)
+
+    def __deepcopy__(self, memo: Any) -> "Handle":
+        return self  # nothing in a plan changes
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a plan can't be pickled: it holds addresses of this process; make it anew where it is wanted")
 
 
 def version() -> str:

@@ -16,25 +16,9 @@ from . import _library as L
 from ._arguments import threads_of
 from ._arrays import check_out, is_zero, scalar, view_of
 from ._cache import plan_cache
+from ._library import Handle
 from ._views import DType, View
-
-
-class Handle:
-    """A plan of the library's, destroyed with the last reference to it."""
-
-    __slots__ = ("value", "_destroy")
-
-    def __init__(self, value: c_void_p, destroy: Callable[[c_void_p], int]):
-        self.value, self._destroy = value, destroy
-
-    def __del__(self) -> None:
-        self._destroy(self.value)
-
-    def __deepcopy__(self, memo: Any) -> "Handle":
-        return self  # nothing in a plan changes
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError("a plan can't be pickled: it holds addresses of this process; make it anew where it is wanted")
+from ._wisdom import Wisdom
 
 
 def run(first: View, others: Sequence[View], call: Callable[[int], Any]) -> Any:
@@ -99,7 +83,7 @@ def arithmetic_of(dtype: DType, alpha: Any, beta: Any, conj: bool) -> tuple:
     )
 
 
-def create(key: tuple, **more: Any) -> Handle:
+def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> Handle:
     """The library's plan. key is (type, extents, axes, strides, strides of the result by its own axes, alpha, beta,
     conj, threads, backend), all in NumPy's order; strides in elements. more: further fields of cuttOptions_t."""
     code, shape, axes, in_strides, out_strides, alpha, beta, conj, threads, backend = key
@@ -115,11 +99,18 @@ def create(key: tuple, **more: Any) -> Handle:
         problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate = int(conj)
     options.backend, options.threads = backend, threads
+    known = None if wisdom is None else wisdom.handle  # held here, whoever clears it meanwhile
+    options.wisdom = None if known is None else known.value
     for field, value in more.items():
         setattr(options, field, value)
     plan = c_void_p()
     L.check(L.lib.cuttPlanCreate(byref(plan), byref(problem), byref(options)))
     return Handle(plan, L.lib.cuttPlanDestroy)
+
+
+def create_kept(key: tuple) -> Handle:
+    """A plan of transpose() and einsum(), by the wisdom that plan_cache has."""
+    return create(key, plan_cache.wisdom)
 
 
 def facts_of(handle: Handle) -> tuple:
@@ -182,7 +173,7 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
     key = plan_key(source.dtype, source.shape, axes, source.strides, result.strides, arithmetic, threads, backend)
 
     def call(stream: int) -> None:
-        plan = plan_cache.get((source.device, key), lambda: create(key))
+        plan = plan_cache.get((source.device, key), lambda: create_kept(key))
         L.check(L.lib.cuttPlanExecute(plan.value, source.pointer, result.pointer, stream or None))
 
     run(source, (result,), call)

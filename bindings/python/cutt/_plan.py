@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_double
+from ctypes import byref, c_double, c_void_p
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
-from ._arrays import check_out, is_zero, view_of
+from ._arrays import check_apart, check_device, check_out, is_zero, view_of
 from ._permute import arithmetic_of, create, facts_of, normal_axes, plan_key, run
 from ._views import CPU, NUMPY, DType, View, numpy_dtype, packed_strides
+from ._wisdom import Wisdom, wisdom_of
 
 
 def dtype_of(dtype: Any) -> DType:
@@ -27,7 +28,9 @@ def dtype_of(dtype: Any) -> DType:
 
 
 def described_view(array: Any, dtype: Any, strides: Optional[Sequence[int]], backend: Optional[str], name: str) -> View:
-    """What a plan is made for: an array, or a shape with a type and strides."""
+    """What a plan is made for: an array, a shape with a type and strides, or what a plan that was pickled is for."""
+    if isinstance(array, Planned):
+        return array.view()
     if isinstance(array, tuple) or (isinstance(array, list) and all(hasattr(n, "__index__") for n in array)):
         shape = wholes(array, f"the shape of {name}", 0, INT64[1])
         kind = dtype_of("float64" if dtype is None else dtype)
@@ -50,6 +53,13 @@ def steps_differ(shape: Sequence[int], mine: Sequence[int], theirs: Sequence[int
     return 0 not in shape and any(n > 1 and s != t for n, s, t in zip(shape, mine, theirs))
 
 
+def _listed(arrays: Any, name: str) -> list:
+    try:
+        return list(arrays)
+    except TypeError:
+        raise TypeError(f"{name} is of type {type(arrays).__name__}; it must be a sequence of arrays") from None
+
+
 def prepared_place(view: View) -> tuple:
     """The element type's number and the device, as the compiled module takes them."""
     return _compiled.number_of(view.dtype), -1 if view.device == CPU else view.device[1]
@@ -61,6 +71,12 @@ class Planned:
     def __init__(self, view: View, name: str):
         self.shape, self.strides, self.type = view.shape, view.strides, view.dtype.name
         self.device, self.conj, self.name = view.device, view.conj, name
+        self.itemsize = view.dtype.itemsize
+
+    def view(self) -> View:
+        """The same without memory, which is all that planning takes."""
+        dtype = DType(self.type, self.itemsize, None)
+        return View(0, self.shape, self.strides, dtype, self.device, NUMPY, None, self.conj)
 
     def check(self, view: View) -> None:
         given = Planned(view, self.name)
@@ -101,9 +117,14 @@ class Plan(_compiled.Prepared):
         can be described, and not be executed.
     candidate : int, optional
         n > 0: the n-th of those that `describe` lists.
+    wisdom : Wisdom, optional
+        Measured choices: looked up first, and added to by `measure`.
 
     Called with (a, out=None) it permutes an array of the shape, strides, type and device that it is for, and returns
     `out`, or a new array of `a`'s library. ValueError where an array is not what the plan is for.
+
+    A plan can be pickled, without its wisdom. It is loaded by planning again, and measuring where `measure` asked for it,
+    with what there is on the machine that loads it.
 
     Attributes
     ----------
@@ -145,6 +166,7 @@ class Plan(_compiled.Prepared):
         model: str = "cutt",
         device: Optional[str] = None,
         candidate: int = 0,
+        wisdom: Optional[Wisdom] = None,
     ):
         view = described_view(a, dtype, strides, backend, "a")
         self.shape, self._planned, self._axes = view.shape, Planned(view, "a"), normal_axes(axes, len(view.shape))
@@ -179,11 +201,15 @@ class Plan(_compiled.Prepared):
             "model": int(model == "paper"),
             "device": text(device, "device"),
         }
+        wisdom_of(wisdom)
         if view.device[0] == "cpu" or device is not None:
-            self._handle = create(key, **more)
+            self._handle = create(key, wisdom, **more)
         else:
             with _cuda.context(view.device[1]):
-                self._handle = create(key, **more)
+                self._handle = create(key, wisdom, **more)
+        named = {"alpha": alpha, "beta": beta, "conj": bool(conj), "threads": threads, "measure": measure}
+        named.update(model=model, device=device, candidate=candidate, out_strides=self._out_strides)
+        self._recipe = (self._planned, self._axes), named
         if device is None and not view.conj:
             layouts = ((view.shape, view.strides), (self.out_shape, self._out_strides))
             self._prepare(facts_of(self._handle), *prepared_place(view), self._adds, layouts)
@@ -216,6 +242,63 @@ class Plan(_compiled.Prepared):
         if result.size:
             run(source, (result,), call)
         return source.adapter.finish(array, False) if out is None else out
+
+    def execute_batch(self, arrays: Sequence[Any], out: Optional[Sequence[Any]] = None) -> Any:
+        """Permutes many arrays, each of the plan's shape, strides, type and device, by one call.
+
+        For many small ones, such as the blocks of a block-sparse tensor. On the CPU the threads share all of them; on a
+        GPU each is a launch in the stream.
+
+        Parameters
+        ----------
+        arrays : sequence of array
+            Also one array with a further first axis.
+        out : sequence of array, optional
+            Where the results go, as many; none may overlap with another one or with an array that is another's input.
+
+        Returns
+        -------
+        sequence of array
+            `out`; else a list of new arrays of the library of each input.
+
+        Raises
+        ------
+        TypeError, ValueError, RuntimeError, MemoryError
+            As a call of the plan; arrays are named with their place. Of a call that is refused nothing is done.
+        """
+        made = self._batch(arrays, out)
+        if made is not NotImplemented:
+            return made
+        inputs = _listed(arrays, "arrays")
+        results = [None] * len(inputs) if out is None else _listed(out, "out")
+        if len(results) != len(inputs):
+            raise ValueError(f"out has {len(results)} arrays, and there are {len(inputs)} inputs")
+        views = []
+        for place, (a, result) in enumerate(zip(inputs, results)):
+            try:
+                if out is not None and result is None:
+                    raise TypeError("out is None; it must be an array")
+                views.append(self._views(a, result))
+            except (TypeError, ValueError) as error:
+                kind = ValueError if isinstance(error, ValueError) else TypeError
+                raise kind(f"pair {place}: {error}") from None
+        if not views:
+            return [] if out is None else out
+        first = views[0][0]
+        for place, (source, _, _) in enumerate(views):
+            check_device(source, first, f"input {place}")
+        if out is not None:
+            check_apart([result for _, result, _ in views], [source for source, _, _ in views])
+        pointers = [(c_void_p * len(views))(*(pair[side].pointer for pair in views)) for side in (0, 1)]
+
+        def call(stream: int) -> None:
+            L.check(L.lib.cuttPlanExecuteBatch(self._handle.value, len(views), *pointers, stream or None))
+
+        if views[0][1].size:
+            run(first, [view for pair in views for view in pair[:2]][1:], call)
+        if out is not None:
+            return out
+        return [source.adapter.finish(array, False) for source, _, array in views]
 
     def time(self, a: Any, out: Any, count: int = 5) -> list[float]:
         """Seconds of each of `count` executions, after one that is not counted: on a GPU by events in the stream."""

@@ -7,14 +7,23 @@ from typing import Any, Sequence
 
 # Labels are single characters, and "...n" for the n-th axis of the ellipsis counted from its end.
 
+_BLANKS = dict.fromkeys(map(ord, " \t\n\r\f\v\x85\xa0"))
+
+
+def is_label(character: str) -> bool:
+    """A letter, or anything beyond ASCII: opt_einsum's symbols go through Unicode in its order, signs and all."""
+    return character.isalpha() or character > "\x7f"
+
 
 def _split(term: str, name: str) -> tuple:
     """Labels before and after the ellipsis, and whether there is one."""
     if term.count(".") not in (0, 3) or (term.count(".") == 3 and "..." not in term):
         raise ValueError(f"the subscripts {term!r} of {name}: an ellipsis is three dots, once")
     for letter in term.replace("...", ""):
-        if not letter.isalpha():
-            raise ValueError(f"the subscripts {term!r} of {name} have {letter!r}; labels are letters")
+        if not is_label(letter):
+            raise ValueError(
+                f"the subscripts {term!r} of {name} have {letter!r}; labels are letters, or characters beyond ASCII"
+            )
     before, dots, after = term.partition("...")
     return tuple(before), tuple(after), bool(dots)
 
@@ -30,7 +39,7 @@ def parse(spec: str, ranks: tuple) -> tuple:
     """
     if not isinstance(spec, str):
         raise TypeError(f"the subscripts are {spec!r}; they must be a str")
-    text = "".join(spec.split())
+    text = spec.translate(_BLANKS)
     inputs, arrow, output = text.partition("->")
     if "-" in inputs or ">" in inputs or "-" in output or ">" in output:
         raise ValueError(f"the subscripts {spec!r} may have one '->'")
@@ -49,7 +58,7 @@ def parse(spec: str, ranks: tuple) -> tuple:
         terms.append(before + tuple(f"...{n}" for n in reversed(range(spare))) + after)
     broadcast = tuple(f"...{n}" for n in reversed(range(longest)))
     if not arrow:
-        letters = [letter for letter in inputs if letter.isalpha()]
+        letters = [letter for letter in inputs if is_label(letter)]
         return tuple(terms), broadcast + tuple(sorted(letter for letter in letters if letters.count(letter) == 1))
     before, after, dots = _split(output, "the result")
     if broadcast and not dots:

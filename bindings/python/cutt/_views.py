@@ -31,6 +31,7 @@ ARITHMETIC = {
 }
 CPU = ("cpu", 0)
 READ_ONLY = "is read-only; it must be an array that may be written to"
+_COPY = "may be a copy, which is what its __array__ gives; it must be an array whose own memory can be written to"
 
 
 class DType:
@@ -139,18 +140,24 @@ class Lists(Adapter):
     name = "the buffer protocol"
 
     def view(self, array: Any) -> View:
+        fixed = None
         try:
             array = np.asarray(memoryview(array))
         except TypeError:
-            if not isinstance(array, (int, float, complex, list, tuple, np.generic)) and not hasattr(
+            if isinstance(array, (int, float, complex, list, tuple, np.generic)) or hasattr(
                 array, "__array_interface__"
             ):
+                array = np.asarray(array)
+            elif hasattr(type(array), "__array__"):  # of xarray, pandas, Dask, h5py and others
+                array, fixed = np.asarray(array), _COPY
+            else:
                 raise TypeError(
                     f"{type(array).__module__}.{type(array).__qualname__} is not an array: it has neither __dlpack__ "
-                    "nor __cuda_array_interface__ nor the buffer protocol"
+                    "nor __cuda_array_interface__ nor __array__ nor the buffer protocol"
                 ) from None
-            array = np.asarray(array)
-        return NUMPY.view(array)
+        view = NUMPY.view(array)
+        view.fixed = fixed or view.fixed
+        return view
 
 
 NUMPY, LISTS = Adapter(), Lists()

@@ -88,6 +88,15 @@ class Torch(unittest.TestCase):
             self.assertTrue(close(self.host(cutt.tensordot(a, b, 1)), np.tensordot(arrays[0], arrays[1], 1), 20))
             plan = cutt.ContractionPlan("abc,cbd->ad", a, b)
             self.assertTrue(close(self.host(plan(a, b)), np.einsum("abc,cbd->ad", *arrays[:2]), 99))
+            for value in (2, 0.5, True):  # becomes a tensor of the other's type
+                mine = cutt.einsum("abc,->cab", a, value)
+                self.assertTrue(close(self.host(mine), (arrays[0] * np.array(value, dtype)).transpose(2, 0, 1), 4))
+        with self.assertRaisesRegex(TypeError, "^operand 1 is 2j"):
+            cutt.einsum("i,", self.tensor(np.ones(3)), 2j)
+        with self.assertRaisesRegex(TypeError, "^operand 1 has elements of type float32"):
+            cutt.einsum("i,i", self.tensor(np.ones(3)), self.tensor(np.ones(3, "f4")))
+        with self.assertRaisesRegex(TypeError, "^dtype is 'f8'; it is for arrays of NumPy and CuPy"):
+            cutt.einsum("i,i", self.tensor(np.ones(3, "f4")), self.tensor(np.ones(3, "f4")), dtype="f8")
         empty = cutt.einsum("ij,jk", self.tensor(np.ones((2, 0))), self.tensor(np.ones((0, 3))))
         self.assertTrue(same(self.host(empty), np.zeros((2, 3))))
 
@@ -233,6 +242,7 @@ class Jax(unittest.TestCase):
         a, b = noise(random, (4, 5, 6), "f8"), noise(random, (6, 5, 3), "f8")
         self.check(cutt.einsum("abc,cbd->ad", self.array(a), self.array(b)), np.einsum("abc,cbd->ad", a, b), 60)
         self.check(cutt.einsum("abc->b", self.array(a)), np.einsum("abc->b", a), 60)
+        self.check(cutt.einsum(",abc->cab", 2.5, self.array(a)), 2.5 * a.transpose(2, 0, 1), 4)
         self.check(cutt.einsum("abc,abc->", self.array(a), self.array(a)), np.array(np.sum(a * a)), 200)
         self.check(cutt.tensordot(self.array(a), self.array(b), 1), np.tensordot(a, b, 1), 20)
         self.check(cutt.einsum("ab,bc", self.array(np.ones((2, 0))), self.array(np.ones((0, 3)))), np.zeros((2, 3)))

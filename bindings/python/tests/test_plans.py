@@ -1,12 +1,18 @@
 """Plan, ContractionPlan, the cache of plans, and what tells of the machine."""
 
+import copy
 import gc
+import multiprocessing
+import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -96,6 +102,236 @@ class Plan(unittest.TestCase):
 
     def test_empty(self):
         self.assertEqual(cutt.Plan((4, 0))(np.zeros((4, 0))).shape, (0, 4))
+
+
+class Pickled(unittest.TestCase):
+    """A plan that is loaded is planned again, and is for the same arrays."""
+
+    def check(self, plan, *arrays, out=None):
+        loaded = pickle.loads(pickle.dumps(plan))
+        self.assertIsNot(loaded, plan)
+        results = []
+        for one in (plan, loaded):
+            result = None if out is None else out.copy(order="K")
+            results.append(one(*arrays) if out is None else one(*arrays, result))
+        self.assertTrue(same(*results))
+        self.assertEqual(repr(loaded), repr(plan))
+        with self.assertRaisesRegex(ValueError, "the plan is for"):
+            loaded(*[array[:1] for array in arrays])
+
+    def test_permutations(self):
+        a = distinct((8, 10, 3), "f8")
+        self.check(cutt.Plan(a, (2, 0, 1)), a)
+        self.check(cutt.Plan(a[::2, ::-1], (2, 0, 1), threads=1), a[::2, ::-1])
+        self.check(cutt.Plan(a, (0, 2, 1), alpha=2, beta=3), a, out=np.ones((8, 3, 10)))
+        self.check(cutt.Plan(a, (0, 2, 1), out_strides=(8, 64, 192)), a, out=np.zeros((10, 3, 8)).T)
+        self.check(cutt.Plan(a, candidate=2), a)
+        self.check(cutt.Plan(a, measure=0.01), a)
+        for dtype in (">f8", "S3", "c16", [("x", "f4"), ("y", "i2")]):
+            b = np.zeros((3, 4), dtype)
+            self.check(cutt.Plan(b), b)
+        c = distinct((3, 4), "c16")
+        self.check(cutt.Plan(c, conj=True, alpha=2j), c)
+        there = cutt.Plan((60, 43, 37, 3), dtype="f4", device="k20x", model="paper")
+        told = [one.describe().partition("plan made in")[0] for one in (there, pickle.loads(pickle.dumps(there)))]
+        self.assertEqual(*told)
+
+    def test_contractions(self):
+        if not has_blas():
+            self.skipTest("no BLAS with the CBLAS interface is here")
+        random = np.random.default_rng(3)
+        a, b = noise(random, (4, 5, 6), "c16"), noise(random, (6, 7), "c16")
+        self.check(cutt.ContractionPlan("abc,cd->abd", a, b), a, b)
+        out = np.ones((4, 5, 7), "c16")
+        more = {"alpha": 2, "beta": 1j, "conj": (True, False), "threads": 1, "workspace_limit": 1 << 12}
+        self.check(cutt.ContractionPlan("abc,cd->abd", a, b, **more), a, b, out=out)
+
+    def test_in_another_process(self):
+        plan, a = cutt.Plan((40, 50), dtype="f4"), distinct((40, 50), "f4")
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            self.assertTrue(same(pool.apply(plan, (a,)), a.T))
+
+
+class Batch(unittest.TestCase):
+    def test_lists(self):
+        random = np.random.default_rng(4)
+        for count in (1, 2, 50):
+            for dtype, part in (("f4", slice(None)), ("i2", slice(None, None, -2))):
+                arrays = [(distinct((9, 5, 6), dtype) + n)[part] for n in range(count)]
+                axes = tuple(random.permutation(3))
+                plan = cutt.Plan(arrays[0], axes)
+                for given in (arrays, tuple(arrays), iter(arrays)):
+                    mine = plan.execute_batch(given)
+                    self.assertTrue(len(mine) == count and all(map(same, mine, [b.transpose(axes) for b in arrays])))
+                out = [np.zeros_like(result) for result in mine]
+                self.assertIs(plan.execute_batch(arrays, out), out)
+                self.assertTrue(all(map(same, out, mine)))
+        self.assertEqual(plan.execute_batch([]), [])
+
+    def test_one_array(self):
+        """A further first axis is as good as a list."""
+        a = distinct((7, 4, 5), "f8")
+        plan, out = cutt.Plan(a[0]), np.zeros((7, 5, 4))
+        self.assertTrue(all(map(same, plan.execute_batch(a), a.transpose(0, 2, 1))))
+        self.assertIs(plan.execute_batch(a, out), out)
+        self.assertTrue(same(out, a.transpose(0, 2, 1)))
+
+    def test_interleaved(self):
+        """Results that lie between each other, and do not overlap."""
+        a, out = distinct((6, 4, 5), "f8"), np.full((5, 4, 6), np.nan)
+        plan = cutt.Plan(a[0], out_strides=(4 * 6 * 8, 6 * 8))
+        plan.execute_batch(list(a), [out[:, :, n] for n in range(6)])
+        self.assertTrue(same(out, a.transpose(2, 1, 0)))
+        with self.assertRaisesRegex(ValueError, r"^out\[\d\] overlaps with out\[\d\]"):
+            plan.execute_batch(list(a), [out[:, :, n] for n in (0, 1, 2, 3, 4, 0)])
+
+    def test_added(self):
+        a = distinct((3, 4, 5), "f8")
+        plan, out = cutt.Plan(a[0], alpha=2, beta=1), np.ones((3, 5, 4))
+        plan.execute_batch(list(a), list(out))
+        self.assertTrue(same(out, 2 * a.transpose(0, 2, 1) + 1))
+        with self.assertRaisesRegex(ValueError, "must be given an out"):
+            plan.execute_batch(list(a))
+
+    def test_refused(self):
+        a, out = distinct((5, 3, 4), "f8"), np.zeros((5, 4, 3))
+        plan = cutt.Plan(a[0])
+        before = out.copy()
+        frozen = np.zeros((4, 3))
+        frozen.flags.writeable = False
+        for arrays, results, text in (
+            ([*a[:4], a[4, :2]], list(out), "^pair 4: the shape of a is"),
+            ([*a[:4], a[4].astype("f4")], list(out), "^pair 4: the type of a is"),
+            (list(a), list(out[:4]), "^out has 4 arrays, and there are 5 inputs"),
+            (list(a), [*out[:4], frozen], "^pair 4: out is read-only"),
+            (list(a), [*out[:4], np.zeros((3, 4))], "^pair 4: out has shape"),
+            (list(a), [*out[:4], out[0]], r"^out\[4\] overlaps with out\[0\]"),
+            ([*a[:4], out[1].reshape(3, 4)], list(out), r"^out\[1\] overlaps with input 4"),
+            ([*a[:4], out[4].reshape(3, 4)], list(out), "overlap"),
+            (list(a), [*out[:4], None], "^pair 4: "),
+            (3, list(out), "^arrays is of type int"),
+            (list(a), 3, "^out is of type int"),
+        ):
+            with self.assertRaisesRegex((TypeError, ValueError), text):
+                plan.execute_batch(arrays, results)
+            self.assertTrue(same(out, before), text)
+
+    def test_threads(self):
+        """As many threads as a batch is worth, and inputs that are the same array."""
+        a = distinct((60, 70), "f8")
+        plan = cutt.Plan(a)
+        for result in plan.execute_batch([a] * 300):
+            self.assertTrue(same(result, a.T))
+
+    def test_nothing_leaks(self):
+        a, plan, wrong = distinct((30, 40), "f8"), cutt.Plan((30, 40)), np.zeros((9, 9))
+        out, counts = [np.zeros((40, 30)) for _ in range(3)], []
+        for _ in range(40):
+            plan.execute_batch([a] * 3)
+            plan.execute_batch([a] * 3, out)
+            for arrays, results in (([a, a, wrong], out), ([a] * 3, [out[0], out[1], out[0]]), ([a] * 2, out)):
+                with self.assertRaises((TypeError, ValueError)):
+                    plan.execute_batch(arrays, results)
+            gc.collect()
+            counts.append([sys.getrefcount(thing) for thing in (a, wrong, *out, a.dtype)])
+        self.assertEqual(counts[5], counts[-1])
+
+
+class Wisdom(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name, "choices.wisdom")
+
+    def test_kept(self):
+        a = distinct((40, 50, 6), "f8")
+        wisdom = cutt.Wisdom()
+        plan = cutt.Plan(a, (2, 0, 1), measure=0.01, wisdom=wisdom)
+        self.assertTrue(same(plan(a), a.transpose(2, 0, 1)))
+        seconds = plan.info["measured_seconds"]
+        self.assertGreater(seconds, 0)
+        self.assertEqual(cutt.Plan(a, (2, 0, 1)).info["measured_seconds"], 0)
+        wisdom.save(self.path)
+        for again in (wisdom, cutt.Wisdom(self.path), cutt.Wisdom(str(self.path))):
+            found = cutt.Plan(a, (2, 0, 1), wisdom=again)
+            self.assertAlmostEqual(found.info["measured_seconds"], seconds, delta=1e-3 * seconds)
+            self.assertTrue(same(found(a), a.transpose(2, 0, 1)))
+        wisdom.clear()
+        self.assertEqual(cutt.Plan(a, (2, 0, 1), wisdom=wisdom).info["measured_seconds"], 0)
+        loaded = wisdom.load(self.path)
+        self.assertEqual((loaded.used, loaded.ignored, loaded.why), (1, 0, ""))
+        self.assertGreater(cutt.Plan(a, (2, 0, 1), wisdom=wisdom).info["measured_seconds"], 0)
+
+    def test_of_functions(self):
+        """The plans that transpose() keeps are made by it, from when it is set."""
+        a = distinct((41, 50, 6), "f8")
+        wisdom = cutt.Wisdom()
+        cutt.Plan(a, (2, 0, 1), measure=0.01, wisdom=wisdom)
+        made, create = [], cutt._permute.create
+
+        def watched(key, known=None, **more):
+            made.append(known)
+            return create(key, known, **more)
+
+        try:
+            with unittest.mock.patch.object(cutt._permute, "create", watched):
+                for given in (None, wisdom, None):
+                    cutt.plan_cache.wisdom = given
+                    self.assertEqual(len(cutt.plan_cache), 0)
+                    self.assertTrue(same(cutt.transpose(a, (2, 0, 1)), a.transpose(2, 0, 1)))
+                    self.assertTrue(same(cutt.transpose(a, (2, 0, 1)), a.transpose(2, 0, 1)))
+                    self.assertIs(cutt.plan_cache.wisdom, given)
+        finally:
+            cutt.plan_cache.wisdom = None
+        self.assertEqual(made, [None, wisdom, None])
+
+    def test_damaged(self):
+        self.path.write_text("nothing that is known\n", encoding="utf-8")
+        try:
+            loaded = cutt.Wisdom().load(self.path)
+        except ValueError:
+            return
+        self.assertEqual(loaded.used, 0)
+        self.assertTrue(loaded.ignored and loaded.why)
+
+    def test_refused(self):
+        wisdom = cutt.Wisdom()
+        with self.assertRaisesRegex(ValueError, "none.wisdom"):
+            wisdom.load(Path(self.folder.name, "none.wisdom"))
+        with self.assertRaises((ValueError, RuntimeError)):
+            wisdom.save(Path(self.folder.name, "none", "a.wisdom"))
+        for call in (wisdom.load, wisdom.save):
+            for path in (None, 3, "a\0b"):
+                with self.assertRaisesRegex((TypeError, ValueError), "^path is"):
+                    call(path)
+        for bad in ("a", 3, self.path):
+            with self.assertRaisesRegex(TypeError, "^wisdom is"):
+                cutt.Plan((3, 4), wisdom=bad)
+            with self.assertRaisesRegex(TypeError, "^wisdom is"):
+                cutt.plan_cache.wisdom = bad
+        with self.assertRaisesRegex(TypeError, "save"):
+            copy.deepcopy(wisdom)
+
+    def test_cleared_while_planning(self):
+        wisdom, wrong, done = cutt.Wisdom(), [], threading.Event()
+
+        def plan():
+            while not done.is_set():
+                try:
+                    cutt.Plan((20, 30), wisdom=wisdom)
+                except Exception as error:
+                    wrong.append(error)
+                    return
+
+        threads = [threading.Thread(target=plan) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(200):
+            wisdom.clear()
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
 
 
 class ContractionPlan(unittest.TestCase):

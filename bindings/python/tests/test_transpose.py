@@ -152,6 +152,55 @@ class Computed(unittest.TestCase):
         self.assertTrue(same(cutt.transpose(a.astype("i4"), alpha=2**33 + 3), a.astype("i4") * np.int32(3)))
 
 
+class Axes(unittest.TestCase):
+    """As NumPy takes them: a sequence of whatever says which integer it is."""
+
+    def test_kinds(self):
+        random = np.random.default_rng(5)
+        a = distinct((2, 3, 4, 5), "f8")
+        for _ in range(20):
+            axes = random.permutation(4)
+            theirs = a.transpose(axes)
+            given = [axes, axes.tolist(), list(axes), tuple(axes), (axes - 4), axes.astype("u1"), axes.astype(">i4")]
+            given += [np.stack((axes, axes), 1)[:, 0], range(4) if axes.tolist() == [0, 1, 2, 3] else axes]
+            for one in given:
+                self.assertTrue(same(cutt.transpose(a, one), theirs), one)
+                self.assertTrue(same(cutt.permute_dims(a, one), theirs), one)
+                self.assertTrue(same(cutt.Plan(a, one)(a), theirs), one)
+                out = np.zeros_like(theirs, order="C")
+                self.assertIs(cutt.transpose(a, axes=one, out=out), out)
+                self.assertTrue(same(out, theirs))
+        self.assertTrue(same(cutt.transpose(np.arange(3), np.array(0)), np.arange(3)))
+
+    def test_refused(self):
+        a = distinct((2, 3, 4), "f8")
+        for axes in (
+            np.array([2, 0]),
+            np.array([2, 0, 0]),
+            np.array([2, 0, 3]),
+            np.array([2.0, 0.0, 1.0]),
+            np.array([[2, 0, 1]]),
+            np.array([[2], [0], [1]]),
+            np.array([1 << 62, 0, 1]),
+            [np.uint64(1 << 63), 0, 1],
+        ):
+            with self.assertRaisesRegex((TypeError, ValueError), "^axes "):
+                cutt.transpose(a, axes)
+
+    def test_a_list_that_changes(self):
+        """What says which integer it is may have code of its own."""
+        a = distinct((2, 3, 4), "f8")
+
+        class Axis:
+            def __index__(self):
+                axes.clear()
+                return 0
+
+        axes = [Axis(), Axis(), Axis()]
+        with self.assertRaisesRegex((TypeError, ValueError), "^axes "):
+            cutt.transpose(a, axes)
+
+
 class Refused(unittest.TestCase):
     def refuse(self, error, text, *arguments, **keys):
         with self.assertRaisesRegex(error, text):
