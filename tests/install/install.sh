@@ -107,6 +107,27 @@ if [[ -n $fc ]]; then
   run modules-Fortran "$work/modules-Fortran"
 fi
 
+# HPTT's and LibreTT's interfaces are where they replace no HPTT and no LibreTT, as prefixes of their own.
+for file in include/hptt.h include/librett.h; do
+  if [[ -e $prefix/$file ]]; then fail "$file is in the prefix itself"; fi
+done
+callers=$(dirname "$0")/../callers
+hptt=$libdir/cutt/hptt
+if [[ -n $cxx && -e $hptt ]]; then
+  "$cxx" -std=c++11 -I"$hptt/include" "$callers/hptt.cc" -L"$hptt/lib" -lhptt -o "$work/hptt"
+  said=$(LD_LIBRARY_PATH=$hptt/lib "$work/hptt") || fail "the program for HPTT does not run: $said"
+  [[ $said == "hptt: correct" ]] || fail "the program for HPTT said '$said'"
+  at=$work/cmake-librett
+  if ! { "$cmake" -S "$consumer/librett" -B "$at" -DCMAKE_CXX_COMPILER="$cxx" -DSOURCE="$(realpath "$callers/librett.cc")" \
+    -DCMAKE_PREFIX_PATH="$libdir/cutt/librett" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the program for LibreTT does not build with find_package"
+  fi
+  said=$("$at/consumer_librett") || fail "the program for LibreTT does not run: $said"
+  [[ $said == "librett: correct" ]] || fail "the program for LibreTT said '$said'"
+  echo "install: programs for HPTT and LibreTT run"
+fi
+
 # By pkg-config.
 export PKG_CONFIG_PATH=$libdir/pkgconfig
 [[ $(pkg-config --modversion cutt) == "$header_version" ]] || fail "cutt.pc says $(pkg-config --modversion cutt)"
