@@ -93,7 +93,7 @@ typedef unsigned int cuttHandle;
  * usable, else for the CPU, as with CUTT_BACKEND_AUTO.
  * Planning again what has a plan that is alive (the same tensor and permutation, GPU context or number of threads, and stream)
  * gives that plan's handle again and costs next to nothing. A handle lives until it has been destroyed as often as it was
- * given. So a program that never destroys a plan holds one for each different problem, some 8 KB, and at most 1048576 of them.
+ * given. So a program that never destroys a plan holds one for each different problem, some 10 KB, and at most 1048576 of them.
  * handle       receives the plan's handle
  * rank         number of modes, 1 .. CUTT_MAX_RANK
  * dim          rank extents of the input, stride-1 mode first, each >= 1

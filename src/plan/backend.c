@@ -59,6 +59,7 @@ cuttResult cutt_backend_enter(cuttBackend_t id, const char *argument, cudaStream
   const cutt_backend *backend = NULL;
   entered->runtime = NULL;
   cuttResult result = cutt_backend_select(id, argument, &backend);
+  entered->backend = backend;
   if (!result) result = cutt_stream_check(backend, stream, name);
   if (result || !backend->runtime->enter_stream) return result;
   result = backend->runtime->enter_stream(stream, &entered->scope);

@@ -21,6 +21,7 @@ const cutt_backend *cutt_backend_usable(cuttBackend_t id);
  * stream's, or the default one; where it has none, the stream is checked. After a success cutt_backend_leave must follow.
  * Errors: those of cutt_backend_select and cutt_stream_check, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 typedef struct cutt_entered {
+  const cutt_backend *backend;
   const cutt_runtime *runtime; /* NULL: there is nothing to leave */
   cutt_scope scope;
 } cutt_entered;

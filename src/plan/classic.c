@@ -96,16 +96,24 @@ static uint32_t take_index(const char **why) {
 
 /* ----------------------------------------------------------------------------------------------- plans by problem */
 
-static void make_key(problem_key *key, int rank, const int *dim, const int *permutation, size_t sizeofType,
-                     cudaStream_t stream, bool measured) {
+/* What the four calls are given to plan. */
+typedef struct request {
+  int rank;
+  const int *dim, *permutation;
+  size_t bytes;
+  cudaStream_t stream;
+  const cuttOptions_t *options; /* NULL: by the model; else measured */
+} request;
+
+static void make_key(problem_key *key, const request *r, const cutt_backend *backend) {
   key->words = 0;
   key->hash = 0;
-  if (!cutt_kept_device(CUTT_BACKEND_AUTO, key->word)) return;
-  key->word[STREAM_WORD] = (uint64_t)(uintptr_t)stream;
-  key->word[KIND_WORD] = (uint64_t)sizeofType << 1 | (uint64_t)measured;
-  key->words = FIRST_MODE + rank;
-  for (int i = 0; i < rank; ++i)
-    key->word[FIRST_MODE + i] = (uint64_t)(uint32_t)dim[i] << 32 | (uint64_t)(uint32_t)permutation[i];
+  if (!cutt_kept_device(backend, key->word)) return;
+  key->word[STREAM_WORD] = (uint64_t)(uintptr_t)r->stream;
+  key->word[KIND_WORD] = (uint64_t)r->bytes << 1 | (uint64_t)(r->options != NULL);
+  key->words = FIRST_MODE + r->rank;
+  for (int i = 0; i < r->rank; ++i)
+    key->word[FIRST_MODE + i] = (uint64_t)(uint32_t)r->dim[i] << 32 | (uint64_t)(uint32_t)r->permutation[i];
   for (int i = 0; i < key->words; ++i) {
     key->hash = (key->hash ^ key->word[i]) * UINT64_C(0x9E3779B97F4A7C15);
     key->hash ^= key->hash >> 29;
@@ -237,15 +245,6 @@ static cuttResult check_arguments(const cuttHandle *handle, int rank, const int 
   return CUTT_SUCCESS;
 }
 
-/* Where a thread has no context, planning is in the stream's (see cutt.h), like the search for a plan that is there. */
-typedef struct request {
-  int rank;
-  const int *dim, *permutation;
-  size_t bytes;
-  cudaStream_t stream;
-  const cuttOptions_t *options; /* NULL: by the model; else measured */
-} request;
-
 static cuttResult plan_anew(cuttHandle *handle, const request *r, const problem_key *key) {
   int64_t extents[CUTT_MAX_RANK];
   for (int i = 0; i < r->rank; ++i) extents[i] = r->dim[i];
@@ -266,6 +265,7 @@ static cuttResult check_measured(cuttPlan_t plan, const cuttOptions_t *options) 
   return result ? result : cutt_memory_check(plan->backend, options->measure_out, "odata");
 }
 
+/* Where a thread has no context, planning is in the stream's (see cutt.h), like the search for a plan that is there. */
 static cuttResult plan_packed(cuttHandle *handle, const request *r) {
   cuttResult result = check_arguments(handle, r->rank, r->dim, r->permutation, r->bytes);
   if (result) return result;
@@ -275,7 +275,7 @@ static cuttResult plan_packed(cuttHandle *handle, const request *r) {
   problem_key key;
   cuttPlan_t plan = NULL;
   cuttHandle given = 0;
-  make_key(&key, r->rank, r->dim, r->permutation, r->bytes, r->stream, r->options != NULL);
+  make_key(&key, r, entered.backend);
   if (!give_again(&key, &given, &plan)) {
     result = plan_anew(handle, r, &key);
   } else {

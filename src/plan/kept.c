@@ -52,9 +52,7 @@ static bool are_plain(const cuttOptions_t *o) {
          !o->measure_out && !o->wisdom && !o->measure_stream && !o->candidate && o->model == CUTT_MODEL && !o->device;
 }
 
-bool cutt_kept_device(cuttBackend_t id, uint64_t words[CUTT_KEPT_DEVICE_WORDS]) {
-  const cutt_backend *backend = cutt_backend_usable(id);
-  if (!backend) return false;
+bool cutt_kept_device(const cutt_backend *backend, uint64_t words[CUTT_KEPT_DEVICE_WORDS]) {
   words[0] = (uint64_t)(uintptr_t)backend;
   if (!backend->runtime->context) {
     const cutt_target *target = backend->runtime->target();
@@ -77,7 +75,8 @@ bool cutt_kept_key_of(const cuttProblem_t *problem, const cuttOptions_t *options
   const cutt_type_info *type = cutt_type_lookup(problem->type);
   if (!type || (rank && (!problem->extents || !problem->perm)) || (options && !are_plain(options))) return false;
   if ((problem->alpha || problem->beta) && !type->scalar_bytes) return false;
-  if (!cutt_kept_device(options ? options->backend : CUTT_BACKEND_AUTO, key->word)) return false;
+  const cutt_backend *backend = cutt_backend_usable(options ? options->backend : CUTT_BACKEND_AUTO);
+  if (!backend || !cutt_kept_device(backend, key->word)) return false;
   key->words = CUTT_KEPT_DEVICE_WORDS;
   add(key, (uint64_t)rank | (uint64_t)problem->type << 8 | (uint64_t)(problem->in_strides != NULL) << 16 |
                (uint64_t)(problem->out_strides != NULL) << 17 | (uint64_t)(problem->alpha != NULL) << 18 |
