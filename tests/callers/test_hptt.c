@@ -69,8 +69,8 @@ static bool next(const shape *s, long *element, size_t *a, size_t *b) {
     for (int i = 0; i < ROOM; i++) assert_true(b[i] == expected[i]);                                                   \
   }
 #define REAL(i) ((float)(i))
-#define COMPLEX_32(i) CMPLXF((float)(i), (float)(7 - (i)))
-#define COMPLEX_64(i) CMPLX((i), 7 - (i))
+#define COMPLEX_32(i) ((float)(i) + (float)(7 - (i)) * I)
+#define COMPLEX_64(i) ((double)(i) + (double)(7 - (i)) * I)
 #define SAME(x) (x)
 DEFINE_TEST(try_s, float, REAL, SAME,
             sTensorTranspose(s->perm, RANK, alpha, a, s->size, outer_a, beta, b, outer_b, threads, s->row_major))
