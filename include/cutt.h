@@ -12,21 +12,30 @@
  *
  * On a machine with an NVIDIA GPU that this build has kernels for, plans are for the GPU unless they ask for the CPU
  * (options.backend; or the environment variable CUTT_CUDA=0), and take pointers to memory that the GPU can reach: device,
- * managed or pinned memory. A plan is for the calling thread's current CUDA context, or, when it has none, for the primary
- * context of device 0, and is executed in that context (also from a thread that has none). CUDA is found at run time;
- * nothing of it has to be linked.
+ * managed or pinned memory. A plan is for the calling thread's current CUDA context. When it has none, it is for the context of
+ * the stream that is named when planning, else for the primary context of the device that the CUDA run time has as current, if
+ * the program uses a shared one, else of device 0. It is executed in that context (also from a thread that has none). CUDA is
+ * found at run time; nothing of it has to be linked.
  *
  * What is for research on the library itself (plans by a candidate's number or by the paper's model, drawings, calibration)
  * is declared only where CUTT_EXPERIMENTAL is defined before this header is included. It may change in any version. The
  * library has it in any case, and structs have the same layout with the macro and without.
  *
- * The header compiles as C99 and as C++ and needs no CUDA header.
+ * The header compiles as C99 and as C++ and needs no CUDA header. Where the compiler finds cuda_runtime.h it is included, as
+ * by the original library's header; not if CUTT_NO_CUDA_RUNTIME_H is defined.
  */
 #ifndef CUTT_H
 #define CUTT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* Packages of CUDA have cuda_runtime.h without the compiler's headers that it includes: then it can't be. */
+#if defined(__has_include) && !defined(CUTT_NO_CUDA_RUNTIME_H)
+#if __has_include(<cuda_runtime.h>) && __has_include(<crt/host_config.h>)
+#include <cuda_runtime.h>
+#endif
+#endif
 
 #if defined(__GNUC__)
 #define CUTT_API __attribute__((visibility("default")))
@@ -82,26 +91,29 @@ typedef unsigned int cuttHandle;
 
 /* Plans the permutation of a packed tensor, choosing the method by the model. For the calling thread's GPU where one is
  * usable, else for the CPU, as with CUTT_BACKEND_AUTO.
+ * Planning again what has a plan that is alive (the same tensor and permutation, GPU context or number of threads, and stream)
+ * gives that plan's handle again and costs next to nothing. A handle lives until it has been destroyed as often as it was
+ * given. So a program that never destroys a plan holds one for each different problem, some 10 KB, and at most 1048576 of them.
  * handle       receives the plan's handle
  * rank         number of modes, 1 .. CUTT_MAX_RANK
  * dim          rank extents of the input, stride-1 mode first, each >= 1
  * permutation  rank entries: output mode i is input mode permutation[i]
  * sizeofType   bytes of an element: 1, 2, 4, 8 or 16
- * stream       the stream to run in on a GPU (0: the default stream); 0 for a CPU plan
+ * stream       the stream to run in on a GPU (0: the default stream); 0 or cudaStreamPerThread for a CPU plan
  * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
+CUTT_API cuttResult cuttPlan(cuttHandle *handle, int rank, const int *dim, const int *permutation, size_t sizeofType,
                              cudaStream_t stream);
 
 /* As cuttPlan, but the model's best 12 candidates are timed on idata -> odata: each runs once to warm up, and then they
  * run in rotation, round after round; those that have fallen behind leave, and the fastest run decides. Takes 2 seconds
  * at most, apart from the first run. On a GPU the timing is done in the stream (0: in one of the library's own) and waited
- * for.
+ * for. What has a measured plan that is alive is not measured again.
  * idata        the input to time on; only read
  * odata        the output, which is overwritten and not restored
  * Errors: CUTT_INVALID_PARAMETER (also idata or odata NULL, overlapping, or not the device's memory), CUTT_INVALID_DEVICE,
  * CUTT_INTERNAL_ERROR (also when no candidate could be run). */
-CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int *permutation, size_t sizeofType,
-                                    cudaStream_t stream, void *idata, void *odata);
+CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, const int *dim, const int *permutation,
+                                    size_t sizeofType, cudaStream_t stream, const void *idata, void *odata);
 
 /* Permutes idata into odata. The two may not overlap, unless they are equal and the permutation is the identity.
  * Safe from many threads at once on one handle; allocates nothing and takes no lock. On a GPU the call starts the work in
@@ -111,9 +123,17 @@ CUTT_API cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, int *dim, int 
  * odata        the first element of the output
  * Errors: CUTT_INVALID_PLAN (no plan that is alive has this handle); CUTT_INVALID_PARAMETER: NULL, overlap, or memory that
  * the plan's device can't reach; CUTT_INVALID_DEVICE: the current CUDA context is not the plan's; CUTT_INTERNAL_ERROR. */
-CUTT_API cuttResult cuttExecute(cuttHandle handle, void *idata, void *odata);
+CUTT_API cuttResult cuttExecute(cuttHandle handle, const void *idata, void *odata);
 
-/* Frees the plan. No call with this handle may be under way; what a call has started on a GPU may.
+/* odata = alpha * perm(idata) + beta * odata: what a fork of the original library has as cuttExecute with two arguments more;
+ * in C++ it has that name here, too. The plan with these scalars is made at the first call and kept as cuttPermute's are.
+ * alpha, beta  float for elements of 4 bytes, double for 8; NULL: 1 and 0. Both NULL: as cuttExecute
+ * Errors: as cuttExecute; CUTT_INVALID_PARAMETER: a scalar is given, and the handle's elements are of another size. */
+CUTT_API cuttResult cuttExecuteScaled(cuttHandle handle, const void *idata, void *odata, const void *alpha,
+                                      const void *beta);
+
+/* Gives the handle back; the plan is freed when it has been given back as often as it was given. No call with this handle may be
+ * under way then; what a call has started on a GPU may.
  * Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult cuttDestroy(cuttHandle handle);
 
@@ -239,7 +259,7 @@ CUTT_API cuttResult_t cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *prob
  * in == out and the permutation with its strides is the identity. Gaps that strides leave need not be memory: of the input
  * no page is read that holds none of its elements, and of the output nothing is touched but its elements.
  * Any number of threads may execute one plan at once; nothing is allocated and no lock is taken. On the CPU stream is
- * NULL, and the call returns when the result is there. On a GPU the call starts the work in the stream (NULL: the default
+ * NULL (or cudaStreamPerThread or cudaStreamLegacy), and the call returns when the result is there. On a GPU the call starts the work in the stream (NULL: the default
  * stream) and returns; it waits for nothing and may be captured into a CUDA graph.
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: NULL, overlap, or memory that the plan's device can't reach (host
  * memory that is not pinned for a GPU, a GPU's memory for the CPU); CUTT_INVALID_DEVICE: the current CUDA context is not
@@ -285,8 +305,8 @@ CUTT_API cuttResult_t cuttPlanTime(cuttPlan_t plan, const void *in, void *out, c
 /* ------------------------------------------------------------------------------------------------ a backend's memory */
 
 /* Memory of a backend, for programs that would rather not call CUDA themselves (the program cutt is one). The backend is
- * given as for plans: CUTT_BACKEND_AUTO is the one that plans with it are for. On a GPU: device memory of the calling
- * thread's current context, or of the primary context of device 0.
+ * given as for plans: CUTT_BACKEND_AUTO is the one that plans with it are for. On a GPU: device memory of the context that a
+ * plan of the calling thread would be for, above.
  * Errors of all: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 
 /* *memory receives at least bytes bytes, at a multiple of 64 on the CPU and of 256 on a GPU, or NULL on failure. */
@@ -344,8 +364,8 @@ CUTT_API cuttResult_t cuttDevicesDescribe(cuttFormat_t format, char *buffer, siz
 
 /* -------------------------------------------------------------------------------------------------------- wisdom */
 
-/* Files merge: load several into one object and save it. Of two entries for one problem the faster one stays, and those of
- * other machines are kept. */
+/* Files merge: load several into one object and save it, or save to a file that is there. Of two entries for one problem the
+ * faster one stays, and those of other machines are kept. */
 
 /* *wisdom receives an empty object for options.wisdom, or NULL on failure; any number of threads may use it at once.
  * Errors: CUTT_INVALID_PARAMETER (wisdom is NULL), CUTT_INTERNAL_ERROR. */
@@ -361,9 +381,11 @@ CUTT_API cuttResult_t cuttWisdomDestroy(cuttWisdom_t wisdom);
  * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL, missing or can't be read), CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
 
-/* Writes all of it, whole or not at all: to a new file in the folder of path, which then takes its name. A file that is
- * there keeps its owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR). Lines
- * that cuttWisdomLoad passed over because they are another machine's are kept.
+/* Adds all of it to what a file holds, or makes the file. Lines that are damaged or of another version go. Any number of
+ * processes may save to one file: each waits for the others and loses nothing of theirs, but on file systems that have no locks
+ * for folders (NFS).
+ * Whole or not at all: a new file in the folder of path is written, which then takes its name. A file that is there keeps its
+ * owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR).
  * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL or can't be written), CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
 
@@ -410,6 +432,17 @@ CUTT_API cuttResult_t cuttCalibrate(const cuttCalibration_t *calibration, cuttFo
 #endif /* CUTT_EXPERIMENTAL */
 
 #ifdef __cplusplus
+}
+
+/* As a fork of the original library has them. Measuring is without the scalars: they change little of what is fastest. */
+inline cuttResult cuttExecute(cuttHandle handle, const void *idata, void *odata, const void *alpha,
+                              const void *beta = NULL) {
+  return cuttExecuteScaled(handle, idata, odata, alpha, beta);
+}
+inline cuttResult cuttPlanMeasure(cuttHandle *handle, int rank, const int *dim, const int *permutation,
+                                  size_t sizeofType, cudaStream_t stream, const void *idata, void *odata, const void *,
+                                  const void * = NULL) {
+  return cuttPlanMeasure(handle, rank, dim, permutation, sizeofType, stream, idata, odata);
 }
 #endif
 

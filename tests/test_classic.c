@@ -132,22 +132,129 @@ static void many_handles(void **unused) {
   (void)unused;
   enum { MANY = 5000 };
   static cuttHandle handles[MANY];
-  char in[6], out[6];
+  static char in[MANY + 1][2], out[2][MANY + 1];
+  test_fill_bits(in, sizeof in, 1, 9);
   for (int i = 0; i < MANY; i++) {
-    int small[2] = {2 + i % 2, 2}, swapped[2] = {1, 0};
-    assert_success(cuttPlan(&handles[i], 2, small, swapped, 1, 0));
+    int different[2] = {2, 1 + i}, swapped[2] = {1, 0};
+    assert_success(cuttPlan(&handles[i], 2, different, swapped, 1, 0));
   }
   for (int i = 0; i < MANY; i += 3) assert_success(cuttDestroy(handles[i]));
   for (int i = 0; i < MANY; i++) {
-    memcpy(in, "abcdef", 6);
     cuttResult result = cuttExecute(handles[i], in, out);
-    if (i % 3 == 0)
+    if (i % 3 == 0) {
       assert_int_equal(result, CUTT_INVALID_PLAN);
-    else
-      assert_memory_equal(out, i % 2 ? "adbecf" : "acbd", (size_t)(i % 2 ? 6 : 4));
+    } else {
+      const char *flat = &out[0][0];
+      assert_int_equal(flat[i], in[i][0]);
+      assert_int_equal(flat[2 * i + 1], in[i][1]);
+    }
   }
   for (int i = 0; i < MANY; i++)
     if (i % 3) assert_success(cuttDestroy(handles[i]));
+}
+
+/* A program that never destroys a plan: one handle and one plan for each different problem, however often it plans. */
+static void one_problem_has_one_handle(void **unused) {
+  (void)unused;
+  enum { TIMES = 1500000 }; /* more than there are handles */
+  static double in[VOLUME], out[VOLUME];
+  cuttHandle first, handle = 0, other[6];
+  int turned[3] = {1, 0, 2}, longer[3] = {A, B, C + 1}, fewer[2] = {A, B * C}, swapped[2] = {1, 0};
+  test_fill_bits(in, sizeof in, 8, 2);
+  assert_success(cuttPlan(&first, 3, dim, reversed, 8, 0));
+  for (int i = 1; i < TIMES; i++) {
+    const cuttResult result = cuttPlan(&handle, 3, dim, reversed, 8, 0);
+    if (result != CUTT_SUCCESS || handle != first) fail_msg("plan %d: %s", i, cuttLastError());
+  }
+  /* Whatever differs is another plan; the default stream by another name, too. */
+  assert_success(cuttPlan(&other[0], 3, dim, turned, 8, 0));
+  assert_success(cuttPlan(&other[1], 3, longer, reversed, 8, 0));
+  assert_success(cuttPlan(&other[2], 2, fewer, swapped, 8, 0));
+  assert_success(cuttPlan(&other[3], 3, dim, reversed, 4, 0));
+  assert_success(cuttPlanMeasure(&other[4], 3, dim, reversed, 8, 0, in, out));
+  for (int i = 0; i < 5; i++) {
+    assert_int_not_equal(other[i], first);
+    for (int j = 0; j < i; j++) assert_int_not_equal(other[i], other[j]);
+  }
+  /* What is measured already is not again, and the buffers are looked at all the same. */
+  memset(out, 0xee, sizeof out);
+  assert_success(cuttPlanMeasure(&other[5], 3, dim, reversed, 8, 0, in, out));
+  assert_int_equal(other[5], other[4]);
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanMeasure(&handle, 3, dim, reversed, 8, 0, in, in + 1), "idata",
+                "overlap");
+  for (int i = 0; i < 6; i++) assert_success(cuttDestroy(other[i]));
+  assert_result(CUTT_INVALID_PLAN, cuttDestroy(other[4]), "handle");
+  /* It lives until it is given back for the last time. */
+  for (int i = 1; i < TIMES; i++)
+    if (cuttDestroy(first) != CUTT_SUCCESS) fail_msg("%s", cuttLastError());
+  memset(out, 0xee, sizeof out);
+  assert_success(cuttExecute(first, in, out));
+  assert_true(is_reversed(in, out, 8));
+  assert_success(cuttDestroy(first));
+  assert_result(CUTT_INVALID_PLAN, cuttExecute(first, in, out), "handle");
+  assert_success(cuttPlan(&handle, 3, dim, reversed, 8, 0));
+  assert_int_not_equal(handle, first);
+  assert_success(cuttDestroy(handle));
+}
+
+/* out = alpha * perm(in) + beta * out, with scalars of the element's size. */
+static void executes_with_scalars(void **unused) {
+  (void)unused;
+  static double in[VOLUME], out[VOLUME], before[VOLUME];
+  static float in4[VOLUME], out4[VOLUME];
+  const double alpha = 3, beta = -2;
+  const float alpha4 = 5;
+  cuttHandle handle, handle4, handle16;
+  for (int i = 0; i < VOLUME; i++) in[i] = i, before[i] = 1000 * i, in4[i] = (float)i;
+  assert_success(cuttPlan(&handle, 3, dim, reversed, 8, 0));
+  assert_success(cuttPlan(&handle4, 3, dim, reversed, 4, 0));
+  assert_success(cuttPlan(&handle16, 3, dim, reversed, 16, 0));
+  for (int with_beta = 0; with_beta < 2; with_beta++) {
+    memcpy(out, before, sizeof out);
+    assert_success(cuttExecuteScaled(handle, in, out, &alpha, with_beta ? &beta : NULL));
+    for (int i = 0; i < VOLUME; i++) {
+      const int from = i / (C * B) + A * (i / C % B) + A * B * (i % C);
+      assert_true(out[i] == 3.0 * from - (with_beta ? 2000.0 * i : 0));
+    }
+  }
+  memset(out4, 0xff, sizeof out4); /* NaN, which is not read */
+  assert_success(cuttExecuteScaled(handle4, in4, out4, &alpha4, NULL));
+  for (int i = 0; i < VOLUME; i++)
+    assert_true(out4[i] == 5.0f * (float)(i / (C * B) + A * (i / C % B) + A * B * (i % C)));
+  memset(out, 0xee, sizeof out);
+  assert_success(cuttExecuteScaled(handle, in, out, NULL, NULL));
+  assert_true(is_reversed(in, out, 8));
+  assert_result(CUTT_INVALID_PARAMETER, cuttExecuteScaled(handle16, in, out, &alpha, NULL), "alpha", "16 bytes");
+  assert_result(CUTT_INVALID_PARAMETER, cuttExecuteScaled(handle, in, NULL, &alpha, NULL), "odata", "NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttExecuteScaled(handle, in, in, &alpha, NULL), "overlap");
+  assert_success(cuttDestroy(handle));
+  assert_result(CUTT_INVALID_PLAN, cuttExecuteScaled(handle, in, out, &alpha, NULL), "handle");
+  assert_success(cuttDestroy(handle4));
+  assert_success(cuttDestroy(handle16));
+  cuttFinalize();
+}
+
+/* CUDA's names for default streams are numbers, and mean nothing on the CPU. */
+static void default_streams_by_name(void **unused) {
+  (void)unused;
+  static double in[VOLUME], out[VOLUME];
+  test_fill_bits(in, sizeof in, 8, 2);
+  for (uintptr_t number = 1; number <= 3; number++) {
+    cudaStream_t stream = NULL;
+    memcpy(&stream, &number, sizeof stream);
+    cuttHandle handle;
+    if (number == 3) {
+      assert_result(CUTT_INVALID_PARAMETER, cuttPlan(&handle, 3, dim, reversed, 8, stream), "stream is 0x3", "NULL");
+      continue;
+    }
+    assert_success(cuttPlan(&handle, 3, dim, reversed, 8, stream));
+    memset(out, 0xee, sizeof out);
+    assert_success(cuttExecute(handle, in, out));
+    assert_true(is_reversed(in, out, 8));
+    assert_success(cuttDestroy(handle));
+    assert_success(cuttPlanMeasure(&handle, 3, dim, reversed, 8, stream, in, out));
+    assert_success(cuttDestroy(handle));
+  }
 }
 
 /* Plans that come and go in one place: names must not come back while someone may still hold them. */
@@ -268,6 +375,9 @@ int main(void) {
       cmocka_unit_test(refuses_bad_pointers),
       cmocka_unit_test(handles_die),
       cmocka_unit_test(many_handles),
+      cmocka_unit_test(one_problem_has_one_handle),
+      cmocka_unit_test(executes_with_scalars),
+      cmocka_unit_test(default_streams_by_name),
       cmocka_unit_test(names_are_not_reused_soon),
       cmocka_unit_test(identity_in_place),
       cmocka_unit_test(threads_share_a_handle),

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/wisdom.h"
@@ -135,6 +136,79 @@ static void merging_keeps_the_faster(void **unused) {
   free(others);
 }
 
+/* Saving adds to what the file holds, by the same rule, and the object itself stays as it is. */
+static void saving_adds(void **unused) {
+  (void)unused;
+  static char slow_time[] = "777000000", fast_time[] = "333000000", machine[] = "cpu/some-other-machine";
+  size_t size;
+  char *text = wisdom_saved(&size);
+  char *slow = wisdom_edited(text, set_time, slow_time), *fast = wisdom_edited(text, set_time, fast_time);
+  char *others = wisdom_edited(slow, set_machine, machine);
+  const char *const there[] = {slow, fast, others}, *const added[] = {fast, slow, slow};
+  for (int i = 0; i < 3; i++) {
+    cuttWisdom_t wisdom = wisdom_fresh();
+    wisdom_write_file(wisdom_other_path, added[i], strlen(added[i]));
+    wisdom_assert_load(wisdom, wisdom_other_path, WISDOM_PROBLEMS, 0);
+    wisdom_write_file(wisdom_path, there[i], strlen(there[i]));
+    assert_success(cuttWisdomSave(wisdom, wisdom_path));
+    char *merged = wisdom_read_file(wisdom_path, &size);
+    assert_int_equal(count_entries(merged, ""), i < 2 ? WISDOM_PROBLEMS : 2 * WISDOM_PROBLEMS);
+    assert_int_equal(count_entries(merged, fast_time), i < 2 ? WISDOM_PROBLEMS : 0);
+    assert_int_equal(count_entries(merged, machine), i < 2 ? 0 : WISDOM_PROBLEMS);
+    free(merged);
+    unlink(wisdom_other_path);
+    assert_success(cuttWisdomSave(wisdom, wisdom_other_path));
+    merged = wisdom_read_file(wisdom_other_path, &size);
+    assert_int_equal(count_entries(merged, added[i] == fast ? fast_time : slow_time), WISDOM_PROBLEMS);
+    assert_int_equal(count_entries(merged, machine), 0);
+    free(merged);
+    assert_success(cuttWisdomDestroy(wisdom));
+  }
+  free(text);
+  free(slow);
+  free(fast);
+  free(others);
+}
+
+/* Several processes, such as the ranks of one job, save to one file at the same time, each what it alone knows: nothing of it is
+ * lost, in no round. */
+static void processes_save_to_one_file(void **unused) {
+  (void)unused;
+  enum { ROUNDS = 25 };
+  cuttWisdom_t own[WISDOM_PROBLEMS];
+  for (int i = 0; i < WISDOM_PROBLEMS; i++) {
+    own[i] = wisdom_fresh();
+    wisdom_learn(own[i], i);
+  }
+  for (int round = 0; round < ROUNDS; round++) {
+    int start[2];
+    pid_t child[WISDOM_PROBLEMS];
+    assert_int_equal(pipe(start), 0);
+    for (int i = 0; i < WISDOM_PROBLEMS; i++) {
+      child[i] = fork();
+      assert_true(child[i] >= 0);
+      if (child[i] == 0) {
+        char byte;
+        close(start[1]);
+        if (read(start[0], &byte, 1) != 0) _exit(2); /* until all are there */
+        _exit(cuttWisdomSave(own[i], wisdom_path) != CUTT_SUCCESS);
+      }
+    }
+    close(start[1]);
+    close(start[0]);
+    for (int i = 0; i < WISDOM_PROBLEMS; i++) {
+      int status = 0;
+      assert_int_equal(waitpid(child[i], &status, 0), child[i]);
+      assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    cuttWisdom_t all = wisdom_fresh();
+    wisdom_assert_load(all, wisdom_path, WISDOM_PROBLEMS, 0);
+    assert_success(cuttWisdomDestroy(all));
+    unlink(wisdom_path);
+  }
+  for (int i = 0; i < WISDOM_PROBLEMS; i++) assert_success(cuttWisdomDestroy(own[i]));
+}
+
 static void empty_wisdom(void **unused) {
   (void)unused;
   cuttWisdom_t wisdom = wisdom_fresh();
@@ -207,13 +281,15 @@ static void full_disk_leaves_the_old_file(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(saves_and_loads),
-      cmocka_unit_test(the_same_choice_comes_back),
-      cmocka_unit_test(files_merge),
-      cmocka_unit_test(merging_keeps_the_faster),
-      cmocka_unit_test(empty_wisdom),
-      cmocka_unit_test(refuses_bad_arguments),
-      cmocka_unit_test(full_disk_leaves_the_old_file),
+      cmocka_unit_test_setup(saves_and_loads, wisdom_empty_folder),
+      cmocka_unit_test_setup(the_same_choice_comes_back, wisdom_empty_folder),
+      cmocka_unit_test_setup(files_merge, wisdom_empty_folder),
+      cmocka_unit_test_setup(merging_keeps_the_faster, wisdom_empty_folder),
+      cmocka_unit_test_setup(saving_adds, wisdom_empty_folder),
+      cmocka_unit_test_setup(processes_save_to_one_file, wisdom_empty_folder),
+      cmocka_unit_test_setup(empty_wisdom, wisdom_empty_folder),
+      cmocka_unit_test_setup(refuses_bad_arguments, wisdom_empty_folder),
+      cmocka_unit_test_setup(full_disk_leaves_the_old_file, wisdom_empty_folder),
   };
   return cmocka_run_group_tests_name("wisdom", tests, wisdom_open_folder, wisdom_close_folder);
 }

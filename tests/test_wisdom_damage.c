@@ -232,13 +232,13 @@ static void forged_entries_never_harm(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(truncated_at_every_byte),
-      cmocka_unit_test(every_byte_damaged),
-      cmocka_unit_test(garbage),
-      cmocka_unit_test(comments_and_blank_lines_are_nothing),
-      cmocka_unit_test(other_machines_are_kept_and_not_used),
-      cmocka_unit_test(other_versions_are_passed_over),
-      cmocka_unit_test(forged_entries_never_harm),
+      cmocka_unit_test_setup(truncated_at_every_byte, wisdom_empty_folder),
+      cmocka_unit_test_setup(every_byte_damaged, wisdom_empty_folder),
+      cmocka_unit_test_setup(garbage, wisdom_empty_folder),
+      cmocka_unit_test_setup(comments_and_blank_lines_are_nothing, wisdom_empty_folder),
+      cmocka_unit_test_setup(other_machines_are_kept_and_not_used, wisdom_empty_folder),
+      cmocka_unit_test_setup(other_versions_are_passed_over, wisdom_empty_folder),
+      cmocka_unit_test_setup(forged_entries_never_harm, wisdom_empty_folder),
   };
   return cmocka_run_group_tests_name("wisdom_damage", tests, wisdom_open_folder, wisdom_close_folder);
 }

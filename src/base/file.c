@@ -19,8 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -291,6 +293,44 @@ cuttResult cutt_file_replace(const char *argument, const char *path, const char 
   free(target);
   cancellation_back(before);
   return result;
+}
+
+/* The descriptor of a folder that is locked, or -1 with errno set. */
+static int lock_folder(const char *path) {
+  char *target = realpath(path, NULL), *name = target ? target : strdup(path);
+  if (!name) return -1;
+  const int folder = open_file(folder_of(name), O_RDONLY | O_DIRECTORY, 0);
+  free(name);
+  if (folder < 0) return -1;
+  /* Not waited for in the kernel: whoever has the lock may be waiting for this process. */
+  static const struct timespec pause = {.tv_nsec = 2000000};
+  enum { TRIES = 15000 };
+  int failed = -1;
+  for (int i = 0; i < TRIES && failed; ++i) {
+    failed = flock(folder, LOCK_EX | LOCK_NB);
+    if (failed && errno != EWOULDBLOCK && errno != EINTR) break;
+    if (failed) nanosleep(&pause, NULL);
+  }
+  if (!failed) return folder;
+  const int error = errno;
+  close(folder);
+  errno = error;
+  return -1;
+}
+
+cutt_file_guard cutt_file_lock(const char *path) {
+  cutt_file_guard guard = {.cancellation = cancellation_off()};
+  guard.folder = lock_folder(path);
+  if (guard.folder < 0)
+    cutt_log(CUTT_LOG_WARN, "\"%s\" is replaced without a lock on its folder: %s", path, strerror(errno));
+  return guard;
+}
+
+void cutt_file_unlock(cutt_file_guard guard) {
+  /* By name, since a child that was forked meanwhile has the descriptor, too. */
+  if (guard.folder >= 0) flock(guard.folder, LOCK_UN);
+  if (guard.folder >= 0) close(guard.folder);
+  cancellation_back(guard.cancellation);
 }
 
 cuttResult cutt_file_make_folders(char *path) {

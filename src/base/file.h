@@ -28,6 +28,16 @@ cuttResult cutt_file_writable(const char *argument, const char *path);
  * Errors: CUTT_INVALID_PARAMETER (path), CUTT_INTERNAL_ERROR; the file is then as it was. */
 cuttResult cutt_file_replace(const char *argument, const char *path, const char *text, size_t length);
 
+/* Keeps everybody else who asks for it out of the folder that a file is in, so that a file can be read and replaced as if in one
+ * step: other processes, and other threads. Waits for them, but 30 seconds at most; where there can be no lock (a network's
+ * file system), the log says so and the call returns all the same. Nothing is left behind by a process that is killed.
+ * Until cutt_file_unlock, which must follow, the calling thread is not cancelled. */
+typedef struct cutt_file_guard {
+  int folder, cancellation;
+} cutt_file_guard;
+cutt_file_guard cutt_file_lock(const char *path);
+void cutt_file_unlock(cutt_file_guard guard);
+
 /* Creates the folder that path is in, and those above it, where they are missing. path is changed and changed back.
  * Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_file_make_folders(char *path);

@@ -44,10 +44,31 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
                     why ? why : "it does not say why");
 }
 
+/* cudaStreamLegacy and cudaStreamPerThread are numbers, and no streams that anyone has made. */
+enum { LAST_DEFAULT_STREAM = 2 };
+
 cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name) {
-  if (!stream || backend->runtime->has_streams) return CUTT_SUCCESS;
-  return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; it must be NULL on %s, which has no streams", name,
+  if ((uintptr_t)stream <= LAST_DEFAULT_STREAM || backend->runtime->has_streams) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "%s is %p; it must be NULL or cudaStreamPerThread on %s, which has no streams", name,
                     (void *)stream, backend->id_name);
+}
+
+cuttResult cutt_backend_enter(cuttBackend_t id, const char *argument, cudaStream_t stream, const char *name,
+                              cutt_entered *entered) {
+  const cutt_backend *backend = NULL;
+  entered->runtime = NULL;
+  cuttResult result = cutt_backend_select(id, argument, &backend);
+  entered->backend = backend;
+  if (!result) result = cutt_stream_check(backend, stream, name);
+  if (result || !backend->runtime->enter_stream) return result;
+  result = backend->runtime->enter_stream(stream, &entered->scope);
+  if (!result) entered->runtime = backend->runtime;
+  return result;
+}
+
+void cutt_backend_leave(const cutt_entered *entered) {
+  if (entered->runtime) entered->runtime->leave(&entered->scope);
 }
 
 cuttResult cutt_memory_look(const cutt_backend *backend, const void *memory, const char *name) {

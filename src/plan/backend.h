@@ -17,7 +17,20 @@ cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cut
 /* The same without an error's text: NULL where there is none. */
 const cutt_backend *cutt_backend_usable(cuttBackend_t id);
 
-/* Refuses a stream, called by this name, where the backend has none. Errors: CUTT_INVALID_PARAMETER. */
+/* Planning for what runs in a stream. Where the backend has contexts, the calling thread's is entered, or, when it has none, the
+ * stream's, or the default one; where it has none, the stream is checked. After a success cutt_backend_leave must follow.
+ * Errors: those of cutt_backend_select and cutt_stream_check, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+typedef struct cutt_entered {
+  const cutt_backend *backend;
+  const cutt_runtime *runtime; /* NULL: there is nothing to leave */
+  cutt_scope scope;
+} cutt_entered;
+cuttResult cutt_backend_enter(cuttBackend_t id, const char *argument, cudaStream_t stream, const char *name,
+                              cutt_entered *entered);
+void cutt_backend_leave(const cutt_entered *entered);
+
+/* Refuses a stream, called by this name, where the backend has none, but for the default
+ * streams by their names: CUDA's legacy one and that of each thread. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_stream_check(const cutt_backend *backend, cudaStream_t stream, const char *name);
 
 /* Is there memory in the process that not every backend reaches? Set, for good, when a backend notices its driver, and

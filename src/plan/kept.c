@@ -52,23 +52,19 @@ static bool are_plain(const cuttOptions_t *o) {
          !o->measure_out && !o->wisdom && !o->measure_stream && !o->candidate && o->model == CUTT_MODEL && !o->device;
 }
 
-/* The device at hand: the context, which belongs to one, or the target, which on the CPU is one number of threads and one
- * instruction set, too. */
-static bool add_device(cutt_kept_key *key, cuttBackend_t id) {
-  const cutt_backend *backend = cutt_backend_usable(id);
-  if (!backend) return false;
-  add(key, (uint64_t)(uintptr_t)backend);
+bool cutt_kept_device(const cutt_backend *backend, uint64_t words[CUTT_KEPT_DEVICE_WORDS]) {
+  words[0] = (uint64_t)(uintptr_t)backend;
   if (!backend->runtime->context) {
     const cutt_target *target = backend->runtime->target();
-    add(key, (uint64_t)(uintptr_t)target);
-    add(key, (uint64_t)(uintptr_t)target->value);
+    words[1] = (uint64_t)(uintptr_t)target;
+    words[2] = (uint64_t)(uintptr_t)target->value;
     return true;
   }
   cutt_context context = {NULL, 0};
   if (backend->runtime->context(&context) || !context.handle || !context.number)
     return false; /* none, or one that another may take the place of unseen */
-  add(key, (uint64_t)(uintptr_t)context.handle);
-  add(key, context.number);
+  words[1] = (uint64_t)(uintptr_t)context.handle;
+  words[2] = context.number;
   return true;
 }
 
@@ -79,8 +75,9 @@ bool cutt_kept_key_of(const cuttProblem_t *problem, const cuttOptions_t *options
   const cutt_type_info *type = cutt_type_lookup(problem->type);
   if (!type || (rank && (!problem->extents || !problem->perm)) || (options && !are_plain(options))) return false;
   if ((problem->alpha || problem->beta) && !type->scalar_bytes) return false;
-  key->words = 0;
-  if (!add_device(key, options ? options->backend : CUTT_BACKEND_AUTO)) return false;
+  const cutt_backend *backend = cutt_backend_usable(options ? options->backend : CUTT_BACKEND_AUTO);
+  if (!backend || !cutt_kept_device(backend, key->word)) return false;
+  key->words = CUTT_KEPT_DEVICE_WORDS;
   add(key, (uint64_t)rank | (uint64_t)problem->type << 8 | (uint64_t)(problem->in_strides != NULL) << 16 |
                (uint64_t)(problem->out_strides != NULL) << 17 | (uint64_t)(problem->alpha != NULL) << 18 |
                (uint64_t)(problem->beta != NULL) << 19 | (uint64_t)(problem->conjugate != 0) << 20);

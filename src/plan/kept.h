@@ -16,6 +16,12 @@ typedef struct cutt_kept_key {
   uint64_t word[CUTT_KEPT_WORDS];
 } cutt_kept_key;
 
+/* What a plan of this backend depends on beside the problem: the context on a GPU, and on the CPU the number of threads and the
+ * instruction set. Writes CUTT_KEPT_DEVICE_WORDS words; false: they can't tell two such things apart. Words no error. */
+enum { CUTT_KEPT_DEVICE_WORDS = 3 };
+struct cutt_backend;
+bool cutt_kept_device(const struct cutt_backend *backend, uint64_t words[CUTT_KEPT_DEVICE_WORDS]);
+
 /* false: a call whose plan is not kept, because something in it is wrong, rare, or not told by these numbers. Words no error. */
 bool cutt_kept_key_of(const cuttProblem_t *problem, const cuttOptions_t *options, cutt_kept_key *key);
 

@@ -153,6 +153,21 @@ int cutt_plan_candidates(const struct cuttPlanStruct *plan, cutt_candidate *list
   return cutt_candidates(&task, list, max);
 }
 
+/* All of creation after the options are read, in the context that the plan is for. */
+static cuttResult fill_there(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
+  cuttResult result = find_target(plan, options);
+  if (!result) result = cutt_stream_check(plan->backend, options->measure_stream, "options->measure_stream");
+  if (result) return result;
+  plan->threads = options->threads;
+  keep_problem(problem, &plan->problem);
+  if (plan->canonical.volume == 0) {
+    plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
+    return CUTT_SUCCESS;
+  }
+  const cutt_task task = task_of(plan);
+  return cutt_choose(&task, options, &plan->choice);
+}
+
 /* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
 static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers) {
   plan->own_target = NULL;
@@ -161,18 +176,15 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
   cuttOptions_t options;
   result = read_options(callers, &options);
   if (result) return result;
-  result = find_target(plan, &options);
-  if (result) return result;
-  result = cutt_stream_check(plan->backend, options.measure_stream, "options->measure_stream");
-  if (result) return result;
-  plan->threads = options.threads;
-  keep_problem(problem, &plan->problem);
-  if (plan->canonical.volume == 0) {
-    plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
-    return CUTT_SUCCESS;
+  cutt_entered entered = {.runtime = NULL};
+  if (options.measure_stream && !options.device) {
+    result = cutt_backend_enter(options.backend, "options->backend", options.measure_stream, "options->measure_stream",
+                                &entered);
+    if (result) return result;
   }
-  const cutt_task task = task_of(plan);
-  return cutt_choose(&task, &options, &plan->choice);
+  result = fill_there(plan, problem, &options);
+  cutt_backend_leave(&entered);
+  return result;
 }
 
 cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
@@ -199,9 +211,9 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   if (plan->described_only) return cutt_plan_check_executable(plan);
-  if (stream && !plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, stream, "stream");
-  if (plan->canonical.volume == 0) return CUTT_SUCCESS;
-  cuttResult result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
+  cuttResult result = stream ? cutt_stream_check(plan->backend, stream, "stream") : CUTT_SUCCESS;
+  if (result || plan->canonical.volume == 0) return result;
+  result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
   if (result) return result;
   result = cutt_memory_check(plan->backend, in, "in");
   if (result) return result;

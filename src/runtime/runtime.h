@@ -106,6 +106,8 @@ typedef struct cutt_runtime {
   /* Enters the calling thread's context, and makes the default one current for the time if there is none. Until leave, the
    * thread may also make calls that a capture under way in another stream forbids. On an error there is nothing to leave. */
   cuttResult (*enter)(cutt_scope *scope);
+  /* The same for work in a stream: a thread that has no context enters the stream's. */
+  cuttResult (*enter_stream)(cudaStream_t stream, cutt_scope *scope);
   void (*leave)(const cutt_scope *scope);
   /* The context that is current in the calling thread; .handle is NULL if there is none. Valid until it is destroyed. */
   cuttResult (*context)(cutt_context *context);

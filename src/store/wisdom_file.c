@@ -13,10 +13,13 @@
  * using it.
  *
  * When two lines have one key, the faster of the two is kept: a timing is too long when something disturbed it, and
- * never too short. */
+ * never too short.
+ *
+ * Several processes may save to one file: each adds its entries to what is there, one after the other. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,6 +50,7 @@ typedef struct reader {
   int devices;
   size_t line, used, ignored; /* line: number of the current one, from 1 */
   bool other_format;          /* by the header: every line is passed over */
+  bool quiet;                 /* why a line is passed over is not told */
   char text[LINE_BYTES + 2];  /* of the current line; a '\r' and the final 0 beside it */
   size_t length;
   bool too_long; /* it is passed over to its end without being kept */
@@ -54,7 +58,7 @@ typedef struct reader {
 } reader;
 
 __attribute__((format(printf, 2, 3))) static void ignore(reader *r, const char *why, ...) {
-  if (r->ignored++) return;
+  if (r->ignored++ || r->quiet) return;
   char reason[512];
   va_list arguments;
   va_start(arguments, why);
@@ -249,15 +253,24 @@ static cuttResult check_arguments(cuttWisdom_t wisdom, const char *path) {
   return CUTT_SUCCESS;
 }
 
+static reader *start_reading(cuttWisdom_t wisdom, const char *path) {
+  reader *r = calloc(1, sizeof *r);
+  if (!r) {
+    cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to read wisdom", sizeof *r);
+    return NULL;
+  }
+  r->wisdom = wisdom;
+  r->path = path;
+  return r;
+}
+
 cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored) {
   if (used) *used = 0;
   if (ignored) *ignored = 0;
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  reader *r = calloc(1, sizeof *r);
-  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to read wisdom", sizeof *r);
-  r->wisdom = wisdom;
-  r->path = path;
+  reader *r = start_reading(wisdom, path);
+  if (!r) return CUTT_INTERNAL_ERROR;
   for (const cutt_backend *const *b = cutt_backends; *b && r->devices < DEVICES; ++b) {
     const char *why = NULL;
     if ((*b)->runtime->probe(&why)) cutt_wisdom_device(*b, r->device[r->devices++]);
@@ -315,13 +328,58 @@ static char *compose(cuttWisdom_t wisdom, size_t *length) {
   return text;
 }
 
+/* Adds what a file holds, if there is one. */
+static cuttResult add_file(cuttWisdom_t wisdom, const char *path) {
+  reader *r = start_reading(wisdom, path);
+  if (!r) return CUTT_INTERNAL_ERROR;
+  r->quiet = true;
+  const char *wrong = cutt_file_try(path, take_bytes, r);
+  const int error = errno;
+  if (wrong && error != ENOENT && error != ENOTDIR && error != 0) {
+    r->result = cutt_error(CUTT_INTERNAL_ERROR, "\"%s\" is as it was, because what it holds %s: %s", path, wrong,
+                           strerror(error));
+  }
+  if (!r->result && r->length) r->result = take_line(r); /* the last one has no end */
+  const cuttResult result = r->result;
+  free(r);
+  return result;
+}
+
+static cuttResult add_all(cuttWisdom_t to, cuttWisdom_t from) {
+  size_t count = 0;
+  cuttResult result = CUTT_SUCCESS;
+  const cutt_wisdom_entry *entries = cutt_wisdom_lock(from, &count);
+  for (size_t i = 0; i < count && !result; ++i) {
+    const cutt_wisdom_entry *e = &entries[i];
+    result = cutt_wisdom_put(to, e->key, &e->candidate, e->picoseconds, false);
+  }
+  cutt_wisdom_unlock(from);
+  return result;
+}
+
+/* What the path holds and the object. */
+static cuttResult save_merged(cuttWisdom_t wisdom, const char *path) {
+  cuttWisdom_t merged = NULL;
+  char *text = NULL;
+  size_t length = 0;
+  cuttResult result = cuttWisdomCreate(&merged);
+  if (!result) result = add_file(merged, path);
+  if (!result) result = add_all(merged, wisdom);
+  if (!result) {
+    text = compose(merged, &length);
+    result = text ? cutt_file_replace("path", path, text, length)
+                  : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom for \"%s\"", path);
+  }
+  free(text);
+  cuttWisdomDestroy(merged);
+  return result;
+}
+
 cuttResult cuttWisdomSave(cuttWisdom_t wisdom, const char *path) {
   cuttResult result = check_arguments(wisdom, path);
   if (result) return result;
-  size_t length = 0;
-  char *text = compose(wisdom, &length);
-  result = text ? cutt_file_replace("path", path, text, length)
-                : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom for \"%s\"", path);
-  free(text);
+  const cutt_file_guard guard = cutt_file_lock(path);
+  result = save_merged(wisdom, path);
+  cutt_file_unlock(guard);
   return result;
 }

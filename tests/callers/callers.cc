@@ -15,6 +15,7 @@ extern "C" {
 const char *CALLER(tensor)(void);
 const char *CALLER(storage)(void);
 const char *CALLER(layer)(void);
+const char *CALLER(update)(void);
 }
 
 namespace {
@@ -155,4 +156,40 @@ const char *CALLER(layer)(void) {
   if (!wrong) wrong = caller_verify(data.out, 4, dim, permutation, sizeof(float));
   caller_close(&data);
   return wrong;
+}
+
+// In the manner of a binding for Python on a fork of the original: input and shapes are const, and two scalars by address at
+// the end, which may be left out.
+namespace {
+template <typename T>
+const char *try_update() {
+  const int dim[3] = {7, 4, 9}, permutation[3] = {2, 0, 1};
+  const T alpha = 2, beta = 1, none = 0, one = 1;
+  caller_data data;
+  const char *wrong = caller_open(&data, 3, dim, sizeof(T));
+  std::vector<T> numbers(7 * 4 * 9);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<T>(i);
+  if (!wrong) wrong = caller_copy(data.in, numbers.data(), data.bytes);
+  const void *const in = data.in;
+  cuttHandle plan = 0;
+  if (!wrong && cuttPlanMeasure(&plan, 3, dim, permutation, sizeof(T), 0, in, data.out, &one, &none) != CUTT_SUCCESS)
+    wrong = "cuttPlanMeasure failed";
+  // out = 2 in, then out = 2 in + out, and at last out = 1 in + 1 out: 5 in.
+  if (!wrong && (cuttExecute(plan, in, data.out, &alpha) || cuttExecute(plan, in, data.out, &alpha, &beta) ||
+                 cuttExecute(plan, in, data.out, nullptr, &beta)))
+    wrong = "cuttExecute failed";
+  if (!wrong) wrong = caller_copy(numbers.data(), data.out, data.bytes);
+  for (std::size_t i = 0; !wrong && i < numbers.size(); ++i) {
+    const std::size_t from = i / 9 % 7 + 7 * (i / 63) + 28 * (i % 9);
+    if (numbers[i] != static_cast<T>(5 * from)) wrong = "an element is wrong";
+  }
+  if (!wrong && cuttDestroy(plan)) wrong = "cuttDestroy failed";
+  caller_close(&data);
+  return wrong;
+}
+}  // namespace
+
+const char *CALLER(update)(void) {
+  const char *wrong = try_update<double>();
+  return wrong ? wrong : try_update<float>();
 }

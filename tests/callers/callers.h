@@ -10,6 +10,7 @@ extern "C" {
 const char *CALLER(first)(void);
 const char *CALLER(schedule)(void);
 const char *CALLER(circuit)(void);
+const char *CALLER(loop)(void);
 const char *CALLER(words)(void);
 #ifdef __cplusplus
 }
@@ -138,6 +139,25 @@ const char *CALLER(circuit)(void) {
   }
   if (!wrong) wrong = caller_verify(state, CIRCUIT_QUBITS, dim, all, 2 * sizeof(float));
   while (made > 0) cuttDestroy(plans[--made]);
+  caller_close(&data);
+  return wrong;
+}
+
+/* In the manner of a pipeline of operators: shapes and inputs that may not be changed, and a plan for each of its calls, which is
+ * never destroyed. */
+const char *CALLER(loop)(void) {
+  static const int dim[3] = {12, 5, 33}, permutation[3] = {1, 2, 0};
+  caller_data data;
+  const char *wrong = caller_open(&data, 3, dim, sizeof(int));
+  const void *const from = data.in;
+  for (int call = 0; call < 1000 && !wrong; call++) {
+    cuttHandle plan;
+    if (cuttPlan(&plan, 3, dim, permutation, sizeof(int), 0) != CUTT_SUCCESS) wrong = "cuttPlan failed";
+    if (call == 0 && cuttPlanMeasure(&plan, 3, dim, permutation, sizeof(int), 0, from, data.out) != CUTT_SUCCESS)
+      wrong = "cuttPlanMeasure failed";
+    if (!wrong && call % 100 == 0 && cuttExecute(plan, from, data.out) != CUTT_SUCCESS) wrong = "cuttExecute failed";
+  }
+  if (!wrong) wrong = caller_verify(data.out, 3, dim, permutation, sizeof(int));
   caller_close(&data);
   return wrong;
 }

@@ -436,6 +436,18 @@ PUBLIC cutt_cu_result cuPointerGetAttributes(unsigned count, int *attributes, vo
   return CUTT_CU_SUCCESS;
 }
 
+/* Of memory that is mapped for several devices only. */
+PUBLIC cutt_cu_result cuMemGetAccess(unsigned long long *flags, const cutt_cu_location *location,
+                                     cutt_cu_address pointer) {
+  BEGIN(mem_get_access);
+  pthread_mutex_lock(&lock);
+  const int i = look_up(pointer);
+  pthread_mutex_unlock(&lock);
+  if (i < 0 || map[i].kind != FAKE_DEVICE || location->type != CUTT_CU_LOCATION_DEVICE) return CUTT_CU_INVALID_VALUE;
+  *flags = location->id == map[i].device ? 3 : (unsigned long long)atomic_load(&control.access);
+  return CUTT_CU_SUCCESS;
+}
+
 PUBLIC cutt_cu_result cuMemGetInfo_v2(size_t *unused, size_t *all) {
   BEGIN(mem_get_info);
   NEEDS_CONTEXT;
@@ -563,6 +575,14 @@ PUBLIC cutt_cu_result cuStreamDestroy_v2(cudaStream_t stream) {
   NEEDS_CONTEXT;
   atomic_fetch_sub(&control.alive_streams, 1);
   atomic_store(&stream->used, false);
+  return CUTT_CU_SUCCESS;
+}
+
+/* Of streams that are no numbers: the others are the current context's. */
+PUBLIC cutt_cu_result cuStreamGetCtx(cudaStream_t stream, cutt_cu_context *context) {
+  BEGIN(stream_get_ctx);
+  if ((uintptr_t)stream <= CUTT_CU_STREAM_PER_THREAD) return CUTT_CU_INVALID_HANDLE;
+  *context = stream->context;
   return CUTT_CU_SUCCESS;
 }
 

@@ -59,6 +59,7 @@ typedef struct fake_control {
   atomic_int alive_memory, alive_streams, alive_events;
   atomic_int depth;                                /* contexts on all stacks */
   atomic_int peers;                                /* devices reach each other's memory */
+  atomic_int access;                               /* what other devices may do with it by cuMemGetAccess */
   size_t args_size;                                /* to be copied at a launch */
   double launch_seconds;                           /* what a launch takes */
   double (*seconds_of)(const fake_launch *launch); /* or else this, if set */

@@ -44,6 +44,7 @@ int fixture_start(void **unused) {
   fake->copy_seconds = 2e-3;
   fake->args_size = 0;
   atomic_store(&fake->peers, 0);
+  atomic_store(&fake->access, 0);
   fake->forget();
   return 0;
 }

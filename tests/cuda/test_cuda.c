@@ -1,5 +1,6 @@
 /* The CUDA backend's host side against the fake driver: which backend is taken, contexts, pointers, streams, captures, and
  * what a launch is given. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,6 +196,134 @@ static void other_contexts_are_refused(void **unused) {
   fake->context_destroy(own);
   fake->context_destroy(sibling);
   fake->context_destroy(far);
+}
+
+/* Without a current context a plan with a stream is for the stream's, wherever that is, and is executed there. */
+static void without_a_context_the_streams(void **unused) {
+  (void)unused;
+  struct CUctx_st *far = fake->context_create(1);
+  struct CUstream_st stream = {.context = far};
+  fake->context_set(far);
+  void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+  fake->context_set(NULL);
+  cuttHandle handle = 0, again = 0;
+  int dim[] = {4, 5}, permutation[] = {1, 0};
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, &stream));
+  assert_int_equal(fixture_calls(FAKE_primary_ctx_retain), 0);
+  assert_success(cuttExecute(handle, in, out));
+  assert_ptr_equal(fake->last.context, far);
+  assert_ptr_equal(fake->last.stream, &stream);
+  const float alpha = 2;
+  assert_success(cuttExecuteScaled(handle, in, out, &alpha, NULL));
+  assert_ptr_equal(fake->last.context, far);
+  /* Planning by the descriptor knows a stream only to measure in. */
+  const cuttProblem_t problem = fixture_problem();
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.measure_stream = &stream;
+  cuttPlan_t plan = NULL;
+  const char *isa = NULL;
+  assert_success(cuttPlanCreate(&plan, &problem, &options));
+  assert_int_equal(backend_of(plan, &isa), CUTT_BACKEND_CUDA);
+  assert_string_equal(isa, "sm_80");
+  assert_success(cuttPlanDestroy(plan));
+  /* With that context current it is the same plan; a context that is current comes before the stream's. */
+  fake->context_set(far);
+  assert_success(cuttPlan(&again, 2, dim, permutation, 4, &stream));
+  assert_int_equal(again, handle);
+  struct CUctx_st *near = fake->context_create(0);
+  fake->context_set(near);
+  cuttHandle other = 0;
+  assert_success(cuttPlan(&other, 2, dim, permutation, 4, &stream));
+  assert_int_not_equal(other, handle);
+  assert_success(cuttDestroy(other));
+  assert_success(cuttDestroy(again));
+  assert_success(cuttDestroy(handle));
+  /* A stream whose context the driver can't tell. */
+  fake->context_set(NULL);
+  fake->forget();
+  atomic_store(&fake->fail_at, 1);
+  atomic_store(&fake->fail, FAKE_stream_get_ctx);
+  assert_result(CUTT_INTERNAL_ERROR, cuttPlan(&other, 2, dim, permutation, 4, &stream), "context of stream",
+                "a failure on request");
+  fake->forget();
+  cuttFinalize();
+  fake->context_set(far);
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(near);
+  fake->context_destroy(far);
+}
+
+/* One handle for each problem, context and stream, and planning again calls next to nothing of the driver. */
+static void handles_are_given_again(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0), *sibling = fake->context_create(0);
+  struct CUstream_st stream = {.context = own};
+  cuttHandle first = 0, handle = 0;
+  int dim[] = {4, 5}, permutation[] = {1, 0};
+  fake->context_set(own);
+  assert_success(cuttPlan(&first, 2, dim, permutation, 4, NULL));
+  fake->forget();
+  for (int i = 0; i < 10; ++i) {
+    assert_success(cuttPlan(&handle, 2, dim, permutation, 4, NULL));
+    assert_int_equal(handle, first);
+  }
+  assert_int_equal(fixture_heavy_calls(), 0);
+  assert_int_equal(fixture_calls(FAKE_module_get_function) + fixture_calls(FAKE_func_get_attribute), 0);
+  for (int i = 0; i < 10; ++i) assert_success(cuttDestroy(handle));
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, &stream));
+  assert_int_not_equal(handle, first);
+  assert_success(cuttDestroy(handle));
+  fake->context_set(sibling);
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, NULL));
+  assert_int_not_equal(handle, first);
+  assert_success(cuttDestroy(handle));
+  /* A context that has the address of one that is gone is another one. */
+  fake->context_destroy(own);
+  assert_ptr_equal(fake->context_create(0), own);
+  fake->context_set(own);
+  assert_success(cuttPlan(&handle, 2, dim, permutation, 4, NULL));
+  assert_int_not_equal(handle, first);
+  assert_success(cuttDestroy(handle));
+  assert_success(cuttDestroy(first));
+  fake->context_destroy(own);
+  fake->context_destroy(sibling);
+}
+
+/* Without a context and without a stream: the device that the program has chosen, as the run time would take it. */
+static void without_a_context_the_run_times_device(void **unused) {
+  (void)unused;
+  void *library = dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);
+  assert_non_null(library);
+  int (*set_device)(int) = NULL;
+  void *symbol = dlsym(library, "cudaSetDevice");
+  assert_non_null(symbol);
+  memcpy(&set_device, &symbol, sizeof set_device);
+  static const struct {
+    int device, is;
+    const char *isa;
+  } cases[] = {{1, 1, "sm_80"}, {0, 0, "sm_90"}, {1, 1, "sm_80"}, {7, 0, "sm_90"}, {-1, 0, "sm_90"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    set_device(cases[i].device);
+    void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+    cuttPlan_t plan = fixture_plan();
+    const char *isa = NULL;
+    backend_of(plan, &isa);
+    assert_string_equal(isa, cases[i].isa);
+    assert_success(cuttPlanExecute(plan, in, out, NULL));
+    assert_int_equal(fake->last.context->device, cases[i].is);
+    assert_success(cuttPlanDestroy(plan));
+    fixture_free(in);
+    fixture_free(out);
+  }
+  /* One that the library has no kernels for. */
+  set_device(2);
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CUDA;
+  const cuttProblem_t problem = fixture_problem();
+  cuttPlan_t none = NULL;
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanCreate(&none, &problem, &options), "Tesla P100", "6.0");
+  set_device(0);
 }
 
 static void a_reset_device_is_taken_up_again(void **unused) {
@@ -443,9 +572,16 @@ static void pointers_are_looked_at(void **unused) {
   assert_success(cuttPlanExecute(plan, pinned, device, NULL));
   assert_success(cuttPlanExecute(plan, device, managed, NULL));
   assert_success(cuttPlanExecute(plan, managed, pinned, NULL));
+  /* Mapped for this device by hand, it is no peer's; to be read is not enough. */
+  atomic_store(&fake->access, 1);
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, far, device, NULL), "in is", "device 1", "peer access");
+  atomic_store(&fake->access, 3);
+  assert_success(cuttPlanExecute(plan, far, device, NULL));
+  assert_success(cuttPlanExecute(plan, device, far, NULL));
+  atomic_store(&fake->access, 0);
   atomic_store(&fake->peers, 1);
   assert_success(cuttPlanExecute(plan, far, device, NULL));
-  assert_int_equal(fixture_calls(FAKE_launch_kernel), 4);
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 6);
   assert_success(cuttPlanDestroy(plan));
 
   /* The reverse. */
@@ -552,6 +688,9 @@ int main(void) {
       TEST(without_a_context_the_primary_one),
       TEST(a_current_context_is_used),
       TEST(other_contexts_are_refused),
+      TEST(without_a_context_the_streams),
+      TEST(handles_are_given_again),
+      TEST(without_a_context_the_run_times_device),
       TEST(a_reset_device_is_taken_up_again),
       TEST(nothing_heavy_is_done),
       TEST(kept_plans),

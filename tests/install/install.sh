@@ -28,6 +28,16 @@ one share/man/man1/cutt.1 >/dev/null
 library=$(one 'lib*/libcutt.so')
 libdir=$(dirname "$library")
 [[ -e $libdir/libcutt.a ]] || fail "no libcutt.a beside $library"
+# A build may take the archives apart and put all that is in them into its own: no two members are called alike, in one folder.
+mkdir "$work/members"
+for archive in libcutt libcutt_contract; do
+  (cd "$work/members" && ar x "$libdir/$archive.a")
+done
+members=$(cat <(ar t "$libdir/libcutt.a") <(ar t "$libdir/libcutt_contract.a") | wc -l)
+[[ $(find "$work/members" -name '*.o' | wc -l) -eq $members ]] || fail "the archives have $members members, and not as many names"
+ar cr "$work/taken.a" "$work"/members/*.o
+"$cc" -I"$prefix/include" "$consumer/consumer.c" "$work/taken.a" -lm -lpthread -ldl -o "$work/taken" || fail "what is taken apart does not link"
+"$cc" -shared -o "$work/libtaken.so" "$work"/members/*.o -lm -lpthread -ldl || fail "what is taken apart is no shared library"
 soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 [[ $soname =~ ^libcutt\.so\.[0-9]+$ ]] || fail "the SONAME is '$soname'"
 [[ -e $libdir/$soname ]] || fail "no $soname beside $library"
@@ -57,6 +67,8 @@ run() { # run NAME PROGRAM
   fi
   echo "install: $1 runs"
 }
+
+run taken-apart-static "$work/taken"
 
 # By find_package. C++ alone, too: a project without C must not need C to be enabled.
 for language in C CXX; do
@@ -93,6 +105,27 @@ if [[ -n $fc ]]; then
   "$fc" -I"$prefix/include/cutt/fortran" "$consumer/consumer.f90" -o "$work/modules-Fortran" \
     -L"$libdir" -lcutt_fortran -lcutt_contract -lcutt
   run modules-Fortran "$work/modules-Fortran"
+fi
+
+# HPTT's and LibreTT's interfaces are where they replace no HPTT and no LibreTT, as prefixes of their own.
+for file in include/hptt.h include/librett.h; do
+  if [[ -e $prefix/$file ]]; then fail "$file is in the prefix itself"; fi
+done
+callers=$(dirname "$0")/../callers
+hptt=$libdir/cutt/hptt
+if [[ -n $cxx && -e $hptt ]]; then
+  "$cxx" -std=c++11 -I"$hptt/include" "$callers/hptt.cc" -L"$hptt/lib" -lhptt -o "$work/hptt"
+  said=$(LD_LIBRARY_PATH=$hptt/lib "$work/hptt") || fail "the program for HPTT does not run: $said"
+  [[ $said == "hptt: correct" ]] || fail "the program for HPTT said '$said'"
+  at=$work/cmake-librett
+  if ! { "$cmake" -S "$consumer/librett" -B "$at" -DCMAKE_CXX_COMPILER="$cxx" -DSOURCE="$(realpath "$callers/librett.cc")" \
+    -DCMAKE_PREFIX_PATH="$libdir/cutt/librett" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the program for LibreTT does not build with find_package"
+  fi
+  said=$("$at/consumer_librett") || fail "the program for LibreTT does not run: $said"
+  [[ $said == "librett: correct" ]] || fail "the program for LibreTT said '$said'"
+  echo "install: programs for HPTT and LibreTT run"
 fi
 
 # By pkg-config.

@@ -148,6 +148,13 @@ int wisdom_open_folder(void **unused) {
   return 0;
 }
 
+int wisdom_empty_folder(void **unused) {
+  (void)unused;
+  unlink(wisdom_path);
+  unlink(wisdom_other_path);
+  return 0;
+}
+
 int wisdom_close_folder(void **unused) {
   (void)unused;
   unlink(wisdom_path);

@@ -15,6 +15,7 @@ enum {
 extern char wisdom_folder[64], wisdom_path[128], wisdom_other_path[128];
 int wisdom_open_folder(void **unused);
 int wisdom_close_folder(void **unused);
+int wisdom_empty_folder(void **unused); /* a test's set-up: the two files are not there */
 
 cuttWisdom_t wisdom_fresh(void);   /* empty */
 cuttWisdom_t wisdom_learned(void); /* with all problems */

@@ -58,13 +58,15 @@ static int driver_version(const char **why) {
   return cu ? cu->version : 0;
 }
 
-static cuttResult enter(cutt_scope *scope) {
+static cuttResult enter_stream(cudaStream_t stream, cutt_scope *scope) {
   cutt_cuda_scope entered;
-  const cuttResult result = cutt_cuda_enter(&entered);
+  const cuttResult result = cutt_cuda_enter_stream(stream, &entered);
   if (result) return result;
   *scope = (cutt_scope){.context = entered.context, .pushed = entered.pushed, .mode = entered.capture_mode};
   return CUTT_SUCCESS;
 }
+
+static cuttResult enter(cutt_scope *scope) { return enter_stream(NULL, scope); }
 
 /* There is a driver, since something has been entered. */
 static void leave(const cutt_scope *scope) {
@@ -188,6 +190,7 @@ const cutt_runtime cutt_cuda_runtime = {
     .stream_release = cutt_cuda_stream_release,
     .driver_version = driver_version,
     .enter = enter,
+    .enter_stream = enter_stream,
     .leave = leave,
     .context = context,
     .reach = reach,

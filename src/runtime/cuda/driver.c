@@ -4,6 +4,9 @@
  * that has been loaded is not unloaded (its threads would not survive it). This state is the reason for the few
  * process-wide variables below; all of them are written once, or atomically.
  *
+ * The CUDA run time keeps a current device for each thread, and may not have told the driver of it before it is used. It is
+ * asked in the same way as the driver by plans of the CPU: if it is there.
+ *
  * Plans of the CPU need one function of the driver, to find that a pointer is to a GPU's memory. For them the driver is never
  * loaded: it is asked if somebody else, such as the program's CUDA run time, has brought it into the process. */
 #include "runtime/cuda/driver.h"
@@ -166,4 +169,47 @@ bool cutt_cuda_driver_loaded(void) {
   }
   atomic_store_explicit(&looked_at, count, memory_order_relaxed);
   return query != NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- the CUDA run time */
+
+typedef int get_device_function(int *device);
+
+typedef struct loaded_library {
+  char path[1024]; /* "": none found */
+} loaded_library;
+
+/* Is told each library that is loaded; the first CUDA run time ends the loop. */
+static int look_for_run_time(struct dl_phdr_info *info, size_t size, void *found) {
+  (void)size;
+  loaded_library *name = found;
+  const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+  if (!slash || strncmp(slash + 1, "libcudart.so", 12) != 0 || strlen(info->dlpi_name) >= sizeof name->path) return 0;
+  strcpy(name->path, info->dlpi_name);
+  return 1;
+}
+
+static get_device_function *find_run_time(void) {
+  static _Atomic(get_device_function *) known;
+  static _Atomic(unsigned long long) looked_at; /* as above */
+  get_device_function *function = atomic_load_explicit(&known, memory_order_relaxed);
+  if (function) return function;
+  unsigned long long count = 0;
+  dl_iterate_phdr(count_loaded, &count);
+  if (count == atomic_load_explicit(&looked_at, memory_order_relaxed)) return NULL;
+  loaded_library name = {""};
+  dl_iterate_phdr(look_for_run_time, &name);
+  /* The handle is kept: what has been found may not go away again. */
+  void *library = *name.path ? dlopen(name.path, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+  if (library && find(library, "cudaGetDevice", &function, sizeof function)) {
+    atomic_store_explicit(&known, function, memory_order_relaxed);
+  }
+  atomic_store_explicit(&looked_at, count, memory_order_relaxed);
+  return function;
+}
+
+int cutt_cuda_current_device(void) {
+  get_device_function *function = find_run_time();
+  int device = 0;
+  return function && function(&device) == 0 && device > 0 ? device : 0;
 }

@@ -73,6 +73,13 @@ enum { /* CUmemorytype */
        CUTT_CU_MEMORY_DEVICE = 2
 };
 
+/* CUmemLocation, and what cuMemGetAccess says of one. */
+typedef struct cutt_cu_location {
+  int type, id;
+} cutt_cu_location;
+enum { CUTT_CU_LOCATION_DEVICE = 1, CUTT_CU_ACCESS_READ_AND_WRITE = 3 };
+
+enum { CUTT_CU_STREAM_PER_THREAD = 2 }; /* the last of the default streams' numbers: 0, cudaStreamLegacy, this */
 enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_STREAM_NON_BLOCKING = 1 };
 enum { CUTT_CU_EVENT_DEFAULT = 0, CUTT_CU_EVENT_DISABLE_TIMING = 2 };
 enum { CUTT_CU_CAPTURE_NONE = 0 };         /* CUstreamCaptureStatus */
@@ -92,6 +99,7 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(primary_ctx_retain, cuDevicePrimaryCtxRetain, (cutt_cu_context * context, cutt_cu_device device))                  \
   X(primary_ctx_get_state, cuDevicePrimaryCtxGetState, (cutt_cu_device device, unsigned *flags, int *active))          \
   X(ctx_get_current, cuCtxGetCurrent, (cutt_cu_context * context))                                                     \
+  X(stream_get_ctx, cuStreamGetCtx, (cudaStream_t stream, cutt_cu_context * context))                                  \
   X(ctx_get_device, cuCtxGetDevice, (cutt_cu_device * device))                                                         \
   X(ctx_push_current, cuCtxPushCurrent_v2, (cutt_cu_context context))                                                  \
   X(ctx_pop_current, cuCtxPopCurrent_v2, (cutt_cu_context * context))                                                  \
@@ -106,6 +114,8 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(pointer_get_attribute, cuPointerGetAttribute, (void *value, int attribute, cutt_cu_address pointer))               \
   X(pointer_get_attributes, cuPointerGetAttributes,                                                                    \
     (unsigned count, int *attributes, void **values, cutt_cu_address pointer))                                         \
+  X(mem_get_access, cuMemGetAccess,                                                                                    \
+    (unsigned long long *flags, const cutt_cu_location *location, cutt_cu_address pointer))                            \
   X(mem_get_info, cuMemGetInfo_v2, (size_t * unused, size_t * all))                                                    \
   X(mem_alloc, cuMemAlloc_v2, (cutt_cu_address * memory, size_t bytes))                                                \
   X(mem_free, cuMemFree_v2, (cutt_cu_address memory))                                                                  \
@@ -153,6 +163,10 @@ const cutt_cu *cutt_cuda_driver_in_use(void);
 
 /* CUTT_CUDA in the environment is 0 or off: *why says so. */
 bool cutt_cuda_forbidden(const char **why);
+
+/* The calling thread's device by the CUDA run time, where the process has a shared one; else 0. The run time is never loaded.
+ * Costs as cutt_cuda_driver_loaded below. */
+int cutt_cuda_current_device(void);
 
 /* Words a driver call's failure with the driver's own text, and returns what it is for a user: CUTT_INVALID_DEVICE for
  * what the device or context is not up to, else CUTT_INTERNAL_ERROR. doing: "cuMemAlloc of 4096 bytes". */

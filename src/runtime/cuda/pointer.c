@@ -17,6 +17,11 @@ static cuttResult judge(const cutt_cu *cu, const cutt_cuda_gpu *gpu, const void 
     const cutt_cu_result error =
         cu->pointer_get_attribute(&ordinal, CUTT_CU_POINTER_DEVICE_ORDINAL, (uintptr_t)pointer);
     if (!error && ordinal == gpu->handle) return CUTT_SUCCESS; /* mapped by hand: some drivers give no address */
+    /* Another device's memory, mapped by hand for this one too. */
+    unsigned long long access = 0;
+    const cutt_cu_location here = {CUTT_CU_LOCATION_DEVICE, gpu->handle};
+    if (!cu->mem_get_access(&access, &here, (uintptr_t)pointer) && access == CUTT_CU_ACCESS_READ_AND_WRITE)
+      return CUTT_SUCCESS;
     return cutt_error(
         CUTT_INVALID_PARAMETER,
         "%s is %p, which is memory of device %d that device %d, %s, can't reach: peer access has not been "

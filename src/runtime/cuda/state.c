@@ -105,12 +105,20 @@ const cutt_cuda_gpu *cutt_cuda_gpus(const cutt_cu *cu, int *count) {
   return gpus;
 }
 
+/* The device of a thread without a context. */
+static const cutt_cuda_gpu *default_gpu(const cutt_cu *cu) {
+  int count = 0;
+  const cutt_cuda_gpu *list = cutt_cuda_gpus(cu, &count);
+  const int device = cutt_cuda_current_device();
+  return &list[device < count ? device : 0];
+}
+
 const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu) {
   int count = 0;
   const cutt_cuda_gpu *list = cutt_cuda_gpus(cu, &count);
   cutt_cu_context context = NULL;
   cutt_cu_result error = cu->ctx_get_current(&context);
-  if (!error && !context) return list;
+  if (!error && !context) return default_gpu(cu);
   cutt_cu_device device = 0;
   if (!error) error = cu->ctx_get_device(&device);
   if (error) {
@@ -127,14 +135,15 @@ const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu) {
 /* ------------------------------------------------------------------------------------------------ the current context */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static cutt_cu_context primary; /* under the lock */
+static cutt_cu_context primaries[MOST_GPUS]; /* under the lock */
 
 /* Retained once and never released: there is no moment at which the library would know that it is done. */
 static cuttResult retain_primary(const cutt_cu *cu, cutt_cu_context *context) {
-  int count = 0;
-  const cutt_cu_device device = cutt_cuda_gpus(cu, &count)->handle;
+  const cutt_cuda_gpu *gpu = default_gpu(cu);
+  const cutt_cu_device device = gpu->handle;
+  cutt_cu_context *primary = &primaries[gpu - gpus];
   pthread_mutex_lock(&lock);
-  *context = primary;
+  *context = *primary;
   unsigned flags = 0;
   int active = 0;
   /* A program that has reset the device took the library's hold away with everyone else's. */
@@ -142,13 +151,22 @@ static cuttResult retain_primary(const cutt_cu *cu, cutt_cu_context *context) {
   if (!error && !active) {
     *context = NULL;
     error = cu->primary_ctx_retain(context, device);
-    if (!error) primary = *context;
+    if (!error) *primary = *context;
   }
   pthread_mutex_unlock(&lock);
-  return error ? cutt_cuda_failed(cu, error, "making the primary context of device 0") : CUTT_SUCCESS;
+  return error ? cutt_cuda_failed(cu, error, "making the primary context of device %d", device) : CUTT_SUCCESS;
 }
 
-cuttResult cutt_cuda_enter(cutt_cuda_scope *scope) {
+/* The stream's own, or the primary one: the default streams are of every context. */
+static cuttResult find_context(const cutt_cu *cu, cudaStream_t stream, cutt_cu_context *context) {
+  if ((uintptr_t)stream <= CUTT_CU_STREAM_PER_THREAD) return retain_primary(cu, context);
+  const cutt_cu_result error = cu->stream_get_ctx(stream, context);
+  return error ? cutt_cuda_failed(cu, error, "asking for the context of stream %p", (void *)stream) : CUTT_SUCCESS;
+}
+
+cuttResult cutt_cuda_enter(cutt_cuda_scope *scope) { return cutt_cuda_enter_stream(NULL, scope); }
+
+cuttResult cutt_cuda_enter_stream(cudaStream_t stream, cutt_cuda_scope *scope) {
   const char *why = NULL;
   const cutt_cu *cu = cutt_cuda_driver(&why);
   if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
@@ -156,10 +174,10 @@ cuttResult cutt_cuda_enter(cutt_cuda_scope *scope) {
   cutt_cu_result error = cu->ctx_get_current(&scope->context);
   if (error) return cutt_cuda_failed(cu, error, "asking for the current context");
   if (!scope->context) {
-    const cuttResult result = retain_primary(cu, &scope->context);
+    const cuttResult result = find_context(cu, stream, &scope->context);
     if (result) return result;
     error = cu->ctx_push_current(scope->context);
-    if (error) return cutt_cuda_failed(cu, error, "making the primary context of device 0 current");
+    if (error) return cutt_cuda_failed(cu, error, "making context %p current", (void *)scope->context);
     scope->pushed = true;
   }
   /* Best effort: without it all is well unless a capture is under way. */
@@ -172,7 +190,8 @@ void cutt_cuda_leave(const cutt_cuda_scope *scope) {
   if (mode >= 0) scope->cu->thread_exchange_stream_capture_mode(&mode);
   cutt_cu_context popped = NULL;
   if (scope->pushed && scope->cu->ctx_pop_current(&popped)) {
-    cutt_log(CUTT_LOG_WARN, "the primary context of device 0 stays current in this thread: it could not be taken back");
+    cutt_log(CUTT_LOG_WARN, "context %p stays current in this thread: it could not be taken back",
+             (void *)scope->context);
   }
 }
 

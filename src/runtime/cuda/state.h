@@ -2,8 +2,9 @@
  *
  * A GPU is its description: asked of the driver once, without a context, since planning needs numbers only.
  *
- * The library works in the calling thread's current context. A thread that has none works in the primary context of
- * device 0, as the CUDA run time would; it is made current for the time of a call and then put back. */
+ * The library works in the calling thread's current context. A thread that has none works in the context of the stream at hand,
+ * if there is one, or else in the primary context of the CUDA run time's current device, or of device 0 if the program has no
+ * such run time; it is made current for the time of a call and then put back. */
 #ifndef CUTT_RUNTIME_CUDA_STATE_H
 #define CUTT_RUNTIME_CUDA_STATE_H
 
@@ -22,7 +23,7 @@ typedef struct cutt_cuda_gpu {
 /* All GPUs of the process; at least one. Safe from any thread; they live as long as the library. */
 const cutt_cuda_gpu *cutt_cuda_gpus(const cutt_cu *cu, int *count);
 
-/* That of the calling thread's current context, or the first. NULL, with the error worded, when the driver fails. */
+/* That of the calling thread's current context, or the one that it would work on without. NULL, with the error worded, when the driver fails. */
 const cutt_cuda_gpu *cutt_cuda_gpu_current(const cutt_cu *cu);
 
 /* Identifies the device by its name, its compute capability and its SMs: what timings depend on; the driver is left out. */
@@ -45,6 +46,7 @@ typedef struct cutt_cuda_scope {
 
 /* Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR; then there is nothing to leave. */
 cuttResult cutt_cuda_enter(cutt_cuda_scope *scope);
+cuttResult cutt_cuda_enter_stream(cudaStream_t stream, cutt_cuda_scope *scope);
 void cutt_cuda_leave(const cutt_cuda_scope *scope);
 
 /* The id of a context; 0 where the driver has no such thing. It fails for a context that has been destroyed. */

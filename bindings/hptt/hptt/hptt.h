@@ -1,0 +1,2 @@
+/* For programs that include <hptt/hptt.h>. */
+#include "../hptt.h"

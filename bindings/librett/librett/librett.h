@@ -1,0 +1,2 @@
+/* For programs that include <librett/librett.h>. */
+#include "../librett.h"
