@@ -135,6 +135,11 @@ module cutt_raw
       integer(c_int), value :: handle
       type(c_ptr), value :: idata, odata
     end function
+    integer(c_int) function cuttExecuteScaled(handle, idata, odata, alpha, beta) bind(c, name='cuttExecuteScaled')
+      import
+      integer(c_int), value :: handle
+      type(c_ptr), value :: idata, odata, alpha, beta
+    end function
     integer(c_int) function cuttDestroy(handle) bind(c, name='cuttDestroy')
       import
       integer(c_int), value :: handle

@@ -144,6 +144,10 @@ static void handle_measure(void) {
   s.result = cuttPlanMeasure(&s.handle, s.problem.rank, s.dim, s.perm, (size_t)s.problem.type, NULL, s.in, s.out);
 }
 static void handle_execute(void) { s.result = cuttExecute(s.handle, s.in, s.out); }
+static void handle_execute_scaled(void) {
+  static const double alpha = 2, beta = 1;
+  s.result = cuttExecuteScaled(s.handle, s.in, s.out, &alpha, &beta);
+}
 static void handle_destroy(void) { s.result = cuttDestroy(s.handle); }
 
 static void memory_allocate(void) { s.result = cuttMemoryAllocate(CUTT_BACKEND_CPU, 1 << 20, &s.memory); }
@@ -344,6 +348,10 @@ static void handles(void) {
   for (int i = 0; i < 2; i++) {
     CALL(cuttPlan, handle_plan, CUTT_SUCCESS);
     CALL(cuttExecute, handle_execute, CUTT_SUCCESS);
+    CALL_WITH(cuttPlan, "a problem that has a plan", handle_plan, CUTT_SUCCESS);
+    CALL(cuttDestroy, handle_destroy, CUTT_SUCCESS);
+    CALL_WITH(cuttExecuteScaled, "planned", handle_execute_scaled, CUTT_SUCCESS);
+    CALL_WITH(cuttExecuteScaled, "kept", handle_execute_scaled, CUTT_SUCCESS);
     CALL(cuttDestroy, handle_destroy, CUTT_SUCCESS);
     CALL_WITH(cuttExecute, "no handle", handle_execute, CUTT_INVALID_PLAN);
   }
