@@ -151,7 +151,8 @@ static const cutt_cli_syntax syntax = {
     .remarks =
         "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order "
         "(f2\n"
-        "where the BLAS library has it). C is in C order.\n",
+        "where the BLAS library has it). C is in C order. '-' is standard input or standard output, and FILE.npz:NAME\n"
+        "an array of an archive.\n",
 };
 
 /* ----------------------------------------------------------------------------------------------------------- arrays */
@@ -198,7 +199,7 @@ static bool swap_bytes(array *a) {
 static bool open_arrays(const contract_request *request, array *arrays) {
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
     if (!request->path[t]) continue;
-    if (!cutt_input_open(&arrays[t].file, request->path[t]) || !read_dtype(&arrays[t])) return false;
+    if (!cutt_input_open(&arrays[t].file, request->path[t], request->memory) || !read_dtype(&arrays[t])) return false;
     if (arrays[t].number == arrays[0].number) continue;
     cutt_cli_message("%s is of dtype '%s', and %s of '%s'; all arrays must be of the same", request->path[0],
                      arrays[0].file.npy.descr, request->path[t], arrays[t].file.npy.descr);
@@ -321,7 +322,7 @@ static cutt_blocks_job blocks_job(const contract_request *request, const array *
   cutt_blocks_job blocks = {
       .command = me, .contraction = job->contraction, .options = job->options, .progress = &job->progress};
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
-    blocks.file[t] = (cutt_blocks_file){.path = request->path[t],
+    blocks.file[t] = (cutt_blocks_file){.path = request->path[t] ? arrays[t].file.path : NULL,
                                         .descriptor = arrays[t].file.descriptor,
                                         .start = arrays[t].file.npy.data_start,
                                         .fortran_order = arrays[t].file.npy.fortran_order,
@@ -382,8 +383,8 @@ static int write_output(const contract_request *request, array *arrays, cutt_cli
   if (!choose_blocks(request, arrays, job, blocks)) return CUTT_CLI_FAILED;
   const bool in_blocks = blocks->steps > 0;
   cutt_output output;
-  if (!(in_blocks ? cutt_output_open : cutt_output_create)(&output, request->out_path,
-                                                           header_bytes + (size_t)npy.data_bytes, request->force))
+  if (!(in_blocks ? cutt_output_open : cutt_output_create)(
+          &output, request->out_path, header_bytes + (size_t)npy.data_bytes, request->force, request->memory))
     return CUTT_CLI_FAILED;
   int code = cutt_output_write_header(&output, header, header_bytes) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
   if (code == CUTT_CLI_DONE)
@@ -440,6 +441,11 @@ int cutt_cli_contract(int argc, char **argv) {
   request.pattern = argv[optind];
   request.path[0] = argv[optind + 1];
   request.path[1] = argv[optind + 2];
+  int streams = 0;
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) streams += request.path[t] && !strcmp(request.path[t], "-");
+  if (streams > 1) return cutt_cli_misused(me, "'-', standard input, is given %d times; it can be one array", streams);
+  if (request.json && cutt_output_is_stream(request.out_path))
+    return cutt_cli_misused(me, "-o is '-' and --json is given; standard output can have one of them");
   array arrays[CUTT_CLI_TENSORS] = {{.file.descriptor = -1}, {.file.descriptor = -1}, {.file.descriptor = -1}};
   code = CUTT_CLI_FAILED;
   if (open_arrays(&request, arrays)) code = contract(&request, arrays);

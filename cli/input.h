@@ -1,4 +1,5 @@
-/* An .npy file that is read: mapped into memory, its header parsed, guarded against changing under the reader. */
+/* An .npy file that is read: mapped into memory, its header parsed, guarded against changing under the reader. It may be a
+ * member of an archive, FILE.npz:NAME, or come by standard input, which is "-". */
 #ifndef CUTT_CLI_INPUT_H
 #define CUTT_CLI_INPUT_H
 
@@ -11,16 +12,17 @@
 #include "npy.h"
 
 typedef struct cutt_input {
-  const char *path;
+  const char *path; /* in messages */
   int descriptor;
-  const uint8_t *data; /* all of the file */
+  const uint8_t *data; /* all of the file; npy.data_start counts from here */
   size_t bytes;
   struct stat status;
   cutt_npy npy;
 } cutt_input;
 
-/* Opens and maps a file, and reads its header. On false a message has been given; close it all the same. */
-bool cutt_input_open(cutt_input *in, const char *path);
+/* Opens and maps a file, and reads its header. What comes by a pipe, or is compressed, is kept in memory or in a temporary
+ * file, by what --memory gives (0: nothing was said). On false a message has been given; close it all the same. */
+bool cutt_input_open(cutt_input *in, const char *path, size_t memory);
 void cutt_input_close(cutt_input *in);
 
 /* Is it still the file that was opened? On false a message has been given. */

@@ -239,7 +239,7 @@ static bool count_bytes(cutt_npy *npy, char *why) {
 bool cutt_npy_parse(const uint8_t *data, size_t size, cutt_npy *npy, char *why) {
   memset(npy, 0, sizeof *npy);
   if (size >= 4 && !memcmp(data, "PK\003\004", 4))
-    return refuse(why, "not an .npy file but an archive (.npz?); extract it first: unzip FILE.npz");
+    return refuse(why, "not an .npy file but an archive, which can be read only from a file, by FILE.npz:NAME");
   if (size < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
     return refuse(why, "not an .npy file: it does not begin with \\x93NUMPY");
   if (size < 10) return refuse(why, "truncated: the file ends after %zu bytes, within the header", size);

@@ -25,6 +25,7 @@
 #include "cli.h"
 #include "guard.h"
 #include "mapping.h"
+#include "spool.h"
 
 /* ------------------------------------------------------------------------------------------------------- checking */
 
@@ -59,8 +60,15 @@ static bool check_folder(const char *path) {
   return true;
 }
 
+bool cutt_output_is_stream(const char *path) { return !strcmp(path, "-"); }
+
 bool cutt_output_check(const char *path, const char *input, bool force) {
   struct stat status, input_status;
+  if (cutt_output_is_stream(path)) {
+    if (!isatty(STDOUT_FILENO)) return true;
+    cutt_cli_message("standard output: is a terminal; the output needs a pipe, or a file by '>'");
+    return false;
+  }
   if (!*path) {
     cutt_cli_message("the name of the output is empty");
     return false;
@@ -245,11 +253,19 @@ static bool allocate(cutt_output *output) {
   return false;
 }
 
-bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force) {
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
   memset(output, 0, sizeof *output);
   output->descriptor = -1;
   output->bytes = bytes;
   output->replace = force;
+  output->stream = cutt_output_is_stream(path);
+  if (output->stream) {
+    output->path = strdup("standard output");
+    if (output->path) output->descriptor = cutt_spool_create(output->path, bytes, memory);
+    if (output->descriptor >= 0) return true;
+    cutt_output_abandon(output);
+    return false;
+  }
   /* A symbolic link stays, and what it points to is replaced. */
   struct stat status;
   output->exists = force && stat(path, &status) == 0;
@@ -264,8 +280,8 @@ bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool 
   return false;
 }
 
-bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force) {
-  if (!cutt_output_open(output, path, bytes, force)) return false;
+bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
+  if (!cutt_output_open(output, path, bytes, force, memory)) return false;
   void *data = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, output->descriptor, 0);
   if (data != MAP_FAILED) {
     output->data = data;
@@ -305,6 +321,7 @@ static int create_and_unlink(const cutt_output *output) {
 }
 
 int cutt_output_intermediate(const cutt_output *output, size_t bytes, const char *advice) {
+  if (output->stream) return cutt_spool_create("the intermediate file", bytes, 1);
   int descriptor = create_nameless(output, 0600);
   if (descriptor < 0) descriptor = create_and_unlink(output);
   const int error = descriptor < 0 ? errno : take_room(descriptor, bytes);
@@ -383,7 +400,34 @@ static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
   return (!output->data || msync(output->data, output->bytes, MS_SYNC) == 0) && fsync(output->descriptor) == 0;
 }
 
+/* Gives standard output everything. */
+static bool write_to_stream(cutt_output *output, cutt_cli_progress *progress) {
+  const size_t block = (size_t)1 << 20;
+  uint8_t *buffer = malloc(block);
+  bool good = buffer;
+  for (size_t done = 0; good && done < output->bytes;) {
+    cutt_cli_progress_show(progress, "writing", (double)done / (double)output->bytes);
+    const size_t left = output->bytes - done;
+    const ssize_t got = pread(output->descriptor, buffer, left < block ? left : block, (off_t)done);
+    if (got < 0 && errno == EINTR) continue;
+    good = got > 0;
+    for (ssize_t put = 0; good && put < got;) {
+      const ssize_t more = write(STDOUT_FILENO, buffer + put, (size_t)(got - put));
+      good = more >= 0 || errno == EINTR;
+      if (more > 0) put += more;
+    }
+    if (good) done += (size_t)got;
+  }
+  const int error = errno;
+  free(buffer);
+  cutt_cli_progress_clear(progress);
+  if (!good) cutt_cli_message("%s: could not be written: %s", output->path, strerror(error));
+  cutt_output_abandon(output);
+  return good;
+}
+
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
+  if (output->stream) return write_to_stream(output, progress);
   bool written = write_to_disk(output, progress);
   int write_error = errno;
   cutt_cli_progress_clear(progress);

@@ -15,6 +15,7 @@ typedef struct cutt_output {
   char *path;   /* the destination, symbolic links resolved when it is replaced */
   bool replace; /* an existing file may be replaced */
   bool exists;  /* there was one at the start, which may be */
+  bool stream;  /* the destination is standard output, "-" */
   int descriptor;
   uint8_t *data; /* the mapping; `bytes` long */
   size_t bytes;
@@ -24,14 +25,17 @@ typedef struct cutt_output {
  * that is read, whose identity OUT is compared with. Touches nothing: for failing before the work is done. */
 bool cutt_output_check(const char *path, const char *input, bool force);
 
+/* "-", standard output: it gets everything at the end, from memory or from a temporary file, by what --memory gives. */
+bool cutt_output_is_stream(const char *path);
+
 /* Creates the new file for `path` with room for `bytes` on the disk (so that a full disk is found now), and maps it.
  * It has the owner, the group, the mode and the access list of the file that it is to replace, or is refused; without
  * one, the permissions follow the umask. On false a message has been given and nothing is left. From here to commit
  * or abandon, signals that end the program leave nothing either. */
-bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force);
+bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory);
 
 /* The same without mapping it, for writing to the descriptor; data is NULL. */
-bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force);
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory);
 
 /* Writes the first bytes of the file. On false a message has been given. */
 bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes);

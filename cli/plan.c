@@ -154,7 +154,7 @@ static int write_svg(cuttPlan_t plan, const plan_request *request) {
   if (!image) return CUTT_CLI_FAILED;
   const size_t bytes = strlen(image);
   cutt_output output;
-  bool good = cutt_output_create(&output, request->svg_path, bytes, request->force);
+  bool good = cutt_output_create(&output, request->svg_path, bytes, request->force, 0);
   if (good) {
     memcpy(output.data, image, bytes);
     cutt_cli_progress progress = cutt_cli_progress_start(true);
@@ -314,6 +314,8 @@ int cutt_cli_plan(int argc, char **argv) {
   if (request.contract.pattern) return explain_contraction(&request);
   if (!check_options(&request) || !read_dtype(request.dtype, &request.type)) return CUTT_CLI_USAGE;
   if (!cutt_cli_parse_axes(me, request.axes_text, request.rank, request.axes)) return CUTT_CLI_USAGE;
+  if (request.svg_path && cutt_output_is_stream(request.svg_path))
+    return cutt_cli_misused(me, "--svg is '-'; the drawing needs a file, since standard output has the plan");
   if (request.svg_path && !cutt_output_check(request.svg_path, "", request.force)) return CUTT_CLI_FAILED;
   return show_plan_with_wisdom(&request);
 }

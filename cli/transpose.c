@@ -67,7 +67,8 @@ static const cutt_cli_syntax syntax = {
     .letters = "v",
     .remarks =
         "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran\n"
-        "order and of any byte order (elements are moved, never changed). OUT appears whole or not at all.\n",
+        "order and of any byte order (elements are moved, never changed); or FILE.npz:NAME, an array of an archive.\n"
+        "OUT appears whole or not at all. '-' is standard input or standard output.\n",
 };
 
 /* ------------------------------------------------------------------------------------------------------- axes */
@@ -221,7 +222,7 @@ static bool choose_pieces(work *w) {
   job->backend = CUTT_BACKEND_CPU;
   cutt_pieces_job *pieces = &w->pieces;
   pieces->problem = cutt_cut_fuse(job->rank, job->elem_bytes, job->extents, job->perm);
-  pieces->in_path = request->in_path;
+  pieces->in_path = w->in->path;
   pieces->in_descriptor = w->in->descriptor;
   pieces->in_start = w->in->npy.data_start;
   cutt_pieces_cut(pieces, cutt_memory_for_buffers(request->memory));
@@ -233,7 +234,8 @@ static bool choose_pieces(work *w) {
 static bool fill_and_commit(work *w, bool wisdom_is_new) {
   const bool pieces = w->pieces.cut.passes > 0;
   if (!(pieces ? cutt_output_open : cutt_output_create)(&w->output, w->request->out_path,
-                                                        w->header_bytes + (size_t)w->job.bytes, w->request->force))
+                                                        w->header_bytes + (size_t)w->job.bytes, w->request->force,
+                                                        w->request->memory))
     return false;
   bool good = cutt_output_write_header(&w->output, w->header, w->header_bytes) &&
               (pieces ? permute_in_pieces(w) : permute_in_memory(w));
@@ -286,7 +288,7 @@ int cutt_cli_transpose(int argc, char **argv) {
   request.in_path = argv[optind];
   request.out_path = argv[optind + 1];
   cutt_input in;
-  code = cutt_input_open(&in, request.in_path) ? transpose(&request, &in) : CUTT_CLI_FAILED;
+  code = cutt_input_open(&in, request.in_path, request.memory) ? transpose(&request, &in) : CUTT_CLI_FAILED;
   cutt_input_close(&in);
   return code;
 }

@@ -2,7 +2,6 @@
 #include "cli/pieces/box.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,19 +55,9 @@ static bool transfer(const cutt_box_file *file, int64_t offset, int64_t bytes, u
   return true;
 }
 
-/* Starts writing what lies in one long stretch to disk, so that the disk is not idle until the end; short ones are left
- * to the kernel, since their pages may get more. */
-static void start_writing(const cutt_box_file *file, int64_t offset, int64_t bytes) {
-  const int64_t worth = (int64_t)1 << 20;
-  if (file->kept && bytes >= worth)
-    sync_file_range(file->descriptor, (off_t)offset, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
-}
-
 static bool move_bytes(const cutt_box_file *file, int64_t offset, int64_t place, int64_t bytes, uint8_t *to,
                        const uint8_t *from, char *why) {
-  const bool good = transfer(file, offset, bytes, to ? to + place : NULL, from ? from + place : NULL, why);
-  if (good && from) start_writing(file, offset, bytes);
-  return good;
+  return transfer(file, offset, bytes, to ? to + place : NULL, from ? from + place : NULL, why);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- packed */

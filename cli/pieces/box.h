@@ -17,7 +17,6 @@ typedef struct cutt_box_file {
   int elem_bytes;
   int rank;
   int64_t extents[CUTT_MAX_RANK];
-  bool kept;                    /* what is written should be on the disk soon, rather than stay in memory for a while */
   int64_t chunk[CUTT_MAX_RANK]; /* the extents of a chunk; those of the tensor where it is packed */
 } cutt_box_file;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/pieces/box.h"
+#include "cli/pieces/flush.h"
 #include "cli/pieces/pipeline.h"
 
 enum { DEPTH = CUTT_PIPELINE_DEPTH, KEPT = 8, PARTS = 8 };
@@ -33,6 +34,7 @@ typedef struct run {
   int next_kept;
   void *workspace;
   size_t workspace_bytes;
+  cutt_flusher flusher; /* of the result */
 } run;
 
 /* ------------------------------------------------------------------------------------------------------------- steps */
@@ -150,12 +152,16 @@ static bool read_part(void *data, int64_t step, int part, char *why) {
 }
 
 static bool write_block(void *data, int64_t step, char *why) {
-  const run *r = data;
+  run *r = data;
   if (!(r->steps[step] & LAST)) return true;
   const cutt_box box = box_of(r->job, CUTT_CLI_RESULT, step);
   const int64_t bytes = box_bytes(r, CUTT_CLI_RESULT, &box);
-  return bytes == 0 ||
-         cutt_box_write(&r->file[CUTT_CLI_RESULT], &box, 0, bytes, buffer_of(r, CUTT_CLI_RESULT, step), why);
+  if (bytes > 0 && !cutt_box_write(&r->file[CUTT_CLI_RESULT], &box, 0, bytes, buffer_of(r, CUTT_CLI_RESULT, step), why))
+    return false;
+  cutt_flusher_filled(&r->flusher, bytes,
+                      cutt_box_run(r->file[CUTT_CLI_RESULT].extents, box.extents, r->file[CUTT_CLI_RESULT].rank,
+                                   r->file[CUTT_CLI_RESULT].elem_bytes));
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- contracting */
@@ -253,7 +259,6 @@ static void describe_file(run *r, int file) {
   f->path = file == CUTT_CLI_RESULT ? job->output->path : job->file[t].path;
   f->descriptor = file == CUTT_CLI_RESULT ? job->output->descriptor : job->file[t].descriptor;
   f->start = file == CUTT_CLI_RESULT ? job->out_start : job->file[t].start;
-  f->kept = file == CUTT_CLI_RESULT;
 }
 
 /* Two of each, for the largest blocks. */
@@ -312,7 +317,9 @@ int cutt_blocks_contract(cutt_blocks_job *job) {
                                   .what = "contracting",
                                   .begin = 0.0,
                                   .end = 1.0};
+  cutt_flusher_start(&r.flusher, job->output->stream ? -1 : job->output->descriptor);
   good = good && cutt_pipeline_run(&pipeline);
+  cutt_flusher_stop(&r.flusher);
   release(&r);
   return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
 }

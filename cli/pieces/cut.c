@@ -205,7 +205,7 @@ static void try_two_passes(search *s) {
   const cutt_cut_problem *p = s->problem;
   const int64_t most = s->limit * p->elem_bytes;
   for (int64_t a = p->elem_bytes;; a = 4 * a < most ? 4 * a : most) {
-    int64_t first[CUTT_MAX_RANK], second[CUTT_MAX_RANK];
+    int64_t first[CUTT_MAX_RANK] = {0}, second[CUTT_MAX_RANK] = {0};
     long_box(s, IN, a, first);
     for (int64_t b = p->elem_bytes;; b = 4 * b < most ? 4 * b : most) {
       long_box(s, OUT, b, second);

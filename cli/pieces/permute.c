@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/pieces/box.h"
+#include "cli/pieces/flush.h"
 #include "cli/pieces/pipeline.h"
 
 enum { BUFFERS = 2 * CUTT_PIPELINE_DEPTH };
@@ -33,6 +34,7 @@ typedef struct pass {
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
+  cutt_flusher flusher; /* of the output; the intermediate file may stay in memory */
 } pass;
 
 /* ------------------------------------------------------------------------------------------------------------ pieces */
@@ -70,13 +72,14 @@ static bool read_piece(void *data, int64_t item, int part, char *why) {
 }
 
 static bool write_piece(void *data, int64_t item, char *why) {
-  const pass *p = data;
+  pass *p = data;
   const int rank = p->out.rank;
   const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->out_order, rank);
   const int64_t bytes = cutt_box_volume(box.extents, rank) * p->out.elem_bytes;
   for (int64_t low = 0; low < bytes; low += part_bytes) {
     const int64_t high = bytes - low < part_bytes ? bytes : low + part_bytes;
     if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
+    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run);
   }
   return true;
 }
@@ -234,7 +237,9 @@ static bool run_pass(pass *p, int number) {
                                                         : "second pass",
                                   .begin = (double)number / passes,
                                   .end = (double)(number + 1) / passes};
+  cutt_flusher_start(&p->flusher, number == passes - 1 && !job->output->stream ? p->out.descriptor : -1);
   good = good && cutt_pipeline_run(&pipeline);
+  cutt_flusher_stop(&p->flusher);
   for (int i = 0; i < BUFFERS; ++i)
     cuttMemoryFree(CUTT_BACKEND_CPU, p->buffer[i / CUTT_PIPELINE_DEPTH][i % CUTT_PIPELINE_DEPTH]);
   cuttPlanDestroy(p->kept.plan);
@@ -291,7 +296,6 @@ bool cutt_pieces_permute(cutt_pieces_job *job) {
   }
   first.in = file_of(job, job->in_path, job->in_descriptor, job->in_start, first.in_order, NULL);
   cutt_box_file out = file_of(job, job->output->path, job->output->descriptor, job->out_start, first.out_order, NULL);
-  out.kept = true;
   if (passes == 1) {
     first.out = out;
     return run_pass(&first, 0);
