@@ -65,6 +65,7 @@ document.body.append(told);
 
 
 @unittest.skipIf(page is None, OLD)
+@unittest.skipIf(os.environ.get("CUTT_COMPILED") == "0", "the page is the same without the compiled module")
 @unittest.skipIf(BROWSER is None, "there is no Chromium or Chrome (Debian: chromium)")
 class Browser(unittest.TestCase):
     def look(self, text: str, width: int) -> dict:
