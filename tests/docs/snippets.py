@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 SOURCES, BUILD = (os.path.abspath(path) for path in sys.argv[1:3])
-PAGES = ["README.md", "bindings/python/README.md", *sorted(glob.glob("docs/guide/*.md", root_dir=SOURCES))]
+GUIDE = sorted(os.path.relpath(path, SOURCES) for path in glob.glob(f"{SOURCES}/docs/guide/*.md"))
+PAGES = ["README.md", "bindings/python/README.md", *GUIDE]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    \$ (cutt .*)\n((?:    .*\n)?)", re.MULTILINE)
 BEGINS = {"c": "#include", "cpp": "#include", "fortran": "use ", "python": "import "}

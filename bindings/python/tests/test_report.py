@@ -5,7 +5,9 @@ Without Matplotlib what is drawn is skipped. test_report_run.py measures.
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import os
 import pathlib
 import re
@@ -361,6 +363,58 @@ class Page(unittest.TestCase):
             "prefers-color-scheme:dark",
         ):
             self.assertIn(said, text)
+
+    def test_words(self) -> None:
+        """Headings say what is below them, and types are named as people name them."""
+        text = page.build(report_of(set1(), gpu_peers(), contract_peers()))
+        headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", text)
+        self.assertIn("How to repeat it", page.build(self.with_command()))
+        for heading in headings:
+            self.assertNotRegex(heading, r"the others|^Again$|\bf8\b|\bf4\b")
+        self.assertTrue(any("time of PyTorch beside cuTT" in heading for heading in headings), headings)
+        self.assertTrue(any("float64" in heading for heading in headings), headings)
+
+    @staticmethod
+    def with_command() -> records.Report:
+        report = records.Report()
+        report.commands.append("python -m cutt.report")
+        return report
+
+    def test_one_sample_is_one_number(self) -> None:
+        data = set1()
+        data["results"] = data["results"][:1]
+        text = page.build(report_of(data))
+        self.assertNotRegex(text, r"(\d+) / \1 / \1")
+        self.assertIn("Every mark is one case.", text)
+
+    def test_few_contractions_are_bars(self) -> None:
+        """Ranges of intensity with one contraction each would be a dot."""
+        for count, drawn, not_drawn in ((1, "cases", "intensity"), (7, "cases", "intensity"), (9, "intensity", "cases")):
+            data = bench_contract()
+            data["cases"] = data["cases"][:count]
+            (series,) = report_of(data).series
+            names = [picture.name for picture in page.pictures(series, for_page=True)]
+            self.assertTrue(any(name.endswith(drawn) for name in names), names)
+            self.assertFalse(any(name.endswith(not_drawn) for name in names), names)
+
+    def test_warnings(self) -> None:
+        """Of tensors that fit into a cache, and of a machine that was busy."""
+        data = set1()
+        self.assertEqual([], page.warnings(report_of(data)))
+        largest = max(2 * 8 * math.prod(result["dims"]) for result in data["results"])
+        for cache, said in ((largest, r"Set 1, float64 \(all\)"), (largest - 1, r"\(17 of 18\)"), (0, None)):
+            data["machine"] = {**MACHINE, "device": {"name": "Test CPU", "l2_bytes": 100, "l3_bytes": cache}}
+            told = page.warnings(report_of(data))
+            if said:
+                self.assertRegex(told[0], said)
+                self.assertIn(told[0], html.unescape(page.build(report_of(data))))
+            else:
+                self.assertEqual([], told)
+        data["machine"] = {**MACHINE, "load": 3.0, "cores": 2}
+        (told,) = page.warnings(report_of(data))
+        self.assertIn("The load was 3.0 when it began", told)
+        data["machine"] = {**MACHINE, "load": 0.1, "cores": 2}
+        self.assertEqual([], page.warnings(report_of(data)))
 
     def test_every_colour_is_a_variable(self) -> None:
         text = page.build(report_of(set1(), bench_contract()))

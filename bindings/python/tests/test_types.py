@@ -2,6 +2,7 @@
 
 import itertools
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
@@ -160,6 +161,47 @@ class Promotion(unittest.TestCase):
                 cutt.einsum("ij,jk", a, other)
             with self.assertRaises(TypeError):
                 cutt.einsum("ij,jk", other, other)
+
+
+class Few(unittest.TestCase):
+    """What NumPy itself computes, and what looks like it."""
+
+    def test_results_are_new(self):
+        """Of one operand NumPy's einsum may give a view."""
+        for dtype in ("i4", "f2", "f8", "?"):
+            a = np.ones((3, 3), dtype)
+            for spec in ("ij->ji", "ii->i", "ij", "ij->j"):
+                mine = cutt.einsum(spec, a)
+                self.assertFalse(np.shares_memory(mine, a), (spec, dtype))
+                self.assertTrue(mine.flags.c_contiguous and mine.flags.writeable)
+
+    def test_alike(self):
+        """With whatever is left to NumPy, and without."""
+        random = np.random.default_rng(11)
+        x, one = 9 * random.random((4, 5)), random.random((1, 5))
+        for kinds in itertools.product(("f4", "f8", "i4", "c16"), repeat=3):
+            arrays = [x.astype(kinds[0]), x.astype(kinds[1]), one.astype(kinds[2])]
+            for spec in ("ij,kj,lj->ikl", "ij,ij,lj->i", "ij , kj, lj -> kil"):
+                few = cutt.einsum(spec, *arrays)
+                with unittest.mock.patch.object(cutt._einsum, "_are_few", lambda *given: False):
+                    many = cutt.einsum(spec, *arrays)
+                self.assertEqual((few.dtype, few.shape, few.strides), (many.dtype, many.shape, many.strides))
+                self.assertTrue(np.allclose(few, many, rtol=1e-4))
+
+    def test_broadcast_is_counted(self):
+        """An axis of extent 1 beside a long one is a long one."""
+        a, b = np.ones((4, 100000)), np.ones((1, 3), "f4")
+        self.assertFalse(cutt._einsum._are_few(("ij,jk", a, b), "auto"))
+        self.assertTrue(cutt._einsum._are_few(("ij,jk", a[:, :9], b), "auto"))
+
+    def test_errors_are_ours(self):
+        a = np.ones((3, 3), "i4")
+        with self.assertRaisesRegex(ValueError, "label k, which no operand has"):
+            cutt.einsum("ij->k", a)
+        with self.assertRaisesRegex(ValueError, "has extent 3, and label j has 2 before"):
+            cutt.einsum("ij,jk", a[:, :2], a)
+        with self.assertRaisesRegex(TypeError, "optimize is 3.5"):
+            cutt.einsum("ij,jk,kl", a * 1.0, a * 1.0, a * 1.0, optimize=3.5)
 
 
 class Order(unittest.TestCase):

@@ -37,7 +37,7 @@ def percent_axis(axes: Axes, tops: Sequence[float], label: bool = True) -> None:
         axes.set_ylabel("percent of copy speed")
 
 
-def legend_above(figure: Figure, axes: Axes, columns: int = 6) -> None:
+def legend_above(figure: Figure, axes: Axes, columns: int = 5) -> None:
     handles, labels = axes.get_legend_handles_labels()
     held = dict(zip(labels, handles))
     figure.legend(held.values(), held.keys(), loc="outside upper left", ncols=columns, handlelength=2.4)
@@ -157,6 +157,7 @@ def by_case(series: Series) -> Figure:
     percent_axis(axes, tops)
     axes.set_xlabel("case, in the order of the list")
     axes.set_xlim(0.2, len(series.cases) + 0.8)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     second_axis(axes, series.cases)
     _legend_in_order(figure, axes, names)
     return figure
@@ -166,7 +167,7 @@ def _legend_in_order(figure: Figure, axes: Axes, names: Sequence[str]) -> None:
     handles, labels = axes.get_legend_handles_labels()
     held = dict(zip(labels, handles))
     order = [name for name in names if name in held]
-    figure.legend([held[name] for name in order], order, loc="outside upper left", ncols=6, handlelength=2.8)
+    figure.legend([held[name] for name in order], order, loc="outside upper left", ncols=4, handlelength=2.8)
 
 
 def alignment(series: Series) -> Figure:
@@ -221,7 +222,7 @@ def ratios(series: Series, names: Sequence[str]) -> Figure:
         heights = [place + 0.28 * (((i * 7919) % 101) / 50 - 1) for i in range(count)]
         axes.plot(held.all, heights, shape.marker, color=shape.light, markersize=3.6, alpha=0.55, markeredgewidth=0)
         axes.plot([held.mean] * 2, [place - 0.38, place + 0.38], color=shape.light, linewidth=2.6)
-        axes.annotate(f"{held.mean:.2f} x", (held.mean, place + 0.4), ha="center", va="bottom", fontsize=9)
+        axes.annotate(f"{held.mean:.2f} x", (held.mean, place + 0.4), ha="center", va="bottom", fontsize=10)
     axes.set_xscale("log")
     low = min([1.0, *(min(held.all) for held in found)])
     high = max([2.0, *(max(held.all) for held in found)])
@@ -239,7 +240,7 @@ def ratios(series: Series, names: Sequence[str]) -> Figure:
     axes.set_yticks(range(len(found)), [held.name for held in found])
     axes.set_ylim(-0.6, len(found) - 0.25)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("time over ours: right of 1 we are faster (bar: geometric mean)")
+    axes.set_xlabel("its time / cutt's: right of 1 cutt is faster (bar: geometric mean)")
     return figure
 
 

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 
 from . import stats
 from .records import GEMM, OURS, Contraction, Series
-from .style import CEILING, WIDTH, look
+from .style import CEILING, INK, WIDTH, look
 
 
 def _speeds(cases: Sequence[Contraction], name: str) -> list[float]:
@@ -41,7 +41,7 @@ def intensity(series: Series) -> Figure:
         _share_panel(panels[1][0], series, bins)
     panels[-1][0].set_xlabel("arithmetic intensity, flops per element")
     handles, labels = panels[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=6, handlelength=2.6)
+    figure.legend(handles, labels, loc="outside upper left", ncols=4, handlelength=2.6)
     return figure
 
 
@@ -134,6 +134,31 @@ def _share_panel(axes: Axes, series: Series, bins: Sequence[stats.Bin]) -> None:
     axes.set_ylabel("% permuting")
 
 
+def bars(series: Series) -> Figure:
+    """A few contractions, in GFLOP/s: a bar for each contestant."""
+    names = [GEMM, *reversed(series.contestants())]
+    names = [name for name in names if any(name in case.seconds for case in series.cases)]
+    step = len(names) + 1
+    figure, axes = plt.subplots(figsize=(WIDTH, 0.8 + 0.3 * step * len(series.cases)))
+    for row, case in enumerate(reversed(series.cases)):
+        for at, name in enumerate(names):
+            if name not in case.seconds:
+                continue
+            shape = CEILING if name == GEMM else look(name, at)
+            speed = case.gflops(name)
+            axes.barh(row * step + at, speed, 0.8, color=shape.light)
+            label = "matrix product alone" if name == GEMM else name
+            place = (speed, row * step + at)
+            axes.annotate(f"{label}, {speed:.3g}", place, (5, 0), textcoords="offset points", va="center", color=INK)
+    top = max(case.gflops(name) for case in series.cases for name in names if name in case.seconds)
+    axes.set_xlim(0, 1.45 * top)
+    places = [row * step + (len(names) - 1) / 2 for row in range(len(series.cases))]
+    axes.set_yticks(places, [case.id for case in reversed(series.cases)])
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("GFLOP/s")
+    return figure
+
+
 def by_case(series: Series) -> Figure:
     """Each contraction of a listed set, in GFLOP/s."""
     names = [GEMM, *reversed(series.contestants())]
@@ -155,9 +180,10 @@ def by_case(series: Series) -> Figure:
             )
     axes.set_ylim(0, None)
     axes.set_xlim(0.2, len(series.cases) + 0.8)
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.yaxis.set_major_formatter(FuncFormatter(_plain))
     axes.set_ylabel("GFLOP/s")
     axes.set_xlabel("case, in the order of the list")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles[::-1], labels[::-1], loc="outside upper left", ncols=6, handlelength=2.8)
+    figure.legend(handles[::-1], labels[::-1], loc="outside upper left", ncols=4, handlelength=2.8)
     return figure

@@ -50,7 +50,7 @@ CEILING = Look("#6b6b6b", "#a8a8a8", "_", (0, (6, 3)))
 INK, FAINT, GRID = "#1f1f1f", "#5c5c5c", "#d9d9d9"  # text; the words at axes; lines behind everything
 DARK_OF = {INK: "#ececec", FAINT: "#b4b4b4", GRID: "#3f3f3f", CEILING.light: CEILING.dark}
 DARK_OF.update({look.light: look.dark for look in [*LOOKS.values(), *OTHERS]})
-WIDTH = 9.6  # inches, of every picture
+WIDTH = 8.4  # inches, of every picture
 
 
 def look(name: str, place: int = 0) -> Look:
@@ -62,11 +62,11 @@ def settings(for_page: bool) -> dict[str, Any]:
     return {
         "svg.fonttype": "none",
         "font.family": ["DejaVu Sans"],
-        "font.size": 9.5,
-        "axes.titlesize": 10,
+        "font.size": 10,
+        "axes.titlesize": 10.5,
         "axes.titleweight": "bold",
         "axes.titlelocation": "left",
-        "axes.labelsize": 9.5,
+        "axes.labelsize": 10,
         "axes.edgecolor": FAINT,
         "axes.labelcolor": INK,
         "axes.spines.top": False,
@@ -82,7 +82,7 @@ def settings(for_page: bool) -> dict[str, Any]:
         "figure.facecolor": clear,
         "savefig.facecolor": clear,
         "legend.frameon": False,
-        "legend.fontsize": 9,
+        "legend.fontsize": 10,
         "figure.constrained_layout.use": True,
     }
 

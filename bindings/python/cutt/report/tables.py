@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import stats
 from .records import GEMM, OURS, Contraction, Series
@@ -16,7 +16,11 @@ class Table:
 
 
 def _three(found: stats.Spread | None) -> str:
-    return f"{found.worst:.0f} / {found.median:.0f} / {found.best:.0f}" if found else "-"
+    if found is None:
+        return "-"
+    if found.cases == 1:
+        return f"{found.median:.0f}"
+    return f"{found.worst:.0f} / {found.median:.0f} / {found.best:.0f}"
 
 
 def groups(series: Series) -> Table:
@@ -51,7 +55,15 @@ def by_case(series: Series) -> Table:
 
 
 def ratios(series: Series, names: Sequence[str]) -> Table:
-    head = ["time over ours", "cases", "geometric mean", "least", "most", "we are slower in", "the least"]
+    head = [
+        "library",
+        "cases",
+        "its time / cutt's, geometric mean",
+        "least",
+        "most",
+        "cutt is slower in",
+        "slowest beside it",
+    ]
     rows = []
     for name in names:
         found = stats.ratio(series, name)
@@ -76,6 +88,13 @@ def _gflops(cases: Sequence[Contraction], name: str) -> stats.Spread | None:
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _spread(found: stats.Spread | None) -> str:
+    if found is None:
+        return "-"
+    values = (found.mean,) if found.cases == 1 else (found.worst, found.mean, found.best)
+    return " / ".join(_number(value) for value in values)
 
 
 def intensities(series: Series) -> Table:
@@ -103,7 +122,7 @@ def intensities(series: Series) -> Table:
             [
                 f"{_number(one.low)} to {_number(one.high)}",
                 str(len(one.cases)),
-                " / ".join(_number(value) for value in (ours.worst, ours.mean, ours.best)) if ours else "-",
+                _spread(ours),
                 _number(gemm.mean) if gemm else "-",
                 f"{shares.mean:.0f}" if shares else "-",
                 f"{permuting.mean:.0f}" if permuting else "-",
@@ -125,10 +144,12 @@ def contractions(series: Series) -> Table:
     return Table(head, rows)
 
 
-def overview(series: Sequence[Series]) -> Table:
-    """A line for each series: how fast, and how much slower the others are."""
+def overview(series: Sequence[Series], name_of: Callable[[Series], str], type_of: Callable[[Series], str]) -> Table:
+    """A line for each series: how fast, and how many times as long the others take."""
     names = list(dict.fromkeys(name for one in series for name in one.contestants() if name != OURS))
-    head = ["set", "type", "where", "cases", "worst / median / best", *(f"{name} / ours" for name in names)]
+    places = len({one.where for one in series}) > 1  # else the page's first line tells it
+    head = ["set", "type", *(["where"] if places else []), "cases", "worst / median / best", "percent of"]
+    head += names
     rows = []
     for one in series:
         if one.contracts:
@@ -137,18 +158,19 @@ def overview(series: Sequence[Series]) -> Table:
                 for case in one.cases
                 if GEMM in case.seconds and OURS in case.seconds
             )
-            share = f"{_three(found)}% of the matrix product" if found else "-"
+            ceiling = "the product alone"
         else:
             found = stats.spread(stats.percents(one.cases, OURS))
-            share = f"{_three(found)}% of copy" if found else "-"
+            ceiling = "a copy"
         means = [stats.ratio(one, name) for name in names]
         rows.append(
             [
-                one.set,
-                one.dtype,
-                one.where,
+                name_of(one),
+                type_of(one),
+                *([one.where] if places else []),
                 str(len(one.cases)),
-                share,
+                _three(found),
+                ceiling if found else "",
                 *(f"{mean.mean:.2f}" if mean else "" for mean in means),
             ]
         )
