@@ -257,7 +257,11 @@ static void run_thread(void *argument) {
     t->inside = true;
     if (!setjmp(t->end)) {
       const simt_launch *l = state.launch;
-      l->kernel(l->in, l->out, *l->args);
+      if (l->pairs) {
+        l->batched(l->in, l->out, *l->args, *l->pairs);
+      } else {
+        l->kernel(l->in, l->out, *l->args);
+      }
       if (t->copy_count) stop("the kernel", "ends while a copy is under way: a wait is missing");
     }
     t->inside = false;
