@@ -1,4 +1,4 @@
-"""Libraries that permute on a GPU, by ctypes, for peers_gpu.py. Each gives calls that start one execution in a stream."""
+"""Libraries that permute on a GPU, by ctypes, for peers_gpu.py. Each gives calls that start one execution."""
 
 import ctypes
 import glob
@@ -134,8 +134,7 @@ class Cutensor:
 
 
 class Classic:
-    """Anything with the paper's calls cuttPlan, cuttExecute and cuttDestroy, as C or as C++ names: the original library,
-    or this one."""
+    """Anything with cuttPlan, cuttExecute and cuttDestroy, as C or as C++ names: the original library, or this one."""
 
     NAMES = {"cuttPlan": "_Z8cuttPlanPjiPiS0_mP11CUstream_st", "cuttExecute": "_Z11cuttExecutejPvS_",
              "cuttDestroy": "_Z11cuttDestroyj"}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares libcutt on a GPU with a copy, cuTENSOR, PyTorch and libraries with the paper's calls, by turns on the same buffers.
+"""Compares libcutt on a GPU with a copy, cuTENSOR, PyTorch and others that have the paper's calls, by turns.
 
     bench/peers_gpu.py --lib libcutt.so --program cutt --sets set3,layouts --dtypes f4,f8 [--beta] --json peers.json
     bench/peers_gpu.py --lib libcutt.so --cases bench/data/small.csv --dtypes f4
@@ -8,9 +8,9 @@
     bench/peers_gpu.py --summary set1-f8.json ... --json torch.json        the closing table, no GPU needed
 
 Contestants: a copy of as many bytes, the driver's and one by a kernel, of which the faster counts; libcutt as the model
-predicts, and with --measured as it measures; cuTENSOR's default (--cutensor, or where it is installed); PyTorch's copy of
-a permuted view; and with --classic any library with cuttPlan, cuttExecute and cuttDestroy. With --beta the output is also
-added to.
+predicts, and with --measured as it measures; cuTENSOR's default (--cutensor, or where it is installed); PyTorch's copy
+of a permuted view; and with --classic any library with cuttPlan, cuttExecute and cuttDestroy. With --beta the output is
+also added to.
 
 Times are of the device, by CUDA events, and medians of rounds in which everybody has a turn. Tensors of less than 16 MB
 are executed many times in a CUDA graph of each contestant. Every element of each result is compared with PyTorch's.
@@ -337,12 +337,12 @@ def compare_calls(arguments):
 
 
 def compare_batch(arguments):
-    """Blocks of 8 x 8 x 8 doubles, in any order, by one call, beside a copy of all of them and a launch for each."""
+    """Small tensors of doubles, in any order, by one call, beside a copy of all of them and a launch for each."""
     torch, libraries = import_torch(), Libraries(arguments)
     if not libraries.cutt:
         fail("--batch needs --lib", 2)
-    count, dims, perm = arguments.batch, [8, 8, 8], [2, 1, 0]
-    volume = math.prod(dims)
+    count, dims = arguments.batch, [int(extent) for extent in arguments.block.split("x")]
+    perm, volume = list(range(len(dims)))[::-1], math.prod(dims)
     buffers = Buffers(torch, "f8", count * volume, False)
     order = list(range(count))
     random.Random(2017).shuffle(order)
@@ -363,12 +363,13 @@ def compare_batch(arguments):
         buffers.reset(count * volume)
         batch(plans["trusted"])()
         torch.cuda.synchronize()
-        blocks = buffers.source.view(count, 8, 8, 8)[torch.tensor(order, device="cuda")].permute(0, 3, 2, 1)
+        blocks = buffers.source.view([count] + dims[::-1])[torch.tensor(order, device="cuda")]
+        blocks = blocks.permute([0] + [len(dims) - axis for axis in range(len(dims))])
         good = torch.equal(buffers.as_bits(buffers.target), buffers.as_bits(blocks.contiguous()))
         words, room = buffers.as_bits(buffers.source), buffers.as_bits(buffers.target)
         runs = {"copy, driver's": lambda: buffers.target.copy_(buffers.source),
                 "copy, a kernel's": lambda: torch.bitwise_not(words, out=room),
-                "one strided plan": libraries.cutt.start(dims + [count], perm + [3], "f8", 8, a, b, stream)[0],
+                "one strided plan": libraries.cutt.start(dims + [count], perm + [len(dims)], "f8", 8, a, b, stream)[0],
                 "batch": batch(plans["trusted"])}
         timed = {f"{name}, in a graph": graph_of(torch, run, buffers.stream, 10) for name, run in runs.items()}
         timed.update({"batch, called": batch(plans["trusted"]), "batch, called, checked": batch(plans["checked"]),
@@ -379,14 +380,14 @@ def compare_batch(arguments):
     for name in medians:
         medians[name] /= 10 if name.endswith("in a graph") and not name.startswith("an execution") else 1
     copy = min(value for name, value in medians.items() if name.startswith("copy"))
-    print(f"{count} blocks of 8 x 8 x 8 doubles; the result is {'right' if good else 'WRONG'}")
+    print(f"{count} blocks of {' x '.join(map(str, dims))} doubles; the result is {'right' if good else 'WRONG'}")
     for name, value in medians.items():
         print(f"  {name:32} {1e6 * value:9.1f} us {100 * copy / value:6.1f}% of a copy")
     for plan in plans.values():
         lib.cuttPlanDestroy(plan)
     if not good:
         fail("the batch's result is wrong")
-    return {"count": count, "seconds": medians, "percent": 100 * copy / medians["batch, in a graph"]}
+    return {"count": count, "block": dims, "seconds": medians, "percent": 100 * copy / medians["batch, in a graph"]}
 
 
 # ------------------------------------------------------------------------------------------------------------- report
@@ -483,7 +484,8 @@ def read_arguments():
     parser.add_argument("--volume", help="of sets 1 to 3, as in `cutt bench`")
     parser.add_argument("--samples", type=int, help="of sets 1 and 2, as in `cutt bench`")
     parser.add_argument("--beta", action="store_true", help="also out = in + out")
-    parser.add_argument("--batch", type=int, metavar="N", help="N small blocks by one call")
+    parser.add_argument("--batch", type=int, metavar="N", help="N small tensors by one call")
+    parser.add_argument("--block", default="8x8x8", help="of --batch, reversed (default: 8x8x8)")
     parser.add_argument("--calls", action="store_true", help="the host's time for a call")
     parser.add_argument("--seconds", type=float, default=120.0, help="time for all cases together (default: 120)")
     parser.add_argument("--json", help="write the figures there (--summary: read them, if the file is there)")

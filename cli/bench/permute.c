@@ -184,10 +184,10 @@ static void set_defaults(request *ask) {
 /* What options say together; the operand. */
 static int check_request(int argc, char **argv, request *ask) {
   if (argc - optind != 1)
-    return cutt_cli_misused(me, argc == optind
-                                    ? "no set given; it must be set1, set2, set3, figures, everyday, layouts or a file FILE.csv"
-                                    : "more than one set given; there may be one of set1, set2, set3, "
-                                      "figures, everyday, layouts or a file FILE.csv");
+    return cutt_cli_misused(
+        me, argc == optind ? "no set given; it must be set1, set2, set3, figures, everyday, layouts or a file FILE.csv"
+                           : "more than one set given; there may be one of set1, set2, set3, "
+                             "figures, everyday, layouts or a file FILE.csv");
   ask->set = argv[optind];
   for (int i = 1; i <= 3; ++i) {
     char name[8];
