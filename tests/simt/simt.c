@@ -202,6 +202,10 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   if (state.counts) count(site, function, SIMT_SHARED_STORE, bytes, at);
 }
 
+void simt_turn(uint32_t number) {
+  if (state.counts) simt_counts_turn(number);
+}
+
 void simt_async_commit(void) { state.threads[simt_now.thread]->group++; }
 
 void simt_async_wait(uint32_t pending) {

@@ -61,9 +61,11 @@ DEFINE_LOAD_ROWS(16, word4)
 DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
                                 uint32_t stage_at, share s) {
   const uint32_t words = (now->row_bytes + 6) / 4;
+  at_turn(0);
   for (uint32_t word = s.along; word < words; word += s.along_step) {
     UNROLL(4)
     for (uint32_t row = s.across; row < now->rows; row += s.across_step) {
+      at_turn(1 + (word - s.along) / s.along_step * now->rows + (row - s.across) / s.across_step);
       const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
       const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y));
       const uint32_t phase = (uint32_t)(uintptr_t)begin & 3;
@@ -85,6 +87,7 @@ DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned cha
       }
     }
   }
+  at_turn(0);
 }
 
 DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,
