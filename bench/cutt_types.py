@@ -15,7 +15,9 @@ class Options(ctypes.Structure):
     """cuttOptions_t"""
     _fields_ = [("struct_size", ctypes.c_size_t), ("backend", ctypes.c_int), ("threads", ctypes.c_int),
                 ("choice", ctypes.c_int), ("measure_seconds", ctypes.c_double), ("measure_in", ctypes.c_void_p),
-                ("measure_out", ctypes.c_void_p), ("wisdom", ctypes.c_void_p)]
+                ("measure_out", ctypes.c_void_p), ("wisdom", ctypes.c_void_p),
+                ("measure_stream", ctypes.c_void_p), ("candidate", ctypes.c_int), ("model", ctypes.c_int),
+                ("device", ctypes.c_char_p), ("trust_pointers", ctypes.c_int)]
 
 
 class Contraction(ctypes.Structure):

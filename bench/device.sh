@@ -25,7 +25,9 @@
 #     figures-f8-calibrated.json, ...   with those of calibrated.device, on the same cases
 #     contract-tccg48-f8.json ...     `cutt bench contract`, set by set: contractions beside the matrix product alone
 #     contract-torch.json             the contractions of tccg48 with torch.einsum and libcutt_contract, taking turns
-#     torch.json                      the same cases with torch.permute().contiguous(), a copy and libcutt, taking turns
+#     peers.json                      set 3, layouts, small tensors, batches and calls beside a copy, cuTENSOR where it is
+#                                     found (CUTENSOR names another) and PyTorch, with and without beta
+#     torch.json                      the cases of the benches with PyTorch, a copy and libcutt, taking turns
 #     device.log                      all that was printed
 #     gpu-run.txt                     after a full run (none of the options -only, no --fuzz, no --seconds): commit, date, card,
 #                                     outcome. It is bench/gpu-run.txt then, too, to be committed: `make check` says how old
@@ -165,7 +167,7 @@ run_tests() {
     cannot "test contract" "it is not there (without cmocka no tests are built)"
   fi
   if [[ $only == contract ]]; then return; fi
-  for name in probe memory streams property large; do
+  for name in probe memory streams batch property large; do
     path=$build/tests/gpu/test_gpu_$name
     if [[ ! -x $path ]]; then
       cannot "test $name" "$path is not there (without cmocka no tests are built)"
@@ -321,9 +323,21 @@ compare_with_torch() {
     cannot PyTorch "no python3 here imports torch"
   else
     if [[ -e $build/lib/libcutt.so ]]; then library=(--lib "$build/lib/libcutt.so"); fi
-    step PyTorch 75 "$python" "$root/bench/peers_gpu.py" "${benches[@]}" "${library[@]}" --seconds 60 \
+    step PyTorch 75 "$python" "$root/bench/peers_gpu.py" "${benches[@]}" "${library[@]}" --cutensor none --seconds 60 \
       --json "$folder/torch.json" --force
   fi
+}
+
+compare_with_peers() {
+  local cutensor=()
+  if [[ -z $python || ! -e $build/lib/libcutt.so ]]; then
+    cannot peers "no python3 here imports torch, or there is no libcutt.so"
+    return
+  fi
+  if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
+  step peers 100 "$python" "$root/bench/peers_gpu.py" --lib "$build/lib/libcutt.so" --program "$program" "${cutensor[@]}" \
+    --sets set3,layouts --cases "$root/bench/data/small.csv" --dtypes f4,f8,f2 --beta --measured --batch 10000 --calls \
+    --seconds 80 --json "$folder/peers.json" --force
 }
 
 # ------------------------------------------------------------------------------------------------------- the sanitizer
@@ -424,7 +438,10 @@ main() {
     if [[ $only != contract ]]; then run_figures; fi
     if [[ $only != figures ]]; then run_contractions; fi
   fi
-  if [[ -z $only ]]; then compare_with_torch; fi
+  if [[ -z $only ]]; then
+    compare_with_torch
+    compare_with_peers
+  fi
   if [[ $tests == yes && -z $only ]]; then sanitize_all; fi
   if [[ $tests == yes && -z $only && $shorter == no ]]; then record_run; fi
   tell_result

@@ -149,6 +149,12 @@ function(cutt_cuda_kernels)
   if(CUTT_WERROR)
     list(APPEND flags -Werror all-warnings)
   endif()
+  # Lists of addresses are passed as parameters of kernels; see CUTT_PARAMETER_BYTES in gpu/kernels/args.h.
+  set(parameter_bytes 32764)
+  if(cutt_nvcc_version VERSION_LESS 12.1)
+    set(parameter_bytes 4096)
+  endif()
+  list(APPEND flags -DCUTT_PARAMETER_BYTES=${parameter_bytes})
   set(fatbins)
   set(list "")
   foreach(path IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
@@ -203,6 +209,7 @@ function(cutt_cuda_kernels)
 #define CUTT_CUDA_ARCH_LIST @archs@
 #define CUTT_CUDA_PTX @cutt_cuda_ptx@
 #define CUTT_CUDA_TOOLKIT @cutt_nvcc_number@
+#define CUTT_CUDA_PARAMETER_BYTES @parameter_bytes@
 ")
   set_property(SOURCE runtime/cuda/embed.c APPEND PROPERTY OBJECT_DEPENDS ${fatbins})
   set_property(SOURCE runtime/cuda/embed.c APPEND PROPERTY INCLUDE_DIRECTORIES "${generated}")

@@ -237,14 +237,20 @@ typedef struct cuttOptions {
    * name (cuttDevicesDescribe lists them: "k20x", "h200", ...), or the path of a device file (cuttCalibrate), which has a
    * '/' or a '.'. */
   const char *device;
+  /* 1: executions take pointers as they are, and nobody looks what memory they are of; on a GPU, neither which context is
+   * current. So an execution is a single call of the driver. The caller vouches that the plan's device reaches each at that
+   * very address, as it does what cudaMalloc and cudaMallocManaged give, and that the plan's context, which is alive, is
+   * current, or none. What is wrong then is found by the device, if at all, and told by a later call of CUDA's. 0: all is
+   * checked. */
+  int trust_pointers;
 } cuttOptions_t;
 
 #ifdef CUTT_EXPERIMENTAL
 #define CUTT_OPTIONS_INIT                                                                                              \
-  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0, CUTT_MODEL, NULL }
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, 0, CUTT_MODEL, NULL, 0 }
 #else
 #define CUTT_OPTIONS_INIT                                                                                              \
-  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, {0, 0}, NULL }
+  { sizeof(cuttOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_PREDICT, 0.0, NULL, NULL, NULL, NULL, {0, 0}, NULL, 0 }
 #endif
 
 /* A plan: immutable, and alive until cuttPlanDestroy. */
@@ -268,19 +274,22 @@ CUTT_API cuttResult_t cuttPlanExecute(cuttPlan_t plan, const void *in, void *out
 
 /* Executes a plan on count pairs of tensors by one call: in[i] to out[i], as cuttPlanExecute does, 0 <= i < count. For many
  * small tensors, such as the blocks of a block-sparse one. On the CPU the pairs are shared out among threads all together,
- * as many of options.threads as their size is worth, though the plan for one pair may have one thread. On a GPU each pair is
- * a launch, one after the other in the stream.
+ * as many of options.threads as their size is worth, though the plan for one pair may have one thread. On a GPU some thousand
+ * pairs are one launch, where compiler and driver are of CUDA 12.1 or later (else, a hundred or one); the arrays' addresses are
+ * the launch's arguments, so that it may be captured like any other. With options.trust_pointers nothing is asked of the driver
+ * for each pair, which takes longer than a small tensor. The first such call in a context loads the kernels for it.
  * The pairs are done in any order and at the same time: no out[i] may overlap another out[j] or another in[j], which is not
  * checked; inputs may be the same. The arrays may be changed or freed after the call. count may be 0, and in and out NULL then.
- * Nothing is allocated and no lock is taken. Of a call that fails for its arguments nothing is done, but that on a GPU
- * pairs before one whose memory the device can't reach may have been started.
+ * Nothing is allocated and, but for that first call, no lock is taken. Of a call that fails for its arguments nothing is done,
+ * but that on a GPU other pairs than one whose memory the device can't reach may have been started.
  * Errors: as cuttPlanExecute, where in[i] or out[i] is named with its i; CUTT_INVALID_PARAMETER: count is negative, or in or
  * out is NULL. */
 CUTT_API cuttResult_t cuttPlanExecuteBatch(cuttPlan_t plan, int64_t count, const void *const *in, void *const *out,
                                            cudaStream_t stream);
 
 /* The same with a plan for each pair: plans[i] on in[i] and out[i]. The plans may be the same or different, for tensors of
- * any ranks, types and scalars, and are all for one backend. On the CPU, the options.threads of plans[0] holds for the call.
+ * any ranks, types and scalars, and are all for one backend. On the CPU, the options.threads of plans[0] holds for the call; on
+ * a GPU there is a launch for each different plan.
  * Errors: as cuttPlanExecuteBatch, where plans[i] is named with its i. */
 CUTT_API cuttResult_t cuttPlansExecute(int64_t count, const cuttPlan_t *plans, const void *const *in, void *const *out,
                                        cudaStream_t stream);

@@ -641,7 +641,7 @@ static void candidate_executions_allocate_nothing(void **unused) {
       assert_success(
           cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &canonical, &list[n], &prepared));
       watch(0, 0);
-      const cuttResult result = cutt_execute_one(cutt_cpu_backend.methods, prepared, in, out, NULL);
+      const cuttResult result = cutt_execute_one(cutt_cpu_backend.methods, prepared, false, in, out, NULL);
       unwatch();
       assert_success(result);
       assert_int_equal(heap.count, 0);

@@ -42,6 +42,7 @@ module cutt_raw
     type(c_ptr) :: measure_in = c_null_ptr, measure_out = c_null_ptr, wisdom = c_null_ptr, measure_stream = c_null_ptr
     integer(c_int) :: candidate = 0, model = CUTT_MODEL
     type(c_ptr) :: device = c_null_ptr
+    integer(c_int) :: trust_pointers = 0
   end type
 
   type, bind(c) :: cuttPlanInfo_t

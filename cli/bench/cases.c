@@ -429,13 +429,17 @@ bool cutt_bench_set3(cutt_bench_cases *cases, int64_t volume) {
   return done;
 }
 
-bool cutt_bench_everyday(cutt_bench_cases *cases) {
+static bool read_list(cutt_bench_cases *cases, const char *const *list, const char *name) {
   char error[256];
-  source from = {.array = cutt_bench_everyday_list};
-  bool done = read_cases(cases, &from, "everyday", "everyday", error, sizeof error);
+  source from = {.array = list};
+  bool done = read_cases(cases, &from, name, name, error, sizeof error);
   free(from.line);
   return done;
 }
+
+bool cutt_bench_everyday(cutt_bench_cases *cases) { return read_list(cases, cutt_bench_everyday_list, "everyday"); }
+
+bool cutt_bench_layouts(cutt_bench_cases *cases) { return read_list(cases, cutt_bench_layouts_list, "layouts"); }
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 

@@ -49,6 +49,10 @@ bool cutt_bench_set3(cutt_bench_cases *cases, int64_t volume);
 /* What arrays are permuted every day: pictures, flips, rotations, broadcasts, views, batches; as listed. */
 bool cutt_bench_everyday(cutt_bench_cases *cases);
 
+/* What programs for GPUs permute: heads of attention, channels of images, axes of FFTs, amplitudes of quantum chemistry, qubits,
+ * long and narrow matrices; as listed. */
+bool cutt_bench_layouts(cutt_bench_cases *cases);
+
 /* Reads lines "id,dims,perm" or "id,dims,perm,in_strides" under that heading: dims joined by x, first index fastest;
  * perm divided by blanks, and so the input's strides, in elements, or nothing if it is contiguous. Blank lines and
  * lines that begin with # are passed over. name is what messages call the file. On false, `error` says what is wrong,

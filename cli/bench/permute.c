@@ -24,12 +24,12 @@
 static const char me[] = "bench";
 
 enum { PAPER_VOLUME = -1, DEFAULT_VOLUME = 0 };
-enum { FIGURES = 4, EVERYDAY = 5, FIGURES_CPU_CANDIDATES = 24 };
+enum { FIGURES = 4, EVERYDAY = 5, LAYOUTS = 6, FIGURES_CPU_CANDIDATES = 24 };
 
 /* What the command line asks for. */
 typedef struct request {
   const char *set; /* as given: "set1", "FILE.csv" */
-  int number;      /* 1, 2, 3, FIGURES, EVERYDAY; 0 for a file */
+  int number;      /* 1, 2, 3, FIGURES, EVERYDAY, LAYOUTS; 0 for a file */
   cuttBackend_t backend;
   const cutt_bench_dtype *dtype;
   int64_t volume;        /* elements, or PAPER_VOLUME or DEFAULT_VOLUME */
@@ -103,6 +103,7 @@ static const cutt_cli_option options[] = {
     {NULL, "figures", "sets 1 and 2 with --all-candidates: the paper's Fig. 5-7 and 9, chosen beside measured", NULL,
      0},
     {NULL, "everyday", "pictures, flips, rotations, broadcasts, strided views, batches, 1 KB to 200 MB", NULL, 0},
+    {NULL, "layouts", "attention, channels of images, FFT axes, amplitudes, qubits, long matrices", NULL, 0},
     {NULL, "FILE.csv",
      "lines 'id,dims,perm' under that heading, such as '1,48x28x28,2 0 1': the first index is the fastest, output mode "
      "i is input mode perm[i]; - reads standard input. A fourth column 'in_strides' has the input's strides in "
@@ -114,7 +115,7 @@ static const cutt_cli_option options[] = {
     {"dtype", "NAME", "b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 c8 c16 (default: f8)", read_dtype, offsetof(request, dtype)},
     {"volume", "N",
      "elements of a tensor, on average (200M, 1.5Gi); 'paper' for the paper's own volumes (default: set1 336 MB, set2 "
-     "208 MB, figures 96 MB in each tensor; set3 and everyday as listed)",
+     "208 MB, figures 96 MB in each tensor; the others as listed)",
      read_volume, offsetof(request, volume)},
     {"samples", "N",
      "set1: tensors of each rank and ratio (default: 4; the paper has 500 permutations of each rank); set2: random "
@@ -149,7 +150,7 @@ static const cutt_cli_option options[] = {
 static const cutt_cli_syntax syntax = {
     .command = me,
     .usage =
-        "Usage: cutt bench set1|set2|set3|figures|everyday|FILE.csv [OPTION]...\n"
+        "Usage: cutt bench set1|set2|set3|figures|everyday|layouts|FILE.csv [OPTION]...\n"
         "       cutt bench contract --set SET [OPTION]...\n"
         "Measure permutations beside the speed of a plain copy, and check the results; or contractions beside that\n"
         "of their matrix products, which 'cutt bench contract --help' explains.\n",
@@ -170,7 +171,7 @@ static int default_threads(void) {
 /* What is not said of volumes and samples. Of set 1, 336 MB a tensor: two deviations below that are 400 MB of traffic
  * still. The figures take each case dozens of times, and some minutes with less. */
 static void set_defaults(request *ask) {
-  static const int64_t samples[] = {-1, 4, 30, -1, 2, -1}, bytes[] = {0, 336000000, 208000000, 0, 96000000, 0};
+  static const int64_t samples[] = {-1, 4, 30, -1, 2, -1, -1}, bytes[] = {0, 336000000, 208000000, 0, 96000000, 0, 0};
   if (ask->samples < 0) ask->samples = samples[ask->number];
   if (ask->volume == PAPER_VOLUME) {
     ask->volume_as_listed = true;
@@ -183,10 +184,10 @@ static void set_defaults(request *ask) {
 /* What options say together; the operand. */
 static int check_request(int argc, char **argv, request *ask) {
   if (argc - optind != 1)
-    return cutt_cli_misused(me, argc == optind
-                                    ? "no set given; it must be set1, set2, set3, figures, everyday or a file FILE.csv"
-                                    : "more than one set given; there may be one of set1, set2, set3, "
-                                      "figures, everyday or a file FILE.csv");
+    return cutt_cli_misused(
+        me, argc == optind ? "no set given; it must be set1, set2, set3, figures, everyday, layouts or a file FILE.csv"
+                           : "more than one set given; there may be one of set1, set2, set3, "
+                             "figures, everyday, layouts or a file FILE.csv");
   ask->set = argv[optind];
   for (int i = 1; i <= 3; ++i) {
     char name[8];
@@ -195,12 +196,13 @@ static int check_request(int argc, char **argv, request *ask) {
   }
   if (!strcmp(ask->set, "figures")) ask->number = FIGURES;
   if (!strcmp(ask->set, "everyday")) ask->number = EVERYDAY;
+  if (!strcmp(ask->set, "layouts")) ask->number = LAYOUTS;
   if (!strcmp(ask->set, "contract"))
     return cutt_cli_misused(me, "contract has options of its own and comes first: cutt bench contract --set SET ...");
-  if ((ask->number == 0 || ask->number == EVERYDAY) && ask->volume != DEFAULT_VOLUME)
+  if ((ask->number == 0 || ask->number >= EVERYDAY) && ask->volume != DEFAULT_VOLUME)
     return cutt_cli_misused(me, "--volume is for set1, set2, set3 and figures; the extents in %s are taken as they are",
                             ask->set);
-  if ((ask->number == 0 || ask->number == 3 || ask->number == EVERYDAY) && ask->samples >= 0)
+  if ((ask->number == 0 || ask->number == 3 || ask->number >= EVERYDAY) && ask->samples >= 0)
     return cutt_cli_misused(me, "--samples is for set1, set2 and figures; %s has its own cases", ask->set);
   if ((ask->number == 1 || ask->number == FIGURES) && ask->samples == 0)
     return cutt_cli_misused(me, "--samples is '0'; for %s it must be a whole number from 1 to 100000", ask->set);
@@ -246,6 +248,9 @@ static int read_cases(const request *ask, cutt_bench_cases *cases) {
     case EVERYDAY:
       good = cutt_bench_everyday(cases);
       break;
+    case LAYOUTS:
+      good = cutt_bench_layouts(cases);
+      break;
     case FIGURES:
       good = cutt_bench_set1(cases, (int)ask->samples, ask->volume, seed) &&
              cutt_bench_set2(cases, 6 * (int)ask->samples, ask->volume_as_listed ? 0 : ask->volume, seed);
@@ -256,7 +261,7 @@ static int read_cases(const request *ask, cutt_bench_cases *cases) {
       FILE *file = is_stdin ? stdin : fopen(name, "r");
       if (!file && errno == ENOENT && !strchr(name, '.') && !strchr(name, '/'))
         return cutt_cli_misused(
-            me, "unknown set '%s'; it must be set1, set2, set3, figures, everyday or a file FILE.csv", name);
+            me, "unknown set '%s'; it must be set1, set2, set3, figures, everyday, layouts or a file FILE.csv", name);
       if (!file) return cutt_cli_failed("%s can't be read: %s", name, strerror(errno));
       good = cutt_bench_read(cases, file, name, "cases", error, sizeof error);
       if (!is_stdin) fclose(file);
@@ -297,7 +302,7 @@ static int find_bytes(const request *ask, const cutt_bench_cases *cases, int64_t
   double usable = available > 0 ? 0.9 * (double)available : 4e18;
   if (need <= usable) return CUTT_CLI_DONE;
   char advice[128] = "";
-  if (ask->number > 0 && ask->number != EVERYDAY) {
+  if (ask->number > 0 && ask->number < EVERYDAY) {
     /* Volumes scale all cases, in set 1 up to 1.4 times the mean; rounded to two digits, downwards. */
     double mean = ask->volume > 0 ? (double)ask->volume : (double)largest, fits = mean * usable / need;
     int64_t digits = (int64_t)(fits * 0.95), power = 1;

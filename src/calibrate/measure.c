@@ -73,7 +73,7 @@ typedef struct executions {
 static cuttResult run_executions(const void *what, cudaStream_t stream) {
   const executions *e = what;
   for (int i = 0; i < e->repeats; ++i) {
-    const cuttResult result = cutt_execute_one(e->c->backend->methods, e->prepared, e->c->in, e->c->out, stream);
+    const cuttResult result = cutt_execute_one(e->c->backend->methods, e->prepared, false, e->c->in, e->c->out, stream);
     if (result) return result;
   }
   return CUTT_SUCCESS;

@@ -5,8 +5,8 @@
  * in the mean. Requests follow from how the threads are spread over the runs: a warp takes a part of one run or a few whole
  * ones. A sector in which two requests of a run meet is requested twice; one that two runs of the same request share, once.
  *
- * Left out: that small extents have only a few of the possible beginnings, and lanes that fall behind the others of their
- * warp where runs begin at any byte. */
+ * Left out: that small extents have only a few of the possible beginnings, and, of stores, lanes that fall behind the others of
+ * their warp where runs begin at any byte. */
 #include "gpu/count.h"
 
 #include <math.h>

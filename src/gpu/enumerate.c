@@ -95,6 +95,7 @@ typedef struct listing {
   cutt_model model;
   cutt_candidate *list;
   int count, max;
+  int alone;          /* a mode of which no tile has more than one position; -1: none */
   cutt_gpu_tile tile; /* of the candidate at hand: one for all, since it is large */
 } listing;
 
@@ -125,6 +126,7 @@ static void add(listing *l, cutt_candidate *candidate) {
   cutt_breakdown breakdown;
   const char *why;
   if (!cutt_gpu_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
+  if (l->alone >= 0 && tile->extent[l->alone] > 1) return;
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
   cutt_gpu_count(l->device, c, tile, direct, &counts);
@@ -303,33 +305,61 @@ static int pair_up(const listing *l, pair *list) {
   return count;
 }
 
-int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
-                       int max) {
-  listing l = {.device = device, .c = c, .model = model, .list = list, .max = max};
+static int list_all(listing *l) {
+  const cutt_canonical *c = l->c;
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
   const bool copies = copies_runs(c);
-  if (copies) add_copies(&l);
-  if (copies && c->rank <= 1) return l.count; /* what is contiguous is copied */
+  if (copies) add_copies(l);
+  if (copies && c->rank <= 1) return l->count; /* what is contiguous is copied */
   const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
-  if (shared) add_whole_runs(&l);
+  if (shared) add_whole_runs(l);
   pair pairs[RUNS * RUNS];
-  const int count = pair_up(&l, pairs);
+  const int count = pair_up(l, pairs);
   for (int i = 0; i < count; ++i) {
     const pair *p = &pairs[i];
-    if (p->least >= bound_of(&l)) break;
+    if (p->least >= bound_of(l)) break;
     candidate.m = p->m.count;
     candidate.k = p->k.count;
     candidate.split_m = p->m.split;
     candidate.split_k = p->k.split;
     candidate.param[CUTT_GPU_PARAM_BATCH] = 0;
     if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
-    add(&l, &candidate);
+    add(l, &candidate);
     /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
     if (p->m.split > 0 || p->k.split > 0) continue;
     const int64_t bytes = elements_of(c, p) * c->elem_bytes;
-    if (bytes <= SMALL_TILE_BYTES) add_batch(&l, &candidate, 2 * SMALL_TILE_BYTES / bytes);
+    if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, 2 * SMALL_TILE_BYTES / bytes);
   }
-  while (l.count > 1 && l.list[l.count - 1].seconds >= bound_of(&l)) --l.count;
-  return l.count;
+  while (l->count > 1 && l->list[l->count - 1].seconds >= bound_of(l)) --l->count;
+  return l->count;
+}
+
+int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
+                       int max) {
+  listing l = {.device = device, .c = c, .model = model, .list = list, .max = max, .alone = -1};
+  return list_all(&l);
+}
+
+/* As if the executions were one more mode, whose positions lie as far apart as tensors that are allocated by themselves, and of
+ * which a tile has one position, since in truth they lie anywhere. */
+void cutt_gpu_choose_many(const cutt_device *device, const cutt_canonical *c, const cutt_candidate *own,
+                          cutt_candidate *choice) {
+  enum { PROBLEMS = 4096, APART = 256 };
+  cutt_canonical many = *c;
+  const int outer = c->rank;
+  *choice = *own;
+  if (c->rank == CUTT_MAX_RANK || c->volume > INT64_MAX / PROBLEMS / 64) return;
+  many.mode[outer] = (cutt_mode){.extent = PROBLEMS,
+                                 .in_stride = ((c->in_high - c->in_low) / APART + 2) * APART,
+                                 .out_stride = ((c->out_high - c->out_low) / APART + 2) * APART};
+  many.out_order[outer] = outer;
+  many.rank = outer + 1;
+  many.volume = c->volume * PROBLEMS;
+  many.in_high += many.mode[outer].in_stride * (PROBLEMS - 1) * c->elem_bytes;
+  many.out_high += many.mode[outer].out_stride * (PROBLEMS - 1) * c->elem_bytes;
+  cutt_candidate best;
+  listing l = {.device = device, .c = &many, .model = CUTT_MODEL_IS_OWN, .list = &best, .max = 1, .alone = outer};
+  const char *why;
+  if (list_all(&l) == 1 && cutt_gpu_accept(device, c, &best, &why)) *choice = best;
 }

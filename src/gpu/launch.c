@@ -19,6 +19,15 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE)
                                                                    CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)};
 
+#define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
+const char *const cutt_gpu_batched_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(BATCHED_NAME)};
+#define OF_TILE_BATCHED(name) [CUTT_KERNEL_##name] = "tile_batched",
+#define OF_SCALE_BATCHED(name) [CUTT_KERNEL_##name] = "scale_batched",
+#define OF_ADD_BATCHED(name) [CUTT_KERNEL_##name] = "add_batched",
+#define OF_COPY_BATCHED(name) [CUTT_KERNEL_##name] = "copy_batched",
+const char *const cutt_gpu_batched_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE_BATCHED) CUTT_SCALE_KERNELS(
+    OF_SCALE_BATCHED) CUTT_ADD_KERNELS(OF_ADD_BATCHED) CUTT_COPY_KERNELS(OF_COPY_BATCHED)};
+
 static bool refuse(const char **why, const char *text) {
   *why = text;
   return false;
@@ -40,6 +49,7 @@ static cutt_divisor divisor(uint32_t by) {
 typedef struct layout {
   const cutt_canonical *canonical;
   const cutt_gpu_tile *tile;
+  uint32_t problems; /* that the launch is for */
   cutt_gpu_launch *launch;
   cutt_gpu_access access;
 } layout;
@@ -297,7 +307,7 @@ static void choose_pitch(layout *l) {
 static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads) {
   const cutt_canonical *c = l->canonical;
   cutt_kernel_args *args = &l->launch->args;
-  args->tiles = (uint32_t)l->tile->tiles;
+  args->tiles = (uint32_t)l->tile->tiles * l->problems;
   args->block_tiles = smaller((uint32_t)block_tiles, smaller(threads, args->tiles));
   args->in_low = c->in_low - c->in_start;
   args->in_high = c->in_high - c->in_start;
@@ -308,11 +318,28 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   fill_scale(&c->scale, args);
 }
 
-bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
-                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+/* A block's tiles and stages in a launch for many executions: a plan for a single one often has too few tiles for more than
+ * one of either. The block's tables and its way to the first tile are paid once, and the fetch of a tile hides behind another. */
+static void share_out(const layout *l, const cutt_device *device, int threads, uint32_t *stages) {
+  enum { FEW_BYTES = 24 << 10 }; /* of a block's tiles in shared memory: an SM has room for some such blocks */
+  cutt_kernel_args *args = &l->launch->args;
+  const uint32_t tile_bytes = (uint32_t)(l->tile->volume * l->canonical->elem_bytes), planned = *stages;
+  while (*stages > 0 && *stages < 3 && (*stages + 1) * tile_bytes <= FEW_BYTES) ++*stages;
+  const uint32_t bytes = place_in_shared(args, *stages);
+  const int resident = cutt_gpu_occupancy(device, l->access.copies, threads, bytes);
+  const uint32_t blocks = (uint32_t)((resident > 0 ? resident : 1) * device->sms);
+  const uint32_t even = (args->tiles + blocks - 1) / blocks;
+  const uint32_t most = smaller((uint32_t)threads, CUTT_BLOCK_TILES);
+  if (even > args->block_tiles) args->block_tiles = smaller(even, most);
+  if (*stages > args->block_tiles) *stages = larger(planned, args->block_tiles);
+}
+
+static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                    uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
+                    const char **why) {
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   cutt_gpu_tile tile;
-  layout l = {.canonical = canonical, .tile = &tile, .launch = launch};
+  layout l = {.canonical = canonical, .tile = &tile, .problems = problems, .launch = launch};
   if (!takes_device(device, why) || !cutt_gpu_tile_derive(canonical, candidate, &tile, why) ||
       !takes_parameters(canonical, candidate, why) || !takes_tile(device, canonical, &tile, direct, why) ||
       !cutt_gpu_access_choose(canonical, &tile, direct, in_align, out_align, &l.access, why)) {
@@ -332,11 +359,23 @@ bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical
   launch->out_start = canonical->out_start;
   /* Badly aligned buffers have longer tables, which may cost a stage. There is room for one (takes_tile). */
   uint32_t stages = l.access.copies ? 0 : (uint32_t)candidate->param[CUTT_GPU_PARAM_STAGES];
+  if (problems > 1) share_out(&l, device, candidate->threads, &stages);
   do {
     launch->shared_bytes = place_in_shared(args, stages);
   } while (launch->shared_bytes > (uint32_t)device->block_shared && stages-- > 1);
   share_tiles(device, l.access.copies, launch);
   return true;
+}
+
+bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                      uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why) {
+  return lay_out(device, canonical, candidate, in_align, out_align, 1, launch, why);
+}
+
+bool cutt_gpu_lay_out_many(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                           uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
+                           const char **why) {
+  return lay_out(device, canonical, candidate, in_align, out_align, problems, launch, why);
 }
 
 bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,

@@ -11,6 +11,9 @@
 
 extern const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT];   /* "cutt_tile_1", ... as in the module */
 extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "scale", ...: the file that has it */
+/* Those for many executions: "cutt_tile_1_batched", "tile_batched", ... */
+extern const char *const cutt_gpu_batched_name[CUTT_KERNEL_COUNT];
+extern const char *const cutt_gpu_batched_source[CUTT_KERNEL_COUNT];
 
 typedef struct cutt_gpu_launch {
   cutt_kernel kernel;
@@ -24,6 +27,11 @@ typedef struct cutt_gpu_launch {
 int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *canonical,
                        cutt_candidate *list, int max);
 
+/* The candidate of the problem that is best where it is executed many times by one launch; own, the plan's, if the model knows
+ * none. No allocation. */
+void cutt_gpu_choose_many(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *own,
+                          cutt_candidate *choice);
+
 /* Would cutt_gpu_lay_out take it? *why says why not. */
 bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                      const char **why);
@@ -33,6 +41,21 @@ bool cutt_gpu_accept(const cutt_device *device, const cutt_canonical *canonical,
  * kernels when a buffer is not aligned to the element's scalars. Takes a microsecond or so. */
 bool cutt_gpu_lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                       uint32_t in_align, uint32_t out_align, cutt_gpu_launch *launch, const char **why);
+
+/* The same for `problems` executions by one launch of the batched kernel: as many times the tiles, of which a block works
+ * through several where that leaves enough blocks for the device. problems: 1 to cutt_gpu_most_problems. */
+bool cutt_gpu_lay_out_many(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
+                           uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
+                           const char **why);
+
+/* The most executions that one launch can do: tiles are numbered by 31 bits, and their list is a parameter. tiles: of one
+ * execution. parameter_bytes: as the runtime has it. */
+static inline int64_t cutt_gpu_most_problems(int64_t tiles, int parameter_bytes) {
+  const int64_t most = INT32_MAX / (tiles > 0 ? tiles : 1);
+  const int64_t room =
+      (CUTT_PAIRS * (int64_t)sizeof(cutt_pair) + parameter_bytes - CUTT_PARAMETER_BYTES) / (int64_t)sizeof(cutt_pair);
+  return room < 0 ? 0 : most < room ? most : room;
+}
 
 /* The most bytes of shared memory that a launch of the tile with one stage takes, however its buffers are aligned: so a
  * candidate that is accepted can be laid out for any buffers. direct: as in CUTT_GPU_PARAM_DIRECT. */

@@ -16,7 +16,10 @@ typedef struct cutt_executions {
   /* What prepare has made for execution i; NULL: there is nothing to do. Asked any number of times, by any thread. */
   const void *(*prepared)(const void *of, int64_t i);
   const void *of;
-  int threads; /* most to use where there are several executions; 0: the target's default. One has its candidate's */
+  /* What prepared gives for every one of them, where that is known; else NULL, and prepared is asked. */
+  const void *same;
+  bool trusted; /* the callers vouch for pointers and context (options.trust_pointers) */
+  int threads;  /* most to use where there are several executions; 0: the target's default. One has its candidate's */
 } cutt_executions;
 
 typedef struct cutt_methods {
@@ -57,9 +60,15 @@ static inline const void *cutt_only_prepared(const void *of, int64_t i) {
 }
 
 /* One execution of what prepare has made. */
-static inline cuttResult cutt_execute_one(const cutt_methods *methods, const void *prepared, const void *in, void *out,
-                                          cudaStream_t stream) {
-  const cutt_executions one = {.count = 1, .in = {&in}, .out = &out, .prepared = cutt_only_prepared, .of = prepared};
+static inline cuttResult cutt_execute_one(const cutt_methods *methods, const void *prepared, bool trusted,
+                                          const void *in, void *out, cudaStream_t stream) {
+  const cutt_executions one = {.count = 1,
+                               .in = {&in},
+                               .out = &out,
+                               .prepared = cutt_only_prepared,
+                               .of = prepared,
+                               .same = prepared,
+                               .trusted = trusted};
   return methods->execute(&one, stream);
 }
 

@@ -93,7 +93,7 @@ typedef struct executions {
 static cuttResult run_executions(const void *what, cudaStream_t stream) {
   const executions *e = what;
   for (int i = 0; i < e->repeats; ++i) {
-    const cuttResult result = cutt_execute_one(e->backend->methods, e->prepared, e->b->in, e->b->out, stream);
+    const cuttResult result = cutt_execute_one(e->backend->methods, e->prepared, false, e->b->in, e->b->out, stream);
     if (result) return result;
   }
   return CUTT_SUCCESS;

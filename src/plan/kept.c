@@ -81,7 +81,7 @@ bool cutt_kept_key_of(const cuttProblem_t *problem, const cuttOptions_t *options
   add(key, (uint64_t)rank | (uint64_t)problem->type << 8 | (uint64_t)(problem->in_strides != NULL) << 16 |
                (uint64_t)(problem->out_strides != NULL) << 17 | (uint64_t)(problem->alpha != NULL) << 18 |
                (uint64_t)(problem->beta != NULL) << 19 | (uint64_t)(problem->conjugate != 0) << 20);
-  add(key, options ? (uint64_t)(uint32_t)options->threads : 0);
+  add(key, options ? (uint64_t)(uint32_t)options->threads | (uint64_t)(uint32_t)options->trust_pointers << 32 : 0);
   add_scalar(key, problem->alpha, type->scalar_bytes);
   add_scalar(key, problem->beta, type->scalar_bytes);
   add_all(key, rank, problem->extents);

@@ -81,6 +81,10 @@ static cuttResult read_options(const cuttOptions_t *callers, cuttOptions_t *opti
     return cutt_error(CUTT_INVALID_PARAMETER, "options->model is %ld; it must be CUTT_MODEL or CUTT_MODEL_PAPER",
                       (long)options->model);
   }
+  if (options->trust_pointers != 0 && options->trust_pointers != 1) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->trust_pointers is %d; it must be 0 or 1",
+                      options->trust_pointers);
+  }
   if (options->device && options->choice == CUTT_MEASURE) {
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "options->device is '%s' and options->choice is CUTT_MEASURE; only the device at hand can be "
@@ -159,6 +163,7 @@ static cuttResult fill_there(struct cuttPlanStruct *plan, const cuttProblem_t *p
   if (!result) result = cutt_stream_check(plan->backend, options->measure_stream, "options->measure_stream");
   if (result) return result;
   plan->threads = options->threads;
+  plan->trusted = options->trust_pointers != 0;
   keep_problem(problem, &plan->problem);
   if (plan->canonical.volume == 0) {
     plan->choice = (cutt_choice){.candidate = {.method = CUTT_METHOD_COPY, .threads = 1}, .by = CUTT_BY_MODEL};
@@ -215,12 +220,14 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   if (result || plan->canonical.volume == 0) return result;
   result = cutt_buffers_check(&plan->canonical, in, out, "in", "out");
   if (result) return result;
-  result = cutt_memory_check(plan->backend, in, "in");
-  if (result) return result;
-  result = cutt_memory_check(plan->backend, out, "out");
-  if (result) return result;
+  if (!plan->trusted) {
+    result = cutt_memory_check(plan->backend, in, "in");
+    if (result) return result;
+    result = cutt_memory_check(plan->backend, out, "out");
+    if (result) return result;
+  }
   if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
-  return cutt_execute_one(plan->backend->methods, plan->choice.prepared, in, out, stream);
+  return cutt_execute_one(plan->backend->methods, plan->choice.prepared, plan->trusted, in, out, stream);
 }
 
 cuttResult cuttPlanDestroy(cuttPlan_t plan) {

@@ -25,6 +25,7 @@ struct cuttPlanStruct {
   const cutt_target *target; /* the device that it is for */
   cutt_target *own_target;   /* the same when it was read for this plan, else NULL */
   bool described_only;       /* for a described device: nothing is prepared, and it can't be executed */
+  bool trusted;              /* nobody looks what memory the pointers of an execution are of */
   cutt_model model;
   const char *isa; /* the backend's, at creation */
   int threads;     /* as asked for; 0: the backend's default */

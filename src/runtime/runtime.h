@@ -143,13 +143,20 @@ typedef struct cutt_runtime {
   /* Finds the kernels of a list for the context, and at first use loads them, so that a launch does not, and lets each have all
    * of the shared memory that a block may have. Takes a lock. */
   cuttResult (*kernels_find)(const cutt_kernel_list *list, const cutt_kernels **kernels);
+  /* The most bytes of parameters that kernels of the library have, all together: 4096 or more; 0: the driver at hand does not
+   * take those that have lists as parameters. */
+  int (*parameter_bytes)(void);
   /* Enters the kernels' context: it is made current if the calling thread has none. Allowed in a capture, as launch is. Errors:
    * CUTT_INVALID_DEVICE: another one is current, or it has been destroyed. On an error there is nothing to leave. */
   cuttResult (*kernels_enter)(const cutt_kernels *kernels, cutt_scope *scope);
   /* Starts kernel number `which` of the list, in the kernels' context, which is entered. parameters: addresses of the kernel's
-   * arguments, which are copied. Errors: CUTT_INVALID_PARAMETER: the stream is another context's. */
+   * arguments, which are copied. Errors: CUTT_INVALID_PARAMETER: the stream is another context's, or the current context is;
+   * CUTT_INVALID_DEVICE: there is no current context. */
   cuttResult (*launch)(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
                        cudaStream_t stream);
+  /* Starts the driver's own copy from and to what reach has given, in the kernels' context as launch does, also in a capture. */
+  cuttResult (*copy_reached)(const cutt_kernels *kernels, void *to, const void *from, size_t bytes,
+                             cudaStream_t stream);
 } cutt_runtime;
 
 #endif

@@ -934,6 +934,12 @@ class Bench(Case):
         self.assertIn("rot90_hwc,3x1500x1000,0 2 1,1 -3 4500", listed)
         self.bad(2, "--volume", "bench", "everyday", "--volume", "1M")
 
+    def test_layouts(self):
+        listed = self.good("bench", "layouts", "--list").stdout
+        self.assertIn("abij_iajb,96x96x72x72,2 0 3 1", listed)
+        self.assertIn("matrix_16_6m,16x6000000,1 0", listed)
+        self.bad(2, "--samples", "bench", "layouts", "--samples", "1")
+
     def test_errors(self):
         self.bad(2, "set9", "bench", "set9")
         self.bad(2, "--dtype", "bench", "set1", "--dtype", "x")

@@ -350,11 +350,13 @@ PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned grid_x,
                         .stream = stream,
                         .args = parameters[2]};
   memcpy(last->kernel, function->name, sizeof last->kernel);
+  const char *suffix = strstr(function->name, "_batched");
+  if (suffix && !suffix[8]) last->pairs = parameters[3];
   memcpy(&last->in, parameters[0], sizeof last->in);
   memcpy(&last->out, parameters[1], sizeof last->out);
   memcpy(last->args_bytes, parameters[2], control.args_size);
   stream_of(stream)->clock += control.seconds_of ? control.seconds_of(last) : control.launch_seconds;
-  last->args = NULL;
+  last->args = last->pairs = NULL;
   pthread_mutex_unlock(&lock);
   return CUTT_CU_SUCCESS;
 }
@@ -504,15 +506,26 @@ PUBLIC cutt_cu_result cuMemcpy(cutt_cu_address to, cutt_cu_address from, size_t 
   return CUTT_CU_SUCCESS;
 }
 
-PUBLIC cutt_cu_result cuMemcpyDtoDAsync_v2(cutt_cu_address to, cutt_cu_address from, size_t bytes,
-                                           cudaStream_t stream) {
-  BEGIN(memcpy_dtod_async);
-  NEEDS_CONTEXT;
+static cutt_cu_result copy_async(cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream) {
   if (!control.copies_nothing) memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
   pthread_mutex_lock(&lock);
   stream_of(stream)->clock += control.copy_seconds;
   pthread_mutex_unlock(&lock);
   return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemcpyAsync(cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream) {
+  BEGIN(memcpy_async);
+  NEEDS_CONTEXT;
+  if (stream && stream->context != current()) return CUTT_CU_INVALID_HANDLE;
+  return copy_async(to, from, bytes, stream);
+}
+
+PUBLIC cutt_cu_result cuMemcpyDtoDAsync_v2(cutt_cu_address to, cutt_cu_address from, size_t bytes,
+                                           cudaStream_t stream) {
+  BEGIN(memcpy_dtod_async);
+  NEEDS_CONTEXT;
+  return copy_async(to, from, bytes, stream);
 }
 
 /* In the order of the stream, like all work here: at once. */

@@ -45,6 +45,7 @@ typedef struct fake_launch {
   cudaStream_t stream;
   unsigned long long in, out;
   const void *args;               /* valid during the launch */
+  const void *pairs;              /* the same; NULL but for batched kernels */
   unsigned char args_bytes[4096]; /* args_size of them, copied */
 } fake_launch;
 

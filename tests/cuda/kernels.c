@@ -7,4 +7,4 @@
 static const unsigned char image[] = "no code";
 
 const cutt_cuda_embedded cutt_cuda_kernels = {
-    .image = {image, NULL}, .probe = image, .arch = {80, 90, 0}, .ptx = 0, .toolkit = 12000};
+    .image = {image, NULL}, .probe = image, .arch = {80, 90, 0}, .ptx = 0, .toolkit = 12000, .parameter_bytes = 32764};

@@ -400,55 +400,378 @@ static void kept_plans(void **unused) {
   cuttFinalize();
 }
 
-/* One launch after the other; the context is asked for once. */
-static void batches_are_launches(void **unused) {
+/* ------------------------------------------------------------------------------------------------------------ batches */
+
+static long all_calls(void) {
+  long calls = 0;
+  for (int i = 0; i < FAKE_FUNCTIONS; ++i) calls += fixture_calls(i);
+  return calls;
+}
+
+/* The pairs that launches were given, by what the kernels would make of their parameters. The problems have in_start 0. */
+enum { MOST_SEEN = 20000 };
+static struct {
+  int launches, batched, pairs;
+  unsigned long long in[MOST_SEEN], out[MOST_SEEN];
+} seen;
+
+static double see(const fake_launch *launch) {
+  const cutt_kernel_args *args = launch->args;
+  const cutt_pairs *pairs = launch->pairs;
+  ++seen.launches;
+  seen.batched += pairs != NULL;
+  uint32_t tiles = 1; /* of one execution */
+  for (uint32_t i = 0; i < args->grid_modes; ++i) tiles *= args->grid[i].extent.by;
+  if (args->tiles % tiles != 0) return -1;
+  const uint32_t count = args->tiles / tiles;
+  for (uint32_t i = 0; i < count && seen.pairs < MOST_SEEN; ++i, ++seen.pairs) {
+    seen.in[seen.pairs] = launch->in + (pairs ? (unsigned long long)pairs->at[i].in << pairs->in_log2 : 0);
+    seen.out[seen.pairs] = launch->out + (pairs ? (unsigned long long)pairs->at[i].out << pairs->out_log2 : 0);
+  }
+  return 1e-3;
+}
+
+static void watch(void) {
+  memset(&seen, 0, sizeof seen);
+  fake->seconds_of = see;
+  fake->forget();
+}
+
+static int compare_addresses(const void *a, const void *b) {
+  const unsigned long long x = *(const unsigned long long *)a, y = *(const unsigned long long *)b;
+  return (x > y) - (x < y);
+}
+
+/* Has each pair been given once? Outputs are all different, and tell the inputs. */
+static void all_were_seen(int count, const void *const *in, void *const *out) {
+  assert_int_equal(seen.pairs, count);
+  for (int i = 0; i < count; ++i) {
+    int found = 0;
+    for (int j = 0; j < seen.pairs && found < 2; ++j) {
+      if (seen.out[j] != (uintptr_t)out[i]) continue;
+      assert_int_equal(seen.in[j], (uintptr_t)in[i]);
+      ++found;
+    }
+    assert_int_equal(found, 1);
+  }
+}
+
+/* 8 x 6 x 4 doubles. */
+enum { SMALL_BYTES = 8 * 6 * 4 * 8 };
+
+static cuttPlan_t small_plan(int trust, int first, cuttType_t type) {
+  static const int64_t extents[] = {8, 6, 4};
+  static const int perm[][3] = {{2, 1, 0}, {1, 0, 2}};
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = 3;
+  problem.type = type;
+  problem.extents = extents;
+  problem.perm = perm[first];
+  const double alpha = 2;
+  if (type == CUTT_F64) problem.alpha = &alpha;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CUDA;
+  options.trust_pointers = trust;
+  cuttPlan_t plan = NULL;
+  assert_success(cuttPlanCreate(&plan, &problem, &options));
+  return plan;
+}
+
+enum { PAIRS = 8 };
+
+static void place_pairs(char *in, char *out, int count, const void **from, void **to) {
+  for (int i = 0; i < count; ++i) {
+    from[i] = in + (size_t)(count - 1 - i) * SMALL_BYTES;
+    to[i] = out + (size_t)i * SMALL_BYTES;
+  }
+}
+
+/* One launch for all pairs of a plan. The first such call of a context finds the kernels, in a capture too. */
+static void batches_are_one_launch(void **unused) {
   (void)unused;
-  enum { PAIRS = 3 };
   struct CUctx_st *own = fake->context_create(0);
   fake->context_set(own);
-  void *device[2 * PAIRS], *plain = malloc(FIXTURE_BYTES);
-  for (int i = 0; i < 2 * PAIRS; ++i) device[i] = fixture_device_memory(FIXTURE_BYTES);
-  const void *in[PAIRS] = {device[0], device[1], device[2]};
-  void *out[PAIRS] = {device[3], device[4], device[5]};
-  cuttPlan_t plan = fixture_plan(), other = fixture_plan();
-  const cuttPlan_t plans[PAIRS] = {plan, other, plan};
-  for (int grouped = 0; grouped < 2; ++grouped) {
-    fake->forget();
-    assert_success(grouped ? cuttPlansExecute(PAIRS, plans, in, out, NULL)
-                           : cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL));
-    long calls = 0;
-    for (int i = 0; i < FAKE_FUNCTIONS; ++i) calls += fixture_calls(i);
+  struct CUstream_st stream = {.context = own};
+  char *in = fixture_device_memory(PAIRS * SMALL_BYTES), *out = fixture_device_memory(PAIRS * SMALL_BYTES);
+  const void *from[PAIRS];
+  void *to[PAIRS];
+  place_pairs(in, out, PAIRS, from, to);
+  cuttPlan_t plan = small_plan(0, 0, CUTT_BYTES_8), other = small_plan(0, 1, CUTT_BYTES_8);
+  const cuttPlan_t plans[PAIRS] = {plan, other, other, plan, plan, plan, other, other};
+  atomic_store(&stream.capturing, true);
+  atomic_store(&fake->capture_is_on, 1);
+  for (int round = 0; round < 3; ++round) {
+    watch();
+    assert_success(cuttPlanExecuteBatch(plan, PAIRS, from, to, &stream));
+    assert_int_equal(seen.launches, 1);
+    assert_int_equal(seen.batched, 1);
+    all_were_seen(PAIRS, from, to);
+    assert_ptr_equal(fake->last.stream, &stream);
     assert_int_equal(fixture_heavy_calls(), 0);
-    assert_int_equal(fixture_calls(FAKE_ctx_get_current), 1);
-    assert_int_equal(fixture_calls(FAKE_ctx_get_id), 1);
     assert_int_equal(fixture_calls(FAKE_pointer_get_attributes), 2 * PAIRS);
-    assert_int_equal(fixture_calls(FAKE_launch_kernel), PAIRS);
-    assert_int_equal(calls, 2 + 3 * PAIRS);
+    if (round > 0) assert_int_equal(all_calls(), 2 + 2 * PAIRS + 1);
+    watch();
+    assert_success(cuttPlansExecute(PAIRS, plans, from, to, &stream));
+    assert_int_equal(seen.launches, 2); /* one for each plan */
+    assert_int_equal(seen.batched, 2);
+    all_were_seen(PAIRS, from, to);
+    if (round > 0) assert_int_equal(all_calls(), 2 + 2 * PAIRS + 2);
   }
-  in[1] = plain;
-  fake->forget();
-  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL), "execution 1", "in is",
+  atomic_store(&fake->capture_is_on, 0);
+  /* Two are two launches. */
+  watch();
+  assert_success(cuttPlanExecuteBatch(plan, 2, from, to, NULL));
+  assert_int_equal(seen.launches, 2);
+  assert_int_equal(seen.batched, 0);
+  all_were_seen(2, from, to);
+  assert_success(cuttPlanDestroy(other));
+  assert_success(cuttPlanDestroy(plan));
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
+}
+
+/* What is wrong with a pair is told with its number, and nothing of its round is started. */
+static void batches_are_checked(void **unused) {
+  (void)unused;
+  char *in = fixture_device_memory((PAIRS + 1) * SMALL_BYTES), *out = fixture_device_memory((PAIRS + 1) * SMALL_BYTES);
+  void *plain = malloc(SMALL_BYTES);
+  const void *from[PAIRS];
+  void *to[PAIRS];
+  cuttPlan_t plan = small_plan(0, 0, CUTT_BYTES_8), numbers = small_plan(0, 0, CUTT_F64);
+  cuttPlan_t plans[PAIRS];
+  for (int i = 0; i < PAIRS; ++i) plans[i] = plan;
+  place_pairs(in, out, PAIRS, from, to);
+  from[5] = plain;
+  watch();
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecuteBatch(plan, PAIRS, from, to, NULL), "execution 5", "in is",
                 "host memory");
-  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlansExecute(PAIRS, plans, from, to, NULL), "execution 5", "in is",
+                "host memory");
+  assert_int_equal(seen.launches, 0);
+  /* Buffers that are aligned to 8 bytes are one launch too, but numbers that are aligned to less are refused. */
+  for (int i = 0; i < PAIRS; ++i) from[i] = in + (size_t)i * SMALL_BYTES + 8;
+  watch();
+  assert_success(cuttPlanExecuteBatch(plan, PAIRS, from, to, NULL));
+  assert_int_equal(seen.launches, 1);
+  all_were_seen(PAIRS, from, to);
+  from[3] = in + 3 * SMALL_BYTES + 2;
+  watch();
+  assert_success(cuttPlanExecuteBatch(plan, PAIRS, from, to, NULL));
+  assert_int_equal(seen.launches, 1);
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecuteBatch(numbers, PAIRS, from, to, NULL), "execution 3",
+                "multiples of 2");
 
   /* Plans for two backends. */
   const cuttProblem_t problem = fixture_problem();
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = CUTT_BACKEND_CPU;
   cuttPlan_t here;
+  void *here_in = malloc(FIXTURE_BYTES);
+  void *far = fixture_device_memory(FIXTURE_BYTES);
   assert_success(cuttPlanCreate(&here, &problem, &options));
-  assert_result(CUTT_INVALID_PARAMETER, cuttPlansExecute(2, (const cuttPlan_t[]){plan, here}, in, out, NULL),
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlansExecute(2, (const cuttPlan_t[]){plan, here}, from, to, NULL),
                 "plans[1]", "CUTT_BACKEND_CPU", "CUTT_BACKEND_CUDA");
   /* And a device's memory for a plan on the CPU. */
-  assert_result(CUTT_INVALID_PARAMETER,
-                cuttPlanExecuteBatch(here, 1, (const void *[]){plain}, (void *[]){device[0]}, NULL), "out[0] is",
-                "CUTT_BACKEND_CUDA");
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecuteBatch(here, 1, (const void *[]){here_in}, (void *[]){far}, NULL),
+                "out[0] is", "CUTT_BACKEND_CUDA");
   assert_success(cuttPlanDestroy(here));
-  assert_success(cuttPlanDestroy(other));
+  fixture_free(far);
+  free(here_in);
+  assert_success(cuttPlanDestroy(numbers));
   assert_success(cuttPlanDestroy(plan));
-  for (int i = 0; i < 2 * PAIRS; ++i) fixture_free(device[i]);
-  fake->context_destroy(own);
+  fixture_free(in);
+  fixture_free(out);
   free(plain);
+}
+
+/* More pairs than one launch takes, and than are looked at together; and a driver that takes no lists. */
+static void large_batches(void **unused) {
+  (void)unused;
+  enum { COUNT = 10000, OTHERS = 70 };
+  static const void *from[COUNT];
+  static void *to[COUNT];
+  static unsigned long long sorted[COUNT];
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  cuttPlan_t plan = small_plan(1, 0, CUTT_BYTES_8), others[OTHERS];
+  char *const base = (char *)(uintptr_t)UINT64_C(0x7f0000000000); /* nobody looks there */
+  place_pairs(base, base + (size_t)COUNT * SMALL_BYTES, COUNT, from, to);
+  watch();
+  assert_success(cuttPlanExecuteBatch(plan, COUNT, from, to, NULL));
+  assert_int_equal(seen.launches, (COUNT + CUTT_PAIRS - 1) / CUTT_PAIRS);
+  assert_int_equal(seen.pairs, COUNT);
+  memcpy(sorted, seen.out, sizeof sorted);
+  qsort(sorted, COUNT, sizeof *sorted, compare_addresses);
+  for (int i = 0; i < COUNT; ++i) {
+    assert_int_equal(sorted[i], (uintptr_t)to[i]);
+    /* Inputs run the other way. */
+    assert_int_equal(seen.in[i] - (uintptr_t)base, (uintptr_t)to[COUNT - 1] - seen.out[i]);
+  }
+  watch();
+  assert_success(cuttPlanExecuteBatch(plan, COUNT, from, to, NULL));
+  assert_int_equal(all_calls(), seen.launches);
+
+  /* Many plans. */
+  cuttPlan_t plans[4 * OTHERS];
+  for (int i = 0; i < OTHERS; ++i) others[i] = small_plan(1, i % 2, CUTT_BYTES_8);
+  for (int i = 0; i < 4 * OTHERS; ++i) plans[i] = others[i % OTHERS];
+  watch();
+  assert_success(cuttPlansExecute(4 * OTHERS, plans, from, to, NULL));
+  all_were_seen(4 * OTHERS, from, to);
+  assert_int_equal(seen.launches, OTHERS);
+  for (int i = 0; i < OTHERS; ++i) assert_success(cuttPlanDestroy(others[i]));
+
+  cutt_cu *cu = (cutt_cu *)(uintptr_t)cutt_cuda_driver_in_use();
+  const int version = cu->version;
+  cu->version = 12000;
+  cuttPlan_t old = small_plan(1, 0, CUTT_BYTES_8);
+  watch();
+  assert_success(cuttPlanExecuteBatch(old, PAIRS, from, to, NULL));
+  assert_int_equal(seen.launches, PAIRS);
+  assert_int_equal(seen.batched, 0);
+  all_were_seen(PAIRS, from, to);
+  cu->version = version;
+  assert_success(cuttPlanDestroy(old));
+  assert_success(cuttPlanDestroy(plan));
+  fake->context_destroy(own);
+}
+
+/* Failures of any call of the driver's are told, and leave nothing behind that a later call trips over. */
+static void batches_that_fail(void **unused) {
+  (void)unused;
+  char *in = fixture_device_memory(PAIRS * SMALL_BYTES), *out = fixture_device_memory(PAIRS * SMALL_BYTES);
+  const void *from[PAIRS];
+  void *to[PAIRS];
+  place_pairs(in, out, PAIRS, from, to);
+  static const int functions[] = {FAKE_launch_kernel, FAKE_pointer_get_attributes, FAKE_module_get_function,
+                                  FAKE_func_load, FAKE_ctx_get_id};
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
+    fake->reset(0); /* so that the batched kernels are looked for again */
+    fixture_free(in);
+    fixture_free(out);
+    in = fixture_device_memory(PAIRS * SMALL_BYTES), out = fixture_device_memory(PAIRS * SMALL_BYTES);
+    place_pairs(in, out, PAIRS, from, to);
+    cuttPlan_t plan = small_plan(0, 0, CUTT_BYTES_8);
+    watch();
+    atomic_store(&fake->fail_at, 1);
+    atomic_store(&fake->fail, functions[i]);
+    assert_true(cuttPlanExecuteBatch(plan, PAIRS, from, to, NULL) != CUTT_SUCCESS);
+    assert_non_null(strstr(cuttLastError(), "a failure on request"));
+    assert_int_equal(atomic_load(&fake->failed), 1);
+    assert_int_equal(atomic_load(&fake->depth), 0);
+    watch();
+    assert_success(cuttPlanExecuteBatch(plan, PAIRS, from, to, NULL));
+    assert_int_equal(seen.launches, 1);
+    all_were_seen(PAIRS, from, to);
+    assert_success(cuttPlanDestroy(plan));
+  }
+  fixture_free(in);
+  fixture_free(out);
+}
+
+/* ------------------------------------------------------------------------------------------------- trusted pointers */
+
+static void trusted_pointers_are_not_looked_at(void **unused) {
+  (void)unused;
+  struct CUctx_st *own = fake->context_create(0), *other = fake->context_create(0);
+  fake->context_set(own);
+  char *in = fixture_device_memory(SMALL_BYTES), *out = fixture_device_memory(SMALL_BYTES),
+       *plain = malloc(SMALL_BYTES);
+  cuttPlan_t plan = small_plan(1, 0, CUTT_BYTES_8);
+  watch();
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+  assert_int_equal(all_calls(), 1);
+  all_were_seen(1, (const void *[]){in}, (void *[]){out});
+  assert_success(cuttPlanExecute(plan, plain, out, NULL)); /* it is the caller's word */
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, NULL, out, NULL), "in is NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in, in, NULL), "overlap");
+  /* A thread without a context; another context; a stream of another. */
+  fake->context_set(NULL);
+  watch();
+  assert_success(cuttPlanExecute(plan, in, out, NULL));
+  assert_ptr_equal(fake->last.context, own);
+  assert_int_equal(seen.launches, 1);
+  fake->context_set(other);
+  assert_result(CUTT_INVALID_DEVICE, cuttPlanExecute(plan, in, out, NULL), "current context is");
+  fake->context_set(own);
+  struct CUstream_st foreign = {.context = other};
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanExecute(plan, in, out, &foreign), "stream", "launching cutt_");
+  assert_success(cuttPlanDestroy(plan));
+
+  /* By cuttPermute: the kept plan of one who does not vouch is another. */
+  const cuttProblem_t problem = fixture_problem();
+  char *large_in = fixture_device_memory(FIXTURE_BYTES), *large_out = fixture_device_memory(FIXTURE_BYTES);
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  for (int round = 0; round < 2; ++round) {
+    for (options.trust_pointers = 0; options.trust_pointers < 2; ++options.trust_pointers) {
+      fake->forget();
+      assert_success(cuttPermute(&problem, &options, large_in, large_out, NULL));
+      assert_int_equal(fixture_calls(FAKE_pointer_get_attributes), options.trust_pointers ? 0 : 2);
+      assert_int_equal(fixture_calls(FAKE_func_load), 0);
+    }
+  }
+  for (options.trust_pointers = -1; options.trust_pointers < 3; options.trust_pointers += 3) {
+    assert_result(CUTT_INVALID_PARAMETER, cuttPlanCreate(&plan, &problem, &options), "options->trust_pointers",
+                  "must be 0 or 1");
+  }
+  /* On the CPU, where the stand-in's device memory can be read. */
+  options.backend = CUTT_BACKEND_CPU;
+  options.trust_pointers = 1;
+  assert_success(cuttPlanCreate(&plan, &problem, &options));
+  assert_success(cuttPlanExecute(plan, large_in, large_out, NULL));
+  assert_success(cuttPlanExecuteBatch(plan, 1, (const void *[]){large_in}, (void *[]){large_out}, NULL));
+  assert_success(cuttPlanDestroy(plan));
+  cuttFinalize();
+  fixture_free(large_in);
+  fixture_free(large_out);
+  fixture_free(in);
+  fixture_free(out);
+  free(plain);
+  fake->context_destroy(own);
+  fake->context_destroy(other);
+}
+
+/* A permutation that is a plain copy is the driver's; the fake one does it. */
+static void plain_copies_are_the_drivers(void **unused) {
+  (void)unused;
+  enum { BYTES = 24 * 8 };
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  struct CUstream_st stream = {.context = own, .capturing = true};
+  char *in = fixture_device_memory(BYTES + 8), *out = fixture_device_memory(BYTES + 8);
+  static const int64_t extents[] = {6, 4}, forward[] = {1, 6}, backward[] = {-1, -6};
+  static const int perm[] = {0, 1};
+  for (int i = 0; i < 4; ++i) {
+    const int64_t *strides = i % 2 ? backward : forward;
+    cuttProblem_t problem = CUTT_PROBLEM_INIT;
+    problem.rank = 2;
+    problem.type = CUTT_BYTES_8;
+    problem.extents = extents;
+    problem.perm = perm;
+    problem.in_strides = problem.out_strides = strides;
+    cuttOptions_t options = CUTT_OPTIONS_INIT;
+    options.backend = CUTT_BACKEND_CUDA;
+    options.trust_pointers = i / 2;
+    cuttPlan_t plan = NULL;
+    assert_success(cuttPlanCreate(&plan, &problem, &options));
+    for (int j = 0; j < BYTES + 8; ++j) in[j] = (char)(j + i), out[j] = 99;
+    const size_t start = i % 2 ? BYTES - 8 : 0;
+    fake->forget();
+    atomic_store(&fake->capture_is_on, 1);
+    assert_success(cuttPlanExecute(plan, in + start, out + start, &stream));
+    atomic_store(&fake->capture_is_on, 0);
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), 0);
+    assert_int_equal(fixture_calls(FAKE_memcpy_async), 1);
+    assert_int_equal(all_calls(), options.trust_pointers ? 1 : 5);
+    assert_memory_equal(in, out, BYTES);
+    assert_int_equal(out[BYTES], 99);
+    assert_success(cuttPlanDestroy(plan));
+  }
+  fixture_free(in);
+  fixture_free(out);
+  fake->context_destroy(own);
 }
 
 static void launches_are_as_laid_out(void **unused) {
@@ -676,6 +999,51 @@ static void threads_share_a_context(void **unused) {
   fake->context_destroy(planned);
 }
 
+/* More threads than there are desks: each pair is done, by one launch or several. */
+static void *execute_batches(void *argument) {
+  one_thread *me = argument;
+  together *all = me->all;
+  const void *from[PAIRS];
+  void *to[PAIRS];
+  fake->context_set(all->context);
+  place_pairs(all->in, all->out + (size_t)me->number * PAIRS * SMALL_BYTES, PAIRS, from, to);
+  pthread_barrier_wait(&all->barrier);
+  for (int i = 0; i < 100; ++i) {
+    if (cuttPlanExecuteBatch(all->shared, PAIRS, from, to, NULL)) ++me->failures;
+  }
+  fake->context_set(NULL);
+  return NULL;
+}
+
+static void threads_share_desks(void **unused) {
+  (void)unused;
+  enum { MANY = 16 };
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  together all = {.context = own};
+  all.in = fixture_device_memory(PAIRS * SMALL_BYTES);
+  all.out = fixture_device_memory((size_t)MANY * PAIRS * SMALL_BYTES);
+  all.shared = small_plan(0, 0, CUTT_BYTES_8);
+  assert_int_equal(pthread_barrier_init(&all.barrier, NULL, MANY), 0);
+  one_thread threads[MANY];
+  pthread_t ids[MANY];
+  watch();
+  for (int i = 0; i < MANY; ++i) {
+    threads[i] = (one_thread){&all, i, 0};
+    assert_int_equal(pthread_create(&ids[i], NULL, execute_batches, &threads[i]), 0);
+  }
+  for (int i = 0; i < MANY; ++i) {
+    assert_int_equal(pthread_join(ids[i], NULL), 0);
+    assert_int_equal(threads[i].failures, 0);
+  }
+  assert_int_equal(seen.pairs, MANY * 100 * PAIRS);
+  pthread_barrier_destroy(&all.barrier);
+  assert_success(cuttPlanDestroy(all.shared));
+  fixture_free(all.in);
+  fixture_free(all.out);
+  fake->context_destroy(own);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, fixture_end)
 
 int main(void) {
@@ -694,7 +1062,13 @@ int main(void) {
       TEST(a_reset_device_is_taken_up_again),
       TEST(nothing_heavy_is_done),
       TEST(kept_plans),
-      TEST(batches_are_launches),
+      TEST(batches_are_one_launch),
+      TEST(batches_are_checked),
+      TEST(large_batches),
+      TEST(batches_that_fail),
+      TEST(trusted_pointers_are_not_looked_at),
+      TEST(plain_copies_are_the_drivers),
+      TEST(threads_share_desks),
       TEST(launches_are_as_laid_out),
       TEST(streams_are_passed_on),
       TEST(captures_go_on),

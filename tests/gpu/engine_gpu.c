@@ -96,7 +96,7 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
     return false;
   }
   const cuttResult result =
-      cutt_execute_one(cutt_cuda_backend.methods, prepared, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
+      cutt_execute_one(cutt_cuda_backend.methods, prepared, false, gpu_pointer(d.in), gpu_pointer(d.out), NULL);
   cutt_cuda_backend.methods->release(prepared);
   if (result != CUTT_SUCCESS) {
     snprintf(error, size, "execute: %s: %s", cuttResultName(result), cuttLastError());

@@ -1,6 +1,7 @@
 /* Counting what warps ask of memory. The lanes of a warp run one after another, so their accesses are put together
  * afterwards: at each site, the k-th access of every lane make one request. So it is on a GPU while lanes stay together;
- * lanes that reach a site in different iterations are counted as if they had reached it at once. */
+ * lanes that reach a site in different iterations are counted as if they had reached it at once, but for loops that say which
+ * turn it is: there an access that some lanes leave out is not put together with those of a later turn. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@ enum { SLOTS = 2 * SIMT_MOST_SITES, NONE = -1, BANKS = 32 };
 
 typedef struct request {
   int32_t next; /* the one that follows at the same site */
+  uint64_t turn;
   uint32_t bytes;
   simt_access access;
   uint32_t count;            /* lanes */
@@ -40,6 +42,7 @@ static struct {
   int32_t head[SLOTS], latest[SLOTS];
   uint32_t head_stamp[SLOTS], latest_stamp[SLOTS];
   uint32_t warp_stamp, lane_stamp, lane;
+  uint64_t turn; /* the lane's: in the upper half, how many loops have begun or ended */
 } state;
 
 void simt_counts_cleanup(void) {
@@ -76,7 +79,13 @@ void simt_counts_interval(void) { ++state.interval; }
 void simt_counts_lane(uint32_t lane) {
   state.lane = lane;
   ++state.lane_stamp;
+  state.turn = 0;
   if (state.warp_stamp == 0) state.warp_stamp = 1;
+}
+
+void simt_counts_turn(uint32_t number) {
+  const uint64_t loops = (state.turn >> 32) + (number == 0);
+  state.turn = loops << 32 | number;
 }
 
 static int32_t new_request(simt_access access, uint32_t bytes) {
@@ -89,6 +98,7 @@ static int32_t new_request(simt_access access, uint32_t bytes) {
   }
   request *r = &state.requests[state.count];
   r->next = NONE;
+  r->turn = state.turn;
   r->bytes = bytes;
   r->access = access;
   r->count = 0;
@@ -98,16 +108,21 @@ static int32_t new_request(simt_access access, uint32_t bytes) {
 bool simt_counts_add(unsigned site, simt_access access, uint32_t bytes, uint64_t place) {
   const unsigned slot = 2 * site + (access >= SIMT_SHARED_LOAD);
   const bool again = state.latest_stamp[slot] == state.lane_stamp;
-  int32_t at = NONE;
-  if (again)
-    at = state.requests[state.latest[slot]].next;
-  else if (state.head_stamp[slot] == state.warp_stamp)
+  int32_t before = NONE, at = NONE;
+  if (again) {
+    before = state.latest[slot];
+    at = state.requests[before].next;
+  } else if (state.head_stamp[slot] == state.warp_stamp) {
     at = state.head[slot];
-  if (at == NONE) {
+  }
+  for (; at != NONE && state.requests[at].turn < state.turn; at = state.requests[at].next) before = at;
+  if (at == NONE || state.requests[at].turn > state.turn) {
+    const int32_t next = at;
     at = new_request(access, bytes);
     if (at == NONE) return false;
-    if (again) {
-      state.requests[state.latest[slot]].next = at;
+    state.requests[at].next = next;
+    if (before != NONE) {
+      state.requests[before].next = at;
     } else {
       state.head[slot] = at;
       state.head_stamp[slot] = state.warp_stamp;

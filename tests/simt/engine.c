@@ -55,12 +55,14 @@ static const cutt_device *device = &simt_h200;
 
 #define DECLARE(name)                                                                                                  \
   extern simt_kernel cutt_##name;                                                                                      \
+  extern simt_batched_kernel cutt_##name##_batched;                                                                    \
   extern const uint32_t cutt_##name##_most_threads;
 CUTT_KERNELS(DECLARE)
 
-#define LIST(name) {cutt_##name, &cutt_##name##_most_threads},
+#define LIST(name) {cutt_##name, cutt_##name##_batched, &cutt_##name##_most_threads},
 static const struct {
   simt_kernel *kernel;
+  simt_batched_kernel *batched;
   const uint32_t *most_threads;
 } kernels[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(LIST)};
 
@@ -68,6 +70,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
                            unsigned char *out, bool async) {
   return (simt_launch){
       .kernel = kernels[launch->kernel].kernel,
+      .batched = kernels[launch->kernel].batched,
       .in = in + launch->in_start,
       .out = out + launch->out_start,
       .args = &launch->args,

@@ -18,6 +18,7 @@
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
 
 typedef void simt_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args);
+typedef void simt_batched_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args, cutt_pairs pairs);
 
 /* Global memory that a kernel may touch. */
 typedef struct simt_span {
@@ -27,6 +28,8 @@ typedef struct simt_span {
 
 typedef struct simt_launch {
   simt_kernel *kernel;
+  simt_batched_kernel *batched; /* runs instead if there are pairs */
+  const cutt_pairs *pairs;
   const unsigned char *in; /* the kernel's parameters */
   unsigned char *out;
   const cutt_kernel_args *args;

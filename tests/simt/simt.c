@@ -202,6 +202,10 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   if (state.counts) count(site, function, SIMT_SHARED_STORE, bytes, at);
 }
 
+void simt_turn(uint32_t number) {
+  if (state.counts) simt_counts_turn(number);
+}
+
 void simt_async_commit(void) { state.threads[simt_now.thread]->group++; }
 
 void simt_async_wait(uint32_t pending) {
@@ -257,7 +261,11 @@ static void run_thread(void *argument) {
     t->inside = true;
     if (!setjmp(t->end)) {
       const simt_launch *l = state.launch;
-      l->kernel(l->in, l->out, *l->args);
+      if (l->pairs) {
+        l->batched(l->in, l->out, *l->args, *l->pairs);
+      } else {
+        l->kernel(l->in, l->out, *l->args);
+      }
       if (t->copy_count) stop("the kernel", "ends while a copy is under way: a wait is missing");
     }
     t->inside = false;

@@ -88,6 +88,9 @@ void simt_async_wait(uint32_t pending);
 #define async_commit() simt_async_commit()
 #define async_wait(pending) simt_async_wait(pending)
 
+void simt_turn(uint32_t number);
+#define at_turn(n) simt_turn(n)
+
 void simt_barrier(unsigned site, const char *function);
 uint32_t simt_shuffle_xor(unsigned site, const char *function, uint32_t v, uint32_t lanes);
 uint32_t simt_ballot(unsigned site, const char *function, bool vote);

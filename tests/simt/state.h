@@ -14,6 +14,7 @@ enum { SIMT_MOST_SITES = 4096 }; /* of a file of kernels */
 bool simt_counts_begin(const simt_launch *launch, simt_counts *counts);
 void simt_counts_interval(void); /* another block, or the other side of a barrier */
 void simt_counts_lane(uint32_t lane);
+void simt_counts_turn(uint32_t number);
 bool simt_counts_add(unsigned site, simt_access access, uint32_t bytes, uint64_t place);
 void simt_counts_flush(void); /* another warp, or the warp has met */
 void simt_counts_cleanup(void);

@@ -27,7 +27,7 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
     snprintf(error, size, "prepare refuses it: %s", cuttLastError());
     return false;
   }
-  const cuttResult result = cutt_execute_one(cutt_cpu_backend.methods, prepared, memory->in, memory->out, NULL);
+  const cuttResult result = cutt_execute_one(cutt_cpu_backend.methods, prepared, false, memory->in, memory->out, NULL);
   cutt_cpu_backend.methods->release(prepared);
   if (result == CUTT_SUCCESS) return true;
   snprintf(error, size, "execute: %s: %s", cuttResultName(result), cuttLastError());

@@ -114,4 +114,23 @@ typedef struct cutt_kernel_args {
   cutt_grid_mode grid[CUTT_GRID_MODES];
 } cutt_kernel_args;
 
+/* The most bytes of a kernel's parameters: 4096 where the compiler of the kernels is older than CUDA 12.1. */
+#ifndef CUTT_PARAMETER_BYTES
+#define CUTT_PARAMETER_BYTES 32764
+#endif
+
+/* Where the tensors of one execution of many are: from the kernel's in and out, in steps of as many bytes as divide all these
+ * distances, so that 32 bits reach far. */
+typedef struct cutt_pair {
+  uint32_t in, out;
+} cutt_pair;
+
+/* Many executions of one plan by one launch. The tiles of each are numbered behind those of the one before; args.tiles is all
+ * of them. */
+enum { CUTT_PAIRS = (CUTT_PARAMETER_BYTES - 24 - (int)sizeof(cutt_kernel_args)) / (int)sizeof(cutt_pair) };
+typedef struct cutt_pairs {
+  uint32_t in_log2, out_log2; /* of a step's bytes */
+  cutt_pair at[CUTT_PAIRS];
+} cutt_pairs;
+
 #endif

@@ -114,10 +114,10 @@ DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint
  * follows its being read. A group of copies is committed for each tile, even past the last one, so that to wait for all but
  * the newest stages - 1 groups is to wait for the tile at hand. `begin`: what else each turn begins with. */
 #define DEFINE_KERNEL(name, unaligned, phased, begin, store)                                                           \
-  KERNEL(cutt_##name, CUTT_BLOCK_THREADS, CUTT_BLOCKS)                                                                 \
-  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args) {                                     \
+  NAMED_KERNEL(KERNEL_NAME(name), CUTT_BLOCK_THREADS, CUTT_BLOCKS)                                                     \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args PAIRS_PARAMETER) {                     \
     const uint32_t ahead = args.stages - 1;                                                                            \
-    const uint32_t tiles = fill_tables(&args, phased);                                                                 \
+    const uint32_t tiles = fill_tables(&args, PAIRS, phased);                                                          \
     if (tiles == 0) return;                                                                                            \
     barrier();                                                                                                         \
     const share loads = share_of(args.load_along, args.load_rows);                                                     \

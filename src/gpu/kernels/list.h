@@ -1,7 +1,8 @@
 /* Every kernel by name, for those that need all of them: the loader, the emulator, the compiler's report.
  *   X(name)   cutt_<name> is the kernel, CUTT_KERNEL_<name> its number
  * All take (const unsigned char *in, unsigned char *out, cutt_kernel_args args): the addresses of the canonical element
- * (0, ..., 0) on both sides, and what args.h says. */
+ * (0, ..., 0) on both sides, and what args.h says. Each has another beside it, cutt_<name>_batched, which takes cutt_pairs pairs
+ * too, for many executions by one launch. */
 #ifndef CUTT_GPU_KERNELS_LIST_H
 #define CUTT_GPU_KERNELS_LIST_H
 

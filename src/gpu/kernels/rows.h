@@ -56,19 +56,23 @@ DEFINE_LOAD_ROWS(4, uint32_t)
 DEFINE_LOAD_ROWS(8, word2)
 DEFINE_LOAD_ROWS(16, word4)
 
-/* Rows that begin at any byte, word by word. A word that reaches past the input's bytes is read byte by byte. */
+/* Rows that begin at any byte, word by word. A word that reaches past the input's bytes is read byte by byte; of many inputs,
+ * one that reaches past the row, since what is next to it may be nobody's. */
 DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now,
                                 uint32_t stage_at, share s) {
-  const unsigned char *const low = in + args->in_low, *const high = in + args->in_high;
   const uint32_t words = (now->row_bytes + 6) / 4;
+  at_turn(0);
   for (uint32_t word = s.along; word < words; word += s.along_step) {
     UNROLL(4)
     for (uint32_t row = s.across; row < now->rows; row += s.across_step) {
+      at_turn(1 + (word - s.along) / s.along_step * now->rows + (row - s.across) / s.across_step);
       const word2 offset = shared_load8(args->rows_at + row * CUTT_ROW_ENTRY);
       const unsigned char *const begin = in + (now->in + join_words(offset.x, offset.y));
       const uint32_t phase = (uint32_t)(uintptr_t)begin & 3;
       if (word * 4 >= phase + now->row_bytes) continue;
       const unsigned char *const from = begin - phase + word * 4;
+      const unsigned char *const low = PAIRED ? begin : in + args->in_low;
+      const unsigned char *const high = PAIRED ? begin + now->row_bytes : in + args->in_high;
       const uint32_t to = stage_at + row * args->pitch + word * 4;
       if (from >= low && from + 4 <= high) {
         if (has_async()) {
@@ -83,6 +87,7 @@ DEVICE void load_rows_unaligned(const cutt_kernel_args *args, const unsigned cha
       }
     }
   }
+  at_turn(0);
 }
 
 DEVICE void load_rows(const cutt_kernel_args *args, const unsigned char *in, const tile_now *now, uint32_t stage_at,

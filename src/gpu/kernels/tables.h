@@ -12,6 +12,21 @@
 #include "args.h"
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
 
+/* Each source is compiled twice: with CUTT_BATCHED for the kernels that do many executions, whose names end in _batched and
+ * which have one more parameter. PAIRS: its address, or NULL. */
+#ifdef CUTT_BATCHED
+#define PAIRED true
+#define PAIRS (&pairs)
+#define PAIRS_PARAMETER , CONSTANT(cutt_pairs) pairs
+#define KERNEL_NAME(name) cutt_##name##_batched
+#else
+#define PAIRED false
+#define PAIRS ((const cutt_pairs *)0)
+#define PAIRS_PARAMETER
+#define KERNEL_NAME(name) cutt_##name
+#endif
+#define NAMED_KERNEL(name, threads, blocks) KERNEL(name, threads, blocks) /* with the name expanded */
+
 typedef struct tile_now {
   int64_t in, out; /* bytes from the kernel's in and out to the tile's first element */
   uint32_t row_bytes, rows, run, columns;
@@ -35,8 +50,8 @@ DEVICE word2 split_words(int64_t v) {
 
 DEVICE int64_t join_words(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
 
-/* Writes the description of a tile to shared memory. */
-DEVICE void describe_tile(const cutt_kernel_args *args, uint32_t tile, uint32_t at) {
+/* Writes the description of a tile to shared memory. What its digits leave of its number is that of its pair. */
+DEVICE void describe_tile(const cutt_kernel_args *args, const cutt_pairs *pairs, uint32_t tile, uint32_t at) {
   int64_t in = 0, out = 0;
   uint32_t rest = tile, extent1 = args->cut[0].chunk, extent2 = args->cut[1].chunk;
   for (uint32_t i = 0; i < args->grid_modes; ++i) {
@@ -48,6 +63,10 @@ DEVICE void describe_tile(const cutt_kernel_args *args, uint32_t tile, uint32_t 
     out += digit * args->grid[i].out;
     if (last && i == args->cut[0].digit) extent1 = args->cut[0].last;
     if (last && i == args->cut[1].digit) extent2 = args->cut[1].last;
+  }
+  if (PAIRED) {
+    in += (int64_t)((uint64_t)pairs->at[rest].in << pairs->in_log2);
+    out += (int64_t)((uint64_t)pairs->at[rest].out << pairs->out_log2);
   }
   const word2 in_words = split_words(in), out_words = split_words(out);
   const word4 offsets = {in_words.x, in_words.y, out_words.x, out_words.y};
@@ -89,14 +108,14 @@ DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t cou
  * A group of `tile_step` blocks, which run at the same time, shares a range of tiles, the i-th block taking every
  * tile_step-th from the i-th on. So the tiles in work at any time are neighbours: sectors that two of them share meet in
  * L2, and long ranges of memory are accessed. */
-DEVICE uint32_t fill_tables(const cutt_kernel_args *args, bool phased) {
+DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pairs, bool phased) {
   const uint32_t thread = thread_index(), threads = thread_count();
   const uint32_t step = args->tile_step, group = block_index() / step;
   const uint32_t first = group * step * args->block_tiles + (block_index() - group * step);
   if (first >= args->tiles) return 0;
   uint32_t tiles = (args->tiles - first + step - 1) / step;
   if (tiles > args->block_tiles) tiles = args->block_tiles;
-  if (thread < tiles) describe_tile(args, first + thread * step, thread * CUTT_TILE_ENTRY);
+  if (thread < tiles) describe_tile(args, pairs, first + thread * step, thread * CUTT_TILE_ENTRY);
   for (uint32_t i = thread; i < args->table_rows; i += threads) {
     const place p = place_of(args, 0, args->row_modes, i);
     shared_store8(args->rows_at + i * CUTT_ROW_ENTRY, split_words(p.global));

@@ -207,6 +207,8 @@ const cutt_runtime cutt_cuda_runtime = {
     .event_record = cutt_cuda_event_record,
     .event_seconds = cutt_cuda_event_seconds,
     .kernels_find = cutt_cuda_kernels_find,
+    .parameter_bytes = cutt_cuda_parameter_bytes,
     .kernels_enter = cutt_cuda_kernels_enter,
     .launch = cutt_cuda_launch,
+    .copy_reached = cutt_cuda_copy_reached,
 };

@@ -120,6 +120,7 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(mem_alloc, cuMemAlloc_v2, (cutt_cu_address * memory, size_t bytes))                                                \
   X(mem_free, cuMemFree_v2, (cutt_cu_address memory))                                                                  \
   X(memcpy, cuMemcpy, (cutt_cu_address to, cutt_cu_address from, size_t bytes))                                        \
+  X(memcpy_async, cuMemcpyAsync, (cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream))        \
   X(memcpy_dtod_async, cuMemcpyDtoDAsync_v2,                                                                           \
     (cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream))                                     \
   X(memset_d8_async, cuMemsetD8Async,                                                                                  \

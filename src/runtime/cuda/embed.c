@@ -6,7 +6,7 @@
  *                        defined: no kernels,
  *   CUTT_CUDA_NONE       and why
  *   CUTT_CUDA_ARCH_LIST  75, 80, ...
- *   CUTT_CUDA_PTX, CUTT_CUDA_TOOLKIT */
+ *   CUTT_CUDA_PTX, CUTT_CUDA_TOOLKIT, CUTT_CUDA_PARAMETER_BYTES */
 #include "runtime/cuda/embed.h"
 
 #include <stddef.h>
@@ -50,6 +50,7 @@ const cutt_cuda_embedded cutt_cuda_kernels = {
     .probe = cutt_cuda_image_probe,
     .ptx = CUTT_CUDA_PTX,
     .toolkit = CUTT_CUDA_TOOLKIT,
+    .parameter_bytes = CUTT_CUDA_PARAMETER_BYTES,
 };
 #undef X
 

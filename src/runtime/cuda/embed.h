@@ -3,7 +3,7 @@
 #ifndef CUTT_RUNTIME_CUDA_EMBED_H
 #define CUTT_RUNTIME_CUDA_EMBED_H
 
-enum { CUTT_CUDA_MOST_IMAGES = 8, CUTT_CUDA_MOST_ARCHS = 24 };
+enum { CUTT_CUDA_MOST_IMAGES = 12, CUTT_CUDA_MOST_ARCHS = 24 };
 
 typedef struct cutt_cuda_embedded {
   const void *image[CUTT_CUDA_MOST_IMAGES];  /* one for each source file of kernels; ended by NULL */
@@ -12,6 +12,7 @@ typedef struct cutt_cuda_embedded {
   int arch[CUTT_CUDA_MOST_ARCHS];            /* that there is code for: 90 is sm_90; ended by 0 */
   int ptx;                                   /* the architecture that there is PTX for; 0: none */
   int toolkit;                               /* version of the compiler, as drivers number it: 13000 */
+  int parameter_bytes;                       /* the most that a kernel's parameters have */
   const char *none;                          /* why there are no images; NULL: there are */
 } cutt_cuda_embedded;
 

@@ -26,8 +26,7 @@ typedef struct loaded {
   unsigned long long id; /* of the context, never used twice; 0 where the driver has none */
   const cutt_cu *cu;
   const cutt_cuda_gpu *gpu;
-  int images;
-  cutt_cu_module image[CUTT_CUDA_MOST_IMAGES];
+  cutt_cu_module image[CUTT_CUDA_MOST_IMAGES]; /* NULL: not loaded, since nothing of it has been asked for */
   found *lists;
   struct loaded *next;
 } loaded;
@@ -38,20 +37,21 @@ static loaded *contexts; /* under the lock */
 /* --------------------------------------------------------------------------------------------------------- images */
 
 static void unload(loaded *in) {
-  while (in->images > 0) in->cu->module_unload(in->image[--in->images]);
+  for (int i = 0; i < CUTT_CUDA_MOST_IMAGES; ++i) {
+    if (in->image[i]) in->cu->module_unload(in->image[i]);
+  }
   free(in);
 }
 
-static cuttResult load_images(loaded *in) {
+/* With the lock held. */
+static cuttResult load_image(loaded *in, int number) {
   const cutt_cu *cu = in->cu;
-  for (; in->images < CUTT_CUDA_MOST_IMAGES && cutt_cuda_kernels.image[in->images]; ++in->images) {
-    const cutt_cu_result error = cu->module_load_data(&in->image[in->images], cutt_cuda_kernels.image[in->images]);
-    if (error) {
-      return cutt_cuda_failed(cu, error, "loading the kernels into %s, driver for CUDA %d.%d,",
-                              in->gpu->properties.base.name, cu->version / 1000, cu->version % 1000 / 10);
-    }
-  }
-  return CUTT_SUCCESS;
+  if (in->image[number]) return CUTT_SUCCESS;
+  const cutt_cu_result error = cu->module_load_data(&in->image[number], cutt_cuda_kernels.image[number]);
+  if (!error) return CUTT_SUCCESS;
+  in->image[number] = NULL;
+  return cutt_cuda_failed(cu, error, "loading the kernels into %s, driver for CUDA %d.%d,",
+                          in->gpu->properties.base.name, cu->version / 1000, cu->version % 1000 / 10);
 }
 
 /* With the lock held. *made: it is in no list yet. */
@@ -69,7 +69,7 @@ static cuttResult get(const cutt_cuda_scope *scope, loaded **in, bool *made) {
   loaded *own = calloc(1, sizeof *own);
   if (!own) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a context's kernels", sizeof *own);
   *own = (loaded){.context = scope->context, .id = id, .cu = scope->cu, .gpu = gpu};
-  const cuttResult result = load_images(own);
+  const cuttResult result = load_image(own, 0); /* if the driver takes one, it takes all that it is asked to */
   if (result) {
     unload(own);
     return result;
@@ -104,10 +104,12 @@ static cuttResult prepare(const loaded *in, cutt_cu_function function, const cha
 }
 
 /* No image is asked for what another one has: tools that watch a program's calls would count that as errors. */
-static cuttResult find_one(const loaded *in, const char *image, const char *name, cutt_cu_function *function) {
-  for (int i = 0; i < in->images; ++i) {
+static cuttResult find_one(loaded *in, const char *image, const char *name, cutt_cu_function *function) {
+  for (int i = 0; i < CUTT_CUDA_MOST_IMAGES && cutt_cuda_kernels.image[i]; ++i) {
     const char *source = cutt_cuda_kernels.source[i];
     if (source && strcmp(source, image) != 0) continue;
+    const cuttResult result = load_image(in, i);
+    if (result) return result;
     const cutt_cu_result error = in->cu->module_get_function(function, in->image[i], name);
     return error ? cutt_cuda_failed(in->cu, error, "looking for kernel %s", name) : prepare(in, *function, name);
   }
@@ -203,6 +205,14 @@ cuttResult cutt_cuda_kernels_enter(const cutt_kernels *kernels, cutt_scope *scop
   return error ? cutt_cuda_failed(cu, error, "making the plan's context current") : CUTT_SUCCESS;
 }
 
+/* Larger lists of parameters came with CUDA 12.1, in the driver as in the compiler. */
+int cutt_cuda_parameter_bytes(void) {
+  enum { BEFORE = 4096, SINCE = 12010 };
+  const int bytes = cutt_cuda_kernels.parameter_bytes;
+  const cutt_cu *cu = cutt_cuda_driver_in_use();
+  return bytes <= BEFORE || (cu && cu->version >= SINCE) ? bytes : 0;
+}
+
 cuttResult cutt_cuda_launch(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
                             cudaStream_t stream) {
   const found *f = own(kernels);
@@ -213,5 +223,15 @@ cuttResult cutt_cuda_launch(const cutt_kernels *kernels, int which, const cutt_g
   const cuttResult result =
       cutt_cuda_failed(cu, error, "launching %s, %u blocks of %u threads with %u bytes of shared memory, in stream %p,",
                        kernels->list->name[which], grid->blocks, grid->threads, grid->shared_bytes, (void *)stream);
+  return error == CUTT_CU_INVALID_HANDLE ? CUTT_INVALID_PARAMETER : result;
+}
+
+cuttResult cutt_cuda_copy_reached(const cutt_kernels *kernels, void *to, const void *from, size_t bytes,
+                                  cudaStream_t stream) {
+  const cutt_cu *cu = own(kernels)->in->cu;
+  const cutt_cu_result error = cu->memcpy_async((uintptr_t)to, (uintptr_t)from, bytes, stream);
+  if (!error) return CUTT_SUCCESS;
+  const cuttResult result =
+      cutt_cuda_failed(cu, error, "copying %zu bytes from %p to %p in stream %p", bytes, from, to, (void *)stream);
   return error == CUTT_CU_INVALID_HANDLE ? CUTT_INVALID_PARAMETER : result;
 }

@@ -11,8 +11,11 @@ cuttResult cutt_cuda_kernels_load(void);
 
 /* The runtime's entries of these names. */
 cuttResult cutt_cuda_kernels_find(const cutt_kernel_list *list, const cutt_kernels **kernels);
+int cutt_cuda_parameter_bytes(void);
 cuttResult cutt_cuda_kernels_enter(const cutt_kernels *kernels, cutt_scope *scope);
 cuttResult cutt_cuda_launch(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
                             cudaStream_t stream);
+cuttResult cutt_cuda_copy_reached(const cutt_kernels *kernels, void *to, const void *from, size_t bytes,
+                                  cudaStream_t stream);
 
 #endif

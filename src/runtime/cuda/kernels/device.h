@@ -20,6 +20,8 @@
  *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
  *                                              memory will be wanted soon, and L2 may fetch it at once
  *   async_commit() async_wait(n)               ... waiting until at most n (0 .. 3) of the groups committed are pending
+ *   at_turn(n)                                 nothing, but to the emulator: which turn of a loop it is, from 1, whose
+ *                                              accesses some lanes leave out; 0 before the loop and behind it
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
  *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even */
@@ -47,6 +49,8 @@ typedef struct __attribute__((aligned(16))) word4 {
 #define CONSTANT(type) const __grid_constant__ type
 #define PRAGMA_TEXT(text) _Pragma(#text)
 #define UNROLL(n) PRAGMA_TEXT(unroll n)
+
+#define at_turn(n) ((void)0)
 
 extern __shared__ word4 cutt_shared_memory[];
 

@@ -1,0 +1,3 @@
+/* tile.cu for many executions by one launch: Tiled, Packed and PackedSplit. */
+#define CUTT_BATCHED
+#include "tile.cu"
