@@ -267,8 +267,14 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
   }
   if (!may_overrun_columns(j, t, src, cols)) {
     transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
-  } else {
-    p->transpose(stage, pos, src, row, t->rows, cols, ahead);
+    return;
+  }
+  const int64_t strip = p->in_strips ? p->block_rows : t->rows;
+  int64_t r = 0;
+  for (; r + strip <= t->rows; r += strip) p->transpose(stage + r * p->w, pos, src, row + r, strip, cols, ahead);
+  if (r < t->rows) { /* fewer rows than a strip: with some of the one before, if there is one */
+    const int64_t from = larger(0, t->rows - strip);
+    p->transpose(stage + from * p->w, pos, src, row + from, t->rows - from, cols, ahead);
   }
 }
 
@@ -379,7 +385,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
         cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch};
-        if (p->prefetch == CUTT_CPU_TO_NONE) step.runs = 0;
+        if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {
         transpose_step(j, t, s, segment, c0, cols, next);

@@ -102,18 +102,20 @@ static void finish_column(char *dst, const char *last, int64_t n) {
   static void transpose_##V##_##W(char *restrict stage, const int64_t *restrict pos, const char *restrict src,         \
                                   const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {  \
     enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
-    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
-      int64_t c = 0;                                                                                                   \
-      for (; c + E <= ncols; c += E) {                                                                                 \
+    int64_t c = 0;                                                                                                     \
+    for (; c + E <= ncols; c += E) {                                                                                   \
+      for (int64_t r = 0; r < nrows; r += R) {                                                                         \
+        const int64_t r0 = first_of_block(r, R, nrows);                                                                \
         store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, E);                                      \
         cutt_cpu_prefetch(ahead, LINES);                                                                               \
       }                                                                                                                \
-      if (c < ncols && ncols >= E) {                                                                                   \
-        store_block_##V##_##W(stage + r0 * W, pos + ncols - E, src + (ncols - E) * W, row + r0, E);                    \
-      } else if (c < ncols) {                                                                                          \
-        store_block_##V##_##W(stage + r0 * W, pos, src, row + r0, (int)ncols);                                         \
-      }                                                                                                                \
+    }                                                                                                                  \
+    if (c == ncols) return;                                                                                            \
+    const int keep = ncols < E ? (int)ncols : E;                                                                       \
+    c = ncols - keep;                                                                                                  \
+    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
+      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
+      store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, keep);                                     \
     }                                                                                                                  \
   }
 
@@ -125,9 +127,9 @@ static void finish_column(char *dst, const char *last, int64_t n) {
   static void transpose_##V##_16(char *restrict stage, const int64_t *restrict pos, const char *restrict src,          \
                                  const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {   \
     enum { R = V / 16 };                                                                                               \
-    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
-      for (int64_t c = 0; c < ncols; ++c) {                                                                            \
+    for (int64_t c = 0; c < ncols; ++c) {                                                                              \
+      for (int64_t r = 0; r < nrows; r += R) {                                                                         \
+        const int64_t r0 = first_of_block(r, R, nrows);                                                                \
         cutt_v##V##_8 v;                                                                                               \
         block_##V##_16(&v, src + c * 16, row + r0);                                                                    \
         memcpy(stage + pos[c] + r0 * 16, &v, V);                                                                       \
