@@ -145,13 +145,7 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const bool whole =
       from + p->windows.low >= j->in_begin && may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high);
   const bool guarded = !whole && p->guards_windows;
-  char element[LINE];
-  if (!whole && !guarded) {
-    if (!p->windows.alike) return 0;
-    memset(element, 0, sizeof element);
-    memcpy(element, from, (size_t)p->w); /* which all rows are: a copy with room behind it */
-    from = element;
-  }
+  if (!whole && !guarded) return 0;
   /* Windows of a vector that a tile has in part may be of elements that are not there. */
   const int64_t per = p->window_vector / p->w, rows = !guarded || t->rows == p->rows ? t->rows : t->rows / per * per;
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
@@ -177,6 +171,10 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
 
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
+  if (p->repeats) {
+    p->kernels->repeat(to, from, t->rows, p->w);
+    return;
+  }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
   const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);

@@ -215,6 +215,8 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   int64_t *next = (int64_t *)(p + 1);
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
+  p->repeats = t->kernel != CUTT_CPU_TRANSPOSE && t->shared_run == 1;
+  for (int64_t i = 1; i < t->rows; ++i) p->repeats = p->repeats && next[i] == next[0];
   p->row = next, next += rows_padded(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
