@@ -2,6 +2,7 @@
 """Everyday arrays beside NumPy: pictures, flips, rotations, broadcasts, strided views on both sides, batches, scaling.
 
     bench/everyday.py [--lib build/lib/libcutt.so [--lib OTHER.so]] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
+    bench/everyday.py --small ...        # 304 arrays of 1 KB to 1 MB instead
 
 Each case is an array and a view of it, to be written to an output: by cuttPlanExecute, by np.copyto (with alpha and beta
 by what NumPy has for them), and, for its speed, a memmove of as many bytes as the output has. They take turns; medians are
@@ -29,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CPU = 1  # CUTT_BACKEND_CPU
 TYPES = {"u1": 1, "u2": 2, "f2": 32, "f4": 34, "f8": 35, "c8": 36, "c16": 37}  # cuttType_t
 HUGE_PAGE = 2 << 20
-ROUNDS, SAMPLE_SECONDS = 7, 0.002
+ROUNDS, SAMPLE_SECONDS = 8, 0.002
 
 
 class Case:
@@ -118,6 +119,43 @@ def others():
         cases.append(Case(f"(1000000, {n}) transposed", (1000000, n), "u1", lambda a: a.T))
         cases.append(Case(f"({n}, 1000000) transposed", (n, 1000000), "u1", lambda a: a.T))
         cases.append(Case(f"({n}, 100000) transposed", (n, 100000), "f4", lambda a: a.T))
+    return cases
+
+
+def small_arrays():
+    """304 of them: 19 views of arrays of four types, of 1 KB to 1 MB."""
+    def axes(*order):
+        return lambda a: a.transpose(order)
+
+    def broadcast(a):
+        return np.broadcast_to(a, (max(a.shape),) * 2)
+
+    cases = []
+    for dtype in ("u1", "f4", "f8", "c16"):
+        for size in (1 << 10, 1 << 14, 1 << 17, 1 << 20):
+            count = size // np.dtype(dtype).itemsize
+            side, third, cube = math.isqrt(count), math.isqrt(count // 3), max(2, round(count ** (1 / 3)))
+            cases += [Case(f"{name} {'x'.join(map(str, shape))}", shape, dtype, view) for name, shape, view in (
+                ("transpose", (side, side), axes(1, 0)),
+                ("transpose", (side - 1, side + 1), axes(1, 0)),
+                ("CHW to HWC", (3, third, third), axes(1, 2, 0)),
+                ("HWC to CHW", (third, third, 3), axes(2, 0, 1)),
+                ("0, 2, 1 of", (cube, cube, cube), axes(0, 2, 1)),
+                ("1, 0, 2 of", (cube, cube, cube), axes(1, 0, 2)),
+                ("2, 1, 0 of", (cube, cube, cube), axes(2, 1, 0)),
+                ("2, 0, 1 of", (cube, cube, cube), axes(2, 0, 1)),
+                ("heads", (4, max(1, count // 256), 4, 16), axes(0, 2, 1, 3)),
+                ("copy", (count,), axes(0)),
+                ("flipud", (side, side), lambda a: a[::-1]),
+                ("fliplr", (side, side), lambda a: a[:, ::-1]),
+                ("rot90", (side, side), lambda a: a[:, ::-1].T),
+                ("a[:, ::2]", (side, 2 * side), lambda a: a[:, ::2]),
+                ("column to a square", (side, 1), broadcast),
+                ("row to a square", (1, side), broadcast),
+                ("2x2 matrices", (count // 4, 2, 2), axes(0, 2, 1)),
+                ("transpose", (count // 2, 2), axes(1, 0)),
+                ("transpose", (2, count // 2), axes(1, 0)),
+            )]
     return cases
 
 
@@ -225,7 +263,11 @@ def measure(case, libraries):
     (to, from_), size = (array.ctypes.data for array in beside), beside[0].nbytes
     samplers = [sampler(library.work(plan, source, target)) for library, plan in zip(libraries, plans)]
     samplers += [sampler(by_numpy(case, source, target)), sampler(lambda: ctypes.memmove(to, from_, size))]
-    times = [statistics.median(column) for column in zip(*([sample() for sample in samplers] for _ in range(ROUNDS)))]
+    times = [[] for _ in samplers]
+    for turn in range(ROUNDS):  # there and back, since what ran before leaves the caches to its liking
+        for i in range(len(samplers))[:: -1 if turn % 2 else 1]:
+            times[i].append(samplers[i]())
+    times = [statistics.median(column) for column in times]
     for library, plan in zip(libraries, plans):
         library.lib.cuttPlanDestroy(plan)
     return {"case": case.name, "right": good, "seconds": times[:-2], "numpy": times[-2], "copy": times[-1]}
@@ -235,12 +277,14 @@ def main():
     parser = argparse.ArgumentParser(description="Everyday arrays: libcutt beside NumPy and memmove.")
     parser.add_argument("--lib", action="append", help="libcutt.so; twice: the second one takes turns with the first")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--small", action="store_true", help="304 arrays of 1 KB to 1 MB")
     parser.add_argument("--only", help="cases whose names have one of these texts, divided by bars: 'rot90|flip'")
     parser.add_argument("--json", help="write the times to this file")
     options = parser.parse_args()
     libraries = [Cutt(path, options.threads) for path in options.lib or [ROOT / "build/lib/libcutt.so"]]
     texts = options.only.split("|") if options.only else [""]
-    cases = [case for case in all_cases() if any(text in case.name for text in texts)]
+    cases = small_arrays() if options.small else all_cases()
+    cases = [case for case in cases if any(text in case.name for text in texts)]
     if not cases:
         sys.exit(f"everyday.py: no case's name has '{options.only}'")
     print(f"{'':40} {'us':>10} {'NumPy x':>8} {'% of copy':>9}", "   other us" if len(libraries) > 1 else "")

@@ -51,7 +51,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
   return elements;
 }
 
-enum { L1_SETS_BYTES = 4096, L2_WAYS = 16, TLB_ENTRIES = 64 };
+enum { L2_WAYS = 16, TLB_ENTRIES = 64 };
 
 typedef struct row_lines {
   int64_t runs;     /* contiguous runs that a tile's rows consist of */
@@ -77,13 +77,6 @@ static row_lines lines_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t) 
   r.lines = r.runs * run_lines;
   r.distance = distances & -distances;
   return r;
-}
-
-/* Lines at multiples of `distance` bytes that half of a cache can hold; the other half is for the output. */
-static int64_t cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance) {
-  const int64_t period = ways > 0 ? cache_bytes / ways : cache_bytes, step = distance < LINE ? LINE : distance;
-  const int64_t sets = step >= period ? 1 : period / step;
-  return (ways * sets + 1) / 2;
 }
 
 static double log2_of(int64_t n) { /* linear between powers of two, which is close enough */
@@ -162,10 +155,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const row_lines rows = lines_of_rows(c, t);
   if (at_once < LINE) {
     const double again = bytes / (double)at_once - bytes / LINE;
-    if (rows.lines > cache_holds(machine->l1_bytes, machine->l1_bytes / L1_SETS_BYTES, rows.distance)) {
+    if (rows.lines > cutt_cpu_l1_holds(machine, rows.distance)) {
       n[CUTT_CPU_COUNT_RELOADS_L2] = again;
     }
-    if (rows.lines > cache_holds(machine->l2_bytes, L2_WAYS, rows.distance)) n[CUTT_CPU_COUNT_RELOADS] = again;
+    if (rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance)) n[CUTT_CPU_COUNT_RELOADS] = again;
   }
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);

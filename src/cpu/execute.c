@@ -145,13 +145,7 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const bool whole =
       from + p->windows.low >= j->in_begin && may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high);
   const bool guarded = !whole && p->guards_windows;
-  char element[LINE];
-  if (!whole && !guarded) {
-    if (!p->windows.alike) return 0;
-    memset(element, 0, sizeof element);
-    memcpy(element, from, (size_t)p->w); /* which all rows are: a copy with room behind it */
-    from = element;
-  }
+  if (!whole && !guarded) return 0;
   /* Windows of a vector that a tile has in part may be of elements that are not there. */
   const int64_t per = p->window_vector / p->w, rows = !guarded || t->rows == p->rows ? t->rows : t->rows / per * per;
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
@@ -177,6 +171,10 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
 
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
+  if (p->repeats) {
+    p->kernels->repeat(to, from, t->rows, p->w);
+    return;
+  }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
   const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
@@ -267,8 +265,14 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
   }
   if (!may_overrun_columns(j, t, src, cols)) {
     transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
-  } else {
-    p->transpose(stage, pos, src, row, t->rows, cols, ahead);
+    return;
+  }
+  const int64_t strip = p->in_strips ? p->block_rows : t->rows;
+  int64_t r = 0;
+  for (; r + strip <= t->rows; r += strip) p->transpose(stage + r * p->w, pos, src, row + r, strip, cols, ahead);
+  if (r < t->rows) { /* fewer rows than a strip: with some of the one before, if there is one */
+    const int64_t from = larger(0, t->rows - strip);
+    p->transpose(stage + from * p->w, pos, src, row + from, t->rows - from, cols, ahead);
   }
 }
 
@@ -379,7 +383,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
         cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch};
-        if (p->prefetch == CUTT_CPU_TO_NONE) step.runs = 0;
+        if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {
         transpose_step(j, t, s, segment, c0, cols, next);

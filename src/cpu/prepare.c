@@ -181,7 +181,7 @@ typedef struct prefetch {
  * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
-  if (t->kernel != CUTT_CPU_TRANSPOSE && 2 * c->volume * c->elem_bytes <= machine->l2_bytes) return f; /* is there */
+  if (2 * c->volume * c->elem_bytes <= machine->l2_bytes) return f; /* it is in L2, and L1 has no room for more */
   f.steps = t->along || (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
@@ -215,6 +215,8 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   int64_t *next = (int64_t *)(p + 1);
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
+  p->repeats = t->kernel != CUTT_CPU_TRANSPOSE && t->shared_run == 1;
+  for (int64_t i = 1; i < t->rows; ++i) p->repeats = p->repeats && next[i] == next[0];
   p->row = next, next += rows_padded(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
@@ -259,6 +261,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->stage_stride = cutt_cpu_stage_stride(t->run * w);
   p->run_stride = t->run_stride * w;
   p->direct = t->direct;
+  p->in_strips = t->in_strips;
   size_scratch(t, p);
 }
 

@@ -42,6 +42,8 @@ typedef struct cutt_cpu_plan {
   int prefetch;                /* cutt_cpu_prefetch_to */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
+  bool repeats;          /* gather: all rows are the same element */
+  bool in_strips;        /* see tile.h */
   bool gaps, rows_apart; /* see tile.h */
 
   /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's

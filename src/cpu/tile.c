@@ -10,6 +10,17 @@ int64_t cutt_cpu_stage_stride(int64_t run_bytes) {
   return (lines | 1) * CUTT_CPU_LINE;
 }
 
+int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance) {
+  const int64_t period = ways > 0 ? cache_bytes / ways : cache_bytes;
+  const int64_t step = distance < CUTT_CPU_LINE ? CUTT_CPU_LINE : distance, sets = step >= period ? 1 : period / step;
+  return (ways * sets + 1) / 2;
+}
+
+int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance) {
+  enum { SETS_BYTES = 4096 }; /* of one way: virtual addresses find a set within a page */
+  return cutt_cpu_cache_holds(machine->l1_bytes, machine->l1_bytes / SETS_BYTES, distance);
+}
+
 static bool refuse(const char **why, const char *text) {
   *why = text;
   return false;
@@ -214,6 +225,19 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
+/* Does L1 hold a line of each row, until the next columns are read from it? Rows whose distances are multiples of a large
+ * power of two share few of its sets. */
+static bool keeps_lines(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  int64_t lines = 1, distances = 0;
+  for (int i = 0; i < c->rank; ++i) {
+    if (t->role[i] != CUTT_CPU_ROW || c->mode[i].in_stride == 0) continue;
+    const int64_t stride = c->mode[i].in_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
+    lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[i] * distance / CUTT_CPU_LINE : t->extent[i];
+    if (distance >= CUTT_CPU_LINE) distances |= distance;
+  }
+  return lines <= cutt_cpu_l1_holds(machine, distances & -distances);
+}
+
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                           cutt_cpu_tile *t, const char **why) {
   const int m = candidate->m, k = candidate->k, rank = c->rank;
@@ -256,5 +280,9 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
   find_writer(machine, c, candidate, t);
+  /* In L2, all rows of a few columns are the better way as long as L1 keeps their lines. From beyond it, strips of rows are
+   * read as runs, which pays unless L1 loses what has been prefetched. */
+  const bool near = 2 * c->volume * c->elem_bytes <= machine->l2_bytes;
+  t->in_strips = t->kernel == CUTT_CPU_TRANSPOSE && keeps_lines(machine, c, t) != near;
   return true;
 }

@@ -72,6 +72,7 @@ typedef struct cutt_cpu_tile {
   bool along;        /* ... and goes along the rows */
   bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
   bool direct;       /* the kernel writes the output, nothing is staged */
+  bool in_strips;    /* transpose through the caches: all columns of a step for a few rows, then for the next ones */
   int prefetch;      /* cutt_cpu_prefetch_to */
 
   bool scales;        /* by the transpose that multiplies and adds on its way */
@@ -108,6 +109,10 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   int64_t next;
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
+
+/* Lines at multiples of `distance` bytes that half of a cache can hold; the other half is for the output. */
+int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);
+int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance);
 
 /* Derives the geometry; false with *why if the candidate does not fit the problem (bounds above included). */
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *canonical,

@@ -116,8 +116,6 @@ void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vect
   }
   windows->each = equal ? each : 0;
   first[vectors] = n;
-  windows->alike = true; /* where all offsets are the same */
-  for (int64_t i = 1; i < rows; ++i) windows->alike = windows->alike && row[i] == row[0];
   windows->low = windows->high = f.offset[0];
   for (int32_t i = 0; i < n; ++i) {
     windows->low = smaller(windows->low, f.offset[i]);

@@ -240,6 +240,25 @@ static void reversals_and_repeats(void **unused) {
   } while (next_permutation(perm, 3));
 }
 
+/* One element again and again, in runs shorter and longer than a cache line, and of all alignments. */
+static void broadcasts_along_rows(void **unused) {
+  (void)unused;
+  static const int64_t lengths[] = {2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 130, 2100};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (int t = 0; t < MOVED_TYPES; t++) {
+      const int perm[2] = {0, 1};
+      const int64_t extents[2] = {lengths[i], 3};
+      test_problem p = test_packed(moved_types[t], 2, extents, perm);
+      p.in_strided = p.out_strided = true;
+      p.in_strides[0] = 0;
+      p.in_strides[1] = 2;
+      p.out_strides[1] = lengths[i] + 1;
+      vary(&p, (int)i * MOVED_TYPES + t);
+      check_listed(&p, TEST_ALL);
+    }
+  }
+}
+
 /* Output elements that lie between each other's without meeting: strides 2 and 3 with extents 3 and 2, and kin. */
 static void interleaved_outputs(void **unused) {
   (void)unused;
@@ -483,6 +502,7 @@ int test_properties(const test_engine *engine, void (*finish)(void)) {
       cmocka_unit_test(random_strided),
       cmocka_unit_test(sub_matrices),
       cmocka_unit_test(reversals_and_repeats),
+      cmocka_unit_test(broadcasts_along_rows),
       cmocka_unit_test(interleaved_outputs),
       cmocka_unit_test(random_scaled),
       cmocka_unit_test(scalars_that_select_code),

@@ -102,18 +102,20 @@ static void finish_column(char *dst, const char *last, int64_t n) {
   static void transpose_##V##_##W(char *restrict stage, const int64_t *restrict pos, const char *restrict src,         \
                                   const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {  \
     enum { E = 16 / W, R = V / W, LINES = E * V < CUTT_CPU_LINE ? 1 : E * V / CUTT_CPU_LINE };                         \
-    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
-      int64_t c = 0;                                                                                                   \
-      for (; c + E <= ncols; c += E) {                                                                                 \
+    int64_t c = 0;                                                                                                     \
+    for (; c + E <= ncols; c += E) {                                                                                   \
+      for (int64_t r = 0; r < nrows; r += R) {                                                                         \
+        const int64_t r0 = first_of_block(r, R, nrows);                                                                \
         store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, E);                                      \
         cutt_cpu_prefetch(ahead, LINES);                                                                               \
       }                                                                                                                \
-      if (c < ncols && ncols >= E) {                                                                                   \
-        store_block_##V##_##W(stage + r0 * W, pos + ncols - E, src + (ncols - E) * W, row + r0, E);                    \
-      } else if (c < ncols) {                                                                                          \
-        store_block_##V##_##W(stage + r0 * W, pos, src, row + r0, (int)ncols);                                         \
-      }                                                                                                                \
+    }                                                                                                                  \
+    if (c == ncols) return;                                                                                            \
+    const int keep = ncols < E ? (int)ncols : E;                                                                       \
+    c = ncols - keep;                                                                                                  \
+    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
+      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
+      store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, keep);                                     \
     }                                                                                                                  \
   }
 
@@ -125,9 +127,9 @@ static void finish_column(char *dst, const char *last, int64_t n) {
   static void transpose_##V##_16(char *restrict stage, const int64_t *restrict pos, const char *restrict src,          \
                                  const int64_t *restrict row, int64_t nrows, int64_t ncols, cutt_cpu_ahead *ahead) {   \
     enum { R = V / 16 };                                                                                               \
-    for (int64_t r = 0; r < nrows; r += R) {                                                                           \
-      const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
-      for (int64_t c = 0; c < ncols; ++c) {                                                                            \
+    for (int64_t c = 0; c < ncols; ++c) {                                                                              \
+      for (int64_t r = 0; r < nrows; r += R) {                                                                         \
+        const int64_t r0 = first_of_block(r, R, nrows);                                                                \
         cutt_v##V##_8 v;                                                                                               \
         block_##V##_16(&v, src + c * 16, row + r0);                                                                    \
         memcpy(stage + pos[c] + r0 * 16, &v, V);                                                                       \
@@ -208,6 +210,9 @@ CUTT_INLINE void gather_twice(char *stage, const char *src, const int64_t *offse
   for (int64_t k = 0; k < n; ++k) copy_twice(stage + k * run_bytes, src + offset[k], run_bytes, low);
 }
 
+/* Runs from this length on are left to the C library, whose copy is the faster one there. */
+enum { LONG_RUN = 1280 };
+
 static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
   switch (run_bytes) {
     case 1:
@@ -253,9 +258,33 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
     gather_twice(stage, src, offset, n, run_bytes, 16);
   } else if (run_bytes <= 64) {
     gather_twice(stage, src, offset, n, run_bytes, 32);
-  } else {
+  } else if (run_bytes < LONG_RUN) {
     for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
+  } else {
+    for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
   }
+}
+
+/* w is a constant. */
+CUTT_INLINE void repeat_element(int w, char *stage, const char *element, int64_t bytes) {
+  char one[16], line[2 * CUTT_CPU_LINE];
+  memcpy(one, element, (size_t)w);
+  for (int i = 0; i < 2 * CUTT_CPU_LINE; i += w) memcpy(line + i, one, (size_t)w);
+  int64_t at = 0;
+  for (; at + CUTT_CPU_LINE <= bytes; at += CUTT_CPU_LINE) memcpy(stage + at, line, CUTT_CPU_LINE);
+  if (bytes > CUTT_CPU_LINE) {
+    memcpy(stage + bytes - CUTT_CPU_LINE, line, CUTT_CPU_LINE);
+  } else if (at < bytes) {
+    copy_bytes(stage, line + CUTT_CPU_LINE, bytes);
+  }
+}
+
+static void repeat(char *stage, const char *element, int64_t n, int64_t w) {
+  if (w == 1) memset(stage, *element, (size_t)n);
+  if (w == 2) repeat_element(2, stage, element, 2 * n);
+  if (w == 4) repeat_element(4, stage, element, 4 * n);
+  if (w == 8) repeat_element(8, stage, element, 8 * n);
+  if (w == 16) repeat_element(16, stage, element, 16 * n);
 }
 
 /* Elements of w bytes, a constant. */
@@ -369,6 +398,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
                NULL},
     .gather = gather,
+    .repeat = repeat,
     .join_runs = join_runs,
     .scatter = scatter,
     .store_lines = store_lines,

@@ -137,35 +137,10 @@ CUTT_INLINE void pick_windows(int w, char *restrict stage, const char *restrict 
 }
 #endif
 
-/* The same where all vectors are alike, as of a broadcast: the first one, again and again. */
-CUTT_INLINE void repeat_window(int w, char *restrict stage, const char *restrict src,
-                               const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes,
-                               bool guarded) {
-  enum { V = CUTT_VECTOR_BYTES >= 64 ? 64 : 16 };
-  char vector[V];
-  pick_windows(w, vector, src, windows, 0, 1, bytes < V ? bytes : V, guarded);
-  for (int64_t v = from; v < to; ++v) {
-    if (bytes - v * V >= V) {
-      memcpy(stage + v * V, vector, V);
-      continue;
-    }
-#if CUTT_VECTOR_BYTES >= 64
-    const __mmask64 mask = (__mmask64)_bzhi_u64(UINT64_MAX, (uint32_t)(bytes - v * V));
-    _mm512_mask_storeu_epi8(stage + v * V, mask, _mm512_loadu_si512((const void *)vector));
-#else
-    copy_bytes(stage + v * V, vector, bytes - v * V);
-#endif
-  }
-}
-
 #define CUTT_DEFINE_WINDOW(W)                                                                                          \
   static void window_##W(char *restrict stage, const char *restrict src, const cutt_cpu_windows *restrict windows,     \
                          int64_t from, int64_t to, int64_t bytes, bool guarded) {                                      \
-    if (windows->alike) {                                                                                              \
-      repeat_window(W, stage, src, windows, from, to, bytes, guarded);                                                 \
-    } else {                                                                                                           \
-      pick_windows(W, stage, src, windows, from, to, bytes, guarded);                                                  \
-    }                                                                                                                  \
+    pick_windows(W, stage, src, windows, from, to, bytes, guarded);                                                    \
   }
 #if defined(__AVX512VBMI__) || defined(CUTT_SHUFFLES_BYTES)
 CUTT_DEFINE_WINDOW(1)
