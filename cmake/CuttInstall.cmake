@@ -4,6 +4,7 @@
 include(CMakePackageConfigHelpers)
 
 install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" "${PROJECT_SOURCE_DIR}/include/cutt_contract.h"
+        "${PROJECT_SOURCE_DIR}/include/cutt_dist.h"
         "${PROJECT_SOURCE_DIR}/include/cutt.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 if(CUTT_BUILD_CLI)
@@ -14,7 +15,7 @@ endif()
 set(cutt_static_libraries m ${cutt_system_libraries})
 target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
 
-install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static EXPORT cutt-targets
+install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static cutt_dist_shared cutt_dist_static EXPORT cutt-targets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT devel
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
 set(cutt_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cutt")
@@ -51,7 +52,7 @@ else()
   string(REGEX REPLACE "/$" "" cutt_pc_up "${cutt_pc_up}")
   set(cutt_pc_prefix "\${pcfiledir}/${cutt_pc_up}")
 endif()
-foreach(name cutt cutt_contract)
+foreach(name cutt cutt_contract cutt_dist)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT devel)
 endforeach()
