@@ -6,6 +6,8 @@ include(CMakePackageConfigHelpers)
 install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" "${PROJECT_SOURCE_DIR}/include/cutt_contract.h"
         "${PROJECT_SOURCE_DIR}/include/cutt_dist.h"
         "${PROJECT_SOURCE_DIR}/include/cutt.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)
+install(FILES "${PROJECT_SOURCE_DIR}/bindings/mpi/cutt_dist_mpi.h" "${PROJECT_SOURCE_DIR}/bindings/mpi/cutt_dist_mpi.c"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/cutt/mpi" COMPONENT devel)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 if(CUTT_BUILD_CLI)
   install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT manual)
@@ -26,7 +28,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cutt-config.cmake.in"
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cutt-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cutt-config.cmake" "${PROJECT_BINARY_DIR}/cutt-config-version.cmake"
-        "${PROJECT_SOURCE_DIR}/cmake/cutt-fortran.cmake" DESTINATION "${cutt_package_dir}" COMPONENT devel)
+        "${PROJECT_SOURCE_DIR}/cmake/cutt-fortran.cmake" "${PROJECT_SOURCE_DIR}/cmake/cutt-mpi.cmake" DESTINATION "${cutt_package_dir}" COMPONENT devel)
 
 # The prefix of the .pc files is relative to the file, so that an installed tree can be moved.
 set(cutt_pc_libs_private "")

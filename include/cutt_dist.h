@@ -113,8 +113,8 @@ typedef struct cuttDistTransport {
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;
 
-/* Makes a communicator of a transport, on this rank. After a failure transport->destroy has not been called.
- * Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+/* Makes a communicator of a transport, on this rank. After an error transport->destroy has not been called.
+ * Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR (also if the transport has failed already, with its text). */
 CUTT_API cuttResult_t cuttDistCommCreate(cuttDistComm_t *comm, const cuttDistTransport_t *transport);
 
 /* Communicators of size ranks that are threads of this process: comms[i] is for rank i, which is whichever thread calls with

@@ -40,6 +40,13 @@ static cuttResult check_transport(const cuttDistTransport_t *t) {
   return CUTT_SUCCESS;
 }
 
+static cuttResult transport_failure(const cuttDistTransport_t *t) {
+  int rank = -1;
+  const char *text = t->failure(t->data, &rank);
+  if (!text) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INTERNAL_ERROR, "rank %d of %d has failed: %s", rank, t->size, text);
+}
+
 cuttResult cuttDistCommCreate(cuttDistComm_t *comm, const cuttDistTransport_t *transport) {
   if (!comm) return cutt_error(CUTT_INVALID_PARAMETER, "comm is NULL; it must point to a cuttDistComm_t");
   *comm = NULL;
@@ -49,6 +56,7 @@ cuttResult cuttDistCommCreate(cuttDistComm_t *comm, const cuttDistTransport_t *t
   memset(&own, 0, sizeof own);
   cuttResult result = cutt_struct_read(&own, sizeof own, first_transport_size, transport, "transport");
   if (!result) result = check_transport(&own);
+  if (!result) result = transport_failure(&own);
   if (result) return result;
   struct cuttDistCommStruct *made = calloc(1, sizeof *made);
   const size_t size = (size_t)own.size;
@@ -92,12 +100,7 @@ cuttResult cuttDistCommDestroy(cuttDistComm_t comm) {
 
 /* ------------------------------------------------------------------------------------------------------------- failures */
 
-cuttResult cutt_comm_failure(const struct cuttDistCommStruct *comm) {
-  int rank = -1;
-  const char *text = comm->transport.failure(comm->transport.data, &rank);
-  if (!text) return CUTT_SUCCESS;
-  return cutt_error(CUTT_INTERNAL_ERROR, "rank %d of %d has failed: %s", rank, comm->transport.size, text);
-}
+cuttResult cutt_comm_failure(const struct cuttDistCommStruct *comm) { return transport_failure(&comm->transport); }
 
 cuttResult cutt_comm_fail(const struct cuttDistCommStruct *comm) {
   comm->transport.fail(comm->transport.data, cuttLastError());

@@ -97,6 +97,17 @@ for component in nonsense fortran; do
   grep -q "component.*$component" "$work/component.log" || { cat "$work/component.log"; fail "which component, is not said"; }
 done
 
+# MPI: by find_package, which compiles the adapter there, where there is one.
+if command -v mpicc >/dev/null; then
+  at=$work/cmake-mpi
+  if ! { "$cmake" -S "$consumer" -B "$at" -DCONSUMER_LANGUAGE=C -DCMAKE_C_COMPILER="$cc" -DCONSUMER_COMPONENT=mpi \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCUTT_VERSION="$header_version" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the consumer does not build with the component mpi"
+  fi
+  run find_package-mpi "$at/consumer_shared"
+fi
+
 # Fortran: by find_package, which compiles the modules there, and with those that are installed.
 if [[ -n $fc ]]; then
   at=$work/cmake-Fortran
