@@ -6,11 +6,12 @@
 #include "cutt_dist_mpi.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_NOTICE = 0, TAG_DATA = 1, DATA_TAGS = 32000, NOTICE_BYTES = 512, RECORD_BYTES = 256 };
+enum { TAG_NOTICE = 0, TAG_DATA = 1, DATA_TAGS = 32000, NOTICE_BYTES = 512, RECORD_BYTES = 256, SPINS = 100 };
 
 typedef struct notice {
   int rank;
@@ -93,8 +94,12 @@ static int mpi_receive(void *data, int peer, void *bytes, int64_t count, cuttDis
 static int wait_or_hear(end *e, MPI_Request *request) {
   while (!e->failed) {
     MPI_Request both[2] = {*request, e->listening};
-    int which = MPI_UNDEFINED;
-    const int result = MPI_Waitany(2, both, &which, MPI_STATUS_IGNORE);
+    int which = MPI_UNDEFINED, done = 0, result = MPI_SUCCESS;
+    /* A wait of MPI's may spin for as long as it takes; there may be more ranks than processors. */
+    for (int spins = 0; !done && result == MPI_SUCCESS; ++spins) {
+      if (spins >= SPINS) sched_yield();
+      result = MPI_Testany(2, both, &which, &done, MPI_STATUS_IGNORE);
+    }
     *request = both[0];
     e->listening = both[1];
     if (which == 1) hear(e);
