@@ -25,6 +25,9 @@ typedef struct builder {
   int64_t stride[CUTT_SIDES][CUTT_MAX_RANK];
   int side, peer, step;
   bool scaled;
+  /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
+  const cutt_set *choice[CUTT_MAX_RANK], *first[CUTT_MAX_RANK], *end[CUTT_MAX_RANK];
+  cutt_box box, part;
 } builder;
 
 static int place_of(const cutt_task *task, int side, int rank) { return task->place[side][rank]; }
@@ -101,8 +104,9 @@ static bool is_run(const cutt_box *box, int side) {
   return true;
 }
 
-/* Adds a box, or what one was cut into, to the piece at hand or to a new one. The side that is not this rank's is the message. */
-static cuttResult add_to_piece(builder *b, cutt_box *box) {
+/* Adds b->part to the piece at hand or to a new one. The side that is not this rank's is the message. */
+static cuttResult add_to_piece(builder *b) {
+  cutt_box *box = &b->part;
   cutt_exchange *x = b->exchange;
   cutt_flow *flow = &x->flow[b->side];
   const int64_t volume = volume_of(box), elem = b->task->elem_bytes;
@@ -129,26 +133,28 @@ static cuttResult add_to_piece(builder *b, cutt_box *box) {
   return CUTT_SUCCESS;
 }
 
-/* Cuts a box along its slowest modes into what a piece has room for. */
-static cuttResult add_cut(builder *b, const cutt_box *box) {
+/* Cuts b->box along its slowest modes into what a piece has room for. */
+static cuttResult add_cut(builder *b) {
+  const cutt_box *box = &b->box;
+  cutt_box *part = &b->part;
   const int64_t room = b->task->piece_elements;
   int64_t inner = 1, index[CUTT_MAX_RANK] = {0};
   int cut = 0;
   while (cut < box->rank && inner * box->extent[cut] <= room) inner *= box->extent[cut++];
-  cutt_box part = *box;
-  if (cut == box->rank) return add_to_piece(b, &part);
+  *part = *box;
+  if (cut == box->rank) return add_to_piece(b);
   const int64_t extent = box->extent[cut], pieces = (extent - 1) / (room / inner) + 1;
   const int64_t chunk = (extent - 1) / pieces + 1;
-  part.rank = cut + 1;
+  part->rank = cut + 1;
   for (;;) {
     for (int64_t at = 0; at < extent; at += chunk) {
-      part.extent[cut] = smaller(chunk, extent - at);
+      part->extent[cut] = smaller(chunk, extent - at);
       for (int side = 0; side < CUTT_SIDES; ++side) {
-        part.offset[side] = box->offset[side] + at * box->step[side][cut];
-        for (int i = cut + 1; i < box->rank; ++i) part.offset[side] += index[i] * box->step[side][i];
-        memcpy(part.step[side], box->step[side], sizeof part.step[side]);
+        part->offset[side] = box->offset[side] + at * box->step[side][cut];
+        for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][i];
+        memcpy(part->step[side], box->step[side], sizeof part->step[side]);
       }
-      const cuttResult result = add_to_piece(b, &part);
+      const cuttResult result = add_to_piece(b);
       if (result) return result;
     }
     int i = cut + 1;
@@ -169,9 +175,10 @@ static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, dou
   return CUTT_SUCCESS;
 }
 
-static cuttResult add_box(builder *b, const cutt_box *box) {
+static cuttResult add_box(builder *b) {
   cutt_exchange *x = b->exchange;
-  if (b->step && x->way != CUTT_WAY_DIRECT) return add_cut(b, box);
+  const cutt_box *box = &b->box;
+  if (b->step && x->way != CUTT_WAY_DIRECT) return add_cut(b);
   if (!b->step) {
     x->kept_moves++;
     return add_whole(b, box, &x->kept_bytes, &x->kept_seconds);
@@ -188,9 +195,11 @@ static cuttResult add_box(builder *b, const cutt_box *box) {
 
 /* --------------------------------------------------------------------------------------------------------- boxes */
 
-/* The box of one choice of sets, its modes in the order of the message. */
-static cuttResult make_box(const builder *b, const cutt_set *const *choice, cutt_box *box) {
+/* Makes b->box, that of one choice of sets, with its modes in the order of the message. */
+static cuttResult make_box(builder *b) {
   const cutt_task *task = b->task;
+  const cutt_set *const *choice = b->choice;
+  cutt_box *box = &b->box;
   const int modes = task->layout[CUTT_FROM].modes;
   box->rank = 0;
   box->offset[CUTT_FROM] = box->offset[CUTT_TO] = 0;
@@ -218,21 +227,19 @@ static cuttResult add_boxes(builder *b, const int *its_parts) {
   const cutt_task *task = b->task;
   const set_table *table = &b->table[b->side];
   const int modes = task->layout[CUTT_FROM].modes;
-  const cutt_set *choice[CUTT_MAX_RANK], *first[CUTT_MAX_RANK], *end[CUTT_MAX_RANK];
   for (int m = 0; m < modes; ++m) {
     const int64_t entry = table->base[m] + its_parts[task->mode[1 - b->side][m]];
     if (table->first[entry] == table->first[entry + 1]) return CUTT_SUCCESS;
-    choice[m] = first[m] = table->sets.set + table->first[entry];
-    end[m] = table->sets.set + table->first[entry + 1];
+    b->choice[m] = b->first[m] = table->sets.set + table->first[entry];
+    b->end[m] = table->sets.set + table->first[entry + 1];
   }
   for (;;) {
-    cutt_box box;
-    cuttResult result = make_box(b, choice, &box);
-    if (!result) result = add_box(b, &box);
+    cuttResult result = make_box(b);
+    if (!result) result = add_box(b);
     if (result) return result;
     int m = 0;
-    while (m < modes && ++choice[m] == end[m]) {
-      choice[m] = first[m];
+    while (m < modes && ++b->choice[m] == b->end[m]) {
+      b->choice[m] = b->first[m];
       ++m;
     }
     if (m == modes) return CUTT_SUCCESS;

@@ -59,7 +59,7 @@ static cuttResult grow(cutt_shapes *shapes) {
 }
 
 cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, int *number) {
-  int64_t numbers[3 * CUTT_MAX_RANK];
+  int64_t *numbers = shapes->numbers;
   const size_t bytes = 3 * (size_t)box->rank * sizeof *numbers;
   list_numbers(box, numbers);
   const uint64_t hash = cutt_hash(CUTT_HASH_START + (uint64_t)scaled, numbers, bytes);

@@ -31,6 +31,7 @@ typedef struct cutt_shapes {
   int conjugate, threads;
   cutt_shape *shape;
   int count, room;
+  int64_t numbers[3 * CUTT_MAX_RANK]; /* of the box that is looked for */
 } cutt_shapes;
 
 /* The number of the shape of a box, which is planned if it is a new one; scaled: with alpha, beta and conjugation, else a mere
