@@ -4,7 +4,10 @@
 include(CMakePackageConfigHelpers)
 
 install(FILES "${PROJECT_SOURCE_DIR}/include/cutt.h" "${PROJECT_SOURCE_DIR}/include/cutt_contract.h"
+        "${PROJECT_SOURCE_DIR}/include/cutt_dist.h"
         "${PROJECT_SOURCE_DIR}/include/cutt.hpp" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)
+install(FILES "${PROJECT_SOURCE_DIR}/bindings/mpi/cutt_dist_mpi.h" "${PROJECT_SOURCE_DIR}/bindings/mpi/cutt_dist_mpi.c"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/cutt/mpi" COMPONENT devel)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT license)
 if(CUTT_BUILD_CLI)
   install(FILES "${PROJECT_SOURCE_DIR}/man/cutt.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT manual)
@@ -14,7 +17,7 @@ endif()
 set(cutt_static_libraries m ${cutt_system_libraries})
 target_link_libraries(cutt_static INTERFACE "$<INSTALL_INTERFACE:${cutt_static_libraries}>")
 
-install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static EXPORT cutt-targets
+install(TARGETS cutt_shared cutt_static cutt_contract_shared cutt_contract_static cutt_dist_shared cutt_dist_static EXPORT cutt-targets
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT devel
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
 set(cutt_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cutt")
@@ -25,7 +28,7 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/cutt-config.cmake.in"
 # Before 1.0 a minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/cutt-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/cutt-config.cmake" "${PROJECT_BINARY_DIR}/cutt-config-version.cmake"
-        "${PROJECT_SOURCE_DIR}/cmake/cutt-fortran.cmake" DESTINATION "${cutt_package_dir}" COMPONENT devel)
+        "${PROJECT_SOURCE_DIR}/cmake/cutt-fortran.cmake" "${PROJECT_SOURCE_DIR}/cmake/cutt-mpi.cmake" DESTINATION "${cutt_package_dir}" COMPONENT devel)
 
 # The prefix of the .pc files is relative to the file, so that an installed tree can be moved.
 set(cutt_pc_libs_private "")
@@ -51,7 +54,7 @@ else()
   string(REGEX REPLACE "/$" "" cutt_pc_up "${cutt_pc_up}")
   set(cutt_pc_prefix "\${pcfiledir}/${cutt_pc_up}")
 endif()
-foreach(name cutt cutt_contract)
+foreach(name cutt cutt_contract cutt_dist)
   configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT devel)
 endforeach()

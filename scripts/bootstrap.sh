@@ -70,6 +70,8 @@ have_blas() {
   return 1
 }
 
+# Both, which differ in all but their interface.
+have_mpi() { have mpicc.openmpi && have mpicc.mpich; }
 have_arm_compiler() { have_compiler aarch64-linux-gnu-gcc c; }
 have_fortran() { have gfortran || have "${FC:-f95}" || have flang; }
 have_clang_format() { have clang-format-14 || [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; }
@@ -103,6 +105,7 @@ gather() {
     need have_fuzzer libclang-rt-dev may "clang's sanitizers and libFuzzer"
     need have_clang_openmp libomp-dev may "clang's OpenMP"
     need have_clang_format clang-format-14 may 'clang-format 14'
+    need have_mpi 'openmpi-bin libopenmpi-dev mpich libmpich-dev' may 'Open MPI and MPICH, for tensors over processes'
     need have_fortran gfortran may 'a Fortran compiler'
     if [[ $(uname -m) != aarch64 ]]; then
       need have_arm_compiler 'gcc-aarch64-linux-gnu libc6-dev-arm64-cross' may 'a cross compiler for 64-bit Arm'

@@ -76,6 +76,24 @@ int TEST_HEADER(void) {
     if (cuttContractionPlanDestroy(contraction_plan) != CUTT_SUCCESS) return 23;
     if (cuttContractionDestroy(contraction_plan) != CUTT_SUCCESS) return 24;
   }
+  {
+    cuttDistLayout_t layout = CUTT_DIST_LAYOUT_INIT;
+    cuttDistProblem_t redistribution = CUTT_DIST_PROBLEM_INIT;
+    cuttDistOptions_t dist_options = CUTT_DIST_OPTIONS_INIT;
+    cuttDistPlan_t dist_plan = NULL;
+    cuttDistComm_t comm = NULL;
+    int64_t count = -1;
+    layout.modes = 2;
+    layout.extents = extents;
+    redistribution.type = CUTT_F32;
+    redistribution.from = redistribution.to = &layout;
+    dist_options.direct = CUTT_DIST_DIRECT_NEVER;
+    if (cuttDistLocalCount(&layout, 0, &count) != CUTT_SUCCESS || count != 6) return 32;
+    if (cuttDistCommThreads(1, &comm) != CUTT_SUCCESS) return 33;
+    if (cuttDistPlanCreate(&dist_plan, comm, &redistribution, &dist_options) != CUTT_SUCCESS) return 34;
+    if (cuttDistPlanExecute(dist_plan, in, out, stream) != CUTT_SUCCESS || out[5] != 5) return 35;
+    if (cuttDistPlanDestroy(dist_plan) != CUTT_SUCCESS || cuttDistCommDestroy(comm) != CUTT_SUCCESS) return 36;
+  }
   if (sizeof(cuttOptions_t) != sizeof(options_layout)) return 25;
   if (offsetof(cuttOptions_t, device) != offsetof(options_layout, device)) return 26;
   {

@@ -1,7 +1,7 @@
-/* The services of libcutt that libcutt_contract uses, and nobody else: a table of functions.
+/* The services of libcutt that libcutt_contract and libcutt_dist use, and nobody else: a table of functions.
  *
  * As archives the two are linked by name. As shared libraries they can't be, since libcutt.so hides all but its interface;
- * there plan/services_forward.c, in libcutt_contract.so, defines functions of the same names that call through the table. So
+ * there plan/services_forward.c, in each of the others, defines functions of the same names that call through the table. So
  * the text of the last error, the log and the backends exist once in a process. The table is no public interface: libraries
  * of different versions refuse each other. */
 #ifndef CUTT_PLAN_SERVICES_H

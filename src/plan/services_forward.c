@@ -1,4 +1,4 @@
-/* The functions of services.h as libcutt_contract.so has them: each calls libcutt's own through the table. */
+/* The functions of services.h as libcutt_contract.so and libcutt_dist.so have them: each calls libcutt's own through the table. */
 #include <stdarg.h>
 #include <stdio.h>
 

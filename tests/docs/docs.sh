@@ -22,7 +22,7 @@ done
 if grep -ho 'href="[^"]*\.md[^"]*"' "$output"/md_*.html "$output/index.html"; then fail "these links lead nowhere"; fi
 
 count=0
-for header in cutt cutt_contract; do
+for header in cutt cutt_contract cutt_dist; do
   page=$output/${header//_/__}_8h.html
   while read -r name; do
     grep -q "[ *>]$name</a>" "$page" || fail "$name is not on $(basename "$page")"

@@ -35,7 +35,7 @@ grep -q 'Depends:.*libc6' "$work/libcutt0.info" || fail "libcutt0 does not depen
 grep -qE 'Depends: libcutt0 \(= [0-9.]+\)' "$work/libcutt-dev.info" || fail "libcutt-dev does not depend on libcutt0"
 grep -q 'Depends:.*libjansson4' "$work/cutt.info" || fail "cutt does not depend on libjansson"
 [[ -s $root/usr/share/man/man1/cutt.1.gz ]] || fail "there is no manual"
-for file in include/cutt.h include/cutt_contract.h include/cutt.hpp share/cutt/fortran/cutt.f90; do
+for file in include/cutt.h include/cutt_contract.h include/cutt_dist.h include/cutt.hpp share/cutt/fortran/cutt.f90; do
   [[ -s $root/usr/$file ]] || fail "libcutt-dev has no $file"
 done
 

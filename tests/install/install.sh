@@ -21,19 +21,23 @@ one() { # one GLOB: exactly one file
 }
 one include/cutt.h >/dev/null
 one include/cutt_contract.h >/dev/null
+one include/cutt_dist.h >/dev/null
 one include/cutt.hpp >/dev/null
 one 'lib*/libcutt_contract.a' >/dev/null
 one 'lib*/libcutt_contract.so' >/dev/null
+one 'lib*/libcutt_dist.a' >/dev/null
+one 'lib*/libcutt_dist.so' >/dev/null
 one share/man/man1/cutt.1 >/dev/null
 library=$(one 'lib*/libcutt.so')
 libdir=$(dirname "$library")
 [[ -e $libdir/libcutt.a ]] || fail "no libcutt.a beside $library"
 # A build may take the archives apart and put all that is in them into its own: no two members are called alike, in one folder.
 mkdir "$work/members"
-for archive in libcutt libcutt_contract; do
+members=0
+for archive in libcutt libcutt_contract libcutt_dist; do
   (cd "$work/members" && ar x "$libdir/$archive.a")
+  members=$((members + $(ar t "$libdir/$archive.a" | wc -l)))
 done
-members=$(cat <(ar t "$libdir/libcutt.a") <(ar t "$libdir/libcutt_contract.a") | wc -l)
 [[ $(find "$work/members" -name '*.o' | wc -l) -eq $members ]] || fail "the archives have $members members, and not as many names"
 ar cr "$work/taken.a" "$work"/members/*.o
 "$cc" -I"$prefix/include" "$consumer/consumer.c" "$work/taken.a" -lm -lpthread -ldl -o "$work/taken" || fail "what is taken apart does not link"
@@ -43,8 +47,8 @@ soname=$(readelf -d "$library" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
 [[ -e $libdir/$soname ]] || fail "no $soname beside $library"
 
 # CUDA is found at run time or not at all: nothing of it may be linked.
-for file in "$library" "$libdir/libcutt_contract.so" "$prefix/bin/cutt"; do
-  if readelf -d "$file" | grep NEEDED | grep -iE 'cuda|nvidia|nvrtc|cublas|blas|blis|mkl'; then fail "$file needs a library of CUDA or a BLAS"; fi
+for file in "$library" "$libdir/libcutt_contract.so" "$libdir/libcutt_dist.so" "$prefix/bin/cutt"; do
+  if readelf -d "$file" | grep NEEDED | grep -iE 'cuda|nvidia|nvrtc|cublas|blas|blis|mkl|mpi'; then fail "$file needs a library of CUDA, a BLAS or MPI"; fi
 done
 # The consumers hand over host memory: with a GPU, plans would be for that.
 export CUTT_CUDA=0
@@ -93,6 +97,17 @@ for component in nonsense fortran; do
   grep -q "component.*$component" "$work/component.log" || { cat "$work/component.log"; fail "which component, is not said"; }
 done
 
+# MPI: by find_package, which compiles the adapter there, where there is one.
+if command -v mpicc >/dev/null; then
+  at=$work/cmake-mpi
+  if ! { "$cmake" -S "$consumer" -B "$at" -DCONSUMER_LANGUAGE=C -DCMAKE_C_COMPILER="$cc" -DCONSUMER_COMPONENT=mpi \
+    -DCMAKE_PREFIX_PATH="$prefix" -DCUTT_VERSION="$header_version" && "$cmake" --build "$at"; } >"$at.log" 2>&1; then
+    cat "$at.log"
+    fail "the consumer does not build with the component mpi"
+  fi
+  run find_package-mpi "$at/consumer_shared"
+fi
+
 # Fortran: by find_package, which compiles the modules there, and with those that are installed.
 if [[ -n $fc ]]; then
   at=$work/cmake-Fortran
@@ -135,15 +150,15 @@ for language in C CXX; do
   if [[ $language == C ]]; then compiler=$cc source=consumer.c; else compiler=$cxx source=consumer.cc; fi
   [[ -n $compiler ]] || continue
   # shellcheck disable=SC2046 # flags are words
-  "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt_contract) -o "$work/pc-$language-shared"
+  "$compiler" "$consumer/$source" $(pkg-config --cflags --libs cutt_contract cutt_dist) -o "$work/pc-$language-shared"
   run "pkg-config-$language-shared" "$work/pc-$language-shared"
   # shellcheck disable=SC2046
-  "$compiler" -DCUTT_EXPERIMENTAL "$consumer/$source" $(pkg-config --cflags --libs cutt_contract) -o "$work/pc-$language-experimental"
+  "$compiler" -DCUTT_EXPERIMENTAL "$consumer/$source" $(pkg-config --cflags --libs cutt_contract cutt_dist) -o "$work/pc-$language-experimental"
   run "pkg-config-$language-experimental" "$work/pc-$language-experimental"
   # The archive is named, since -lcutt prefers the shared library where both are.
   # shellcheck disable=SC2046
-  "$compiler" "$consumer/$source" $(pkg-config --cflags cutt_contract) -o "$work/pc-$language-static" \
-    $(pkg-config --static --libs cutt_contract | sed -E 's/-l(cutt[a-z_]*)/-l:lib\1.a/g')
+  "$compiler" "$consumer/$source" $(pkg-config --cflags cutt_contract cutt_dist) -o "$work/pc-$language-static" \
+    $(pkg-config --static --libs cutt_contract cutt_dist | sed -E 's/-l(cutt[a-z_]*)/-l:lib\1.a/g')
   run "pkg-config-$language-static" "$work/pc-$language-static"
 done
 

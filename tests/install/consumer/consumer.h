@@ -1,8 +1,9 @@
 /* Permutes a 3 x 5 x 4 tensor with the library under test and compares every element with the definition, and contracts two
- * small matrices, unless the machine has no BLAS. In the
+ * small matrices, unless the machine has no BLAS, and transposes a matrix on a communicator of one rank. In the
  * common subset of C99 and C++, so that both consumers are the same program. With CUTT_EXPERIMENTAL it draws a plan, too. */
 #include <cutt.h>
 #include <cutt_contract.h>
+#include <cutt_dist.h>
 #include <stdio.h>
 
 static int contract(void) {
@@ -30,6 +31,34 @@ static int contract(void) {
   }
   if (code) printf("consumer: %s\n", cuttLastError());
   return code != CUTT_SUCCESS;
+}
+
+static int redistribute(void) {
+  const int64_t in_extents[2] = {2, 3}, out_extents[2] = {3, 2};
+  const int perm[2] = {1, 0};
+  const float in[6] = {1, 2, 3, 4, 5, 6};
+  float out[6] = {0, 0, 0, 0, 0, 0};
+  cuttDistComm_t comm = NULL;
+  cuttDistPlan_t plan = NULL;
+  cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  from.modes = to.modes = 2;
+  from.extents = in_extents;
+  to.extents = out_extents;
+  problem.type = CUTT_F32;
+  problem.from = &from;
+  problem.to = &to;
+  problem.perm = perm;
+  if (cuttDistCommThreads(1, &comm) != CUTT_SUCCESS ||
+      cuttDistPlanCreate(&plan, comm, &problem, &options) != CUTT_SUCCESS ||
+      cuttDistPlanExecute(plan, in, out, NULL) != CUTT_SUCCESS || cuttDistPlanDestroy(plan) != CUTT_SUCCESS ||
+      cuttDistCommDestroy(comm) != CUTT_SUCCESS) {
+    printf("consumer: %s\n", cuttLastError());
+    return 1;
+  }
+  if (out[1] != 3 || out[3] != 2) printf("consumer: the redistribution is wrong\n");
+  return out[1] != 3 || out[3] != 2;
 }
 
 #ifdef CUTT_EXPERIMENTAL
@@ -82,7 +111,7 @@ static int consume(void) {
       }
     }
   }
-  if (contract() || draw()) return 1;
+  if (contract() || redistribute() || draw()) return 1;
   i = cuttVersion();
   printf("consumer: correct, cuTT %d.%d.%d\n", i / 10000, i / 100 % 100, i % 100);
   return 0;

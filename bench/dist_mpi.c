@@ -1,0 +1,238 @@
+/* Redistributions over the processes of MPI, beside what bounds them and what else does them, taking turns in one run:
+ *   cutt        cuttDistPlanExecute
+ *   exchange    the same bytes between the same ranks from and to plain buffers, by MPI_Isend and MPI_Irecv of whole messages
+ *   permute     packing and unpacking of the same blocks, by cuttPlansExecute, without messages
+ *   alltoallw   MPI_Alltoallw of subarray types, as mpi4py-fft does it (where nothing is permuted)
+ * Seconds are those of the slowest rank; medians are printed. What a rank keeps is packed and unpacked by `permute`, and goes
+ * straight by `cutt`.
+ *
+ * Build and run, in the folder of the sources:
+ *   mpicc -O2 -Iinclude -Ibindings/mpi bench/dist_mpi.c bindings/mpi/cutt_dist_mpi.c -Lbuild/lib -lcutt_dist -lcutt -o build/dist_mpi
+ *   LD_LIBRARY_PATH=build/lib mpirun -n 4 build/dist_mpi [MEGABYTES-OF-A-RANK [PIECE-BYTES [ROUNDS]]] */
+#include <cutt_dist_mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_RANKS = 64, MOST_ROUNDS = 101, WAYS = 4 };
+static const char *const way_name[WAYS] = {"cutt", "exchange", "permute", "alltoallw"};
+
+static int rank, size;
+
+static void must(int right, const char *what) {
+  if (right) return;
+  fprintf(stderr, "dist_mpi: rank %d: %s: %s\n", rank, what, cuttLastError());
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void *memory(int64_t bytes) {
+  void *made = NULL;
+  must(cuttMemoryAllocate(CUTT_BACKEND_CPU, (size_t)bytes, &made) == CUTT_SUCCESS, "memory");
+  memset(made, 1, (size_t)bytes);
+  return made;
+}
+
+/* in(a, b, c), spread by c, becomes its permutation, spread by its last mode. Extents are multiples of the number of ranks. */
+typedef struct setting {
+  int64_t extent[3]; /* of in */
+  int perm[3];
+  double *in, *out, *sent, *received;
+  int64_t count; /* elements of a rank */
+  cuttDistPlan_t plan;
+  cuttPlan_t pack, unpack; /* of the block for one peer */
+  const void *pack_in[MOST_RANKS], *unpack_in[MOST_RANKS];
+  void *pack_out[MOST_RANKS], *unpack_out[MOST_RANKS];
+  int counts[MOST_RANKS], zeros[MOST_RANKS];
+  MPI_Datatype send_type[MOST_RANKS], receive_type[MOST_RANKS];
+  int permutes;
+} setting;
+
+static void plan_cutt(setting *s, cuttDistComm_t comm, size_t piece) {
+  const int parts[3] = {1, 1, size};
+  int64_t out_extents[3];
+  cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  /* Where nothing is permuted the first mode is cut in the output, so that something moves. */
+  const int cut_first[3] = {size, 1, 1};
+  for (int i = 0; i < 3; i++) out_extents[i] = s->extent[s->perm[i]];
+  from.modes = to.modes = 3;
+  from.extents = s->extent;
+  to.extents = out_extents;
+  from.parts = parts;
+  to.parts = s->permutes ? parts : cut_first;
+  problem.type = CUTT_F64;
+  problem.from = &from;
+  problem.to = &to;
+  problem.perm = s->perm;
+  options.threads = 1;
+  options.piece_bytes = piece;
+  must(cuttDistPlanCreate(&s->plan, comm, &problem, &options) == CUTT_SUCCESS, "plan");
+}
+
+/* The block for a peer: permuted into a message, and copied out of one. */
+static void plan_blocks(setting *s) {
+  const int64_t a = s->extent[0], b = s->extent[1], own = s->extent[2] / size, share = a / size;
+  const int64_t block[3] = {share, b, own}, in_strides[3] = {1, a, a * b};
+  int same[3] = {0, 1, 2};
+  int64_t packed[3], out_strides[3];
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  problem.rank = 3;
+  problem.type = CUTT_F64;
+  problem.extents = block;
+  problem.perm = s->perm;
+  problem.in_strides = in_strides;
+  options.backend = CUTT_BACKEND_CPU;
+  options.threads = 1;
+  must(cuttPlanCreate(&s->pack, &problem, &options) == CUTT_SUCCESS, "pack");
+  for (int i = 0; i < 3; i++) packed[i] = block[s->perm[i]];
+  /* In the output the peer's share is one stretch of in's last mode, wherever that is. */
+  int64_t next = 1;
+  for (int i = 0; i < 3; i++) {
+    out_strides[i] = next;
+    next *= s->perm[i] == 2 ? s->extent[2] : block[s->perm[i]];
+  }
+  problem.extents = packed;
+  problem.perm = same;
+  problem.in_strides = NULL;
+  problem.out_strides = out_strides;
+  must(cuttPlanCreate(&s->unpack, &problem, &options) == CUTT_SUCCESS, "unpack");
+  const int64_t message = share * b * own;
+  for (int peer = 0; peer < size; peer++) {
+    int64_t at = 0;
+    for (int i = 0; i < 3; i++)
+      if (s->perm[i] == 2) at = out_strides[i] * own * peer;
+    s->pack_in[peer] = s->in + share * peer;
+    s->pack_out[peer] = s->sent + message * peer;
+    s->unpack_in[peer] = s->received + message * peer;
+    s->unpack_out[peer] = s->out + at;
+  }
+}
+
+static void plan_types(setting *s) {
+  const int in_sizes[3] = {(int)s->extent[0], (int)s->extent[1], (int)s->extent[2] / size};
+  const int out_sizes[3] = {(int)s->extent[0] / size, (int)s->extent[1], (int)s->extent[2]};
+  const int block[3] = {out_sizes[0], in_sizes[1], in_sizes[2]};
+  for (int peer = 0; peer < size; peer++) {
+    const int in_start[3] = {block[0] * peer, 0, 0}, out_start[3] = {0, 0, block[2] * peer};
+    s->counts[peer] = 1;
+    MPI_Type_create_subarray(3, in_sizes, block, in_start, MPI_ORDER_FORTRAN, MPI_DOUBLE, &s->send_type[peer]);
+    MPI_Type_create_subarray(3, out_sizes, block, out_start, MPI_ORDER_FORTRAN, MPI_DOUBLE, &s->receive_type[peer]);
+    MPI_Type_commit(&s->send_type[peer]);
+    MPI_Type_commit(&s->receive_type[peer]);
+  }
+}
+
+static void exchange(const setting *s) {
+  MPI_Request request[2 * MOST_RANKS];
+  const int message = (int)(s->count / size * 8);
+  int n = 0;
+  for (int step = 1; step < size; step++) {
+    const int peer = (rank - step + size) % size;
+    MPI_Irecv((char *)s->received + (int64_t)message * peer, message, MPI_BYTE, peer, 7, MPI_COMM_WORLD, &request[n++]);
+  }
+  for (int step = 1; step < size; step++) {
+    const int peer = (rank + step) % size;
+    MPI_Isend((const char *)s->sent + (int64_t)message * peer, message, MPI_BYTE, peer, 7, MPI_COMM_WORLD,
+              &request[n++]);
+  }
+  while (n > 0) MPI_Wait(&request[--n], MPI_STATUS_IGNORE);
+}
+
+static void run(const setting *s, int way) {
+  if (way == 0) must(cuttDistPlanExecute(s->plan, s->in, s->out, NULL) == CUTT_SUCCESS, "execute");
+  if (way == 1) exchange(s);
+  if (way == 2) {
+    must(cuttPlanExecuteBatch(s->pack, size, s->pack_in, s->pack_out, NULL) == CUTT_SUCCESS, "pack");
+    must(cuttPlanExecuteBatch(s->unpack, size, s->unpack_in, s->unpack_out, NULL) == CUTT_SUCCESS, "unpack");
+  }
+  if (way == 3)
+    MPI_Alltoallw(s->in, s->counts, s->zeros, s->send_type, s->out, s->counts, s->zeros, s->receive_type,
+                  MPI_COMM_WORLD);
+}
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void measure(const setting *s, const char *name, int rounds) {
+  static double seconds[WAYS][MOST_ROUNDS];
+  const int ways = s->permutes ? WAYS - 1 : WAYS;
+  for (int i = -2; i < rounds; i++)
+    for (int way = 0; way < ways; way++) {
+      double taken = 0, slowest = 0;
+      MPI_Barrier(MPI_COMM_WORLD);
+      taken = -MPI_Wtime();
+      run(s, way);
+      taken += MPI_Wtime();
+      MPI_Allreduce(&taken, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      if (i >= 0) seconds[way][i] = slowest;
+    }
+  if (rank) return;
+  double median[WAYS] = {0};
+  printf("%-10s %d ranks, %.1f MB each:", name, size, 8e-6 * (double)s->count);
+  for (int way = 0; way < ways; way++) {
+    qsort(seconds[way], (size_t)rounds, sizeof(double), by_value);
+    median[way] = seconds[way][rounds / 2];
+    printf(" %s %.2f ms", way_name[way], 1e3 * median[way]);
+  }
+  const double bound = median[1] > median[2] ? median[1] : median[2];
+  printf("; cutt / max(exchange, permute) %.2f, / (exchange + permute) %.2f", median[0] / bound,
+         median[0] / (median[1] + median[2]));
+  if (ways == WAYS) printf(", alltoallw / cutt %.2f", median[3] / median[0]);
+  printf("\n");
+}
+
+int main(int count, char **arguments) {
+  MPI_Init(&count, &arguments);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const double megabytes = count > 1 ? atof(arguments[1]) : 64;
+  const size_t piece = count > 2 ? strtoull(arguments[2], NULL, 10) : 0;
+  const int rounds = count > 3 ? atoi(arguments[3]) : 11;
+  must(size <= MOST_RANKS && megabytes > 0 && rounds > 0 && rounds <= MOST_ROUNDS, "1 to 64 ranks, 1 to 101 rounds");
+  static const int perms[3][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+  static const char *const names[3] = {"none", "reversed", "rotated"};
+  cuttDistComm_t comm = NULL;
+  must(cuttDistCommMpi(&comm, MPI_COMM_WORLD) == CUTT_SUCCESS, "communicator");
+  for (int i = 0; i < 3; i++) {
+    setting s = {.permutes = i > 0};
+    int64_t side = 1;
+    /* About as long in all modes, and not a power of two. */
+    while (side * side * side * 8 < megabytes * 1e6 * size) side++;
+    s.extent[0] = s.extent[2] = (side / size + 1) * size;
+    s.extent[1] = side | 1;
+    memcpy(s.perm, perms[i], sizeof s.perm);
+    if (i == 2) s.extent[1] = s.extent[0];
+    s.count = s.extent[0] * s.extent[1] * s.extent[2] / size;
+    s.in = memory(8 * s.count);
+    s.out = memory(8 * s.count);
+    s.sent = memory(8 * s.count);
+    s.received = memory(8 * s.count);
+    plan_cutt(&s, comm, piece);
+    plan_blocks(&s);
+    if (!s.permutes) plan_types(&s);
+    measure(&s, names[i], rounds);
+    if (rank == 0 && getenv("DIST_DESCRIBE")) {
+      char text[4096];
+      cuttDistPlanDescribe(s.plan, CUTT_TEXT, text, sizeof text, NULL);
+      fputs(text, stdout);
+    }
+    for (int peer = 0; peer < size && !s.permutes; peer++) {
+      MPI_Type_free(&s.send_type[peer]);
+      MPI_Type_free(&s.receive_type[peer]);
+    }
+    cuttPlanDestroy(s.pack);
+    cuttPlanDestroy(s.unpack);
+    cuttDistPlanDestroy(s.plan);
+    cuttMemoryFree(CUTT_BACKEND_CPU, s.in);
+    cuttMemoryFree(CUTT_BACKEND_CPU, s.out);
+    cuttMemoryFree(CUTT_BACKEND_CPU, s.sent);
+    cuttMemoryFree(CUTT_BACKEND_CPU, s.received);
+  }
+  cuttDistCommDestroy(comm);
+  MPI_Finalize();
+  return 0;
+}

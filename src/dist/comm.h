@@ -1,0 +1,45 @@
+/* Communicators, and how ranks agree: small records that every rank has of every other. */
+#ifndef CUTT_DIST_COMM_H
+#define CUTT_DIST_COMM_H
+
+#include <stdbool.h>
+
+#include "cutt_dist.h"
+
+enum { CUTT_RECORD_BYTES = 96, CUTT_WHY_BYTES = 256 };
+
+struct cutt_record;
+
+struct cuttDistCommStruct {
+  uint64_t magic;
+  cuttDistTransport_t transport;
+  unsigned long long plans;    /* made so far, the same on all ranks */
+  struct cutt_record *records; /* of all ranks */
+  char *whys;                  /* size texts, CUTT_WHY_BYTES each */
+};
+
+/* Is this a communicator, and alive? Words the error CUTT_INVALID_PLAN when not. */
+bool cutt_comm_alive(const struct cuttDistCommStruct *comm);
+
+/* The error that the communicator has failed with, if it has. */
+cuttResult cutt_comm_failure(const struct cuttDistCommStruct *comm);
+
+/* Tells all ranks that this one can't go on, with the text of its last error, and returns the communicator's failure. */
+cuttResult cutt_comm_fail(const struct cuttDistCommStruct *comm);
+
+/* What a call is, so that ranks that are in different calls find out. */
+typedef enum cutt_step { CUTT_STEP_CREATE = 1, CUTT_STEP_START = 2, CUTT_STEP_END = 3 } cutt_step;
+
+/* What ranks tell each other: all of one size, so that ranks that are in different calls understand each other. */
+typedef struct cutt_record {
+  uint64_t plan; /* number of the plan that is made or executed */
+  int32_t step;
+  int32_t code;                               /* this rank's cuttResult so far */
+  unsigned char what[CUTT_RECORD_BYTES - 16]; /* what the step is about */
+} cutt_record;
+
+/* Collective: gathers all ranks' records into comm->records. If a rank's code is not 0, returns that of the first such rank,
+ * with its text, on all ranks; if ranks are in different calls, that is a failure of the communicator. */
+cuttResult cutt_comm_agree(struct cuttDistCommStruct *comm, const cutt_record *record);
+
+#endif

@@ -1,0 +1,191 @@
+/* What a plan is: as numbers, in words and as JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "dist/plan.h"
+#include "plan/services.h"
+
+static const size_t first_info_size = sizeof(cuttDistPlanInfo_t);
+
+enum { RANKS_IN_TEXT = 16 };
+
+static const char *const side_name[CUTT_SIDES] = {"from", "to"};
+
+static bool is_direct(const struct cuttDistPlanStruct *plan) { return plan->exchange.way == CUTT_WAY_DIRECT; }
+
+static int64_t most_sent(const struct cuttDistPlanStruct *plan) {
+  int64_t most = 0;
+  for (int i = 0; i < plan->task.size; ++i) most = larger(most, plan->sent[i]);
+  return most;
+}
+
+cuttResult cuttDistPlanGetInfo(cuttDistPlan_t plan, cuttDistPlanInfo_t *info) {
+  if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttDistPlanInfo_t");
+  const size_t size = info->struct_size;
+  if (size < first_info_size || size > CUTT_LARGEST_STRUCT)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "info->struct_size is %zu; it must be set to sizeof(cuttDistPlanInfo_t), %zu", size,
+                      sizeof *info);
+  const cutt_exchange *x = &plan->exchange;
+  const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
+  const cuttDistPlanInfo_t own = {
+      .struct_size = size,
+      .permute = x->way == CUTT_WAY_PACK     ? CUTT_DIST_PACK
+                 : x->way == CUTT_WAY_UNPACK ? CUTT_DIST_UNPACK
+                                             : CUTT_DIST_BY_COST,
+      .direct = is_direct(plan),
+      .bytes_kept = x->kept_bytes,
+      .bytes_sent = sent->bytes,
+      .bytes_received = received->bytes,
+      .bytes_packed = sent->through_bytes,
+      .bytes_unpacked = received->through_bytes,
+      .most_bytes_sent = most_sent(plan),
+      .pieces_sent = sent->pieces,
+      .pieces_received = received->pieces,
+      .workspace_bytes = plan->workspace_bytes,
+      .predicted_seconds = plan->predicted_seconds,
+      .create_seconds = plan->create_seconds,
+  };
+  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
+  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  return CUTT_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- text */
+
+static void add_bytes(cutt_text *text, int64_t bytes) {
+  if (bytes < 1000000)
+    cutt_text_add(text, "%.1f kB", (double)bytes * 1e-3);
+  else
+    cutt_text_add(text, "%.1f MB", (double)bytes * 1e-6);
+}
+
+static void add_seconds(cutt_text *text, double seconds) {
+  const double unit = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
+  cutt_text_add(text, "%.3f %s", seconds * unit, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
+}
+
+static void add_layout(const struct cuttDistPlanStruct *plan, int side, cutt_text *text) {
+  const cutt_layout *layout = &plan->task.layout[side];
+  cutt_text_add(text, "%-13s ", side_name[side]);
+  for (int i = 0; i < layout->modes; ++i) {
+    const cutt_part *part = &layout->part[i];
+    cutt_text_add(text, "%s%" PRId64, i ? " x " : "", part->extent);
+    if (part->parts > 1) cutt_text_add(text, " in %d parts", part->parts);
+    if (part->block) cutt_text_add(text, " by blocks of %" PRId64, part->block);
+  }
+  if (!layout->modes) cutt_text_add(text, "one element");
+  cutt_text_add(text, "; %d rank%s", layout->positions, layout->positions == 1 ? "" : "s");
+  if (layout->copies > 1) cutt_text_add(text, ", and %d copies", layout->copies);
+  cutt_text_add(text, "\n");
+}
+
+static void add_sent(const struct cuttDistPlanStruct *plan, cutt_text *text) {
+  const int size = plan->task.size;
+  double sum = 0;
+  for (int i = 0; i < size; ++i) sum += (double)plan->sent[i];
+  cutt_text_add(text, "sent          ");
+  add_bytes(text, (int64_t)(sum / size));
+  cutt_text_add(text, " by a rank, ");
+  add_bytes(text, most_sent(plan));
+  cutt_text_add(text, " at most:");
+  for (int i = 0; i < size && i < RANKS_IN_TEXT; ++i) {
+    cutt_text_add(text, "%s ", i ? "," : "");
+    add_bytes(text, plan->sent[i]);
+  }
+  cutt_text_add(text, "%s\n", size > RANKS_IN_TEXT ? ", ..." : "");
+}
+
+static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text) {
+  const cutt_exchange *x = &plan->exchange;
+  const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
+  cutt_text_add(text, "redistribution of %s, as rank %d of %d sees it; by %s\n", plan->type->name, plan->task.me,
+                plan->task.size, plan->comm->transport.name);
+  add_layout(plan, CUTT_FROM, text);
+  add_layout(plan, CUTT_TO, text);
+  cutt_text_add(text, "permutation  ");
+  for (int i = 0; i < plan->task.layout[CUTT_TO].modes; ++i) cutt_text_add(text, " %d", plan->perm[i]);
+  cutt_text_add(text, "\npermuted      %s\n",
+                is_direct(plan)           ? "into the receivers' outputs, directly"
+                : x->way == CUTT_WAY_PACK ? "by the sender, while packing"
+                                          : "by the receiver, while unpacking");
+  add_sent(plan, text);
+  cutt_text_add(text, "this rank     keeps ");
+  add_bytes(text, x->kept_bytes);
+  cutt_text_add(text, ", sends ");
+  add_bytes(text, sent->bytes);
+  cutt_text_add(text, " in %" PRId64 " piece%s", sent->pieces, sent->pieces == 1 ? "" : "s");
+  if (!is_direct(plan)) {
+    cutt_text_add(text, " (");
+    add_bytes(text, sent->through_bytes);
+    cutt_text_add(text, " packed), receives ");
+    add_bytes(text, received->bytes);
+    cutt_text_add(text, " in %" PRId64 " (", received->pieces);
+    add_bytes(text, received->through_bytes);
+    cutt_text_add(text, " unpacked)");
+  }
+  cutt_text_add(text, "\nboxes         %" PRId64 " of %d shapes\nworkspace     ", x->moves, plan->shapes.count);
+  add_bytes(text, (int64_t)plan->workspace_bytes);
+  cutt_text_add(text, "\npredicted     ");
+  add_seconds(text, plan->predicted_seconds);
+  cutt_text_add(text, "\nmade in       ");
+  add_seconds(text, plan->create_seconds);
+  cutt_text_add(text, "\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------------- JSON */
+
+static void add_json_layout(const struct cuttDistPlanStruct *plan, int side, cutt_text *text) {
+  const cutt_layout *layout = &plan->task.layout[side];
+  cutt_text_add(text, ",\"%s\":{\"modes\":[", side_name[side]);
+  for (int i = 0; i < layout->modes; ++i) {
+    const cutt_part *part = &layout->part[i];
+    cutt_text_add(text, "%s{\"extent\":%" PRId64 ",\"parts\":%d,\"block\":%" PRId64 "}", i ? "," : "", part->extent,
+                  part->parts, part->block);
+  }
+  cutt_text_add(text, "],\"copies\":%d}", layout->copies);
+}
+
+static void describe_json(const struct cuttDistPlanStruct *plan, cutt_text *text) {
+  const cutt_exchange *x = &plan->exchange;
+  const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
+  cutt_text_add(text, "{\"type\":\"%s\",\"rank\":%d,\"size\":%d,\"transport\":", plan->type->name, plan->task.me,
+                plan->task.size);
+  cutt_text_add_json(text, plan->comm->transport.name);
+  add_json_layout(plan, CUTT_FROM, text);
+  add_json_layout(plan, CUTT_TO, text);
+  cutt_text_add(text, ",\"perm\":[");
+  for (int i = 0; i < plan->task.layout[CUTT_TO].modes; ++i) cutt_text_add(text, "%s%d", i ? "," : "", plan->perm[i]);
+  cutt_text_add(text, "],\"direct\":%s,\"permuted\":\"%s\",\"sent_by_rank\":[", is_direct(plan) ? "true" : "false",
+                is_direct(plan)           ? "direct"
+                : x->way == CUTT_WAY_PACK ? "pack"
+                                          : "unpack");
+  for (int i = 0; i < plan->task.size; ++i) cutt_text_add(text, "%s%" PRId64, i ? "," : "", plan->sent[i]);
+  cutt_text_add(text, "],\"bytes_kept\":%" PRId64 ",\"bytes_sent\":%" PRId64 ",\"bytes_received\":%" PRId64,
+                x->kept_bytes, sent->bytes, received->bytes);
+  cutt_text_add(text, ",\"bytes_packed\":%" PRId64 ",\"bytes_unpacked\":%" PRId64, sent->through_bytes,
+                received->through_bytes);
+  cutt_text_add(text,
+                ",\"pieces_sent\":%" PRId64 ",\"pieces_received\":%" PRId64 ",\"boxes\":%" PRId64 ",\"shapes\":%d",
+                sent->pieces, received->pieces, x->moves, plan->shapes.count);
+  cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"create_seconds\":%.9g}",
+                plan->workspace_bytes, plan->predicted_seconds, plan->create_seconds);
+}
+
+cuttResult cuttDistPlanDescribe(cuttDistPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
+  if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (format != CUTT_TEXT && format != CUTT_JSON)
+    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
+  const cuttResult result = cutt_text_buffer_check(buffer, size);
+  if (result) return result;
+  cutt_text text = cutt_text_start(buffer, size);
+  if (format == CUTT_TEXT)
+    describe_text(plan, &text);
+  else
+    describe_json(plan, &text);
+  if (needed) *needed = text.length + 1;
+  return CUTT_SUCCESS;
+}

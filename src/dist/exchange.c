@@ -1,0 +1,362 @@
+/* Moves and pieces of a rank (exchange.h). */
+#include "dist/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+
+/* For each mode and each part that the other side has of it: the sets that it has in common with this rank's part. */
+typedef struct set_table {
+  cutt_sets sets;
+  int64_t base[CUTT_MAX_RANK]; /* of a mode, in first */
+  int64_t *first;              /* of part c of mode m at [base[m] + c]; its last set is before the next entry */
+} set_table;
+
+/* What is derived at the moment. */
+typedef struct builder {
+  cutt_exchange *exchange;
+  const cutt_task *task;
+  cutt_shapes *shapes;
+  set_table table[CUTT_SIDES];        /* by the side that this rank is on */
+  int own[CUTT_SIDES][CUTT_MAX_RANK]; /* this rank's part in each side's modes */
+  /* Strides of the two sides, by input mode, for the peer at hand. */
+  int64_t stride[CUTT_SIDES][CUTT_MAX_RANK];
+  int side, peer, step;
+  bool scaled;
+  /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
+  const cutt_set *choice[CUTT_MAX_RANK], *first[CUTT_MAX_RANK], *end[CUTT_MAX_RANK];
+  cutt_box box, part;
+} builder;
+
+static int place_of(const cutt_task *task, int side, int rank) { return task->place[side][rank]; }
+
+/* ---------------------------------------------------------------------------------------------------------- sets */
+
+static cuttResult make_table(builder *b, int side) {
+  const cutt_task *task = b->task;
+  const cutt_layout *own = &task->layout[side], *other = &task->layout[1 - side];
+  set_table *table = &b->table[side];
+  int64_t entries = 1, n = 0;
+  for (int m = 0; m < own->modes; ++m) entries += other->part[task->mode[1 - side][m]].parts;
+  table->first = malloc((size_t)entries * sizeof *table->first);
+  bool enough = table->first != NULL;
+  for (int m = 0; m < own->modes && enough; ++m) {
+    const cutt_part *mine = &own->part[task->mode[side][m]], *its = &other->part[task->mode[1 - side][m]];
+    const int at = b->own[side][task->mode[side][m]];
+    table->base[m] = n;
+    for (int c = 0; c < its->parts && enough; ++c) {
+      table->first[n++] = table->sets.count;
+      enough = side == CUTT_FROM ? cutt_sets_add(&table->sets, mine, at, its, c)
+                                 : cutt_sets_add(&table->sets, its, c, mine, at);
+    }
+  }
+  if (!enough) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: sets of indices of %d modes", own->modes);
+  table->first[n] = table->sets.count;
+  return CUTT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------------- pieces */
+
+static cuttResult add_move(cutt_exchange *x, cutt_move move) {
+  if (x->moves == x->room) {
+    const int64_t room = x->room ? 2 * x->room : 16;
+    cutt_move *moves = realloc(x->move, (size_t)room * sizeof *moves);
+    if (!moves) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld boxes", (long long)room);
+    x->move = moves;
+    x->room = room;
+  }
+  x->move[x->moves++] = move;
+  return CUTT_SUCCESS;
+}
+
+static cutt_piece *last_piece(cutt_flow *flow) { return flow->pieces ? &flow->piece[flow->pieces - 1] : NULL; }
+
+static cuttResult open_piece(const builder *b, cutt_flow *flow) {
+  if (flow->pieces == flow->room) {
+    const int64_t room = flow->room ? 2 * flow->room : 16;
+    cutt_piece *pieces = realloc(flow->piece, (size_t)room * sizeof *pieces);
+    if (!pieces) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld pieces", (long long)room);
+    flow->piece = pieces;
+    flow->room = room;
+  }
+  const cutt_piece *before = last_piece(flow);
+  const int64_t number = before && before->peer == b->peer ? before->number + 1 : 0;
+  flow->piece[flow->pieces++] =
+      (cutt_piece){.peer = b->peer, .step = b->step, .number = number, .first = b->exchange->moves, .staged = true};
+  return CUTT_SUCCESS;
+}
+
+static int64_t volume_of(const cutt_box *box) {
+  int64_t volume = 1;
+  for (int i = 0; i < box->rank; ++i) volume *= box->extent[i];
+  return volume;
+}
+
+/* Are the box's elements on this side one run, in the order of its modes? */
+static bool is_run(const cutt_box *box, int side) {
+  int64_t next = 1;
+  for (int i = 0; i < box->rank; ++i) {
+    if (box->step[side][i] != next) return false;
+    next *= box->extent[i];
+  }
+  return true;
+}
+
+/* Adds b->part to the piece at hand or to a new one. The side that is not this rank's is the message. */
+static cuttResult add_to_piece(builder *b) {
+  cutt_box *box = &b->part;
+  cutt_exchange *x = b->exchange;
+  cutt_flow *flow = &x->flow[b->side];
+  const int64_t volume = volume_of(box), elem = b->task->elem_bytes;
+  cutt_piece *piece = last_piece(flow);
+  cuttResult result = CUTT_SUCCESS;
+  if (!piece || piece->peer != b->peer || piece->bytes / elem + volume > b->task->piece_elements)
+    result = open_piece(b, flow);
+  if (result) return result;
+  piece = last_piece(flow);
+  int64_t next = 1;
+  for (int i = 0; i < box->rank; ++i) {
+    box->step[1 - b->side][i] = next;
+    next *= box->extent[i];
+  }
+  box->offset[1 - b->side] = piece->bytes / elem;
+  cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
+  result = cutt_shapes_find(b->shapes, box, b->scaled, &move.shape);
+  if (!result) result = add_move(x, move);
+  if (result) return result;
+  piece->staged = piece->moves > 0 || b->scaled || !is_run(box, b->side);
+  piece->offset = box->offset[b->side] * elem;
+  piece->moves++;
+  piece->bytes += volume * elem;
+  return CUTT_SUCCESS;
+}
+
+/* Cuts b->box along its slowest modes into what a piece has room for. */
+static cuttResult add_cut(builder *b) {
+  const cutt_box *box = &b->box;
+  cutt_box *part = &b->part;
+  const int64_t room = b->task->piece_elements;
+  int64_t inner = 1, index[CUTT_MAX_RANK] = {0};
+  int cut = 0;
+  while (cut < box->rank && inner * box->extent[cut] <= room) inner *= box->extent[cut++];
+  *part = *box;
+  if (cut == box->rank) return add_to_piece(b);
+  const int64_t extent = box->extent[cut], pieces = (extent - 1) / (room / inner) + 1;
+  const int64_t chunk = (extent - 1) / pieces + 1;
+  part->rank = cut + 1;
+  for (;;) {
+    for (int64_t at = 0; at < extent; at += chunk) {
+      part->extent[cut] = smaller(chunk, extent - at);
+      for (int side = 0; side < CUTT_SIDES; ++side) {
+        part->offset[side] = box->offset[side] + at * box->step[side][cut];
+        for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][i];
+        memcpy(part->step[side], box->step[side], sizeof part->step[side]);
+      }
+      const cuttResult result = add_to_piece(b);
+      if (result) return result;
+    }
+    int i = cut + 1;
+    while (i < box->rank && ++index[i] == box->extent[i]) index[i++] = 0;
+    if (i >= box->rank) return CUTT_SUCCESS;
+  }
+}
+
+/* Adds a box whose two sides are tensors. */
+static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, double *seconds) {
+  const int64_t elem = b->task->elem_bytes;
+  cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
+  cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, &move.shape);
+  if (!result) result = add_move(b->exchange, move);
+  if (result) return result;
+  *bytes += volume_of(box) * elem;
+  *seconds += b->shapes->shape[move.shape].seconds;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult add_box(builder *b) {
+  cutt_exchange *x = b->exchange;
+  const cutt_box *box = &b->box;
+  if (b->step && x->way != CUTT_WAY_DIRECT) return add_cut(b);
+  if (!b->step) {
+    x->kept_moves++;
+    return add_whole(b, box, &x->kept_bytes, &x->kept_seconds);
+  }
+  cutt_flow *flow = &x->flow[CUTT_FROM];
+  const cutt_piece *piece = last_piece(flow);
+  cuttResult result = CUTT_SUCCESS;
+  if (!piece || piece->peer != b->peer) result = open_piece(b, flow);
+  if (result) return result;
+  last_piece(flow)->staged = false;
+  last_piece(flow)->moves++;
+  return add_whole(b, box, &last_piece(flow)->bytes, &flow->seconds);
+}
+
+/* --------------------------------------------------------------------------------------------------------- boxes */
+
+/* Makes b->box, that of one choice of sets, with its modes in the order of the message. */
+static cuttResult make_box(builder *b) {
+  const cutt_task *task = b->task;
+  const cutt_set *const *choice = b->choice;
+  cutt_box *box = &b->box;
+  const int modes = task->layout[CUTT_FROM].modes;
+  box->rank = 0;
+  box->offset[CUTT_FROM] = box->offset[CUTT_TO] = 0;
+  for (int i = 0; i < modes; ++i) {
+    const int m = b->exchange->way == CUTT_WAY_PACK ? task->output[i] : i;
+    for (int side = 0; side < CUTT_SIDES; ++side) box->offset[side] += choice[m]->start[side] * b->stride[side][m];
+    for (int level = 0; level < CUTT_SET_LEVELS; ++level) {
+      if (choice[m]->extent[level] == 1) continue;
+      if (box->rank == CUTT_MAX_RANK)
+        return cutt_error(
+            CUTT_INVALID_PARAMETER,
+            "the layouts have blocks in so many modes that what two ranks exchange takes more than %d loops",
+            CUTT_MAX_RANK);
+      box->extent[box->rank] = choice[m]->extent[level];
+      for (int side = 0; side < CUTT_SIDES; ++side)
+        box->step[side][box->rank] = choice[m]->step[side][level] * b->stride[side][m];
+      box->rank++;
+    }
+  }
+  return CUTT_SUCCESS;
+}
+
+/* All boxes between this rank, on b->side, and the parts (by the other side's modes) of a peer, or of its own. */
+static cuttResult add_boxes(builder *b, const int *its_parts) {
+  const cutt_task *task = b->task;
+  const set_table *table = &b->table[b->side];
+  const int modes = task->layout[CUTT_FROM].modes;
+  for (int m = 0; m < modes; ++m) {
+    const int64_t entry = table->base[m] + its_parts[task->mode[1 - b->side][m]];
+    if (table->first[entry] == table->first[entry + 1]) return CUTT_SUCCESS;
+    b->choice[m] = b->first[m] = table->sets.set + table->first[entry];
+    b->end[m] = table->sets.set + table->first[entry + 1];
+  }
+  for (;;) {
+    cuttResult result = make_box(b);
+    if (!result) result = add_box(b);
+    if (result) return result;
+    int m = 0;
+    while (m < modes && ++b->choice[m] == b->end[m]) {
+      b->choice[m] = b->first[m];
+      ++m;
+    }
+    if (m == modes) return CUTT_SUCCESS;
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------- peers */
+
+/* Does rank `sender` send to rank `receiver` what it has of a position of the input? Of several copies, a rank takes its own, or
+ * one by its number, so that copies share the work. */
+static bool sends(const cutt_task *task, int sender, int receiver) {
+  const cutt_layout *from = &task->layout[CUTT_FROM];
+  const int place = place_of(task, CUTT_FROM, sender), own = place_of(task, CUTT_FROM, receiver);
+  if (place < 0 || place_of(task, CUTT_TO, receiver) < 0) return false;
+  if (own >= 0 && own % from->positions == place % from->positions) return sender == receiver;
+  return place / from->positions == receiver % from->copies;
+}
+
+/* The strides of both sides by input mode: this rank's, or, for direct writing, those of a peer's packed output. */
+static void set_strides(builder *b) {
+  const cutt_task *task = b->task;
+  const int modes = task->layout[CUTT_FROM].modes;
+  int64_t extents[CUTT_MAX_RANK], packed[CUTT_MAX_RANK];
+  const int64_t *to = task->stride[CUTT_TO];
+  if (b->step && b->exchange->way == CUTT_WAY_DIRECT) {
+    const cutt_layout *layout = &task->layout[CUTT_TO];
+    cutt_layout_extents(layout, place_of(task, CUTT_TO, b->peer) % layout->positions, extents);
+    for (int64_t i = 0, next = 1; i < modes; next *= extents[i++]) packed[i] = next;
+    to = packed;
+  }
+  for (int m = 0; m < modes; ++m) {
+    b->stride[CUTT_FROM][m] = task->stride[CUTT_FROM][m];
+    b->stride[CUTT_TO][m] = to[task->mode[CUTT_TO][m]];
+  }
+}
+
+/* Without beta the sender scales what it permutes, and the receiver needs not touch it again; else the receiver does, in one
+ * step, since what alpha * in is rounded to would be rounded once more. */
+static bool scales(const builder *b) {
+  if (!b->task->computes) return false;
+  if (!b->step || b->exchange->way == CUTT_WAY_DIRECT) return true;
+  const bool sender = b->exchange->way == CUTT_WAY_PACK && !b->task->reads_back;
+  return sender == (b->side == CUTT_FROM);
+}
+
+static cuttResult add_peer(builder *b, int side, int step) {
+  const cutt_task *task = b->task;
+  const int64_t distance = side == CUTT_FROM ? step : task->size - step;
+  const int peer = (int)((task->me + distance) % task->size);
+  const int sender = side == CUTT_FROM ? task->me : peer, receiver = side == CUTT_FROM ? peer : task->me;
+  if (!sends(task, sender, receiver)) return CUTT_SUCCESS;
+  int parts[CUTT_MAX_RANK];
+  const cutt_layout *other = &task->layout[1 - side];
+  cutt_layout_parts(other, place_of(task, 1 - side, peer) % other->positions, parts);
+  b->side = side;
+  b->peer = peer;
+  b->step = step;
+  b->scaled = scales(b);
+  set_strides(b);
+  return add_boxes(b, parts);
+}
+
+/* What was left open while pieces were made: totals. */
+static void finish_flow(cutt_exchange *x, cutt_flow *flow, const cutt_shapes *shapes) {
+  for (int64_t i = 0; i < flow->pieces; ++i) {
+    const cutt_piece *piece = &flow->piece[i];
+    const int64_t rounded = (piece->bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+    flow->bytes += piece->bytes;
+    x->most_moves = larger(x->most_moves, piece->moves);
+    if (!piece->staged) continue;
+    flow->through_bytes += piece->bytes;
+    flow->staged_bytes += rounded;
+    flow->most_bytes = larger(flow->most_bytes, rounded);
+    for (int64_t m = piece->first; m < piece->first + piece->moves; ++m)
+      flow->seconds += shapes->shape[x->move[m].shape].seconds;
+  }
+}
+
+static cuttResult make_all(builder *b) {
+  const cutt_task *task = b->task;
+  cutt_exchange *x = b->exchange;
+  cuttResult result = CUTT_SUCCESS;
+  for (int side = 0; side < CUTT_SIDES && !result; ++side) {
+    const int place = place_of(task, side, task->me);
+    if (place < 0) continue;
+    cutt_layout_parts(&task->layout[side], place % task->layout[side].positions, b->own[side]);
+    result = make_table(b, side);
+  }
+  if (!result) result = add_peer(b, CUTT_FROM, 0);
+  x->most_moves = x->kept_moves;
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    if (side == CUTT_TO && x->way == CUTT_WAY_DIRECT) break;
+    for (int step = 1; step < task->size && !result && place_of(task, side, task->me) >= 0; ++step)
+      result = add_peer(b, side, step);
+  }
+  for (int side = 0; side < CUTT_SIDES; ++side) finish_flow(x, &x->flow[side], b->shapes);
+  return result;
+}
+
+cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cutt_shapes *shapes, cutt_way way) {
+  *exchange = (cutt_exchange){.way = way};
+  builder *b = calloc(1, sizeof *b);
+  if (!b) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan an exchange", sizeof *b);
+  b->exchange = exchange;
+  b->task = task;
+  b->shapes = shapes;
+  const cuttResult result = make_all(b);
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    cutt_sets_free(&b->table[side].sets);
+    free(b->table[side].first);
+  }
+  free(b);
+  return result;
+}
+
+void cutt_exchange_free(cutt_exchange *exchange) {
+  for (int side = 0; side < CUTT_SIDES; ++side) free(exchange->flow[side].piece);
+  free(exchange->move);
+  *exchange = (cutt_exchange){.way = exchange->way};
+}

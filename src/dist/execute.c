@@ -1,0 +1,228 @@
+/* Executions.
+ *
+ * Messages of a rank have an order: by step, the distance to the peer, then by number. It starts receives and sends in that order
+ * as long as there is room, and then waits for the first that is under way; what it received is unpacked, and the room is free
+ * for the next. So packing, messages and unpacking of different pieces go on side by side, and none waits for ever: take the first
+ * message of all ranks that is not finished. Whatever a rank waits for is no later than what fills its room, so both of its ends
+ * have started it, or are not waiting. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dist/plan.h"
+#include "plan/services.h"
+
+/* An execution. */
+typedef struct run {
+  struct cuttDistPlanStruct *plan;
+  const unsigned char *in;
+  unsigned char *out;
+} run;
+
+/* Permutes the boxes of a piece, or of what is kept. */
+static cuttResult permute(const run *r, int64_t first, int64_t count, const unsigned char *from, unsigned char *to) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  if (count == 0) return CUTT_SUCCESS;
+  const cutt_move *move = plan->exchange.move + first;
+  for (int64_t i = 0; i < count; ++i) {
+    plan->plans[i] = plan->shapes.shape[move[i].shape].plan;
+    plan->in[i] = from + move[i].from;
+    plan->out[i] = to + move[i].to;
+  }
+  return cuttPlansExecute(count, plan->plans, plan->in, plan->out, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- channels */
+
+/* Room for a piece, in the order in which it is given back; -1: there is none now. */
+static int64_t take_room(cutt_channel *c, int64_t bytes) {
+  bytes = (bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+  if (c->taken == 0) c->head = c->tail = 0;
+  const bool wrapped = c->taken > 0 && c->head <= c->tail;
+  int64_t begin = c->head;
+  if (wrapped ? begin + bytes > c->tail : begin + bytes > c->ring_bytes) {
+    if (wrapped || bytes > c->tail) return -1;
+    begin = 0;
+  }
+  c->head = begin + bytes;
+  c->taken++;
+  return begin;
+}
+
+/* Gives back the oldest room. The next oldest begins where the next piece that has room says. */
+static void give_room(cutt_channel *c) {
+  c->taken--;
+  for (int64_t i = c->finished; i < c->posted; ++i) {
+    const int64_t begin = c->begin[i % c->requests];
+    if (begin < 0) continue;
+    c->tail = begin;
+    return;
+  }
+}
+
+static cuttResult message_failed(const run *r, const char *what, const cutt_piece *piece) {
+  const struct cuttDistCommStruct *comm = r->plan->comm;
+  const cuttResult result = cutt_comm_failure(comm); /* of whoever was first */
+  if (result) return result;
+  return cutt_error(CUTT_INTERNAL_ERROR, "the transport %s could not %s rank %d: %" PRId64 " bytes of piece %" PRId64,
+                    comm->transport.name, what, piece->peer, piece->bytes, piece->number);
+}
+
+/* Starts the next receive or send, if there is room for it: *started. */
+static cuttResult start_next(const run *r, int side, bool *started) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  cutt_channel *c = &plan->channel[side];
+  const cutt_flow *flow = &plan->exchange.flow[side];
+  *started = false;
+  if (c->posted == flow->pieces || c->posted - c->finished == c->requests) return CUTT_SUCCESS;
+  const cutt_piece *piece = &flow->piece[c->posted];
+  const int64_t begin = piece->staged ? take_room(c, piece->bytes) : -1;
+  if (piece->staged && begin < 0) return CUTT_SUCCESS;
+  cuttDistRequest_t *request = &c->request[c->posted % c->requests];
+  int lost;
+  if (side == CUTT_FROM) {
+    if (piece->staged) {
+      const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
+      if (result) return result;
+    }
+    lost =
+        t->send(t->data, piece->peer, piece->staged ? c->ring + begin : r->in + piece->offset, piece->bytes, request);
+  } else {
+    lost = t->receive(t->data, piece->peer, piece->staged ? c->ring + begin : r->out + piece->offset, piece->bytes,
+                      request);
+  }
+  if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
+  c->begin[c->posted++ % c->requests] = begin;
+  *started = true;
+  return CUTT_SUCCESS;
+}
+
+/* Waits for the oldest message that is under way, and unpacks it. */
+static cuttResult finish_oldest(const run *r, int side) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  cutt_channel *c = &plan->channel[side];
+  const cutt_piece *piece = &plan->exchange.flow[side].piece[c->finished];
+  const int64_t begin = c->begin[c->finished % c->requests];
+  const int lost = t->wait(t->data, &c->request[c->finished % c->requests]);
+  c->finished++;
+  if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
+  cuttResult result = CUTT_SUCCESS;
+  if (side == CUTT_TO && piece->staged) result = permute(r, piece->first, piece->moves, c->ring + begin, r->out);
+  if (begin >= 0) give_room(c);
+  return result;
+}
+
+/* The side of the first message that is under way; a receive comes before a send of the same place in the order. -1: none is. */
+static int first_under_way(const struct cuttDistPlanStruct *plan) {
+  const cutt_piece *piece[CUTT_SIDES] = {NULL, NULL};
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    const cutt_channel *c = &plan->channel[side];
+    if (c->finished < c->posted) piece[side] = &plan->exchange.flow[side].piece[c->finished];
+  }
+  const cutt_piece *sent = piece[CUTT_FROM], *received = piece[CUTT_TO];
+  if (!sent || !received) return sent ? CUTT_FROM : received ? CUTT_TO : -1;
+  if (sent->step != received->step) return sent->step < received->step ? CUTT_FROM : CUTT_TO;
+  return sent->number < received->number ? CUTT_FROM : CUTT_TO;
+}
+
+static cuttResult start_all(const run *r, int side) {
+  bool started = true;
+  cuttResult result = CUTT_SUCCESS;
+  while (started && !result) result = start_next(r, side, &started);
+  return result;
+}
+
+static cuttResult exchange_messages(const run *r) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cutt_exchange *x = &plan->exchange;
+  bool kept = false;
+  for (;;) {
+    cuttResult result = start_all(r, CUTT_TO);
+    if (!result) result = start_all(r, CUTT_FROM);
+    if (!result && !kept) result = permute(r, x->kept_first, x->kept_moves, r->in, r->out);
+    kept = true;
+    if (result) return result;
+    const int side = first_under_way(plan);
+    if (side < 0) return CUTT_SUCCESS;
+    result = finish_oldest(r, side);
+    if (result) return result;
+  }
+}
+
+/* After a failure: the transport lets go of all messages. */
+static void drain(struct cuttDistPlanStruct *plan) {
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    cutt_channel *c = &plan->channel[side];
+    for (; c->finished < c->posted; c->finished++) t->wait(t->data, &c->request[c->finished % c->requests]);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- direct */
+
+static cuttResult write_directly(const run *r) {
+  const cutt_exchange *x = &r->plan->exchange;
+  const cutt_flow *flow = &x->flow[CUTT_FROM];
+  cuttResult result = permute(r, x->kept_first, x->kept_moves, r->in, r->out);
+  for (int64_t i = 0; i < flow->pieces && !result; ++i) {
+    const cutt_piece *piece = &flow->piece[i];
+    cutt_start peer;
+    memcpy(&peer, r->plan->comm->records[piece->peer].what, sizeof peer);
+    result = permute(r, piece->first, piece->moves, r->in, (unsigned char *)(uintptr_t)peer.out);
+  }
+  return result;
+}
+
+cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out) {
+  const run r = {plan, in, out};
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    cutt_channel *c = &plan->channel[side];
+    c->posted = c->finished = c->taken = c->head = c->tail = 0;
+  }
+  const cuttResult result = plan->exchange.way == CUTT_WAY_DIRECT ? write_directly(&r) : exchange_messages(&r);
+  if (!result) return CUTT_SUCCESS;
+  const cuttResult failure = cutt_comm_fail(plan->comm);
+  drain(plan);
+  return failure;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- public call */
+
+static cuttResult check(const struct cuttDistPlanStruct *plan, const void *in, const void *out, cudaStream_t stream) {
+  const cutt_task *task = &plan->task;
+  if (stream)
+    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be NULL: tensors are in the host's memory",
+                      (void *)stream);
+  const void *const tensor[CUTT_SIDES] = {in, out};
+  for (int side = 0; side < CUTT_SIDES; ++side)
+    if (!tensor[side] && task->volume[side] > 0)
+      return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0) of this rank's part",
+                        side == CUTT_FROM ? "in" : "out");
+  if (task->volume[CUTT_FROM] == 0 || task->volume[CUTT_TO] == 0) return CUTT_SUCCESS;
+  const uintptr_t from = (uintptr_t)in + (uintptr_t)plan->low[CUTT_FROM];
+  const uintptr_t from_end = (uintptr_t)in + (uintptr_t)plan->high[CUTT_FROM];
+  const uintptr_t to = (uintptr_t)out + (uintptr_t)plan->low[CUTT_TO];
+  const uintptr_t to_end = (uintptr_t)out + (uintptr_t)plan->high[CUTT_TO];
+  if (from >= to_end || to >= from_end) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "in spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and out [0x%" PRIxPTR ", 0x%" PRIxPTR
+                    "), which overlap; they may not",
+                    from, from_end, to, to_end);
+}
+
+cuttResult cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream) {
+  if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  cutt_record record = {.plan = plan->number, .step = CUTT_STEP_START};
+  const cutt_start start = {(uint64_t)(uintptr_t)out};
+  memcpy(record.what, &start, sizeof start);
+  record.code = (int32_t)check(plan, in, out, stream);
+  cuttResult result = cutt_comm_agree(plan->comm, &record);
+  if (result) return result;
+  result = cutt_dist_run(plan, in, out);
+  if (result) return result;
+  /* Done when all are: others may still read this rank's input, or write its output; and what has failed has failed for all. */
+  record.step = CUTT_STEP_END;
+  return cutt_comm_agree(plan->comm, &record);
+}

@@ -1,0 +1,452 @@
+/* Plans: made by all ranks together.
+ *
+ * Every rank derives what it would have to do in each way that is allowed (pack, unpack, direct) and predicts its time. Then, in
+ * one agreement, ranks compare what they were given, and take the way that is fastest for its slowest rank. All that can fail
+ * comes before it, memory included, so that a plan exists on all ranks or on none. */
+#include "dist/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "plan/services.h"
+
+#define PLAN_MAGIC 0x63757474706c616eull
+#define DEFAULT_PIECE ((size_t)256 << 20)
+
+static const size_t first_problem_size = sizeof(cuttDistProblem_t);
+static const size_t first_options_size = sizeof(cuttDistOptions_t);
+
+/* What is compared. */
+enum { GIVEN_FROM, GIVEN_TO, GIVEN_PERM, GIVEN_SCALARS, GIVEN_OPTIONS, GIVENS };
+static const char *const given_name[GIVENS] = {"problem->from", "problem->to", "problem->perm",
+                                               "problem->type, alpha, beta or conjugate", "options"};
+
+/* The record of a creation, behind its head. */
+typedef struct creation {
+  uint64_t given[GIVENS];
+  float seconds[CUTT_WAYS]; /* below 0: this rank can't */
+  uint32_t unused;
+  int64_t bytes_sent;
+} creation;
+_Static_assert(sizeof(creation) <= sizeof((cutt_record){0}.what), "what a creation tells fits into a record");
+
+/* What a creation works with until the plan is made. */
+typedef struct making {
+  struct cuttDistPlanStruct *plan;
+  cuttDistProblem_t problem;
+  cuttDistOptions_t options;
+  cutt_exchange exchange[CUTT_WAYS];
+  creation record;
+} making;
+
+bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan) {
+  if (plan && plan->magic == PLAN_MAGIC) return true;
+  cutt_error(CUTT_INVALID_PLAN, "plan is %p, which is no plan that is alive", (const void *)plan);
+  return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------- what is given */
+
+static cuttResult read_options(const cuttDistOptions_t *callers, cuttDistOptions_t *options) {
+  *options = (cuttDistOptions_t)CUTT_DIST_OPTIONS_INIT;
+  if (!callers) return CUTT_SUCCESS;
+  const cuttResult result = cutt_struct_read(options, sizeof *options, first_options_size, callers, "options");
+  if (result) return result;
+  const long permute = (long)options->permute, direct = (long)options->direct;
+  if (permute < CUTT_DIST_BY_COST || permute > CUTT_DIST_UNPACK)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->permute is %ld; it must be a cuttDistPermute_t", permute);
+  if (direct < CUTT_DIST_DIRECT_BY_COST || direct > CUTT_DIST_DIRECT_ALWAYS)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is %ld; it must be a cuttDistDirect_t", direct);
+  if (options->workspace_limit && options->workspace_limit < 4 * CUTT_PIECE_ALIGNMENT)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->workspace_limit is %zu; it must be %d or more, or 0",
+                      options->workspace_limit, 4 * CUTT_PIECE_ALIGNMENT);
+  if (options->piece_bytes && options->piece_bytes < 16)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->piece_bytes is %zu; it must be 16 or more, or 0",
+                      options->piece_bytes);
+  return CUTT_SUCCESS;
+}
+
+/* Is a scalar the number `wanted`? */
+static bool scalar_is(const cutt_type_info *type, const unsigned char *scalar, int wanted) {
+  if (type->type == CUTT_I32 || type->type == CUTT_I64) {
+    int32_t narrow = 0;
+    int64_t wide = 0;
+    memcpy(type->type == CUTT_I32 ? (void *)&narrow : (void *)&wide, scalar, (size_t)type->scalar_bytes);
+    return (type->type == CUTT_I32 ? narrow : wide) == wanted;
+  }
+  if (type->type == CUTT_F64 || type->type == CUTT_C64) {
+    double d[2] = {0, 0};
+    memcpy(d, scalar, (size_t)type->scalar_bytes);
+    return d[0] == wanted && d[1] == 0;
+  }
+  float f[2] = {0, 0};
+  memcpy(f, scalar, (size_t)type->scalar_bytes);
+  return f[0] == (float)wanted && f[1] == 0;
+}
+
+/* Type and scalars: libcutt checks them in a problem of one element. */
+static cuttResult read_scalars(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  cuttProblem_t one = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  cuttPlan_t trial = NULL;
+  one.type = m->problem.type;
+  one.alpha = m->problem.alpha;
+  one.beta = m->problem.beta;
+  one.conjugate = m->problem.conjugate;
+  options.backend = CUTT_BACKEND_CPU;
+  options.threads = m->options.threads;
+  const cuttResult result = cuttPlanCreate(&trial, &one, &options);
+  cuttPlanDestroy(trial);
+  if (result) return result;
+  plan->type = cutt_type_lookup(m->problem.type);
+  const size_t bytes = (size_t)plan->type->scalar_bytes;
+  if (m->problem.alpha) memcpy(plan->alpha, m->problem.alpha, bytes);
+  if (m->problem.beta) memcpy(plan->beta, m->problem.beta, bytes);
+  cutt_task *task = &plan->task;
+  task->elem_bytes = plan->type->bytes;
+  task->reads_back = m->problem.beta && !scalar_is(plan->type, plan->beta, 0);
+  task->computes =
+      task->reads_back || m->problem.conjugate || (m->problem.alpha && !scalar_is(plan->type, plan->alpha, 1));
+  plan->shapes = (cutt_shapes){.type = m->problem.type,
+                               .alpha = m->problem.alpha ? plan->alpha : NULL,
+                               .beta = task->reads_back ? plan->beta : NULL,
+                               .conjugate = m->problem.conjugate,
+                               .threads = m->options.threads};
+  uint64_t hash = cutt_hash(CUTT_HASH_START, &m->problem.type, sizeof m->problem.type);
+  hash = cutt_hash(hash, plan->alpha, sizeof plan->alpha);
+  hash = cutt_hash(hash, plan->beta, sizeof plan->beta);
+  const unsigned char flags[2] = {m->problem.alpha != NULL, m->problem.conjugate != 0};
+  m->record.given[GIVEN_SCALARS] = cutt_hash(hash, flags, sizeof flags);
+  return CUTT_SUCCESS;
+}
+
+static uint64_t hash_layout(const cutt_layout *layout) {
+  const int places = layout->positions * layout->copies;
+  uint64_t hash = cutt_hash(CUTT_HASH_START, &layout->modes, sizeof layout->modes);
+  hash = cutt_hash(hash, &layout->copies, sizeof layout->copies);
+  for (int i = 0; i < layout->modes; ++i) {
+    const int64_t numbers[3] = {layout->part[i].extent, layout->part[i].block, layout->part[i].parts};
+    hash = cutt_hash(hash, numbers, sizeof numbers);
+  }
+  for (int i = 0; i < places; ++i) {
+    const int rank = cutt_layout_rank(layout, i);
+    hash = cutt_hash(hash, &rank, sizeof rank);
+  }
+  return hash;
+}
+
+static cuttResult make_places(const cutt_layout *layout, int size, int **places) {
+  *places = malloc((size_t)size * sizeof **places);
+  if (!*places) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: places of %d ranks", size);
+  for (int i = 0; i < size; ++i) (*places)[i] = -1;
+  for (int i = 0; i < layout->positions * layout->copies; ++i) (*places)[cutt_layout_rank(layout, i)] = i;
+  return CUTT_SUCCESS;
+}
+
+/* Strides that a caller gives are checked by libcutt: those of the input as an input's, those of the output as an output's. */
+static cuttResult check_strides(const making *m, int side) {
+  static const char *const name[CUTT_SIDES] = {"from", "to"};
+  const cutt_task *task = &m->plan->task;
+  int same[CUTT_MAX_RANK];
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  cuttPlan_t trial = NULL;
+  for (int i = 0; i < task->layout[side].modes; ++i) same[i] = i;
+  problem.rank = task->layout[side].modes;
+  problem.type = m->problem.type;
+  problem.extents = task->extent[side];
+  problem.perm = same;
+  if (side == CUTT_FROM) problem.in_strides = task->stride[side];
+  if (side == CUTT_TO) problem.out_strides = task->stride[side];
+  options.backend = CUTT_BACKEND_CPU;
+  options.threads = m->options.threads;
+  const cuttResult result = cuttPlanCreate(&trial, &problem, &options);
+  cuttPlanDestroy(trial);
+  return result ? cutt_error(result, "problem->%s->strides, for this rank's part: %s", name[side], cuttLastError())
+                : CUTT_SUCCESS;
+}
+
+/* This rank's part on a side. */
+static cuttResult read_part(making *m, int side) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  cutt_task *task = &plan->task;
+  const cutt_layout *layout = &task->layout[side];
+  const int place = task->place[side][task->me];
+  if (place < 0) return CUTT_SUCCESS;
+  int64_t next = 1;
+  task->volume[side] = cutt_layout_extents(layout, place % layout->positions, task->extent[side]);
+  for (int i = 0; i < layout->modes; ++i) {
+    task->stride[side][i] = layout->strides ? layout->strides[i] : next;
+    next *= task->extent[side][i];
+  }
+  if (task->volume[side] == 0) return CUTT_SUCCESS;
+  const cuttResult result = layout->strides ? check_strides(m, side) : CUTT_SUCCESS;
+  if (result) return result;
+  plan->high[side] = task->elem_bytes;
+  for (int i = 0; i < layout->modes; ++i) {
+    const int64_t reach = (task->extent[side][i] - 1) * task->stride[side][i] * task->elem_bytes;
+    *(reach < 0 ? &plan->low[side] : &plan->high[side]) += reach;
+  }
+  return CUTT_SUCCESS;
+}
+
+static cuttResult read_layouts(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  cutt_task *task = &plan->task;
+  task->me = plan->comm->transport.rank;
+  task->size = plan->comm->transport.size;
+  cutt_layout *from = &task->layout[CUTT_FROM], *to = &task->layout[CUTT_TO];
+  cuttResult result = cutt_layout_read(m->problem.from, "problem->from", from);
+  if (!result) result = cutt_layout_check_ranks(from, "problem->from", task->size);
+  if (!result) result = cutt_layout_read(m->problem.to, "problem->to", to);
+  if (!result) result = cutt_layout_check_ranks(to, "problem->to", task->size);
+  if (!result) result = cutt_layouts_match(from, to, m->problem.perm, task->mode[CUTT_TO]);
+  if (!result) result = make_places(from, task->size, &task->place[CUTT_FROM]);
+  if (!result) result = make_places(to, task->size, &task->place[CUTT_TO]);
+  if (result) return result;
+  for (int i = 0; i < from->modes; ++i) {
+    task->mode[CUTT_FROM][i] = i;
+    task->output[task->mode[CUTT_TO][i]] = i;
+  }
+  memcpy(plan->perm, task->output, sizeof plan->perm);
+  m->record.given[GIVEN_FROM] = hash_layout(from);
+  m->record.given[GIVEN_TO] = hash_layout(to);
+  m->record.given[GIVEN_PERM] = cutt_hash(CUTT_HASH_START, plan->perm, (size_t)from->modes * sizeof *plan->perm);
+  result = read_part(m, CUTT_FROM);
+  return result ? result : read_part(m, CUTT_TO);
+}
+
+static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
+  if (!problem) return cutt_error(CUTT_INVALID_PARAMETER, "problem is NULL; it must point to a cuttDistProblem_t");
+  cuttResult result = cutt_struct_read(&m->problem, sizeof m->problem, first_problem_size, problem, "problem");
+  if (!result) result = read_options(options, &m->options);
+  if (!result) result = read_scalars(m);
+  if (!result) result = read_layouts(m);
+  if (result) return result;
+  const cuttDistTransport_t *t = &m->plan->comm->transport;
+  const cuttDistOptions_t *o = &m->options;
+  size_t piece = o->piece_bytes ? o->piece_bytes : DEFAULT_PIECE;
+  if (o->workspace_limit) piece = piece < o->workspace_limit / 4 ? piece : o->workspace_limit / 4;
+  if (t->most_bytes && piece > (size_t)t->most_bytes) piece = (size_t)t->most_bytes;
+  /* Rounded down, so that a piece of this length takes no more when it is rounded up; below it is one element or some. */
+  if (piece > CUTT_PIECE_ALIGNMENT) piece -= piece % CUTT_PIECE_ALIGNMENT;
+  m->plan->task.piece_elements = (int64_t)piece / m->plan->task.elem_bytes;
+  const uint64_t what[3] = {piece, (uint64_t)o->permute, (uint64_t)o->direct};
+  m->record.given[GIVEN_OPTIONS] = cutt_hash(CUTT_HASH_START, what, sizeof what);
+  return CUTT_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the ways */
+
+/* The two ways by messages differ only where the permutation does something. */
+static bool allows(const making *m, cutt_way way) {
+  const cuttDistTransport_t *t = &m->plan->comm->transport;
+  const cutt_layout *from = &m->plan->task.layout[CUTT_FROM];
+  bool moves = false;
+  for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
+  if (way == CUTT_WAY_DIRECT) return t->shared && m->options.direct != CUTT_DIST_DIRECT_NEVER;
+  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return false;
+  if (way == CUTT_WAY_PACK) return m->options.permute != CUTT_DIST_UNPACK && (moves || m->options.permute);
+  return m->options.permute != CUTT_DIST_PACK;
+}
+
+static double predict(const making *m, const cutt_exchange *x) {
+  const cuttDistTransport_t *t = &m->plan->comm->transport;
+  const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
+  const double message = t->message_seconds > 0 ? t->message_seconds : 5e-6;
+  const double byte = t->byte_seconds > 0 ? t->byte_seconds : 2e-10;
+  const double work = x->kept_seconds + sent->seconds + received->seconds;
+  if (x->way == CUTT_WAY_DIRECT) return work + 2 * message;
+  return work + 2 * message + message * (double)larger(sent->pieces, received->pieces) +
+         byte * (double)larger(sent->bytes, received->bytes);
+}
+
+static cuttResult make_ways(making *m) {
+  const bool packed = !m->plan->task.layout[CUTT_TO].strides;
+  const cuttDistTransport_t *t = &m->plan->comm->transport;
+  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS && (!t->shared || !packed))
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: %s",
+                      t->shared ? "problem->to->strides are given" : "ranks do not reach each other's memory");
+  for (int way = 0; way < CUTT_WAYS; ++way) {
+    m->record.seconds[way] = -1;
+    if (!allows(m, (cutt_way)way) || (way == CUTT_WAY_DIRECT && !packed)) continue;
+    cutt_exchange *x = &m->exchange[way];
+    const cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
+    if (result) return result;
+    m->record.seconds[way] = (float)predict(m, x);
+    m->record.bytes_sent = x->flow[CUTT_FROM].bytes;
+  }
+  return CUTT_SUCCESS;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- memory */
+
+/* A ring has room for two pieces, or for all there are. */
+static int64_t ring_bytes(const cutt_flow *flow) { return smaller(flow->staged_bytes, 2 * flow->most_bytes); }
+
+static cuttResult no_memory(size_t bytes) {
+  return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", bytes);
+}
+
+static cuttResult make_channel(cutt_channel *channel, int64_t pieces) {
+  const size_t requests = (size_t)smaller(pieces, (int64_t)CUTT_MOST_UNDER_WAY);
+  const size_t bytes = (requests + 1) * (sizeof *channel->request + sizeof *channel->begin);
+  channel->requests = (int64_t)requests;
+  channel->request = malloc((requests + 1) * sizeof *channel->request);
+  channel->begin = malloc((requests + 1) * sizeof *channel->begin);
+  return channel->request && channel->begin ? CUTT_SUCCESS : no_memory(bytes);
+}
+
+/* For all ways that are still open. */
+static cuttResult make_memory(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, pieces[CUTT_SIDES] = {0, 0};
+  for (int way = 0; way < CUTT_WAYS; ++way) {
+    const cutt_exchange *x = &m->exchange[way];
+    most_moves = larger(most_moves, x->most_moves);
+    for (int side = 0; side < CUTT_SIDES; ++side) {
+      ring[side] = larger(ring[side], ring_bytes(&x->flow[side]));
+      if (way != CUTT_WAY_DIRECT) pieces[side] = larger(pieces[side], x->flow[side].pieces);
+    }
+  }
+  const size_t moves = (size_t)most_moves + 1;
+  plan->plans = malloc(moves * sizeof *plan->plans);
+  plan->in = malloc(moves * sizeof *plan->in);
+  plan->out = malloc(moves * sizeof *plan->out);
+  plan->sent = malloc((size_t)plan->task.size * sizeof *plan->sent);
+  if (!plan->plans || !plan->in || !plan->out || !plan->sent)
+    return no_memory(3 * moves * sizeof *plan->in + (size_t)plan->task.size * sizeof *plan->sent);
+  cuttResult result = make_channel(&plan->channel[CUTT_FROM], pieces[CUTT_FROM]);
+  if (!result) result = make_channel(&plan->channel[CUTT_TO], pieces[CUTT_TO]);
+  plan->workspace_bytes = (size_t)(ring[CUTT_FROM] + ring[CUTT_TO]);
+  if (!result && plan->workspace_bytes)
+    result = cuttMemoryAllocate(CUTT_BACKEND_CPU, plan->workspace_bytes, &plan->workspace);
+  for (int side = 0; side < CUTT_SIDES && !result && plan->workspace; ++side) {
+    plan->channel[side].ring = (unsigned char *)plan->workspace + (side == CUTT_FROM ? 0 : ring[CUTT_FROM]);
+    plan->channel[side].ring_bytes = ring[side];
+  }
+  return result;
+}
+
+static void release(struct cuttDistPlanStruct *plan) {
+  cutt_shapes_free(&plan->shapes);
+  cutt_exchange_free(&plan->exchange);
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    free(plan->task.place[side]);
+    free(plan->channel[side].request);
+    free(plan->channel[side].begin);
+  }
+  cuttMemoryFree(CUTT_BACKEND_CPU, plan->workspace);
+  free(plan->plans);
+  free(plan->in);
+  free(plan->out);
+  free(plan->sent);
+  free(plan);
+}
+
+/* -------------------------------------------------------------------------------------------------------- agreement */
+
+/* Do all ranks mean the same? */
+static cuttResult compare(const struct cuttDistCommStruct *comm) {
+  creation first, other;
+  memcpy(&first, comm->records[0].what, sizeof first);
+  for (int rank = 1; rank < comm->transport.size; ++rank) {
+    memcpy(&other, comm->records[rank].what, sizeof other);
+    for (int i = 0; i < GIVENS; ++i)
+      if (other.given[i] != first.given[i])
+        return cutt_error(CUTT_INVALID_PARAMETER, "rank %d has other %s than rank 0; they must be the same", rank,
+                          given_name[i]);
+  }
+  return CUTT_SUCCESS;
+}
+
+/* The way whose slowest rank is fastest, among those that all ranks can go. */
+static cutt_way choose(struct cuttDistPlanStruct *plan) {
+  const struct cuttDistCommStruct *comm = plan->comm;
+  double slowest[CUTT_WAYS] = {0};
+  creation record;
+  for (int rank = 0; rank < comm->transport.size; ++rank) {
+    memcpy(&record, comm->records[rank].what, sizeof record);
+    plan->sent[rank] = record.bytes_sent;
+    for (int way = 0; way < CUTT_WAYS; ++way) {
+      const double seconds = record.seconds[way] < 0 ? (double)INFINITY : (double)record.seconds[way];
+      slowest[way] = larger(slowest[way], seconds);
+    }
+  }
+  int best = CUTT_WAY_DIRECT;
+  for (int way = 0; way < CUTT_WAY_DIRECT; ++way)
+    if (slowest[way] < slowest[best]) best = way;
+  plan->predicted_seconds = slowest[best];
+  return (cutt_way)best;
+}
+
+/* Keeps what the chosen way needs. */
+static void settle(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  const cutt_way way = choose(plan);
+  plan->exchange = m->exchange[way];
+  memset(&m->exchange[way], 0, sizeof m->exchange[way]);
+  if (way == CUTT_WAY_DIRECT) {
+    cuttMemoryFree(CUTT_BACKEND_CPU, plan->workspace);
+    plan->workspace = NULL;
+    plan->workspace_bytes = 0;
+  }
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    free(plan->task.place[side]);
+    plan->task.place[side] = NULL;
+    plan->task.layout[side].ranks = NULL;
+    plan->task.layout[side].strides = NULL;
+  }
+}
+
+static cuttResult make(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
+  cuttResult result = read_all(m, problem, options);
+  if (!result) result = make_ways(m);
+  return result ? result : make_memory(m);
+}
+
+cuttResult cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t comm, const cuttDistProblem_t *problem,
+                              const cuttDistOptions_t *options) {
+  const double start = cutt_clock();
+  if (plan) *plan = NULL;
+  if (!cutt_comm_alive(comm)) return CUTT_INVALID_PLAN;
+  making *m = calloc(1, sizeof *m);
+  struct cuttDistPlanStruct *made = calloc(1, sizeof *made);
+  cutt_record record = {.plan = ++comm->plans, .step = CUTT_STEP_CREATE};
+  cuttResult result = CUTT_SUCCESS;
+  if (!plan) result = cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttDistPlan_t");
+  if (!m || !made) result = no_memory(sizeof *m + sizeof *made);
+  if (m && made) {
+    m->plan = made;
+    made->comm = comm;
+    made->number = comm->plans;
+  }
+  if (!result) result = make(m, problem, options);
+  if (!result) memcpy(record.what, &m->record, sizeof m->record);
+  record.code = (int32_t)result;
+  result = cutt_comm_agree(comm, &record);
+  if (!result) result = compare(comm);
+  if (!result && made && m && plan) {
+    settle(m);
+    made->magic = PLAN_MAGIC;
+    made->create_seconds = cutt_clock() - start;
+    *plan = made;
+    made = NULL;
+  }
+  for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
+  free(m);
+  if (made) release(made);
+  return result;
+}
+
+cuttResult cuttDistPlanDestroy(cuttDistPlan_t plan) {
+  if (!plan) return CUTT_SUCCESS;
+  if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  plan->magic = 0;
+  release(plan);
+  return CUTT_SUCCESS;
+}

@@ -1,0 +1,56 @@
+/* A plan of a redistribution. */
+#ifndef CUTT_DIST_PLAN_H
+#define CUTT_DIST_PLAN_H
+
+#include "base/types.h"
+#include "dist/comm.h"
+#include "dist/exchange.h"
+
+enum { CUTT_MOST_UNDER_WAY = 64 }; /* messages that a rank has under way at once, each way */
+
+/* One way of an execution: what is under way, oldest first, and the room that it takes in a ring of workspace. */
+typedef struct cutt_channel {
+  cuttDistRequest_t *request; /* CUTT_MOST_UNDER_WAY, or as many as there are pieces */
+  int64_t *begin;             /* of each, where its room begins; -1: takes none */
+  int64_t requests;
+  unsigned char *ring;
+  int64_t ring_bytes;
+  int64_t posted, finished; /* pieces */
+  int64_t head, taken;      /* where the next room may begin; pieces that have room */
+  int64_t tail;             /* where the oldest room begins */
+} cutt_channel;
+
+struct cuttDistPlanStruct {
+  uint64_t magic;
+  struct cuttDistCommStruct *comm;
+  uint64_t number; /* among the communicator's plans */
+  const cutt_type_info *type;
+  cutt_task task; /* places are freed after planning */
+  int perm[CUTT_MAX_RANK];
+  int64_t low[CUTT_SIDES], high[CUTT_SIDES]; /* bytes that this rank's parts span, from element (0, ..., 0) */
+  _Alignas(16) unsigned char alpha[16], beta[16];
+  cutt_shapes shapes;
+  cutt_exchange exchange;
+  cutt_channel channel[CUTT_SIDES];
+  void *workspace;
+  size_t workspace_bytes;
+  /* A piece's moves, as cuttPlansExecute takes them. */
+  cuttPlan_t *plans;
+  const void **in;
+  void **out;
+  int64_t *sent; /* bytes, by rank */
+  double predicted_seconds, create_seconds;
+};
+
+bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
+
+/* The work of an execution, whose arguments have been found to be valid on all ranks, until this rank's part of it is done.
+ * comm->records are those of the start, which have each rank's address of its output. */
+cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out);
+
+/* A rank's address in the record of an execution's start. */
+typedef struct cutt_start {
+  uint64_t out;
+} cutt_start;
+
+#endif

@@ -1,0 +1,375 @@
+/* What goes wrong on one rank, all ranks hear of, and none hangs: a transport over that of threads that fails at a chosen call, holds
+ * messages back or starts them in another order; an allocator that fails on one rank; and executions that may not allocate. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ranks.h"
+
+/* ---------------------------------------------------------------------------------------------------------- the allocator */
+
+/* The linker hands the library's calls to these (--wrap). Of this thread: how many have been made, and which fails. */
+static _Thread_local long allocations, failing;
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+
+static bool fails(void) { return ++allocations == failing; }
+
+void *__wrap_malloc(size_t size) { return fails() ? NULL : __real_malloc(size); }
+void *__wrap_calloc(size_t count, size_t size) { return fails() ? NULL : __real_calloc(count, size); }
+void *__wrap_realloc(void *memory, size_t size) { return fails() ? NULL : __real_realloc(memory, size); }
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
+  return fails() ? 12 : __real_posix_memalign(memory, alignment, size);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the transport */
+
+enum { RANKS = 5, MOST_HELD = 16 };
+
+typedef enum call { NO_CALL, SEND, RECEIVE, WAIT, ALLGATHER } call;
+
+typedef struct held_send {
+  int peer;
+  const void *bytes;
+  int64_t count;
+  cuttDistRequest_t *request;
+} held_send;
+
+/* One rank's end. */
+typedef struct faulty {
+  cuttDistTransport_t real;
+  call fails_at;
+  int countdown; /* calls of that kind until it fails */
+  bool reorders; /* sends wait until something is waited for, and then start with the last peer's */
+  held_send held[MOST_HELD];
+  int holds;
+} faulty;
+
+static bool fails_now(faulty *f, call c) { return f->fails_at == c && --f->countdown == 0; }
+
+/* Starts what was held: one peer's messages in their order, the peers in the opposite one. */
+static int start_held(faulty *f) {
+  int lost = 0;
+  while (f->holds > 0) {
+    const int peer = f->held[f->holds - 1].peer;
+    int kept = 0;
+    for (int i = 0; i < f->holds; i++) {
+      const held_send *s = &f->held[i];
+      if (s->peer == peer)
+        lost |= f->real.send(f->real.data, peer, s->bytes, s->count, s->request);
+      else
+        f->held[kept++] = *s;
+    }
+    f->holds = kept;
+  }
+  return lost;
+}
+
+static int faulty_send(void *data, int peer, const void *bytes, int64_t count, cuttDistRequest_t *request) {
+  faulty *f = data;
+  if (fails_now(f, SEND)) return 1;
+  if (!f->reorders) return f->real.send(f->real.data, peer, bytes, count, request);
+  int lost = 0;
+  if (f->holds == MOST_HELD) lost = start_held(f);
+  f->held[f->holds++] = (held_send){peer, bytes, count, request};
+  return lost;
+}
+
+static int faulty_receive(void *data, int peer, void *bytes, int64_t count, cuttDistRequest_t *request) {
+  faulty *f = data;
+  if (fails_now(f, RECEIVE)) return 1;
+  return f->real.receive(f->real.data, peer, bytes, count, request);
+}
+
+static int faulty_wait(void *data, cuttDistRequest_t *request) {
+  faulty *f = data;
+  const int lost = start_held(f);
+  const int waited = f->real.wait(f->real.data, request);
+  return fails_now(f, WAIT) || lost || waited;
+}
+
+static int faulty_allgather(void *data, const void *mine, int64_t count, void *all) {
+  faulty *f = data;
+  if (fails_now(f, ALLGATHER)) return 1;
+  const int lost = start_held(f);
+  return f->real.allgather(f->real.data, mine, count, all) || lost;
+}
+
+static void faulty_fail(void *data, const char *text) {
+  const faulty *f = data;
+  (f->real.fail)(f->real.data, text); /* cmocka has a macro of that name */
+}
+
+static const char *faulty_failure(void *data, int *rank) {
+  const faulty *f = data;
+  return f->real.failure(f->real.data, rank);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ one execution */
+
+typedef struct setting {
+  cuttDistComm_t threads[MOST_RANKS], comms[MOST_RANKS];
+  faulty ends[MOST_RANKS];
+  int size;
+} setting;
+
+static void open_setting(setting *s, int size) {
+  memset(s, 0, sizeof *s);
+  s->size = size;
+  assert_success(cuttDistCommThreads(size, s->threads));
+  for (int i = 0; i < size; i++) {
+    cuttDistTransport_t t;
+    assert_success(cuttDistCommTransport(s->threads[i], &t));
+    s->ends[i].real = t;
+    t.name = "faulty";
+    t.data = &s->ends[i];
+    t.shared = 0;
+    t.send = faulty_send;
+    t.receive = faulty_receive;
+    t.wait = faulty_wait;
+    t.allgather = faulty_allgather;
+    t.fail = faulty_fail;
+    t.failure = faulty_failure;
+    t.destroy = NULL;
+    assert_success(cuttDistCommCreate(&s->comms[i], &t));
+  }
+}
+
+static void close_setting(setting *s) {
+  for (int i = 0; i < s->size; i++) {
+    assert_success(cuttDistCommDestroy(s->comms[i]));
+    assert_success(cuttDistCommDestroy(s->threads[i]));
+  }
+}
+
+enum { SIDE = 24, VOLUME = SIDE * SIDE };
+
+typedef struct job {
+  setting *s;
+  cuttDistDirect_t direct;
+  int oom_rank;
+  long oom_at;
+  long allocations[MOST_RANKS]; /* of the creation, of an execution */
+  long in_execution[MOST_RANKS];
+  cuttResult created[MOST_RANKS], executed[MOST_RANKS], again[MOST_RANKS];
+  char text[MOST_RANKS][400];
+  bool wrong[MOST_RANKS];
+} job;
+
+/* Columns to rows, of a matrix that is turned round. */
+static void turn(void *what, int rank) {
+  job *j = what;
+  setting *s = j->s;
+  static const int64_t square[2] = {SIDE, SIDE};
+  static const int swap[2] = {1, 0};
+  const int parts[2] = {1, s->size};
+  cuttDistLayout_t layout = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  cuttDistPlan_t plan = NULL;
+  int32_t in[VOLUME], out[VOLUME];
+  int64_t local[2], index[2], global[2];
+  layout.modes = 2;
+  layout.extents = square;
+  layout.parts = parts;
+  problem.type = CUTT_I32;
+  problem.from = problem.to = &layout;
+  problem.perm = swap;
+  options.threads = 1;
+  options.direct = j->direct;
+  options.piece_bytes = 40;
+  options.workspace_limit = 1000;
+  cuttDistLocalExtents(&layout, rank, local);
+  for (index[1] = 0; index[1] < local[1]; index[1]++)
+    for (index[0] = 0; index[0] < local[0]; index[0]++) {
+      cuttDistGlobal(&layout, rank, index, global);
+      in[index[0] + local[0] * index[1]] = (int32_t)(global[0] + 1000 * global[1]);
+    }
+  memset(out, 0xee, sizeof out);
+  allocations = 0;
+  failing = rank == j->oom_rank ? j->oom_at : 0;
+  j->created[rank] = cuttDistPlanCreate(&plan, s->comms[rank], &problem, &options);
+  failing = 0;
+  j->allocations[rank] = allocations;
+  if (j->created[rank]) {
+    snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
+    return;
+  }
+  j->executed[rank] = cuttDistPlanExecute(plan, in, out, NULL);
+  if (j->executed[rank]) snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
+  allocations = 0;
+  j->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
+  j->in_execution[rank] = allocations;
+  for (index[1] = 0; index[1] < local[1] && !j->again[rank]; index[1]++)
+    for (index[0] = 0; index[0] < local[0]; index[0]++) {
+      cuttDistGlobal(&layout, rank, index, global);
+      j->wrong[rank] |= out[index[0] + local[0] * index[1]] != (int32_t)(global[1] + 1000 * global[0]);
+    }
+  cuttDistPlanDestroy(plan);
+}
+
+static job *run_job(setting *s, cuttDistDirect_t direct, int oom_rank, long oom_at) {
+  job *j = calloc(1, sizeof *j);
+  assert_non_null(j);
+  j->s = s;
+  j->direct = direct;
+  j->oom_rank = oom_rank;
+  j->oom_at = oom_at;
+  ranks_run(s->size, turn, j);
+  return j;
+}
+
+static void assert_all_fail(const job *j, const char *words) {
+  for (int i = 0; i < j->s->size; i++) {
+    if (!j->created[i] && !j->executed[i]) fail_msg("rank %d has not heard of the failure", i);
+    if (!strstr(j->text[i], words)) fail_msg("rank %d: \"%s\", wanted \"%s\"", i, j->text[i], words);
+    assert_string_equal(j->text[i], j->text[0]);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------------------- tests */
+
+static void calls_that_fail(void **unused) {
+  (void)unused;
+  static const call calls[] = {SEND, RECEIVE, WAIT, ALLGATHER};
+  static const char *const words[] = {"could not send to rank", "could not receive from rank", "could not",
+                                      "could not gather"};
+  for (int c = 0; c < 4; c++)
+    for (int rank = 0; rank < RANKS; rank++)
+      for (int at = 1; at <= 3; at++) {
+        setting s;
+        char who[40];
+        open_setting(&s, RANKS);
+        s.ends[rank].fails_at = calls[c];
+        s.ends[rank].countdown = at;
+        job *j = run_job(&s, CUTT_DIST_DIRECT_NEVER, -1, 0);
+        snprintf(who, sizeof who, "rank %d of %d has failed", rank, RANKS);
+        assert_all_fail(j, who);
+        assert_all_fail(j, words[c]);
+        /* And so does all that follows. */
+        for (int i = 0; i < RANKS && at > 1; i++)
+          assert_int_equal(j->created[i] ? 4 : j->again[i], CUTT_INTERNAL_ERROR);
+        free(j);
+        close_setting(&s);
+      }
+}
+
+static void sends_in_another_order(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  for (int i = 0; i < RANKS; i++) s.ends[i].reorders = i != 2;
+  job *j = run_job(&s, CUTT_DIST_DIRECT_NEVER, -1, 0);
+  for (int i = 0; i < RANKS; i++) {
+    assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+    assert_false(j->wrong[i]);
+  }
+  free(j);
+  for (uint64_t seed = 0; seed < (uint64_t)test_scaled(100); seed++) {
+    dist_case c;
+    char failure[FAILURE_BYTES];
+    dist_case_make(&c, seed, RANKS);
+    if (c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
+    dist_case_try(&c, s.comms, failure, NULL);
+    if (failure[0]) fail_msg("%s", failure);
+  }
+  close_setting(&s);
+}
+
+/* Every allocation of one rank in turn: all ranks get that rank's error, and the communicator can be used again. */
+static void memory_runs_out_on_one_rank(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  job *j = run_job(&s, CUTT_DIST_DIRECT_NEVER, -1, 0);
+  const long most = j->allocations[3];
+  free(j);
+  assert_true(most > 10);
+  const long step = test_scale() < 0.2 ? 3 : 1;
+  for (long at = 1; at <= most; at += step) {
+    j = run_job(&s, CUTT_DIST_DIRECT_NEVER, 3, at);
+    if (j->created[0]) assert_all_fail(j, "rank 3: ");
+    if (j->created[0]) assert_all_fail(j, "memory");
+    for (int i = 0; i < RANKS && !j->created[0]; i++) {
+      assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+      assert_false(j->wrong[i]);
+    }
+    free(j);
+  }
+  close_setting(&s);
+}
+
+static void executions_allocate_nothing(void **unused) {
+  (void)unused;
+  for (int direct = 0; direct < 2; direct++) {
+    setting s;
+    memset(&s, 0, sizeof s);
+    s.size = RANKS;
+    assert_success(cuttDistCommThreads(RANKS, s.comms));
+    job *j = run_job(&s, direct ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_NEVER, -1, 0);
+    for (int i = 0; i < RANKS; i++) {
+      assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+      assert_int_equal(j->in_execution[i], 0);
+      assert_false(j->wrong[i]);
+      assert_success(cuttDistCommDestroy(s.comms[i]));
+    }
+    free(j);
+  }
+}
+
+/* Rank 1 executes while the others plan. */
+static void stray(void *what, int rank) {
+  job *j = what;
+  static const int64_t extents[1] = {10};
+  cuttDistLayout_t layout = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistPlan_t plan = NULL, other = NULL;
+  const int parts[1] = {j->s->size};
+  int32_t in[10] = {0}, out[10];
+  layout.modes = 1;
+  layout.extents = extents;
+  layout.parts = parts;
+  problem.type = CUTT_I32;
+  problem.from = problem.to = &layout;
+  j->created[rank] = cuttDistPlanCreate(&plan, j->s->comms[rank], &problem, NULL);
+  j->executed[rank] = rank == 1 ? cuttDistPlanExecute(plan, in, out, NULL)
+                                : cuttDistPlanCreate(&other, j->s->comms[rank], &problem, NULL);
+  snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
+  cuttDistPlanDestroy(plan);
+  cuttDistPlanDestroy(other);
+}
+
+static void ranks_in_different_calls(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  job *j = calloc(1, sizeof *j);
+  assert_non_null(j);
+  j->s = &s;
+  ranks_run(RANKS, stray, j);
+  for (int i = 0; i < RANKS; i++) {
+    assert_int_equal(j->created[i], CUTT_SUCCESS);
+    assert_int_equal(j->executed[i], CUTT_INTERNAL_ERROR);
+    assert_non_null(strstr(j->text[i], "another collective call"));
+  }
+  free(j);
+  close_setting(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(calls_that_fail),
+      cmocka_unit_test(sends_in_another_order),
+      cmocka_unit_test(memory_runs_out_on_one_rank),
+      cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(ranks_in_different_calls),
+  };
+  return cmocka_run_group_tests_name("dist_faults", tests, NULL, NULL);
+}
