@@ -19,7 +19,7 @@ GUIDE = sorted(os.path.relpath(path, SOURCES) for path in glob.glob(f"{SOURCES}/
 PAGES = ["README.md", "bindings/python/README.md", *GUIDE]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^    \$ (cutt .*)\n((?:    .*\n)?)", re.MULTILINE)
-BEGINS = {"c": "#include", "cpp": "#include", "fortran": "use ", "python": "import "}
+BEGINS = {"c": "#include", "cpp": "#include", "fortran": "use ", "python": ("import ", "from ")}
 MINUTES = ("cutt bench", "cutt calibrate")  # what is left out, since it takes long
 NO_BLAS = re.compile("BLAS|provider", re.IGNORECASE)
 ENV = {**os.environ, "CUTT_CUDA": "0", "CUTT_CALIBRATION": "0", "OMP_WAIT_POLICY": "passive",
@@ -28,7 +28,7 @@ ENV = {**os.environ, "CUTT_CUDA": "0", "CUTT_CALIBRATION": "0", "OMP_WAIT_POLICY
 failed, skipped, passed = [], [], 0
 
 
-def programs_of(text):
+def programs_of(page, text):
     """(language, number of the first line, source) of each program that the page's blocks are."""
     found = {}
     for block in BLOCK.finditer(text):
@@ -41,7 +41,7 @@ def programs_of(text):
         elif language in found:
             found[language][-1][1].append(source)
         else:
-            failed.append(f"line {line}: a block of {language} that goes on from nothing")
+            failed.append(f"{page}:{line}: a block of {language} that goes on from nothing")
     return [(language, line, parts) for language, programs in found.items() for line, parts in programs]
 
 
@@ -87,7 +87,7 @@ def try_program(where, language, parts, folder):
     if language == "python":
         done = run([sys.executable, "-W", "ignore", path], folder)
         missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)'", done.stderr, re.MULTILINE)
-        if missing and missing[1] in ("torch", "jax", "numpy"):
+        if missing and missing[1] in ("torch", "jax", "numpy", "dace"):
             skipped.append(f"{where}: there is no {missing[1]}")
             return
     else:
@@ -135,7 +135,7 @@ for page in PAGES:
     with open(os.path.join(SOURCES, page), encoding="utf-8") as held:
         contents = held.read()
     with tempfile.TemporaryDirectory() as work:
-        for kind, number, pieces in programs_of(contents):
+        for kind, number, pieces in programs_of(page, contents):
             try_program(f"{page}:{number}", kind, pieces, work)
         if not make_files(work):
             skipped.append(f"{page}: the files of its commands take NumPy")
