@@ -14,6 +14,7 @@
 
 #include "archive.h"
 #include "guard.h"
+#include "hdf5_input.h"
 #include "mapping.h"
 #include "spool.h"
 
@@ -183,13 +184,40 @@ static bool open_member(cutt_input *in, const char *name, size_t memory) {
   return parse(in, member.offset, member.offset + member.whole);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- data sets */
+
+/* Where the elements lie in the file as in an .npy file they are used there; else a copy takes its place. */
+static bool open_data_set(cutt_input *in, const char *path, const char *name, size_t memory) {
+  char why[CUTT_HDF5_WHY];
+  cutt_hdf5 set;
+  if (!cutt_hdf5_open(&set, path, name, why)) return refuse(in, why);
+  const cutt_npy npy = set.npy;
+  const int64_t offset = set.offset;
+  bool good = true;
+  if (offset < 0) {
+    close(in->descriptor);
+    in->descriptor = cutt_spool_create(in->path, (size_t)(npy.data_start + npy.data_bytes), memory);
+    good = in->descriptor >= 0 && (cutt_hdf5_copy(&set, in->descriptor, why) || refuse(in, why));
+  }
+  cutt_hdf5_close(&set);
+  if (!good || !map(in)) return false;
+  if (offset < 0) return parse(in, 0, in->bytes);
+  in->npy = npy;
+  in->npy.data_start = offset;
+  return cutt_npy_check_length(&in->npy, (int64_t)in->bytes, why) || refuse(in, why);
+}
+
 /* ----------------------------------------------------------------------------------------------------------------- all */
 
-/* The colon of FILE.npz:NAME, where there is no file of all of this name; else NULL. */
-static const char *find_colon(const char *path) {
-  static const char ending[] = ".npz:";
-  const char *found = strstr(path, ending);
-  return found && access(path, F_OK) != 0 ? found + strlen(ending) - 1 : NULL;
+/* The colon of FILE.npz:NAME or FILE.h5:/NAME, where there is no file of all of this name; else NULL. */
+static const char *find_colon(const char *path, bool *hdf5) {
+  static const char *const endings[] = {".npz:", ".h5:", ".hdf5:"};
+  for (size_t i = 0; i < sizeof endings / sizeof endings[0]; ++i) {
+    const char *found = strstr(path, endings[i]);
+    *hdf5 = i > 0;
+    if (found && access(path, F_OK) != 0) return found + strlen(endings[i]) - 1;
+  }
+  return NULL;
 }
 
 bool cutt_input_open(cutt_input *in, const char *path, size_t memory) {
@@ -197,16 +225,19 @@ bool cutt_input_open(cutt_input *in, const char *path, size_t memory) {
   in->path = path;
   in->descriptor = -1;
   if (!strcmp(path, "-")) return open_stream(in, memory);
-  const char *colon = find_colon(path);
+  bool hdf5 = false;
+  const char *colon = find_colon(path, &hdf5);
   char *archive = colon ? strndup(path, (size_t)(colon - path)) : NULL;
   /* Nonblocking: a FIFO without a writer is refused below and not waited for. */
   in->descriptor = open(archive ? archive : path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  const int error = errno;
-  free(archive);
   if (in->descriptor < 0) {
-    cutt_cli_message("%s: can't be read: %s", path, strerror(error));
+    cutt_cli_message("%s: can't be read: %s", path, strerror(errno));
+    free(archive);
     return false;
   }
+  const bool opened = archive && hdf5 && open_data_set(in, archive, colon + 1, memory);
+  free(archive);
+  if (colon && hdf5) return opened;
   if (!map(in)) return false;
   if (colon || cutt_archive_is(in->data, in->bytes)) return open_member(in, colon ? colon + 1 : "", memory);
   return parse(in, 0, in->bytes);

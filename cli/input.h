@@ -1,5 +1,5 @@
 /* An .npy file that is read: mapped into memory, its header parsed, guarded against changing under the reader. It may be a
- * member of an archive, FILE.npz:NAME, or come by standard input, which is "-". */
+ * member of an archive, FILE.npz:NAME, a data set, FILE.h5:/NAME, or come by standard input, which is "-". */
 #ifndef CUTT_CLI_INPUT_H
 #define CUTT_CLI_INPUT_H
 

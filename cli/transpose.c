@@ -67,7 +67,7 @@ static const cutt_cli_syntax syntax = {
     .letters = "v",
     .remarks =
         "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran\n"
-        "order and of any byte order (elements are moved, never changed); or FILE.npz:NAME, an array of an archive.\n"
+        "order and of any byte order (elements are moved, never changed); or FILE.npz:NAME or FILE.h5:/NAME.\n"
         "OUT appears whole or not at all. '-' is standard input or standard output.\n",
 };
 

@@ -93,6 +93,7 @@ gather() {
   need have_cmake cmake must 'CMake 3.22 or later'
   need 'have pkg-config' pkg-config must 'pkg-config'
   need 'have_library jansson' libjansson-dev must 'the JSON library jansson'
+  need 'have_library zlib' zlib1g-dev may 'zlib, for compressed archives of arrays'
   need 'have_library libpng' libpng-dev must 'libpng'
   need have_blas libopenblas0-openmp may 'a BLAS, to contract tensors on the processor'
   if [[ $1 == check ]]; then

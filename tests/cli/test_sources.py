@@ -170,6 +170,41 @@ class Archives(Case):
         self.assertEqual(cutt("transpose", self.archive + ":x", self.output, "--force").returncode, 1)
 
 
+class DataSets(Case):
+    def test_types_and_layouts(self):
+        """Data sets in one stretch, and in compressed chunks; types that NumPy has, and one that it has not."""
+        try:
+            import h5py
+        except ImportError:
+            self.skipTest("there is no h5py to write HDF5 files with")
+        path = self.path("in.h5")
+        layouts = {"plain": {}, "chunked": {"chunks": True, "compression": "gzip"}}
+        with h5py.File(path, "w") as file:
+            for dtype in ["|b1", "|i1", "<u2", ">i4", "<f2", "<f4", ">f8", "<c8", ">c16", "|S4"]:
+                array = fill((7, 50, 9), "|u1" if dtype == "|S4" else dtype) if dtype != "|S4" else np.full((7, 50, 9), b"abcd")
+                for layout, options in layouts.items():
+                    file.create_dataset("%s/%s" % (layout, dtype[1:]), data=array, **options)
+            large = fill((3, 1200, 1700), "<f4")
+            file.create_dataset("large", data=large, chunks=(2, 500, 700))
+            file.create_dataset("scalar", data=np.float64(3))
+            file.create_dataset("odd", data=np.zeros((2, 3), "S3"))
+            file.create_dataset("text", data=["one", "two"])
+        with h5py.File(path) as file:
+            for name in ["%s/%s" % (layout, dtype) for layout in layouts for dtype in file["plain"]] + ["large", "scalar"]:
+                for memory in [[], ["--memory", "20k" if name != "large" else "4M"]]:
+                    with self.subTest(name=name, memory=memory):
+                        result = cutt("transpose", path + ":/" + name, self.output, "--force", *memory)
+                        if "without HDF5" in result.stderr:
+                            self.skipTest("the program was built without HDF5")
+                        self.assertEqual(result.returncode, 0, result.stderr)
+                        self.check_output(file[name][()])
+        self.bad(1, ["in.h5:/none", "no data set /none"], "transpose", path + ":/none", self.output, "--force")
+        self.bad(1, ["3 bytes"], "transpose", path + ":/odd", self.output, "--force")
+        self.bad(1, ["no number"], "transpose", path + ":/text", self.output, "--force")
+        write(path, b"nonsense")
+        self.bad(1, ["HDF5"], "transpose", path + ":/plain", self.output, "--force")
+
+
 class Axes(Case):
     def test_spaces(self):
         array = self.save(fill((4, 5, 6), "<f4"))
