@@ -14,6 +14,7 @@ typedef struct options_layout {
   cudaStream_t measure_stream;
   int experimental[2];
   const char *device;
+  int trust_pointers;
 } options_layout;
 
 int TEST_HEADER(void) {
