@@ -201,7 +201,7 @@ int main(int count, char **arguments) {
     setting s = {.permutes = i > 0};
     int64_t side = 1;
     /* About as long in all modes, and not a power of two. */
-    while (side * side * side * 8 < megabytes * 1e6 * size) side++;
+    while (8 * (double)side * (double)side * (double)side < megabytes * 1e6 * size) side++;
     s.extent[0] = s.extent[2] = (side / size + 1) * size;
     s.extent[1] = side | 1;
     memcpy(s.perm, perms[i], sizeof s.perm);
