@@ -41,6 +41,8 @@ typedef struct cutt_rates {
   double vector_edge;
   /* Measured time of a permutation over the time that the permutation's own model predicts. */
   double permute_scale;
+  /* On the CPU, bytes of a result from which on it is written past the caches; 0: never. */
+  int64_t stream_bytes;
   /* Of one thread's own cache; 0 on a GPU, where blocks are not made to fit a cache. */
   int64_t cache_bytes;
 } cutt_rates;
