@@ -242,9 +242,11 @@ void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int alon
 }
 
 void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {
+  enum { MANY_MODES = 12 };
   cutt_pass_shape_of(c, r, c->modes ? 0 : -1, best);
   for (int along = 1; along < c->modes; ++along) {
     cutt_pass_shape tried;
+    if (c->modes > MANY_MODES && least_step(&c->mode[along]) > 1) continue; /* to no other have elements neighbours */
     cutt_pass_shape_of(c, r, along, &tried);
     if (tried.seconds < best->seconds) *best = tried;
   }
