@@ -13,16 +13,18 @@ enum {
   PACKED_BYTES = 24 * 1024, /* of an operand's part of a tile */
   SUMS_BYTES = 40 * 1024,   /* of D's part of a tile */
   FAR_BYTES = 16 * 1024,    /* of a row where nothing is packed */
+  SUMMED_BYTES = 64 * 1024, /* of a term of a dot product */
   NEAR = 64,                /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,        /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,  /* of the terms of a row that is more than one strip long */
   PRODUCTS = 16384          /* of a tile from which on it is large enough */
 };
 
-/* Seconds, as measured on one core of an Intel Xeon of 2023: of a tile; of a row; of a term of a row; of 64 bytes of products;
+/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of products;
  * of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes. */
-static const double tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9, line_seconds = 0.6e-9,
-                    number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9, finish_seconds = 0.8e-9;
+static const double call_seconds = 200e-9, tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9,
+                    line_seconds = 0.6e-9, number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9,
+                    finish_seconds = 0.8e-9;
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -176,14 +178,13 @@ static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_p
   if (step_along(c, s->along, t) == 1) run = larger(run, (double)(chunk_along(s) * c->type->bytes));
   for (int i = 0; i < c->modes; ++i)
     if (!c->mode[i].stride[t]) repeats *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
-  const double passes = t == CUTT_RESULT && !s->streams ? 2 : 1;
-  return bytes * passes * repeats * (run < LINE ? LINE / run : 1 + LINE / run / 4);
+  return bytes * repeats * (run < LINE ? LINE / run : 1 + LINE / run / 4);
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   volumes v;
   measure(c, s, &v);
-  double tiles = 1, sum_tiles = 1, bytes = 0, all = 0;
+  double tiles = 1, sum_tiles = 1, all = 0;
   for (int i = 0; i < c->modes; ++i) {
     const double chunks = ceil((double)c->mode[i].extent / (double)s->chunk[i]);
     *(is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
@@ -208,12 +209,13 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     if (s->packed[CUTT_RESULT]) finish += sums * (run_seconds + row_seconds / run_of(c, s, CUTT_RESULT));
   }
   const double busy = tiles * (sum_tiles * tile + finish);
-  for (int t = 0; t < CUTT_TENSORS; ++t) {
-    bytes += moved(c, r, s, (cutt_tensor)t);
-    all += (double)c->volume[t] * c->type->bytes;
-  }
-  const double speed = all <= (double)r->cache_bytes ? r->cache * r->threads : r->memory;
-  return 0.2e-6 + busy / r->threads + bytes / speed;
+  for (int t = 0; t < CUTT_TENSORS; ++t) all += (double)c->volume[t] * c->type->bytes;
+  const double read = moved(c, r, s, CUTT_LEFT) + moved(c, r, s, CUTT_RIGHT), written = moved(c, r, s, CUTT_RESULT);
+  const bool near = all <= (double)r->cache_bytes;
+  /* Cache lines are read before they are written, but those that are written past the caches. */
+  const double memory =
+      near ? (read + written) / r->cache / r->threads : (read + (s->streams ? 1 : 2) * written) / r->fetch;
+  return call_seconds + busy / r->threads + memory;
 }
 
 void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
@@ -228,7 +230,8 @@ void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int alon
   }
   set_operands(c, s);
   const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
-  if (along >= 0) s->chunk[along] = longest(c, s, along, packs ? NEAR : FAR_BYTES / number_bytes(c));
+  if (along >= 0)
+    s->chunk[along] = longest(c, s, along, packs ? NEAR : (s->summed ? SUMMED_BYTES : FAR_BYTES) / number_bytes(c));
   for (int i = 0; i < count; ++i) grow(c, s, order[i]);
   if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
   bool whole = true;

@@ -93,8 +93,14 @@ static void finish_transposed(const cutt_pass *p, const place *at, const char *s
   const cutt_pass_tiles *tiles = &p->tiles[at->kind];
   const int64_t length = tiles->runs[CUTT_RESULT].length, bytes = length * p->number;
   const int64_t most = TRANSPOSED_BYTES / bytes;
+  const bool plain = p->scalars.alpha_is_one && !p->scalars.reads && p->bytes == p->number;
   for (int64_t row = 0; row < tiles->rows; row += length) {
     char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row];
+    if (plain) {
+      p->type->transpose(to, p->step[CUTT_RESULT], sums + row * p->pitch[CUTT_RESULT], p->pitch[CUTT_RESULT], length,
+                         at->n);
+      continue;
+    }
     for (int64_t i = 0; i < at->n; i += most) {
       const int64_t n = smaller(most, at->n - i);
       p->type->transpose(room, bytes, sums + row * p->pitch[CUTT_RESULT] + i * p->number, p->pitch[CUTT_RESULT], length,

@@ -164,20 +164,20 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
 
 /* `count` vectors, or one number, of a row along a free mode. */
 #define DEFINE_ALONG(name, T)                                                                                          \
-  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int count, const char *l, const char *r, \
-                                int64_t at, char *out) {                                                               \
+  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, int count, const char *l,    \
+                                const char *r, int64_t at, char *out) {                                                \
     const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
-    for (int i = 0; i < count; ++i)                                                                                    \
-      put_##name(&sums[i], kind, l + t->term[0][0] + i * V, r + t->term[1][0] + i * step, true);                       \
-    for (int64_t s = 1; s < t->terms; ++s)                                                                             \
-      for (int i = 0; i < count; ++i)                                                                                  \
-        put_##name(&sums[i], kind, l + t->term[0][s] + i * V, r + t->term[1][s] + i * step, false);                    \
+    for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, l + i * V, r + i * step, true);                         \
+    for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
+      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                    \
+    }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
       vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
-      if (t->adds) total += load_##name(out + at + i * V);                                                             \
+      if (!plain && t->adds) total += load_##name(out + at + i * V);                                                   \
       memcpy(out + at + i * V, &total, V);                                                                             \
     }                                                                                                                  \
   }                                                                                                                    \
@@ -186,24 +186,32 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
     sum_##name sum;                                                                                                    \
     T total[ELEMENT_##name / sizeof(T)];                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
-    put_one_##name(&sum, kind, l + at + t->term[0][0], r + t->term[1][0], true);                                       \
+    l += at;                                                                                                           \
+    put_one_##name(&sum, kind, l, r, true);                                                                            \
     for (int64_t s = 1; s < t->terms; ++s)                                                                             \
-      put_one_##name(&sum, kind, l + at + t->term[0][s], r + t->term[1][s], false);                                    \
+      put_one_##name(&sum, kind, l + (t->term[0][s] - t->term[0][0]), r + (t->term[1][s] - t->term[1][0]), false);     \
     total_one_##name(&sum, t->conjugate, total);                                                                       \
     for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                        \
       if (t->adds) total[i] += number_##name(out + at + i * (int)sizeof(T));                                           \
     memcpy(out + at, total, sizeof total);                                                                             \
   }                                                                                                                    \
-  CUTT_INLINE void along_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                        \
-    const int64_t bytes = t->n * ELEMENT_##name;                                                                       \
+  CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
+    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
+    const int64_t bytes = t->n * ELEMENT_##name, first_l = t->term[0][0], first_r = t->term[1][0];                     \
     for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
-      const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                             \
+      const char *l = t->operand[0] + t->row[0][row] + first_l, *r = t->operand[1] + t->row[1][row] + first_r;         \
       char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
       int64_t at = 0;                                                                                                  \
-      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, 4, l, r, at, out);                                \
-      for (; at + V <= bytes; at += V) strip_##name(t, kind, 1, l, r, at, out);                                        \
+      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, 4, l, r, at, out);                         \
+      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, 1, l, r, at, out);                                 \
       for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
     }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void along_any_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                    \
+    if (t->terms == 1 && !t->adds)                                                                                     \
+      along_##name(t, kind, true);                                                                                     \
+    else                                                                                                               \
+      along_##name(t, kind, false);                                                                                    \
   }
 
 #define DEFINE_ACROSS(name, T)                                                                                         \
@@ -247,9 +255,9 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
 #define DEFINE_TILES(name, T)                                                                                          \
   DEFINE_ALONG(name, T)                                                                                                \
   DEFINE_ACROSS(name, T)                                                                                               \
-  static void along_multiply_##name(const cutt_pass_tile *t) { along_##name(t, CUTT_PASS_MULTIPLY); }                  \
-  static void along_scale_##name(const cutt_pass_tile *t) { along_##name(t, CUTT_PASS_SCALE); }                        \
-  static void along_add_##name(const cutt_pass_tile *t) { along_##name(t, CUTT_PASS_ADD); }                            \
+  static void along_multiply_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_MULTIPLY); }              \
+  static void along_scale_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_SCALE); }                    \
+  static void along_add_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_ADD); }                        \
   static void across_multiply_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_MULTIPLY); }                \
   static void across_scale_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_SCALE); }                      \
   static void across_add_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_ADD); }
@@ -355,9 +363,29 @@ static void pack_4(char *dst, int64_t pitch, const char *src, int64_t stride, in
   copy_columns_4(dst + i * 4, pitch, src + i * stride, stride, n - i, 0, columns);
 }
 
+#if CUTT_VECTOR_BYTES >= 32
+/* Four rows by four columns: the halves of the lanes, and then the lanes. */
+CUTT_INLINE void pack_8_four(char *dst, int64_t pitch, const char *src, int64_t stride) {
+  cutt_v32_8 row[4];
+  for (int k = 0; k < 4; ++k) memcpy(&row[k], src + k * stride, 32);
+  const cutt_v32_8 a = cutt_zip_lo_32_8(row[0], row[1]), b = cutt_zip_hi_32_8(row[0], row[1]);
+  const cutt_v32_8 c = cutt_zip_lo_32_8(row[2], row[3]), d = cutt_zip_hi_32_8(row[2], row[3]);
+  const cutt_v32_8 column[4] = {CUTT_SHUFFLE(cutt_v32_8, a, c, 0, 1, 4, 5), CUTT_SHUFFLE(cutt_v32_8, b, d, 0, 1, 4, 5),
+                                CUTT_SHUFFLE(cutt_v32_8, a, c, 2, 3, 6, 7), CUTT_SHUFFLE(cutt_v32_8, b, d, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k) memcpy(dst + k * pitch, &column[k], 32);
+}
+#endif
+
 static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
   int64_t i = 0;
-  const int64_t twos = columns - columns % 2;
+#if CUTT_VECTOR_BYTES >= 32
+  const int64_t fours = columns - columns % 4;
+  for (; i + 4 <= n && fours; i += 4)
+    for (int64_t j = 0; j < fours; j += 4)
+      pack_8_four(dst + j * pitch + i * 8, pitch, src + i * stride + j * 8, stride);
+  if (fours) copy_columns_8(dst, pitch, src, stride, i, fours, columns);
+#endif
+  const int64_t twos = columns - columns % 2, done = i;
   for (; i + 2 <= n; i += 2) {
     for (int64_t j = 0; j < twos; j += 2) {
       cutt_v16_8 row[2];
@@ -367,7 +395,7 @@ static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, in
       memcpy(dst + (j + 1) * pitch + i * 8, &high, 16);
     }
   }
-  copy_columns_8(dst, pitch, src, stride, i, twos, columns);
+  copy_columns_8(dst + done * 8, pitch, src + done * stride, stride, i - done, twos, columns);
   copy_columns_8(dst + i * 8, pitch, src + i * stride, stride, n - i, 0, columns);
 }
 
