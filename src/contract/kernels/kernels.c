@@ -15,7 +15,8 @@
 #define CUTT_TEXT_2(a) #a
 #define CUTT_TEXT(a) CUTT_TEXT_2(a)
 
-enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
+/* AHEAD: bytes that a row's elements are asked for before they are used; beyond its end a prefetch does no harm. */
+enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
 
@@ -170,6 +171,10 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
+    for (int64_t i = 0; i < count * V && plain && count > 1; i += 64) {                                                \
+      __builtin_prefetch(l + AHEAD + i);                                                                               \
+      if (kind == CUTT_PASS_MULTIPLY) __builtin_prefetch(r + AHEAD + i);                                               \
+    }                                                                                                                  \
     for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, l + i * V, r + i * step, true);                         \
     for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
