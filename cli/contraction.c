@@ -135,6 +135,11 @@ void cutt_cli_packed_strides(const int64_t *shape, int rank, bool fortran_order,
 bool cutt_cli_contraction_result(const char *command, cutt_cli_contraction *c) {
   cutt_cli_pattern p;
   c->rank[CUTT_CLI_RESULT] = 0;
+  if (!strchr(c->pattern, strchr(c->pattern, '(') ? '*' : ',')) {
+    cutt_cli_misused(command, "the pattern '%s' has one operand; it must have two, with a '%c' between them",
+                     c->pattern, strchr(c->pattern, '(') ? '*' : ',');
+    return false;
+  }
   if (!cutt_cli_pattern_read(c->pattern, &p)) return true;
   for (int t = CUTT_CLI_LEFT; t <= CUTT_CLI_RIGHT; ++t) {
     if (c->rank[t] == p.rank[t]) continue;

@@ -32,15 +32,20 @@ extern "C" {
  *                                                 types); "+=" makes beta 1 and "=" 0, unless beta is given
  * The FIRST letter is the stride-1 mode, as in TAL-SH and Fortran; for NumPy's C-order arrays write each group backwards.
  *
+ * There may be one operand: "abcb->ac" or "D(a,c)+=L(a,b,c,b)", on the CPU. Then right_rank is 0, and where the right operand's
+ * address is taken NULL will do.
+ *
  * A mode may be in all three tensors (batch), in both operands (contracted), in one operand and the result, in one operand
  * only (summed), and more than once in one operand (diagonal). Operands and result may be scalars: "a,a->", "ab,->ab". */
 typedef struct cuttContraction {
   size_t struct_size;  /* sizeof(cuttContraction_t) */
   const char *pattern; /* see above */
-  cuttType_t type; /* CUTT_F32, F64, C32, C64; CUTT_F16 and CUTT_BF16 (accumulated in float) where the BLAS has them */
-  int left_rank;   /* modes of L, as many as the pattern gives it */
-  int right_rank;  /* of R */
-  int result_rank; /* of D */
+  /* CUTT_F32, F64, C32, C64; CUTT_F16 and CUTT_BF16, accumulated in float; on the CPU also CUTT_I32 and CUTT_I64, which wrap
+   * around */
+  cuttType_t type;
+  int left_rank;                 /* modes of L, as many as the pattern gives it */
+  int right_rank;                /* of R */
+  int result_rank;               /* of D */
   const int64_t *left_extents;   /* left_rank extents, >= 0 */
   const int64_t *right_extents;  /* right_rank */
   const int64_t *result_extents; /* result_rank, to be checked; NULL: those that follow */
@@ -70,10 +75,14 @@ typedef struct cuttContractionOptions {
   /* NULL: the fastest that is found. Else a name of cuttProvidersDescribe ("openblas", "blis", "mkl", "cublas"), or the path
    * of a library with a '/' in it. */
   const char *provider;
+  /* NULL: the one with the shortest predicted time, or "ttgt" where provider names a library. "ttgt": permutations and matrix products. "one-pass", on the CPU: kernels of
+   * the library's own that read and write each tensor once, without workspace and without a BLAS; they are for contractions
+   * that contract little, and do any. */
+  const char *algorithm;
 } cuttContractionOptions_t;
 
 #define CUTT_CONTRACTION_OPTIONS_INIT                                                                                  \
-  { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL }
+  { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL, NULL }
 
 /* A plan of a contraction: immutable, and alive until cuttContractionPlanDestroy. */
 typedef struct cuttContractionStruct *cuttContractionPlan_t;
@@ -120,7 +129,8 @@ CUTT_API cuttResult_t cuttContract(const cuttContraction_t *contraction, const c
 typedef struct cuttContractionInfo {
   size_t struct_size; /* set to sizeof(cuttContractionInfo_t) before the call */
   cuttBackend_t backend;
-  const char *provider;                               /* "openblas", ...; lives as long as the library */
+  const char *
+      provider; /* of the products: "openblas", ...; "cutt": none, it is done in one pass; lives as long as the library */
   int threads;                                        /* that an execution uses; 1 on a GPU */
   int permutes_left, permutes_right, permutes_result; /* not 0: that tensor is permuted */
   int64_t m, n, k, batch;         /* the contraction as matrix products: extents of all modes of each group */
@@ -133,6 +143,7 @@ typedef struct cuttContractionInfo {
   double predicted_seconds;         /* of an execution */
   double predicted_permute_seconds; /* the part of it that is permuting */
   double create_seconds;            /* what cuttContractionPlanCreate took */
+  const char *algorithm;            /* "ttgt" or "one-pass", as in the options; lives as long as the library */
 } cuttContractionInfo_t;
 
 /* What was chosen, and what it is predicted to take.

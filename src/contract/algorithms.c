@@ -7,6 +7,7 @@
  * role are loops, and the product is with a vector. So there is always an algorithm with nothing packed. */
 #include "contract/algorithms.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,28 +65,34 @@ static int64_t lay_index_group(const cutt_algorithm *algorithm, cutt_role role, 
   return from;
 }
 
+void cutt_algorithm_list_kept(const cutt_algorithm *algorithm, const cutt_contraction *c, bool *kept) {
+  for (int i = 0; i < c->modes; ++i) kept[i] = false;
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role)
+    for (int i = 0; i < algorithm->kept[role]; ++i) kept[algorithm->index_group[role][i]] = true;
+}
+
 /* The loop modes come last, in the order that they have in the tensor: the permutation has less to do then. */
-static int64_t lay_loops(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t,
-                         const int64_t *extent, int64_t *stride, int64_t from) {
-  int64_t below = 0;
-  for (;;) {
-    int64_t least = INT64_MAX;
-    for (int i = 0; i < c->modes; ++i) {
-      const int64_t size = llabs(c->mode[i].stride[t]);
-      if (size > below && size < least && !cutt_algorithm_keeps(algorithm, c, i)) least = size;
-    }
-    if (least == INT64_MAX) return from;
-    for (int i = 0; i < c->modes; ++i) {
-      if (llabs(c->mode[i].stride[t]) != least || cutt_algorithm_keeps(algorithm, c, i)) continue;
-      stride[i] = from;
-      from *= extent[i];
-    }
-    below = least;
+static int64_t lay_loops(const cutt_contraction *c, const bool *kept, cutt_tensor t, const int64_t *extent,
+                         int64_t *stride, int64_t from) {
+  int mode[CUTT_MOST_MODES], count = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t size = llabs(c->mode[i].stride[t]);
+    if (!size || kept[i]) continue;
+    int at = count++;
+    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > size; --at) mode[at] = mode[at - 1];
+    mode[at] = i;
   }
+  for (int i = 0; i < count; ++i) {
+    stride[mode[i]] = from;
+    from *= extent[mode[i]];
+  }
+  return from;
 }
 
 void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algorithm, const int64_t *extent,
                          cutt_view *view) {
+  bool kept[CUTT_MOST_MODES];
+  cutt_algorithm_list_kept(algorithm, c, kept);
   for (int i = 0; i < c->modes; ++i) view->extent[i] = extent ? extent[i] : algorithm->chunk[i];
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     int64_t *stride = view->stride[t];
@@ -96,7 +103,7 @@ void cutt_algorithm_view(const cutt_contraction *c, const cutt_algorithm *algori
     const cutt_role second = cutt_tensor_roles[t][0] == first ? cutt_tensor_roles[t][1] : cutt_tensor_roles[t][0];
     int64_t volume = lay_index_group(algorithm, first, view->extent, stride, 1);
     volume = lay_index_group(algorithm, second, view->extent, stride, volume);
-    view->packed[t] = lay_loops(c, algorithm, (cutt_tensor)t, view->extent, stride, volume);
+    view->packed[t] = lay_loops(c, kept, (cutt_tensor)t, view->extent, stride, volume);
   }
 }
 
@@ -161,8 +168,13 @@ bool cutt_algorithm_product(const cutt_contraction *c, const cutt_algorithm *alg
 
 /* ------------------------------------------------------------------------------------------------------------ enumerating */
 
-/* The most index groups of a role that are tried: those of a contraction with a hundred short modes are all alike. */
+/* The most index groups of a role that are tried: those of a contraction with many short modes are all alike, and all of them
+ * with all of the other roles' would take long. */
 enum { MOST_INDEX_GROUPS = 12 };
+
+static int most_index_groups(const cutt_contraction *c) {
+  return c->modes <= 12 ? MOST_INDEX_GROUPS : c->modes <= 16 ? 4 : c->modes <= 24 ? 3 : 2;
+}
 
 typedef struct index_groups {
   int count;
@@ -218,6 +230,26 @@ static void add_contiguous(const cutt_contraction *c, cutt_role role, cutt_tenso
   }
 }
 
+/* Of more than `most` index groups the largest ones, in the order that they have. */
+static void keep_largest(const cutt_contraction *c, int most, index_groups *list) {
+  while (list->count > most) {
+    int smallest = 0;
+    double least = INFINITY;
+    for (int i = 0; i < list->count; ++i) {
+      double size = 1;
+      for (int j = 0; j < list->length[i]; ++j) size *= (double)c->mode[list->mode[i][j]].extent;
+      if (size >= least) continue;
+      least = size;
+      smallest = i;
+    }
+    for (int i = smallest; i + 1 < list->count; ++i) {
+      list->length[i] = list->length[i + 1];
+      memcpy(list->mode[i], list->mode[i + 1], sizeof list->mode[i]);
+    }
+    --list->count;
+  }
+}
+
 static void find_index_groups(const cutt_contraction *c, cutt_role role, const bool *packed, index_groups *list) {
   const cutt_tensor one = role_tensors[role][0], other = role_tensors[role][1];
   int mode[CUTT_MOST_MODES];
@@ -232,6 +264,7 @@ static void find_index_groups(const cutt_contraction *c, cutt_role role, const b
         if (c->mode[mode[i]].stride[one] && c->mode[mode[i]].stride[other]) mode[whole++] = mode[i];
       add_index_group(list, mode, whole);
     }
+    keep_largest(c, most_index_groups(c), list);
     return;
   }
   if (packed[one] || packed[other]) {
@@ -241,7 +274,7 @@ static void find_index_groups(const cutt_contraction *c, cutt_role role, const b
       if (cutt_mode_role(&c->mode[i]) == role && c->mode[i].stride[one] > 0 && c->mode[i].stride[other] > 0)
         add_index_group(list, &i, 1);
   }
-  if (list->count == MOST_INDEX_GROUPS) --list->count;
+  keep_largest(c, most_index_groups(c) - 1, list);
   add_index_group(list, NULL, 0);
 }
 

@@ -50,6 +50,9 @@ typedef struct cutt_view {
 /* Is the mode in an index group? */
 bool cutt_algorithm_keeps(const cutt_algorithm *algorithm, const cutt_contraction *contraction, int mode);
 
+/* The same for all modes. */
+void cutt_algorithm_list_kept(const cutt_algorithm *algorithm, const cutt_contraction *contraction, bool *kept);
+
 /* Is the mode one that the tensor's part of a block has? A packed operand also holds the modes of its index groups in which it
  * has stride 0: its elements are repeated along them. */
 bool cutt_algorithm_holds(const cutt_contraction *contraction, const cutt_algorithm *algorithm, cutt_tensor t,

@@ -8,8 +8,8 @@
 #include "contract/context.h"
 #include "plan/services.h"
 
-static const size_t first_options_size = sizeof(cuttContractionOptions_t);
-static const size_t first_info_size = sizeof(cuttContractionInfo_t);
+static const size_t first_options_size = offsetof(cuttContractionOptions_t, algorithm);
+static const size_t first_info_size = offsetof(cuttContractionInfo_t, algorithm);
 
 /* ---------------------------------------------------------------------------------------------------------------- planning */
 
@@ -21,6 +21,32 @@ static cuttResult read_options(const cuttContractionOptions_t *callers, cuttCont
   if (options->threads >= 0 && options->threads <= CUTT_MAX_THREADS) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
                     CUTT_MAX_THREADS);
+}
+
+/* The algorithm that the options name, and the library for its products. Half types and whole numbers have none on the CPU, and
+ * need none. */
+static cuttResult find_family(struct cuttContractionStruct *plan, const cuttContractionOptions_t *options,
+                              const cutt_backend *backend) {
+  const char *name = options->algorithm;
+  const cuttType_t type = plan->asked.type->type;
+  const bool host = !backend->runtime->has_streams;
+  plan->family = !name ? CUTT_FAMILY_ANY : strcmp(name, "one-pass") == 0 ? CUTT_FAMILY_PASS : CUTT_FAMILY_TTGT;
+  if (name && plan->family == CUTT_FAMILY_TTGT && strcmp(name, "ttgt") != 0)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be NULL, ttgt or one-pass", name);
+  if (!host && plan->family == CUTT_FAMILY_PASS)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->algorithm is one-pass, which is for the CPU; the contraction is planned for %s",
+                      backend->name);
+  if (!host && plan->asked.right_is_one)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "pattern has one operand, which is for the CPU; on %s there must be two, and the second may be a "
+                      "scalar 1: \"ab,->a\"",
+                      backend->name);
+  const bool products = type == CUTT_F32 || type == CUTT_F64 || type == CUTT_C32 || type == CUTT_C64;
+  if (plan->family == CUTT_FAMILY_ANY && options->provider) plan->family = CUTT_FAMILY_TTGT;
+  if (plan->family == CUTT_FAMILY_ANY && host && !products) plan->family = CUTT_FAMILY_PASS;
+  if (plan->family == CUTT_FAMILY_PASS && !options->provider) return CUTT_SUCCESS;
+  return cutt_blas_find(backend->id, options->provider, "options->provider", type, &plan->blas);
 }
 
 /* On a device with contexts, the one that the calling thread works in, which is entered for the time of the call. */
@@ -53,7 +79,6 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttContraction_t");
   cuttContractionOptions_t options;
   const cutt_backend *backend = NULL;
-  const cutt_blas *blas = NULL;
   cuttResult result = cutt_contraction_check(contraction, &plan->asked);
   if (!result) result = read_options(callers, &options);
   if (!result) result = cutt_backend_select(options.backend, "options->backend", &backend);
@@ -62,11 +87,11 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   cutt_context context = {NULL, 0};
   result = enter(backend->runtime, &scope, &context);
   if (result) return result;
-  result = cutt_blas_find(backend->id, options.provider, "options->provider", plan->asked.type->type, &blas);
+  result = find_family(plan, &options, backend);
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
     const int threads = backend->runtime->has_streams ? 1 : options.threads ? options.threads : cutt_team_default();
-    result = cutt_contraction_prepare(plan, backend, blas, threads, limit);
+    result = cutt_contraction_prepare(plan, backend, plan->blas, threads, limit);
   }
   plan->context = context.number;
   if (backend->runtime->leave) backend->runtime->leave(&scope);
@@ -129,7 +154,7 @@ static cuttResult check_overlap(const cutt_contraction *c, const void *const *te
   for (int t = 0; t < 2; ++t) {
     const uintptr_t from = (uintptr_t)tensor[t] + (uintptr_t)c->low[t],
                     to = (uintptr_t)tensor[t] + (uintptr_t)c->high[t];
-    if (from >= high || low >= to || c->alpha_is_zero) continue;
+    if (from >= high || low >= to || c->alpha_is_zero || (t == CUTT_RIGHT && c->right_is_one)) continue;
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "%s spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and result [0x%" PRIxPTR ", 0x%" PRIxPTR
                       "), which overlap; the result must have memory of its own",
@@ -152,6 +177,7 @@ static cuttResult check_tensors(const struct cuttContractionStruct *plan, reques
   if (c->empty) return CUTT_SUCCESS;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (t != CUTT_RESULT && (c->no_terms || c->high[t] == c->low[t])) continue;
+    if (t == CUTT_RIGHT && c->right_is_one) continue;
     if (!tensor[t])
       return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)", tensor_name[t]);
     if (cutt_contraction_on_gpu(plan) && (uintptr_t)tensor[t] % (uintptr_t)c->type->bytes)
@@ -323,20 +349,25 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
   cuttContractionInfo_t own = {
       .struct_size = size,
       .backend = plan->backend->id,
-      .provider = plan->blas->name,
+      .provider = cutt_plan_provider(plan),
       .threads = plan->threads,
       .m = extent[CUTT_ROLE_M],
       .n = extent[CUTT_ROLE_N],
       .k = extent[CUTT_ROLE_K],
       .batch = extent[CUTT_ROLE_BATCH],
-      .pieces = block ? plan->cost.result_blocks * plan->cost.k_blocks : 0,
+      .pieces = plan->pass ? plan->pass->items
+                : block    ? plan->cost.result_blocks * plan->cost.k_blocks
+                           : 0,
       .workspace_bytes = plan->workspace_bytes,
       .flops = cutt_plan_flops(plan),
       .intensity = volume + left + right > 0 ? 2 * sqrt(volume * left * right) / (volume + left + right) : 0,
       .predicted_seconds = cutt_plan_seconds(plan),
       .predicted_permute_seconds = cutt_plan_permute_seconds(plan),
       .create_seconds = plan->create_seconds,
+      .algorithm = cutt_plan_algorithm(plan),
   };
+  own.permutes_left = plan->reduce[CUTT_LEFT] != NULL;
+  own.permutes_right = plan->reduce[CUTT_RIGHT] != NULL;
   if (block) {
     own.permutes_left = plan->algorithm.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
     own.permutes_right = plan->algorithm.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];

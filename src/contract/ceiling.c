@@ -22,7 +22,7 @@ static void products_alone(const struct cuttContractionStruct *plan, cutt_contra
     *mode = (cutt_contract_mode){.group = group[role], .extent = size[role]};
     memcpy(mode->stride, stride[role], sizeof mode->stride);
   }
-  c->conjugate[0] = c->conjugate[1] = false;
+  c->conjugate[0] = c->conjugate[1] = c->right_is_one = false;
   c->beta_is_zero = true;
   memset(c->beta, 0, sizeof c->beta);
   c->volume[CUTT_LEFT] = m * k * size[CUTT_ROLE_BATCH];
@@ -70,6 +70,7 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
   cuttResult result = CUTT_SUCCESS;
   if (!products || !numbers) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
   if (!result) {
+    products->family = CUTT_FAMILY_TTGT;
     products_alone(plan, &products->asked);
     result = cutt_contraction_prepare(products, backend, plan->blas, plan->threads, 0);
   }
@@ -100,6 +101,10 @@ cuttResult cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stre
   cuttResult result = cutt_contraction_check_count(count, seconds, "seconds");
   if (!result) result = cutt_stream_check(plan->backend, stream, "stream");
   if (result) return result;
+  if (!plan->blas)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "the plan is one of %s for %s without a library of matrix products: there are none to be timed",
+                      plan->asked.type->name, plan->backend->name);
   if (plan->asked.empty || plan->asked.no_terms) {
     for (int i = 0; i < count; ++i) seconds[i] = 0;
     return CUTT_SUCCESS;

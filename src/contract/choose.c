@@ -11,7 +11,8 @@
 #include "base/error.h"
 #include "contract/permutation.h"
 
-enum { SHORTLIST = 24 };
+/* Of more modes than MANY_MODES only so few algorithms are looked at closely, and of more than MOST_MODES none. */
+enum { SHORTLIST = 24, MANY_MODES = 12, FEW = 3, MOST_MODES = 24 };
 
 typedef struct shortlist {
   const cutt_contraction *c;
@@ -50,6 +51,7 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
   all->rates = rates;
   all->limit = limit;
   all->best = best;
+  int64_t costings = cutt_most_costings(c);
   const cuttResult result = cutt_algorithms_enumerate(c, consider, all);
   for (int i = 0; i < all->count && !result; ++i) {
     const cutt_algorithm_choice *e = &all->list[i];
@@ -57,7 +59,8 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
     /* In blocks for the limit of workspace, if it needs more; and in blocks for the caches. */
     for (int small = e->cost.workspace <= limit; small < (rates->cache_bytes ? 2 : 1); ++small) {
       all->cut = *e;
-      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &all->cut.algorithm, &all->cut.cost))
+      if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &costings, &all->cut.algorithm,
+                   &all->cut.cost))
         insert(best, &all->fitting, CUTT_BEST_ALGORITHMS, &all->cut.algorithm, &all->cut.cost);
     }
   }
@@ -103,7 +106,11 @@ static cuttResult choose(struct cuttContractionStruct *plan, int64_t limit, choi
   cutt_algorithm_choice *best = among->best;
   cuttResult result = cutt_algorithms_best(&plan->contraction, &plan->rates, limit, best, &count);
   if (!result && count == 0) result = cutt_error(CUTT_INTERNAL_ERROR, "no algorithm was found to do the contraction");
-  for (int i = 0; i < count && !result; ++i) {
+  const int modes = plan->contraction.modes, most = modes <= MANY_MODES ? count : modes <= MOST_MODES ? FEW : 0;
+  const double least = count ? best[0].cost.seconds : 0;
+  for (int i = 0; i < count && i < most && !result; ++i) {
+    /* Where many modes are permuted the closer look takes long, and it does not find what is far slower by the rough one. */
+    if (modes > MANY_MODES && best[i].cost.seconds > 3 * least) break;
     if (is_whole(&plan->contraction, &best[i].algorithm)) result = look_closely(plan, &best[i], &among->view);
     if (best[i].cost.seconds < best[first].cost.seconds) first = i;
   }

@@ -18,6 +18,24 @@ int64_t cutt_aligned(int64_t bytes) {
 
 double cutt_flops_each(const cutt_contraction *c) { return c->type->complex ? 8.0 : 2.0; }
 
+typedef struct counts {
+  /* Of a block of whole chunks. */
+  cutt_view view;
+  cutt_gemm gemm;
+  double blocks;
+  /* Products in a block. */
+  double calls;
+  /* Elements of each tensor. */
+  double volume[CUTT_TENSORS];
+  /* Of each mode: is it in an index group, how many chunks has it, and is it one that a tensor's part of a block has? */
+  bool kept[CUTT_MOST_MODES], holds[CUTT_TENSORS][CUTT_MOST_MODES];
+  double chunks[CUTT_MOST_MODES];
+  /* Is a tensor packed once for all blocks? */
+  bool stays[CUTT_TENSORS];
+  /* The packed parts of a block stay in a thread's cache. */
+  bool in_cache;
+} counts;
+
 static int64_t chunks_of(const cutt_contraction *c, const cutt_algorithm *algorithm, int mode) {
   return (c->mode[mode].extent + algorithm->chunk[mode] - 1) / algorithm->chunk[mode];
 }
@@ -46,43 +64,29 @@ static double run_bytes(const cutt_contraction *c, const cutt_algorithm *algorit
 /* How often each part of an operand is packed. The part stays packed while the chunk changes only of modes that the operand
  * does not have. So L is packed once for each chunk of N where the loop over those is outside of one that changes L's part: the
  * loop over M's chunks, or that over K's, which is the innermost. R likewise, with M. */
-static double repeats(const cutt_contraction *c, const cutt_algorithm *algorithm, cutt_tensor t) {
+static double repeats(const cutt_contraction *c, const cutt_algorithm *algorithm, const counts *all, cutt_tensor t) {
   double m = 1, n = 1, k = 1;
+  if (t == CUTT_RESULT || all->stays[t]) return 1;
   for (int i = 0; i < c->modes; ++i) {
     const cutt_role role = cutt_mode_role(&c->mode[i]);
-    const double count = (double)chunks_of(c, algorithm, i);
-    if (role == CUTT_ROLE_M) m *= count;
-    if (role == CUTT_ROLE_N) n *= count;
-    if (role == CUTT_ROLE_K && cutt_algorithm_holds(c, algorithm, t, i)) k *= count;
+    if (role == CUTT_ROLE_M) m *= all->chunks[i];
+    if (role == CUTT_ROLE_N) n *= all->chunks[i];
+    if (role == CUTT_ROLE_K && all->holds[t][i]) k *= all->chunks[i];
   }
-  if (t == CUTT_RESULT || cutt_algorithm_stays(c, algorithm, t)) return 1;
   if (t == CUTT_LEFT) return k > 1 || algorithm->n_outside ? n : 1;
   return k > 1 || !algorithm->n_outside ? m : 1;
 }
 
-typedef struct counts {
-  /* Of a block of whole chunks. */
-  cutt_view view;
-  cutt_gemm gemm;
-  double blocks;
-  /* Products in a block. */
-  double calls;
-  /* Elements of each tensor. */
-  double volume[CUTT_TENSORS];
-  /* The packed parts of a block stay in a thread's cache. */
-  bool in_cache;
-} counts;
-
 static double permute_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                               const counts *n, cutt_tensor t) {
-  const double bytes = (double)n->volume[t] * c->type->bytes * repeats(c, algorithm, t);
+  const double bytes = (double)n->volume[t] * c->type->bytes * repeats(c, algorithm, n, t);
   const double launches = bytes / (double)(n->view.packed[t] * c->type->bytes) * r->launch;
   const double run = run_bytes(c, algorithm, t), waste = (run + CACHE_LINE) / run;
   double moved = bytes * waste; /* to or from the unpacked tensor */
   if (t == CUTT_RESULT && (!c->beta_is_zero || n->in_cache))
     moved *= 2; /* cache lines are read before they are written */
   double near = 0;
-  if (n->in_cache && !cutt_algorithm_stays(c, algorithm, t))
+  if (n->in_cache && !n->stays[t])
     near = bytes / r->cache / r->threads;
   else
     moved += bytes;
@@ -90,7 +94,7 @@ static double permute_seconds(const cutt_contraction *c, const cutt_rates *r, co
   const cutt_role inner = algorithm->inner[t];
   const bool copies = algorithm->kept[inner] > 0 && llabs(c->mode[algorithm->index_group[inner][0]].stride[t]) == 1;
   const double seconds = moved / r->memory * (copies ? 1.0 : 1.25) + near + launches / r->threads;
-  return n->blocks > 1 && !cutt_algorithm_stays(c, algorithm, t) ? block_loss * seconds : seconds;
+  return n->blocks > 1 && !n->stays[t] ? block_loss * seconds : seconds;
 }
 
 /* Elements in a contiguous run of a tensor's matrix in a product. *next: elements from one run to the next; 0: there is one. */
@@ -122,13 +126,13 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const double passes = t == CUTT_RESULT ? 2 : 1, bytes_each = c->type->bytes;
-    double elements = n->volume[t] * repeats(c, algorithm, (cutt_tensor)t), matrix = 1;
+    double elements = n->volume[t] * repeats(c, algorithm, n, (cutt_tensor)t), matrix = 1;
     for (int side = 0; side < 2; ++side) {
       const cutt_role role = cutt_tensor_roles[t][side];
       for (int i = 0; i < algorithm->kept[role]; ++i) matrix *= (double)n->view.extent[algorithm->index_group[role][i]];
     }
     const double all = matrix * n->calls * n->blocks;
-    if (algorithm->packed[t] && n->in_cache && !cutt_algorithm_stays(c, algorithm, (cutt_tensor)t)) {
+    if (algorithm->packed[t] && n->in_cache && !n->stays[t]) {
       seconds += passes * all * bytes_each / r->cache / r->threads;
       continue;
     }
@@ -144,13 +148,12 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
 
 /* The launches of so many products on a GPU, where the longest loop is a batch, launched at once. *use: the share of the
  * multiprocessors that are at work in one, which is less than 1 where it has fewer tiles than there are multiprocessors. */
-static double launches_of(const cutt_contraction *c, const cutt_algorithm *algorithm, const counts *n, double calls,
-                          double *use, int64_t multiprocessors) {
+static double launches_of(const cutt_contraction *c, const counts *n, double calls, double *use,
+                          int64_t multiprocessors) {
   double together = 1;
   for (int i = 0; i < c->modes; ++i) {
     const double extent = (double)n->view.extent[i];
-    if (cutt_algorithm_keeps(algorithm, c, i) || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together)
-      continue;
+    if (n->kept[i] || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together) continue;
     together = extent;
   }
   /* cuBLAS shares the sum of a single product among tiles. */
@@ -175,8 +178,27 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double work = flops * slow / speed, fetch = fetch_seconds(c, r, algorithm, n);
   if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
   double use = 1;
-  const double launches = launches_of(c, algorithm, n, calls, &use, r->multiprocessors);
+  const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
   return fmax(work / use, fetch) + launches * r->call;
+}
+
+/* What is asked of modes again and again. */
+static void count_modes(const cutt_contraction *c, const cutt_algorithm *algorithm, counts *n) {
+  cutt_algorithm_list_kept(algorithm, c, n->kept);
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    n->volume[t] = 1;
+    n->stays[t] = true;
+  }
+  for (int i = 0; i < c->modes; ++i) {
+    const cutt_role role = cutt_mode_role(&c->mode[i]);
+    const bool cut = algorithm->chunk[i] < c->mode[i].extent;
+    n->chunks[i] = cut ? (double)chunks_of(c, algorithm, i) : 1;
+    for (int t = 0; t < CUTT_TENSORS; ++t) {
+      n->holds[t][i] =
+          c->mode[i].stride[t] || (n->kept[i] && (cutt_tensor_roles[t][0] == role || cutt_tensor_roles[t][1] == role));
+      if (cut && n->holds[t][i]) n->stays[t] = false;
+    }
+  }
 }
 
 void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm, cutt_cost *cost) {
@@ -188,23 +210,22 @@ void cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_alg
     cost->seconds = INFINITY;
     return;
   }
-  for (int t = 0; t < CUTT_TENSORS; ++t) n.volume[t] = 1;
+  count_modes(c, algorithm, &n);
   for (int i = 0; i < c->modes; ++i) {
-    const int64_t chunks = chunks_of(c, algorithm, i);
-    n.blocks *= (double)chunks;
+    const int64_t chunks = (int64_t)n.chunks[i];
+    n.blocks *= n.chunks[i];
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K)
       cost->k_blocks *= chunks;
     else
       cost->result_blocks *= chunks;
-    if (!cutt_algorithm_keeps(algorithm, c, i)) n.calls *= (double)algorithm->chunk[i];
+    if (!n.kept[i]) n.calls *= (double)algorithm->chunk[i];
     for (int t = 0; t < CUTT_TENSORS; ++t)
-      if (cutt_algorithm_holds(c, algorithm, (cutt_tensor)t, i)) n.volume[t] *= (double)c->mode[i].extent;
+      if (n.holds[t][i]) n.volume[t] *= (double)c->mode[i].extent;
   }
   int64_t shared = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cost->packed_bytes[t] = cutt_aligned(n.view.packed[t] * c->type->bytes);
-    *(cutt_algorithm_stays(c, algorithm, (cutt_tensor)t) && t != CUTT_RESULT ? &shared : &cost->block_bytes) +=
-        cost->packed_bytes[t];
+    *(n.stays[t] && t != CUTT_RESULT ? &shared : &cost->block_bytes) += cost->packed_bytes[t];
   }
   cost->spread = !r->gpu && r->threads > 1 && cost->result_blocks >= 2 * r->threads;
   cost->workspace = shared + cost->block_bytes * (cost->spread ? r->threads : 1);

@@ -41,6 +41,8 @@ typedef struct cutt_rates {
   double vector_edge;
   /* Measured time of a permutation over the time that the permutation's own model predicts. */
   double permute_scale;
+  /* On the CPU, bytes of a result from which on it is written past the caches; 0: never. */
+  int64_t stream_bytes;
   /* Of one thread's own cache; 0 on a GPU, where blocks are not made to fit a cache. */
   int64_t cache_bytes;
 } cutt_rates;
@@ -82,10 +84,14 @@ double cutt_flops_each(const cutt_contraction *contraction);
 void cutt_cost_of(const cutt_contraction *contraction, const cutt_rates *rates, const cutt_algorithm *algorithm,
                   cutt_cost *cost);
 
+/* How often planning may ask for the cost of an algorithm, so that it takes a millisecond or two however many modes there are. */
+int64_t cutt_most_costings(const cutt_contraction *contraction);
+
 /* Cuts an algorithm into blocks until its workspace is at most limit bytes and no block's packed parts are more than
- * block_bytes, step by step, each where it costs least. Sets the chunks and n_outside. False when it can't be done: with all
- * chunks 1 the workspace is still more than the limit. */
+ * block_bytes, step by step, each where it costs least. Sets the chunks and n_outside. *costings: how many costs may still be
+ * asked for, and how many are left. False when it can't be done: with all chunks 1 the workspace is still more than the limit,
+ * or no costs are left. */
 bool cutt_cut(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int64_t block_bytes,
-              cutt_algorithm *algorithm, cutt_cost *cost);
+              int64_t *costings, cutt_algorithm *algorithm, cutt_cost *cost);
 
 #endif

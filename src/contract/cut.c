@@ -4,8 +4,12 @@
  * predicted time for each byte that it saves. Any mode may be next, with two exceptions. Where an index group lies in a tensor
  * that is used in place, its outermost mode is cut down to 1 before the next one is cut, so that what is left of the group is
  * contiguous. And only a few modes may have a last chunk that is shorter than the others, so that there are few kinds of
- * blocks. */
+ * blocks.
+ *
+ * Of a contraction with many modes only those with the longest steps are tried at each step: their chunks leave the runs of
+ * memory as long as they are. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "contract/cost.h"
 
@@ -53,17 +57,52 @@ static void cost_best_order(const cutt_contraction *c, const cutt_rates *r, cutt
   algorithm->n_outside = true;
 }
 
-bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t block_bytes,
+enum { FEW_MODES = 12, FEW_TRIES = 4 };
+
+int64_t cutt_most_costings(const cutt_contraction *c) {
+  return (c->modes <= FEW_MODES ? 32000 : 20000) / (c->modes + 6);
+}
+
+/* The modes to be tried, in the order of their numbers; returns how many. */
+static int list_tries(const cutt_contraction *c, const cutt_algorithm *algorithm, int *mode) {
+  int count = 0;
+  int64_t step[FEW_TRIES];
+  for (int i = 0; i < c->modes; ++i) {
+    if (!may_cut(c, algorithm, i)) continue;
+    if (c->modes <= FEW_MODES) {
+      mode[count++] = i;
+      continue;
+    }
+    int64_t longest = 0;
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      if (algorithm->packed[t] && llabs(c->mode[i].stride[t]) > longest) longest = llabs(c->mode[i].stride[t]);
+    if (count == FEW_TRIES && step[count - 1] >= longest) continue;
+    int at = count < FEW_TRIES ? count++ : count - 1;
+    for (; at > 0 && step[at - 1] < longest; --at) {
+      step[at] = step[at - 1];
+      mode[at] = mode[at - 1];
+    }
+    step[at] = longest;
+    mode[at] = i;
+  }
+  return count;
+}
+
+bool cutt_cut(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t block_bytes, int64_t *costings,
               cutt_algorithm *algorithm, cutt_cost *cost) {
   cost_best_order(c, r, algorithm, cost);
   for (;;) {
+    int mode_list[CUTT_MOST_MODES];
     if (cost->workspace <= limit && cost->block_bytes <= block_bytes) return isfinite(cost->seconds);
     cutt_algorithm best_algorithm = *algorithm;
     cutt_cost best = {.seconds = INFINITY};
     double best_worth = INFINITY;
     bool found = false;
-    for (int mode = 0; mode < c->modes; ++mode) {
-      if (!may_cut(c, algorithm, mode)) continue;
+    const int tries = list_tries(c, algorithm, mode_list);
+    *costings -= 2 * tries;
+    if (*costings < 0) return false;
+    for (int i = 0; i < tries; ++i) {
+      const int mode = mode_list[i];
       cutt_algorithm tried = *algorithm;
       cutt_cost cost_of;
       do tried.chunk[mode] = halved(c->mode[mode].extent, tried.chunk[mode]);

@@ -106,6 +106,26 @@ static void add_products(const struct cuttContractionStruct *plan, cutt_text *te
   cutt_text_add(text, "\n");
 }
 
+/* "along j, in tiles of i 24, j 128" */
+static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_pass_shape *s = &plan->pass->shape;
+  const cutt_contraction *c = &plan->contraction;
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    if (plan->reduce[t])
+      cutt_text_add(text, "%-13s %c is summed over what only it has beforehand\n", "tensors", tensor_letter[t]);
+  cutt_text_add(text, "one pass      %s",
+                s->along < 0 ? "of a single product"
+                : s->summed  ? "summed along "
+                             : "along ");
+  if (s->along >= 0) cutt_text_add(text, "%s, in tiles of", c->mode[s->along].name);
+  for (int i = 0; i < c->modes; ++i)
+    if (s->chunk[i] > 1) cutt_text_add(text, " %s %" PRId64, c->mode[i].name, s->chunk[i]);
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (s->packed[t])
+      cutt_text_add(text, "; %c is %s in a cache", tensor_letter[t], t == CUTT_RESULT ? "transposed" : "packed");
+  cutt_text_add(text, s->streams ? "; D is written past the caches\n" : "\n");
+}
+
 static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
   const double seconds = cutt_plan_seconds(plan), permute = cutt_plan_permute_seconds(plan);
@@ -121,21 +141,27 @@ static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *
 
 static void describe_text(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
-  const cutt_blas *blas = plan->blas;
+  const cutt_blas *blas = plan->pass ? NULL : plan->blas;
   cutt_text_add(text, "contraction   of %s on %s", plan->asked.type->name, plan->backend->name);
   if (!cutt_contraction_on_gpu(plan))
     cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
-  cutt_text_add(text, ", products by %s%s%s%s\n", blas->name, blas->kernels[0] ? " (" : "", blas->kernels,
-                blas->kernels[0] ? ")" : "");
+  if (blas)
+    cutt_text_add(text, ", products by %s%s%s%s", blas->name, blas->kernels[0] ? " (" : "", blas->kernels,
+                  blas->kernels[0] ? ")" : "");
+  cutt_text_add(text, "\n");
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
   if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
   add_modes(plan, text);
-  if (!has_blocks(plan)) {
+  if (!has_blocks(plan) && !plan->pass) {
     cutt_text_add(text, plan->asked.empty ? "              the result has no elements: there is nothing to do\n"
                                           : "              a sum over nothing: the result is scaled by beta\n");
   } else {
-    add_tensors(plan, text);
-    add_products(plan, text);
+    if (plan->pass) {
+      add_pass(plan, text);
+    } else {
+      add_tensors(plan, text);
+      add_products(plan, text);
+    }
     cutt_text_add(text, "workspace     ");
     add_bytes(text, (double)plan->workspace_bytes);
     cutt_text_add(text, "\n");
@@ -198,21 +224,45 @@ static void add_json_algorithm(const struct cuttContractionStruct *plan, cutt_te
   cutt_text_add(text, "]");
 }
 
+static void add_json_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_pass_shape *s = &plan->pass->shape;
+  const cutt_contraction *c = &plan->contraction;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"packed\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false", s->packed[t] ? "true" : "false");
+  cutt_text_add(text, "},\"along\":");
+  cutt_text_add_json(text, s->along < 0 ? "" : c->mode[s->along].name);
+  cutt_text_add(text, ",\"tile\":{");
+  for (int i = 0, any = 0; i < c->modes; ++i) {
+    if (s->chunk[i] == 1) continue;
+    if (any++) cutt_text_add(text, ",");
+    cutt_text_add_json(text, c->mode[i].name);
+    cutt_text_add(text, ":%" PRId64, s->chunk[i]);
+  }
+  cutt_text_add(text, "},\"pieces\":%" PRId64, plan->pass->items);
+}
+
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
   cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d", plan->asked.type->name, plan->backend->name,
                 plan->threads);
-  cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", plan->blas->name);
-  cutt_text_add_json(text, plan->blas->kernels);
+  const cutt_blas *blas = plan->pass ? NULL : plan->blas;
+  cutt_text_add(text, ",\"algorithm\":\"%s\"", cutt_plan_algorithm(plan));
+  cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", cutt_plan_provider(plan));
+  cutt_text_add_json(text, blas ? blas->kernels : "");
   cutt_text_add(text, ",\"path\":");
-  cutt_text_add_json(text, plan->blas->path);
+  cutt_text_add_json(text, blas ? blas->path : "");
   cutt_text_add(text, "},\"conjugate\":{\"L\":%s,\"R\":%s}", plan->asked.conjugate[CUTT_LEFT] ? "true" : "false",
                 plan->asked.conjugate[CUTT_RIGHT] ? "true" : "false");
   cutt_text_add(text, ",\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, size[CUTT_ROLE_M],
                 size[CUTT_ROLE_N], size[CUTT_ROLE_K], size[CUTT_ROLE_BATCH]);
   add_json_modes(plan, text);
-  if (has_blocks(plan)) add_json_algorithm(plan, text);
+  if (plan->pass)
+    add_json_pass(plan, text);
+  else if (has_blocks(plan))
+    add_json_algorithm(plan, text);
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",
                 plan->workspace_bytes, cutt_plan_seconds(plan), cutt_plan_permute_seconds(plan));
   cutt_text_add(text, ",\"create_seconds\":%.9g}", plan->create_seconds);

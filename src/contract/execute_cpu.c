@@ -360,8 +360,15 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
   if (plan->scale)
     return cuttPlanExecute(plan->scale, plan->asked.beta_is_zero ? plan->zero : callers->result, callers->result, NULL);
   cutt_operands operands = *callers;
+  if (plan->asked.right_is_one) operands.operand[CUTT_RIGHT] = plan->one_element;
   cuttResult result = reduce(plan, &operands, steps);
   if (result) return result;
+  if (plan->pass) {
+    double since = steps ? cutt_clock() : 0;
+    result = cutt_pass_run(plan->pass, operands.operand[CUTT_LEFT], operands.operand[CUTT_RIGHT], operands.result);
+    if (steps) take_time(&steps->multiply, &since);
+    return result;
+  }
   execution e = {plan, &operands, NULL};
   result = plan->blas->begin(plan->blas, NULL, &e.session);
   if (result) return result;

@@ -1,7 +1,7 @@
 /* The parser of patterns.
  *
- *   einsum   text = letters "," letters ["->" letters]
- *   TAL-SH   text = tensor ("=" | "+=") tensor "*" tensor,   tensor = name ["+"] "(" [mode {"," mode}] ")"
+ *   einsum   text = letters ["," letters] ["->" letters]
+ *   TAL-SH   text = tensor ("=" | "+=") tensor ["*" tensor],   tensor = name ["+"] "(" [mode {"," mode}] ")"
  *
  * The second form is the one that has a '('. The first follows NumPy's rules where they fit two operands: white space is
  * ignored, and a result that isn't written has the letters that are there exactly once, in the order of their codes (upper
@@ -198,7 +198,7 @@ static cuttResult parse_einsum(parser *p) {
       ++p->at;
     } else if (c == ',') {
       if (tensor == CUTT_RIGHT) {
-        return refuse(p, "the ',' at place %zu begins a third operand; there must be two", p->at + 1);
+        return refuse(p, "the ',' at place %zu begins a third operand; there may be two", p->at + 1);
       }
       if (tensor == CUTT_RESULT) return refuse(p, "the ',' at place %zu is in the result; it has one group", p->at + 1);
       tensor = CUTT_RIGHT;
@@ -208,12 +208,7 @@ static cuttResult parse_einsum(parser *p) {
       skip_space(p);
       if (p->text[p->at] != '>') return unexpected(p, "the '>' of '->'");
       ++p->at;
-      if (tensor == CUTT_LEFT) {
-        return refuse(p,
-                      "the '->' at place %zu comes too early: there is one operand; there must be two, with a ',' "
-                      "between them",
-                      arrow + 1);
-      }
+      p->pattern->one = tensor == CUTT_LEFT;
       if (tensor == CUTT_RESULT)
         return refuse(p, "the '->' at place %zu is the second one; there may be one", arrow + 1);
       tensor = CUTT_RESULT;
@@ -221,11 +216,11 @@ static cuttResult parse_einsum(parser *p) {
       return refuse_in_einsum(p);
     }
   }
-  if (tensor == CUTT_LEFT) {
-    return refuse(p, "the text ends at place %zu, and there is one operand; there must be two, with a ',' between them",
-                  p->at + 1);
-  }
-  if (tensor == CUTT_RIGHT) imply_result(p);
+  if (tensor == CUTT_RESULT) return CUTT_SUCCESS;
+  if (tensor == CUTT_LEFT && !p->pattern->labels)
+    return refuse(p, "the text ends at place %zu, and there is nothing in it; a scalar is \"->\"", p->at + 1);
+  p->pattern->one = tensor == CUTT_LEFT;
+  imply_result(p);
   return CUTT_SUCCESS;
 }
 
@@ -289,16 +284,14 @@ static cuttResult parse_talsh(parser *p) {
   ++p->at;
   result = parse_tensor(p, CUTT_LEFT);
   if (result) return result;
-  if (!p->text[p->at]) {
-    return refuse(p, "the text ends at place %zu, and there is one operand; there must be two, with a '*' between them",
-                  p->at + 1);
-  }
-  if (p->text[p->at] != '*') return unexpected(p, "the '*' between the two operands");
+  p->pattern->one = !p->text[p->at];
+  if (p->pattern->one) return CUTT_SUCCESS;
+  if (p->text[p->at] != '*') return unexpected(p, "a '*' and a second operand, or the end of the text,");
   ++p->at;
   result = parse_tensor(p, CUTT_RIGHT);
   if (result) return result;
   if (p->text[p->at] == '*') {
-    return refuse(p, "the '*' at place %zu begins a third operand; there must be two", p->at + 1);
+    return refuse(p, "the '*' at place %zu begins a third operand; there may be two", p->at + 1);
   }
   if (p->text[p->at]) return unexpected(p, "the end of the text");
   return CUTT_SUCCESS;

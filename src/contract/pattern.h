@@ -20,6 +20,7 @@ typedef struct cutt_pattern {
   int labels;
   cutt_label name[CUTT_MOST_LABELS];
   bool conjugate[2];
+  bool one;  /* there is one operand; R is a scalar that is not in the text */
   bool adds; /* "+=": beta is 1 unless given */
 } cutt_pattern;
 

@@ -19,6 +19,12 @@ bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
   return false;
 }
 
+const char *cutt_plan_algorithm(const struct cuttContractionStruct *plan) { return plan->pass ? "one-pass" : "ttgt"; }
+
+const char *cutt_plan_provider(const struct cuttContractionStruct *plan) {
+  return plan->pass || !plan->blas ? "cutt" : plan->blas->name;
+}
+
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) seconds += plan->cost.permute[t];

@@ -2,8 +2,11 @@
 #ifndef CUTT_CONTRACT_PLAN_H
 #define CUTT_CONTRACT_PLAN_H
 
-#include "contract/cost.h"
+#include "contract/pass.h"
 #include "plan/backend.h"
+
+/* Algorithms that a caller may ask for. */
+typedef enum cutt_family { CUTT_FAMILY_ANY, CUTT_FAMILY_PASS, CUTT_FAMILY_TTGT } cutt_family;
 
 enum { CUTT_MOST_KINDS = 1 << CUTT_MOST_RAGGED, CUTT_SCALAR_BYTES = 16 };
 
@@ -45,6 +48,7 @@ typedef struct cutt_cut_mode {
 struct cuttContractionStruct {
   uint64_t magic;
   const cutt_backend *backend;
+  /* NULL: none takes the type, and none is needed. */
   const cutt_blas *blas;
   /* On a GPU, the id of the context that the plan is for. */
   unsigned long long context;
@@ -53,7 +57,10 @@ struct cuttContractionStruct {
   /* What the caller asks for, and what is left of it after the sums that are done beforehand. */
   cutt_contraction asked;
   cutt_contraction contraction;
+  cutt_family family;
   cutt_rates rates;
+  /* The contraction in one pass (pass.h); NULL: by the algorithm that follows. */
+  cutt_pass *pass;
   cutt_algorithm algorithm;
   cutt_cost cost;
   /* Scalars of the type of alpha and beta, and the number 1 as an element of a tensor. */
@@ -91,7 +98,7 @@ static inline bool cutt_contraction_on_gpu(const struct cuttContractionStruct *p
   return plan->backend->runtime->has_streams;
 }
 
-/* Fills a plan in which only `asked` is set, a contraction that has been checked, and all else is 0. What it holds is freed by
+/* Fills a plan in which only `asked` and `family` are set, a contraction that has been checked, and all else is 0. What it holds is freed by
  * cutt_contraction_release, also after a failure. */
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                     const cutt_blas *blas, int threads, int64_t limit);
@@ -100,6 +107,9 @@ void cutt_contraction_release(struct cuttContractionStruct *plan);
 /* Predicted seconds of an execution, and of its permutations; the sums that are done beforehand count as permutations. */
 double cutt_plan_seconds(const struct cuttContractionStruct *plan);
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan);
+/* Words: the algorithm, and the library of its products. */
+const char *cutt_plan_algorithm(const struct cuttContractionStruct *plan);
+const char *cutt_plan_provider(const struct cuttContractionStruct *plan);
 /* Matrix products in an execution; one that threads share counts once. */
 int64_t cutt_plan_products(const struct cuttContractionStruct *plan);
 /* Real floating-point operations of an execution. */

@@ -1,5 +1,6 @@
 /* Prepares a plan: sums to be done beforehand, the choice of an algorithm, the layout of workspace, and for each kind of block
  * its permutations, product and loops. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,7 +177,7 @@ static void reduction_of(const cutt_contraction *c, cutt_tensor t, cutt_contract
   reduction->conjugate[CUTT_RIGHT] = false;
   reduction->volume[CUTT_LEFT] = c->volume[t];
   reduction->volume[CUTT_RIGHT] = reduction->volume[CUTT_RESULT] = 1;
-  reduction->beta_is_zero = reduction->alpha_is_one = true;
+  reduction->beta_is_zero = reduction->alpha_is_one = reduction->right_is_one = true;
   reduction->beta_is_one = false;
   memset(reduction->beta, 0, sizeof reduction->beta);
   /* Packed in the order in which the operand has them. */
@@ -209,6 +210,7 @@ static void replace_operand(cutt_contraction *c, cutt_tensor t, const cutt_contr
   c->modes = cutt_modes_fuse(c->mode, left);
   c->volume[t] = reduction->volume[CUTT_RESULT];
   c->conjugate[t] = false;
+  c->right_is_one = c->right_is_one && t != CUTT_RIGHT;
 }
 
 static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
@@ -227,6 +229,7 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
     if (!has_sums(c, (cutt_tensor)t) || c->volume[1 - t] == 1) continue;
     struct cuttContractionStruct *made = calloc(1, sizeof *made);
     if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+    made->family = plan->family;
     reduction_of(c, (cutt_tensor)t, &made->asked);
     memcpy(made->asked.alpha, plan->one, sizeof made->asked.alpha);
     const int64_t bytes = cutt_aligned(made->asked.volume[CUTT_RESULT] * c->type->bytes);
@@ -260,11 +263,42 @@ static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
 static void set_ones(struct cuttContractionStruct *plan) {
   const uint16_t half = 0x3c00, bfloat = 0x3f80;
   const cuttType_t type = plan->contraction.type->type;
+  if (type == CUTT_I32 || type == CUTT_I64) {
+    const int64_t whole = 1;
+    const int32_t short_whole = 1;
+    memcpy(plan->one, type == CUTT_I64 ? (const void *)&whole : &short_whole, (size_t)plan->contraction.type->bytes);
+    memcpy(plan->one_element, plan->one, sizeof plan->one_element);
+    return;
+  }
   memcpy(plan->one, cutt_gemm_one(type), (size_t)plan->contraction.type->scalar_bytes);
   memcpy(plan->one_element, plan->one, sizeof plan->one_element);
   if (type != CUTT_F16 && type != CUTT_BF16) return;
   memset(plan->one_element, 0, sizeof plan->one_element);
   memcpy(plan->one_element, type == CUTT_F16 ? &half : &bfloat, sizeof half);
+}
+
+/* Can it be done in one pass? */
+static bool has_pass(const struct cuttContractionStruct *plan) {
+  return plan->family != CUTT_FAMILY_TTGT && !cutt_contraction_on_gpu(plan);
+}
+
+/* What products take at least: a call for each. */
+static double least_seconds(const struct cuttContractionStruct *plan) {
+  return plan->blas ? plan->rates.call + plan->rates.launch : INFINITY;
+}
+
+static cuttResult prepare_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+  plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  return cutt_pass_prepare(&plan->contraction, shape, plan->backend->runtime->isa(), plan->threads, &plan->pass);
+}
+
+/* After the choice of an algorithm. */
+static cuttResult lay_out_products(struct cuttContractionStruct *plan, int64_t limit) {
+  list_cuts(plan);
+  lay_out_workspace(plan, limit);
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  return make_blocks(plan);
 }
 
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
@@ -279,13 +313,12 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   cuttResult result = reduce(plan, limit);
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;
-  const int64_t room = limit - (int64_t)plan->workspace_bytes;
-  result = cutt_algorithm_choose(plan, room);
+  cutt_pass_shape shape = {.seconds = INFINITY};
+  if (has_pass(plan)) cutt_pass_choose(&plan->contraction, &plan->rates, &shape);
+  if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan)) return prepare_pass(plan, &shape);
+  result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
-  list_cuts(plan);
-  lay_out_workspace(plan, limit);
-  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
-  return make_blocks(plan);
+  return shape.seconds < plan->cost.seconds ? prepare_pass(plan, &shape) : lay_out_products(plan, limit);
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {
@@ -301,4 +334,5 @@ void cutt_contraction_release(struct cuttContractionStruct *plan) {
     free(block);
   }
   cuttPlanDestroy(plan->scale);
+  cutt_pass_release(plan->pass);
 }

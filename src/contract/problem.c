@@ -46,7 +46,9 @@ typedef struct request {
 /* ----------------------------------------------------------------------------------------------------------- checks */
 
 static cuttResult check_type(const cuttContraction_t *callers, cutt_contraction *checked) {
-  static const char allowed[] = "it must be CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_F16 or CUTT_BF16";
+  static const char allowed[] =
+      "it must be CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_F16, CUTT_BF16, CUTT_I32 or "
+      "CUTT_I64";
   checked->type = cutt_type_lookup(callers->type);
   if (!checked->type) return cutt_error(CUTT_INVALID_PARAMETER, "type is %ld; %s", (long)callers->type, allowed);
   switch (callers->type) {
@@ -56,6 +58,8 @@ static cuttResult check_type(const cuttContraction_t *callers, cutt_contraction 
     case CUTT_F64:
     case CUTT_C32:
     case CUTT_C64:
+    case CUTT_I32:
+    case CUTT_I64:
       return CUTT_SUCCESS;
     default:
       return cutt_error(CUTT_INVALID_PARAMETER, "type is %s, which can't be contracted; %s", checked->type->name,
@@ -190,21 +194,32 @@ static cuttResult check_product(const request *r) {
 
 /* ---------------------------------------------------------------------------------------------------------- scalars */
 
-/* Writes a real number as a scalar of the type. */
-static void set_scalar(const cutt_type_info *type, float value, unsigned char *scalar) {
-  const double wide = (double)value;
+static bool is_whole(const cutt_type_info *type) { return type->type == CUTT_I32 || type->type == CUTT_I64; }
+
+/* Writes 0 or 1 as a scalar of the type. */
+static void set_scalar(const cutt_type_info *type, int value, unsigned char *scalar) {
+  const double wide = value;
+  const float narrow = (float)value;
   memset(scalar, 0, 16);
-  if (type->type == CUTT_F64 || type->type == CUTT_C64) {
+  if (is_whole(type)) {
+    if (type->bytes == 4) memcpy(scalar, &(int32_t){value}, sizeof(int32_t));
+    if (type->bytes == 8) memcpy(scalar, &(int64_t){value}, sizeof(int64_t));
+  } else if (type->type == CUTT_F64 || type->type == CUTT_C64) {
     memcpy(scalar, &wide, sizeof wide);
   } else {
-    memcpy(scalar, &value, sizeof value);
+    memcpy(scalar, &narrow, sizeof narrow);
   }
 }
 
-/* By comparison, so that -0 is a 0 and a NaN is not. */
-static bool scalar_is(const cutt_type_info *type, const unsigned char *scalar, double value) {
+/* Is it 0, or 1? By comparison, so that -0 is a 0 and a NaN is not. */
+static bool scalar_is(const cutt_type_info *type, const unsigned char *scalar, int value) {
   double d[2] = {0, 0};
   float f[2] = {0, 0};
+  if (is_whole(type)) {
+    unsigned char wanted[16];
+    set_scalar(type, value, wanted);
+    return memcmp(scalar, wanted, (size_t)type->scalar_bytes) == 0;
+  }
   if (type->type == CUTT_F64 || type->type == CUTT_C64) {
     memcpy(d, scalar, (size_t)type->scalar_bytes);
     return d[0] == value && d[1] == 0;
@@ -226,7 +241,8 @@ static void read_scalars(const cuttContraction_t *callers, const cutt_pattern *p
   if (checked->beta_is_zero) set_scalar(type, 0, checked->beta); /* which a -0 becomes too */
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
     const int asked = t == CUTT_LEFT ? callers->conjugate_left : callers->conjugate_right;
-    checked->conjugate[t] = type->complex && pattern->conjugate[t] != (asked != 0);
+    checked->conjugate[t] =
+        type->complex && !(pattern->one && t == CUTT_RIGHT) && pattern->conjugate[t] != (asked != 0);
   }
 }
 
@@ -361,6 +377,7 @@ static cuttResult check(const cuttContraction_t *own, request *r, cutt_contracti
   result = check_product(r);
   if (result) return result;
   read_scalars(own, &r->pattern, contraction);
+  contraction->right_is_one = r->pattern.one;
   make_modes(r, contraction);
   return CUTT_SUCCESS;
 }

@@ -50,6 +50,8 @@ typedef struct cutt_contraction {
   /* With alpha 0 L and R are not read, and no_terms is set. */
   bool alpha_is_zero, alpha_is_one;
   bool beta_is_zero, beta_is_one;
+  /* R is a scalar 1: there is one operand. */
+  bool right_is_one;
   /* Of the type's scalar (float for half types), as a BLAS takes it. */
   _Alignas(16) unsigned char alpha[16];
   _Alignas(16) unsigned char beta[16];

@@ -105,15 +105,16 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   const cutt_contraction *c = &plan->contraction;
   const cutt_blas *blas = plan->blas;
   const bool gpu = cutt_contraction_on_gpu(plan);
-  const double flops = cutt_blas_speed(blas, c->type->type);
+  const double flops = blas ? cutt_blas_speed(blas, c->type->type) : 0;
   int64_t largest = 1 << 16;
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (c->volume[t] > largest) largest = c->volume[t];
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
-  if (!gpu && blas->flops > 0) rates->call = call_seconds(blas);
+  if (!gpu && blas && blas->flops > 0) rates->call = call_seconds(blas);
   rates->multiprocessors = gpu ? device_property(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
+  rates->stream_bytes = gpu ? 0 : device_property(plan->backend, "stream_bytes");
   rates->cache_bytes = gpu ? 0 : device_property(plan->backend, "l2_bytes") / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
 

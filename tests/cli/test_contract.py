@@ -279,7 +279,7 @@ class WrongUsage(Contracting):
     def test_patterns(self):
         self.save_operands("ab,bc->ac", "f8")  # (3, 4) and (4, 5)
         for pattern, words in [("ab,bc->ax", ["'x'", "place 9"]), ("ab,bc->aa", ["'a'", "place 9"]),
-                               ("ab bc->ac", ["place 6"]), ("ab,b1->a1", ["'1'", "place 5"]),
+                               ("ab bc->ac", ["one operand", "','"]), ("D(a)=L(a,b)", ["one operand", "'*'"]), ("ab,b1->a1", ["'1'", "place 5"]),
                                ("ab,bc->a.", ["'.'", "place 9"]), ("", ["one operand"]),
                                ("ab,bc,cd->ad", ["','", "place 6"]),
                                ("ab,bca->ac", ["b.npy", "2 axes", "(4, 5)", "3 letters"]),

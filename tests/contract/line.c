@@ -58,6 +58,7 @@ void test_contraction_print(const test_contraction *c, char *line, size_t size) 
   if (c->limit != CUTT_NO_LIMIT) add(&text, " limit=%zu", c->limit);
   add(&text, " workspace=%d threads=%d", c->workspace, c->threads);
   if (*c->blas) add(&text, " blas=%s", c->blas);
+  if (*c->algorithm) add(&text, " algorithm=%s", c->algorithm);
   add(&text, " seed=%" PRIu64, c->seed);
 }
 
@@ -131,6 +132,8 @@ bool test_contraction_scan(const char *line, test_contraction *c) {
   c->threads = at ? atoi(at) : 1;
   at = find(line, "blas");
   if (at) snprintf(c->blas, sizeof c->blas, "%.*s", (int)strcspn(at, " "), at);
+  at = find(line, "algorithm");
+  if (at) snprintf(c->algorithm, sizeof c->algorithm, "%.*s", (int)strcspn(at, " "), at);
   at = find(line, "seed");
   c->seed = at ? strtoull(at, NULL, 10) : 1;
   test_contraction_finish(c);

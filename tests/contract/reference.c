@@ -79,9 +79,15 @@ static bool match(const char *expression, const char *text, regmatch_t *group) {
 
 static bool read_talsh(const char *text, test_labels *labels, names *known) {
   regmatch_t g[GROUPS];
-  static const char *const expression = "^" S N S "\\(" LIST "\\)" S "(\\+?)=" S N S "(\\+?)" S "\\(" LIST "\\)" S
-                                        "\\*" S N S "(\\+?)" S "\\(" LIST "\\)" S "$";
-  if (!match(expression, text, g)) return false;
+#define ASSIGNED "^" S N S "\\(" LIST "\\)" S "(\\+?)=" S N S "(\\+?)" S "\\(" LIST "\\)" S
+  if (match(ASSIGNED "$", text, g)) {
+    labels->one = true;
+    labels->adds = g[3].rm_eo > g[3].rm_so;
+    labels->conjugate[TEST_LEFT] = g[4].rm_eo > g[4].rm_so;
+    return add_labels(labels, known, TEST_RESULT, text + g[1].rm_so, text + g[1].rm_eo, true) &&
+           add_labels(labels, known, TEST_LEFT, text + g[5].rm_so, text + g[5].rm_eo, true);
+  }
+  if (!match(ASSIGNED "\\*" S N S "(\\+?)" S "\\(" LIST "\\)" S "$", text, g)) return false;
   labels->adds = g[3].rm_eo > g[3].rm_so;
   labels->conjugate[TEST_LEFT] = g[4].rm_eo > g[4].rm_so;
   labels->conjugate[TEST_RIGHT] = g[7].rm_eo > g[7].rm_so;
@@ -98,7 +104,8 @@ static bool read_einsum(const char *text, test_labels *labels, names *known) {
   }
   bare[length] = 0;
   regmatch_t g[GROUPS];
-  if (!match("^([A-Za-z]*),([A-Za-z]*)(->([A-Za-z]*))?$", bare, g)) return false;
+  labels->one = bare[0] && match("^([A-Za-z]*)()(->([A-Za-z]*))?$", bare, g);
+  if (!labels->one && !match("^([A-Za-z]*),([A-Za-z]*)(->([A-Za-z]*))?$", bare, g)) return false;
   if (!add_labels(labels, known, TEST_LEFT, bare + g[1].rm_so, bare + g[1].rm_eo, false) ||
       !add_labels(labels, known, TEST_RIGHT, bare + g[2].rm_so, bare + g[2].rm_eo, false))
     return false;
@@ -285,7 +292,8 @@ test_expected test_define(const test_contraction *c, const void *left, const voi
   const wide alpha = alpha_of(c), beta = beta_of(c);
   if (test_contraction_alpha_is_zero(c)) terms = 0; /* and the operands are not looked at */
   for (int64_t term = 0; term < terms; ++term) {
-    wide l = load(c, left, at_left), r = load(c, right, at_right);
+    wide l = load(c, left, at_left), r = {1, 0};
+    if (!c->is.one) r = load(c, right, at_right);
     if (conjugate_left) l.im = -l.im;
     if (conjugate_right) r.im = -r.im;
     const wide product = times(l, r);

@@ -22,6 +22,7 @@ typedef struct test_labels {
   int labels;
   bool in[TEST_TENSORS][TEST_MOST_LABELS]; /* is the label one of the tensor's? */
   bool conjugate[2];
+  bool one;  /* operand: R is a scalar 1 */
   bool adds; /* "+=" */
 } test_labels;
 
@@ -46,7 +47,8 @@ typedef struct test_contraction {
   int workspace;        /* at execution; 0: NULL, 1: as asked for, 2: more of it */
   int threads;
   char blas[512]; /* "": NULL */
-  uint64_t seed;  /* of the contents */
+  char algorithm[16];
+  uint64_t seed; /* of the contents */
 } test_contraction;
 
 /* Sets the strides that are not given, and the steps. Call it after extents or strides have changed. */

@@ -73,7 +73,12 @@ static int find_libraries(void **unused) {
 static void vary(test_rng *rng, const test_variety *variety, test_contraction *c) {
   test_contraction_vary(rng, variety, c);
   c->blas[0] = 0;
-  if (test_chance(rng, 60)) strcpy(c->blas, library[test_random_in(rng, 0, libraries - 1)]);
+  c->algorithm[0] = 0;
+  if (test_chance(rng, 45)) {
+    strcpy(c->blas, library[test_random_in(rng, 0, libraries - 1)]);
+  } else if (test_chance(rng, 60) && strcmp(backend_name, "cpu") == 0) {
+    strcpy(c->algorithm, test_chance(rng, 80) ? "one-pass" : "ttgt");
+  }
 }
 
 /* --------------------------------------------------------------------------------------------------------- classes */
@@ -282,6 +287,23 @@ static const struct {
     {"D(i2,i1,x)+=L(kk,x,i1)*R+(x,i2,kk)", {3, 4, 5, 2}},
 };
 
+/* With one operand. */
+static const struct {
+  const char *pattern;
+  int64_t extent[4];
+} alone[] = {{"->", {0}},
+             {"ab->ba", {5, 7}},
+             {"ab->a", {4, 90}},
+             {"ab->b", {4, 90}},
+             {"ab->", {33, 3}},
+             {"aa->a", {9}},
+             {"aa", {9}},
+             {"abcb->ac", {5, 6, 7}},
+             {"abcb->ca", {5, 6, 7}},
+             {"abc->b", {2, 70, 3}},
+             {"aab->b", {0, 4}},
+             {"D(k)+=L+(k,j)", {9, 8}}};
+
 static test_scalar scalar_of(cuttType_t type, double re, double im) {
   test_scalar s;
   memset(&s, 0, sizeof s);
@@ -315,11 +337,37 @@ static void special_ones(void **unused) {
         if (c.has_beta) c.beta = scalar_of(c.type, betas[scalars / 5 - 1][0], betas[scalars / 5 - 1][1]);
         c.conjugate[0] = number % 3 == 0;
         c.conjugate[1] = number % 5 == 0;
+        if (number % 3 == 1 && strcmp(backend_name, "cpu") == 0) strcpy(c.algorithm, "one-pass");
         c.limit = number % 7 == 0 ? 0 : CUTT_NO_LIMIT;
         c.workspace = number % 3;
         c.seed = (uint64_t)number;
         try_one(&c, &t);
       }
+    }
+  }
+  close_tally(&t);
+}
+
+static void one_operand(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_F16, CUTT_BF16};
+  static const test_variety variety = {40, 50, 20, 3, 0};
+  tally t = {0, 0, 0};
+  test_rng rng = {20240605};
+  if (strcmp(backend_name, "cpu") != 0) skip();
+  for (size_t s = 0; s < sizeof alone / sizeof *alone; ++s) {
+    for (int i = 0; i < 18; ++i) {
+      test_contraction c;
+      assert_true(test_contraction_make(alone[s].pattern, types[i % 6], &c));
+      memcpy(c.extent, alone[s].extent, sizeof alone[s].extent);
+      test_contraction_finish(&c);
+      vary(&rng, &variety, &c);
+      c.type = types[i % 6];
+      if (i < 6) c.blas[0] = 0;
+      for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) c.at[tensor] = 0;
+      c.has_alpha = c.has_beta = i % 2;
+      if (i % 2) c.alpha = scalar_of(c.type, 0.5, -2), c.beta = scalar_of(c.type, i % 3 ? 1 : 0, 0);
+      try_one(&c, &t);
     }
   }
   close_tally(&t);
@@ -391,13 +439,10 @@ static void every_library(void **unused) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(special_ones),
-      cmocka_unit_test(strided_operands),
-      cmocka_unit_test(every_class_of_patterns),
-      cmocka_unit_test(random_up_to_rank_8),
-      cmocka_unit_test(random_larger_ones),
-      cmocka_unit_test(any_limit_of_workspace),
-      cmocka_unit_test(every_listed_contraction),
+      cmocka_unit_test(special_ones),           cmocka_unit_test(one_operand),
+      cmocka_unit_test(strided_operands),       cmocka_unit_test(every_class_of_patterns),
+      cmocka_unit_test(random_up_to_rank_8),    cmocka_unit_test(random_larger_ones),
+      cmocka_unit_test(any_limit_of_workspace), cmocka_unit_test(every_listed_contraction),
       cmocka_unit_test(every_library),
   };
   if (argc < 2) {

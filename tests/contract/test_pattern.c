@@ -78,6 +78,21 @@ static void implies_the_result(void **unused) {
   assert_string_equal(parsed.name[parsed.label[CUTT_RESULT][51]].name, "z");
 }
 
+static void reads_one_operand(void **unused) {
+  (void)unused;
+  assert_parses("abcb->ac", "a,b,c,b", "", "a,c");
+  assert_true(parsed.one);
+  assert_parses("->", "", "", "");
+  assert_true(parsed.one);
+  assert_parses("ba", "b,a", "", "a,b");
+  assert_true(parsed.one);
+  assert_parses("aa", "a,a", "", "");
+  assert_parses("D(i1,k)+=L+(i1,j,k)", "i1,j,k", "", "i1,k");
+  assert_true(parsed.one && parsed.adds && parsed.conjugate[0]);
+  assert_parses("ab,->a", "a,b", "", "a");
+  assert_false(parsed.one);
+}
+
 static void reads_talsh(void **unused) {
   (void)unused;
   assert_parses("D(a,b,d)+=L(a,b,c)*R(c,d)", "a,b,c", "c,d", "a,b,d");
@@ -114,10 +129,9 @@ static void reads_talsh(void **unused) {
 static void refuses_einsum(void **unused) {
   (void)unused;
   refuses(NULL, "NULL", "abc,cd->abd");
-  refuses("", "one operand", "must be two", "place 1");
-  refuses("   ", "one operand", "place 4");
-  refuses("abc", "one operand", "','", "place 4");
-  refuses("abc->abc", "one operand", "place 4");
+  refuses("", "nothing in it", "place 1");
+  refuses("   ", "nothing in it", "place 4");
+  refuses("abc->d", "the letter 'd'", "place 6", "neither operand");
   refuses("ab,bc,cd->ad", "third operand", "place 6");
   refuses("ab,bc->a,c", "','", "place 9", "result");
   refuses("abc,cd->abx", "\"abc,cd->abx\"", "the letter 'x'", "place 11", "neither operand");
@@ -146,7 +160,6 @@ static void refuses_talsh(void **unused) {
   refuses("D(a)+L(a,b)*R(b)", "'L'", "place 6", "'+='");
   refuses("D(a)==L(a,b)*R(b)", "'='", "place 6", "name of a tensor");
   refuses("D(a)=(a,b)*R(b)", "'('", "place 6", "name of a tensor");
-  refuses("D(a)=L(a,b)", "one operand", "'*'", "place 12");
   refuses("D(a)=L(a,b)R(b)", "'R'", "place 12", "'*'");
   refuses("D(a)=L(a,b)*R(b)*S(a)", "third operand", "place 17");
   refuses("D(a)=L(a,b)*R(b)x", "'x'", "place 17", "end of the text");
@@ -225,6 +238,7 @@ static void assert_agree(const char *given) {
   } else {
     assert_int_equal(parsed.labels, labels.labels);
     assert_int_equal(parsed.adds, labels.adds);
+    assert_int_equal(parsed.one, labels.one);
     for (int t = 0; t < CUTT_TENSORS; ++t) {
       assert_int_equal(parsed.rank[t], labels.rank[t]);
       for (int i = 0; i < labels.rank[t]; ++i) {
@@ -250,7 +264,9 @@ static void takes_any_text(void **unused) {
                                       "aab,bbc->ac",
                                       " a b , b c - > a c ",
                                       "T2(i1, j2) = V(i1 ,k)*W(k,j2)",
-                                      ",->"};
+                                      ",->",
+                                      "abcb->ac",
+                                      "D(a,c) = L(a,b,c,b)"};
   static const char usual[] = "abcAB,,,->->()()*+= \t.1_D";
   test_rng rng = {20240101};
   for (int i = 0; i < test_scaled(60000); ++i) {
@@ -288,9 +304,13 @@ static void takes_any_text(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_einsum),   cmocka_unit_test(implies_the_result),
-      cmocka_unit_test(reads_talsh),    cmocka_unit_test(refuses_einsum),
-      cmocka_unit_test(refuses_talsh),  cmocka_unit_test(refuses_what_is_too_large),
+      cmocka_unit_test(reads_einsum),
+      cmocka_unit_test(implies_the_result),
+      cmocka_unit_test(reads_one_operand),
+      cmocka_unit_test(reads_talsh),
+      cmocka_unit_test(refuses_einsum),
+      cmocka_unit_test(refuses_talsh),
+      cmocka_unit_test(refuses_what_is_too_large),
       cmocka_unit_test(takes_any_text),
   };
   return cmocka_run_group_tests_name("pattern", tests, NULL, NULL);

@@ -261,11 +261,79 @@ static void test_nothing(void **state) {
   assert_int_equal(best[0].cost.result_blocks, 1);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- its effort */
+
+/* Costs times modes, of which each takes some 30 ns. */
+enum { MOST_EFFORT = 50000 };
+static long costings;
+
+void __real_cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
+                         cutt_cost *cost);
+void __wrap_cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
+                         cutt_cost *cost);
+void __wrap_cutt_cost_of(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
+                         cutt_cost *cost) {
+  ++costings;
+  __real_cutt_cost_of(c, r, algorithm, cost);
+}
+
+/* Many short modes, in any order in each tensor. */
+static void draw_many(test_rng *rng, int modes, cutt_contraction *c) {
+  static const cutt_group groups[] = {CUTT_GROUP_M, CUTT_GROUP_N, CUTT_GROUP_K, CUTT_GROUP_BATCH};
+  static const bool in[4][CUTT_TENSORS] = {
+      {true, false, true}, {false, true, true}, {true, true, false}, {true, true, true}};
+  bool has[CUTT_MOST_MODES][CUTT_TENSORS];
+  memset(c, 0, sizeof *c);
+  c->type = cutt_type_lookup(CUTT_F64);
+  c->beta_is_zero = true;
+  c->modes = modes;
+  for (int i = 0; i < modes; ++i) {
+    const int64_t g = test_chance(rng, 10) ? 3 : test_random_in(rng, 0, 2);
+    c->mode[i].group = groups[g];
+    c->mode[i].extent = test_random_in(rng, 2, 3);
+    memcpy(has[i], in[g], sizeof has[i]);
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    int order[CUTT_MOST_MODES];
+    for (int i = 0; i < modes; ++i) order[i] = i;
+    test_shuffle(rng, order, modes);
+    c->volume[t] = 1;
+    for (int i = 0; i < modes; ++i) {
+      if (!has[order[i]][t]) continue;
+      c->mode[order[i]].stride[t] = c->volume[t];
+      c->volume[t] *= c->mode[order[i]].extent;
+    }
+  }
+  c->modes = cutt_modes_fuse(c->mode, c->modes);
+}
+
+/* However many modes there are, and whatever the limit: so many costs, which are what planning takes its time for. */
+static void test_effort(void **state) {
+  (void)state;
+  test_rng rng = {13};
+  for (int modes = 2; modes <= 46; ++modes) {
+    long most = 0;
+    for (int i = 0; i < test_scaled(8); ++i) {
+      cutt_contraction c;
+      cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
+      int count = 0;
+      draw_many(&rng, modes, &c);
+      const int64_t limit = i % 4 == 0 ? 0 : i % 4 == 1 ? 10000 : i % 4 == 2 ? 1000000 : INT64_MAX;
+      costings = 0;
+      assert_success(cutt_algorithms_best(&c, i % 2 ? &cpu_rates : &gpu_rates, limit, best, &count));
+      assert_true(count >= 1);
+      if (costings * (c.modes + 6) > most) most = costings * (c.modes + 6);
+    }
+    if (most > MOST_EFFORT) fail_msg("%d modes: %ld costs times modes", modes, most);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_nothing),
       cmocka_unit_test(test_uncut),
       cmocka_unit_test(test_with_limits),
+      cmocka_unit_test(test_effort),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,8 +147,9 @@ static bool collect_all(const struct cuttContractionStruct *chosen, collection *
   for (int i = 0; i < all->count; ++i) {
     cutt_algorithm_choice cut = all->cheapest[i];
     list(all, &cut.algorithm);
+    int64_t costings = cutt_most_costings(all->c);
     if (i < 8 && cut.cost.workspace &&
-        cutt_cut(all->c, all->rates, INT64_MAX, all->rates->cache_bytes, &cut.algorithm, &cut.cost))
+        cutt_cut(all->c, all->rates, INT64_MAX, all->rates->cache_bytes, &costings, &cut.algorithm, &cut.cost))
       list(all, &cut.algorithm);
   }
   const int some = sizeof all->some / sizeof *all->some;

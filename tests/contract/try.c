@@ -53,6 +53,7 @@ void test_contraction_view(const test_contraction *c, test_fields *f) {
   f->options.threads = c->threads;
   f->options.workspace_limit = c->limit;
   f->options.provider = *c->blas ? c->blas : NULL;
+  f->options.algorithm = *c->algorithm ? c->algorithm : NULL;
 }
 
 void test_contraction_fill(const test_contraction *c, int tensor, unsigned char *data, size_t bytes) {
@@ -168,8 +169,8 @@ static bool execute(const test_contraction *c, cuttContractionPlan_t plan, void 
   }
   const test_buffer used = {work.data, bytes, work.zone, work.zone_bytes};
   if (own) forbid(&used, true);
-  const cuttResult result = cuttContractionExecute(plan, zero[TEST_LEFT], zero[TEST_RIGHT], zero[TEST_RESULT],
-                                                   own ? work.data : NULL, own ? given : 0, NULL);
+  const cuttResult result = cuttContractionExecute(plan, zero[TEST_LEFT], c->is.one ? NULL : zero[TEST_RIGHT],
+                                                   zero[TEST_RESULT], own ? work.data : NULL, own ? given : 0, NULL);
   if (own) forbid(&used, false);
   if (result) {
     snprintf(what, size, "execute: %s", cuttLastError());
@@ -282,7 +283,8 @@ test_verdict test_contraction_try(const test_contraction *c, size_t *workspace) 
   test_contraction_view(c, &fields);
   cuttContractionPlan_t plan = NULL;
   const cuttResult result = cuttContractionPlanCreate(&plan, &fields.contraction, &fields.options);
-  if (result == CUTT_INVALID_DEVICE && (c->type == CUTT_F16 || c->type == CUTT_BF16)) return TEST_NOT_OFFERED;
+  const bool half = c->type == CUTT_F16 || c->type == CUTT_BF16;
+  if (result == CUTT_INVALID_DEVICE && half && (*c->blas || strcmp(c->algorithm, "ttgt") == 0)) return TEST_NOT_OFFERED;
   if (result != CUTT_SUCCESS) {
     snprintf(what, sizeof what, "plan: %s: %s", cuttResultName(result), cuttLastError());
     return wrong(c, what);

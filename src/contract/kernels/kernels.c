@@ -1,0 +1,455 @@
+/* The kernels (kernels.h), compiled once for each instruction set.
+ *
+ * Along a free mode every element of a row has a sum of its own, and its terms are added one after the other. Across a summed
+ * mode the sum has as many parts as numbers fit 128 bytes, whatever the width of a register, and these are added pairwise; so
+ * results are the same with every instruction set. */
+#include "contract/kernels/kernels.h"
+
+#include <string.h>
+
+#include "cpu/kernels/half.h"
+#include "cpu/kernels/vectors.h"
+
+#define CUTT_JOIN_2(a, b) a##b
+#define CUTT_JOIN(a, b) CUTT_JOIN_2(a, b)
+#define CUTT_TEXT_2(a) #a
+#define CUTT_TEXT(a) CUTT_TEXT_2(a)
+
+/* AHEAD: bytes that a row's elements are asked for before they are used; beyond its end a prefetch does no harm. */
+enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
+
+/* ------------------------------------------------------------------------------------------------------- numbers and terms */
+
+/* A sum of products. Of complex numbers l and r, as pairs of real and imaginary parts, it is made from
+ *   a = sum of (re l re r, im l re r)   and   b = sum of (im l im r, re l im r)
+ * and conjugates change but signs: l r = (re a - re b, im a + im b). */
+#define DEFINE_NUMBERS(name, T)                                                                                        \
+  typedef T vector_##name __attribute__((vector_size(V)));                                                             \
+  CUTT_INLINE vector_##name load_##name(const char *from) {                                                            \
+    vector_##name x;                                                                                                   \
+    memcpy(&x, from, V);                                                                                               \
+    return x;                                                                                                          \
+  }                                                                                                                    \
+  CUTT_INLINE T number_##name(const char *from) {                                                                      \
+    T x;                                                                                                               \
+    memcpy(&x, from, sizeof x);                                                                                        \
+    return x;                                                                                                          \
+  }
+
+/* Real numbers. */
+#define DEFINE_REAL(name, T)                                                                                           \
+  DEFINE_NUMBERS(name, T)                                                                                              \
+  enum { ELEMENT_##name = sizeof(T) };                                                                                 \
+  typedef struct sums_##name {                                                                                         \
+    vector_##name a;                                                                                                   \
+  } sums_##name;                                                                                                       \
+  typedef struct sum_##name {                                                                                          \
+    T a;                                                                                                               \
+  } sum_##name;                                                                                                        \
+  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {         \
+    vector_##name x = load_##name(l);                                                                                  \
+    if (kind == CUTT_PASS_MULTIPLY) x *= load_##name(r);                                                               \
+    if (kind == CUTT_PASS_SCALE) x *= number_##name(r);                                                                \
+    s->a = first ? x : s->a + x;                                                                                       \
+  }                                                                                                                    \
+  CUTT_INLINE void put_one_##name(sum_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {      \
+    T x = number_##name(l);                                                                                            \
+    if (kind != CUTT_PASS_ADD) x *= number_##name(r);                                                                  \
+    s->a = first ? x : s->a + x;                                                                                       \
+  }                                                                                                                    \
+  CUTT_INLINE vector_##name total_##name(const sums_##name *s, const bool *conjugate) {                                \
+    (void)conjugate;                                                                                                   \
+    return s->a;                                                                                                       \
+  }                                                                                                                    \
+  CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
+    (void)conjugate;                                                                                                   \
+    total[0] = s->a;                                                                                                   \
+  }                                                                                                                    \
+  CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
+    T part[PARTS_BYTES / sizeof(T)];                                                                                   \
+    memcpy(part, s, sizeof part);                                                                                      \
+    for (int half = PARTS_BYTES / (int)sizeof(T) / 2; half; half /= 2)                                                 \
+      for (int i = 0; i < half; ++i) part[i] += part[i + half];                                                        \
+    sum->a = part[0];                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) { s->a += other->a; }
+
+/* Complex numbers: index lists for the real parts twice, the imaginary parts twice, and both exchanged. */
+#define EVEN_2(i) (i), (i)
+#define EVEN_4(i) EVEN_2(i), EVEN_2((i) + 2)
+#define EVEN_8(i) EVEN_4(i), EVEN_4((i) + 4)
+#define EVEN_16(i) EVEN_8(i), EVEN_8((i) + 8)
+#define SWAP_2(i) (i) + 1, (i)
+#define SWAP_4(i) SWAP_2(i), SWAP_2((i) + 2)
+#define SWAP_8(i) SWAP_4(i), SWAP_4((i) + 4)
+#define SWAP_16(i) SWAP_8(i), SWAP_8((i) + 8)
+#if CUTT_VECTOR_BYTES == 64
+#define OF_EIGHTS(list, i) list##_8(i)
+#define OF_FOURS(list, i) list##_16(i)
+#elif CUTT_VECTOR_BYTES == 32
+#define OF_EIGHTS(list, i) list##_4(i)
+#define OF_FOURS(list, i) list##_8(i)
+#else
+#define OF_EIGHTS(list, i) list##_2(i)
+#define OF_FOURS(list, i) list##_4(i)
+#endif
+
+#define DEFINE_COMPLEX(name, T, I, OF)                                                                                 \
+  DEFINE_NUMBERS(name, T)                                                                                              \
+  typedef I index_##name __attribute__((vector_size(V)));                                                              \
+  enum { ELEMENT_##name = 2 * sizeof(T) };                                                                             \
+  typedef struct sums_##name {                                                                                         \
+    vector_##name a, b;                                                                                                \
+  } sums_##name;                                                                                                       \
+  typedef struct sum_##name {                                                                                          \
+    T a[2], b[2];                                                                                                      \
+  } sum_##name;                                                                                                        \
+  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {         \
+    const vector_##name x = load_##name(l), none = {0};                                                                \
+    vector_##name a = x, b = none;                                                                                     \
+    if (kind == CUTT_PASS_MULTIPLY) {                                                                                  \
+      const vector_##name y = load_##name(r);                                                                          \
+      a = x * CUTT_SHUFFLE(index_##name, y, y, OF(EVEN, 0));                                                           \
+      b = CUTT_SHUFFLE(index_##name, x, x, OF(SWAP, 0)) * CUTT_SHUFFLE(index_##name, y, y, OF(EVEN, 1));               \
+    } else if (kind == CUTT_PASS_SCALE) {                                                                              \
+      a = x * number_##name(r);                                                                                        \
+      b = CUTT_SHUFFLE(index_##name, x, x, OF(SWAP, 0)) * number_##name(r + sizeof(T));                                \
+    }                                                                                                                  \
+    s->a = first ? a : s->a + a;                                                                                       \
+    if (kind != CUTT_PASS_ADD) s->b = first ? b : s->b + b;                                                            \
+    if (kind == CUTT_PASS_ADD && first) s->b = none;                                                                   \
+  }                                                                                                                    \
+  CUTT_INLINE void put_one_##name(sum_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {      \
+    const T x = number_##name(l), y = number_##name(l + sizeof(T));                                                    \
+    T term[4] = {x, y, 0, 0};                                                                                          \
+    if (kind != CUTT_PASS_ADD) {                                                                                       \
+      const T u = number_##name(r), v = number_##name(r + sizeof(T));                                                  \
+      term[0] = x * u, term[1] = y * u, term[2] = y * v, term[3] = x * v;                                              \
+    }                                                                                                                  \
+    for (int i = 0; i < 2; ++i) {                                                                                      \
+      s->a[i] = first ? term[i] : s->a[i] + term[i];                                                                   \
+      s->b[i] = first ? term[i + 2] : s->b[i] + term[i + 2];                                                           \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
+    const T a = (T)(conjugate[0] ? -1 : 1), re = (T)(conjugate[0] == conjugate[1] ? -1 : 1);                           \
+    const T im = (T)(conjugate[1] ? -1 : 1);                                                                           \
+    total[0] = s->a[0] + re * s->b[0];                                                                                 \
+    total[1] = a * s->a[1] + im * s->b[1];                                                                             \
+  }                                                                                                                    \
+  CUTT_INLINE vector_##name total_##name(const sums_##name *s, const bool *conjugate) {                                \
+    const T re = (T)(conjugate[0] == conjugate[1] ? -1 : 1), im = (T)(conjugate[1] ? -1 : 1);                          \
+    vector_##name sign_a, sign_b;                                                                                      \
+    for (int i = 0; i < (int)(V / sizeof(T)); ++i) {                                                                   \
+      sign_a[i] = (T)(i % 2 && conjugate[0] ? -1 : 1);                                                                 \
+      sign_b[i] = i % 2 ? im : re;                                                                                     \
+    }                                                                                                                  \
+    return s->a * sign_a + s->b * sign_b;                                                                              \
+  }                                                                                                                    \
+  CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
+    T part[2][PARTS_BYTES / sizeof(T)];                                                                                \
+    for (int i = 0; i < PARTS; ++i) {                                                                                  \
+      memcpy((char *)part[0] + i * V, &s[i].a, V);                                                                     \
+      memcpy((char *)part[1] + i * V, &s[i].b, V);                                                                     \
+    }                                                                                                                  \
+    for (int half = PARTS_BYTES / (int)sizeof(T) / 2; half > 1; half /= 2)                                             \
+      for (int i = 0; i < half; ++i) part[0][i] += part[0][i + half], part[1][i] += part[1][i + half];                 \
+    memcpy(sum->a, part[0], sizeof sum->a);                                                                            \
+    memcpy(sum->b, part[1], sizeof sum->b);                                                                            \
+  }                                                                                                                    \
+  CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) {                                               \
+    for (int i = 0; i < 2; ++i) s->a[i] += other->a[i], s->b[i] += other->b[i];                                        \
+  }
+
+/* ------------------------------------------------------------------------------------------------------------------- tiles */
+
+/* `count` vectors, or one number, of a row along a free mode. */
+#define DEFINE_ALONG(name, T)                                                                                          \
+  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, int count, const char *l,    \
+                                const char *r, int64_t at, char *out) {                                                \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
+    sums_##name sums[4];                                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    for (int64_t i = 0; i < count * V && plain && count > 1; i += 64) {                                                \
+      __builtin_prefetch(l + AHEAD + i);                                                                               \
+      if (kind == CUTT_PASS_MULTIPLY) __builtin_prefetch(r + AHEAD + i);                                               \
+    }                                                                                                                  \
+    for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, l + i * V, r + i * step, true);                         \
+    for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
+      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                    \
+    }                                                                                                                  \
+    for (int i = 0; i < count; ++i) {                                                                                  \
+      vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
+      if (!plain && t->adds) total += load_##name(out + at + i * V);                                                   \
+      memcpy(out + at + i * V, &total, V);                                                                             \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r, int64_t at,  \
+                              char *out) {                                                                             \
+    sum_##name sum;                                                                                                    \
+    T total[ELEMENT_##name / sizeof(T)];                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    put_one_##name(&sum, kind, l, r, true);                                                                            \
+    for (int64_t s = 1; s < t->terms; ++s)                                                                             \
+      put_one_##name(&sum, kind, l + (t->term[0][s] - t->term[0][0]), r + (t->term[1][s] - t->term[1][0]), false);     \
+    total_one_##name(&sum, t->conjugate, total);                                                                       \
+    for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                        \
+      if (t->adds) total[i] += number_##name(out + at + i * (int)sizeof(T));                                           \
+    memcpy(out + at, total, sizeof total);                                                                             \
+  }                                                                                                                    \
+  CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
+    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
+    const int64_t bytes = t->n * ELEMENT_##name, first_l = t->term[0][0], first_r = t->term[1][0];                     \
+    for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
+      const char *l = t->operand[0] + t->row[0][row] + first_l, *r = t->operand[1] + t->row[1][row] + first_r;         \
+      char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
+      int64_t at = 0;                                                                                                  \
+      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, 4, l, r, at, out);                         \
+      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, 1, l, r, at, out);                                 \
+      for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void along_any_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                    \
+    if (t->terms == 1 && !t->adds)                                                                                     \
+      along_##name(t, kind, true);                                                                                     \
+    else                                                                                                               \
+      along_##name(t, kind, false);                                                                                    \
+  }
+
+#define DEFINE_ACROSS(name, T)                                                                                         \
+  CUTT_INLINE void dot_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row, sum_##name *sum) {            \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
+    const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
+    const int64_t even = bytes - bytes % PARTS_BYTES;                                                                  \
+    sum_##name rest;                                                                                                   \
+    memset(sum, 0, sizeof *sum);                                                                                       \
+    memset(&rest, 0, sizeof rest);                                                                                     \
+    if (even) {                                                                                                        \
+      sums_##name sums[PARTS];                                                                                         \
+      memset(sums, 0, sizeof sums);                                                                                    \
+      for (int64_t s = 0; s < t->terms; ++s) {                                                                         \
+        const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                   \
+        for (int64_t at = 0; at < even; at += PARTS_BYTES)                                                             \
+          for (int i = 0; i < PARTS; ++i)                                                                              \
+            put_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                              \
+      }                                                                                                                \
+      fold_##name(sums, sum);                                                                                          \
+    }                                                                                                                  \
+    for (int64_t s = 0; s < t->terms && even < bytes; ++s)                                                             \
+      for (int64_t at = even; at < bytes; at += ELEMENT_##name)                                                        \
+        put_one_##name(&rest, kind, l + t->term[0][s] + at, r + t->term[1][s] + step * at, false);                     \
+    join_##name(sum, &rest);                                                                                           \
+  }                                                                                                                    \
+  CUTT_INLINE void across_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                       \
+    for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
+      char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
+      sum_##name sum;                                                                                                  \
+      T total[ELEMENT_##name / sizeof(T)];                                                                             \
+      dot_##name(t, kind, row, &sum);                                                                                  \
+      total_one_##name(&sum, t->conjugate, total);                                                                     \
+      for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                      \
+        if (t->adds) total[i] += number_##name(out + i * (int)sizeof(T));                                              \
+      memcpy(out, total, sizeof total);                                                                                \
+    }                                                                                                                  \
+  }
+
+/* Each kind with a constant, so that no loop has a branch. */
+#define DEFINE_TILES(name, T)                                                                                          \
+  DEFINE_ALONG(name, T)                                                                                                \
+  DEFINE_ACROSS(name, T)                                                                                               \
+  static void along_multiply_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_MULTIPLY); }              \
+  static void along_scale_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_SCALE); }                    \
+  static void along_add_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_ADD); }                        \
+  static void across_multiply_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_MULTIPLY); }                \
+  static void across_scale_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_SCALE); }                      \
+  static void across_add_##name(const cutt_pass_tile *t) { across_##name(t, CUTT_PASS_ADD); }
+
+DEFINE_REAL(f32, float)
+DEFINE_TILES(f32, float)
+DEFINE_REAL(f64, double)
+DEFINE_TILES(f64, double)
+/* Whole numbers wrap around, which those without a sign may. */
+DEFINE_REAL(i32, uint32_t)
+DEFINE_TILES(i32, uint32_t)
+DEFINE_REAL(i64, uint64_t)
+DEFINE_TILES(i64, uint64_t)
+DEFINE_COMPLEX(c32, float, int32_t, OF_FOURS)
+DEFINE_TILES(c32, float)
+DEFINE_COMPLEX(c64, double, int64_t, OF_EIGHTS)
+DEFINE_TILES(c64, double)
+
+/* --------------------------------------------------------------------------------------------------------------- finishing */
+
+/* T: in memory; S: computed in. */
+#define DEFINE_FINISH(name, T, S, load, store)                                                                         \
+  static void finish_##name(char *d, const char *sum, int64_t n, const cutt_pass_scalars *scalars) {                   \
+    S alpha, beta;                                                                                                     \
+    memcpy(&alpha, scalars->alpha, sizeof alpha);                                                                      \
+    memcpy(&beta, scalars->beta, sizeof beta);                                                                         \
+    for (int64_t i = 0; i < n; ++i) {                                                                                  \
+      S x;                                                                                                             \
+      T y = 0;                                                                                                         \
+      memcpy(&x, sum + i * (int64_t)sizeof x, sizeof x);                                                               \
+      if (!scalars->alpha_is_one) x *= alpha;                                                                          \
+      if (scalars->reads) {                                                                                            \
+        memcpy(&y, d + i * (int64_t)sizeof y, sizeof y);                                                               \
+        x += beta * load(y);                                                                                           \
+      }                                                                                                                \
+      y = store(x);                                                                                                    \
+      memcpy(d + i * (int64_t)sizeof y, &y, sizeof y);                                                                 \
+    }                                                                                                                  \
+  }
+#define AS_IT_IS(x) (x)
+DEFINE_FINISH(f32, float, float, AS_IT_IS, AS_IT_IS)
+DEFINE_FINISH(f64, double, double, AS_IT_IS, AS_IT_IS)
+DEFINE_FINISH(i32, uint32_t, uint32_t, AS_IT_IS, AS_IT_IS)
+DEFINE_FINISH(i64, uint64_t, uint64_t, AS_IT_IS, AS_IT_IS)
+DEFINE_FINISH(f16, uint16_t, float, cutt_float_of_f16, cutt_f16_of_float)
+DEFINE_FINISH(bf16, uint16_t, float, cutt_float_of_bf16, cutt_bf16_of_float)
+
+/* A difference of products is written as a sum: of one, GCC 12 makes a fused operation even where it is told not to. */
+#define DEFINE_FINISH_COMPLEX(name, T)                                                                                 \
+  static void finish_##name(char *d, const char *sum, int64_t n, const cutt_pass_scalars *scalars) {                   \
+    T alpha[2], beta[2];                                                                                               \
+    memcpy(alpha, scalars->alpha, sizeof alpha);                                                                       \
+    memcpy(beta, scalars->beta, sizeof beta);                                                                          \
+    const T minus_alpha = -alpha[1], minus_beta = -beta[1];                                                            \
+    for (int64_t i = 0; i < n; ++i) {                                                                                  \
+      T x[2], y[2], z[2];                                                                                              \
+      memcpy(x, sum + i * (int64_t)sizeof x, sizeof x);                                                                \
+      z[0] = x[0], z[1] = x[1];                                                                                        \
+      if (!scalars->alpha_is_one) {                                                                                    \
+        z[0] = alpha[0] * x[0] + minus_alpha * x[1];                                                                   \
+        z[1] = alpha[0] * x[1] + alpha[1] * x[0];                                                                      \
+      }                                                                                                                \
+      if (scalars->reads) {                                                                                            \
+        memcpy(y, d + i * (int64_t)sizeof y, sizeof y);                                                                \
+        z[0] += beta[0] * y[0] + minus_beta * y[1];                                                                    \
+        z[1] += beta[0] * y[1] + beta[1] * y[0];                                                                       \
+      }                                                                                                                \
+      memcpy(d + i * (int64_t)sizeof z, z, sizeof z);                                                                  \
+    }                                                                                                                  \
+  }
+DEFINE_FINISH_COMPLEX(c32, float)
+DEFINE_FINISH_COMPLEX(c64, double)
+
+/* ----------------------------------------------------------------------------------------------------------------- packing */
+
+#define DEFINE_COPY(bytes)                                                                                             \
+  CUTT_INLINE void copy_columns_##bytes(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n,          \
+                                        int64_t from, int64_t columns) {                                               \
+    for (int64_t j = from; j < columns; ++j)                                                                           \
+      for (int64_t i = 0; i < n; ++i) memcpy(dst + j * pitch + i * (bytes), src + i * stride + j * (bytes), (bytes));  \
+  }
+DEFINE_COPY(4)
+DEFINE_COPY(8)
+DEFINE_COPY(16)
+
+static void pack_4(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  int64_t i = 0;
+  const int64_t fours = columns - columns % 4;
+  for (; i + 4 <= n; i += 4) {
+    for (int64_t j = 0; j < fours; j += 4) {
+      cutt_v16_4 row[4];
+      for (int k = 0; k < 4; ++k) memcpy(&row[k], src + (i + k) * stride + j * 4, 16);
+      const cutt_v16_8 a = (cutt_v16_8)cutt_zip_lo_16_4(row[0], row[1]),
+                       b = (cutt_v16_8)cutt_zip_lo_16_4(row[2], row[3]);
+      const cutt_v16_8 c = (cutt_v16_8)cutt_zip_hi_16_4(row[0], row[1]),
+                       d = (cutt_v16_8)cutt_zip_hi_16_4(row[2], row[3]);
+      const cutt_v16_8 column[4] = {cutt_zip_lo_16_8(a, b), cutt_zip_hi_16_8(a, b), cutt_zip_lo_16_8(c, d),
+                                    cutt_zip_hi_16_8(c, d)};
+      for (int k = 0; k < 4; ++k) memcpy(dst + (j + k) * pitch + i * 4, &column[k], 16);
+    }
+  }
+  copy_columns_4(dst, pitch, src, stride, i, fours, columns);
+  copy_columns_4(dst + i * 4, pitch, src + i * stride, stride, n - i, 0, columns);
+}
+
+#if CUTT_VECTOR_BYTES >= 32
+/* Four rows by four columns: the halves of the lanes, and then the lanes. */
+CUTT_INLINE void pack_8_four(char *dst, int64_t pitch, const char *src, int64_t stride) {
+  cutt_v32_8 row[4];
+  for (int k = 0; k < 4; ++k) memcpy(&row[k], src + k * stride, 32);
+  const cutt_v32_8 a = cutt_zip_lo_32_8(row[0], row[1]), b = cutt_zip_hi_32_8(row[0], row[1]);
+  const cutt_v32_8 c = cutt_zip_lo_32_8(row[2], row[3]), d = cutt_zip_hi_32_8(row[2], row[3]);
+  const cutt_v32_8 column[4] = {CUTT_SHUFFLE(cutt_v32_8, a, c, 0, 1, 4, 5), CUTT_SHUFFLE(cutt_v32_8, b, d, 0, 1, 4, 5),
+                                CUTT_SHUFFLE(cutt_v32_8, a, c, 2, 3, 6, 7), CUTT_SHUFFLE(cutt_v32_8, b, d, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k) memcpy(dst + k * pitch, &column[k], 32);
+}
+#endif
+
+static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  int64_t i = 0;
+#if CUTT_VECTOR_BYTES >= 32
+  const int64_t fours = columns - columns % 4;
+  for (; i + 4 <= n && fours; i += 4)
+    for (int64_t j = 0; j < fours; j += 4)
+      pack_8_four(dst + j * pitch + i * 8, pitch, src + i * stride + j * 8, stride);
+  if (fours) copy_columns_8(dst, pitch, src, stride, i, fours, columns);
+#endif
+  const int64_t twos = columns - columns % 2, done = i;
+  for (; i + 2 <= n; i += 2) {
+    for (int64_t j = 0; j < twos; j += 2) {
+      cutt_v16_8 row[2];
+      for (int k = 0; k < 2; ++k) memcpy(&row[k], src + (i + k) * stride + j * 8, 16);
+      const cutt_v16_8 low = cutt_zip_lo_16_8(row[0], row[1]), high = cutt_zip_hi_16_8(row[0], row[1]);
+      memcpy(dst + j * pitch + i * 8, &low, 16);
+      memcpy(dst + (j + 1) * pitch + i * 8, &high, 16);
+    }
+  }
+  copy_columns_8(dst + done * 8, pitch, src + done * stride, stride, i - done, twos, columns);
+  copy_columns_8(dst + i * 8, pitch, src + i * stride, stride, n - i, 0, columns);
+}
+
+static void pack_16(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  copy_columns_16(dst, pitch, src, stride, n, 0, columns);
+}
+
+#define DEFINE_PACK_HALF(name)                                                                                         \
+  static void pack_##name(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {     \
+    for (int64_t j = 0; j < columns; ++j) {                                                                            \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
+        uint16_t half;                                                                                                 \
+        memcpy(&half, src + i * stride + j * 2, sizeof half);                                                          \
+        const float number = cutt_float_of_##name(half);                                                               \
+        memcpy(dst + j * pitch + i * 4, &number, sizeof number);                                                       \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_PACK_HALF(f16)
+DEFINE_PACK_HALF(bf16)
+
+static void stream(char *dst, const char *src, int64_t bytes) {
+  int64_t head = (int64_t)(-(uintptr_t)dst % 64);
+  if (head > bytes) head = bytes;
+  memcpy(dst, src, (size_t)head);
+  int64_t at = head;
+  for (; at + 64 <= bytes; at += 64) cutt_store_line(dst + at, src + at);
+  memcpy(dst + at, src + at, (size_t)(bytes - at));
+}
+
+static void fence(void) { cutt_store_fence(); }
+
+#define TYPE(number, own, from, width)                                                                                 \
+  {                                                                                                                    \
+    {along_multiply_##number, along_scale_##number, along_add_##number},                                               \
+        {across_multiply_##number, across_scale_##number, across_add_##number}, finish_##own, from, pack_##width,      \
+        width                                                                                                          \
+  }
+static const cutt_pass_type types[] = {
+    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4),
+    [CUTT_F32] = TYPE(f32, f32, pack_4, 4),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8),
+    [CUTT_C32] = TYPE(c32, c32, pack_8, 8),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16),
+    [CUTT_I32] = TYPE(i32, i32, pack_4, 4),   [CUTT_I64] = TYPE(i64, i64, pack_8, 8),
+};
+
+extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);
+const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA) = {
+    .isa = CUTT_TEXT(CUTT_KERNEL_ISA),
+    .type = types,
+    .stream = stream,
+    .fence = fence,
+};

@@ -1,0 +1,73 @@
+/* The kernels of the algorithm "one pass" (contract/pass.h): one table for each instruction set, all compiled from one source.
+ *
+ * A tile is a set of rows, each a sum of terms. Of a tile along a free mode a row is n numbers, and each term is n products;
+ * of a tile along a summed mode a row is one number, and each term a dot product of n. Numbers are of the type that is computed
+ * in: float for half types, whose operands are converted when they are packed. Nothing need be aligned. */
+#ifndef CUTT_CONTRACT_KERNELS_KERNELS_H
+#define CUTT_CONTRACT_KERNELS_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cutt.h"
+
+/* What the second operand of a product is. */
+typedef enum cutt_pass_kind {
+  CUTT_PASS_MULTIPLY, /* n numbers, as the first */
+  CUTT_PASS_SCALE,    /* one number for all n */
+  CUTT_PASS_ADD,      /* nothing: it is 1 everywhere */
+  CUTT_PASS_KINDS
+} cutt_pass_kind;
+
+/* Places are in bytes. The numbers of a row and term begin at operand[t] + row[t][r] + term[t][s], one after the other. */
+typedef struct cutt_pass_tile {
+  const char *operand[2];
+  const int64_t *row[2], *term[2];
+  int64_t rows, terms, n;
+  /* Row r goes to out + r * pitch, or where out_row is not NULL to out + out_row[r]. */
+  char *out;
+  int64_t pitch;
+  const int64_t *out_row;
+  /* The sum is added to what is there. */
+  bool adds;
+  /* Of complex types. */
+  bool conjugate[2];
+} cutt_pass_tile;
+
+typedef void cutt_pass_rows_fn(const cutt_pass_tile *tile);
+
+/* d = alpha * sum + beta * d for n elements that follow each other, d of the tensors' type, the rest of the type that is
+ * computed in. With reads false d is not read, and beta is 0. */
+typedef struct cutt_pass_scalars {
+  _Alignas(16) unsigned char alpha[16];
+  _Alignas(16) unsigned char beta[16];
+  bool alpha_is_one, reads;
+} cutt_pass_scalars;
+typedef void cutt_pass_finish_fn(char *d, const char *sum, int64_t n, const cutt_pass_scalars *scalars);
+
+/* dst[j * pitch + i] = src[i * stride + j * element], i < n and j < columns: the element's bytes, or converted from a half type.
+ * pitch and stride are in bytes; i counts elements of dst. */
+typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns);
+
+/* What is done with numbers of one type in memory. */
+typedef struct cutt_pass_type {
+  cutt_pass_rows_fn *along[CUTT_PASS_KINDS];  /* a free mode */
+  cutt_pass_rows_fn *across[CUTT_PASS_KINDS]; /* a summed mode */
+  cutt_pass_finish_fn *finish;
+  cutt_pass_pack_fn *pack;      /* from memory to numbers that are computed with */
+  cutt_pass_pack_fn *transpose; /* the same among these */
+  int bytes;                    /* of one of these */
+} cutt_pass_type;
+
+typedef struct cutt_pass_kernels {
+  const char *isa;
+  const cutt_pass_type *type; /* by cuttType_t */
+  /* Copies past the caches; fence: before anyone else may read what was. */
+  void (*stream)(char *dst, const char *src, int64_t bytes);
+  void (*fence)(void);
+} cutt_pass_kernels;
+
+/* The kernels for an instruction set by the runtime's name of it; NULL: none were compiled. */
+const cutt_pass_kernels *cutt_pass_kernels_named(const char *isa);
+
+#endif

@@ -1,0 +1,256 @@
+/* The shape of a pass (pass.h), and what it is predicted to take. */
+#include "contract/pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum {
+  LINE = 64,
+  RUN_BYTES = 256,          /* of a mode that is cut: as long as a run of a tensor in memory should be */
+  PACKED_BYTES = 24 * 1024, /* of an operand's part of a tile */
+  SUMS_BYTES = 40 * 1024,   /* of D's part of a tile */
+  FAR_BYTES = 16 * 1024,    /* of a row where nothing is packed */
+  SUMMED_BYTES = 64 * 1024, /* of a term of a dot product */
+  NEAR = 64,                /* numbers of a row, first, where something is */
+  NEAR_BYTES = 4096,        /* of a row, at most, where something is */
+  TERMS_BYTES = 32 * 1024,  /* of the terms of a row that is more than one strip long */
+  PRODUCTS = 16384          /* of a tile from which on it is large enough */
+};
+
+/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of products;
+ * of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes. */
+static const double call_seconds = 200e-9, tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9,
+                    line_seconds = 0.6e-9, number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9,
+                    finish_seconds = 0.8e-9;
+
+static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
+
+/* Bytes of a number that is computed with. */
+static int64_t number_bytes(const cutt_contraction *c) { return is_half(c) ? 4 : c->type->bytes; }
+
+static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+
+static int64_t step_along(const cutt_contraction *c, int along, cutt_tensor t) {
+  return along < 0 ? 1 : c->mode[along].stride[t];
+}
+
+/* The smallest step of a mode in any tensor. */
+static int64_t least_step(const cutt_contract_mode *mode) {
+  int64_t least = INT64_MAX;
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (mode->stride[t] && llabs(mode->stride[t]) < least) least = llabs(mode->stride[t]);
+  return least;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the shape */
+
+/* Of a tile. */
+typedef struct volumes {
+  double rows, terms, products;
+  double positions[CUTT_TENSORS]; /* rows of a tensor's part */
+} volumes;
+
+static int64_t chunk_along(const cutt_pass_shape *s) { return s->along < 0 ? 1 : s->chunk[s->along]; }
+
+static void measure(const cutt_contraction *c, const cutt_pass_shape *s, volumes *v) {
+  *v = (volumes){1, 1, 1, {1, 1, 1}};
+  for (int i = 0; i < c->modes; ++i) {
+    v->products *= (double)s->chunk[i];
+    if (i == s->along) continue;
+    *(is_summed(c, i) ? &v->terms : &v->rows) *= (double)s->chunk[i];
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      if (c->mode[i].stride[t]) v->positions[t] *= (double)s->chunk[i];
+  }
+}
+
+static double row_bytes(const cutt_contraction *c, const cutt_pass_shape *s) {
+  return (double)((chunk_along(s) * number_bytes(c) + LINE - 1) / LINE * LINE + LINE);
+}
+
+/* Does all that a tile needs fit? */
+static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
+  volumes v;
+  measure(c, s, &v);
+  const double row = row_bytes(c, s);
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > PACKED_BYTES) return false;
+  const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
+  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS && sums <= SUMS_BYTES &&
+         (s->summed || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
+}
+
+/* The longest chunk that fits, at most `most`, and so that all chunks have nearly the same extent. */
+static int64_t longest(const cutt_contraction *c, const cutt_pass_shape *s, int mode, int64_t most) {
+  const int64_t extent = c->mode[mode].extent;
+  cutt_pass_shape tried = *s;
+  int64_t low = 1, high = smaller(most, extent);
+  tried.chunk[mode] = high;
+  if (fits(c, &tried)) low = high;
+  while (low + 1 < high) {
+    tried.chunk[mode] = low + (high - low) / 2;
+    *(fits(c, &tried) ? &low : &high) = tried.chunk[mode];
+  }
+  const int64_t chunks = (extent + low - 1) / low;
+  return (extent + chunks - 1) / chunks;
+}
+
+static int ragged(const cutt_contraction *c, const cutt_pass_shape *s) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) count += i != s->along && c->mode[i].extent % s->chunk[i] != 0;
+  return count;
+}
+
+/* How much of a mode a tile has. Of modes whose neighbours share cache lines as much as there is room for, of others so much
+ * that the tile is worth its overhead. */
+static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
+  volumes v;
+  measure(c, s, &v);
+  const int64_t extent = c->mode[mode].extent, step = least_step(&c->mode[mode]) * c->type->bytes;
+  int64_t most = extent;
+  if (step >= RUN_BYTES) most = v.products < PRODUCTS ? (int64_t)(PRODUCTS / v.products) : 1;
+  int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
+  if (chunk < extent && step < RUN_BYTES) {
+    const int64_t run = larger((int64_t)(RUN_BYTES / step), (int64_t)1);
+    chunk = longest(c, s, mode, smaller(run, chunk));
+  }
+  s->chunk[mode] = chunk;
+  if (ragged(c, s) <= CUTT_PASS_RAGGED) return;
+  while (extent % s->chunk[mode]) --s->chunk[mode]; /* a divisor: 1, if need be */
+}
+
+static void set_operands(const cutt_contraction *c, cutt_pass_shape *s) {
+  const int64_t step[CUTT_TENSORS] = {step_along(c, s->along, CUTT_LEFT), step_along(c, s->along, CUTT_RIGHT),
+                                      s->along >= 0 && s->summed ? 1 : step_along(c, s->along, CUTT_RESULT)};
+  const bool one = c->right_is_one;
+  s->first = !one && (step[CUTT_LEFT] == 0 || (step[CUTT_LEFT] != 1 && step[CUTT_RIGHT] == 1)) && step[CUTT_RIGHT]
+                 ? CUTT_RIGHT
+                 : CUTT_LEFT;
+  const cutt_tensor second = s->first == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT;
+  s->kind = one ? CUTT_PASS_ADD : step[second] ? CUTT_PASS_MULTIPLY : CUTT_PASS_SCALE;
+  s->single[s->first] = false;
+  s->single[second] = s->kind == CUTT_PASS_SCALE;
+  s->packed[s->first] = is_half(c) || step[s->first] != 1;
+  s->packed[second] = s->kind != CUTT_PASS_ADD && (is_half(c) || (step[second] != 0 && step[second] != 1));
+  s->packed[CUTT_RESULT] = step[CUTT_RESULT] != 1;
+}
+
+int cutt_pass_run_modes(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t, int *mode,
+                        int *contiguous) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (i == s->along || s->chunk[i] == 1 || !c->mode[i].stride[t]) continue;
+    int at = count++;
+    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > llabs(c->mode[i].stride[t]); --at)
+      mode[at] = mode[at - 1];
+    mode[at] = i;
+  }
+  *contiguous = 0;
+  for (int64_t run = 1; *contiguous < count; ++*contiguous) {
+    const int i = mode[*contiguous];
+    if (c->mode[i].stride[t] != run ||
+        (*contiguous && s->chunk[mode[*contiguous - 1]] < c->mode[mode[*contiguous - 1]].extent))
+      break;
+    run *= s->chunk[i];
+  }
+  return count;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the seconds */
+
+/* Numbers of a tile that follow each other in memory, without the mode along. */
+static double run_of(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t) {
+  int mode[CUTT_MOST_MODES], contiguous = 0;
+  double run = 1;
+  cutt_pass_run_modes(c, s, t, mode, &contiguous);
+  for (int i = 0; i < contiguous; ++i) run *= (double)s->chunk[mode[i]];
+  return run;
+}
+
+/* Bytes that a tensor moves to or from memory. Of a run that is shorter than a cache line the rest of the line comes along. */
+static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
+  const double bytes = (double)c->volume[t] * c->type->bytes;
+  if (t == CUTT_RIGHT && c->right_is_one) return 0;
+  if (bytes <= (double)r->cache_bytes) return bytes;
+  double run = run_of(c, s, t) * c->type->bytes, repeats = 1;
+  if (step_along(c, s->along, t) == 1) run = larger(run, (double)(chunk_along(s) * c->type->bytes));
+  for (int i = 0; i < c->modes; ++i)
+    if (!c->mode[i].stride[t]) repeats *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
+  return bytes * repeats * (run < LINE ? LINE / run : 1 + LINE / run / 4);
+}
+
+static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
+  volumes v;
+  measure(c, s, &v);
+  double tiles = 1, sum_tiles = 1, all = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    const double chunks = ceil((double)c->mode[i].extent / (double)s->chunk[i]);
+    *(is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
+  }
+  const double number = (double)number_bytes(c), width = c->type->complex ? 3 : 1;
+  const double n = (double)chunk_along(s), row = n * number;
+  const bool padded =
+      !s->summed && !s->direct && s->packed[s->first] && (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first]);
+  const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
+  double tile =
+      tile_seconds +
+      v.rows * (row_seconds + v.terms * (term_seconds + width * (lines * line_seconds + rest * number_seconds)));
+  for (int t = 0; t < CUTT_RESULT; ++t) {
+    if (!s->packed[t]) continue;
+    const double each = run_of(c, s, (cutt_tensor)t) >= 2 ? run_seconds : alone_seconds;
+    tile += v.positions[t] * (s->single[t] ? 1 : n) * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds;
+  }
+  double finish = 0;
+  if (!s->direct) {
+    const double sums = v.rows * (s->summed ? 1 : n);
+    finish = sums * number / LINE * finish_seconds + v.rows * row_seconds;
+    if (s->packed[CUTT_RESULT]) finish += sums * (run_seconds + row_seconds / run_of(c, s, CUTT_RESULT));
+  }
+  const double busy = tiles * (sum_tiles * tile + finish);
+  for (int t = 0; t < CUTT_TENSORS; ++t) all += (double)c->volume[t] * c->type->bytes;
+  const double read = moved(c, r, s, CUTT_LEFT) + moved(c, r, s, CUTT_RIGHT), written = moved(c, r, s, CUTT_RESULT);
+  const bool near = all <= (double)r->cache_bytes;
+  /* Cache lines are read before they are written, but those that are written past the caches. */
+  const double memory =
+      near ? (read + written) / r->cache / r->threads : (read + (s->streams ? 1 : 2) * written) / r->fetch;
+  return call_seconds + busy / r->threads + memory;
+}
+
+void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
+  *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && is_summed(c, along)};
+  int order[CUTT_MOST_MODES], count = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    s->chunk[i] = 1;
+    if (i == along) continue;
+    int at = count++;
+    for (; at > 0 && least_step(&c->mode[order[at - 1]]) > least_step(&c->mode[i]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+  set_operands(c, s);
+  const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
+  if (along >= 0)
+    s->chunk[along] = longest(c, s, along, packs ? NEAR : (s->summed ? SUMMED_BYTES : FAR_BYTES) / number_bytes(c));
+  for (int i = 0; i < count; ++i) grow(c, s, order[i]);
+  if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
+  bool whole = true;
+  for (int i = 0; i < c->modes; ++i) whole = whole && (!is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
+  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && r->stream_bytes > 0 &&
+               c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes &&
+               chunk_along(s) * c->type->bytes >= RUN_BYTES;
+  s->direct = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one && whole &&
+              !s->streams;
+  s->seconds = seconds_of(c, r, s);
+}
+
+void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {
+  enum { MANY_MODES = 12 };
+  cutt_pass_shape_of(c, r, c->modes ? 0 : -1, best);
+  for (int along = 1; along < c->modes; ++along) {
+    cutt_pass_shape tried;
+    if (c->modes > MANY_MODES && least_step(&c->mode[along]) > 1) continue; /* to no other have elements neighbours */
+    cutt_pass_shape_of(c, r, along, &tried);
+    if (tried.seconds < best->seconds) *best = tried;
+  }
+}

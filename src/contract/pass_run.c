@@ -1,0 +1,225 @@
+/* Execution of a pass (pass.h). */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "contract/pass.h"
+#include "plan/services.h"
+
+enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384 };
+
+/* A thread's part in it. */
+typedef struct worker {
+  const cutt_pass *pass;
+  char *scratch;
+  /* What is packed: where it comes from, of which kind of tile, and how long its rows are. */
+  const char *packed[2];
+  unsigned kind[2];
+  int64_t n[2];
+} worker;
+
+/* A tile: where it begins in each tensor. */
+typedef struct place {
+  char *at[CUTT_TENSORS];
+  unsigned kind;
+  int64_t n;
+} place;
+
+typedef struct execution {
+  const cutt_pass *pass;
+  place origin;
+  /* The sums of all tiles and parts, one after the other; NULL: they are not cut. */
+  char *partial;
+  /* So many shares of the tiles and parts, which threads take one after the other. */
+  int64_t shares;
+  atomic_llong next;
+  atomic_int failed;
+} execution;
+
+/* To the iteration of this number of a nest of loops. */
+static void go(const cutt_pass_loop *loop, int loops, int64_t number, place *to) {
+  for (int i = loops; i-- > 0;) {
+    const int64_t index = number % loop[i].chunks;
+    number /= loop[i].chunks;
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      if (to->at[t]) to->at[t] += index * loop[i].step[t];
+    if (index + 1 < loop[i].chunks) continue;
+    to->kind |= loop[i].ragged;
+    if (loop[i].last) to->n = loop[i].last;
+  }
+}
+
+static const char *pack(worker *w, const place *at, int t) {
+  const cutt_pass *p = w->pass;
+  if (!p->shape.packed[t]) return at->at[t];
+  char *to = w->scratch + p->place[t];
+  if (w->packed[t] == at->at[t] && w->kind[t] == at->kind && w->n[t] == at->n) return to;
+  const cutt_pass_runs *runs = &p->tiles[at->kind].runs[t];
+  const int64_t n = p->shape.single[t] ? 1 : at->n;
+  for (int64_t i = 0; i < runs->count; ++i)
+    p->type->pack(to + runs->to[i], p->pitch[t], at->at[t] + runs->from[i], p->step[t], n, runs->length);
+  w->packed[t] = at->at[t];
+  w->kind[t] = at->kind;
+  w->n[t] = at->n;
+  return to;
+}
+
+/* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. */
+static void add_up(worker *w, const place *at, char *sums, bool adds) {
+  const cutt_pass *p = w->pass;
+  const cutt_pass_shape *s = &p->shape;
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  const int first = s->first == CUTT_LEFT ? 0 : 1, second = s->kind == CUTT_PASS_ADD ? first : 1 - first;
+  cutt_pass_tile tile = {.operand = {pack(w, at, first), pack(w, at, second)},
+                         .row = {tiles->row[first], tiles->row[second]},
+                         .term = {tiles->term[first], tiles->term[second]},
+                         .rows = tiles->rows,
+                         .terms = tiles->terms,
+                         .n = at->n,
+                         .out = s->direct ? at->at[CUTT_RESULT] : sums,
+                         .pitch = p->pitch[CUTT_RESULT],
+                         .out_row = s->direct ? tiles->row[CUTT_RESULT] : NULL,
+                         .adds = adds,
+                         .conjugate = {p->conjugate[0], p->conjugate[1]}};
+  /* In the scratch rows have room for whole cache lines, and what is in it beyond their ends is never used. */
+  if (!s->summed && !s->direct && s->packed[first] && (s->packed[second] || s->kind != CUTT_PASS_MULTIPLY))
+    tile.n = (at->n * p->number + 63) / 64 * 64 / p->number;
+  (s->summed ? p->type->across : p->type->along)[s->kind](&tile);
+}
+
+/* D where its elements along the mode do not follow each other: by runs of rows that do. */
+static void finish_transposed(const cutt_pass *p, const place *at, const char *sums, char *room) {
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  const int64_t length = tiles->runs[CUTT_RESULT].length, bytes = length * p->number;
+  const int64_t most = TRANSPOSED_BYTES / bytes;
+  const bool plain = p->scalars.alpha_is_one && !p->scalars.reads && p->bytes == p->number;
+  for (int64_t row = 0; row < tiles->rows; row += length) {
+    char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row];
+    if (plain) {
+      p->type->transpose(to, p->step[CUTT_RESULT], sums + row * p->pitch[CUTT_RESULT], p->pitch[CUTT_RESULT], length,
+                         at->n);
+      continue;
+    }
+    for (int64_t i = 0; i < at->n; i += most) {
+      const int64_t n = smaller(most, at->n - i);
+      p->type->transpose(room, bytes, sums + row * p->pitch[CUTT_RESULT] + i * p->number, p->pitch[CUTT_RESULT], length,
+                         n);
+      for (int64_t j = 0; j < n; ++j)
+        p->type->finish(to + (i + j) * p->step[CUTT_RESULT], room + j * bytes, length, &p->scalars);
+    }
+  }
+}
+
+static void finish(const cutt_pass *p, const place *at, char *sums, char *room) {
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  const int64_t length = p->shape.summed ? tiles->runs[CUTT_RESULT].length : 1;
+  if (p->shape.packed[CUTT_RESULT]) {
+    finish_transposed(p, at, sums, room);
+    return;
+  }
+  for (int64_t row = 0; row < tiles->rows; row += length) {
+    char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row], *from = sums + row * p->pitch[CUTT_RESULT];
+    if (!p->shape.streams) {
+      p->type->finish(to, from, p->shape.summed ? length : at->n, &p->scalars);
+      continue;
+    }
+    if (!p->scalars.alpha_is_one) p->type->finish(from, from, at->n, &p->scalars);
+    p->kernels->stream(to, from, at->n * p->number);
+  }
+}
+
+static place tile_of(const execution *e, int64_t item) {
+  place at = e->origin;
+  go(e->pass->loop, e->pass->loops, item, &at);
+  return at;
+}
+
+/* A tile of D, or one part of the sums of one. */
+static void do_item(const execution *e, worker *w, int64_t number) {
+  const cutt_pass *p = e->pass;
+  const int64_t item = number / p->parts, part = number % p->parts;
+  const int64_t begin = p->additions * part / p->parts, end = p->additions * (part + 1) / p->parts;
+  const place tile = tile_of(e, item);
+  char *sums = e->partial ? e->partial + number * p->sums_bytes : w->scratch + p->place[CUTT_RESULT];
+  for (int64_t i = begin; i < end; ++i) {
+    place at = tile;
+    go(p->loop + p->loops, p->sums, i, &at);
+    add_up(w, &at, sums, i > begin);
+  }
+  if (!e->partial && !p->shape.direct) {
+    place at = tile;
+    if (p->shape.summed) at.n = 1;
+    finish(p, &at, sums, w->scratch);
+  }
+}
+
+static void work(void *what, int me, int team) {
+  execution *e = what;
+  const cutt_pass *p = e->pass;
+  (void)me, (void)team;
+  worker w = {.pass = p, .scratch = cutt_scratch_take()};
+  if (!w.scratch) {
+    atomic_store(&e->failed, 1);
+    return;
+  }
+  const int64_t items = p->items * p->parts, each = items / e->shares, more = items % e->shares;
+  for (int64_t i; (i = atomic_fetch_add(&e->next, 1)) < e->shares;) {
+    const int64_t begin = each * i + smaller(i, more), end = begin + each + (i < more);
+    for (int64_t item = begin; item < end; ++item) do_item(e, &w, item);
+  }
+  if (p->shape.streams) p->kernels->fence();
+  cutt_scratch_give(w.scratch);
+}
+
+/* Adds the parts of each sum, in order, and finishes. */
+static void join(const execution *e, char *room) {
+  const cutt_pass *p = e->pass;
+  static const int64_t zero[1] = {0};
+  for (int64_t item = 0; item < p->items; ++item) {
+    place at = tile_of(e, item);
+    if (p->shape.summed) at.n = 1;
+    const cutt_pass_tiles *tiles = &p->tiles[at.kind];
+    char *sums = e->partial + item * p->parts * p->sums_bytes;
+    for (int64_t part = 1; part < p->parts; ++part) {
+      const cutt_pass_tile tile = {.operand = {sums + part * p->sums_bytes, sums},
+                                   .row = {tiles->sum_row, tiles->sum_row},
+                                   .term = {zero, zero},
+                                   .rows = tiles->rows,
+                                   .terms = 1,
+                                   .n = at.n,
+                                   .out = sums,
+                                   .pitch = p->pitch[CUTT_RESULT],
+                                   .adds = true};
+      p->type->along[CUTT_PASS_ADD](&tile);
+    }
+    finish(p, &at, sums, room);
+  }
+}
+
+cuttResult cutt_pass_run(const cutt_pass *p, const unsigned char *left, const unsigned char *right,
+                         unsigned char *result) {
+  execution e = {.pass = p, .origin = {{(char *)(uintptr_t)left, (char *)(uintptr_t)right, (char *)result}, 0, p->n}};
+  const int64_t items = p->items * p->parts;
+  char *room = NULL;
+  if (p->parts > 1) {
+    e.partial = cutt_scratch_take();
+    room = cutt_scratch_take();
+  }
+  bool failed = p->parts > 1 && (!e.partial || !room);
+  if (!failed) {
+    const int64_t most = 8 * (int64_t)p->threads;
+    e.shares = smaller(items, most);
+    cutt_team_run((int)smaller((int64_t)p->threads, items), work, &e);
+    failed = atomic_load(&e.failed);
+  }
+  if (!failed && e.partial) {
+    join(&e, room);
+    if (p->shape.streams) p->kernels->fence();
+  }
+  if (e.partial) cutt_scratch_give(e.partial);
+  if (room) cutt_scratch_give(room);
+  return failed
+             ? cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d bytes of scratch for each thread", CUTT_SCRATCH_BYTES)
+             : CUTT_SUCCESS;
+}

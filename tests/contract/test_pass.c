@@ -1,0 +1,330 @@
+/* The algorithm "one pass" by itself: along every mode, with tiles of any size, on every instruction set and number of threads,
+ * held to the plain definition; whole numbers; and what is refused. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "contract/pass.h"
+#include "runtime/host/isa.h"
+#include "support/buffers.h"
+#include "support/check.h"
+#include "try.h"
+
+static const cutt_rates rates = {.threads = 1,
+                                 .flops = 60e9,
+                                 .memory = 12e9,
+                                 .fetch = 40e9,
+                                 .cache = 40e9,
+                                 .stream_bytes = 20000, /* so that small results are written past the caches too */
+                                 .cache_bytes = 1 << 20};
+
+/* ---------------------------------------------------------------------------------------------------------- every shape */
+
+/* Tensors of one contraction. */
+typedef struct tensors {
+  test_region region[TEST_TENSORS];
+  test_buffer buffer[TEST_TENSORS];
+  unsigned char *zero[TEST_TENSORS], *before;
+  size_t before_bytes;
+} tensors;
+
+static tensors kept;
+
+static void place(const test_contraction *c) {
+  const size_t element = test_type_bytes(c->type);
+  for (int t = 0; t < TEST_TENSORS; ++t) {
+    int64_t low, high;
+    test_contraction_span(c, t, &low, &high);
+    assert_true(test_buffer_place(&kept.region[t], (size_t)(high - low) * element, c->at[t], &kept.buffer[t]));
+    test_fill_bits(kept.buffer[t].zone, kept.buffer[t].zone_bytes, 1, c->seed);
+    test_contraction_fill(c, t, kept.buffer[t].data, kept.buffer[t].bytes);
+    kept.zero[t] = kept.buffer[t].data - low * (int64_t)element;
+  }
+  const test_buffer *result = &kept.buffer[TEST_RESULT];
+  free(kept.before);
+  kept.before = malloc(result->zone_bytes);
+  kept.before_bytes = result->zone_bytes;
+  assert_non_null(kept.before);
+  memcpy(kept.before, result->zone, result->zone_bytes);
+}
+
+/* Runs it on what the result was before, and keeps all of its zone in a new block. */
+static unsigned char *result_of(const cutt_contraction *c, const cutt_pass_shape *shape, const char *isa, int threads) {
+  cutt_pass *pass = NULL;
+  memcpy(kept.buffer[TEST_RESULT].zone, kept.before, kept.before_bytes);
+  assert_success(cutt_pass_prepare(c, shape, isa, threads, &pass));
+  assert_success(cutt_pass_run(pass, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT]));
+  cutt_pass_release(pass);
+  unsigned char *copy = malloc(kept.before_bytes);
+  assert_non_null(copy);
+  memcpy(copy, kept.buffer[TEST_RESULT].zone, kept.before_bytes);
+  return copy;
+}
+
+/* What is of no element has to be as it was. */
+static void assert_gaps(const test_contraction *c, unsigned char *got) {
+  const size_t element = test_type_bytes(c->type);
+  const ptrdiff_t zero = kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone;
+  for (int64_t i = 0; i < test_contraction_volume(c, TEST_RESULT); ++i) {
+    const int64_t at = zero + test_contraction_at(c, TEST_RESULT, i) * (int64_t)element;
+    memcpy(got + at, kept.before + at, element);
+  }
+  assert_memory_equal(got, kept.before, kept.before_bytes);
+}
+
+static int ragged(const cutt_contraction *c, const cutt_pass_shape *s) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) count += i != s->along && c->mode[i].extent % s->chunk[i] != 0;
+  return count;
+}
+
+/* Smaller tiles than the planner would take: any that fit will do. */
+static void shrink(test_rng *rng, const cutt_contraction *c, cutt_pass_shape *s) {
+  for (int i = 0; i < c->modes; ++i) {
+    cutt_pass_shape tried = *s;
+    if (test_chance(rng, 50)) continue;
+    tried.chunk[i] = test_random_in(rng, 1, s->chunk[i]);
+    if (ragged(c, &tried) <= CUTT_PASS_RAGGED) *s = tried;
+  }
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K && s->chunk[i] < c->mode[i].extent) s->direct = false;
+}
+
+static long shapes, direct, streamed;
+
+static void try_along(test_rng *rng, const test_contraction *t, const cutt_contraction *c, int along) {
+  cutt_pass_shape shape;
+  char what[600], line[3 * TEST_PATTERN_BYTES];
+  cutt_pass_shape_of(c, &rates, along, &shape);
+  assert_true(shape.seconds > 0 && isfinite(shape.seconds));
+  if (test_chance(rng, 60)) shrink(rng, c, &shape);
+  unsigned char *first = NULL;
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
+    const char *why = NULL;
+    if (!cutt_isa_usable(isa, &why)) continue;
+    unsigned char *got = result_of(c, &shape, isa->name, 1 + (first != NULL));
+    if (!first && !test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT],
+                                          kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone),
+                                          kept.zero[TEST_RESULT], what, sizeof what)) {
+      test_contraction_print(t, line, sizeof line);
+      fail_msg("along mode %d with %s: %s\n  %s", along, isa->name, what, line);
+    }
+    if (first) { /* the same bits on every instruction set, and by more threads */
+      if (memcmp(first, got, kept.before_bytes) != 0) {
+        test_contraction_print(t, line, sizeof line);
+        fail_msg("along mode %d: other bits with %s than with %s\n  %s", along, isa->name, cutt_isa_all[0].name, line);
+      }
+      free(got);
+    } else {
+      first = got;
+    }
+  }
+  assert_gaps(t, first);
+  free(first);
+  ++shapes;
+  direct += shape.direct;
+  streamed += shape.streams;
+}
+
+static void try_all(test_rng *rng, const test_contraction *t) {
+  test_fields fields;
+  static cutt_contraction c;
+  test_contraction_view(t, &fields);
+  assert_success(cutt_contraction_check(&fields.contraction, &c));
+  if (c.empty || c.no_terms) return;
+  place(t);
+  for (int along = c.modes ? 0 : -1; along < c.modes; ++along) try_along(rng, t, &c, along);
+}
+
+static void every_shape(void **unused) {
+  (void)unused;
+  static const test_variety variety = {40, 50, 0, 1, 20};
+  test_rng rng = {20240701};
+  for (int i = 0; i < test_scaled(700); ++i) {
+    test_contraction t;
+    test_contraction_draw(&rng, (int)test_random_in(&rng, 1, 5), i % 10 ? 2000 : 40000, &t);
+    test_contraction_vary(&rng, &variety, &t);
+    try_all(&rng, &t);
+  }
+  print_message("%ld shapes, %ld of them straight to the result, %ld past the caches\n", shapes, direct, streamed);
+  assert_true(shapes > 500 && direct > 20);
+}
+
+/* Long rows, long sums, and tiles that are transposed: extents as in use. */
+static void shapes_of_products(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[4];
+  } cases[] = {{"ab,ab->ab", {150, 41}},
+               {"ab,ba->ab", {130, 70}},
+               {"ab,a->ab", {900, 13}},
+               {",ab->ab", {100, 100}},
+               {"a,b->ab", {80, 90}},
+               {"ab,ab->b", {3, 2000}},
+               {"abn,bn->an", {3, 3, 700}},
+               {"nab,nb->na", {500, 3, 4}},
+               {"nab,nbc->nac", {120, 4, 4, 3}},
+               {"abn,bcn->acn", {4, 3, 5, 90}},
+               {"a,a->", {300000}},
+               {"ab->b", {700, 30}},
+               {"ab->a", {700, 30}},
+               {"abc->b", {50, 40, 30}},
+               {"aab->b", {60, 9}},
+               {"abcb->ac", {17, 18, 19}}};
+  static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32, CUTT_F16, CUTT_BF16};
+  test_rng rng = {20240702};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int k = 0; k < (test_scale() < 0.3 ? 2 : 6); ++k) {
+      test_contraction t;
+      assert_true(test_contraction_make(cases[i].pattern, types[k], &t));
+      memcpy(t.extent, cases[i].extent, (size_t)t.is.labels * sizeof *t.extent);
+      test_contraction_finish(&t);
+      t.has_beta = k % 2;
+      t.beta = test_random_scalar(&rng, t.type);
+      t.conjugate[k % 2] = 1;
+      t.seed = 100 * i + (size_t)k;
+      try_all(&rng, &t);
+    }
+  }
+  assert_true(streamed > 0);
+}
+
+/* -------------------------------------------------------------------------------------------------------- whole numbers */
+
+static uint64_t whole_at(cuttType_t type, const unsigned char *tensor, int64_t at) {
+  uint64_t wide;
+  uint32_t narrow;
+  if (type == CUTT_I64) {
+    memcpy(&wide, tensor + at * 8, 8);
+    return wide;
+  }
+  memcpy(&narrow, tensor + at * 4, 4);
+  return narrow;
+}
+
+/* The sum of products that makes up an element of the result, modulo 2^64. */
+static uint64_t whole_sum(const test_contraction *c, int64_t number) {
+  int64_t index[TEST_MOST_LABELS] = {0}, terms = 1, at[2];
+  uint64_t sum = 0;
+  for (int label = 0; label < c->is.labels; ++label) {
+    if (!c->is.in[TEST_RESULT][label]) {
+      terms *= c->extent[label];
+      continue;
+    }
+    index[label] = number % c->extent[label];
+    number /= c->extent[label];
+  }
+  for (int64_t term = 0; term < terms; ++term) {
+    int64_t rest = term;
+    for (int label = 0; label < c->is.labels; ++label) {
+      if (c->is.in[TEST_RESULT][label]) continue;
+      index[label] = rest % c->extent[label];
+      rest /= c->extent[label];
+    }
+    for (int t = 0; t < TEST_RESULT; ++t) {
+      at[t] = 0;
+      for (int label = 0; label < c->is.labels; ++label) at[t] += index[label] * c->step[t][label];
+    }
+    sum += whole_at(c->type, kept.zero[TEST_LEFT], at[0]) *
+           (c->is.one ? 1 : whole_at(c->type, kept.zero[TEST_RIGHT], at[1]));
+  }
+  return sum;
+}
+
+static void whole_numbers(void **unused) {
+  (void)unused;
+  static const char *const patterns[] = {"ab,ab->ba", "abc,cb->ab", "ab,bc->ac", "a,b->ba", "abb->a",
+                                         "ab->",      "abc,abc->c", "ac,b->ab",  ",a->a"};
+  test_rng rng = {20240703};
+  static const test_variety variety = {40, 0, 30, 3, 0};
+  for (int i = 0; i < test_scaled(300); ++i) {
+    test_contraction t;
+    test_fields fields;
+    assert_true(test_contraction_make(patterns[i % 9], CUTT_I32, &t));
+    test_contraction_small(&rng, 600, &t);
+    test_contraction_vary(&rng, &variety, &t);
+    t.type = i % 2 ? CUTT_I32 : CUTT_I64;
+    for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) t.at[tensor] = 0;
+    t.has_alpha = i % 3 == 0;
+    t.has_beta = i % 4 == 0;
+    t.alpha = test_random_scalar(&rng, t.type);
+    t.beta = test_random_scalar(&rng, t.type);
+    place(&t);
+    for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) /* numbers so large that products wrap around */
+      test_fill_bits(kept.buffer[tensor].zone, kept.buffer[tensor].zone_bytes, 1, t.seed + (uint64_t)tensor);
+    memcpy(kept.before, kept.buffer[TEST_RESULT].zone, kept.before_bytes);
+    test_contraction_view(&t, &fields);
+    assert_success(cuttContract(&fields.contraction, &fields.options, kept.zero[TEST_LEFT],
+                                t.is.one ? NULL : kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT], NULL));
+    const unsigned char *before = kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone);
+    const uint64_t alpha = !t.has_alpha ? 1 : t.type == CUTT_I64 ? (uint64_t)t.alpha.i64 : (uint32_t)t.alpha.i32;
+    const uint64_t beta = !t.has_beta ? 0 : t.type == CUTT_I64 ? (uint64_t)t.beta.i64 : (uint32_t)t.beta.i32;
+    for (int64_t n = 0; n < test_contraction_volume(&t, TEST_RESULT); ++n) {
+      const int64_t at = test_contraction_at(&t, TEST_RESULT, n);
+      uint64_t wanted = alpha * whole_sum(&t, n) + beta * whole_at(t.type, before, at);
+      if (t.type == CUTT_I32) wanted = (uint32_t)wanted;
+      assert_int_equal(whole_at(t.type, kept.zero[TEST_RESULT], at), wanted);
+    }
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the calls */
+
+static void calls(void **unused) {
+  (void)unused;
+  const int64_t extents[2] = {3, 4};
+  double left[12], result[4] = {NAN, NAN, NAN, NAN};
+  for (int i = 0; i < 12; ++i) left[i] = i;
+  cuttContraction_t c = CUTT_CONTRACTION_INIT;
+  cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+  cuttContractionPlan_t plan = NULL;
+  cuttContractionInfo_t info = {.struct_size = sizeof info};
+  c.pattern = "ab->b";
+  c.type = CUTT_F64;
+  c.left_rank = 2;
+  c.result_rank = 1;
+  c.left_extents = extents;
+  options.backend = CUTT_BACKEND_CPU;
+  options.algorithm = "fastest";
+  assert_result(CUTT_INVALID_PARAMETER, cuttContractionPlanCreate(&plan, &c, &options),
+                "options->algorithm is 'fastest'", "ttgt", "one-pass");
+  options.algorithm = "one-pass";
+  c.right_rank = 1;
+  assert_result(CUTT_INVALID_PARAMETER, cuttContractionPlanCreate(&plan, &c, &options), "right_rank is 1", "must be 0");
+  c.right_rank = 0;
+  assert_success(cuttContractionPlanCreate(&plan, &c, &options));
+  assert_success(cuttContractionGetInfo(plan, &info));
+  assert_string_equal(info.algorithm, "one-pass");
+  assert_string_equal(info.provider, "cutt");
+  assert_int_equal(info.workspace_bytes, 0);
+  assert_true(info.pieces >= 1);
+  assert_success(cuttContractionExecute(plan, left, NULL, result, NULL, 0, NULL));
+  for (int i = 0; i < 4; ++i) assert_true(result[i] == 9 * i + 3);
+  assert_success(cuttContractionPlanDestroy(plan));
+  options.algorithm = "ttgt";
+  assert_success(cuttContractionPlanCreate(&plan, &c, &options));
+  assert_success(cuttContractionGetInfo(plan, &info));
+  assert_string_equal(info.algorithm, "ttgt");
+  memset(result, 0xff, sizeof result);
+  assert_success(cuttContractionExecute(plan, left, NULL, result, NULL, 0, NULL));
+  for (int i = 0; i < 4; ++i) assert_true(result[i] == 9 * i + 3);
+  assert_success(cuttContractionPlanDestroy(plan));
+  c.type = CUTT_I32;
+  assert_result(CUTT_INVALID_DEVICE, cuttContractionPlanCreate(&plan, &c, &options), "i32");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_shape),
+      cmocka_unit_test(shapes_of_products),
+      cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(calls),
+  };
+  const int failed = cmocka_run_group_tests_name("pass", tests, NULL, NULL);
+  for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
+  free(kept.before);
+  return failed;
+}
