@@ -105,6 +105,7 @@ class Buffers:
         self.source, self.first = self.ordinary(elements, 40503), self.ordinary(elements if beta else 0, 30011)
         self.target = torch.empty_like(self.source)
         self.stream = torch.cuda.Stream()
+        torch.cuda.synchronize()  # that stream does not wait for the one in which the numbers were made
 
     def ordinary(self, elements, factor):
         """Numbers from 1 to 2 that differ as far as their width allows; any bits for integers."""
