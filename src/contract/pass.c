@@ -37,9 +37,9 @@ static int64_t step_along(const cutt_contraction *c, int along, cutt_tensor t) {
   return along < 0 ? 1 : c->mode[along].stride[t];
 }
 
-/* The smallest step of a mode in any tensor. */
+/* The smallest step of a mode in any tensor; where all repeat their elements, more than any other. */
 static int64_t least_step(const cutt_contract_mode *mode) {
-  int64_t least = INT64_MAX;
+  int64_t least = INT64_MAX / 64;
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (mode->stride[t] && llabs(mode->stride[t]) < least) least = llabs(mode->stride[t]);
   return least;
