@@ -75,9 +75,9 @@ typedef struct cuttContractionOptions {
   /* NULL: the fastest that is found. Else a name of cuttProvidersDescribe ("openblas", "blis", "mkl", "cublas"), or the path
    * of a library with a '/' in it. */
   const char *provider;
-  /* NULL: the one with the shortest predicted time, or "ttgt" where provider names a library. "ttgt": permutations and matrix products. "one-pass", on the CPU: kernels of
-   * the library's own that read and write each tensor once, without workspace and without a BLAS; they are for contractions
-   * that contract little, and do any. */
+  /* NULL: the one with the shortest predicted time, or "ttgt" where provider names a library. "ttgt": permutations and matrix
+   * products. "one-pass", on the CPU: kernels of the library's own that read and write each tensor once, without workspace and
+   * without a BLAS; they are for contractions that contract little, and do any. */
   const char *algorithm;
 } cuttContractionOptions_t;
 
@@ -129,8 +129,8 @@ CUTT_API cuttResult_t cuttContract(const cuttContraction_t *contraction, const c
 typedef struct cuttContractionInfo {
   size_t struct_size; /* set to sizeof(cuttContractionInfo_t) before the call */
   cuttBackend_t backend;
-  const char *
-      provider; /* of the products: "openblas", ...; "cutt": none, it is done in one pass; lives as long as the library */
+  /* Of the products: "openblas", ...; "cutt": none, it is done in one pass. It lives as long as the library. */
+  const char *provider;
   int threads;                                        /* that an execution uses; 1 on a GPU */
   int permutes_left, permutes_right, permutes_result; /* not 0: that tensor is permuted */
   int64_t m, n, k, batch;         /* the contraction as matrix products: extents of all modes of each group */

@@ -79,7 +79,7 @@ module cutt_raw
     integer(c_size_t) :: struct_size = 0
     integer(c_int) :: backend = CUTT_BACKEND_AUTO, threads = 0
     integer(c_size_t) :: workspace_limit = CUTT_NO_LIMIT
-    type(c_ptr) :: provider = c_null_ptr
+    type(c_ptr) :: provider = c_null_ptr, algorithm = c_null_ptr
   end type
 
   type, bind(c) :: cuttContractionInfo_t
@@ -90,6 +90,7 @@ module cutt_raw
     integer(c_int64_t) :: m = 0, n = 0, k = 0, batch = 0, gemm_m = 0, gemm_n = 0, gemm_k = 0, gemm_count = 0, pieces = 0
     integer(c_size_t) :: workspace_bytes = 0
     real(c_double) :: flops = 0, intensity = 0, predicted_seconds = 0, predicted_permute_seconds = 0, create_seconds = 0
+    type(c_ptr) :: algorithm = c_null_ptr
   end type
 
   type, bind(c) :: cuttContractionTimes_t
