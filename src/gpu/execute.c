@@ -246,11 +246,11 @@ static cuttResult find_batched(call *c, const gpu_plan *plan, const cutt_kernels
 /* Where one execution has work for the whole device, as the plan has it. While another thread works it out, too. */
 static const cutt_candidate *candidate_for_many(const gpu_plan *plan) {
   gpu_plan *own = (gpu_plan *)(uintptr_t)plan;
-  int state = atomic_load_explicit(&own->many_state, memory_order_acquire);
-  if (state == MANY_KNOWN) return &plan->many;
+  if (atomic_load_explicit(&own->many_state, memory_order_acquire) == MANY_KNOWN) return &plan->many;
   const cutt_device *device = device_of(plan->kernels);
   if (plan->ready.blocks >= 4 * (uint32_t)device->sms) return &plan->candidate;
-  if (!atomic_compare_exchange_strong(&own->many_state, &state, MANY_UNDER_WAY)) return &plan->candidate;
+  int expected = MANY_UNKNOWN;
+  if (!atomic_compare_exchange_strong(&own->many_state, &expected, MANY_UNDER_WAY)) return &plan->candidate;
   cutt_gpu_choose_many(device, &plan->canonical, &plan->candidate, &own->many);
   atomic_store_explicit(&own->many_state, MANY_KNOWN, memory_order_release);
   return &plan->many;
