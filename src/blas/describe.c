@@ -101,10 +101,7 @@ static void describe_text(cutt_text *text) {
 }
 
 cuttResult cuttProvidersDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
-  if (format != CUTT_TEXT && format != CUTT_JSON) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  }
-  const cuttResult result = cutt_text_buffer_check(buffer, size);
+  const cuttResult result = cutt_description_check(format, buffer, size);
   if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_JSON) {

@@ -61,10 +61,7 @@ static cuttResult read_arguments(const cuttCalibration_t *callers, cuttFormat_t 
     return cutt_error(CUTT_INVALID_PARAMETER, "calibration->path is %s; it must name a file",
                       *ask->path ? "longer than a path" : "empty");
   }
-  if (format != CUTT_TEXT && format != CUTT_JSON) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  }
-  return cutt_text_buffer_check(buffer, size);
+  return cutt_description_check(format, buffer, size);
 }
 
 /* Where the file goes to; asked before anything is measured, so that a wrong path costs no time. */

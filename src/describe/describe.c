@@ -52,10 +52,7 @@ int cutt_describe_terms(const struct cuttPlanStruct *plan, const cutt_explanatio
 
 cuttResult cuttPlanDescribe(cuttPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (format != CUTT_TEXT && format != CUTT_JSON) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  }
-  const cuttResult result = cutt_text_buffer_check(buffer, size);
+  const cuttResult result = cutt_description_check(format, buffer, size);
   if (result) return result;
   cutt_listing *listing = malloc(sizeof *listing);
   if (!listing) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for candidates", sizeof *listing);

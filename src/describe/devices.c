@@ -55,10 +55,7 @@ static void describe_text(const cutt_backend *backend, bool usable, const char *
 }
 
 cuttResult cuttDevicesDescribe(cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
-  if (format != CUTT_TEXT && format != CUTT_JSON) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  }
-  const cuttResult result = cutt_text_buffer_check(buffer, size);
+  const cuttResult result = cutt_description_check(format, buffer, size);
   if (result) return result;
   const bool json = format == CUTT_JSON;
   cutt_text text = cutt_text_start(buffer, size);

@@ -177,9 +177,7 @@ static void describe_json(const struct cuttDistPlanStruct *plan, cutt_text *text
 
 cuttResult cuttDistPlanDescribe(cuttDistPlan_t plan, cuttFormat_t format, char *buffer, size_t size, size_t *needed) {
   if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (format != CUTT_TEXT && format != CUTT_JSON)
-    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
-  const cuttResult result = cutt_text_buffer_check(buffer, size);
+  const cuttResult result = cutt_description_check(format, buffer, size);
   if (result) return result;
   cutt_text text = cutt_text_start(buffer, size);
   if (format == CUTT_TEXT)

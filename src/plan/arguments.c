@@ -67,3 +67,10 @@ cuttResult cutt_text_buffer_check(const char *buffer, size_t size) {
   }
   return CUTT_SUCCESS;
 }
+
+cuttResult cutt_description_check(cuttFormat_t format, const char *buffer, size_t size) {
+  if (format != CUTT_TEXT && format != CUTT_JSON) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "format is %ld; it must be CUTT_TEXT or CUTT_JSON", (long)format);
+  }
+  return cutt_text_buffer_check(buffer, size);
+}

@@ -25,4 +25,7 @@ bool cutt_buffers_valid(const cutt_canonical *canonical, const void *in, const v
 /* Refuses a buffer that is NULL and has a size. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_text_buffer_check(const char *buffer, size_t size);
 
+/* The same for a description, whose format may be text or JSON. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_description_check(cuttFormat_t format, const char *buffer, size_t size);
+
 #endif

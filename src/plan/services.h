@@ -29,7 +29,8 @@
     (backend, stream, name))                                                                                           \
   X(cuttResult, cutt_memory_look, (const cutt_backend *backend, const void *memory, const char *name),                 \
     (backend, memory, name))                                                                                           \
-  X(cuttResult, cutt_text_buffer_check, (const char *buffer, size_t size), (buffer, size))                             \
+  X(cuttResult, cutt_description_check, (cuttFormat_t format, const char *buffer, size_t size),                        \
+    (format, buffer, size))                                                                                            \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
