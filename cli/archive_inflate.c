@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "descriptor.h"
 
 #ifdef CUTT_ZLIB
 
@@ -16,18 +17,6 @@ enum { ROOM = 1 << 20 };
 static bool refuse(char *why, const char *text) {
   snprintf(why, CUTT_ARCHIVE_WHY, "%s", text);
   return false;
-}
-
-static bool write_all(int descriptor, const uint8_t *from, size_t bytes, off_t offset) {
-  while (bytes > 0) {
-    const ssize_t put = pwrite(descriptor, from, bytes, offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    from += put;
-    bytes -= (size_t)put;
-    offset += put;
-  }
-  return true;
 }
 
 static bool inflate_to(z_stream *z, const uint8_t *data, const cutt_archive_member *member, int descriptor,
@@ -46,7 +35,7 @@ static bool inflate_to(z_stream *z, const uint8_t *data, const cutt_archive_memb
     const size_t output = ROOM - z->avail_out, used = input - z->avail_in;
     if ((state != Z_OK && state != Z_STREAM_END) || output > member->whole - given || (used == 0 && output == 0))
       return refuse(why, "damaged: it can't be decompressed");
-    if (!write_all(descriptor, buffer, output, (off_t)given)) {
+    if (!cutt_descriptor_write(descriptor, buffer, output, (off_t)given)) {
       snprintf(why, CUTT_ARCHIVE_WHY, "could not be kept for a while: %s", strerror(errno));
       return false;
     }

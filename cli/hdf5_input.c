@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
+
 #ifdef CUTT_HDF5
 
 #include <hdf5.h>
@@ -133,18 +135,6 @@ void cutt_hdf5_close(cutt_hdf5 *set) {
 
 /* ----------------------------------------------------------------------------------------------------------- copying */
 
-static bool write_all(int descriptor, const uint8_t *from, int64_t bytes, int64_t offset) {
-  while (bytes > 0) {
-    const ssize_t put = pwrite(descriptor, from, (size_t)bytes, (off_t)offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    from += put;
-    bytes -= put;
-    offset += put;
-  }
-  return true;
-}
-
 /* Ranges of axis `axis`, with all of the later axes, for each index of the earlier ones: the elements of each follow each
  * other in the .npy file. */
 static bool copy_slabs(const cutt_hdf5 *set, int axis, int64_t most, uint8_t *buffer, int descriptor, char *why) {
@@ -166,7 +156,7 @@ static bool copy_slabs(const cutt_hdf5 *set, int axis, int64_t most, uint8_t *bu
     H5Sclose(memory);
     if (!good)
       refuse(why, "could not be read: ", "HDF5's library refused; the file may be damaged, or a filter missing");
-    if (good && !write_all(descriptor, buffer, bytes, npy->data_start + done))
+    if (good && !cutt_descriptor_write(descriptor, buffer, (size_t)bytes, (off_t)(npy->data_start + done)))
       good = refuse(why, "could not be kept for a while: ", strerror(errno));
     done += bytes;
     if (npy->rank == 0) break;
@@ -185,7 +175,7 @@ bool cutt_hdf5_copy(const cutt_hdf5 *set, int descriptor, char *why) {
   const int64_t room = (int64_t)16 << 20;
   int axis = npy->rank;
   int64_t row = npy->elem_bytes; /* bytes of one index of `axis` */
-  if (!write_all(descriptor, set->header, npy->data_start, 0))
+  if (!cutt_descriptor_write(descriptor, set->header, (size_t)npy->data_start, 0))
     return refuse(why, "could not be kept for a while: ", strerror(errno));
   if (npy->data_bytes == 0) return true;
   while (axis > 1 && row <= room / npy->shape[axis - 1]) row *= npy->shape[--axis];

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "archive.h"
+#include "descriptor.h"
 #include "guard.h"
 #include "hdf5_input.h"
 #include "mapping.h"
@@ -73,18 +74,6 @@ static ssize_t read_fully(int descriptor, uint8_t *to, size_t bytes) {
   return (ssize_t)done;
 }
 
-static bool write_fully(int descriptor, const uint8_t *from, size_t bytes, off_t offset) {
-  while (bytes > 0) {
-    const ssize_t put = pwrite(descriptor, from, bytes, offset);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    from += put;
-    bytes -= (size_t)put;
-    offset += put;
-  }
-  return true;
-}
-
 /* The header of a stream, which may be shorter than it should be; *bytes of it. */
 static bool read_stream_header(cutt_input *in, uint8_t *buffer, size_t *bytes) {
   enum { FIXED = 12 };
@@ -115,7 +104,7 @@ static bool keep_elements(cutt_input *in, const cutt_npy *npy, uint8_t *buffer, 
       cutt_cli_message("%s: can't be read: %s", in->path, strerror(errno));
       return false;
     }
-    if (!write_fully(in->descriptor, buffer, (size_t)got, (off_t)(npy->data_start + done))) {
+    if (!cutt_descriptor_write(in->descriptor, buffer, (size_t)got, (off_t)(npy->data_start + done))) {
       cutt_cli_message("%s: could not be kept for a while: %s", in->path, strerror(errno));
       return false;
     }
@@ -141,7 +130,8 @@ static bool keep_stream(cutt_input *in, size_t memory) {
     in->descriptor = cutt_spool_create(in->path, (size_t)(npy.data_start + npy.data_bytes), memory);
     good = in->descriptor >= 0;
   }
-  if (good && !write_fully(in->descriptor, buffer, bytes, 0)) good = refuse(in, "could not be kept for a while");
+  if (good && !cutt_descriptor_write(in->descriptor, buffer, bytes, 0))
+    good = refuse(in, "could not be kept for a while");
   good = good && keep_elements(in, &npy, buffer, room);
   free(buffer);
   return good && map(in) && parse(in, 0, in->bytes);

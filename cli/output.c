@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "descriptor.h"
 #include "guard.h"
 #include "mapping.h"
 #include "spool.h"
@@ -237,17 +238,8 @@ static bool take_access(const cutt_output *output) {
   return true;
 }
 
-/* Gives a file its length and its room on the disk; errno's value. */
-static int take_room(int descriptor, size_t bytes) {
-  int error = 0;
-  if (ftruncate(descriptor, (off_t)bytes) != 0) return errno;
-  do error = posix_fallocate(descriptor, 0, (off_t)bytes);
-  while (error == EINTR);
-  return error == EOPNOTSUPP || error == EINVAL ? 0 : error; /* a file system that can't: writing will tell */
-}
-
 static bool allocate(cutt_output *output) {
-  const int error = take_room(output->descriptor, output->bytes);
+  const int error = cutt_descriptor_take_room(output->descriptor, output->bytes);
   if (!error) return true;
   cutt_cli_message("%s: there is no room for its %zu bytes: %s", output->path, output->bytes, strerror(error));
   return false;
@@ -324,7 +316,7 @@ int cutt_output_intermediate(const cutt_output *output, size_t bytes, const char
   if (output->stream) return cutt_spool_create("the intermediate file", bytes, 1);
   int descriptor = create_nameless(output, 0600);
   if (descriptor < 0) descriptor = create_and_unlink(output);
-  const int error = descriptor < 0 ? errno : take_room(descriptor, bytes);
+  const int error = descriptor < 0 ? errno : cutt_descriptor_take_room(descriptor, bytes);
   if (!error) return descriptor;
   cutt_cli_message("%s: there is no room beside it for the intermediate file of %zu bytes: %s; %s", output->path, bytes,
                    strerror(error), advice);

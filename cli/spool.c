@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "descriptor.h"
 #include "guard.h"
 #include "pieces/memory.h"
 
@@ -33,15 +34,6 @@ static int create_file(const char *folder) {
   return descriptor;
 }
 
-/* errno's value. */
-static int take_room(int descriptor, size_t bytes) {
-  if (ftruncate(descriptor, (off_t)bytes) != 0) return errno;
-  int error = 0;
-  do error = posix_fallocate(descriptor, 0, (off_t)bytes);
-  while (error == EINTR);
-  return error == EOPNOTSUPP || error == EINVAL ? 0 : error;
-}
-
 int cutt_spool_create(const char *name, size_t bytes, size_t memory) {
   const size_t most = memory ? memory / 2 : cutt_memory_free() / 4;
   const char *folder = getenv("TMPDIR");
@@ -49,7 +41,7 @@ int cutt_spool_create(const char *name, size_t bytes, size_t memory) {
   int descriptor = bytes <= most ? memfd_create("cutt", MFD_CLOEXEC) : -1;
   const bool in_memory = descriptor >= 0;
   if (!in_memory) descriptor = create_file(folder);
-  const int error = descriptor < 0 ? errno : take_room(descriptor, bytes);
+  const int error = descriptor < 0 ? errno : cutt_descriptor_take_room(descriptor, bytes);
   if (!error) return descriptor;
   if (descriptor >= 0) close(descriptor);
   if (in_memory)
