@@ -119,39 +119,38 @@ static void heard(const char *first, const char *second) {
   if (!strstr(text, first) || !strstr(text, second)) fail_msg("\"%s\" has no \"%s\" or \"%s\"", text, first, second);
 }
 
+/* The arguments of dTensorTranspose, but for alpha = 1 and beta = 0. */
+typedef struct call {
+  const int *perm;
+  int dim;
+  const double *a;
+  const int *size_a, *outer_a;
+  double *b;
+  const int *outer_b;
+  int threads, row_major;
+} call;
+
+static void refused(const char *first, const char *second, const call *c) {
+  listen_to_stderr();
+  dTensorTranspose(c->perm, c->dim, 1, c->a, c->size_a, c->outer_a, 0, c->b, c->outer_b, c->threads, c->row_major);
+  heard(first, second);
+}
+
 /* The process goes on, the output is as it was, and stderr says what is wrong. */
 static void wrong_arguments(void **unused) {
   (void)unused;
   static double a[64], b[64], before[64];
   const int size[2] = {4, 3}, swapped[2] = {1, 0}, twice[2] = {1, 1}, small[2] = {2, 4}, minus[2] = {4, -3};
   for (int i = 0; i < 64; i++) a[i] = i, before[i] = b[i] = -i;
-  listen_to_stderr();
-  dTensorTranspose(twice, 2, 1, a, size, NULL, 0, b, NULL, 1, 0);
-  heard("dTensorTranspose: perm[1] is 1", "0 to 1");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, minus, NULL, 0, b, NULL, 1, 0);
-  heard("sizeA[1] is -3", "0 or more");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, size, NULL, 0, b, small, 1, 0);
-  heard("outerSizeB[0] is 2", "3");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, size, small, 0, b, NULL, 1, 1);
-  heard("outerSizeA[0] is 2", "4");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 65, 1, a, size, NULL, 0, b, NULL, 1, 0);
-  heard("dim is 65", "64");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, NULL, NULL, 0, b, NULL, 1, 0);
-  heard("sizeA is NULL", "dim = 2");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, size, NULL, 0, b, NULL, -1, 0);
-  heard("numThreads is -1", "0");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, a, size, NULL, 0, NULL, NULL, 1, 0);
-  heard("dTensorTranspose: ", "NULL");
-  listen_to_stderr();
-  dTensorTranspose(swapped, 2, 1, b, size, NULL, 0, b, NULL, 1, 0);
-  heard("dTensorTranspose: ", "overlap");
+  refused("dTensorTranspose: perm[1] is 1", "0 to 1", &(call){twice, 2, a, size, NULL, b, NULL, 1, 0});
+  refused("sizeA[1] is -3", "0 or more", &(call){swapped, 2, a, minus, NULL, b, NULL, 1, 0});
+  refused("outerSizeB[0] is 2", "3", &(call){swapped, 2, a, size, NULL, b, small, 1, 0});
+  refused("outerSizeA[0] is 2", "4", &(call){swapped, 2, a, size, small, b, NULL, 1, 1});
+  refused("dim is 65", "64", &(call){swapped, 65, a, size, NULL, b, NULL, 1, 0});
+  refused("sizeA is NULL", "dim = 2", &(call){swapped, 2, a, NULL, NULL, b, NULL, 1, 0});
+  refused("numThreads is -1", "0", &(call){swapped, 2, a, size, NULL, b, NULL, -1, 0});
+  refused("dTensorTranspose: ", "NULL", &(call){swapped, 2, a, size, NULL, NULL, NULL, 1, 0});
+  refused("dTensorTranspose: ", "overlap", &(call){swapped, 2, b, size, NULL, b, NULL, 1, 0});
   assert_memory_equal(b, before, sizeof b);
 }
 

@@ -8,11 +8,10 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-from test_cli import PROGRAM, Case, Result, cutt, read, write
+from test_cli import PROGRAM, Case, cutt, no_calibration, read, run_tests, write
 
 QUICK = ["calibrate", "--backend", "cpu", "--seconds", "1"]
 PLAN = ["plan", "--shape", "200,100,30", "--axes", "2,0,1", "--dtype", "f4"]
@@ -181,16 +180,5 @@ class Calibrate(Case):
                 self.assertEqual(b"[##" in seen, shown)
 
 
-def main():
-    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
-        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    os.environ["CUTT_CALIBRATION"] = "0"
-    program = unittest.main(module="__main__", exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
-    for test, reason in program.result.skipped:
-        print("skipped: %s: %s" % (test, reason))
-    print("%d passed, %d failed, %d skipped" % program.result.counts())
-    sys.exit(0 if program.result.wasSuccessful() else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(no_calibration)

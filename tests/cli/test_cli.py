@@ -1067,15 +1067,28 @@ class Result(unittest.TextTestResult):
         return self.testsRun - len(failed) - len(self.skipped), len(failed), len(self.skipped)
 
 
-def main():
+def run_tests(prepare=None):
+    """The end of every program of tests here: prepare(), its tests, what was skipped and why, and how many did what."""
     if not PROGRAM or not os.access(PROGRAM, os.X_OK):
         sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
+    if prepare:
+        prepare()
+    program = unittest.main(module="__main__", exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
     for test, reason in program.result.skipped:
         print("skipped: %s: %s" % (test, reason))
     print("%d passed, %d failed, %d skipped" % program.result.counts())
     sys.exit(0 if program.result.wasSuccessful() else 1)
 
 
+def no_calibration():
+    os.environ["CUTT_CALIBRATION"] = "0"
+
+
+def no_leak_checks():
+    """Where the program is built with sanitizers: the one for leaks can't stand the BLAS's OpenMP beside clang's, and dies."""
+    no_calibration()
+    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
+
+
 if __name__ == "__main__":
-    main()
+    run_tests()

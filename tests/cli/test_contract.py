@@ -8,12 +8,11 @@ import itertools
 import json
 import math
 import os
-import sys
 import unittest
 
 import numpy as np
 
-from test_cli import PROGRAM, Case, Result, cutt, raw_npy, read, write
+from test_cli import Case, cutt, no_leak_checks, raw_npy, read, run_tests, write
 
 DTYPES = ["f4", "f8", "c8", "c16"]
 # Patterns with the shapes of their operands; the extents of a letter are what it says here.
@@ -485,21 +484,12 @@ class Bench(Contracting):
         self.assertEqual(read(result), b"mine")
 
 
-def main():
-    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
-        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    os.environ["CUTT_CALIBRATION"] = "0"
+def prepare():
+    no_leak_checks()
     # What is said of a BLAS that picks slow kernels is only test_environment_override's affair.
     OVERRIDES.update((p["name"], tuple(p["environment_override"].split("=", 1))) for p in providers() if p["environment_override"])
     os.environ.update(OVERRIDES.values())
-    # Where the program is built with sanitizers: the one for leaks can't stand the BLAS's OpenMP beside clang's, and dies.
-    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
-    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
-    for test, reason in program.result.skipped:
-        print("skipped: %s: %s" % (test, reason))
-    print("%d passed, %d failed, %d skipped" % program.result.counts())
-    sys.exit(0 if program.result.wasSuccessful() else 1)
 
 
 if __name__ == "__main__":
-    main()
+    run_tests(prepare)

@@ -9,13 +9,12 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
 import numpy as np
 
-from test_cli import NAMED, PROGRAM, TIMEOUT, Case, Result, cutt, file_bytes, fill, read, write
+from test_cli import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, read, run_tests, write
 
 
 def sparse(path, shape, dtype):
@@ -308,18 +307,5 @@ class Long(Pieces):
             self.assertTrue(np.array_equal(found[begin:begin + 2048], array[:, begin:begin + 2048].T))
 
 
-def main():
-    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
-        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    os.environ["CUTT_CALIBRATION"] = "0"
-    # Where the program is built with sanitizers: see test_contract.py.
-    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
-    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
-    for test, reason in program.result.skipped:
-        print("skipped: %s: %s" % (test, reason))
-    print("%d passed, %d failed, %d skipped" % program.result.counts())
-    sys.exit(0 if program.result.wasSuccessful() else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(no_leak_checks)

@@ -6,11 +6,10 @@ Run as test_cli.py, whose helpers it uses.
 import json
 import os
 import re
-import sys
 import unittest
 import xml.etree.ElementTree
 
-from test_cli import PROGRAM, Case, Result, read, write
+from test_cli import Case, no_calibration, read, run_tests, write
 
 DEVICES = ["k20x", "k40", "m40", "p100", "v100", "a100", "h100", "h200", "b200"]
 PLAN = ["plan", "--shape", "60,43,37,3", "--axes", "3,1,0,2", "--dtype", "f4"]
@@ -147,14 +146,5 @@ class Drawings(Case):
         self.assertEqual(os.listdir(self.folder), [])
 
 
-def main():
-    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
-        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    os.environ["CUTT_CALIBRATION"] = "0"
-    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
-    print("%d passed, %d failed, %d skipped" % program.result.counts())
-    sys.exit(0 if program.result.wasSuccessful() else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(no_calibration)

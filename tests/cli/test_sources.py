@@ -9,13 +9,12 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import unittest
 import zipfile
 
 import numpy as np
 
-from test_cli import PROGRAM, TIMEOUT, Case, Result, cutt, file_bytes, fill, raw_npy, read, write
+from test_cli import PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, raw_npy, read, run_tests, write
 
 COMPLETION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli/completion")
 
@@ -248,18 +247,5 @@ class Completion(Case):
             self.skipTest("there is neither zsh nor fish")
 
 
-def main():
-    if not PROGRAM or not os.access(PROGRAM, os.X_OK):
-        sys.exit("CUTT_PROGRAM is '%s'; it must be the path of the program cutt" % PROGRAM)
-    os.environ["CUTT_CALIBRATION"] = "0"
-    # Where the program is built with sanitizers: see test_contract.py.
-    os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
-    program = unittest.main(module=__name__, exit=False, testRunner=unittest.TextTestRunner(resultclass=Result))
-    for test, reason in program.result.skipped:
-        print("skipped: %s: %s" % (test, reason))
-    print("%d passed, %d failed, %d skipped" % program.result.counts())
-    sys.exit(0 if program.result.wasSuccessful() else 1)
-
-
 if __name__ == "__main__":
-    main()
+    run_tests(no_leak_checks)
