@@ -16,6 +16,7 @@ const char *CALLER(tensor)(void);
 const char *CALLER(storage)(void);
 const char *CALLER(layer)(void);
 const char *CALLER(update)(void);
+const char *CALLER(kept)(void);
 }
 
 namespace {
@@ -192,4 +193,50 @@ const char *try_update() {
 const char *CALLER(update)(void) {
   const char *wrong = try_update<double>();
   return wrong ? wrong : try_update<float>();
+}
+
+// In the manner of operators that keep their plans: a handle that says "none" by a number, plans by their facts in a list of a
+// fixed length, from which the oldest is destroyed, and permutations and shapes whose data are const.
+namespace {
+struct kept_plans {
+  struct entry {
+    integers dim, permutation;
+    cuttHandle plan;
+  };
+  std::vector<entry> entries;
+  ~kept_plans() {
+    for (const entry &e : entries) cuttDestroy(e.plan);
+  }
+  bool find(const integers &dim, const integers &permutation, std::size_t bytes, cuttHandle *plan) {
+    for (const entry &e : entries)
+      if (e.dim == dim && e.permutation == permutation) return *plan = e.plan, true;
+    if (entries.size() == 2) {
+      if (cuttDestroy(entries.front().plan) != CUTT_SUCCESS) return false;
+      entries.erase(entries.begin());
+    }
+    cuttHandle made = 0;
+    const auto status = cuttPlan(&made, (int)dim.size(), dim.data(), permutation.data(), bytes, cudaStream_t());
+    if (status != CUTT_SUCCESS || made == 0 || made == static_cast<cuttHandle>(-1)) return false;
+    entries.push_back({dim, permutation, made});
+    *plan = made;
+    return true;
+  }
+};
+}  // namespace
+
+const char *CALLER(kept)(void) {
+  kept_plans plans;
+  const char *wrong = nullptr;
+  for (int call = 0; call < 12 && !wrong; ++call) {
+    const integers dim{3 + call % 3, 7, 5}, permutation{2, 0, 1};
+    caller_data data;
+    wrong = caller_open(&data, 3, dim.data(), 2);
+    cuttHandle plan = 0;
+    if (!wrong && !plans.find(dim, permutation, 2, &plan)) wrong = "a plan was not found";
+    const void *const from = data.in;
+    if (!wrong && cuttExecute(plan, from, data.out) != CUTT_SUCCESS) wrong = "cuttExecute failed";
+    if (!wrong) wrong = caller_verify(data.out, 3, dim.data(), permutation.data(), 2);
+    caller_close(&data);
+  }
+  return wrong;
 }

@@ -3,7 +3,10 @@
 #include <librett.h>
 #include <librett/librett.h>
 
+#include <algorithm>
+#include <complex>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -26,11 +29,66 @@ const char *permute(const librett_gpuStream_t &stream) {
   return librettDestroy(plan) == LIBRETT_INVALID_PLAN ? nullptr : "a plan was destroyed twice";
 }
 
+// In the manner of blocks of a tensor in C's order: a rank without a sign, extents and axes of other integers, which are turned
+// round, inverted permutations, and a status that is set later.
+template <typename T>
+const char *permute_block(T *from, T *to, const std::vector<unsigned long> &extent, const std::vector<unsigned> &axes,
+                          cudaStream_t stream) {
+  const std::size_t rank = extent.size();
+  std::vector<int> size(extent.rbegin(), extent.rend()), order(rank);
+  for (std::size_t i = 0; i < rank; ++i) order[rank - 1 - i] = static_cast<int>(rank - 1 - axes[i]);
+  librettResult status;
+  librettHandle plan;
+  status = librettPlan(&plan, static_cast<unsigned>(rank), size.data(), order.data(), sizeof(T), stream);
+  if (!(status == LIBRETT_SUCCESS)) return "librettPlan failed";
+  status = librettExecute(plan, from, to);
+  if (!(status == LIBRETT_SUCCESS)) return "librettExecute failed";
+  status = librettDestroy(plan);
+  return status == LIBRETT_SUCCESS ? nullptr : "librettDestroy failed";
+}
+
+// In the manner of contractions that are made of transposes: a stream in a pair with what belongs to it, plain arrays, input
+// that is not to be changed and loses its const, and results that nobody looks at.
+template <typename T>
+void transpose(std::pair<librett_gpuStream_t, int *> &queue, const T *src, T *dst, std::size_t count,
+               const long *dims) {
+  int perm[8], size[8];
+  for (std::size_t i = 0; i < count; ++i) {
+    perm[i] = static_cast<int>(count - 1 - i);
+    size[i] = static_cast<int>(dims[i]);
+  }
+  librettHandle plan;
+  librettPlan(&plan, static_cast<int>(count), size, perm, sizeof(T), queue.first);
+  librettExecute(plan, reinterpret_cast<void *>(const_cast<T *>(src)), reinterpret_cast<void *>(dst));
+  librettDestroy(plan);
+}
+
+template <typename T>
+const char *blocks() {
+  std::vector<T> in(120), out(120, T(-1));
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<T>(static_cast<int>(i));
+  const char *wrong = permute_block(in.data(), out.data(), {4, 5, 6}, {1, 2, 0}, nullptr);
+  for (std::size_t i = 0; !wrong && i < out.size(); ++i)
+    if (out[i] != in[i % 4 * 30 + i / 24 * 6 + i / 4 % 6]) wrong = "an element of a block is wrong";
+  if (wrong) return wrong;
+  std::pair<librett_gpuStream_t, int *> queue(nullptr, nullptr);
+  const long dims[3] = {4, 5, 6};
+  std::fill(out.begin(), out.end(), T(-1));
+  transpose<T>(queue, in.data(), out.data(), 3, dims);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] != in[i / 30 + i / 6 % 5 * 4 + i % 6 * 20]) return "an element of a transpose is wrong";
+  return nullptr;
+}
+
 const char *run() {
   librettInitialize();
   librett_gpuStream_t stream = nullptr;
   const char *wrong = permute<double>(stream);
   if (!wrong) wrong = permute<float>(0);
+  if (!wrong) wrong = blocks<double>();
+  if (!wrong) wrong = blocks<float>();
+  if (!wrong) wrong = blocks<std::complex<double>>();
+  if (!wrong) wrong = blocks<std::complex<float>>();
   int dim[2] = {4, 6}, turn[2] = {1, 0};
   double in[24] = {0}, out[24];
   librettHandle plan;

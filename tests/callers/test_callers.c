@@ -82,7 +82,8 @@ static void run(void **state) {
 /* variants.def, which CMake writes, has a line C_VARIANT(name) or CXX_VARIANT(name) for each variant. */
 #define EITHER_LANGUAGE(DO, variant)                                                                                   \
   DO(first, variant) DO(schedule, variant) DO(circuit, variant) DO(loop, variant) DO(words, variant)
-#define ONLY_CXX(DO, variant) DO(tensor, variant) DO(storage, variant) DO(layer, variant) DO(update, variant)
+#define ONLY_CXX(DO, variant)                                                                                          \
+  DO(tensor, variant) DO(storage, variant) DO(layer, variant) DO(update, variant) DO(kept, variant)
 
 #define DECLARE(caller, variant) const char *caller_##caller##_##variant(void);
 #define C_VARIANT(variant) EITHER_LANGUAGE(DECLARE, variant)
