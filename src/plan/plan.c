@@ -213,6 +213,41 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
   return CUTT_SUCCESS;
 }
 
+cutt_plan_remains cutt_plan_remains_of(const struct cuttPlanStruct *plan) {
+  cutt_plan_remains remains = {plan->backend, plan->target, plan->isa, plan->choice};
+  remains.choice.prepared = NULL;
+  return remains;
+}
+
+cuttResult cutt_plan_again(cuttPlan_t *plan, const cuttProblem_t *problem, const cutt_plan_remains *remains) {
+  const double start = cutt_clock();
+  *plan = NULL;
+  struct cuttPlanStruct *made = malloc(sizeof *made);
+  if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
+  made->backend = remains->backend;
+  made->target = remains->target;
+  made->own_target = NULL;
+  made->described_only = made->trusted = false;
+  made->model = CUTT_MODEL_IS_OWN;
+  made->isa = remains->isa;
+  made->threads = 0;
+  made->choice = remains->choice;
+  cuttResult result = cutt_canonicalize(problem, &made->canonical);
+  if (!result) {
+    keep_problem(problem, &made->problem);
+    result = made->backend->methods->prepare(made->target, &made->canonical, &made->choice.candidate,
+                                             &made->choice.prepared);
+  }
+  if (result) {
+    free(made);
+    return result;
+  }
+  made->magic = alive;
+  made->create_seconds = cutt_clock() - start;
+  *plan = made;
+  return CUTT_SUCCESS;
+}
+
 cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
   if (plan->described_only) return cutt_plan_check_executable(plan);

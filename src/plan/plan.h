@@ -36,6 +36,17 @@ struct cuttPlanStruct {
   cutt_user_problem problem;
 };
 
+/* What a plan of a valid problem without strides and scalars was, so that it can be made again as it was. */
+typedef struct cutt_plan_remains {
+  const cutt_backend *backend;
+  const cutt_target *target;
+  const char *isa;
+  cutt_choice choice;
+} cutt_plan_remains;
+cutt_plan_remains cutt_plan_remains_of(const struct cuttPlanStruct *plan);
+/* In the context that the plan was for. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_plan_again(cuttPlan_t *plan, const cuttProblem_t *problem, const cutt_plan_remains *remains);
+
 /* Is this a plan, and alive, as far as can be seen? */
 bool cutt_plan_is_alive(const struct cuttPlanStruct *plan);
 /* Words the error for one that is not, which the caller calls by this name. Returns CUTT_INVALID_PLAN. */
