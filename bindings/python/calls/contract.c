@@ -98,17 +98,19 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
   return *result ? DONE : FAILED;
 }
 
-/* Can a BLAS multiply such elements? What it can't is for the function in Python. */
+/* Does the library multiply such elements? What it doesn't is for the function in Python. */
 static bool multiplies(const view *v) {
   switch (v->type.code) {
     case CUTT_F32:
     case CUTT_F64:
     case CUTT_C32:
     case CUTT_C64:
-      return true;
     case CUTT_F16:
     case CUTT_BF16:
-      return v->device != ON_CPU;
+      return true;
+    case CUTT_I32:
+    case CUTT_I64:
+      return v->device == ON_CPU;
     default:
       return false;
   }

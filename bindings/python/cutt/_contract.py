@@ -64,6 +64,12 @@ def extents_of(terms: Sequence[Sequence[str]], views: Sequence[View]) -> dict[st
     return extents
 
 
+def contractible(view: View) -> bool:
+    """Does the library multiply such elements?"""
+    code = view.dtype.code
+    return code in (L.F16, L.BF16, L.F32, L.F64, L.C32, L.C64) or (code in (L.I32, L.I64) and view.device[0] == "cpu")
+
+
 def check_type(first: View, others: Sequence[View]) -> int:
     """cutt.h's type for a contraction."""
     for place, view in enumerate(others, 1):
@@ -73,12 +79,11 @@ def check_type(first: View, others: Sequence[View]) -> int:
                 "all must be of one type"
             )
         check_device(view, first, f"operand {place}")
-    code = first.dtype.code
-    if code in (L.F32, L.F64, L.C32, L.C64) or (code in (L.F16, L.BF16) and first.device[0] == "cuda"):
-        return code
+    if contractible(first):
+        return first.dtype.code
     raise TypeError(
-        f"elements of type {first.dtype.name} can't be contracted or summed on {first.device[0]}: float32, float64, "
-        "complex64 and complex128 can, and on a GPU float16 and bfloat16, in native byte order"
+        f"elements of type {first.dtype.name} can't be contracted or summed on {first.device[0]}: float16, bfloat16, "
+        "float32, float64, complex64 and complex128 can, and on the CPU integers of 4 and 8 bytes, in native byte order"
     )
 
 
@@ -114,6 +119,7 @@ def pair_key(
     threads: int,
     limit: int = L.NO_LIMIT,
     provider: Optional[bytes] = None,
+    algorithm: Optional[bytes] = None,
 ) -> tuple:
     """All that a plan depends on, in NumPy's order and strides in elements."""
     size = result.dtype.itemsize
@@ -133,6 +139,7 @@ def pair_key(
         L.BACKENDS[result.device[0]],
         limit,
         provider,
+        algorithm,
     )
 
 
@@ -153,6 +160,7 @@ def create(key: tuple) -> ContractionHandle:
         backend,
         limit,
         provider,
+        algorithm,
     ) = key
     lib = L.contract_lib()
     problem, options = L.Contraction(), L.ContractionOptions()
@@ -166,13 +174,13 @@ def create(key: tuple) -> ContractionHandle:
     problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
     problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
     options.backend, options.threads, options.workspace_limit = backend, threads, limit
-    options.provider = provider
+    options.provider, options.algorithm = provider, algorithm
     plan = c_void_p()
     L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
     handle = ContractionHandle(plan, lib.cuttContractionPlanDestroy)
     facts = info_of(handle)
     handle.workspace, handle.provider = facts.workspace_bytes, facts.provider.decode()
-    if backend == L.BACKENDS["cpu"] and provider is None:
+    if backend == L.BACKENDS["cpu"] and provider is None and facts.algorithm == b"ttgt":
         warn_of_slow_kernels(handle.provider)
     return handle
 

@@ -29,7 +29,7 @@ class ContractionPlan(_compiled.Prepared):
     left, right : array, or tuple of int
         Arrays such as those that will be contracted, which are only looked at, or their shapes.
     dtype : optional
-        With shapes: float32, float64 (default), complex64, complex128, on a GPU also float16 and bfloat16.
+        With shapes: float32, float64 (default), complex64, complex128, float16, on the CPU also integers of 32 and 64 bits.
     left_strides, right_strides : tuple of int, optional
         With shapes: strides in bytes (default: C order).
     out_strides : tuple of int, optional
@@ -46,6 +46,9 @@ class ContractionPlan(_compiled.Prepared):
         Most bytes of workspace. The contraction is cut into pieces that need no more; with 0 nothing is permuted.
     provider : str, optional
         A BLAS by its name (see `cutt.providers`) or path (default: the fastest).
+    algorithm : {'ttgt', 'one-pass'}, optional
+        Permutations and matrix products; or, on the CPU, kernels that read each array once, without workspace and without
+        a BLAS. Default: the one with the shortest predicted time.
 
     Called with (left, right, out=None, *, workspace=None) it contracts two arrays of the shapes, strides, type and
     device that it is for, and returns `out`, or a new array of `left`'s library. ValueError where an array is not what
@@ -62,7 +65,7 @@ class ContractionPlan(_compiled.Prepared):
     workspace : int
         Bytes of workspace that an execution needs.
     info : dict
-        'provider', 'threads', what is permuted, 'm', 'n', 'k', 'batch', the matrix products, 'pieces', 'flops',
+        'algorithm', 'provider', 'threads', what is permuted, 'm', 'n', 'k', 'batch', the matrix products, 'pieces', 'flops',
         'intensity', 'predicted_seconds', ...
 
     Raises
@@ -93,6 +96,7 @@ class ContractionPlan(_compiled.Prepared):
         backend: Optional[str] = None,
         workspace_limit: Optional[int] = None,
         provider: Optional[str] = None,
+        algorithm: Optional[str] = None,
     ):
         views = [
             described_view(left, dtype, left_strides, backend, "left"),
@@ -118,14 +122,14 @@ class ContractionPlan(_compiled.Prepared):
             operands.append(operand)
         limit = L.NO_LIMIT if workspace_limit is None else whole(workspace_limit, "workspace_limit", 0, L.NO_LIMIT)
         result = views[0].like(self.shape, self._strides)
-        number, named = threads_of(threads), text(provider, "provider")
-        key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, named)
+        number, names = threads_of(threads), (text(provider, "provider"), text(algorithm, "algorithm"))
+        key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, *names)
         self._adds = not is_zero(beta)
         self.spec = spec
         with self._context():
             self._handle = create(key)
         named = {"alpha": alpha, "beta": beta, "conj": self._conj, "threads": threads, "provider": provider}
-        named.update(workspace_limit=workspace_limit, out_strides=self._strides)
+        named.update(workspace_limit=workspace_limit, algorithm=algorithm, out_strides=self._strides)
         self._recipe = (spec, *self._planned), named
         if not any(view.conj for view in views):
             layouts = [(view.shape, view.strides) for view in views] + [(self.shape, self._strides)]

@@ -17,7 +17,7 @@ from ._arrays import array_of, check_out, is_zero, view_of
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
 from ._contract import create as create_contraction
 from ._contract import facts_of as contraction_facts
-from ._integers import contract_integers
+from ._integers import contract_integers, sooner_as_float64
 from ._permute import arithmetic_of, misfit, permute, plan_key
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
@@ -113,7 +113,7 @@ def _many(
     alpha: Any,
     beta: Any,
     threads: int,
-    contract: Callable[..., None] = contract,
+    contract: Callable[..., None],
 ) -> None:
     """Contracts by a path: places in the list of operands, which gets the intermediate last."""
     for number, step in enumerate(steps):
@@ -166,6 +166,10 @@ def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta
             key = plan_key(view.dtype, view.shape, axes, view.strides, result.strides, arithmetic, threads, backend)
             return (*permutation_facts(create_permutation(key))[:-1], shape)
         code, one = check_type(first, views[1:]), None
+        if _types.sooner_as_float32(views, terms, labels) or (
+            code in (L.I32, L.I64) and len(operands) == 2 and sooner_as_float64(*operands, labels)
+        ):
+            return None
         if len(operands) == 1:
             one = view_of(first.adapter.one(first), "1")
             if first.device[0] == "cuda":
@@ -197,9 +201,10 @@ def einsum(
         alphabetical order), ``"ii->i"`` (diagonals), ``"ij->j"`` (sums), ``"...ij,...jk"``. Labels are any letters
         and whatever is beyond ASCII, so that there is no limit to their number. Axes of extent 1 are broadcast. Instead, operands may come first: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
     *operands : array
-        At least one, all on one device: float32, float64, complex64, complex128, and on a GPU float16 and bfloat16, of
-        one type; nothing of that is copied beforehand. Arrays of NumPy and of CuPy may differ in type and are promoted
-        as these libraries do it; of NumPy's also integers (modulo 2**n), bool, float16, long double (which NumPy itself
+        At least one, all on one device: float16, bfloat16, float32, float64, complex64, complex128, and on the CPU
+        integers of 32 and 64 bits (modulo 2**n), of one type; nothing of that is copied beforehand, but where there is
+        so much to multiply that a BLAS is faster in another type. Arrays of NumPy and of CuPy may differ in type and are
+        promoted as these libraries do it; of NumPy's also shorter integers, bool, long double (which NumPy itself
         computes) and other byte orders are taken. Python's numbers beside arrays of PyTorch and JAX become arrays of
         their type. One operand of which nothing is summed may have any type, as for `transpose`. Libraries and strides
         as for `transpose`.
@@ -271,7 +276,7 @@ def einsum(
     if conj is not None:
         for view, flag in zip(views, flags(conj, "conj", len(views))):
             view.conj = view.conj != flag
-    kind = _types.common(views, _is_moved(terms, labels), dtype, casting)
+    kind = _types.common(views, terms, labels, dtype, casting)
     if out is None:
         extents = extents_of(terms, views)
         out = _types.ordered(order, views, tuple(extents[label] for label in labels), kind) if is_zero(beta) else None
@@ -285,7 +290,7 @@ def einsum(
 
 def _are_few(operands: Sequence[Any], optimize: Any) -> bool:
     """NumPy's arrays and numbers, of which so few are multiplied that NumPy is done before anything else has begun: but for
-    two operands of one type that a BLAS has, which the compiled module serves sooner."""
+    two operands of one type that the library multiplies, which the compiled module serves sooner."""
     spec, arrays = operands[0], operands[1:]
     if type(spec) is not str or not spec.isascii() or not isinstance(optimize, (str, bool, type(None))):
         return False
@@ -300,14 +305,13 @@ def _are_few(operands: Sequence[Any], optimize: Any) -> bool:
                 extents[label] = max(n, extents.get(label, 0))
         elif term or not isinstance(array, (int, float, complex, np.generic)):
             return False
-    served = [type(array) for array in arrays] == [np.ndarray] * 2 and len(kinds) == 1 and next(iter(kinds)).char in "fdFD"
+    served = (
+        [type(array) for array in arrays] == [np.ndarray] * 2
+        and len(kinds) == 1
+        and next(iter(kinds)).char in "fdFDiIlLqQ"
+    )
     whole = all(kind.kind in "biu" for kind in kinds)
     return bool(kinds) and not served and math.prod(extents.values()) <= (_FEW if whole else _FEW >> 2)
-
-
-def _is_moved(terms: tuple, labels: tuple) -> bool:
-    """Is nothing multiplied or summed?"""
-    return len(terms) == 1 and set(labels) == set(terms[0])
 
 
 def _converted(
@@ -329,19 +333,16 @@ def _converted(
     if out is None and not is_zero(beta):
         raise ValueError(f"beta is {beta!r} and there is no out to be added to")
     target = None if out is None else _types.out_view(out, shape, first, kind, casting)
-    work = kind if _is_moved(terms, labels) else _types.working(kind, first)
-    if work == kind and (kind.char not in "gG" or _is_moved(terms, labels)):
+    work = kind if _types.is_moved(terms, labels) else _types.working(kind, views, terms, labels)
+    if work == kind and (kind.char not in "gG" or _types.is_moved(terms, labels)):
         views = [_types.cast(view, kind) for view in views]
         if target is None or target.dtype.name == views[0].dtype.name:
             return _compute(views, terms, labels, out, alpha, beta, optimize, threads, scalar)
-    if work is None or kind.kind == "b":
+    if kind.kind in "biu":
         alpha, beta = _types.factors(kind, alpha, beta)
-    products = math.prod(extents.values())
-    if kind.char in "gG" or (kind.kind in "biu" and products <= _FEW and len(extents) <= len(_LETTERS)):
-        value = _types.scaled(_by_numpy(views, terms, labels, kind, products > _FEW), alpha, kind)
-    elif work is None:
-        views = [_types.cast(view, kind) for view in views]
-        value = _of_integers(views, terms, labels, shape, alpha, optimize, threads)
+    if kind.char in "gG":
+        optimal = math.prod(extents.values()) > _FEW
+        value = _types.scaled(_by_numpy(views, terms, labels, kind, optimal), alpha, kind)
     else:
         views = [_types.cast(view, work) for view in views]
         value = _compute(views, terms, labels, None, alpha, 0, optimize, threads, False)
@@ -349,33 +350,14 @@ def _converted(
     if target is None:
         return first.adapter.finish(value.astype(kind, order="C"), scalar)
     held = array_of(target) if target.device[0] == "cpu" else target.owner
-    held[...] = value if is_zero(beta) else value + beta * held
+    if not is_zero(beta):
+        value = value + (_types.scaled(held, beta, kind) if kind.kind in "iu" else beta * held)
+    held[...] = value
     return out
 
 
-def _of_integers(
-    views: list, terms: tuple, labels: tuple, shape: tuple, alpha: int, optimize: Any, threads: int
-) -> np.ndarray:
-    extents = extents_of(terms, views)
-    value = np.zeros(shape, views[0].dtype.native)
-    if not value.size or not all(view.size for view in views):
-        return value
-    operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
-    if len(operands) == 1:
-        operands.append(_unit(views[0]))
-    steps = (
-        ((0, 1),)
-        if len(operands) == 2
-        else _steps(
-            optimize, tuple(operand.labels for operand in operands), [operand.view for operand in operands], labels
-        )
-    )
-    _many(operands, steps, labels, view_of(value, "the result"), 0, alpha, 0, threads, contract_integers)
-    return value
-
-
 def _by_numpy(views: list, terms: tuple, labels: tuple, kind: np.dtype, optimize: bool) -> Any:
-    """Of long double, for which there is no BLAS, and of few integers, for which its calls would take longer."""
+    """Of long double, for which there is no BLAS."""
     places = {label: place for place, label in enumerate(dict.fromkeys(label for term in terms for label in term))}
     given: list = []
     for view, term in zip(views, terms):
@@ -390,7 +372,8 @@ def _compute(
 ) -> Any:
     first = views[0]
     extents = extents_of(terms, views)
-    code = 0 if _is_moved(terms, labels) else check_type(first, views[1:])
+    code = 0 if _types.is_moved(terms, labels) else check_type(first, views[1:])
+    pair = contract_integers if code in (L.I32, L.I64) else contract
     arithmetic_of(first.dtype, alpha, beta, False)  # refuses what is no scalar, whatever there is to do
     array, result = _result(first, tuple(extents[label] for label in labels), out, beta)
     operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
@@ -401,11 +384,11 @@ def _compute(
     elif len(views) == 1:
         _one(operands[0], labels, result, alpha, beta, threads)
     elif len(views) == 2:
-        contract(operands[0], operands[1], labels, result, code, alpha, beta, threads)
+        pair(operands[0], operands[1], labels, result, code, alpha, beta, threads)
     else:
         reduced = tuple(operand.labels for operand in operands)
         steps = _steps(optimize, reduced, [operand.view for operand in operands], labels)
-        _many(operands, steps, labels, result, code, alpha, beta, threads)
+        _many(operands, steps, labels, result, code, alpha, beta, threads, pair)
     return first.adapter.finish(array, scalar) if out is None else out
 
 
@@ -532,7 +515,7 @@ def tensordot(
                 f"axis {left} of a has extent {views[0].shape[left]}, and axis {right} of b {views[1].shape[right]}"
             )
     labels = tuple(label for term in terms for label in term if label[0] != "k")
-    number, kind = threads_of(threads), _types.common(views, False, None, "safe")
+    number, kind = threads_of(threads), _types.common(views, terms, labels, None, "safe")
     if kind is None:
         return _compute(views, tuple(terms), labels, out, alpha, beta, False, number, False)
     return _converted(views, tuple(terms), labels, out, alpha, beta, False, number, False, kind, "safe")

@@ -1,7 +1,7 @@
-"""Contractions of integers, exact modulo 2^n as NumPy's, by matrix products in double precision.
+"""Contractions of integers of 4 and 8 bytes, exact modulo 2^n as NumPy's.
 
-A sum of products that stays within 2^53 is exact there. Where it might not, both operands are taken apart into digits so
-short that the sums of products of two digits are, and these are put together modulo 2^64.
+The library contracts them as they are, by kernels that read each tensor once. Where there is much to multiply for each element
+a BLAS is faster, in double precision: that is done where all sums stay within 2^53, and so are exact.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from . import _library as L
 from ._arrays import array_of, view_of
 from ._contract import Operand, contract
+from ._types import MANY_OF_INTEGERS, products_per_element
 from ._views import View
 
 _EXACT = 53  # bits of an integer that a float64 has
@@ -23,20 +24,11 @@ def _largest(array: np.ndarray) -> int:
     return max(abs(int(array.max())), abs(int(array.min())), 1)
 
 
-def _product(left: np.ndarray, right: np.ndarray, terms: tuple, labels: Sequence[str], threads: int) -> np.ndarray:
-    """In float64, of operands whose labels are those of the axes, each once."""
-    extents = {label: n for array, term in zip((left, right), terms) for label, n in zip(term, array.shape)}
-    operands = [
-        Operand(view_of(np.asarray(array, np.float64), "an operand"), term, extents)
-        for array, term in zip((left, right), terms)
-    ]
-    result = np.empty(tuple(extents[label] for label in labels))
-    contract(operands[0], operands[1], labels, view_of(result, "the product"), L.F64, threads=threads)
-    return result
-
-
-def _digit(array: np.ndarray, place: int, bits: int) -> np.ndarray:
-    return array >> np.uint64(place * bits) & np.uint64((1 << bits) - 1)
+def sooner_as_float64(left: Operand, right: Operand, labels: Sequence[str]) -> bool:
+    """May a BLAS be faster than the library's own kernels?"""
+    terms = (left.labels, right.labels)
+    extents = dict(zip(left.labels + right.labels, left.view.shape + right.view.shape))
+    return products_per_element(terms, labels, extents) > MANY_OF_INTEGERS
 
 
 def contract_integers(
@@ -44,35 +36,32 @@ def contract_integers(
     right: Operand,
     labels: Sequence[str],
     result: View,
-    code: int = 0,
+    code: int,
     alpha: Any = 1,
     beta: Any = 0,
     threads: int = 0,
 ) -> None:
-    """As contract(), of integers of any size in NumPy's arrays. alpha and beta are ints, and code is of no use."""
-    arrays, out = [array_of(operand.view) for operand in (left, right)], array_of(result)
-    terms = (left.labels, right.labels)
-    extents = {label: n for array, term in zip(arrays, terms) for label, n in zip(term, array.shape)}
-    count = math.prod(n for label, n in extents.items() if label not in labels)
-    width = 8 * out.dtype.itemsize
-    total = np.zeros(out.shape, np.uint64)
-    if _largest(arrays[0]) * _largest(arrays[1]) * count <= 1 << _EXACT:
-        total += _product(*arrays, terms, labels, threads).astype(np.int64).view(np.uint64)
-    else:
-        bits = (_EXACT - count.bit_length()) // 2
-        digits = -(-width // bits)
-        unsigned = [
-            array.astype(np.int64 if array.dtype.kind == "i" else np.uint64).view(np.uint64) for array in arrays
-        ]
-        for first in range(digits):
-            for second in range(digits - first):
-                parts = [_digit(array, place, bits) for array, place in zip(unsigned, (first, second))]
-                part = _product(*parts, terms, labels, threads).astype(np.int64).view(np.uint64)
-                total += part << np.uint64((first + second) * bits)
-    if alpha != 1:
-        total *= np.uint64(alpha % (1 << 64))
-    if beta != 0:
-        total += out.astype(np.int64 if out.dtype.kind == "i" else np.uint64).view(np.uint64) * np.uint64(
-            beta % (1 << 64)
-        )
+    """As contract()."""
+    if sooner_as_float64(left, right, labels):
+        arrays, out = [array_of(operand.view) for operand in (left, right)], array_of(result)
+        extents = dict(zip(left.labels + right.labels, left.view.shape + right.view.shape))
+        count = math.prod(n for label, n in extents.items() if label not in labels)
+        if _largest(arrays[0]) * _largest(arrays[1]) * count <= 1 << _EXACT:
+            operands = [
+                Operand(view_of(array.astype(np.float64), "an operand"), operand.labels, extents)
+                for array, operand in zip(arrays, (left, right))
+            ]
+            product = np.empty(out.shape)
+            contract(*operands, labels, view_of(product, "the product"), L.F64, threads=threads)
+            _add(product, out, alpha, beta)
+            return
+    contract(left, right, labels, result, code, alpha, beta, threads)
+
+
+def _add(product: np.ndarray, out: np.ndarray, alpha: Any, beta: Any) -> None:
+    """out = alpha * product + beta * out, modulo 2^64 and so modulo 2^n."""
+    times, more = (np.uint64(int(np.asarray(value, object)[()].real) % (1 << 64)) for value in (alpha, beta))
+    total = product.astype(np.int64).view(np.uint64) * times
+    if more:
+        total += out.astype(np.int64).view(np.uint64) * more
     out[...] = total.astype(out.dtype)

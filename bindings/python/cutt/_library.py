@@ -61,6 +61,7 @@ class Options(Structure):
         ("candidate", c_int),
         ("model", c_int),
         ("device", c_char_p),
+        ("trust_pointers", c_int),
     ]
 
 
@@ -114,6 +115,7 @@ class ContractionOptions(Structure):
         ("threads", c_int),
         ("workspace_limit", c_size_t),
         ("provider", c_char_p),
+        ("algorithm", c_char_p),
     ]
 
 
@@ -143,6 +145,7 @@ class ContractionInfo(Structure):
         ("predicted_seconds", c_double),
         ("predicted_permute_seconds", c_double),
         ("create_seconds", c_double),
+        ("algorithm", c_char_p),
     ]
 
 

@@ -3,24 +3,39 @@ these libraries do it, and types that no BLAS has are computed in one that is ex
 
 from __future__ import annotations
 
+import math
 import sys
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
 from . import _library as L
 from ._adapters import CUPY
 from ._arrays import array_of, check_out, is_zero, scalar, view_of
-from ._arguments import whole
+from ._contract import contractible, extents_of
 from ._views import NUMPY, View, numpy_dtype
 
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 _ORDERS = ("C", "F", "A", "K")
 
 
-def contractible(view: View) -> bool:
-    code = view.dtype.code
-    return code in (L.F32, L.F64, L.C32, L.C64) or (code in (L.F16, L.BF16) and view.device[0] == "cuda")
+def products_per_element(terms: Sequence[Sequence[str]], labels: Sequence[str], extents: Mapping[str, int]) -> float:
+    """Of all tensors' elements: how much there is to multiply, for what is read and written."""
+    elements = sum(math.prod(extents[label] for label in set(term)) for term in (*terms, labels))
+    return math.prod(extents.values()) / max(elements, 1)
+
+
+# The kernels that contract halves and integers read each tensor once. A BLAS does not take these types, and multiplies so much
+# faster that from so many products an element on it pays to convert.
+MANY_OF_HALVES, MANY_OF_INTEGERS = 24, 40
+
+
+def sooner_as_float32(views: Sequence[View], terms: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
+    """Is an einsum of NumPy's float16 better done in float32? More than two operands always: what lies between is not rounded."""
+    first = views[0]
+    if first.dtype.code != L.F16 or first.adapter is not NUMPY:
+        return False
+    return len(views) > 2 or products_per_element(terms, labels, extents_of(terms, views)) > MANY_OF_HALVES
 
 
 def operands_of(arrays: Sequence[Any]) -> list[View]:
@@ -37,7 +52,9 @@ def operands_of(arrays: Sequence[Any]) -> list[View]:
     return views
 
 
-def common(views: Sequence[View], moved: bool, dtype: Any, casting: Any) -> Optional[np.dtype]:
+def common(
+    views: Sequence[View], terms: Sequence[Sequence[str]], labels: Sequence[str], dtype: Any, casting: Any
+) -> Optional[np.dtype]:
     """The type that operands have to become, in native order; None: they are taken as they are.
 
     Raises
@@ -49,7 +66,8 @@ def common(views: Sequence[View], moved: bool, dtype: Any, casting: Any) -> Opti
         raise ValueError(f"casting is {casting!r}; it must be one of {', '.join(_CASTINGS)}")
     first = views[0]
     alike = all(view.dtype.name == first.dtype.name for view in views)
-    if dtype is None and alike and (moved or contractible(first)):
+    taken = is_moved(terms, labels) or (contractible(first) and not sooner_as_float32(views, terms, labels))
+    if dtype is None and alike and taken:
         return None
     if not all(view.adapter is first.adapter and view.adapter in (NUMPY, CUPY) for view in views):
         if dtype is not None:
@@ -107,20 +125,26 @@ def out_view(out: Any, shape: Sequence[int], first: View, kind: np.dtype, castin
     return check_out(out, shape, like)
 
 
-def working(kind: np.dtype, view: View) -> Optional[np.dtype]:
-    """The type to compute in; None: integers, which take more than a type.
+def is_moved(terms: Sequence[Sequence[str]], labels: Sequence[str]) -> bool:
+    """Is nothing multiplied or summed?"""
+    return len(terms) == 1 and set(labels) == set(terms[0])
+
+
+def working(kind: np.dtype, views: Sequence[View], terms: Sequence[Sequence[str]], labels: Sequence[str]) -> np.dtype:
+    """The type to compute in.
 
     Raises
     ------
     TypeError
         For what is no number.
     """
-    native = numpy_dtype(kind)
-    if native.code in (L.F32, L.F64, L.C32, L.C64) or (native.code == L.F16 and view.device[0] == "cuda"):
+    view = views[0].like(views[0].shape, views[0].strides)
+    view.dtype = numpy_dtype(kind)
+    if contractible(view) and not sooner_as_float32([view, *views[1:]], terms, labels):
         return kind
     if view.device[0] == "cpu":
         if kind.kind in "iu":
-            return None
+            return np.dtype(np.int32)  # of which these are the last bits
         if kind.kind == "b" or kind == np.float16:
             return np.dtype(np.float32)
         if kind.kind in "fc":

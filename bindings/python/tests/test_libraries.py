@@ -142,6 +142,20 @@ class Torch(unittest.TestCase):
         self.assertEqual(len(plan.time(a, plan(a), 3)), 3)
 
 
+class TorchOnTheCpu(unittest.TestCase):
+    def test_types(self):
+        """What the library multiplies on the CPU only, or there without a BLAS."""
+        torch, random = need("torch"), np.random.default_rng(9)
+        for dtype in (torch.int32, torch.int64, torch.float16, torch.bfloat16):
+            for n in (3, 130):
+                a, b = (torch.from_numpy(random.integers(0, 5, (n, n))).to(dtype) for _ in "ab")
+                for spec, arrays in (("ij,jk->ki", (a, b)), ("ij,ij->ij", (a, b)), ("ij->j", (a,))):
+                    mine = cutt.einsum(spec, *arrays)
+                    theirs = torch.einsum(spec, *(array.double() for array in arrays)).to(dtype)
+                    self.assertEqual(mine.dtype, dtype)
+                    self.assertTrue(torch.equal(mine, theirs), (dtype, n, spec))
+
+
 class TorchCuda(Torch):
     device = "cuda"
 

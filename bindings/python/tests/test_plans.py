@@ -390,13 +390,27 @@ class ContractionPlan(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "for 1 operands"):
             cutt.ContractionPlan("ab", (2, 3), (3, 4))
         with self.assertRaises(TypeError):
-            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), dtype="i8")
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), dtype="i2")
         with self.assertRaisesRegex(ValueError, "provider is 'nothing"):
             cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), provider="nothing")
         with self.assertRaises((RuntimeError, ValueError)):
             cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), provider="/nothing/of/this/name.so")
         with self.assertRaises(ValueError):
             cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), workspace_limit=-1)
+        with self.assertRaisesRegex(ValueError, "algorithm is 'none'"):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), algorithm="none")
+        with self.assertRaisesRegex(TypeError, "algorithm is 3"):
+            cutt.ContractionPlan("ab,bc", (2, 3), (3, 4), algorithm=3)
+
+    def test_algorithm(self):
+        random = np.random.default_rng(21)
+        a, b = noise(random, (20, 30), "f8"), noise(random, (30, 40), "f8")
+        for name in ("ttgt", "one-pass"):
+            plan = cutt.ContractionPlan("ab,bc", a, b, algorithm=name)
+            self.assertEqual(name, plan.info["algorithm"])
+            self.assertTrue(close(plan(a, b), a @ b, 30))
+            self.assertEqual(name, pickle.loads(pickle.dumps(plan)).info["algorithm"])
+        self.assertIn(cutt.ContractionPlan("ab,bc", a, b).info["algorithm"], ("ttgt", "one-pass"))
 
     def test_empty(self):
         plan = cutt.ContractionPlan("ab,bc", (2, 0), (0, 4))

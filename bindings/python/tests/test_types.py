@@ -1,6 +1,7 @@
 """What einsum and tensordot take of NumPy's element types, and objects that NumPy makes arrays of: as NumPy does it."""
 
 import itertools
+import tracemalloc
 import unittest
 import unittest.mock
 import warnings
@@ -64,6 +65,50 @@ class Integers(unittest.TestCase):
             a, b = (random.integers(0, 100, (30, 30)).astype(dtype) for _ in "ab")
             self.assertTrue(same(cutt.einsum("ij,jk", a, b), np.einsum("ij,jk", a, b)), dtype)
             self.assertTrue(same(cutt.tensordot(a, b, 1), np.tensordot(a, b, 1)), dtype)
+
+    def test_much_to_multiply(self):
+        """Where a BLAS is faster: exact in double precision, or the values are too large for that."""
+        random = np.random.default_rng(12)
+        for dtype in ("i4", "u4", "i8", "u8"):
+            for make in (
+                lambda: random.integers(0, 50, (130, 130)).astype(dtype),
+                lambda: anything(random, (130, 130), dtype),
+            ):
+                a, b, c = make(), make(), make()
+                self.assertTrue(same(cutt.einsum("ij,jk", a, b), np.einsum("ij,jk", a, b)), dtype)
+                out, wanted = c.copy(), a.T @ b * np.array(3, dtype) - c * np.array(2, dtype)
+                cutt.einsum("ji,jk->ik", a, b, out=out, alpha=3, beta=-2)
+                self.assertTrue(same(out, wanted), dtype)
+                self.assertTrue(same(cutt.einsum("ij,jk,kl", a, b, c), a @ b @ c), dtype)
+        out = np.full((130, 130), 7, "i2")
+        a, b = (anything(random, (130, 130), "i2") for _ in "ab")
+        cutt.einsum("ij,jk->ik", a, b, out=out, beta=5)
+        self.assertTrue(same(out, a @ b + np.int16(35)))
+
+    def test_nothing_is_converted(self):
+        """What the library multiplies is not copied, unless that is sooner done by a BLAS."""
+        random = np.random.default_rng(13)
+        for dtype in ("i4", "u4", "i8", "u8", "f2", "f4"):
+            a, b = ((9 * random.random((400, 500))).astype(dtype) for _ in "ab")
+            out = np.empty((400, 500), dtype)
+            for spec, held in (("ij,ij->ij", out), ("ij,ij->i", out[:, 0].copy()), ("ij->j", out[0].copy())):
+                arrays = (a, b) if "," in spec else (a,)
+                cutt.einsum(spec, *arrays, out=held)
+                tracemalloc.start()
+                cutt.einsum(spec, *arrays, out=held)
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                self.assertLess(peak, 40000, (spec, dtype))
+                theirs = np.einsum(spec, *(x.astype("f8") for x in arrays))
+                self.assertTrue(np.allclose(held, theirs, rtol=2e-3, atol=1e-3), (spec, dtype))
+
+    def test_plans(self):
+        random = np.random.default_rng(14)
+        for dtype in ("i4", "u8", "f2"):
+            a, b = (random.integers(0, 9, (4, 4)).astype(dtype) for _ in "ab")
+            plan = cutt.ContractionPlan("ij,jk->ik", a, b)
+            self.assertTrue(same(plan(a, b), a @ b))
+            self.assertEqual("one-pass", plan.info["algorithm"])
 
     def test_bool(self):
         random = np.random.default_rng(3)
