@@ -122,6 +122,11 @@ static const cutt_cli_option options[] = {
      offsetof(contract_request, options.backend)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path (default: the fastest)",
      cutt_cli_read_text, offsetof(contract_request, options.provider)},
+    {"algorithm", "NAME",
+     "ttgt: permutations and matrix products; one-pass: kernels that read each array once, on the processor (default: "
+     "the "
+     "faster one)",
+     cutt_cli_read_text, offsetof(contract_request, options.algorithm)},
     {"memory", "SIZE",
      "take no more than SIZE bytes of memory, such as 4G or 512Mi: arrays that need more are contracted block by block "
      "(default: half of what is free)",

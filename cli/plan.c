@@ -86,6 +86,8 @@ static const cutt_cli_option options[] = {
      offsetof(plan_request, contract.options.workspace_limit)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path", cutt_cli_read_text,
      offsetof(plan_request, contract.options.provider)},
+    {"algorithm", "NAME", "ttgt or one-pass (default: the faster one)", cutt_cli_read_text,
+     offsetof(plan_request, contract.options.algorithm)},
 };
 
 static const cutt_cli_syntax syntax = {
@@ -140,7 +142,10 @@ static const char *only_for_permutations(const plan_request *request) {
 /* An option that was given and makes no sense for permutations; NULL: there is none. */
 static const char *only_for_contractions(const plan_request *request) {
   const cuttContractionOptions_t *of = &request->contract.options;
-  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace" : of->provider ? "--provider" : NULL;
+  return of->workspace_limit != CUTT_NO_LIMIT ? "--workspace"
+         : of->provider                       ? "--provider"
+         : of->algorithm                      ? "--algorithm"
+                                              : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------ description */

@@ -243,6 +243,14 @@ class Reports(Contracting):
         self.bad(2, ["--provider", "'abacus'"], "contract", "ab,bc->ac", self.a, self.b, "-o", self.output, "--force",
                  "--provider", "abacus")
 
+    def test_algorithm(self):
+        self.save_operands("ab,bc->ac", "f8")
+        for name in ("ttgt", "one-pass"):
+            report = json.loads(self.contract("ab,bc->ac", "--json", "--quiet", "--algorithm", name).stdout)
+            self.assertEqual(report["algorithm"], name)
+        self.bad(2, ["--algorithm", "'three-pass'", "one-pass"], "contract", "ab,bc->ac", self.a, self.b, "-o", self.output,
+                 "--force", "--algorithm", "three-pass")
+
     def test_environment_override(self):
         """Of a BLAS that picks slow kernels is said, once, what to set: of the one that is used, as long as it is not set."""
         if not OVERRIDES:
@@ -363,13 +371,18 @@ class Plan(Contracting):
         self.good("plan", "--contract", "a,a->", "--shape", "3", "--shape", "3", "--dtype", "<c16")
         self.good("plan", "--contract", ",->", "--shape", "", "--shape", "", "--dtype", "f4")
 
+    def test_algorithm(self):
+        for name in ("ttgt", "one-pass"):
+            told = json.loads(self.good(*self.planned, "--json", "--algorithm", name).stdout)
+            self.assertEqual(told["algorithm"], name)
+
     def test_errors(self):
         for option in [["--axes", "0,1,2"], ["--measure"], ["--wisdom", "w"], ["--device", "p100"],
                        ["--model", "paper"], ["--draw"], ["--svg", "x.svg"], ["--force"]]:
             with self.subTest(option=option):
                 self.bad(2, [option[0] + " is", "--contract"], *self.planned, *option)
         permutation = ["plan", "--shape", "3,4", "--dtype", "f8"]
-        for option in [["--workspace", "1k"], ["--provider", "blis"]]:
+        for option in [["--workspace", "1k"], ["--provider", "blis"], ["--algorithm", "ttgt"]]:
             self.bad(2, [option[0], "--contract"], *permutation, *option)
         self.bad(2, ["--shape", "2 times", "--contract"], *permutation, "--shape", "4,5")
         self.bad(2, ["--shape", "1 time;", "twice"], *self.planned[:5], "--dtype", "f8")
