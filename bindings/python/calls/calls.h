@@ -118,9 +118,19 @@ extern PyObject *kept_plans; /* the one object of that type that find_plan() use
 void forget_places(void); /* what was learned of the driver and of its contexts */
 
 outcome execute_permutation(const void *plan, const view *in, const view *out, int64_t bytes);
-/* Of count pairs, laid out and placed as `like` and its result are. */
-outcome execute_permutations(const void *plan, int64_t count, const void *const *in, void *const *out, const view *like,
-                             int64_t bytes);
+/* Of count pairs, placed as `like` is: one plan's, or, where that is NULL, each its own's. */
+outcome execute_permutations(const void *plan, const void *const *plans, int64_t count, const void *const *in,
+                             void *const *out, const view *like, int64_t bytes);
+
+/* The bytes that an array spans. */
+typedef struct span {
+  uintptr_t low, high;
+  bool written;
+} span;
+span span_of(const view *v, bool written);
+/* Does no result reach into what another array spans? spans: an input and a result by turns, which may come into another order.
+ * Where one does, the function in Python looks closer. */
+bool lie_apart(span *spans, Py_ssize_t pairs);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes);
 
@@ -155,13 +165,40 @@ PyObject *call_in_python(PyObject *function, PyObject *const *given, Py_ssize_t 
 PyObject *tuple_of(int count, const int64_t *values);
 bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts);
 
+/* -------------------------------------------------------------------------------------------------------- permutations */
+
+enum {
+  TRANSPOSE_A,
+  TRANSPOSE_AXES,
+  TRANSPOSE_OUT,
+  TRANSPOSE_ALPHA,
+  TRANSPOSE_BETA,
+  TRANSPOSE_CONJ,
+  TRANSPOSE_THREADS,
+  TRANSPOSE_NAMES
+};
+
+/* What is asked of an input, and what follows for the result. */
+typedef struct asked {
+  int64_t axis[MOST_AXES], shape[MOST_AXES], threads;
+  int64_t bytes; /* read and written */
+  scaling scale;
+} asked;
+
+/* values: transpose()'s arguments. */
+outcome take_transposition(const view *in, PyObject *const *values, asked *a);
+/* Its plan; *plan, a new reference, has to live while the facts are used. */
+outcome plan_transposition(const view *in, const view *out, const asked *a, PyObject **plan, plan_facts *facts);
+
 /* ------------------------------------------------------------------------------------------------------- entry points */
 
 PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 /* einsum() where it is served here, else NotImplemented. */
 PyObject *try_einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
-extern signature transpose_names, einsum_names;
+PyObject *transpose_batch(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+PyObject *plan_batch(PyObject *self, PyObject *const *given, Py_ssize_t count, PyObject *names); /* a method of plans */
+extern signature transpose_names, einsum_names, batch_names;
 extern PyType_Spec prepared_spec; /* the base of Plan and of ContractionPlan */
 
 /* What the package's files in Python give: functions and types, by attribute of what bind() is called with. */
@@ -181,6 +218,8 @@ typedef struct host {
   numpy_new *numpy_new;
   cuttResult (*execute)(const void *plan, const void *in, void *out, void *stream);
   cuttResult (*execute_batch)(const void *plan, int64_t count, const void *const *in, void *const *out, void *stream);
+  cuttResult (*execute_plans)(int64_t count, const void *const *plans, const void *const *in, void *const *out,
+                              void *stream);
   cuttResult (*contract)(const void *plan, const void *left, const void *right, void *result, void *workspace,
                          size_t workspace_bytes, void *stream);
 } host;

@@ -57,7 +57,7 @@ static bool bind_numpy(PyObject *from) {
 /* bind(host): an object with the attributes that calls.h lists. Done once, before any other call; tests do it again. */
 static PyObject *bind(PyObject *module, PyObject *from) {
   (void)module;
-  void *execute = NULL, *execute_batch = NULL;
+  void *execute = NULL, *execute_batch = NULL, *execute_plans = NULL;
   forget_places();
   if (!take_attribute(from, "check", &python.check) ||
       !take_attribute(from, "describe_dtype", &python.describe_dtype) ||
@@ -70,11 +70,13 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
       !take_attribute(from, "workspace", &python.workspace) || !take_attribute(from, "plans", &kept_plans) ||
       !take_address(from, "execute", &execute) || !take_address(from, "execute_batch", &execute_batch) ||
-      !bind_numpy(from))
+      !take_address(from, "execute_plans", &execute_plans) || !bind_numpy(from))
     return NULL;
   python.execute = (cuttResult(*)(const void *, const void *, void *, void *))(uintptr_t)execute;
   python.execute_batch =
       (cuttResult(*)(const void *, int64_t, const void *const *, void *const *, void *))(uintptr_t)execute_batch;
+  python.execute_plans =
+      (cuttResult(*)(int64_t, const void *const *, const void *const *, void *const *, void *))(uintptr_t)execute_plans;
   Py_RETURN_NONE;
 }
 
@@ -92,31 +94,49 @@ static PyObject *bind_contraction(PyObject *module, PyObject *address) {
 
 typedef PyObject *vector_call(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 
-/* A function with the name, the signature and the text of one in Python, which it leaves calls to. It is bound to nothing,
- * so that it is pickled by its name, and lives as long as the process, as functions of modules do. */
-static PyObject *function_of(PyObject *arguments, vector_call *call, signature *names) {
-  PyObject *in_python, *module, *before = names->in_python;
-  const char *name, *text;
-  if (!PyArg_ParseTuple(arguments, "OssO", &in_python, &name, &text, &module) || !intern_names(names)) return NULL;
-  Py_INCREF(in_python);
-  names->in_python = in_python;
-  Py_XDECREF(before);
+/* A definition that lives as long as the process, as those of modules do; NULL: no memory. */
+static PyMethodDef *define(const char *name, const char *text, vector_call *call) {
   PyMethodDef *definition = malloc(sizeof *definition);
   char *kept = malloc(strlen(name) + strlen(text) + 2);
   if (!definition || !kept) {
     free(definition);
     free(kept);
-    return PyErr_NoMemory();
+    PyErr_NoMemory();
+    return NULL;
   }
   strcpy(kept, name);
   char *kept_text = strcpy(kept + strlen(name) + 1, text);
   *definition = (PyMethodDef){kept, (PyCFunction)(uintptr_t)call, METH_FASTCALL | METH_KEYWORDS, kept_text};
-  PyObject *function = PyCFunction_NewEx(definition, NULL, module);
-  if (!function) {
-    free(definition);
-    free(kept);
-  }
-  return function;
+  return definition;
+}
+
+/* A function with the name, the signature and the text of one in Python, which it leaves calls to. It is bound to nothing,
+ * so that it is pickled by its name. */
+static PyObject *function_of(PyObject *arguments, vector_call *call, signature *names) {
+  PyObject *in_python, *module, *before = names->in_python;
+  const char *name, *text;
+  if (!PyArg_ParseTuple(arguments, "OssO", &in_python, &name, &text, &module) || !intern_names(names)) return NULL;
+  PyMethodDef *definition = define(name, text, call);
+  if (!definition) return NULL;
+  Py_INCREF(in_python);
+  names->in_python = in_python;
+  Py_XDECREF(before);
+  return PyCFunction_NewEx(definition, NULL, module);
+}
+
+/* execute_batch(type, name, text): the method of plans, for a type that has prepared_spec's as its base. */
+static PyObject *make_plan_batch(PyObject *module, PyObject *arguments) {
+  (void)module;
+  PyObject *type;
+  const char *name, *text;
+  if (!PyArg_ParseTuple(arguments, "O!ss", &PyType_Type, &type, &name, &text)) return NULL;
+  PyMethodDef *definition = define(name, text, plan_batch);
+  return definition ? PyDescr_NewMethod((PyTypeObject *)type, definition) : NULL;
+}
+
+static PyObject *make_batch(PyObject *module, PyObject *arguments) {
+  (void)module;
+  return function_of(arguments, transpose_batch, &batch_names);
 }
 
 static PyObject *make_transpose(PyObject *module, PyObject *arguments) {
@@ -136,6 +156,8 @@ static PyMethodDef functions[] = {
     {"bind_contraction", bind_contraction, METH_O, "Takes the address of cuttContractionExecute."},
     {"transpose", make_transpose, METH_VARARGS, "cutt.transpose, of (function, name, text, module's name)."},
     {"einsum", make_einsum, METH_VARARGS, "cutt.einsum, of (function, name, text, module's name)."},
+    {"batch", make_batch, METH_VARARGS, "cutt.batch, of (function, name, text, module's name)."},
+    {"plan_batch", make_plan_batch, METH_VARARGS, "execute_batch() of cutt.Plan, of (type, name, text)."},
     {"try_einsum", (PyCFunction)(uintptr_t)try_einsum, METH_FASTCALL | METH_KEYWORDS,
      "cutt.einsum where the compiled module serves it, else NotImplemented."},
     {NULL, NULL, 0, NULL},

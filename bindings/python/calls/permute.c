@@ -59,21 +59,20 @@ static bool whole_steps(const view *v) {
 
 typedef struct transposition {
   const view *in, *out;
-  const int64_t *axis;
-  const scaling *scale;
-  int64_t threads;
+  const asked *asked;
 } transposition;
 
 static PyObject *make_permutation(const void *what) {
   const transposition *t = what;
-  const Py_ssize_t scalar_bytes = t->scale->code ? 16 : 0;
-  PyObject *shape = tuple_of(t->in->rank, t->in->shape), *axes = tuple_of(t->in->rank, t->axis);
+  const Py_ssize_t scalar_bytes = t->asked->scale.code ? 16 : 0;
+  PyObject *shape = tuple_of(t->in->rank, t->in->shape), *axes = tuple_of(t->in->rank, t->asked->axis);
   PyObject *strides = tuple_of(t->in->rank, t->in->strides), *out_strides = tuple_of(t->out->rank, t->out->strides);
   PyObject *made = NULL;
   if (shape && axes && strides && out_strides)
-    made = PyObject_CallFunction(python.create_permutation, "iiOOOOy#y#iLi", t->in->type.number, t->scale->code, shape,
-                                 axes, strides, out_strides, t->scale->alpha, scalar_bytes, t->scale->beta,
-                                 scalar_bytes, (int)t->scale->conjugate, (long long)t->threads, t->in->device);
+    made = PyObject_CallFunction(python.create_permutation, "iiOOOOy#y#iLi", t->in->type.number, t->asked->scale.code,
+                                 shape, axes, strides, out_strides, t->asked->scale.alpha, scalar_bytes,
+                                 t->asked->scale.beta, scalar_bytes, (int)t->asked->scale.conjugate,
+                                 (long long)t->asked->threads, t->in->device);
   Py_XDECREF(shape);
   Py_XDECREF(axes);
   Py_XDECREF(strides);
@@ -86,63 +85,67 @@ static void make_key(plan_key *key, const transposition *t) {
   key->words = 0;
   key->full = false;
   add(key, KEY_OF_TRANSPOSE);
-  add(key, in->rank | (int64_t)t->scale->code << 8 | (int64_t)t->scale->conjugate << 16 |
+  add(key, in->rank | (int64_t)t->asked->scale.code << 8 | (int64_t)t->asked->scale.conjugate << 16 |
                (int64_t)((uint64_t)in->device << 32));
-  add(key, in->type.number | t->threads << 32);
-  if (t->scale->code) {
+  add(key, in->type.number | t->asked->threads << 32);
+  if (t->asked->scale.code) {
     add_all(key, 2, (const int64_t[]){0, 0});
     add_all(key, 2, (const int64_t[]){0, 0});
-    memcpy(key->word + 3, t->scale->alpha, 16);
-    memcpy(key->word + 5, t->scale->beta, 16);
+    memcpy(key->word + 3, t->asked->scale.alpha, 16);
+    memcpy(key->word + 5, t->asked->scale.beta, 16);
   }
   add_all(key, in->rank, in->shape);
-  add_all(key, in->rank, t->axis);
+  add_all(key, in->rank, t->asked->axis);
   add_all(key, in->rank, in->strides);
   add_all(key, in->rank, t->out->strides);
 }
 
-static outcome execute_transposition(const transposition *t, int64_t bytes) {
-  plan_key key;
-  plan_facts facts;
-  PyObject *plan = NULL;
-  make_key(&key, t);
-  const outcome found = find_plan(&key, make_permutation, t, &plan, &facts);
-  if (found != DONE) return found;
-  const outcome done = execute_permutation(facts.plan, t->in, t->out, bytes);
-  Py_DECREF(plan);
-  return done;
+outcome take_transposition(const view *in, PyObject *const *values, asked *a) {
+  a->threads = 0;
+  if (!take_axes(values[TRANSPOSE_AXES], in->rank, a->axis)) return LEFT;
+  if (!take_scaling(values[TRANSPOSE_ALPHA], values[TRANSPOSE_BETA], values[TRANSPOSE_CONJ], &in->type, false,
+                    &a->scale))
+    return LEFT;
+  if (!take_threads(values[TRANSPOSE_THREADS], &a->threads)) return LEFT;
+  if (a->scale.code && !whole_steps(in)) return LEFT;
+  for (int i = 0; i < in->rank; ++i) a->shape[i] = in->shape[a->axis[i]];
+  a->bytes = elements_of(in->rank, a->shape) * 2 * in->type.bytes;
+  return a->bytes ? DONE : LEFT;
 }
 
-enum { A, AXES, OUT, ALPHA, BETA, CONJ, THREADS, TRANSPOSE_NAMES };
+outcome plan_transposition(const view *in, const view *out, const asked *a, PyObject **plan, plan_facts *facts) {
+  const transposition t = {in, out, a};
+  plan_key key;
+  make_key(&key, &t);
+  return find_plan(&key, make_permutation, &t, plan, facts);
+}
+
 signature transpose_names = {
     2, TRANSPOSE_NAMES, {"a", "axes", "out", "alpha", "beta", "conj", "threads"}, {NULL}, NULL};
 
 static outcome transpose_view(const view *in, PyObject *const *values, PyObject **result) {
-  int64_t axis[MOST_AXES], shape[MOST_AXES], threads = 0;
-  scaling scale;
+  asked what;
   view out;
-  if (!take_axes(values[AXES], in->rank, axis)) return LEFT;
-  if (!take_scaling(values[ALPHA], values[BETA], values[CONJ], &in->type, false, &scale)) return LEFT;
-  if (!take_threads(values[THREADS], &threads)) return LEFT;
-  if (scale.code && !whole_steps(in)) return LEFT;
-  for (int i = 0; i < in->rank; ++i) shape[i] = in->shape[axis[i]];
-  const int64_t bytes = elements_of(in->rank, shape) * 2 * in->type.bytes;
-  if (!bytes) return LEFT;
-  PyObject *given = values[OUT] == Py_None ? NULL : values[OUT], *array = NULL;
-  outcome ready;
+  outcome ready = take_transposition(in, values, &what);
+  if (ready != DONE) return ready;
+  PyObject *given = values[TRANSPOSE_OUT] == Py_None ? NULL : values[TRANSPOSE_OUT], *array = NULL, *plan = NULL;
   if (given) {
     ready = take_view(given, true, &out);
-    if (ready == DONE && (!same_place(in, &out) || !same_shape(in->rank, shape, &out) || repeats(&out))) {
+    if (ready == DONE && (!same_place(in, &out) || !same_shape(in->rank, what.shape, &out) || repeats(&out))) {
       release_view(&out);
       return LEFT;
     }
   } else {
-    if (scale.adds) return LEFT;
-    ready = make_array(in, in->rank, shape, &array, &out);
+    if (what.scale.adds) return LEFT;
+    ready = make_array(in, in->rank, what.shape, &array, &out);
   }
   if (ready != DONE) return ready;
-  const transposition t = {in, &out, axis, &scale, threads};
-  const outcome done = execute_transposition(&t, bytes);
+  plan_facts facts;
+  outcome done = plan_transposition(in, &out, &what, &plan, &facts);
+  if (done == DONE) {
+    done = execute_permutation(facts.plan, in, &out, what.bytes);
+    Py_DECREF(plan);
+  }
   release_view(&out);
   if (done != DONE) {
     Py_XDECREF(array);
@@ -157,9 +160,9 @@ PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count,
   (void)nothing;
   PyObject *values[MOST_NAMES], *result = NULL;
   outcome done = LEFT;
-  if (take_arguments(&transpose_names, given, count, names, values) && values[A]) {
+  if (take_arguments(&transpose_names, given, count, names, values) && values[TRANSPOSE_A]) {
     view in;
-    done = take_view(values[A], false, &in);
+    done = take_view(values[TRANSPOSE_A], false, &in);
     if (done == DONE) {
       done = transpose_view(&in, values, &result);
       release_view(&in);

@@ -95,17 +95,23 @@ outcome execute_permutation(const void *plan, const view *in, const view *out, i
   return leave_place(&where, result);
 }
 
-outcome execute_permutations(const void *plan, int64_t count, const void *const *in, void *const *out, const view *like,
-                             int64_t bytes) {
+static cuttResult execute_pairs(const void *plan, const void *const *plans, int64_t count, const void *const *in,
+                                void *const *out, void *stream) {
+  return plan ? python.execute_batch(plan, count, in, out, stream)
+              : python.execute_plans(count, plans, in, out, stream);
+}
+
+outcome execute_permutations(const void *plan, const void *const *plans, int64_t count, const void *const *in,
+                             void *const *out, const view *like, int64_t bytes) {
   place where;
   const outcome entered = enter_place(like, &where);
   if (entered != DONE) return entered;
   cuttResult result;
   if (!where.on_gpu && bytes <= SMALL_BYTES) {
-    result = python.execute_batch(plan, count, in, out, NULL);
+    result = execute_pairs(plan, plans, count, in, out, NULL);
   } else {
     PyThreadState *state = PyEval_SaveThread();
-    result = python.execute_batch(plan, count, in, out, where.stream);
+    result = execute_pairs(plan, plans, count, in, out, where.stream);
     PyEval_RestoreThread(state);
   }
   return leave_place(&where, result);

@@ -15,6 +15,7 @@ variables of the C library hold here too (OMP_NUM_THREADS, CUTT_CUDA, CUTT_CBLAS
 """
 
 from . import _host
+from ._batch import batch
 from ._cache import PlanCache, plan_cache
 from ._contraction_plan import ContractionPlan
 from ._einsum import einsum, tensordot
@@ -33,6 +34,7 @@ __all__ = [
     "Plan",
     "PlanCache",
     "Wisdom",
+    "batch",
     "copy_bandwidth",
     "devices",
     "einsum",

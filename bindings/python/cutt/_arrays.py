@@ -116,15 +116,27 @@ def _share(first: View, second: View) -> bool:
         return True
 
 
+def listed(arrays: Any, name: str) -> list:
+    """The arrays of a batch."""
+    try:
+        return list(arrays)
+    except TypeError:
+        raise TypeError(f"{name} is of type {type(arrays).__name__}; it must be a sequence of arrays") from None
+
+
 def check_apart(outs: Sequence[View], ins: Sequence[View]) -> None:
     """No result of a batch may overlap with another one or with another's input, which the C library takes on trust.
-    The results are all laid out alike, and so are the inputs: two of them overlap or not by their distance."""
+    Two overlap or not by their layouts and their distance, which is often the same for many."""
     spans = [
         (*_span(view), place, written, view)
         for written, views in ((1, outs), (0, ins))
         for place, view in enumerate(views)
     ]
     spans.sort(key=lambda span: span[0])
+
+    def layout_of(of: View) -> tuple:
+        return of.shape, of.strides, of.dtype.itemsize
+
     known: dict[tuple, bool] = {}
     reaching: list[tuple] = []  # those that go on beyond where the sweep is
     for span in spans:
@@ -133,7 +145,7 @@ def check_apart(outs: Sequence[View], ins: Sequence[View]) -> None:
         for _, _, before, other_written, other in reaching:
             if not (written or other_written) or (place == before and written != other_written):
                 continue
-            key = (view.pointer - other.pointer, written, other_written)
+            key = (view.pointer - other.pointer, *layout_of(view), *layout_of(other))
             if key not in known:
                 known[key] = _share(view, other)
             if known[key]:

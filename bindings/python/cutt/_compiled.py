@@ -72,7 +72,8 @@ def _signature(function: Any) -> str:
     plain = len(names) - len(values)
     parts = [name if place < plain else f"{name}={values[place - plain]!r}" for place, name in enumerate(names)]
     after = code.co_argcount + code.co_kwonlyargcount
-    parts.append(f"*{code.co_varnames[after]}" if code.co_flags & 4 else "*")
+    if code.co_flags & 4 or code.co_kwonlyargcount:
+        parts.append(f"*{code.co_varnames[after]}" if code.co_flags & 4 else "*")
     parts += [f"{name}={named[name]!r}" for name in code.co_varnames[code.co_argcount : after]]
     return f"{function.__name__}({', '.join(parts)})"
 
@@ -98,6 +99,20 @@ def einsum(function: _Function) -> _Function:
     return _served("einsum", function)
 
 
+def batch(function: _Function) -> _Function:
+    """As transpose(), of batch()."""
+    return _served("batch", function)
+
+
+def batches(plan: Any) -> Any:
+    """Plain calls of a plan's execute_batch() are served by the compiled module, the others by the method in Python."""
+    if calls is not None:
+        method = plan._execute_batch = plan.execute_batch
+        text = f"{_signature(method).replace('(self', '($self', 1)}\n--\n\n{method.__doc__}"
+        plan.execute_batch = calls.plan_batch(plan, "execute_batch", text)
+    return plan
+
+
 class _Prepared:
     """What the compiled base of plans does without the module: nothing."""
 
@@ -106,9 +121,6 @@ class _Prepared:
 
     def _prepare(self, *arguments: Any) -> None:
         pass
-
-    def _batch(self, arrays: Any, out: Any) -> Any:
-        return NotImplemented
 
 
 class Prepared(_Prepared if calls is None else calls.Prepared):  # type: ignore[misc]

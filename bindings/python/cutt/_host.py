@@ -116,6 +116,7 @@ check, driver, primary_context = L.check, _cuda.context_calls, _cuda.primary
 plans = plan_cache.kept
 execute = L.address_of(L.lib.cuttPlanExecute)
 execute_batch = L.address_of(L.lib.cuttPlanExecuteBatch)
+execute_plans = L.address_of(L.lib.cuttPlansExecute)
 
 numpy_array = np.ndarray
 _core = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"

@@ -161,6 +161,7 @@ _CALLS: dict[str, list] = {
     "cuttPlanCreate": [POINTER(c_void_p), POINTER(Problem), POINTER(Options)],
     "cuttPlanExecute": [c_void_p] * 4,
     "cuttPlanExecuteBatch": [c_void_p, c_int64, POINTER(c_void_p), POINTER(c_void_p), c_void_p],
+    "cuttPlansExecute": [c_int64, POINTER(c_void_p), POINTER(c_void_p), POINTER(c_void_p), c_void_p],
     "cuttPlanDestroy": [c_void_p],
     "cuttPlanTime": [c_void_p] * 4 + [c_int, POINTER(c_double)],
     "cuttPlanGetInfo": [c_void_p, POINTER(PlanInfo)],

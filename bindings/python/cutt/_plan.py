@@ -10,7 +10,7 @@ import numpy as np
 from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import INT64, MAX_INT, seconds_of, text, threads_of, whole, wholes
-from ._arrays import check_apart, check_device, check_out, is_zero, view_of
+from ._arrays import check_apart, check_device, check_out, is_zero, listed, view_of
 from ._permute import arithmetic_of, create, facts_of, normal_axes, plan_key, run
 from ._views import CPU, NUMPY, DType, View, numpy_dtype, packed_strides
 from ._wisdom import Wisdom, wisdom_of
@@ -53,13 +53,6 @@ def steps_differ(shape: Sequence[int], mine: Sequence[int], theirs: Sequence[int
     return 0 not in shape and any(n > 1 and s != t for n, s, t in zip(shape, mine, theirs))
 
 
-def _listed(arrays: Any, name: str) -> list:
-    try:
-        return list(arrays)
-    except TypeError:
-        raise TypeError(f"{name} is of type {type(arrays).__name__}; it must be a sequence of arrays") from None
-
-
 def prepared_place(view: View) -> tuple:
     """The element type's number and the device, as the compiled module takes them."""
     return _compiled.number_of(view.dtype), -1 if view.device == CPU else view.device[1]
@@ -89,6 +82,7 @@ class Planned:
             raise ValueError(f"the strides of {self.name} are {view.strides}, and the plan is for {self.strides}")
 
 
+@_compiled.batches
 class Plan(_compiled.Prepared):
     """A permutation, planned once and executed any number of times, from any number of threads at once.
 
@@ -247,7 +241,7 @@ class Plan(_compiled.Prepared):
         """Permutes many arrays, each of the plan's shape, strides, type and device, by one call.
 
         For many small ones, such as the blocks of a block-sparse tensor. On the CPU the threads share all of them; on a
-        GPU each is a launch in the stream.
+        GPU they are one launch. `cutt.batch` is the same for arrays of different shapes.
 
         Parameters
         ----------
@@ -266,11 +260,8 @@ class Plan(_compiled.Prepared):
         TypeError, ValueError, RuntimeError, MemoryError
             As a call of the plan; arrays are named with their place. Of a call that is refused nothing is done.
         """
-        made = self._batch(arrays, out)
-        if made is not NotImplemented:
-            return made
-        inputs = _listed(arrays, "arrays")
-        results = [None] * len(inputs) if out is None else _listed(out, "out")
+        inputs = listed(arrays, "arrays")
+        results = [None] * len(inputs) if out is None else listed(out, "out")
         if len(results) != len(inputs):
             raise ValueError(f"out has {len(results)} arrays, and there are {len(inputs)} inputs")
         views = []
