@@ -40,6 +40,7 @@ typedef struct library {
   const dl_exchange *exchange; /* the table */
   PyObject *grad_enabled;      /* PyTorch's function; NULL: the library is not PyTorch */
   bool makes;                  /* results are of the library, too */
+  bool vouches;                /* what it has on a GPU is memory of that GPU: nobody need look */
 } library;
 
 enum { ON_CPU = -1 };
@@ -62,6 +63,7 @@ outcome take_view(PyObject *array, bool written, view *v);
 void release_view(view *v);
 
 bool same_place(const view *v, const view *other); /* of one library, on one device, of one type */
+bool is_vouched_for(const view *v);
 bool same_shape(int rank, const int64_t *shape, const view *v);
 bool repeats(const view *v); /* a stride of 0 along an axis that is stepped along */
 int64_t elements_of(int rank, const int64_t *shape);
@@ -206,7 +208,7 @@ typedef struct host {
   PyObject *check;              /* (result): raises what the library's text says */
   PyObject *describe_dtype;     /* (dtype of NumPy's) -> (number, bytes, code) or None */
   PyObject *describe_dlpack;    /* (code, bits, lanes) -> the same */
-  PyObject *describe_library;   /* (type) -> (capsule, grad_enabled or None, makes) or None */
+  PyObject *describe_library;   /* (type) -> (capsule, grad_enabled or None, makes, vouches) or None */
   PyObject *create_permutation; /* (...) -> as find_plan() */
   PyObject *create_einsum;      /* (...) -> as find_plan() */
   PyObject *driver;             /* () -> addresses of cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent */

@@ -30,7 +30,8 @@ static bool make_key(plan_key *key, const sum *s) {
   key->words = 0;
   key->full = false;
   add(key, KEY_OF_EINSUM);
-  add(key, s->operands | (int64_t)s->has_out << 8 | (int64_t)((uint64_t)first->device << 32));
+  add(key, s->operands | (int64_t)s->has_out << 8 | (int64_t)is_vouched_for(first) << 9 |
+               (int64_t)((uint64_t)first->device << 32));
   add(key, first->type.number | s->threads << 32);
   add_bytes(key, text, (size_t)size);
   add(key, s->scale.code);

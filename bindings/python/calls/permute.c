@@ -69,10 +69,10 @@ static PyObject *make_permutation(const void *what) {
   PyObject *strides = tuple_of(t->in->rank, t->in->strides), *out_strides = tuple_of(t->out->rank, t->out->strides);
   PyObject *made = NULL;
   if (shape && axes && strides && out_strides)
-    made = PyObject_CallFunction(python.create_permutation, "iiOOOOy#y#iLi", t->in->type.number, t->asked->scale.code,
+    made = PyObject_CallFunction(python.create_permutation, "iiOOOOy#y#iLii", t->in->type.number, t->asked->scale.code,
                                  shape, axes, strides, out_strides, t->asked->scale.alpha, scalar_bytes,
                                  t->asked->scale.beta, scalar_bytes, (int)t->asked->scale.conjugate,
-                                 (long long)t->asked->threads, t->in->device);
+                                 (long long)t->asked->threads, t->in->device, (int)is_vouched_for(t->in));
   Py_XDECREF(shape);
   Py_XDECREF(axes);
   Py_XDECREF(strides);
@@ -86,7 +86,7 @@ static void make_key(plan_key *key, const transposition *t) {
   key->full = false;
   add(key, KEY_OF_TRANSPOSE);
   add(key, in->rank | (int64_t)t->asked->scale.code << 8 | (int64_t)t->asked->scale.conjugate << 16 |
-               (int64_t)((uint64_t)in->device << 32));
+               (int64_t)is_vouched_for(in) << 17 | (int64_t)((uint64_t)in->device << 32));
   add(key, in->type.number | t->asked->threads << 32);
   if (t->asked->scale.code) {
     add_all(key, 2, (const int64_t[]){0, 0});

@@ -95,6 +95,7 @@ static const library *library_of(PyObject *array) {
     if (table && table->major == 1 && table->current_stream && table->managed_of && table->allocate && table->array_of)
       found.exchange = table;
     found.makes = PyObject_IsTrue(PyTuple_GetItem(said, 2)) == 1;
+    found.vouches = PyObject_IsTrue(PyTuple_GetItem(said, 3)) == 1;
     found.grad_enabled = PyTuple_GetItem(said, 1);
     if (found.grad_enabled == Py_None) found.grad_enabled = NULL;
     Py_XINCREF(found.grad_enabled);
@@ -307,6 +308,8 @@ void release_view(view *v) {
 bool same_place(const view *v, const view *other) {
   return v->library == other->library && v->device == other->device && v->type.number == other->type.number;
 }
+
+bool is_vouched_for(const view *v) { return v->device != ON_CPU && v->library->vouches; }
 
 bool same_shape(int rank, const int64_t *shape, const view *v) {
   if (rank != v->rank) return false;

@@ -20,6 +20,7 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's default stream
 
 class Torch(Adapter):
     name = "PyTorch"
+    vouches = True
 
     @staticmethod
     @functools.lru_cache(maxsize=64)
@@ -80,6 +81,7 @@ class Torch(Adapter):
 
 class Cupy(Adapter):
     name = "CuPy"
+    vouches = True
 
     def view(self, array: Any) -> View:
         return View(

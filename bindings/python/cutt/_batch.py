@@ -10,7 +10,8 @@ from . import _library as L
 from ._arguments import threads_of
 from ._arrays import check_apart, check_device, check_out, is_zero, listed, view_of
 from ._cache import plan_cache
-from ._permute import arithmetic_of, create_kept, misfit, normal_axes, packed, plan_key, run
+from ._library import Handle
+from ._permute import arithmetic_of, create_kept, misfit, normal_axes, packed, plan_key, run, vouched_for
 
 
 class _Pair:
@@ -26,7 +27,14 @@ class _Pair:
         self.read = packed(source) if arithmetic[0] and misfit(source) and self.result.size else source
         backend = L.BACKENDS[source.device[0]]
         strides = self.read.strides, self.result.strides
+        self.vouched = vouched_for(self.read, self.result)
         self.key = plan_key(source.dtype, source.shape, axes, *strides, arithmetic, threads, backend)
+
+    def place(self) -> tuple:
+        return self.read.device, self.key, self.vouched
+
+    def plan(self) -> Handle:
+        return create_kept(self.key, self.vouched)
 
 
 @_compiled.batch
@@ -96,7 +104,7 @@ def batch(
     full = [pair for pair in pairs if pair.result.size]
 
     def call(stream: int) -> None:
-        plans = [plan_cache.get((pair.read.device, pair.key), lambda pair=pair: create_kept(pair.key)) for pair in full]
+        plans = [plan_cache.get(pair.place(), pair.plan) for pair in full]
         handles = (c_void_p * len(full))(*(plan.value for plan in plans))
         pointers = ((c_void_p * len(full))(*(pair.read.pointer for pair in full)),)
         pointers += ((c_void_p * len(full))(*(pair.result.pointer for pair in full)),)

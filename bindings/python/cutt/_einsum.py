@@ -18,7 +18,7 @@ from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair
 from ._contract import create as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
-from ._permute import arithmetic_of, misfit, permute, plan_key
+from ._permute import arithmetic_of, misfit, permute, plan_key, vouched_for
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
 from ._spec import interleaved, parse
@@ -164,7 +164,7 @@ def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta
             arithmetic = arithmetic_of(view.dtype, alpha, beta, view.conj)
             backend = L.BACKENDS[view.device[0]]
             key = plan_key(view.dtype, view.shape, axes, view.strides, result.strides, arithmetic, threads, backend)
-            return (*permutation_facts(create_permutation(key))[:-1], shape)
+            return (*permutation_facts(create_permutation(key, vouched_for(first, result)))[:-1], shape)
         code, one = check_type(first, views[1:]), None
         if _types.sooner_as_float32(views, terms, labels) or (
             code in (L.I32, L.I64) and len(operands) == 2 and sooner_as_float64(*operands, labels)

@@ -44,18 +44,19 @@ def describe_dlpack(code: int, bits: int, lanes: int) -> Optional[tuple]:
 
 def describe_library(kind: Any) -> Optional[tuple]:
     """(DLPack's table of functions, or None for its capsules, of PyTorch what tells whether gradients are recorded, whether results are arrays of
-    the library) for a type of arrays."""
+    the library, whether what it has on a GPU is memory of that GPU) for a type of arrays."""
     adapter = adapter_of(kind)
     if adapter is _adapters.TORCH:
         torch = sys.modules["torch"]
         if kind is torch.Tensor and hasattr(kind, EXCHANGE):
-            return getattr(kind, EXCHANGE), torch.is_grad_enabled, True
+            return getattr(kind, EXCHANGE), torch.is_grad_enabled, True, adapter.vouches
         return None
     if adapter is _adapters.JAX:  # on the CPU by capsules; its tracers are another type, and refused
-        return (None, None, True) if hasattr(kind, "__dlpack__") and not _adapters.is_tracer(kind) else None
+        return (None, None, True, False) if hasattr(kind, "__dlpack__") and not _adapters.is_tracer(kind) else None
     if adapter is None or EXCHANGE not in vars(kind):
         return None
-    return getattr(kind, EXCHANGE), None, adapter is _adapters.CUPY or hasattr(kind, "__array_namespace__")
+    makes = adapter is _adapters.CUPY or hasattr(kind, "__array_namespace__")
+    return getattr(kind, EXCHANGE), None, makes, adapter.vouches
 
 
 def create_permutation(
@@ -70,12 +71,13 @@ def create_permutation(
     conj: int,
     threads: int,
     device: int,
+    vouched: int,
 ) -> tuple:
     """The plan of a transpose(), as _calls takes it; strides in bytes, device -1 is the CPU."""
     backend = L.BACKENDS["cpu" if device < 0 else "cuda"]
     arithmetic = (code, alpha, beta, bool(conj))
     key = _permute.plan_key(_compiled.types[number], shape, axes, strides, out_strides, arithmetic, threads, backend)
-    return _permute.facts_of(_permute.create_kept(key))
+    return _permute.facts_of(_permute.create_kept(key, bool(vouched)))
 
 
 def create_einsum(spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:

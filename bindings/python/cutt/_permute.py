@@ -108,9 +108,14 @@ def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> Handle:
     return Handle(plan, L.lib.cuttPlanDestroy)
 
 
-def create_kept(key: tuple) -> Handle:
-    """A plan of transpose() and einsum(), by the wisdom that plan_cache has."""
-    return create(key, plan_cache.wisdom)
+def create_kept(key: tuple, vouched: bool = False) -> Handle:
+    """A plan of transpose() and einsum(), by the wisdom that plan_cache has; vouched: nobody looks what pointers are to."""
+    return create(key, plan_cache.wisdom, **({"trust_pointers": 1} if vouched else {}))
+
+
+def vouched_for(*views: View) -> bool:
+    """Is it known of all of them that they are memory of their GPU? Executions are in that device's context, see run()."""
+    return all(view.device[0] == "cuda" and view.adapter.vouches for view in views)
 
 
 def facts_of(handle: Handle) -> tuple:
@@ -172,8 +177,10 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
     backend = L.BACKENDS[source.device[0]]
     key = plan_key(source.dtype, source.shape, axes, source.strides, result.strides, arithmetic, threads, backend)
 
+    vouched = vouched_for(source, result)
+
     def call(stream: int) -> None:
-        plan = plan_cache.get((source.device, key), lambda: create_kept(key))
+        plan = plan_cache.get((source.device, key, vouched), lambda: create_kept(key, vouched))
         L.check(L.lib.cuttPlanExecute(plan.value, source.pointer, result.pointer, stream or None))
 
     run(source, (result,), call)

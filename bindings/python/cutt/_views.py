@@ -97,6 +97,7 @@ class Adapter:
     """What differs from library to library. This one is NumPy's, the others inherit."""
 
     name = "NumPy"
+    vouches = False  # that what it has on a GPU is memory of that GPU
 
     def view(self, array: Any) -> View:
         if isinstance(array, np.ma.MaskedArray):

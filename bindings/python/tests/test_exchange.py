@@ -14,8 +14,9 @@ import warnings
 import numpy as np
 
 import cutt
-from cutt import _compiled, _host
+from cutt import _adapters, _compiled, _host, _permute
 from cutt._compiled import in_python as IN_PYTHON
+from cutt._views import NUMPY
 from support import close, distinct, has_blas, noise, same
 
 warnings.simplefilter("ignore", RuntimeWarning)
@@ -289,7 +290,7 @@ class OnDevice(unittest.TestCase):
         names = {name: value for name, value in vars(_host).items() if not name.startswith("__")}
         names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in driver)
         names["primary_context"] = lambda device: 0x1000 + device
-        names["create_permutation"] = lambda *facts: (self.told.append(facts[-2:]), 0, 0x77, 0, 0, ())
+        names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, 0, ())
         names["execute"] = ctypes.cast(execute, P).value
         cutt.plan_cache.clear()
         _compiled.calls.bind(types.SimpleNamespace(**names))
@@ -324,13 +325,38 @@ class OnDevice(unittest.TestCase):
             self.assertIs(cutt.transpose(source, out=out, threads=1), out)
             self.assertEqual(self.told[-1], (0x77, *addresses, 0x5000, 0x1003))
             self.assertEqual((self.current, Array.asked), (current, (2, 3)))
-        self.assertEqual([told for told in self.told if len(told) == 2], [(1, 3)])  # planned once: (threads, device)
+        self.assertEqual(
+            [told for told in self.told if len(told) == 3], [(1, 3, 0)]
+        )  # planned once: (threads, device, vouched)
         made = cutt.transpose(source, threads=1)
         self.assertEqual((type(made), made.device_type), (Array, 2))
         Array.number, Array.stream = 4, None  # another device is another plan
         cutt.transpose(Array(a, 0, 2), threads=1)
-        self.assertEqual(self.told[-2:][0], (1, 4))
+        self.assertEqual(self.told[-2:][0], (1, 4, 0))
         self.assertEqual(self.told[-1][3:], (None, 0x1004))
+
+    def test_vouched_for(self):
+        """Of PyTorch's and CuPy's arrays on a GPU nobody looks what memory they are of; of others, and on the CPU, somebody does."""
+        self.assertTrue(_adapters.TORCH.vouches and _adapters.CUPY.vouches)
+        self.assertFalse(
+            any(each.vouches for each in (NUMPY, _adapters.JAX, _adapters.DLPACK, _adapters.CUDA_INTERFACE))
+        )
+        Array, a = library(), distinct((3, 4), "f4")
+        KEPT.append(Array)
+        with unittest.mock.patch.object(_adapters.DLPACK, "vouches", True, create=True):
+            for device in (2, 1):  # a GPU, the CPU
+                cutt.transpose(Array(a, 0, device), out=Array(np.empty((4, 3), "f4"), 0, device), threads=2)
+                planned = [told for told in self.told if len(told) == 3][-1]
+                self.assertEqual((2, 0, 1) if device == 2 else (2, -1, 0), planned)
+        made = []
+        with unittest.mock.patch.object(_permute, "create", lambda *key, **more: made.append(more)):
+            _permute.create_kept((), True)
+            _permute.create_kept(())
+        self.assertEqual([{"trust_pointers": 1}, {}], made)
+        place = ("cuda", 0)
+        views = [types.SimpleNamespace(device=place, adapter=each) for each in (_adapters.TORCH, _adapters.JAX)]
+        self.assertTrue(_permute.vouched_for(views[0], views[0]))
+        self.assertFalse(_permute.vouched_for(*views))
 
     def test_failing(self):
         Array, a = library(), distinct((3, 4), "f4")
