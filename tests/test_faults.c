@@ -1,10 +1,4 @@
-/* Memory that runs out, at each allocation in turn: the call must fail cleanly or succeed, and leave nothing behind. And
- * the promise of an execution: no allocation, no lock.
- *
- * The linker sends the library's calls of the allocator and of the mutex through the functions below
- * (-Wl,--wrap=malloc and so on); those of libc and of the OpenMP run time are not the library's and not seen. */
-#include <errno.h>
-#include <pthread.h>
+/* Memory that runs out, at each allocation in turn: the call must fail cleanly or succeed, and leave nothing behind. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,119 +6,11 @@
 #include <unistd.h>
 
 #include "cutt_contract.h"
-#include "plan/backend.h"
-#include "support/buffers.h"
+#include "plan/handles.h"
+#include "support/cases.h"
 #include "support/check.h"
+#include "support/heap.h"
 #include "support/reference.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *memory);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *memory);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
-
-/* ------------------------------------------------------------------------------------------------ the allocator */
-
-enum { MOST = 1 << 14 };
-
-static struct {
-  pthread_mutex_t lock;
-  bool watching;  /* allocations are counted and remembered */
-  long count;     /* of allocations asked for while watching */
-  long fail_from; /* the first that fails, from 1; 0: none */
-  long fail_to;   /* the last that fails */
-  long failed;
-  long locks; /* of mutexes taken */
-  void *alive[MOST];
-  int alive_count;
-} heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool refused(void) {
-  if (!heap.watching) return false;
-  __real_pthread_mutex_lock(&heap.lock);
-  const long number = ++heap.count;
-  const bool refuse = heap.fail_from && number >= heap.fail_from && number <= heap.fail_to;
-  if (refuse) heap.failed++;
-  pthread_mutex_unlock(&heap.lock);
-  return refuse;
-}
-
-static void *remember(void *memory) {
-  if (!heap.watching || !memory) return memory;
-  __real_pthread_mutex_lock(&heap.lock);
-  if (heap.alive_count < MOST) heap.alive[heap.alive_count++] = memory;
-  pthread_mutex_unlock(&heap.lock);
-  return memory;
-}
-
-static void forget(const void *memory) {
-  if (!memory) return;
-  __real_pthread_mutex_lock(&heap.lock);
-  for (int i = heap.alive_count - 1; i >= 0; i--) {
-    if (heap.alive[i] != memory) continue;
-    heap.alive[i] = heap.alive[--heap.alive_count];
-    break;
-  }
-  pthread_mutex_unlock(&heap.lock);
-}
-
-void *__wrap_malloc(size_t size) { return refused() ? NULL : remember(__real_malloc(size)); }
-
-void *__wrap_calloc(size_t count, size_t size) { return refused() ? NULL : remember(__real_calloc(count, size)); }
-
-void *__wrap_realloc(void *old, size_t size) {
-  if (refused()) return NULL;
-  forget(old); /* before it is given back: another thread may be handed the same address */
-  void *memory = __real_realloc(old, size);
-  return remember(memory ? memory : old);
-}
-
-void __wrap_free(void *memory) {
-  forget(memory);
-  __real_free(memory);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  return refused() ? NULL : remember(__real_aligned_alloc(alignment, size));
-}
-
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
-  if (refused()) return ENOMEM;
-  const int result = __real_posix_memalign(memory, alignment, size);
-  if (!result) remember(*memory);
-  return result;
-}
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
-  if (heap.watching) {
-    __real_pthread_mutex_lock(&heap.lock);
-    heap.locks++;
-    pthread_mutex_unlock(&heap.lock);
-  }
-  return __real_pthread_mutex_lock(mutex);
-}
-
-static void watch(long fail_from, long fail_to) {
-  heap.count = heap.failed = heap.locks = 0;
-  heap.alive_count = 0;
-  heap.fail_from = fail_from;
-  heap.fail_to = fail_to;
-  heap.watching = true;
-}
-
-static void unwatch(void) {
-  heap.watching = false;
-  heap.fail_from = 0;
-}
 
 /* ------------------------------------------------------------------------------------------------ the operations */
 
@@ -138,12 +24,12 @@ static void refuse_some(operation run, void *context, const char *name, long ste
   for (int all = 0; all < 2; all++) {
     for (long n = 1;; n += step) {
       assert_true(n < 5000);
-      watch(n, all ? 1000000 : n);
+      test_heap_watch(n, all ? 1000000 : n);
       const cuttResult result = run(context);
-      unwatch();
-      if (heap.alive_count)
-        fail_msg("%s: allocation %ld refused: %d allocations are not given back", name, n, heap.alive_count);
-      if (!heap.failed) {
+      test_heap_unwatch();
+      if (test_heap.alive)
+        fail_msg("%s: allocation %ld refused: %d allocations are not given back", name, n, test_heap.alive);
+      if (!test_heap.failed) {
         if (result != CUTT_SUCCESS) fail_msg("%s: %s without a refusal", name, cuttLastError());
         break;
       }
@@ -165,48 +51,8 @@ static void refuse_a_part(operation run, void *context, const char *name) {
   refuse_some(run, context, name, test_scale() < 1 ? (long)(1 / test_scale()) : 1);
 }
 
-typedef struct case_ {
-  test_problem p;
-  cuttOptions_t options;
-  unsigned char *in, *out, *expected;
-  size_t bytes;
-  const char *path;
-} case_;
-
-static case_ make_case(cuttType_t type, int rank, const int64_t *extents, const int *perm, int threads) {
-  case_ c = {.p = test_packed(type, rank, extents, perm), .options = CUTT_OPTIONS_INIT};
-  c.options.threads = threads;
-  c.bytes = (size_t)test_volume(&c.p) * test_type_bytes(type);
-  c.in = malloc(c.bytes);
-  c.out = malloc(c.bytes);
-  c.expected = malloc(c.bytes);
-  assert_non_null(c.in);
-  assert_non_null(c.out);
-  assert_non_null(c.expected);
-  test_fill_bits(c.in, c.bytes, test_type_bytes(type), 3);
-  test_reference(&c.p, c.in, c.expected);
-  return c;
-}
-
-static void free_case(case_ *c) {
-  free(c->in);
-  free(c->out);
-  free(c->expected);
-}
-
-/* Problems that lead to different methods. */
-enum { CASES = 6 };
-static case_ numbered_case(int number) {
-  static const int64_t extents[CASES][5] = {{40, 30, 20}, {64, 9, 11},     {300, 270},
-                                            {5000},       {3, 5, 7, 4, 6}, {2, 11, 3, 29, 13}};
-  static const int perms[CASES][5] = {{2, 1, 0}, {0, 2, 1}, {1, 0}, {0}, {4, 2, 0, 3, 1}, {3, 0, 4, 1, 2}};
-  static const int ranks[CASES] = {3, 3, 2, 1, 5, 5};
-  return make_case(number % 2 ? CUTT_BYTES_8 : CUTT_BYTES_4, ranks[number], extents[number], perms[number],
-                   1 + number % 3);
-}
-
 static cuttResult create_and_destroy(void *context) {
-  case_ *c = context;
+  test_case *c = context;
   const cuttProblem_t view = test_problem_view(&c->p);
   cuttPlan_t plan;
   cuttResult result = cuttPlanCreate(&plan, &view, &c->options);
@@ -222,7 +68,7 @@ static cuttResult create_and_destroy(void *context) {
 }
 
 static cuttResult permute(void *context) {
-  case_ *c = context;
+  test_case *c = context;
   const cuttProblem_t view = test_problem_view(&c->p);
   cuttFinalize(); /* of the call before: what it has kept */
   const cuttResult result = cuttPermute(&view, &c->options, c->in, c->out, NULL);
@@ -230,44 +76,24 @@ static cuttResult permute(void *context) {
   return result;
 }
 
-/* A plan that cuttPermute has kept is found and executed without an allocation and without waiting for a lock. */
-static void kept_plans(void **unused) {
-  (void)unused;
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
-    const cuttProblem_t view = test_problem_view(&c.p);
-    assert_success(cuttPermute(&view, &c.options, c.in, c.out, NULL));
-    memset(c.out, 0xee, c.bytes);
-    watch(0, 0);
-    const cuttResult result = cuttPermute(&view, &c.options, c.in, c.out, NULL);
-    unwatch();
-    assert_success(result);
-    assert_int_equal(heap.count, 0);
-    assert_int_equal(heap.locks, 0);
-    assert_memory_equal(c.out, c.expected, c.bytes);
-    free_case(&c);
-  }
-  cuttFinalize();
-}
-
 static void plan_creation(void **unused) {
   (void)unused;
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
+  for (int i = 0; i < TEST_CASES; i++) {
+    test_case c = test_numbered_case(i);
     refuse_each(create_and_destroy, &c, "cuttPlanCreate");
     refuse_each(permute, &c, "cuttPermute");
-    free_case(&c);
+    test_free_case(&c);
   }
 }
 
 static void measuring(void **unused) {
   (void)unused;
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
+  for (int i = 0; i < TEST_CASES; i++) {
+    test_case c = test_numbered_case(i);
     c.options.choice = CUTT_MEASURE;
     c.options.measure_seconds = 0.002;
     refuse_each(create_and_destroy, &c, "cuttPlanCreate, measured");
-    free_case(&c);
+    test_free_case(&c);
   }
 }
 
@@ -276,8 +102,8 @@ static void interleaved_strides(void **unused) {
   (void)unused;
   static const int64_t extents[2] = {3, 2};
   static const int perm[2] = {0, 1};
-  case_ c = make_case(CUTT_BYTES_4, 2, extents, perm, 1);
-  free_case(&c);
+  test_case c = test_make_case(CUTT_BYTES_4, 2, extents, perm, 1);
+  test_free_case(&c);
   c.p.out_strided = true;
   c.p.out_strides[0] = 2;
   c.p.out_strides[1] = 3;
@@ -289,7 +115,7 @@ static void interleaved_strides(void **unused) {
   memset(c.expected, 0xee, c.bytes);
   test_reference(&c.p, c.in, c.expected);
   refuse_each(create_and_destroy, &c, "cuttPlanCreate, interleaved strides");
-  free_case(&c);
+  test_free_case(&c);
 }
 
 typedef struct description {
@@ -305,7 +131,7 @@ static cuttResult describe(void *context) {
 
 static void descriptions(void **unused) {
   (void)unused;
-  case_ c = numbered_case(4);
+  test_case c = test_numbered_case(4);
   const cuttProblem_t view = test_problem_view(&c.p);
   description d = {NULL, CUTT_TEXT};
   assert_success(cuttPlanCreate(&d.plan, &view, &c.options));
@@ -313,7 +139,7 @@ static void descriptions(void **unused) {
   d.format = CUTT_JSON;
   refuse_each(describe, &d, "cuttPlanDescribe, JSON");
   assert_success(cuttPlanDestroy(d.plan));
-  free_case(&c);
+  test_free_case(&c);
 }
 
 typedef struct one_candidate {
@@ -332,8 +158,8 @@ static cuttResult prepare_and_release(void *context) {
 
 static void every_candidate(void **unused) {
   (void)unused;
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
+  for (int i = 0; i < TEST_CASES; i++) {
+    test_case c = test_numbered_case(i);
     one_candidate one;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     const cuttProblem_t view = test_problem_view(&c.p);
@@ -344,23 +170,23 @@ static void every_candidate(void **unused) {
       one.candidate = list[n];
       for (long refuse = 1;; refuse++) { /* a candidate may need no memory at all, so refuse_each would complain */
         assert_true(refuse < 1000);
-        watch(refuse, refuse);
+        test_heap_watch(refuse, refuse);
         const cuttResult result = prepare_and_release(&one);
-        unwatch();
-        assert_int_equal(heap.alive_count, 0);
-        if (!heap.failed) {
+        test_heap_unwatch();
+        assert_int_equal(test_heap.alive, 0);
+        if (!test_heap.failed) {
           assert_success(result);
           break;
         }
         assert_true(result == CUTT_SUCCESS || result == CUTT_INTERNAL_ERROR);
       }
     }
-    free_case(&c);
+    test_free_case(&c);
   }
 }
 
 static cuttResult handle_life(void *context) {
-  case_ *c = context;
+  test_case *c = context;
   static int dim[3] = {40, 30, 20}, perm[3] = {2, 1, 0};
   cuttHandle handle;
   cuttResult result = cuttPlan(&handle, 3, dim, perm, 4, 0);
@@ -372,10 +198,10 @@ static cuttResult handle_life(void *context) {
 
 static void handles(void **unused) {
   (void)unused;
-  case_ c = numbered_case(0);
+  test_case c = test_numbered_case(0);
   assert_success(handle_life(&c)); /* the table of handles grows once and stays */
   refuse_each(handle_life, &c, "cuttPlan");
-  free_case(&c);
+  test_free_case(&c);
 }
 
 /* The table of handles when it has to grow and can't: that plan fails, and those that are there live on. */
@@ -389,9 +215,9 @@ static void handles_beyond_memory(void **unused) {
   for (int i = 0; i < MANY; i++) {
     int dim[2] = {3, 2 + i}; /* each a plan of its own */
     for (long n = 1; n < 100; n++) {
-      watch(n, n);
+      test_heap_watch(n, n);
       const cuttResult result = cuttPlan(&list[made], 2, dim, perm, 1, 0);
-      unwatch();
+      test_heap_unwatch();
       if (result == CUTT_SUCCESS) {
         made++;
         break;
@@ -409,8 +235,36 @@ static void handles_beyond_memory(void **unused) {
   }
 }
 
+/* Handles whose plans are set aside and made again. */
+static cuttResult set_aside_life(void *context) {
+  test_case *c = context;
+  static const int perm[3] = {2, 1, 0};
+  cuttHandle list[4] = {0};
+  cuttResult result = CUTT_SUCCESS;
+  for (int i = 0; i < 4 && !result; i++) {
+    const int dim[3] = {40, 30, 20 + i};
+    result = cuttPlan(&list[i], 3, dim, perm, 4, 0);
+  }
+  memset(c->out, 0xee, c->bytes);
+  if (!result) result = cuttExecute(list[0], c->in, c->out);
+  if (!result && memcmp(c->out, c->expected, c->bytes) != 0) result = CUTT_UNDEFINED_ERROR;
+  for (int i = 0; i < 4; i++)
+    if (list[i] && cuttDestroy(list[i])) result = CUTT_UNDEFINED_ERROR;
+  return result;
+}
+
+static void handles_set_aside(void **unused) {
+  (void)unused;
+  test_case c = test_numbered_case(0);
+  const uint32_t most = atomic_exchange(&cutt_handles_most_ready, 1);
+  assert_success(set_aside_life(&c));
+  refuse_each(set_aside_life, &c, "cuttExecute of a plan that was set aside");
+  atomic_store(&cutt_handles_most_ready, most);
+  test_free_case(&c);
+}
+
 static cuttResult wisdom_life(void *context) {
-  case_ *c = context;
+  test_case *c = context;
   cuttWisdom_t wisdom;
   cuttPlan_t plan;
   cuttResult result = cuttWisdomCreate(&wisdom);
@@ -436,14 +290,14 @@ static void wisdom(void **unused) {
   const int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  case_ c = numbered_case(0);
+  test_case c = test_numbered_case(0);
   c.path = path;
   c.options.choice = CUTT_MEASURE;
   c.options.measure_seconds = 0.0005;
   refuse_each(wisdom_life, &c, "wisdom, empty file");
   refuse_each(wisdom_life, &c, "wisdom, written file");
   unlink(path);
-  free_case(&c);
+  test_free_case(&c);
 }
 
 typedef struct contraction_case {
@@ -513,7 +367,7 @@ cuttResult __wrap_cutt_cpu_measure_target(cutt_target *target, double seconds,
 }
 
 static cuttResult calibrate(void *context) {
-  const case_ *c = context;
+  const test_case *c = context;
   cuttCalibration_t calibration = CUTT_CALIBRATION_INIT;
   calibration.backend = CUTT_BACKEND_CPU;
   calibration.seconds = 1e-3; /* as few problems as there may be */
@@ -524,7 +378,7 @@ static cuttResult calibrate(void *context) {
 }
 
 static cuttResult plan_by_file(void *context) {
-  const case_ *c = context;
+  const test_case *c = context;
   const cuttProblem_t view = test_problem_view(&c->p);
   cuttOptions_t options = c->options;
   options.device = c->path;
@@ -540,155 +394,20 @@ static void calibrating(void **unused) {
   const int file = mkstemp(path);
   assert_true(file >= 0);
   close(file);
-  case_ c = numbered_case(0);
+  test_case c = test_numbered_case(0);
   c.path = path;
   refuse_a_part(calibrate, &c, "cuttCalibrate");
   refuse_each(plan_by_file, &c, "cuttPlanCreate, device file");
   unlink(path);
-  free_case(&c);
-}
-
-/* ------------------------------------------------------------------------------------------------ executions */
-
-static void executions_allocate_nothing(void **unused) {
-  (void)unused;
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
-    const cuttProblem_t view = test_problem_view(&c.p);
-    cuttPlan_t plan;
-    assert_success(cuttPlanCreate(&plan, &view, &c.options));
-    watch(0, 0);
-    const cuttResult result = cuttPlanExecute(plan, c.in, c.out, NULL); /* the first one, too */
-    const cuttResult again = cuttPlanExecute(plan, c.in, c.out, NULL);
-    unwatch();
-    assert_success(result);
-    assert_success(again);
-    assert_int_equal(heap.count, 0);
-    assert_int_equal(heap.locks, 0);
-    assert_success(cuttPlanDestroy(plan));
-    free_case(&c);
-  }
-}
-
-/* Of one plan and of several, small pairs and such as are cut. */
-static void batches_allocate_nothing(void **unused) {
-  (void)unused;
-  enum { PAIRS = 40 };
-  for (int i = 0; i < CASES; i++) {
-    case_ c = numbered_case(i);
-    const cuttProblem_t view = test_problem_view(&c.p);
-    const size_t bytes = (size_t)test_volume(&c.p) * test_type_bytes(c.p.type);
-    unsigned char *more = calloc(PAIRS, bytes);
-    assert_non_null(more);
-    cuttPlan_t plan, plans[PAIRS];
-    const void *in[PAIRS];
-    void *out[PAIRS];
-    assert_success(cuttPlanCreate(&plan, &view, &c.options));
-    for (int n = 0; n < PAIRS; n++) {
-      plans[n] = plan;
-      in[n] = c.in;
-      out[n] = more + (size_t)n * bytes;
-    }
-    watch(0, 0);
-    const cuttResult result = cuttPlanExecuteBatch(plan, PAIRS, in, out, NULL);
-    const cuttResult again = cuttPlansExecute(PAIRS, plans, in, out, NULL);
-    unwatch();
-    assert_success(result);
-    assert_success(again);
-    assert_int_equal(heap.count, 0);
-    assert_int_equal(heap.locks, 0);
-    assert_success(cuttPlanDestroy(plan));
-    free(more);
-    free_case(&c);
-  }
-}
-
-static void handle_executions_allocate_nothing(void **unused) {
-  (void)unused;
-  case_ c = numbered_case(0);
-  int dim[3] = {40, 30, 20}, perm[3] = {2, 1, 0};
-  cuttHandle handle;
-  assert_success(cuttPlan(&handle, 3, dim, perm, 4, 0));
-  watch(0, 0);
-  const cuttResult result = cuttExecute(handle, c.in, c.out);
-  unwatch();
-  assert_success(result);
-  assert_int_equal(heap.count, 0);
-  assert_int_equal(heap.locks, 0);
-  assert_success(cuttDestroy(handle));
-  free_case(&c);
-}
-
-/* Every candidate, larger and smaller, scaled and not. */
-static void candidate_executions_allocate_nothing(void **unused) {
-  (void)unused;
-  test_rng rng = {4};
-  for (int i = 0; i < test_scaled(60); i++) {
-    test_problem p = test_random_problem(&rng, &(test_limits){1, 6, i % 10 ? 5000 : 500000, 0, 0, 40, 3});
-    const cuttProblem_t view = test_problem_view(&p);
-    const size_t bytes = (size_t)test_volume(&p) * test_type_bytes(p.type);
-    unsigned char *in = malloc(bytes), *out = calloc(1, bytes);
-    assert_non_null(in);
-    assert_non_null(out);
-    test_fill_numbers(in, bytes, p.type, 1);
-    cutt_canonical canonical;
-    cutt_candidate list[CUTT_MAX_CANDIDATES];
-    assert_success(cutt_canonicalize(&view, &canonical));
-    const int count = cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN,
-                                                          &canonical, p.threads, list, CUTT_MAX_CANDIDATES);
-    for (int n = 0; n < count; n++) {
-      void *prepared;
-      assert_success(
-          cutt_cpu_backend.methods->prepare(cutt_cpu_backend.runtime->target(), &canonical, &list[n], &prepared));
-      watch(0, 0);
-      const cuttResult result = cutt_execute_one(cutt_cpu_backend.methods, prepared, false, in, out, NULL);
-      unwatch();
-      assert_success(result);
-      assert_int_equal(heap.count, 0);
-      assert_int_equal(heap.locks, 0);
-      cutt_cpu_backend.methods->release(prepared);
-    }
-    free(in);
-    free(out);
-  }
-}
-
-/* Enumerating is a pure function: the model has no memory to ask for. */
-static void enumeration_allocates_nothing(void **unused) {
-  (void)unused;
-  test_rng rng = {6};
-  for (int i = 0; i < test_scaled(500); i++) {
-    const test_problem p = test_random_problem(&rng, &(test_limits){1, 14, 100000, 0, 30, 30, 3});
-    const cuttProblem_t view = test_problem_view(&p);
-    cutt_canonical canonical;
-    cutt_candidate list[CUTT_MAX_CANDIDATES];
-    assert_success(cutt_canonicalize(&view, &canonical));
-    watch(0, 0);
-    cutt_cpu_backend.methods->enumerate(cutt_cpu_backend.runtime->target(), CUTT_MODEL_IS_OWN, &canonical, p.threads,
-                                        list, CUTT_MAX_CANDIDATES);
-    unwatch();
-    assert_int_equal(heap.count, 0);
-  }
+  test_free_case(&c);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plan_creation),
-      cmocka_unit_test(kept_plans),
-      cmocka_unit_test(interleaved_strides),
-      cmocka_unit_test(measuring),
-      cmocka_unit_test(descriptions),
-      cmocka_unit_test(every_candidate),
-      cmocka_unit_test(handles),
-      cmocka_unit_test(handles_beyond_memory),
-      cmocka_unit_test(wisdom),
-      cmocka_unit_test(contractions),
-      cmocka_unit_test(calibrating),
-      cmocka_unit_test(executions_allocate_nothing),
-      cmocka_unit_test(batches_allocate_nothing),
-      cmocka_unit_test(handle_executions_allocate_nothing),
-      cmocka_unit_test(candidate_executions_allocate_nothing),
-      cmocka_unit_test(enumeration_allocates_nothing),
+      cmocka_unit_test(plan_creation),         cmocka_unit_test(interleaved_strides), cmocka_unit_test(measuring),
+      cmocka_unit_test(descriptions),          cmocka_unit_test(every_candidate),     cmocka_unit_test(handles),
+      cmocka_unit_test(handles_beyond_memory), cmocka_unit_test(handles_set_aside),   cmocka_unit_test(wisdom),
+      cmocka_unit_test(contractions),          cmocka_unit_test(calibrating),
   };
   return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }
