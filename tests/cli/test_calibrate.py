@@ -1,6 +1,6 @@
 """Tests of `cutt calibrate`: the file that it writes, what plans make of it, and what it leaves alone.
 
-Run as test_cli.py, whose helpers it uses. The calibrations are short, and how good their fits are is not looked at.
+Run as test_cli.py, with what support.py has. The calibrations are short, and how good their fits are is not looked at.
 """
 
 import json
@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from test_cli import PROGRAM, Case, cutt, no_calibration, read, run_tests, write
+from support import PROGRAM, Case, cutt, no_calibration, read, run_tests, write
 
 QUICK = ["calibrate", "--backend", "cpu", "--seconds", "1"]
 PLAN = ["plan", "--shape", "200,100,30", "--axes", "2,0,1", "--dtype", "f4"]

@@ -1,6 +1,6 @@
 """Tests of what the program does with contractions: `cutt contract`, `cutt plan --contract` and `cutt bench contract`.
 
-Run as test_cli.py, whose helpers it uses. Without a BLAS on this machine there is nothing to test, and all but the
+Run as test_cli.py, with what support.py has. Without a BLAS on this machine there is nothing to test, and all but the
 errors of usage is skipped.
 """
 
@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 
-from test_cli import Case, cutt, no_leak_checks, raw_npy, read, run_tests, write
+from support import Case, cutt, no_leak_checks, raw_npy, read, run_tests, write
 
 DTYPES = ["f4", "f8", "c8", "c16"]
 # Patterns with the shapes of their operands; the extents of a letter are what it says here.

@@ -1,6 +1,6 @@
 """Tests of `cutt transpose` and `cutt contract` on arrays larger than the memory that --memory gives them.
 
-Run as test_cli.py, whose helpers it uses.
+Run as test_cli.py, with what support.py has.
 """
 
 import json
@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from test_cli import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, read, run_tests, write
+from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, read, run_tests, write
 
 
 def sparse(path, shape, dtype):

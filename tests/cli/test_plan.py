@@ -1,6 +1,6 @@
 """Tests of `cutt plan` for devices that need not be here, by either model, and of its drawings.
 
-Run as test_cli.py, whose helpers it uses.
+Run as test_cli.py, with what support.py has.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 import unittest
 import xml.etree.ElementTree
 
-from test_cli import Case, no_calibration, read, run_tests, write
+from support import Case, no_calibration, read, run_tests, write
 
 DEVICES = ["k20x", "k40", "m40", "p100", "v100", "a100", "h100", "h200", "b200"]
 PLAN = ["plan", "--shape", "60,43,37,3", "--axes", "3,1,0,2", "--dtype", "f4"]

@@ -1,7 +1,7 @@
 """Tests of what the program reads and writes besides files: standard input and output, members of archives; and of the
 completions of shells.
 
-Run as test_cli.py, whose helpers it uses.
+Run as test_cli.py, with what support.py has.
 """
 
 import io
@@ -14,7 +14,7 @@ import zipfile
 
 import numpy as np
 
-from test_cli import PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, raw_npy, read, run_tests, write
+from support import PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, raw_npy, read, run_tests, write
 
 COMPLETION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli/completion")
 

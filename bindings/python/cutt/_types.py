@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library as L
 from ._adapters import CUPY
-from ._arrays import array_of, check_out, is_zero, scalar, view_of
+from ._arrays import check_out, scalar, view_of
 from ._contract import contractible, extents_of
 from ._views import NUMPY, View, numpy_dtype
 
