@@ -7,7 +7,7 @@
 
 #include "calls.h"
 
-enum { MOST_IN_A_CELL = 8, MOST_CELLS = 64 };
+enum { MOST_IN_A_CELL = 32, MOST_CELLS = 64 };
 
 span span_of(const view *v, bool written) {
   span s = {(uintptr_t)v->data, (uintptr_t)v->data + (uintptr_t)v->type.bytes, written};
