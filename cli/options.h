@@ -41,14 +41,15 @@ bool cutt_cli_read_options(const cutt_cli_syntax *syntax, int argc, char **argv,
 
 /* ---------------------------------------------------------------------------------------------------------- readers */
 
-cutt_cli_reader cutt_cli_read_flag;    /* bool: it was given */
-cutt_cli_reader cutt_cli_read_text;    /* const char * */
-cutt_cli_reader cutt_cli_read_threads; /* int: from 1 to as many as the library takes */
-cutt_cli_reader cutt_cli_read_seed;    /* int64_t or uint64_t */
-cutt_cli_reader cutt_cli_read_bytes;   /* size_t: "400M" */
-cutt_cli_reader cutt_cli_read_memory;  /* size_t: likewise, and at least 1k */
-cutt_cli_reader cutt_cli_read_backend; /* cuttBackend_t: auto, cpu or cuda */
-cutt_cli_reader cutt_cli_read_measure; /* cuttChoice_t: it was given, CUTT_MEASURE */
+cutt_cli_reader cutt_cli_read_flag;         /* bool: it was given */
+cutt_cli_reader cutt_cli_read_text;         /* const char * */
+cutt_cli_reader cutt_cli_read_threads;      /* int: from 1 to as many as the library takes */
+cutt_cli_reader cutt_cli_read_case_seconds; /* double: of a case of a benchmark */
+cutt_cli_reader cutt_cli_read_seed;         /* int64_t or uint64_t */
+cutt_cli_reader cutt_cli_read_bytes;        /* size_t: "400M" */
+cutt_cli_reader cutt_cli_read_memory;       /* size_t: likewise, and at least 1k */
+cutt_cli_reader cutt_cli_read_backend;      /* cuttBackend_t: auto, cpu or cuda */
+cutt_cli_reader cutt_cli_read_measure;      /* cuttChoice_t: it was given, CUTT_MEASURE */
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 

@@ -146,6 +146,10 @@ bool cutt_cli_read_threads(const char *command, const cutt_cli_option *option, c
   return true;
 }
 
+bool cutt_cli_read_case_seconds(const char *command, const cutt_cli_option *option, const char *text, void *field) {
+  return cutt_cli_parse_double(command, option->name, text, 0.001, 3600, field);
+}
+
 bool cutt_cli_read_seed(const char *command, const cutt_cli_option *option, const char *text, void *field) {
   return cutt_cli_parse_int(command, option->name, text, 0, INT64_MAX, field);
 }

@@ -15,6 +15,7 @@ typedef struct cutt_bench_copy {
 typedef struct cutt_bench_clock {
   const cutt_bench_buffers *buffers; /* what is timed goes from in to out; it also says which backend */
   int threads;
+  double case_seconds; /* how long timing a case should take; 0: as long as is usual for the backend */
   cutt_bench_copy ceiling[CUTT_BENCH_SIZE_CLASSES]; /* CPU, for each power of two of bytes */
 } cutt_bench_clock;
 

@@ -30,6 +30,7 @@ typedef struct request {
   int64_t samples, seed, volume; /* samples and volume: UNSAID, PAPER or a number */
   const cutt_cli_number *number;
   cuttContractionOptions_t options;
+  double case_seconds;
   bool no_check, list, force, quiet;
   const char *json_path, *csv_path;
 } request;
@@ -87,6 +88,8 @@ static const cutt_cli_option options[] = {
      read_volume, offsetof(request, volume)},
     {"threads", "N", "CPU: use N threads at most (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
      offsetof(request, options.threads)},
+    {"seconds", "S", "time each case for about so long (default: 0.4)", cutt_cli_read_case_seconds,
+     offsetof(request, case_seconds)},
     {"workspace", "SIZE", "the most bytes of workspace, such as 400M (default: no limit)", cutt_cli_read_bytes,
      offsetof(request, options.workspace_limit)},
     {"backend", "NAME", "cpu, cuda, or auto for the GPU where there is one (default: auto)", cutt_cli_read_backend,
@@ -206,7 +209,8 @@ static int measure(const request *ask, const cutt_bench_contractions *cases, FIL
   char why[512];
   cutt_bench_contract_result *results = calloc(cases->count, sizeof *results);
   if (!results) return cutt_cli_failed("out of memory for %zu results", cases->count);
-  cutt_bench_contract_run run = {.number = ask->number, .options = ask->options, .check = !ask->no_check};
+  cutt_bench_contract_run run = {
+      .number = ask->number, .options = ask->options, .case_seconds = ask->case_seconds, .check = !ask->no_check};
   if (!cutt_bench_contract_open(&run, cases, why, sizeof why)) {
     free(results);
     return cutt_cli_failed("the tensors' memory can't be had for --backend %s: %s; a smaller --volume would need less",
@@ -260,6 +264,7 @@ int cutt_cli_bench_contract(int argc, char **argv) {
                  .samples = UNSAID,
                  .volume = UNSAID,
                  .seed = 2017,
+                 .case_seconds = 0.4,
                  .number = cutt_cli_number_find("f8"),
                  .options = CUTT_CONTRACTION_OPTIONS_INIT};
   int code;

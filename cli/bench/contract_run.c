@@ -10,7 +10,7 @@
 #include "contract_values.h"
 
 enum { PLANS = 5, LEAST_ROUNDS = 3, MOST_ROUNDS = 15, STEP_RUNS = 5, MOST_REPEATS = 64, BLOCK = 64 << 20 };
-static const double case_seconds = 0.4, sample_seconds = 100e-6, device_sample_seconds = 3e-3, long_seconds = 0.5;
+static const double sample_seconds = 100e-6, device_sample_seconds = 3e-3, long_seconds = 0.5;
 
 static bool on_cpu(const cutt_bench_contract_run *run) { return run->options.backend == CUTT_BACKEND_CPU; }
 
@@ -205,7 +205,7 @@ static bool time_case(const cutt_bench_contract_run *run, cuttContractionPlan_t 
   const double began = cutt_cli_seconds();
   int rounds = 0;
   for (; rounds < MOST_ROUNDS; ++rounds) {
-    if (rounds >= LEAST_ROUNDS && cutt_cli_seconds() - began >= case_seconds) break;
+    if (rounds >= LEAST_ROUNDS && cutt_cli_seconds() - began >= run->case_seconds) break;
     if (!time_total(run, plan, repeats, &total[rounds], result) || !time_gemm(plan, repeats, &gemm[rounds], result))
       return false;
   }

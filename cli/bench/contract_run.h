@@ -8,6 +8,7 @@
 typedef struct cutt_bench_contract_run {
   const cutt_cli_number *number;
   cuttContractionOptions_t options; /* backend: as it is used */
+  double case_seconds;              /* how long timing a case should take */
   bool check;
   uint64_t checks;                /* that have been made: each looks at other elements */
   void *tensor[CUTT_CLI_TENSORS]; /* of the backend's memory, for the largest of each */

@@ -37,6 +37,7 @@ typedef struct request {
   int64_t samples;       /* -1: the set's default */
   int64_t seed;
   int threads;
+  double case_seconds;     /* 0: as long as is usual */
   int64_t most_candidates; /* 0: not said */
   double beta;
   cutt_bench_check_t check;
@@ -125,6 +126,8 @@ static const cutt_cli_option options[] = {
     {"seed", "S", "another draw of cases (default: 2017)", cutt_cli_read_seed, offsetof(request, seed)},
     {"threads", "N", "CPU: use N threads (default: OMP_NUM_THREADS, else all cores)", cutt_cli_read_threads,
      offsetof(request, threads)},
+    {"seconds", "S", "time each case for about so long (default: 0.3; on a GPU 0.06)", cutt_cli_read_case_seconds,
+     offsetof(request, case_seconds)},
     {"measure", NULL, "choose by timing, and compare with the model's choice", cutt_cli_read_flag,
      offsetof(request, measure)},
     {"beta", "B", "out = in + B * out; bytes count 3x rather than 2x when B is not 0 (default: 0)", read_beta,
@@ -350,7 +353,7 @@ static bool open_run(const request *ask, int64_t bytes, cutt_bench_run *run) {
                           .check = ask->check};
   if (ask->number == FIGURES && !ask->all_candidates && !ask->most_candidates && ask->backend == CUTT_BACKEND_CPU)
     run->most_candidates = FIGURES_CPU_CANDIDATES;
-  run->clock = (cutt_bench_clock){.buffers = &run->buffers, .threads = run->threads};
+  run->clock = (cutt_bench_clock){.buffers = &run->buffers, .threads = run->threads, .case_seconds = ask->case_seconds};
   if (!cutt_bench_buffers_open(&run->buffers, ask->backend, (size_t)bytes, run->threads, why, sizeof why)) {
     cutt_cli_message(
         "two buffers of %.1f GB each can't be had for --backend %s: %s; a smaller --volume would need less",

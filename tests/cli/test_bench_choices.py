@@ -51,7 +51,7 @@ class Choices(unittest.TestCase):
 
     def run_bench(self, *arguments):
         """The report, and what was printed."""
-        result = cutt("bench", *arguments, "--threads", "1", "--json", self.path, "--force", "--quiet")
+        result = cutt("bench", *arguments, "--threads", "1", "--seconds", "0.02", "--json", self.path, "--force", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertNotIn("FAILED", result.stdout)
         with open(self.path, encoding="ascii") as file:
