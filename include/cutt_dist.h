@@ -209,6 +209,11 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
  * with the communicator returns the same error. */
 CUTT_API cuttResult_t cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
+/* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is
+ * cuttDistPlanExecute of the plan, or cuttDistPlanCreate where plan is NULL. All ranks get the error, with "rank n: " and text.
+ * Errors: CUTT_INVALID_PARAMETER (always, where nothing else is wrong), CUTT_INVALID_PLAN, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttDistRefuse(cuttDistComm_t comm, cuttDistPlan_t plan, const char *text);
+
 /* Frees a plan, on this rank; NULL is allowed. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttDistPlanDestroy(cuttDistPlan_t plan);
 
