@@ -267,3 +267,10 @@ cuttResult_t cuttDistCommMpi(cuttDistComm_t *comm, MPI_Comm mpi) {
   snprintf(s.why, sizeof s.why, "no communicator could be made there: out of memory, or comm is NULL");
   return refuse(comm ? comm : &(cuttDistComm_t){NULL}, &s);
 }
+
+cuttResult_t cuttDistCommMpiFortran(cuttDistComm_t *comm, int64_t mpi) {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return cuttDistCommMpi(comm, initialized && !finalized ? MPI_Comm_f2c((MPI_Fint)mpi) : MPI_COMM_NULL);
+}

@@ -23,6 +23,9 @@ extern "C" {
  * Errors: CUTT_INVALID_PARAMETER (comm is NULL), CUTT_INTERNAL_ERROR: what MPI or a rank said. */
 cuttResult_t cuttDistCommMpi(cuttDistComm_t *comm, MPI_Comm mpi);
 
+/* The same for a communicator as Fortran has it: an MPI_Fint, in mpi_f08 the component MPI_VAL. The module cutt_dist_mpi calls this. */
+cuttResult_t cuttDistCommMpiFortran(cuttDistComm_t *comm, int64_t mpi);
+
 #ifdef __cplusplus
 }
 #endif
