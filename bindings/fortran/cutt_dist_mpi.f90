@@ -15,6 +15,16 @@ module cutt_dist_mpi
       type(c_ptr), intent(out) :: comm
       integer(c_int64_t), value :: mpi
     end function
+    integer(c_int) function cuttDistMpiAllocate(comm, bytes, pointer) bind(c, name='cuttDistMpiAllocate')
+      import
+      type(c_ptr), value :: comm
+      integer(c_int64_t), value :: bytes
+      type(c_ptr), intent(out) :: pointer
+    end function
+    integer(c_int) function cuttDistMpiFree(comm, pointer) bind(c, name='cuttDistMpiFree')
+      import
+      type(c_ptr), value :: comm, pointer
+    end function
   end interface
 
 contains
@@ -31,5 +41,26 @@ contains
     code = cuttDistCommMpiFortran(comm%handle, int(mpi, c_int64_t))
     if (code /= CUTT_SUCCESS) comm%handle = c_null_ptr
     call cutt_finish(code, stat=stat, errmsg=errmsg)
+  end subroutine
+
+  ! Memory that the ranks of one node reach, so that plans with direct=CUTT_DIST_DIRECT_ALWAYS write outputs there without messages:
+  ! call c_f_pointer(memory, b, shape) with b a pointer that is contiguous, since a copy of it would be elsewhere. Collective; bytes
+  ! may differ by rank.
+  subroutine cutt_dist_mpi_allocate(comm, bytes, memory, stat, errmsg)
+    type(cutt_dist_comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: bytes
+    type(c_ptr), intent(out) :: memory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call cutt_finish(cuttDistMpiAllocate(comm%handle, bytes, memory), stat=stat, errmsg=errmsg)
+  end subroutine
+
+  ! Frees what one call of cutt_dist_mpi_allocate has given to each rank. Collective. What is left comm%destroy() frees.
+  subroutine cutt_dist_mpi_free(comm, memory, stat, errmsg)
+    type(cutt_dist_comm), intent(in) :: comm
+    type(c_ptr), intent(in) :: memory
+    integer, intent(out), optional :: stat
+    character(*), intent(inout), optional :: errmsg
+    call cutt_finish(cuttDistMpiFree(comm%handle, memory), stat=stat, errmsg=errmsg)
   end subroutine
 end module

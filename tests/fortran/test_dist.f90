@@ -30,6 +30,7 @@ program test_dist
   call added()
   call types()
   call relabelled()
+  call shared()
   call errors()
   call comm%destroy()
   call MPI_Allreduce(failed, any_failed, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, code)
@@ -218,6 +219,48 @@ contains
     call check(all(b == real(me, real64)), 'nothing moves')
     call cutt_dist_relabel(from, to, [2, 2], ranks, stat=stat, errmsg=text)
     call check_error(CUTT_INVALID_PARAMETER, 'perm(2) is 2; each of 1 to 2 must be there once')
+  end subroutine
+
+  ! b(j, i) = a(i, j), written into memory of other processes.
+  subroutine shared()
+    type(cutt_dist_layout) :: from, to
+    type(cutt_dist_plan) :: plan
+    real(real64), allocatable :: a(:, :), elsewhere(:, :)
+    real(real64), pointer, contiguous :: b(:, :)
+    type(c_ptr) :: memory
+    integer(int64) :: n(2), global(2)
+    integer :: i, j
+    logical :: good
+    call from%create([12, 9], parts=[1, ranks])
+    call to%create([9, 12], parts=[1, ranks])
+    n = from%local_shape(me)
+    allocate (a(n(1), n(2)))
+    do j = 1, size(a, 2)
+      do i = 1, size(a, 1)
+        global = from%global(me, [i, j])
+        a(i, j) = real(global(1) + 100*global(2), real64)
+      end do
+    end do
+    n = to%local_shape(me)
+    call cutt_dist_mpi_allocate(comm, 8*product(n), memory)
+    call c_f_pointer(memory, b, n)
+    b = -1
+    call plan%create(comm, a, b, from, to, [2, 1], direct=CUTT_DIST_DIRECT_ALWAYS)
+    call plan%execute(a, b)
+    good = .true.
+    do j = 1, size(b, 2)
+      do i = 1, size(b, 1)
+        global = to%global(me, [i, j])
+        good = good .and. b(i, j) == real(global(2) + 100*global(1), real64)
+      end do
+    end do
+    call check(good, 'shared memory')
+    allocate (elsewhere(n(1), n(2)))
+    call plan%execute(a, elsewhere, stat=stat, errmsg=text)
+    call check_error(CUTT_INVALID_PARAMETER, 'it is not within memory of cuttDistMpiAllocate')
+    call cutt_dist_mpi_free(comm, memory)
+    call cutt_dist_mpi_allocate(comm, -1_c_int64_t, memory, stat=stat, errmsg=text)
+    call check_error(CUTT_INTERNAL_ERROR, 'bytes is below 0')
   end subroutine
 
   subroutine errors()
