@@ -7,6 +7,7 @@ module cutt_dist_mpi
   use cutt, only: cutt_finish
   use cutt_dist
   implicit none
+  public :: cutt_dist_comm_mpi, cutt_dist_mpi_allocate, cutt_dist_mpi_free ! and what cutt_dist has
   private :: cutt_finish
 
   interface

@@ -1,0 +1,150 @@
+"""cutt.dist: layouts, and redistributions between threads. Processes of MPI are in dist_mpi.py."""
+
+import gc
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+import cutt.dist as dist
+from dist_trials import errors, fails, trial
+from support import need, rounds
+
+
+def on_ranks(size, work):
+    """work(comm) on a thread for each rank."""
+    comms, wrong = dist.Comm.threads(size), []
+
+    def one(comm):
+        try:
+            work(comm)
+        except BaseException as error:
+            wrong.append(f"rank {comm.rank}: {type(error).__name__}: {error}")
+
+    threads = [threading.Thread(target=one, args=(comm,), daemon=True) for comm in comms]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    if any(thread.is_alive() for thread in threads):
+        raise AssertionError(f"a rank hangs; {wrong}")
+    if wrong:
+        raise AssertionError(wrong)
+    for comm in comms:
+        comm.free()
+
+
+class Layouts(unittest.TestCase):
+    def test_parts_cover_the_whole(self):
+        whole = np.arange(7 * 10).reshape(7, 10)
+        for blocks in ((0, 0), (2, 0), (1, 3)):
+            layout = dist.Layout(whole.shape, (2, 3), blocks, [[5, 1, 2], [3, 4, 0]])
+            seen = np.concatenate([whole[np.ix_(*layout.indices(rank))].ravel() for rank in range(6)])
+            self.assertEqual(sorted(seen), list(range(70)))
+            for index in ((0, 0), (6, 9), (3, 4)):
+                rank, local = layout.find(index)
+                self.assertEqual(layout.index(rank, local), index)
+        self.assertEqual(dist.Layout((10,), (3,)).local_shape(0), (4,))
+        self.assertEqual(dist.Layout((10,), (3,)).local_shape(5), (0,))
+        self.assertEqual(dist.Layout((7, 10), (2, 3)).find((0, 9))[0], 2)  # the last axis of the grid is the fastest
+        self.assertEqual(dist.Layout((2,), copies=3).find((1,), copy=2), (2, (1,)))
+
+    def test_facts(self):
+        a, b = dist.Layout((4, 5), (2, 1)), dist.Layout([4, 5], parts=[2, 1], ranks=[0, 1])
+        self.assertEqual(a, dist.Layout((4, 5), [2, 1], [0, 0]))
+        self.assertNotEqual(a, b)
+        self.assertEqual(len({a, b, dist.Layout((4, 5), (2, 1))}), 2)
+        self.assertEqual(repr(b), "Layout((4, 5), parts=(2, 1), ranks=(0, 1))")
+
+    def test_refused(self):
+        fails(TypeError, "shape is 3", dist.Layout, 3)
+        fails(ValueError, "parts has 1 entries", dist.Layout, (3, 4), (2,))
+        fails(ValueError, "parts is (0,)", dist.Layout, (3,), (0,))
+        fails(
+            ValueError,
+            "ranks has 3 entries; it must have one for each position and copy: 2",
+            dist.Layout,
+            (3,),
+            (2,),
+            None,
+            [0, 1, 2],
+        )
+        fails(ValueError, "ranks[1]", dist.Layout, (3,), (2,), None, [0, 0])
+        fails(ValueError, "global[0] is 3", dist.Layout((3,)).find, (3,))
+        fails(TypeError, "source is None", dist.relabel, None, None)
+
+    def test_relabelled(self):
+        """A grid that is only turned round keeps everything."""
+        source, target = dist.Layout((60, 60), (3, 4)), dist.Layout((60, 60), (4, 3))
+        ranks = np.array(dist.relabel(source, target, (1, 0)).ranks).reshape(4, 3)
+        self.assertTrue(np.array_equal(ranks, np.arange(12).reshape(3, 4).T))
+        fails(ValueError, "for 12 ranks", dist.relabel, source, target, (1, 0), 11)
+
+    def test_scalapack(self):
+        """Blocks of MB x NB, dealt to a P x Q grid in row-major order, as numroc and indxg2p count them."""
+        m, n, mb, nb, p, q = 37, 53, 4, 7, 2, 3
+        layout = dist.Layout((m, n), (p, q), (mb, nb))
+        for i, j in ((0, 0), (3, 7), (4, 6), (36, 52), (17, 30)):
+            rank, local = layout.find((i, j))
+            self.assertEqual(rank, (i // mb % p) * q + j // nb % q)
+            self.assertEqual(local, (i // (mb * p) * mb + i % mb, j // (nb * q) * nb + j % nb))
+
+
+class Threads(unittest.TestCase):
+    def test_random(self):
+        for seed in range(rounds(40)):
+            on_ranks(1 + seed % 6, lambda comm: trial(comm, seed, direct=[None, True, False][seed % 3]))
+
+    def test_errors(self):
+        on_ranks(1, errors)
+        on_ranks(4, errors)
+
+    def test_descriptions(self):
+        def work(comm):
+            layout = dist.Layout((12, 5), (comm.size, 1))
+            plan = dist.Plan(comm, layout, dist.Layout((5, 12), (1, comm.size)), (1, 0), direct=False)
+            facts = plan.info
+            assert facts["bytes_sent"] == 0 and facts["direct"] is False, facts
+            assert "permutation" in plan.describe() and plan.describe("json")["size"] == comm.size
+            fails(ValueError, "format is 'x'", plan.describe, "x")
+            assert "(4, 5) -> (5, 4)" in repr(plan), plan
+            plan(np.ones((4, 5)))
+
+        on_ranks(3, work)
+
+    def test_freed(self):
+        (comm,) = dist.Comm.threads(1)
+        layout = dist.Layout((3,))
+        plan, forgotten = dist.Plan(comm, layout, layout), dist.Plan(comm, layout, layout)
+        del forgotten
+        gc.collect()
+        comm.free()
+        comm.free()
+        fails(ValueError, "has been freed", plan, np.ones(3))
+        fails(ValueError, "has been freed", dist.Plan, comm, layout, layout)
+        fails(TypeError, "it must be a cutt.dist.Comm", dist.Plan, None, layout, layout)
+        fails(TypeError, "it must be a communicator of mpi4py", dist.Comm, 7)
+        with dist.Comm.threads(1)[0] as comm:
+            plan = dist.Plan(comm, layout, layout)
+        fails(ValueError, "has been freed", plan, np.ones(3))
+
+    def test_torch(self):
+        torch = need("torch")
+        comm = dist.Comm.threads(1)[0]
+        plan = dist.Plan(comm, dist.Layout((3, 4)), dist.Layout((4, 3)), (1, 0), dtype=torch.float32)
+        a = torch.arange(12.0).reshape(3, 4)
+        made = plan(a)
+        self.assertIsInstance(made, torch.Tensor)
+        self.assertTrue(torch.equal(made, a.T))
+
+
+class Imports(unittest.TestCase):
+    def test_without_mpi(self):
+        """The package does not load libcutt_dist, and cutt.dist no MPI, unless they are asked for."""
+        program = (
+            "import sys, cutt; assert 'cutt._dist_library' not in sys.modules; import cutt.dist; "
+            "assert not any(name.startswith('mpi4py') for name in sys.modules), sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", program], check=True)
