@@ -124,7 +124,6 @@ lib: ctypes.CDLL = L._load(
         "cuttDistRelabel": [_LAYOUT, _LAYOUT, POINTER(c_int), c_int, POINTER(c_int)],
         "cuttDistCommCreate": [POINTER(c_void_p), POINTER(Transport)],
         "cuttDistCommThreads": [c_int, POINTER(c_void_p)],
-        "cuttDistCommTransport": [c_void_p, POINTER(Transport)],
         "cuttDistCommDestroy": [c_void_p],
         "cuttDistPlanCreate": [POINTER(c_void_p), c_void_p, POINTER(Problem), POINTER(Options)],
         "cuttDistPlanExecute": [c_void_p] * 4,

@@ -207,14 +207,12 @@ class Comm:
 
         self._transport: Any = _dist_mpi.Transport(comm)
         handle, table = c_void_p(), self._transport.table()
-        self._open(handle, D.lib.cuttDistCommCreate(byref(handle), byref(table)))
+        L.check(D.lib.cuttDistCommCreate(byref(handle), byref(table)))
+        self._open(handle, table.rank, table.size)
 
-    def _open(self, handle: c_void_p, result: int) -> None:
-        L.check(result)
-        table = D.Transport()
+    def _open(self, handle: c_void_p, rank: int, size: int) -> None:
         self._handle: Any = L.Handle(handle, D.lib.cuttDistCommDestroy)
-        L.check(D.lib.cuttDistCommTransport(handle, byref(table)))
-        self.rank, self.size = table.rank, table.size
+        self.rank, self.size = rank, size
         self._plans: weakref.WeakSet = weakref.WeakSet()
 
     @classmethod
@@ -223,10 +221,10 @@ class Comm:
         handles = (c_void_p * whole(size, "size", 1, 4096))()
         L.check(D.lib.cuttDistCommThreads(size, handles))
         made = []
-        for handle in handles:
+        for rank, handle in enumerate(handles):
             one = cls.__new__(cls)
             one._transport = None
-            one._open(c_void_p(handle), L.SUCCESS)
+            one._open(c_void_p(handle), rank, size)
             made.append(one)
         return made
 

@@ -83,19 +83,51 @@ class Layouts(unittest.TestCase):
         fails(ValueError, "for 12 ranks", dist.relabel, source, target, (1, 0), 11)
 
     def test_scalapack(self):
-        """Blocks of MB x NB, dealt to a P x Q grid in row-major order, as numroc and indxg2p count them."""
-        m, n, mb, nb, p, q = 37, 53, 4, 7, 2, 3
-        layout = dist.Layout((m, n), (p, q), (mb, nb))
-        for i, j in ((0, 0), (3, 7), (4, 6), (36, 52), (17, 30)):
-            rank, local = layout.find((i, j))
-            self.assertEqual(rank, (i // mb % p) * q + j // nb % q)
-            self.assertEqual(local, (i // (mb * p) * mb + i % mb, j // (nb * q) * nb + j % nb))
+        """The guide's table: where a descriptor's elements are, as indxg2p, indxg2l and numroc count them."""
+        m, n, mb, nb, p, q, rsrc, csrc = 37, 53, 4, 7, 2, 3, 1, 2
+        for grid in (np.arange(p * q).reshape(p, q), np.arange(p * q).reshape(q, p).T):  # row-major, column-major
+            ranks = [[grid[(row + rsrc) % p, (column + csrc) % q] for column in range(q)] for row in range(p)]
+            layout = dist.Layout((m, n), (p, q), (mb, nb), ranks)
+            for i, j in ((0, 0), (3, 7), (4, 6), (36, 52), (17, 30)):
+                rank, local = layout.find((i, j))
+                self.assertEqual(rank, grid[(rsrc + i // mb) % p, (csrc + j // nb) % q])
+                self.assertEqual(local, (i // (mb * p) * mb + i % mb, j // (nb * q) * nb + j % nb))
+
+    def test_cutensormp(self):
+        """The guide's table: 10 elements in blocks of 4 over two ranks, and 6 near-even over three."""
+        extent, block_size, ranks_per_mode, ranks = (10, 6), (4, 0), (2, 3), (5, 4, 3, 2, 1, 0)
+        # Mode 0 is the fastest there, in memory and in the grid: NumPy's last axis.
+        layout = dist.Layout(extent[::-1], ranks_per_mode[::-1], block_size[::-1], ranks)
+        for i in range(10):
+            for j in range(6):
+                place = i // 4 % 2 + 2 * (j // 2)
+                self.assertEqual(layout.find((j, i)), (ranks[place], (j % 2, i // 8 * 4 + i % 4)))
+        copied = dist.Layout((10,), (2,), copies=3)  # nranks = 6, nranksPerMode = {2}
+        self.assertEqual([copied.find((9,), copy)[0] for copy in range(3)], [1, 3, 5])
 
 
 class Threads(unittest.TestCase):
     def test_random(self):
         for seed in range(rounds(40)):
             on_ranks(1 + seed % 6, lambda comm: trial(comm, seed, direct=[None, True, False][seed % 3]))
+
+    def test_scalapack_to_columns(self):
+        """A matrix of ScaLAPACK's, in Fortran's order with rows to spare (LLD), to whole columns near-even."""
+        m, n, mb, nb, p, q = 11, 9, 2, 3, 2, 2
+        whole = np.arange(m * n, dtype=np.float64).reshape(m, n)
+
+        def work(comm):
+            source = dist.Layout((m, n), (p, q), (mb, nb))
+            rows, columns = source.local_shape(comm.rank)
+            lld = rows + 3
+            memory = np.full((lld, columns), np.nan, order="F")
+            a = memory[:rows]
+            a[...] = whole[np.ix_(*source.indices(comm.rank))]
+            target = dist.Layout((m, n), (1, comm.size))
+            made = dist.Plan(comm, source, target, strides=(8, 8 * lld))(a)
+            assert np.array_equal(made, whole[np.ix_(*target.indices(comm.rank))])
+
+        on_ranks(4, work)
 
     def test_errors(self):
         on_ranks(1, errors)
