@@ -1,6 +1,7 @@
 """cutt.dist: layouts, and redistributions between threads. Processes of MPI are in dist_mpi.py."""
 
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -170,6 +171,40 @@ class Threads(unittest.TestCase):
         made = plan(a)
         self.assertIsInstance(made, torch.Tensor)
         self.assertTrue(torch.equal(made, a.T))
+
+
+SHARDED = """
+import threading, numpy as np, jax
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+import cutt.dist as dist
+
+mesh = Mesh(np.array(jax.devices()).reshape(2, 2), ("x", "y"))
+whole = np.arange(8.0 * 12).reshape(8, 12)
+before, after = (NamedSharding(mesh, PartitionSpec(*names)) for names in (("x", "y"), (None, ("x", "y"))))
+a = jax.device_put(whole, before)  # rank = the device's number
+source, target = dist.Layout((8, 12), (2, 2)), dist.Layout((12, 8), (1, 4))
+shards, made, comms = {shard.device.id: shard.data for shard in a.addressable_shards}, {}, dist.Comm.threads(4)
+
+def work(comm):
+    made[comm.rank] = dist.Plan(comm, source, target, (1, 0), dtype=a.dtype)(shards[comm.rank])
+
+threads = [threading.Thread(target=work, args=(comm,), daemon=True) for comm in comms]
+for thread in threads: thread.start()
+for thread in threads: thread.join(60)
+assert all(isinstance(part, jax.Array) for part in made.values()), made
+parts = [jax.device_put(made[device.id], device) for device in jax.devices()]
+b = jax.make_array_from_single_device_arrays((12, 8), after, parts)
+assert np.array_equal(b, whole.T.astype(a.dtype)), b
+"""
+
+
+class Sharded(unittest.TestCase):
+    def test_jax(self):
+        """JAX's shardings are layouts, parts by mesh axis; shards go in, and shards come out."""
+        need("jax")
+        flags = "--xla_force_host_platform_device_count=4"
+        environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
+        subprocess.run([sys.executable, "-c", SHARDED], check=True, env=environment, timeout=300)
 
 
 class Imports(unittest.TestCase):
