@@ -186,6 +186,16 @@ class Transport:
         for window, *_ in self.windows.values():
             window.Sync()
 
+    def agree(self, why: Optional[str]) -> None:
+        """Raises what is wrong on the first rank where something is: on all ranks."""
+        if self.first is not None:
+            raise RuntimeError(
+                f"rank {self.first[0]} of {self.size} has failed: {self.why.value.decode(errors='replace')}"
+            )
+        for rank, text in enumerate(self.comm.allgather(why)):
+            if text is not None:
+                raise ValueError(f"rank {rank}: {text}")
+
     def shared(self, size: int) -> Any:
         """Memory that the ranks of one node reach: collective. An array of bytes, at a multiple of 64."""
         if self.node is None:

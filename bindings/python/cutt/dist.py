@@ -251,14 +251,22 @@ class Comm:
 
         Raises
         ------
-        RuntimeError
-            Ranks are on different nodes.
+        ValueError, RuntimeError
+            An argument of some rank is wrong; ranks are on different nodes. On all ranks.
         """
-        shape, kind = wholes(shape, "shape", 0, INT64[1]), np.dtype(dtype)
+        self._value()
+        why = None
+        try:
+            shape, kind = wholes(shape, "shape", 0, INT64[1]), np.dtype(dtype)
+            size = whole(math.prod(shape) * kind.itemsize, "the size in bytes", 0, INT64[1] - 64)
+        except (TypeError, ValueError) as error:
+            if self._transport is None:
+                raise
+            why = str(error)
         if self._transport is None:  # threads share all memory
             return np.empty(shape, kind)
-        self._value()
-        return self._transport.shared(math.prod(shape) * kind.itemsize).view(kind).reshape(shape)
+        self._transport.agree(why)
+        return self._transport.shared(size).view(kind).reshape(shape)
 
     def free(self) -> None:
         """Frees the communicator and its plans. Of MPI it is collective, and has to come before MPI's end."""

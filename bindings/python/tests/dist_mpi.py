@@ -29,10 +29,13 @@ def lost_message(comm):
     fails(RuntimeError, words, plan, a)
     fails(RuntimeError, words, plan, a)
     fails(RuntimeError, words, dist.Plan, comm, rows, columns)
+    fails(RuntimeError, words, comm.empty, (3,))
 
 
 def shared(comm):
     """Results in memory of other processes, of two plans in turn."""
+    last = comm.size - 1
+    fails(ValueError, f"rank {last}: shape is (-1,)", comm.empty, (-1,) if comm.rank == last else (1,))
     memory = comm.empty((50000,), np.uint8)
     assert memory.ctypes.data % 64 == 0
 
