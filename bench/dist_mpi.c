@@ -1,5 +1,6 @@
 /* Redistributions over the processes of MPI, beside what bounds them and what else does them, taking turns in one run:
- *   cutt        cuttDistPlanExecute
+ *   cutt        cuttDistPlanExecute, by messages
+ *   direct      the same, written into the outputs of the other ranks, which are in memory of cuttDistMpiAllocate
  *   exchange    the same bytes between the same ranks from and to plain buffers, by MPI_Isend and MPI_Irecv of whole messages
  *   permute     packing and unpacking of the same blocks, by cuttPlansExecute, without messages
  *   alltoallw   MPI_Alltoallw of subarray types, as mpi4py-fft does it (where nothing is permuted)
@@ -14,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RANKS = 64, MOST_ROUNDS = 101, WAYS = 4 };
-static const char *const way_name[WAYS] = {"cutt", "exchange", "permute", "alltoallw"};
+enum { MOST_RANKS = 64, MOST_ROUNDS = 101 };
+enum { CUTT, DIRECT, EXCHANGE, PERMUTE, ALLTOALLW, WAYS };
+static const char *const way_name[WAYS] = {"cutt", "direct", "exchange", "permute", "alltoallw"};
 
 static int rank, size;
 
@@ -37,8 +39,9 @@ typedef struct setting {
   int64_t extent[3]; /* of in */
   int perm[3];
   double *in, *out, *sent, *received;
-  int64_t count; /* elements of a rank */
-  cuttDistPlan_t plan;
+  double *shared; /* the output of direct */
+  int64_t count;  /* elements of a rank */
+  cuttDistPlan_t plan, direct;
   cuttPlan_t pack, unpack; /* of the block for one peer */
   const void *pack_in[MOST_RANKS], *unpack_in[MOST_RANKS];
   void *pack_out[MOST_RANKS], *unpack_out[MOST_RANKS];
@@ -47,7 +50,8 @@ typedef struct setting {
   int permutes;
 } setting;
 
-static void plan_cutt(setting *s, cuttDistComm_t comm, size_t piece) {
+static void plan_cutt(const setting *s, cuttDistComm_t comm, size_t piece, cuttDistDirect_t direct,
+                      cuttDistPlan_t *plan) {
   const int parts[3] = {1, 1, size};
   int64_t out_extents[3];
   cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
@@ -67,7 +71,8 @@ static void plan_cutt(setting *s, cuttDistComm_t comm, size_t piece) {
   problem.perm = s->perm;
   options.threads = 1;
   options.piece_bytes = piece;
-  must(cuttDistPlanCreate(&s->plan, comm, &problem, &options) == CUTT_SUCCESS, "plan");
+  options.direct = direct;
+  must(cuttDistPlanCreate(plan, comm, &problem, &options) == CUTT_SUCCESS, "plan");
 }
 
 /* The block for a peer: permuted into a message, and copied out of one. */
@@ -141,13 +146,14 @@ static void exchange(const setting *s) {
 }
 
 static void run(const setting *s, int way) {
-  if (way == 0) must(cuttDistPlanExecute(s->plan, s->in, s->out, NULL) == CUTT_SUCCESS, "execute");
-  if (way == 1) exchange(s);
-  if (way == 2) {
+  if (way == CUTT) must(cuttDistPlanExecute(s->plan, s->in, s->out, NULL) == CUTT_SUCCESS, "execute");
+  if (way == DIRECT) must(cuttDistPlanExecute(s->direct, s->in, s->shared, NULL) == CUTT_SUCCESS, "execute directly");
+  if (way == EXCHANGE) exchange(s);
+  if (way == PERMUTE) {
     must(cuttPlanExecuteBatch(s->pack, size, s->pack_in, s->pack_out, NULL) == CUTT_SUCCESS, "pack");
     must(cuttPlanExecuteBatch(s->unpack, size, s->unpack_in, s->unpack_out, NULL) == CUTT_SUCCESS, "unpack");
   }
-  if (way == 3)
+  if (way == ALLTOALLW)
     MPI_Alltoallw(s->in, s->counts, s->zeros, s->send_type, s->out, s->counts, s->zeros, s->receive_type,
                   MPI_COMM_WORLD);
 }
@@ -178,10 +184,11 @@ static void measure(const setting *s, const char *name, int rounds) {
     median[way] = seconds[way][rounds / 2];
     printf(" %s %.2f ms", way_name[way], 1e3 * median[way]);
   }
-  const double bound = median[1] > median[2] ? median[1] : median[2];
-  printf("; cutt / max(exchange, permute) %.2f, / (exchange + permute) %.2f", median[0] / bound,
-         median[0] / (median[1] + median[2]));
-  if (ways == WAYS) printf(", alltoallw / cutt %.2f", median[3] / median[0]);
+  const double bound = median[EXCHANGE] > median[PERMUTE] ? median[EXCHANGE] : median[PERMUTE];
+  for (int way = CUTT; way <= DIRECT; way++) {
+    printf("; %s / max(exchange, permute) %.2f", way_name[way], median[way] / bound);
+    if (ways == WAYS) printf(", alltoallw / %s %.2f", way_name[way], median[ALLTOALLW] / median[way]);
+  }
   printf("\n");
 }
 
@@ -208,12 +215,21 @@ int main(int count, char **arguments) {
     if (i == 2) s.extent[1] = s.extent[0];
     s.count = s.extent[0] * s.extent[1] * s.extent[2] / size;
     s.in = memory(8 * s.count);
+    for (int64_t n = 0; n < s.count; n++) s.in[n] = (double)(n + 1000003 * rank);
     s.out = memory(8 * s.count);
     s.sent = memory(8 * s.count);
     s.received = memory(8 * s.count);
-    plan_cutt(&s, comm, piece);
+    void *window = NULL;
+    must(cuttDistMpiAllocate(comm, 8 * s.count, &window) == CUTT_SUCCESS, "shared memory");
+    s.shared = window;
+    memset(s.shared, 1, 8 * (size_t)s.count);
+    plan_cutt(&s, comm, piece, CUTT_DIST_DIRECT_NEVER, &s.plan);
+    plan_cutt(&s, comm, piece, CUTT_DIST_DIRECT_ALWAYS, &s.direct);
     plan_blocks(&s);
     if (!s.permutes) plan_types(&s);
+    run(&s, CUTT);
+    run(&s, DIRECT);
+    must(memcmp(s.out, s.shared, 8 * (size_t)s.count) == 0, "both ways the same");
     measure(&s, names[i], rounds);
     if (rank == 0 && getenv("DIST_DESCRIBE")) {
       char text[4096];
@@ -227,6 +243,8 @@ int main(int count, char **arguments) {
     cuttPlanDestroy(s.pack);
     cuttPlanDestroy(s.unpack);
     cuttDistPlanDestroy(s.plan);
+    cuttDistPlanDestroy(s.direct);
+    must(cuttDistMpiFree(comm, s.shared) == CUTT_SUCCESS, "shared memory's end");
     cuttMemoryFree(CUTT_BACKEND_CPU, s.in);
     cuttMemoryFree(CUTT_BACKEND_CPU, s.out);
     cuttMemoryFree(CUTT_BACKEND_CPU, s.sent);

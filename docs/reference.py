@@ -2,7 +2,7 @@
 """The reference of the Python package and of the Fortran modules as pages for Doxygen, from the sources alone, so that neither
 has to be built or imported: reference.py SOURCES FOLDER writes FOLDER/python.md and FOLDER/fortran.md.
 
-Of Python, what __all__ names in cutt, cutt.torch and cutt.jax: signatures and docstrings, and of classes their public methods
+Of Python, what __all__ names in cutt, cutt.dist, cutt.torch and cutt.jax: signatures and docstrings, and of classes their public methods
 and properties. Of Fortran, what the modules make public, each with the comment before it."""
 import ast
 import os
@@ -103,7 +103,7 @@ def find(name, tree, folder):
 def python_page(sources):
     folder = os.path.join(sources, "bindings/python/cutt")
     yield "# Python reference {#python_reference}\n\n\\tableofcontents{HTML:3}\n"
-    for module, path in (("cutt", "__init__.py"), ("cutt.torch", "torch.py"), ("cutt.jax", "jax.py")):
+    for module, path in (("cutt", "__init__.py"), ("cutt.dist", "dist.py"), ("cutt.torch", "torch.py"), ("cutt.jax", "jax.py")):
         tree, names = public_names(os.path.join(folder, path))
         yield f"## The module {module}\n\n{markdown(ast.get_docstring(tree))}"
         for name in sorted(names):
@@ -139,7 +139,7 @@ def fortran_text(comment):
 
 def fortran_page(sources):
     yield "# Fortran reference {#fortran_reference}\n\n\\tableofcontents{HTML:3}\n"
-    for module in ("cutt", "cutt_contraction"):
+    for module in ("cutt", "cutt_contraction", "cutt_dist", "cutt_dist_mpi"):
         with open(os.path.join(sources, "bindings/fortran", module + ".f90"), encoding="utf-8") as file:
             lines = file.read().split("\n")
         start = next(at for at, line in enumerate(lines) if line.startswith("module "))

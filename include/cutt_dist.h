@@ -79,6 +79,9 @@ typedef struct cuttDistRequest {
   void *word[8];
 } cuttDistRequest_t;
 
+/* What a rank says of memory that others may write to; a transport's own, and the same bytes on all ranks. */
+enum { CUTT_DIST_TOKEN_BYTES = 96 };
+
 /* How bytes travel, as one rank sees it. Programs that bring a way of their own fill this in; others take a communicator of
  * cuttDistCommThreads, or of MPI (cutt_dist_mpi.h).
  *
@@ -109,6 +112,19 @@ typedef struct cuttDistTransport {
   const char *(*failure)(void *data, int *rank);
   /* Called by cuttDistCommDestroy; may be NULL. */
   void (*destroy)(void *data);
+  /* Both or neither may be NULL: how ranks that are not threads of a process reach each other's memory, for plans that are direct.
+   * offer describes count > 0 bytes of this rank's memory, from begin on, by a token. NULL: *token is set; else a text for people
+   * that says why other ranks can't reach them, and lives until the next call. Not collective.
+   * reach says where this rank finds them, given the peer's token; NULL: it can't, which is a failure of the communicator. What it
+   * has returned holds until the peer's next offer at least, and a rank may be asked for the same token any number of times.
+   * In an execution, offer is called for the rank's output before all gather their tokens; reach after that, by the ranks that
+   * write there; and another gathering follows when all have written. What is written before a gathering has to be seen by its
+   * owner behind it. Neither is called by shared transports. */
+  const char *(*offer)(void *data, void *begin, int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]);
+  void *(*reach)(void *data, int peer, const unsigned char token[CUTT_DIST_TOKEN_BYTES]);
+  /* not 0: offer takes whatever memory tensors are in, so that plans may be direct by cost. 0: it takes some, and plans are direct
+   * only where CUTT_DIST_DIRECT_ALWAYS asks for it. */
+  int offers_all;
 } cuttDistTransport_t;
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;
@@ -156,9 +172,8 @@ typedef enum cuttDistPermute {
 typedef enum cuttDistDirect {
   CUTT_DIST_DIRECT_BY_COST = 0, /* if it can be, and is predicted to be faster */
   CUTT_DIST_DIRECT_NEVER = 1,
-  CUTT_DIST_DIRECT_ALWAYS =
-      2 /* CUTT_INVALID_PARAMETER if it can't be: the ranks are not threads of a process, or to->strides
-                                 are given on some rank */
+  /* CUTT_INVALID_PARAMETER if it can't be: ranks do not reach each other's memory, or to->strides are given on some rank */
+  CUTT_DIST_DIRECT_ALWAYS = 2
 } cuttDistDirect_t;
 
 /* How to plan. NULL where options are taken means CUTT_DIST_OPTIONS_INIT. All but threads must be the same on all ranks. */
@@ -189,9 +204,15 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
  * and other ranks need its input no longer.
  * stream   NULL
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
+ * as when a plan is direct and some rank's output is where others can't reach it;
  * CUTT_INTERNAL_ERROR: a message or a permutation has failed on some rank. The outputs are undefined then, and every later call
  * with the communicator returns the same error. */
 CUTT_API cuttResult_t cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream);
+
+/* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is
+ * cuttDistPlanExecute of the plan, or cuttDistPlanCreate where plan is NULL. All ranks get the error, with "rank n: " and text.
+ * Errors: CUTT_INVALID_PARAMETER (always, where nothing else is wrong), CUTT_INVALID_PLAN, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttDistRefuse(cuttDistComm_t comm, cuttDistPlan_t plan, const char *text);
 
 /* Frees a plan, on this rank; NULL is allowed. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttDistPlanDestroy(cuttDistPlan_t plan);

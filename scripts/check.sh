@@ -146,7 +146,7 @@ stage_arrays() {
     fi
     count=$((count + 1))
     CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
-      "$folder/bin/python" bindings/python/tests/run.py test_libraries test_borders test_gradients 2>&1 | tee "$log"
+      "$folder/bin/python" bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist 2>&1 | tee "$log"
     if ((PIPESTATUS[0] != 0)); then status=1; fi
     note+="${note:+; }$name: $(sed -n 's/^python: //p' "$log")"
   done

@@ -4,6 +4,7 @@
  * error, which all ranks know from the first. */
 #include "dist/comm.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "base/error.h"
 #include "plan/services.h"
 
-static const size_t first_transport_size = sizeof(cuttDistTransport_t);
+static const size_t first_transport_size = offsetof(cuttDistTransport_t, offer);
 
 #define COMM_MAGIC 0x6375747464697374ull
 
@@ -37,6 +38,9 @@ static cuttResult check_transport(const cuttDistTransport_t *t) {
                         : !t->failure   ? "failure"
                                         : NULL;
   if (missing) return cutt_error(CUTT_INVALID_PARAMETER, "transport->%s is NULL; it must be set", missing);
+  if (!t->offer != !t->reach)
+    return cutt_error(CUTT_INVALID_PARAMETER, "transport->%s is NULL and transport->%s is not; both or neither may be",
+                      t->offer ? "reach" : "offer", t->offer ? "offer" : "reach");
   return CUTT_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "dist/plan.h"
+#include "dist/reach.h"
 #include "plan/services.h"
 
 /* An execution. */
@@ -169,8 +170,10 @@ static cuttResult write_directly(const run *r) {
   for (int64_t i = 0; i < flow->pieces && !result; ++i) {
     const cutt_piece *piece = &flow->piece[i];
     cutt_start peer;
+    unsigned char *out = NULL;
     memcpy(&peer, r->plan->comm->records[piece->peer].what, sizeof peer);
-    result = permute(r, piece->first, piece->moves, r->in, (unsigned char *)(uintptr_t)peer.out);
+    result = cutt_reach_peer(r->plan->comm, piece->peer, peer.token, &out);
+    if (!result) result = permute(r, piece->first, piece->moves, r->in, out);
   }
   return result;
 }
@@ -214,11 +217,15 @@ static cuttResult check(const struct cuttDistPlanStruct *plan, const void *in, c
 
 cuttResult cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  cuttResult result;
   cutt_record record = {.plan = plan->number, .step = CUTT_STEP_START};
-  const cutt_start start = {(uint64_t)(uintptr_t)out};
+  cutt_start start = {{0}};
+  result = check(plan, in, out, stream);
+  if (!result && plan->exchange.way == CUTT_WAY_DIRECT && plan->task.volume[CUTT_TO] > 0)
+    result = cutt_reach_offer(plan->comm, out, plan->high[CUTT_TO], start.token); /* packed: it begins at out */
   memcpy(record.what, &start, sizeof start);
-  record.code = (int32_t)check(plan, in, out, stream);
-  cuttResult result = cutt_comm_agree(plan->comm, &record);
+  record.code = (int32_t)result;
+  result = cutt_comm_agree(plan->comm, &record);
   if (result) return result;
   result = cutt_dist_run(plan, in, out);
   if (result) return result;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/reach.h"
 #include "plan/services.h"
 
 #define PLAN_MAGIC 0x63757474706c616eull
@@ -244,11 +245,12 @@ static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cu
 
 /* The two ways by messages differ only where the permutation does something. */
 static bool allows(const making *m, cutt_way way) {
-  const cuttDistTransport_t *t = &m->plan->comm->transport;
   const cutt_layout *from = &m->plan->task.layout[CUTT_FROM];
-  bool moves = false;
+  bool moves = false, any = false;
   for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
-  if (way == CUTT_WAY_DIRECT) return t->shared && m->options.direct != CUTT_DIST_DIRECT_NEVER;
+  if (way == CUTT_WAY_DIRECT)
+    return cutt_reach_can(m->plan->comm, &any) && m->options.direct != CUTT_DIST_DIRECT_NEVER &&
+           (any || m->options.direct == CUTT_DIST_DIRECT_ALWAYS);
   if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return false;
   if (way == CUTT_WAY_PACK) return m->options.permute != CUTT_DIST_UNPACK && (moves || m->options.permute);
   return m->options.permute != CUTT_DIST_PACK;
@@ -267,10 +269,11 @@ static double predict(const making *m, const cutt_exchange *x) {
 
 static cuttResult make_ways(making *m) {
   const bool packed = !m->plan->task.layout[CUTT_TO].strides;
-  const cuttDistTransport_t *t = &m->plan->comm->transport;
-  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS && (!t->shared || !packed))
+  bool any = false;
+  const bool reaches = cutt_reach_can(m->plan->comm, &any);
+  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS && (!reaches || !packed))
     return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: %s",
-                      t->shared ? "problem->to->strides are given" : "ranks do not reach each other's memory");
+                      reaches ? "problem->to->strides are given" : "ranks do not reach each other's memory");
   for (int way = 0; way < CUTT_WAYS; ++way) {
     m->record.seconds[way] = -1;
     if (!allows(m, (cutt_way)way) || (way == CUTT_WAY_DIRECT && !packed)) continue;

@@ -45,12 +45,13 @@ struct cuttDistPlanStruct {
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
 
 /* The work of an execution, whose arguments have been found to be valid on all ranks, until this rank's part of it is done.
- * comm->records are those of the start, which have each rank's address of its output. */
+ * comm->records are those of the start, in which each rank says where its output is. */
 cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out);
 
-/* A rank's address in the record of an execution's start. */
+/* The record of an execution's start, behind its head: where the rank's output is, if the plan is direct (reach.h). */
 typedef struct cutt_start {
-  uint64_t out;
+  unsigned char token[CUTT_DIST_TOKEN_BYTES];
 } cutt_start;
+_Static_assert(sizeof(cutt_start) <= sizeof((cutt_record){0}.what), "a token fits into a record");
 
 #endif

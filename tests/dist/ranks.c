@@ -135,6 +135,13 @@ static bool next_index(const part *p, int modes, int64_t *index) {
   return false;
 }
 
+dist_memory dist_output_memory;
+
+static void *take_memory(size_t bytes, int side) {
+  if (side == 1 && dist_output_memory.take) return dist_output_memory.take(bytes);
+  return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
 static void make_part(const trial *t, int side, int rank, part *p) {
   const dist_case *c = t->c;
   const cuttDistLayout_t layout = dist_case_layout(c, side);
@@ -155,7 +162,7 @@ static void make_part(const trial *t, int side, int rank, part *p) {
   }
   const size_t elem = test_type_bytes(c->type);
   p->bytes = (size_t)(high - low + 1) * elem + 2 * GUARD;
-  p->memory = aligned_alloc(64, (p->bytes + 63) / 64 * 64);
+  p->memory = take_memory(p->bytes, side);
   memset(p->memory, POISON, p->bytes);
   p->origin = p->memory + GUARD + (size_t)-low * elem;
 }
@@ -254,7 +261,10 @@ static void try_rank(void *what, int rank) {
   cuttDistPlanDestroy(plan);
   free(wanted);
   free(in.memory);
-  free(out.memory);
+  if (dist_output_memory.give)
+    dist_output_memory.give(out.memory);
+  else
+    free(out.memory);
 }
 
 /* The whole tensors: the permutation that is known to be right makes what is expected. */

@@ -40,6 +40,13 @@ cuttDistLayout_t dist_case_layout(const dist_case *c, int side);
  * else what is wrong. sent: the bytes that all ranks together have sent by one execution; may be NULL. */
 void dist_case_try(const dist_case *c, const cuttDistComm_t *comms, char failure[FAILURE_BYTES], int64_t *sent);
 
+/* Where outputs are: memory of so many bytes at a multiple of 64, and its return. Collective where a transport's is; NULL: malloc's. */
+typedef struct dist_memory {
+  void *(*take)(size_t bytes);
+  void (*give)(void *memory);
+} dist_memory;
+extern dist_memory dist_output_memory;
+
 /* The same for one rank, whose others are other processes that make this call too. */
 void dist_case_try_rank(const dist_case *c, cuttDistComm_t comm, int rank, char failure[FAILURE_BYTES]);
 

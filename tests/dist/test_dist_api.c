@@ -373,6 +373,10 @@ static void execute_wrongly(void *what, int rank) {
   problem.to = &to;
   problem.perm = swap;
   options.direct = CUTT_DIST_DIRECT_NEVER;
+  says(CUTT_INVALID_PARAMETER,
+       rank == 1 ? cuttDistRefuse(e->comms[rank], NULL, "no list")
+                 : cuttDistPlanCreate(&plan, e->comms[rank], &problem, &options),
+       "rank 1: no list", failure);
   if (!says(CUTT_SUCCESS, cuttDistPlanCreate(&plan, e->comms[rank], &problem, &options), "", failure)) return;
   check_descriptions(plan, rank, failure);
   says(CUTT_INVALID_PARAMETER, cuttDistPlanExecute(plan, rank == 1 ? NULL : in, out, NULL), "rank 1: in is NULL",
@@ -382,6 +386,10 @@ static void execute_wrongly(void *what, int rank) {
   says(CUTT_INVALID_PARAMETER, cuttDistPlanExecute(plan, in, rank == 2 ? in + 10 : out, NULL), "overlap", failure);
   says(CUTT_INVALID_PARAMETER, cuttDistPlanExecute(plan, in, out, rank == 0 ? (cudaStream_t)(void *)in : NULL),
        "rank 0: stream is", failure);
+  says(CUTT_INVALID_PARAMETER,
+       rank == 3 ? cuttDistRefuse(e->comms[rank], plan, NULL) : cuttDistPlanExecute(plan, in, out, NULL),
+       "rank 3: the call was refused, and no text was given", failure);
+  says(CUTT_INVALID_PLAN, cuttDistRefuse(NULL, NULL, "no communicator"), "comm is", failure);
   if (out[0] >= 0) strcpy(failure, "something was written all the same");
   says(CUTT_SUCCESS, cuttDistPlanExecute(plan, in, out, NULL), "", failure);
   if (out[0] < 0) strcpy(failure, "nothing was written");

@@ -33,7 +33,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
 
 enum { RANKS = 5, MOST_HELD = 16 };
 
-typedef enum call { NO_CALL, SEND, RECEIVE, WAIT, ALLGATHER } call;
+typedef enum call { NO_CALL, SEND, RECEIVE, WAIT, ALLGATHER, OFFER, REACH } call;
 
 typedef struct held_send {
   int peer;
@@ -50,6 +50,7 @@ typedef struct faulty {
   bool reorders; /* sends wait until something is waited for, and then start with the last peer's */
   held_send held[MOST_HELD];
   int holds;
+  int64_t offered; /* bytes */
 } faulty;
 
 static bool fails_now(faulty *f, call c) { return f->fails_at == c && --f->countdown == 0; }
@@ -112,6 +113,24 @@ static const char *faulty_failure(void *data, int *rank) {
   return f->real.failure(f->real.data, rank);
 }
 
+/* Addresses as they are, since ranks are threads after all; the tokens' first byte tells that reach was given an offered one. */
+static const char *faulty_offer(void *data, void *begin, int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]) {
+  faulty *f = data;
+  if (fails_now(f, OFFER)) return "it lies beside the window";
+  f->offered += count;
+  memset(token, 0x5a, CUTT_DIST_TOKEN_BYTES);
+  memcpy(token + CUTT_DIST_TOKEN_BYTES - sizeof begin, &begin, sizeof begin);
+  return NULL;
+}
+
+static void *faulty_reach(void *data, int peer, const unsigned char token[CUTT_DIST_TOKEN_BYTES]) {
+  faulty *f = data;
+  void *begin = NULL;
+  if (fails_now(f, REACH) || token[0] != 0x5a || peer < 0) return NULL;
+  memcpy(&begin, token + CUTT_DIST_TOKEN_BYTES - sizeof begin, sizeof begin);
+  return begin;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ one execution */
 
 typedef struct setting {
@@ -138,6 +157,8 @@ static void open_setting(setting *s, int size) {
     t.fail = faulty_fail;
     t.failure = faulty_failure;
     t.destroy = NULL;
+    t.offer = faulty_offer;
+    t.reach = faulty_reach;
     assert_success(cuttDistCommCreate(&s->comms[i], &t));
   }
 }
@@ -283,6 +304,72 @@ static void sends_in_another_order(void **unused) {
   close_setting(&s);
 }
 
+/* Ranks that are no threads of a process write into each other's outputs as the transport lets them. */
+static void outputs_are_offered(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  job *j = run_job(&s, CUTT_DIST_DIRECT_ALWAYS, -1, 0);
+  for (int i = 0; i < RANKS; i++) {
+    const int64_t columns = SIDE / RANKS + (i < SIDE % RANKS);
+    assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+    assert_false(j->wrong[i]);
+    assert_int_equal(s.ends[i].offered, 2 * SIDE * columns * 4); /* by two executions */
+  }
+  free(j);
+  /* Some memory only: not unless asked for. */
+  j = run_job(&s, CUTT_DIST_DIRECT_BY_COST, -1, 0);
+  for (int i = 0; i < RANKS; i++) {
+    assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+    assert_int_equal(s.ends[i].offered, 2 * SIDE * (SIDE / RANKS + (i < SIDE % RANKS)) * 4);
+  }
+  free(j);
+  for (uint64_t seed = 0; seed < (uint64_t)test_scaled(100); seed++) {
+    dist_case c;
+    char failure[FAILURE_BYTES];
+    dist_case_make(&c, seed, RANKS);
+    c.side[1].strided = false;
+    c.options.direct = CUTT_DIST_DIRECT_ALWAYS;
+    dist_case_try(&c, s.comms, failure, NULL);
+    if (failure[0]) fail_msg("%s", failure);
+  }
+  close_setting(&s);
+}
+
+/* Nothing has been done if an output is where others can't reach it; who does not find one has failed. */
+static void outputs_that_are_not_reached(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  s.ends[2].fails_at = OFFER;
+  s.ends[2].countdown = 1;
+  job *j = run_job(&s, CUTT_DIST_DIRECT_ALWAYS, -1, 0);
+  assert_all_fail(j, "rank 2: out is 0x");
+  assert_all_fail(j, "it lies beside the window");
+  assert_all_fail(j, "CUTT_DIST_DIRECT_NEVER");
+  for (int i = 0; i < RANKS; i++) {
+    assert_int_equal(j->executed[i], CUTT_INVALID_PARAMETER);
+    assert_int_equal(j->again[i], CUTT_SUCCESS);
+    assert_false(j->wrong[i]);
+  }
+  free(j);
+  s.ends[1].fails_at = REACH;
+  s.ends[1].countdown = 3;
+  j = run_job(&s, CUTT_DIST_DIRECT_ALWAYS, -1, 0);
+  assert_all_fail(j, "rank 1 of 5 has failed: the transport faulty does not reach the output of rank 4");
+  for (int i = 0; i < RANKS; i++) assert_int_equal(j->again[i], CUTT_INTERNAL_ERROR);
+  free(j);
+  close_setting(&s);
+
+  cuttDistTransport_t t;
+  cuttDistComm_t comm = NULL, half = NULL;
+  assert_success(cuttDistCommThreads(1, &comm));
+  assert_success(cuttDistCommTransport(comm, &t));
+  t.reach = faulty_reach;
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommCreate(&half, &t), "transport->offer is NULL and transport->reach");
+  assert_success(cuttDistCommDestroy(comm));
+}
+
 /* Every allocation of one rank in turn: all ranks get that rank's error, and the communicator can be used again. */
 static void memory_runs_out_on_one_rank(void **unused) {
   (void)unused;
@@ -367,6 +454,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_that_fail),
       cmocka_unit_test(sends_in_another_order),
+      cmocka_unit_test(outputs_are_offered),
+      cmocka_unit_test(outputs_that_are_not_reached),
       cmocka_unit_test(memory_runs_out_on_one_rank),
       cmocka_unit_test(executions_allocate_nothing),
       cmocka_unit_test(ranks_in_different_calls),

@@ -4,12 +4,13 @@ README and of the guide, and every line there that begins with `$ cutt`. Usage: 
 
 A block that includes, uses or imports nothing goes on where the block of its language before it on the page has ended, in C
 within braces. Lines of C that are no program are the body of main(), and of Fortran a program. The environment gives CC, CXX
-and FC; without a compiler, or a module of Python, its snippets are skipped by name. What is printed to stderr is a failure,
-but where it says that there is no BLAS here."""
+and FC; without a compiler, or a module of Python, its snippets are skipped by name. Programs of MPI are built by its compilers and
+run on two processes. What is printed to stderr is a failure, but where it says that there is no BLAS here."""
 import glob
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,25 @@ ENV = {**os.environ, "CUTT_CUDA": "0", "CUTT_CALIBRATION": "0", "OMP_WAIT_POLICY
        "LD_LIBRARY_PATH": f"{BUILD}/lib", "PATH": f"{BUILD}:{os.environ['PATH']}",
        "PYTHONPATH": f"{SOURCES}/bindings/python", "CUTT_LIBRARY_DIR": f"{BUILD}/lib", "PYTHONDONTWRITEBYTECODE": "1"}
 failed, skipped, passed = [], [], 0
+# As root, on fewer processors than ranks, and without what containers forbid.
+ENV.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+           OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none",
+           OMPI_MCA_btl_base_warn_component_unused="0", OMPI_MCA_plm_rsh_agent="/bin/false")
+MPI = {"c": "#include <cutt_dist_mpi.h>", "fortran": "use mpi\n", "python": "from mpi4py"}  # what its programs have
+
+
+def mpi(tool):
+    """A tool of the MPI whose name has one, else of the one that is called so."""
+    return shutil.which(f"{tool}.openmpi") or shutil.which(tool)
+
+
+def mpi_python():
+    """The interpreter that the package's own tests have put mpi4py into."""
+    try:
+        with open(f"{BUILD}/bindings/python/work_openmpi/ready", encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return sys.executable
 
 
 def programs_of(page, text):
@@ -64,9 +84,11 @@ def run(command, folder):
     return subprocess.run(command, cwd=folder, env=ENV, capture_output=True, text=True, timeout=300, check=False)
 
 
-def build(language, path, folder):
+def build(language, source, path, folder):
     """The compiler's command, or None where there is no compiler or nothing to link with."""
     include, libraries = f"-I{SOURCES}/include", [f"-L{BUILD}/lib", "-lcutt_contract", "-lcutt"]
+    if MPI.get(language, "\0") in source:
+        return build_mpi(language, path, folder, [f"-L{BUILD}/lib", "-lcutt_dist", "-lcutt", "-o", f"{folder}/program"])
     if language == "fortran":
         archive = glob.glob(f"{BUILD}/**/libcutt_fortran.a", recursive=True)
         if not os.environ.get("FC") or not archive:
@@ -79,19 +101,44 @@ def build(language, path, folder):
     return [os.environ[compiler], *flags, include, "-x", kind, path, "-x", "none", *libraries, "-o", f"{folder}/program"]
 
 
+def build_mpi(language, path, folder, libraries):
+    """With the adapter, which Fortran too has the compiler of C compile."""
+    adapter = [f"-I{SOURCES}/include", f"-I{SOURCES}/bindings/mpi", f"{SOURCES}/bindings/mpi/cutt_dist_mpi.c"]
+    if not mpi("mpicc") or not mpi("mpiexec"):
+        return None
+    if language == "c":
+        return [mpi("mpicc"), "-Wall", "-Wextra", "-Werror", "-std=c11", path, *adapter, *libraries]
+    archive = glob.glob(f"{BUILD}/**/libcutt_fortran.a", recursive=True)
+    compiled = f"{folder}/cutt_dist_mpi.o"
+    if not mpi("mpifort") or not archive or run([mpi("mpicc"), "-c", *adapter, "-o", compiled], folder).returncode:
+        return None
+    return [mpi("mpifort"), f"-I{BUILD}/fortran", path, compiled, *archive, *libraries]
+
+
+def launched(language, source, command):
+    """The command, on two processes if the program is one of MPI."""
+    return [mpi("mpiexec"), "-n", "2", *command] if MPI.get(language, "\0") in source else command
+
+
 def try_program(where, language, parts, folder):
     global passed
     path = os.path.join(folder, "snippet." + {"cpp": "cc", "fortran": "f90", "python": "py"}.get(language, language))
     with open(path, "w", encoding="utf-8") as file:
         file.write(whole(language, parts))
+    source = whole(language, parts)
     if language == "python":
-        done = run([sys.executable, "-W", "ignore", path], folder)
+        uses_mpi = MPI["python"] in source
+        if uses_mpi and not mpi("mpiexec"):
+            skipped.append(f"{where}: there is no MPI")
+            return
+        python = mpi_python() if uses_mpi else sys.executable
+        done = run(launched(language, source, [python, "-W", "ignore", path]), folder)
         missing = re.search(r"^ModuleNotFoundError: No module named '(\w+)'", done.stderr, re.MULTILINE)
-        if missing and missing[1] in ("torch", "jax", "numpy", "dace"):
+        if missing and missing[1] in ("torch", "jax", "numpy", "dace", "mpi4py"):
             skipped.append(f"{where}: there is no {missing[1]}")
             return
     else:
-        command = build(language, path, folder)
+        command = build(language, source, path, folder)
         if command is None:
             skipped.append(f"{where}: no compiler for {language}, or no library")
             return
@@ -99,7 +146,7 @@ def try_program(where, language, parts, folder):
         if done.returncode:
             failed.append(f"{where}: does not compile\n{done.stderr}")
             return
-        done = run([f"{folder}/program"], folder)
+        done = run(launched(language, source, [f"{folder}/program"]), folder)
     if done.returncode or done.stderr.strip():
         if NO_BLAS.search(done.stderr) and not re.search("Error: (?!.*(BLAS|provider))", done.stderr):
             skipped.append(f"{where}: {done.stderr.strip().splitlines()[-1]}")

@@ -47,7 +47,7 @@ fi
 import sys, zipfile
 names = zipfile.ZipFile(sys.argv[1]).namelist()
 libraries = sorted(name for name in names if name.startswith("cutt/") and ".so" in name)
-assert libraries == ["cutt/_calls.abi3.so", "cutt/lib/libcutt.so.0", "cutt/lib/libcutt_contract.so.0"], libraries
+assert libraries == ["cutt/_calls.abi3.so", "cutt/lib/libcutt.so.0", "cutt/lib/libcutt_contract.so.0", "cutt/lib/libcutt_dist.so.0"], libraries
 assert "-cp39-abi3-" in sys.argv[1], sys.argv[1]
 for name in ("cutt/__init__.py", "cutt/py.typed"):
     assert name in names, name
