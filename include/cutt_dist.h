@@ -1,4 +1,4 @@
-/* cutt_dist.h: tensors that are spread over ranks, out[perm] = in from any layout to any layout.
+/* cutt_dist.h: tensors that are spread over ranks: out[perm] = in from any layout to any layout, and contractions.
  *
  * A *rank* is one that takes part: a thread of a process, or a process of MPI. (A tensor's number of modes is its rank as
  * everywhere; fields that hold it are called `modes` here.) Four things:
@@ -16,7 +16,8 @@
  *
  * Tensors are in the host's memory.
  *
- * The header compiles as C99 and as C++. Programs link libcutt_dist and libcutt. */
+ * The header compiles as C99 and as C++. Programs link libcutt_dist and libcutt; those that contract, libcutt_contract too where
+ * they link archives. */
 #ifndef CUTT_DIST_H
 #define CUTT_DIST_H
 
@@ -248,6 +249,103 @@ CUTT_API cuttResult_t cuttDistPlanDescribe(cuttDistPlan_t plan, cuttFormat_t for
  * Errors: CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttDistRelabel(const cuttDistLayout_t *from, const cuttDistLayout_t *to, const int *perm,
                                       int size, int *ranks);
+
+/* --------------------------------------------------------------------------------------------------------- contractions */
+
+/* What to compute: D = alpha * L * R + beta * D, each tensor spread in a layout of its own. Start from
+ * CUTT_DIST_CONTRACTION_INIT, then fill in. Patterns, types and scalars are those of cutt_contract.h:
+ *   "abc,cd->abd"                       one letter a mode, the first letter is the stride-1 mode
+ *   "D(a,b,d)+=L(a,b,c)*R(c,d)"         names of modes; "L+(...)" conjugates, "+=" makes beta 1 unless beta is given
+ * All but the strides of the layouts must be the same on all ranks. */
+typedef struct cuttDistContraction {
+  size_t struct_size; /* sizeof(cuttDistContraction_t) */
+  const char *pattern;
+  cuttType_t type;
+  const cuttDistLayout_t *left;
+  const cuttDistLayout_t *right;  /* NULL where the pattern has one operand */
+  const cuttDistLayout_t *result; /* all of its copies are written */
+  const void *alpha;              /* NULL: 1 */
+  const void *beta;               /* NULL: what the pattern says; zero: D is written and never read */
+  int conjugate_left, conjugate_right;
+} cuttDistContraction_t;
+
+#define CUTT_DIST_CONTRACTION_INIT                                                                                     \
+  { sizeof(cuttDistContraction_t), NULL, (cuttType_t)0, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+
+/* How the work is shared. Each rank multiplies what it has of the modes; the algorithms differ in what moves for that. */
+typedef enum cuttDistAlgorithm {
+  CUTT_DIST_FASTEST = 0,      /* the one with the shortest predicted time */
+  CUTT_DIST_LOCAL = 1,        /* all tensors stay where they are; CUTT_INVALID_PARAMETER where one would have to move */
+  CUTT_DIST_REDISTRIBUTE = 2, /* tensors that do not fit to the others are moved, then ranks multiply */
+  CUTT_DIST_SUMMA = 3,        /* the same in panels of a contracted mode: one is moved while the one before is multiplied */
+  CUTT_DIST_REDUCE = 4        /* contracted modes are cut, and the ranks' partial results are added up */
+} cuttDistAlgorithm_t;
+
+/* How to plan. NULL where options are taken means CUTT_DIST_CONTRACTION_OPTIONS_INIT. All but threads and provider must be the
+ * same on all ranks. */
+typedef struct cuttDistContractionOptions {
+  size_t struct_size; /* sizeof(cuttDistContractionOptions_t) */
+  int threads;        /* as in cuttDistOptions_t */
+  cuttDistAlgorithm_t algorithm;
+  /* Ranks' partial results are always added in the same order, whatever arrives first. Not 0: the choice of the algorithm does
+   * not depend on measured speeds either, so that every run of a program sums in the same order. */
+  int deterministic;
+  size_t workspace_limit;      /* most bytes of workspace on a rank; 0: no limit */
+  int64_t panel;               /* indices of the contracted mode in a panel of SUMMA, about; 0: by predicted time */
+  cuttDistDirect_t direct;     /* as in cuttDistOptions_t, but for a result that has strides */
+  size_t piece_bytes;          /* as in cuttDistOptions_t */
+  const char *provider;        /* of the ranks' own products, as in cuttContractionOptions_t */
+  const char *local_algorithm; /* cuttContractionOptions_t's algorithm */
+} cuttDistContractionOptions_t;
+
+#define CUTT_DIST_CONTRACTION_OPTIONS_INIT                                                                             \
+  {                                                                                                                    \
+    sizeof(cuttDistContractionOptions_t), 0, CUTT_DIST_FASTEST, 0, 0, 0, CUTT_DIST_DIRECT_BY_COST, 0, NULL, NULL       \
+  }
+
+typedef struct cuttDistContractionStruct *cuttDistContractionPlan_t;
+
+/* Plans, and allocates all that executions need. Collective. *plan receives the plan, or NULL on failure. The communicator must
+ * live as long as the plan.
+ * Errors: CUTT_INVALID_PARAMETER (the text names the field), CUTT_INVALID_DEVICE (no BLAS), CUTT_INTERNAL_ERROR; of another
+ * rank's, too. */
+CUTT_API cuttResult_t cuttDistContractionPlanCreate(cuttDistContractionPlan_t *plan, cuttDistComm_t comm,
+                                                    const cuttDistContraction_t *contraction,
+                                                    const cuttDistContractionOptions_t *options);
+
+/* Executes a plan. Collective; allocates nothing. left, right and result point to element (0, ..., 0) of this rank's parts, and
+ * may be NULL where that part has no elements, as right may where there is one operand. The result may not overlap with an
+ * operand. When the call returns this rank's result is there.
+ * stream   NULL
+ * Errors: as cuttDistPlanExecute. */
+CUTT_API cuttResult_t cuttDistContractionExecute(cuttDistContractionPlan_t plan, const void *left, const void *right,
+                                                 void *result, cudaStream_t stream);
+
+/* Frees a plan, on this rank; NULL is allowed. Errors: CUTT_INVALID_PLAN. */
+CUTT_API cuttResult_t cuttDistContractionPlanDestroy(cuttDistContractionPlan_t plan);
+
+typedef struct cuttDistContractionInfo {
+  size_t struct_size; /* set to sizeof(cuttDistContractionInfo_t) before the call */
+  cuttDistAlgorithm_t algorithm;
+  int ranks;                                    /* that multiply */
+  int moves_left, moves_right, moves_result;    /* not 0: that tensor, or what is computed of it, goes to other ranks */
+  int partial_results;                          /* that are added up for each element of the result; 1: none */
+  int64_t panels;                               /* that the contraction is done in */
+  int64_t bytes_sent, bytes_received;           /* of this rank, by an execution; received: 0 when direct */
+  int64_t most_bytes_sent, most_bytes_received; /* of any rank */
+  size_t workspace_bytes;                       /* of this rank */
+  double flops;                                 /* of this rank: 2 for each product of two elements, 8 if complex */
+  double predicted_seconds;                     /* of an execution, by the slowest rank */
+  double create_seconds;                        /* what the creation took on this rank */
+} cuttDistContractionInfo_t;
+
+/* What was chosen, on this rank. Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER (info is NULL or has a wrong struct_size). */
+CUTT_API cuttResult_t cuttDistContractionGetInfo(cuttDistContractionPlan_t plan, cuttDistContractionInfo_t *info);
+
+/* Describes a plan: the algorithm, and what each of the others was predicted to take or why it can't be; how modes are shared out,
+ * what moves, workspace. Not collective. Buffer, size, needed and errors as for cuttPlanDescribe. */
+CUTT_API cuttResult_t cuttDistContractionDescribe(cuttDistContractionPlan_t plan, cuttFormat_t format, char *buffer,
+                                                  size_t size, size_t *needed);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/shapes.h"
 #include "plan/services.h"
 
 static const size_t first_layout_size = sizeof(cuttDistLayout_t);
@@ -144,6 +145,21 @@ cuttResult cutt_layouts_match(const cutt_layout *from, const cutt_layout *to, co
                         i, to->part[i].extent, mode, from->part[mode].extent);
   }
   return CUTT_SUCCESS;
+}
+
+uint64_t cutt_layout_hash(const cutt_layout *layout) {
+  const int places = layout->positions * layout->copies;
+  uint64_t hash = cutt_hash(CUTT_HASH_START, &layout->modes, sizeof layout->modes);
+  hash = cutt_hash(hash, &layout->copies, sizeof layout->copies);
+  for (int i = 0; i < layout->modes; ++i) {
+    const int64_t numbers[3] = {layout->part[i].extent, layout->part[i].block, layout->part[i].parts};
+    hash = cutt_hash(hash, numbers, sizeof numbers);
+  }
+  for (int i = 0; i < places; ++i) {
+    const int rank = cutt_layout_rank(layout, i);
+    hash = cutt_hash(hash, &rank, sizeof rank);
+  }
+  return hash;
 }
 
 /* -------------------------------------------------------------------------------------------------------- public calls */

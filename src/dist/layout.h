@@ -38,6 +38,9 @@ void cutt_layout_parts(const cutt_layout *layout, int position, int *at);
 /* The extents of the part at a position, and its volume. */
 int64_t cutt_layout_extents(const cutt_layout *layout, int position, int64_t *extents);
 
+/* A number for all of a layout but its strides: other layouts have other numbers. */
+uint64_t cutt_layout_hash(const cutt_layout *layout);
+
 /* Reads perm: entry i is the input's mode that is mode i of an output of as many modes, and inverse the other way. NULL: the
  * identity. Checks that the extents of both layouts agree. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_layouts_match(const cutt_layout *from, const cutt_layout *to, const int *perm, int *inverse);

@@ -125,21 +125,6 @@ static cuttResult read_scalars(making *m) {
   return CUTT_SUCCESS;
 }
 
-static uint64_t hash_layout(const cutt_layout *layout) {
-  const int places = layout->positions * layout->copies;
-  uint64_t hash = cutt_hash(CUTT_HASH_START, &layout->modes, sizeof layout->modes);
-  hash = cutt_hash(hash, &layout->copies, sizeof layout->copies);
-  for (int i = 0; i < layout->modes; ++i) {
-    const int64_t numbers[3] = {layout->part[i].extent, layout->part[i].block, layout->part[i].parts};
-    hash = cutt_hash(hash, numbers, sizeof numbers);
-  }
-  for (int i = 0; i < places; ++i) {
-    const int rank = cutt_layout_rank(layout, i);
-    hash = cutt_hash(hash, &rank, sizeof rank);
-  }
-  return hash;
-}
-
 static cuttResult make_places(const cutt_layout *layout, int size, int **places) {
   *places = malloc((size_t)size * sizeof **places);
   if (!*places) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: places of %d ranks", size);
@@ -214,8 +199,8 @@ static cuttResult read_layouts(making *m) {
     task->output[task->mode[CUTT_TO][i]] = i;
   }
   memcpy(plan->perm, task->output, sizeof plan->perm);
-  m->record.given[GIVEN_FROM] = hash_layout(from);
-  m->record.given[GIVEN_TO] = hash_layout(to);
+  m->record.given[GIVEN_FROM] = cutt_layout_hash(from);
+  m->record.given[GIVEN_TO] = cutt_layout_hash(to);
   m->record.given[GIVEN_PERM] = cutt_hash(CUTT_HASH_START, plan->perm, (size_t)from->modes * sizeof *plan->perm);
   result = read_part(m, CUTT_FROM);
   return result ? result : read_part(m, CUTT_TO);

@@ -35,22 +35,22 @@ void ranks_run(int size, void (*work)(void *what, int rank), void *what) {
 
 /* ------------------------------------------------------------------------------------------------------------ random cases */
 
-static void make_parts(test_rng *rng, dist_case *c, dist_side *s) {
+void dist_side_make(test_rng *rng, int modes, int size, dist_side *s) {
   int positions = 1;
-  for (int i = 0; i < c->modes; i++) {
+  for (int i = 0; i < modes; i++) {
     s->parts[i] = 1;
     s->blocks[i] = test_chance(rng, 50) ? 0 : test_random_in(rng, 1, 1 + s->extents[i] / 2);
   }
-  for (int tries = 0; tries < 4 && c->modes; tries++) {
-    const int mode = (int)test_random_in(rng, 0, c->modes - 1);
-    const int more = (int)test_random_in(rng, 1, c->size / positions);
+  for (int tries = 0; tries < 4 && modes; tries++) {
+    const int mode = (int)test_random_in(rng, 0, modes - 1);
+    const int more = (int)test_random_in(rng, 1, size / positions);
     s->parts[mode] *= more;
     positions *= more;
     if (test_chance(rng, 40)) break;
   }
-  s->copies = test_chance(rng, 30) ? (int)test_random_in(rng, 1, c->size / positions) : 1;
-  for (int i = 0; i < c->size; i++) s->ranks[i] = i;
-  if (test_chance(rng, 70)) test_shuffle(rng, s->ranks, c->size);
+  s->copies = test_chance(rng, 30) ? (int)test_random_in(rng, 1, size / positions) : 1;
+  for (int i = 0; i < size; i++) s->ranks[i] = i;
+  if (test_chance(rng, 70)) test_shuffle(rng, s->ranks, size);
   s->strided = test_chance(rng, 30);
 }
 
@@ -83,8 +83,8 @@ void dist_case_make(dist_case *c, uint64_t seed, int size) {
   }
   test_shuffle(&rng, c->perm, c->modes);
   for (int i = 0; i < c->modes; i++) c->side[1].extents[i] = c->side[0].extents[c->perm[i]];
-  make_parts(&rng, c, &c->side[0]);
-  make_parts(&rng, c, &c->side[1]);
+  dist_side_make(&rng, c->modes, size, &c->side[0]);
+  dist_side_make(&rng, c->modes, size, &c->side[1]);
   if (test_type_computes(c->type)) {
     c->has_alpha = test_chance(&rng, 50);
     c->has_beta = test_chance(&rng, 50);

@@ -18,6 +18,9 @@ typedef struct dist_side {
   bool strided;
 } dist_side;
 
+/* A random layout for tensors of these extents; all else is set. */
+void dist_side_make(test_rng *rng, int modes, int size, dist_side *s);
+
 typedef struct dist_case {
   uint64_t seed;
   int size, modes;

@@ -1,0 +1,192 @@
+/* Contractions of tensors that are spread over ranks: D = alpha L R + beta D.
+ *
+ * The ranks that multiply stand in a grid with an axis for each label that is cut. A rank computes what follows from its part of
+ * every label: it needs the parts of L and R with these labels, which are the same on all ranks that differ in other labels only,
+ * and has a part of D, or, where a label that D has not is cut, a partial sum of it. So one description, the grid, covers all
+ * algorithms: which tensors stay where they are, which are moved to the grid, replicated where a label is not theirs, and what is
+ * added up at the end. A tensor moves by a redistribution (cuttDistPlanCreate), and ranks multiply by cuttContractionExecute.
+ *
+ * Partial sums are a tensor with one more mode, which is cut into parts of one index. They are redistributed to the result's
+ * layout, in which that mode is whole, and each rank sums over it: what a reduce-scatter sends, and always in the same order.
+ *
+ * A panel is a few local indices of a contracted label from every part of it. Of near-even parts and of cyclic ones that is a tensor
+ * with a layout of the same kind, so that panels are redistributions too; L and R must be cut alike in this label for the panel to
+ * be the same set of indices in both, and one of them is moved before where they are not. */
+#ifndef CUTT_DIST_CONTRACT_H
+#define CUTT_DIST_CONTRACT_H
+
+#include "base/types.h"
+#include "contract/pattern.h"
+#include "cutt_contract.h"
+#include "dist/comm.h"
+#include "dist/layout.h"
+
+enum { CUTT_DIST_ALGORITHMS = 5, CUTT_MOST_AXES = 32 };
+
+/* Speeds: of the slowest rank. */
+typedef struct cutt_speeds {
+  float multiply; /* seconds of a product of two elements and its sum */
+  float copy;     /* of a byte that is copied */
+  float message, byte;
+} cutt_speeds;
+
+/* What all ranks know of a contraction. */
+typedef struct cutt_spread {
+  int labels, modes[CUTT_TENSORS];
+  int label[CUTT_TENSORS][CUTT_MAX_RANK];
+  int times[CUTT_TENSORS][CUTT_MOST_LABELS]; /* that a tensor has a label */
+  int64_t extent[CUTT_MOST_LABELS];
+  cutt_label name[CUTT_MOST_LABELS];
+  bool one; /* operand: there is no R */
+  cutt_layout layout[CUTT_TENSORS];
+  int *place[CUTT_TENSORS]; /* where each rank stands in a layout's list; -1: it has no part there */
+  int me, size;
+  const cutt_type_info *type;
+  _Alignas(16) unsigned char alpha[16], beta[16];
+  bool has_alpha, has_beta; /* has_beta: it is not 0 */
+  int conjugate[2];
+  cuttDistContractionOptions_t options;
+  cutt_speeds rates;
+} cutt_spread;
+
+typedef struct cutt_mesh {
+  cutt_part part[CUTT_MOST_LABELS];
+  int axes, axis[CUTT_MOST_AXES]; /* labels that are cut, the first fastest; -1: copies of everything */
+  int copies;
+  int positions;
+  const int *ranks; /* the caller's list in a layout; NULL: 0, 1, 2, ... */
+  const char *stays; /* the tensor whose layout it is; NULL: it is a new one */
+} cutt_mesh;
+
+/* Elements of a tensor that move, of the rank that has most. */
+typedef struct cutt_tally {
+  double received, sent, kept;
+} cutt_tally;
+
+/* A way to contract. */
+typedef struct cutt_scheme {
+  cuttDistAlgorithm_t algorithm;
+  cutt_mesh grid;
+  cutt_tally tally[CUTT_TENSORS];
+  bool stands[CUTT_TENSORS]; /* is used where it lies */
+  int partial;               /* results to be added up; 1: none */
+  int panel_label;           /* -1: one panel of all */
+  cutt_part cut;             /* of that label, in all operands that have it */
+  int64_t panel, panels;     /* local indices of a panel */
+  int align;                 /* the operand that is first cut like the other one; -1: none */
+  int64_t buffers;           /* bytes of the largest rank's workspace, but for what moves and products need */
+  int moves;                 /* plans of redistributions */
+  double seconds;            /* predicted */
+} cutt_scheme;
+
+/* How each algorithm fared. */
+typedef struct cutt_verdict {
+  double seconds;  /* of its best candidate; below 0: there is none */
+  const char *why; /* there is none */
+} cutt_verdict;
+
+typedef struct cutt_sharing {
+  cutt_scheme best;
+  cutt_verdict verdict[CUTT_DIST_ALGORITHMS];
+  int64_t least_bytes; /* of workspace, of all candidates */
+} cutt_sharing;
+
+/* ---- reading (contract_read.c) */
+
+/* Where a creation begins: what the caller gives. */
+typedef struct cutt_contract_given {
+  cuttDistContraction_t problem;
+  cutt_pattern pattern;
+} cutt_contract_given;
+
+enum { CUTT_GIVEN_LEFT, CUTT_GIVEN_RIGHT, CUTT_GIVEN_RESULT, CUTT_GIVEN_PRODUCT, CUTT_GIVEN_OPTIONS, CUTT_GIVENS };
+extern const char *const cutt_contract_given_name[CUTT_GIVENS];
+
+/* Reads and checks all; hash receives one number for each thing that must be the same on all ranks. What s holds is freed by
+ * cutt_spread_free. Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const cuttDistContraction_t *contraction,
+                            const cuttDistContractionOptions_t *options, uint64_t hash[CUTT_GIVENS]);
+void cutt_spread_free(cutt_spread *s);
+/* Speeds of this rank. */
+cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates);
+/* How this rank multiplies. */
+cuttContractionOptions_t cutt_local_options(const cutt_spread *s);
+/* The number 1 in a type's scalars. */
+void cutt_scalar_one(cuttType_t type, unsigned char *scalar);
+
+/* ---- grids (contract_mesh.c) */
+
+int cutt_axis_parts(const cutt_mesh *grid, int axis);
+int cutt_mesh_rank(const cutt_mesh *grid, int position);
+/* The part of each label at a position; at has s->labels entries. */
+void cutt_mesh_parts(const cutt_spread *s, const cutt_mesh *grid, int position, int *at);
+/* Has every rank of the grid the part of a tensor that it needs? */
+bool cutt_mesh_stands(const cutt_spread *s, const cutt_mesh *grid, int tensor);
+/* How many partial sums there are of each element of the result. */
+int cutt_mesh_partial(const cutt_spread *s, const cutt_mesh *grid);
+/* The ranks' list of a layout whose modes are these labels, cut as the grid is: grid->positions ranks, of which *copies follow
+ * each other. The label -1 stands for partial sums: all labels that the result has not. */
+void cutt_mesh_list(const cutt_spread *s, const cutt_mesh *grid, const int *label, int modes, int *ranks, int *copies);
+/* Elements of a tensor's part with these parts of its labels. */
+int64_t cutt_mesh_volume(const cutt_spread *s, const cutt_mesh *grid, int tensor, const int *at);
+
+/* ---- choice (contract_choose.c, contract_price.c) */
+
+/* Counts what moves of each tensor that does not stand, by what all ranks know. false: out of memory. */
+bool cutt_scheme_tally(const cutt_spread *s, cutt_scheme *c);
+/* Predicts a candidate's time and workspace. */
+void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c);
+/* Indices of panel number `panel` of the candidate's panel label, over all parts. */
+int64_t cutt_panel_extent(const cutt_scheme *c, int64_t panel);
+/* The layout of an operand that is first cut like the other one: parts of its modes, and positions. */
+int cutt_align_parts(const cutt_spread *s, const cutt_scheme *c, cutt_part *part);
+/* The same on all ranks. Errors: CUTT_INVALID_PARAMETER (no algorithm that the options allow), CUTT_INTERNAL_ERROR. */
+cuttResult cutt_scheme_choose(const cutt_spread *s, cutt_sharing *choice);
+
+/* ---- plans (contract_prepare.c, contract_execute.c) */
+
+typedef enum cutt_store {
+  CUTT_STORE_ALIGNED,
+  CUTT_STORE_LEFT, /* two of each operand where there are panels */
+  CUTT_STORE_LEFT_2,
+  CUTT_STORE_RIGHT,
+  CUTT_STORE_RIGHT_2,
+  CUTT_STORE_RESULT,   /* what is computed, where it is not the result's part itself */
+  CUTT_STORE_SUMMANDS, /* of this rank's part of the result */
+  CUTT_STORE_PRODUCT,  /* workspace of products */
+  CUTT_STORES
+} cutt_store;
+
+struct cuttDistContractionStruct {
+  uint64_t magic;
+  struct cuttDistCommStruct *comm;
+  uint64_t number;
+  cutt_spread s; /* places and the caller's lists are gone after planning */
+  cutt_sharing choice;
+  bool multiplies; /* this rank is in the grid, and its part of the result has elements */
+  /* [1]: of the last panel */
+  cuttDistPlan_t align, move[2][2], home;
+  cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel */
+  cuttContractionPlan_t sum;
+  int64_t volume[CUTT_TENSORS];                        /* of this rank's parts */
+  int64_t low[CUTT_TENSORS], high[CUTT_TENSORS];       /* bytes that they span */
+  int64_t panel_step[2];                               /* bytes from one panel of an operand to the next, where it is moved from or stands */
+  int64_t buffer[CUTT_STORES], bytes[CUTT_STORES];   /* where in memory, and how many */
+  unsigned char *memory;
+  size_t workspace_bytes;
+  int64_t sent, received, most_sent, most_received;
+  double flops, moving_seconds, predicted_seconds, create_seconds; /* predicted: of products only, until ranks agree */
+};
+
+bool cutt_dist_contraction_alive(const struct cuttDistContractionStruct *plan);
+
+typedef struct cutt_preparing cutt_preparing;
+/* What can be done without the others; cutt_prepare_free frees what is made. */
+cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_preparing **made);
+/* Collective: the redistributions. */
+cuttResult cutt_prepare_moves(struct cuttDistContractionStruct *plan, cutt_preparing *p);
+/* Products and memory. */
+cuttResult cutt_prepare_products(struct cuttDistContractionStruct *plan, cutt_preparing *p);
+void cutt_prepare_free(cutt_preparing *p);
+
+#endif
