@@ -277,8 +277,8 @@ typedef enum cuttDistAlgorithm {
   CUTT_DIST_FASTEST = 0,      /* the one with the shortest predicted time */
   CUTT_DIST_LOCAL = 1,        /* all tensors stay where they are; CUTT_INVALID_PARAMETER where one would have to move */
   CUTT_DIST_REDISTRIBUTE = 2, /* tensors that do not fit to the others are moved, then ranks multiply */
-  CUTT_DIST_SUMMA = 3,        /* the same in panels of a contracted mode: one is moved while the one before is multiplied */
-  CUTT_DIST_REDUCE = 4        /* contracted modes are cut, and the ranks' partial results are added up */
+  CUTT_DIST_SUMMA = 3, /* the same in panels of a contracted mode: one is moved while the one before is multiplied */
+  CUTT_DIST_REDUCE = 4 /* contracted modes are cut, and the ranks' partial results are added up */
 } cuttDistAlgorithm_t;
 
 /* How to plan. NULL where options are taken means CUTT_DIST_CONTRACTION_OPTIONS_INIT. All but threads and provider must be the
@@ -299,9 +299,7 @@ typedef struct cuttDistContractionOptions {
 } cuttDistContractionOptions_t;
 
 #define CUTT_DIST_CONTRACTION_OPTIONS_INIT                                                                             \
-  {                                                                                                                    \
-    sizeof(cuttDistContractionOptions_t), 0, CUTT_DIST_FASTEST, 0, 0, 0, CUTT_DIST_DIRECT_BY_COST, 0, NULL, NULL       \
-  }
+  { sizeof(cuttDistContractionOptions_t), 0, CUTT_DIST_FASTEST, 0, 0, 0, CUTT_DIST_DIRECT_BY_COST, 0, NULL, NULL }
 
 typedef struct cuttDistContractionStruct *cuttDistContractionPlan_t;
 

@@ -54,7 +54,7 @@ typedef struct cutt_mesh {
   int axes, axis[CUTT_MOST_AXES]; /* labels that are cut, the first fastest; -1: copies of everything */
   int copies;
   int positions;
-  const int *ranks; /* the caller's list in a layout; NULL: 0, 1, 2, ... */
+  const int *ranks;  /* the caller's list in a layout; NULL: 0, 1, 2, ... */
   const char *stays; /* the tensor whose layout it is; NULL: it is a new one */
 } cutt_mesh;
 
@@ -168,10 +168,10 @@ struct cuttDistContractionStruct {
   cuttDistPlan_t align, move[2][2], home;
   cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel */
   cuttContractionPlan_t sum;
-  int64_t volume[CUTT_TENSORS];                        /* of this rank's parts */
-  int64_t low[CUTT_TENSORS], high[CUTT_TENSORS];       /* bytes that they span */
-  int64_t panel_step[2];                               /* bytes from one panel of an operand to the next, where it is moved from or stands */
-  int64_t buffer[CUTT_STORES], bytes[CUTT_STORES];   /* where in memory, and how many */
+  int64_t volume[CUTT_TENSORS];                  /* of this rank's parts */
+  int64_t low[CUTT_TENSORS], high[CUTT_TENSORS]; /* bytes that they span */
+  int64_t panel_step[2]; /* bytes from one panel of an operand to the next, where it is moved from or stands */
+  int64_t buffer[CUTT_STORES], bytes[CUTT_STORES]; /* where in memory, and how many */
   unsigned char *memory;
   size_t workspace_bytes;
   int64_t sent, received, most_sent, most_received;

@@ -19,9 +19,9 @@ typedef enum kind { KIND_LEFT, KIND_RIGHT, KIND_BATCH, KIND_SUMMED, KINDS } kind
 typedef struct chooser {
   const cutt_spread *s;
   cutt_sharing *choice;
-  cutt_scheme c;                         /* at hand */
+  cutt_scheme c;                          /* at hand */
   cutt_scheme best[CUTT_DIST_ALGORITHMS]; /* of each algorithm, where its verdict has seconds */
-  int limited[CUTT_DIST_ALGORITHMS];        /* candidates that had no room */
+  int limited[CUTT_DIST_ALGORITHMS];      /* candidates that had no room */
   bool no_memory;
 } chooser;
 
@@ -157,8 +157,11 @@ static void try_grid(chooser *h) {
   if (all_stand(c)) try_as(h, CUTT_DIST_LOCAL);
   try_as(h, CUTT_DIST_REDISTRIBUTE);
   const bool forced = s->options.algorithm == CUTT_DIST_SUMMA;
-  if (forced) try_as(h, CUTT_DIST_SUMMA);
   if (c->stands[CUTT_LEFT] && c->stands[CUTT_RIGHT] && !forced) return;
+  bool panels = false;
+  for (int label = 0; label < s->labels; ++label) panels = can_cut(h, label) || panels;
+  c->align = -1;
+  if (forced && !panels) try_as(h, CUTT_DIST_SUMMA); /* of one */
   const bool stands[2] = {c->stands[CUTT_LEFT], c->stands[CUTT_RIGHT]};
   for (int label = 0; label < s->labels; ++label) {
     memcpy(c->stands, stands, sizeof stands);
@@ -293,10 +296,11 @@ static cuttResult nothing_found(const chooser *h) {
                       nothing_like_it[algorithm]);
   if (!o->workspace_limit)
     return cutt_error(CUTT_INVALID_PARAMETER, "the contraction needs more than 10^15 bytes of workspace on a rank");
-  return cutt_error(CUTT_INVALID_PARAMETER,
-                    "options->workspace_limit is %zu, which is too little%s%s; the least that any algorithm needs is %" PRId64
-                    " bytes",
-                    o->workspace_limit, algorithm ? " for " : "", name[algorithm], h->choice->least_bytes);
+  return cutt_error(
+      CUTT_INVALID_PARAMETER,
+      "options->workspace_limit is %zu, which is too little%s%s; the least that any algorithm needs is %" PRId64
+      " bytes",
+      o->workspace_limit, algorithm ? " for " : "", name[algorithm], h->choice->least_bytes);
 }
 
 cuttResult cutt_scheme_choose(const cutt_spread *s, cutt_sharing *choice) {

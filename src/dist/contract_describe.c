@@ -93,9 +93,9 @@ static void add_algorithm(const struct cuttDistContractionStruct *plan, cutt_tex
                   plan->s.name[c->panel_label].name, cutt_panel_extent(c, 0));
   }
   cutt_text_add(text, "\nchosen        %s:",
-                plan->s.options.algorithm        ? "by options->algorithm"
+                plan->s.options.algorithm       ? "by options->algorithm"
                 : plan->s.options.deterministic ? "by predicted time with speeds that are not measured"
-                                                 : "by predicted time");
+                                                : "by predicted time");
   for (int i = 1; i < CUTT_DIST_ALGORITHMS; ++i) {
     const cutt_verdict *v = &plan->choice.verdict[i];
     cutt_text_add(text, "%s %s ", i > 1 ? "," : "", algorithm_name[i]);

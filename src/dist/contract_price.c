@@ -135,9 +135,7 @@ static int64_t panel_volume(const cutt_spread *s, const cutt_scheme *c, int t) {
   for (int i = 0; i < s->modes[t]; ++i) {
     const int label = s->label[t][i];
     const cutt_part *part = &c->grid.part[label];
-    volume *= label != c->panel_label ? cutt_part_count(part, 0)
-              : part->parts > 1       ? c->panel
-                                      : cutt_panel_extent(c, 0);
+    volume *= label != c->panel_label ? cutt_part_count(part, 0) : part->parts > 1 ? c->panel : cutt_panel_extent(c, 0);
   }
   return volume;
 }
@@ -175,8 +173,9 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c) {
   for (int t = 0; t < CUTT_TENSORS; ++t)
     touched += (double)cutt_mesh_volume(s, &c->grid, t, first) * (t == CUTT_RESULT ? (double)c->panels : 1);
   for (int label = 0; label < s->labels; ++label) products *= (double)cutt_part_count(&c->grid.part[label], 0);
-  const double product = larger(products * (double)s->rates.multiply, touched * s->type->bytes * (double)s->rates.copy) +
-                         (double)c->panels * PRODUCT_SECONDS;
+  const double product =
+      larger(products * (double)s->rates.multiply, touched * s->type->bytes * (double)s->rates.copy) +
+      (double)c->panels * PRODUCT_SECONDS;
   const double moves = price_move(s, c, CUTT_LEFT) + price_move(s, c, CUTT_RIGHT), share = 1 / (double)c->panels;
   c->seconds = share * (moves + product) +
                (1 - share) * (larger(moves, product) + NOT_HIDDEN * smaller(moves, product)) +

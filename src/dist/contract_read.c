@@ -44,8 +44,8 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 }
 
 static uint64_t hash_options(const cuttDistContractionOptions_t *o) {
-  const uint64_t what[] = {(uint64_t)o->algorithm, o->deterministic != 0,  o->workspace_limit,
-                           (uint64_t)o->panel,     (uint64_t)o->direct, o->piece_bytes};
+  const uint64_t what[] = {(uint64_t)o->algorithm, o->deterministic != 0, o->workspace_limit,
+                           (uint64_t)o->panel,     (uint64_t)o->direct,   o->piece_bytes};
   return hash_text(cutt_hash(CUTT_HASH_START, what, sizeof what), o->local_algorithm);
 }
 
@@ -67,8 +67,10 @@ static cuttResult read_layout(cutt_spread *s, const cutt_contract_given *given, 
   if (t == CUTT_RIGHT && s->one) {
     *layout = (cutt_layout){.positions = 1, .copies = s->size, .volume = 1};
     if (callers)
-      return cutt_error(CUTT_INVALID_PARAMETER, "contraction->right is %p; it must be NULL, as the pattern has one "
-                        "operand", (const void *)callers);
+      return cutt_error(CUTT_INVALID_PARAMETER,
+                        "contraction->right is %p; it must be NULL, as the pattern has one "
+                        "operand",
+                        (const void *)callers);
     return make_places(layout, s->size, &s->place[t]);
   }
   cuttResult result = cutt_layout_read(callers, layout_name[t], layout);
@@ -170,7 +172,7 @@ static cuttResult try_one_element(const cutt_spread *s, const cutt_contract_give
   c.beta = given->problem.beta;
   const cuttResult result = cuttContractionPlanCreate(&trial, &c, &options);
   cuttContractionPlanDestroy(trial);
-  return result;
+  return result ? cutt_error(result, "the product of a rank's parts: %s", cuttLastError()) : CUTT_SUCCESS;
 }
 
 static cuttResult read_scalars(cutt_spread *s, const cutt_contract_given *given, uint64_t *hash) {
@@ -203,8 +205,8 @@ cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const cu
                             const cuttDistContractionOptions_t *options, uint64_t hash[CUTT_GIVENS]) {
   if (!contraction)
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttDistContraction_t");
-  cuttResult result = cutt_struct_read(&given->problem, sizeof given->problem, first_contraction_size, contraction,
-                                       "contraction");
+  cuttResult result =
+      cutt_struct_read(&given->problem, sizeof given->problem, first_contraction_size, contraction, "contraction");
   if (!result) result = read_options(options, &s->options);
   if (result) return result;
   if (!given->problem.pattern)
@@ -243,7 +245,7 @@ cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *tr
   static const int same[1] = {0};
   const bool known = transport->message_seconds > 0 && transport->byte_seconds > 0;
   *rates = (cutt_speeds){1e-10f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
-                        known ? (float)transport->byte_seconds : 2e-10f};
+                         known ? (float)transport->byte_seconds : 2e-10f};
   if (s->options.deterministic) return CUTT_SUCCESS;
   cuttContraction_t c = CUTT_CONTRACTION_INIT;
   const cuttContractionOptions_t options = cutt_local_options(s);
