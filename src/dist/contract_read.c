@@ -246,6 +246,8 @@ cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *tr
   const bool known = transport->message_seconds > 0 && transport->byte_seconds > 0;
   *rates = (cutt_speeds){1e-10f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
                          known ? (float)transport->byte_seconds : 2e-10f};
+  /* Ranks that reach each other's memory send no bytes: they copy. */
+  if (transport->shared && s->options.direct != CUTT_DIST_DIRECT_NEVER) rates->byte = 0;
   if (s->options.deterministic) return CUTT_SUCCESS;
   cuttContraction_t c = CUTT_CONTRACTION_INIT;
   const cuttContractionOptions_t options = cutt_local_options(s);
