@@ -2,10 +2,10 @@
  * as many threads as there are ranks, and scatter the result. Ways take turns in one run; seconds are those of the slowest rank, and
  * medians are printed, with the megabytes that the rank that receives most gets. Each tensor is cut along its last mode.
  *
- * Ranks are processes of MPI, one thread each:
+ * Ranks are processes of MPI, of one thread each unless said otherwise:
  *   mpicc -O2 -Iinclude -Ibindings/mpi bench/dist_contract.c bindings/mpi/cutt_dist_mpi.c -Lbuild/lib -lcutt_dist -lcutt_contract
  *     -lcutt -o build/dist_contract
- *   LD_LIBRARY_PATH=build/lib mpirun -n 4 build/dist_contract [SCALE [ROUNDS]]
+ *   LD_LIBRARY_PATH=build/lib mpirun -n 4 build/dist_contract [SCALE [ROUNDS [THREADS-OF-A-RANK]]]
  * or, with THREADS in the environment, so many threads of one process. SCALE multiplies all extents: 1 takes some 100 MB. */
 #include <cutt_contract.h>
 #include <cutt_dist_mpi.h>
@@ -34,7 +34,7 @@ static const bench_case all[] = {
 typedef struct rank_of {
   cuttDistComm_t comm;
   cuttDistTransport_t transport;
-  int rank, size, rounds;
+  int rank, size, rounds, threads;
   double scale;
 } rank_of;
 
@@ -121,7 +121,7 @@ static void plan_gather(const rank_of *me, const bench_case *c, setting *s) {
   product.left_extents = s->extents[0];
   product.right_extents = s->extents[1];
   options.backend = CUTT_BACKEND_CPU;
-  options.threads = me->size;
+  options.threads = me->size * (me->threads ? me->threads : 1);
   must(me, cuttContractionPlanCreate(&s->product, &product, &options) == CUTT_SUCCESS, "product");
   cuttContractionWorkspace(s->product, &s->workspace_bytes);
   if (s->workspace_bytes)
@@ -137,7 +137,7 @@ static void plan_all(const rank_of *me, const bench_case *c, setting *s) {
   contraction.left = &s->spread[0];
   contraction.right = &s->spread[1];
   contraction.result = &s->spread[2];
-  options.threads = 1;
+  options.threads = me->threads;
   for (int way = 0; way < WAYS - 1; way++) {
     options.algorithm = (cuttDistAlgorithm_t)way;
     const cuttResult_t result = cuttDistContractionPlanCreate(&s->plan[way], me->comm, &contraction, &options);
@@ -230,7 +230,9 @@ int main(int count, char **arguments) {
   rank_of me = {.size = threads ? atoi(threads) : 0};
   me.scale = count > 1 ? atof(arguments[1]) : 1;
   me.rounds = count > 2 ? atoi(arguments[2]) : 7;
-  if (me.scale <= 0 || me.rounds < 1 || me.rounds > MOST_ROUNDS || (threads && (me.size < 1 || me.size > MOST_RANKS))) {
+  me.threads = count > 3 ? atoi(arguments[3]) : 1;
+  if (me.scale <= 0 || me.rounds < 1 || me.rounds > MOST_ROUNDS || me.threads < 0 ||
+      (threads && (me.size < 1 || me.size > MOST_RANKS))) {
     fprintf(stderr, "dist_contract: a scale above 0, 1 to %d rounds, 1 to %d threads\n", MOST_ROUNDS, MOST_RANKS);
     return 2;
   }

@@ -8,7 +8,8 @@
  * straight by `cutt`.
  *
  * Build and run, in the folder of the sources:
- *   mpicc -O2 -Iinclude -Ibindings/mpi bench/dist_mpi.c bindings/mpi/cutt_dist_mpi.c -Lbuild/lib -lcutt_dist -lcutt -o build/dist_mpi
+ *   mpicc -O2 -Iinclude -Ibindings/mpi bench/dist_mpi.c bindings/mpi/cutt_dist_mpi.c -Lbuild/lib -lcutt_dist -lcutt_contract -lcutt
+ *     -o build/dist_mpi
  *   LD_LIBRARY_PATH=build/lib mpirun -n 4 build/dist_mpi [MEGABYTES-OF-A-RANK [PIECE-BYTES [ROUNDS]]] */
 #include <cutt_dist_mpi.h>
 #include <stdio.h>

@@ -16,8 +16,7 @@
  *
  * Tensors are in the host's memory.
  *
- * The header compiles as C99 and as C++. Programs link libcutt_dist and libcutt; those that contract, libcutt_contract too where
- * they link archives. */
+ * The header compiles as C99 and as C++. Programs link libcutt_dist, libcutt_contract and libcutt. */
 #ifndef CUTT_DIST_H
 #define CUTT_DIST_H
 

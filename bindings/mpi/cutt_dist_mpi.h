@@ -2,7 +2,7 @@
  *
  * libcutt_dist has no MPI in it, since each MPI has an interface of its own to binaries. This header comes with one source,
  * cutt_dist_mpi.c, that is compiled with the MPI at hand: by find_package(cutt COMPONENTS mpi), as the target cutt::dist_mpi; or
- *   mpicc -I PREFIX/share/cutt/mpi program.c PREFIX/share/cutt/mpi/cutt_dist_mpi.c -lcutt_dist -lcutt
+ *   mpicc -I PREFIX/share/cutt/mpi program.c PREFIX/share/cutt/mpi/cutt_dist_mpi.c -lcutt_dist -lcutt_contract -lcutt
  *
  * MPI 3.0 or later. Messages are plain bytes, at most 2^31 - 1 each; no derived types and no threads are used. */
 #ifndef CUTT_DIST_MPI_H

@@ -72,6 +72,7 @@ static cuttResult compare(struct cuttDistContractionStruct *plan) {
     slowest->copy = r->copy > slowest->copy ? r->copy : slowest->copy;
     slowest->message = r->message > slowest->message ? r->message : slowest->message;
     slowest->byte = r->byte > slowest->byte ? r->byte : slowest->byte;
+    slowest->not_hidden = r->not_hidden > slowest->not_hidden ? r->not_hidden : slowest->not_hidden;
   }
   return CUTT_SUCCESS;
 }
@@ -88,9 +89,8 @@ static void settle(struct cuttDistContractionStruct *plan) {
     product = larger(product, made.product_seconds);
   }
   const double moves = plan->moving_seconds;
-  plan->predicted_seconds =
-      c->panels > 1 ? larger(moves, product) + smaller(moves, product) / (double)c->panels : moves + product;
-  plan->predicted_seconds += 2 * (double)plan->s.rates.message;
+  const double hidden = (1 - (double)plan->s.rates.not_hidden) * (1 - 1 / (double)c->panels);
+  plan->predicted_seconds = moves + product - hidden * smaller(moves, product) + 2 * (double)plan->s.rates.message;
 }
 
 static void count_flops(struct cuttDistContractionStruct *plan) {
@@ -109,7 +109,7 @@ static void count_flops(struct cuttDistContractionStruct *plan) {
 
 static cuttResult make(struct cuttDistContractionStruct *plan, cuttResult code, cutt_contract_given *given,
                        const cuttDistContraction_t *contraction, const cuttDistContractionOptions_t *options) {
-  given_record record = {{0}, {0, 0, 0, 0}};
+  given_record record = {{0}, {0, 0, 0, 0, 0}};
   made_record made = {0, 0, 0};
   cutt_preparing *p = NULL;
   plan->s.me = plan->comm->transport.rank;

@@ -28,6 +28,7 @@ typedef struct cutt_speeds {
   float multiply; /* seconds of a product of two elements and its sum */
   float copy;     /* of a byte that is copied */
   float message, byte;
+  float not_hidden; /* share of the shorter one of a move and a product that the longer one does not hide */
 } cutt_speeds;
 
 /* What all ranks know of a contraction. */
@@ -109,6 +110,8 @@ cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const cu
 void cutt_spread_free(cutt_spread *s);
 /* Speeds of this rank. */
 cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates);
+/* Has this rank a thread to multiply while another one moves? */
+bool cutt_spread_overlaps(const cutt_spread *s);
 /* How this rank multiplies. */
 cuttContractionOptions_t cutt_local_options(const cutt_spread *s);
 /* The number 1 in a type's scalars. */

@@ -1,7 +1,8 @@
 /* Executions of contractions.
  *
  * Panels take turns: while the calling thread moves the next one, a worker of the library multiplies the one before. The calling
- * thread is the one that uses the transport, as MPI wants it. Where no worker is to be had it does both. */
+ * thread is the one that uses the transport, as MPI wants it. A rank of one thread does one after the other: on a processor that two
+ * threads share, the one that waits for messages would keep it from the one that multiplies. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static cuttResult run_panels(run *r) {
   for (r->panel = 0; r->panel < c->panels && !result; ++r->panel) {
     r->moved = r->multiplied = CUTT_SUCCESS;
     if (moves && !is_last(r, r->panel))
-      cutt_team_run(2, side_by_side, r);
+      cutt_team_run(cutt_spread_overlaps(&r->plan->s) ? 2 : 1, side_by_side, r);
     else
       side_by_side(r, 1, 2);
     result = r->multiplied ? failed_here(r) : r->moved;

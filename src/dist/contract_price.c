@@ -12,8 +12,6 @@ enum { RANKS_LOOKED_AT = 8, ROUNDED = 64 };
 /* Bytes: more than any machine has, and doubles tell them apart. */
 static const double MOST_BUFFERS = 1e15;
 
-/* The share of the shorter one of two that go on side by side that is not hidden by the longer one. */
-static const double NOT_HIDDEN = 0.5;
 /* Of a product, beside its operations. */
 static const double PRODUCT_SECONDS = 3e-6;
 
@@ -178,7 +176,7 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c) {
       (double)c->panels * PRODUCT_SECONDS;
   const double moves = price_move(s, c, CUTT_LEFT) + price_move(s, c, CUTT_RIGHT), share = 1 / (double)c->panels;
   c->seconds = share * (moves + product) +
-               (1 - share) * (larger(moves, product) + NOT_HIDDEN * smaller(moves, product)) +
+               (1 - share) * (larger(moves, product) + (double)s->rates.not_hidden * smaller(moves, product)) +
                price_move(s, c, CUTT_RESULT) + 2 * (double)s->rates.message;
   if (c->align >= 0)
     c->seconds += (double)(s->rates.byte + 2 * s->rates.copy) * (double)s->layout[c->align].volume * s->type->bytes /

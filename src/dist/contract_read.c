@@ -238,6 +238,10 @@ void cutt_spread_free(cutt_spread *s) {
 
 /* --------------------------------------------------------------------------------------------------------------- speeds */
 
+bool cutt_spread_overlaps(const cutt_spread *s) {
+  return (s->options.threads ? s->options.threads : cutt_team_default()) > 1;
+}
+
 /* A product of two matrices, and a copy, as they are predicted on this rank. */
 cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates) {
   enum { SIDE = 256, COUNT = 1 << 20 };
@@ -245,7 +249,7 @@ cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *tr
   static const int same[1] = {0};
   const bool known = transport->message_seconds > 0 && transport->byte_seconds > 0;
   *rates = (cutt_speeds){1e-10f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
-                         known ? (float)transport->byte_seconds : 2e-10f};
+                         known ? (float)transport->byte_seconds : 2e-10f, cutt_spread_overlaps(s) ? 0.5f : 1};
   /* Ranks that reach each other's memory send no bytes: they copy. */
   if (transport->shared && s->options.direct != CUTT_DIST_DIRECT_NEVER) rates->byte = 0;
   if (s->options.deterministic) return CUTT_SUCCESS;

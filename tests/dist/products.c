@@ -116,7 +116,7 @@ static void align(test_rng *rng, product_case *c) {
 static void make_options(test_rng *rng, product_case *c) {
   static const size_t limits[] = {0, 0, 3000, 10000, 100000}, pieces[] = {0, 0, 64, 1000};
   c->options = (cuttDistContractionOptions_t)CUTT_DIST_CONTRACTION_OPTIONS_INIT;
-  c->options.threads = 1;
+  c->options.threads = test_chance(rng, 70) ? 1 : 2;
   c->options.algorithm = (cuttDistAlgorithm_t)test_random_in(rng, 0, 4);
   c->options.deterministic = test_chance(rng, 30);
   c->options.workspace_limit = limits[test_random_in(rng, 0, 4)];

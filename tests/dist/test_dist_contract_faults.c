@@ -67,7 +67,7 @@ static cuttResult plan_it(const job *j, int rank, cuttDistContractionPlan_t *pla
   c.left = odd && j->wrong == NO_LEFT ? NULL : &layout[0];
   c.right = &layout[1];
   c.result = &layout[2];
-  options.threads = 1;
+  options.threads = 1 + rank % 2; /* one after the other, or side by side */
   options.algorithm = j->algorithm;
   options.panel = odd && j->wrong == OTHER_OPTIONS ? 6 : 5;
   options.piece_bytes = 200;
