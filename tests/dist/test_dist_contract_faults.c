@@ -32,10 +32,13 @@ typedef struct job {
   cuttResult created[MOST_RANKS], executed[MOST_RANKS], again[MOST_RANKS];
   char text[MOST_RANKS][400];
   bool differs[MOST_RANKS];
+  bool fractions; /* elements that are no whole numbers, whose sums depend on their order */
+  double results[MOST_RANKS][VOLUME];
 } job;
 
-static double element(int tensor, int64_t i, int64_t j) {
-  return (double)((i * 7 + j * 3 + 5 * tensor + i * j) % 11 - 5);
+static double element(const job *j, int tensor, int64_t row, int64_t column) {
+  const double whole = (double)((row * 7 + column * 3 + 5 * tensor + row * column) % 11 - 5);
+  return j->fractions ? whole / 3 + 1e-3 * whole * whole * whole : whole;
 }
 
 /* L and D by columns, R by rows: nothing fits. */
@@ -85,8 +88,9 @@ static void fill(const job *j, int rank, int tensor, double *part) {
     for (index[0] = 0; index[0] < local[0]; index[0]++) {
       double *at = &part[index[0] + local[0] * index[1]];
       cuttDistGlobal(&layout[tensor], rank, index, global);
-      *at = tensor < 2 ? element(tensor, global[0], global[1]) : 0;
-      for (int64_t k = 0; k < SIDE && tensor == 2; k++) *at += element(0, global[0], k) * element(1, k, global[1]);
+      *at = tensor < 2 ? element(j, tensor, global[0], global[1]) : 0;
+      for (int64_t k = 0; k < SIDE && tensor == 2; k++)
+        *at += element(j, 0, global[0], k) * element(j, 1, k, global[1]);
     }
 }
 
@@ -117,11 +121,12 @@ static void multiply(void *what, int rank) {
   j->again[rank] = cuttDistContractionExecute(plan, left, right, result, NULL);
   j->in_execution[rank] = faulty_allocations;
   if (j->again[rank] && !j->executed[rank]) snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
+  memcpy(j->results[rank], result, sizeof result);
   if (!j->again[rank]) j->differs[rank] = memcmp(result, wanted, sizeof result) != 0;
   cuttDistContractionPlanDestroy(plan);
 }
 
-static job *run_job(setting *s, cuttDistAlgorithm_t algorithm, wrong what, int odd, long oom_at) {
+static job *make_job(setting *s, cuttDistAlgorithm_t algorithm, wrong what, int odd, long oom_at) {
   job *j = calloc(1, sizeof *j);
   assert_non_null(j);
   j->s = s;
@@ -129,6 +134,11 @@ static job *run_job(setting *s, cuttDistAlgorithm_t algorithm, wrong what, int o
   j->wrong = what;
   j->odd = odd;
   j->oom_at = oom_at;
+  return j;
+}
+
+static job *run_job(setting *s, cuttDistAlgorithm_t algorithm, wrong what, int odd, long oom_at) {
+  job *j = make_job(s, algorithm, what, odd, oom_at);
   ranks_run(s->size, multiply, j);
   return j;
 }
@@ -188,6 +198,35 @@ static void late_and_reordered(void **unused) {
     assert_all_right(j);
     free(j);
     close_setting(&s);
+  }
+}
+
+/* The same bits, whichever rank is late and whatever arrives first. */
+static void sums_have_one_order(void **unused) {
+  (void)unused;
+  for (int a = 0; a < 3; a++) {
+    job *first = NULL;
+    for (int late = -1; late < RANKS; late++) {
+      setting s;
+      open_setting(&s, RANKS);
+      if (late >= 0) {
+        s.ends[late].delays = true;
+        s.ends[(late + 2) % RANKS].reorders = true;
+      }
+      job *j = make_job(&s, moving[a], NOTHING, -1, 0);
+      j->fractions = true;
+      ranks_run(RANKS, multiply, j);
+      for (int i = 0; i < RANKS; i++) {
+        assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
+        if (first) assert_memory_equal(j->results[i], first->results[i], sizeof j->results[i]);
+      }
+      if (first)
+        free(j);
+      else
+        first = j;
+      close_setting(&s);
+    }
+    free(first);
   }
 }
 
@@ -262,11 +301,9 @@ static void executions_allocate_nothing(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calls_that_fail),
-      cmocka_unit_test(late_and_reordered),
-      cmocka_unit_test(memory_runs_out_on_one_rank),
-      cmocka_unit_test(ranks_that_differ),
-      cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(calls_that_fail),     cmocka_unit_test(late_and_reordered),
+      cmocka_unit_test(sums_have_one_order), cmocka_unit_test(memory_runs_out_on_one_rank),
+      cmocka_unit_test(ranks_that_differ),   cmocka_unit_test(executions_allocate_nothing),
   };
   return cmocka_run_group_tests_name("dist_contract_faults", tests, NULL, NULL);
 }

@@ -44,6 +44,8 @@ static struct {
   cuttDistProblem_t problem;
   cuttDistOptions_t options;
   cuttDistPlan_t plan;
+  cuttDistAlgorithm_t algorithm;
+  cuttDistContractionPlan_t contraction;
   void *in, *out;
   int ranks[SIZE];
   char text[1 << 14];
@@ -75,6 +77,47 @@ static void make_threads(void *unused) {
   cuttDistComm_t comms[3];
   s.result = cuttDistCommThreads(3, comms);
   for (int i = 0; i < 3 && !s.result; i++) s.result = cuttDistCommDestroy(comms[i]);
+}
+
+/* A contraction of which everything has to move. */
+static void plan_product(void *unused) {
+  (void)unused;
+  static const int64_t left[4] = {6, 5, 8, 9}, right[4] = {9, 8, 7, 4}, result[4] = {6, 4, 5, 7};
+  static const int parts[3][4] = {{2, 1, 8, 4}, {4, 4, 2, 2}, {4, 2, 2, 4}};
+  cuttDistLayout_t layout[3];
+  cuttDistContraction_t c = CUTT_DIST_CONTRACTION_INIT;
+  cuttDistContractionOptions_t options = CUTT_DIST_CONTRACTION_OPTIONS_INIT;
+  const int64_t *extents[3] = {left, right, result};
+  for (int t = 0; t < 3; t++) {
+    layout[t] = (cuttDistLayout_t)CUTT_DIST_LAYOUT_INIT;
+    layout[t].modes = 4;
+    layout[t].extents = extents[t];
+    layout[t].parts = parts[t];
+  }
+  c.pattern = "abkl,lkcd->adbc";
+  c.type = CUTT_F32;
+  c.left = &layout[0];
+  c.right = &layout[1];
+  c.result = &layout[2];
+  options.threads = 1;
+  options.algorithm = s.algorithm;
+  options.local_algorithm = "one-pass"; /* a BLAS takes what it takes */
+  s.result = cuttDistContractionPlanCreate(&s.contraction, s.comm, &c, &options);
+}
+
+static void execute_product(void *unused) {
+  (void)unused;
+  s.result = cuttDistContractionExecute(s.contraction, s.in, s.in, s.out, NULL);
+}
+
+static void describe_product(void *unused) {
+  (void)unused;
+  s.result = cuttDistContractionDescribe(s.contraction, CUTT_JSON, s.text, sizeof s.text, NULL);
+}
+
+static void destroy_product(void *unused) {
+  (void)unused;
+  s.result = cuttDistContractionPlanDestroy(s.contraction);
 }
 
 static void find_it(void *unused) {
@@ -150,6 +193,13 @@ static void calls_take_little(void **unused) {
   small_stack("destroy", destroy_it);
   s.to.extents = extents;
   small_stack("relabel", relabel_it);
+  for (int algorithm = CUTT_DIST_REDISTRIBUTE; algorithm <= CUTT_DIST_REDUCE; algorithm++) {
+    s.algorithm = (cuttDistAlgorithm_t)algorithm;
+    small_stack("contract", plan_product);
+    small_stack("execute", execute_product);
+    small_stack("describe", describe_product);
+    small_stack("destroy", destroy_product);
+  }
   assert_success(cuttDistCommDestroy(s.comm));
   free(s.in);
   free(s.out);
