@@ -94,14 +94,14 @@ static void settle(struct cuttDistContractionStruct *plan) {
 }
 
 static void count_flops(struct cuttDistContractionStruct *plan) {
-  const cutt_mesh *grid = &plan->choice.best.grid;
+  const cutt_mesh *mesh = &plan->choice.best.mesh;
   int at[CUTT_MOST_LABELS];
-  for (int p = 0; p < grid->positions; ++p) {
-    if (cutt_mesh_rank(grid, p) != plan->s.me) continue;
-    cutt_mesh_parts(&plan->s, grid, p, at);
+  for (int p = 0; p < mesh->positions; ++p) {
+    if (cutt_mesh_rank(mesh, p) != plan->s.me) continue;
+    cutt_mesh_parts(&plan->s, mesh, p, at);
     plan->flops = plan->s.type->complex ? 8 : 2;
     for (int label = 0; label < plan->s.labels; ++label)
-      plan->flops *= (double)cutt_part_count(&grid->part[label], at[label]);
+      plan->flops *= (double)cutt_part_count(&mesh->part[label], at[label]);
   }
 }
 
@@ -133,7 +133,7 @@ static cuttResult make(struct cuttDistContractionStruct *plan, cuttResult code, 
   count_flops(plan);
   settle(plan);
   cutt_spread_free(&plan->s);
-  plan->choice.best.grid.ranks = NULL;
+  plan->choice.best.mesh.ranks = NULL;
   return CUTT_SUCCESS;
 }
 

@@ -1,9 +1,9 @@
 /* Contractions of tensors that are spread over ranks: D = alpha L R + beta D.
  *
- * The ranks that multiply stand in a grid with an axis for each label that is cut. A rank computes what follows from its part of
+ * The ranks that multiply stand in a mesh with an axis for each label that is cut. A rank computes what follows from its part of
  * every label: it needs the parts of L and R with these labels, which are the same on all ranks that differ in other labels only,
- * and has a part of D, or, where a label that D has not is cut, a partial sum of it. So one description, the grid, covers all
- * algorithms: which tensors stay where they are, which are moved to the grid, replicated where a label is not theirs, and what is
+ * and has a part of D, or, where a label that D has not is cut, a partial sum of it. So one description, the mesh, covers all
+ * algorithms: which tensors stay where they are, which are moved to the mesh, replicated where a label is not theirs, and what is
  * added up at the end. A tensor moves by a redistribution (cuttDistPlanCreate), and ranks multiply by cuttContractionExecute.
  *
  * Partial sums are a tensor with one more mode, which is cut into parts of one index. They are redistributed to the result's
@@ -67,7 +67,7 @@ typedef struct cutt_tally {
 /* A way to contract. */
 typedef struct cutt_scheme {
   cuttDistAlgorithm_t algorithm;
-  cutt_mesh grid;
+  cutt_mesh mesh;
   cutt_tally tally[CUTT_TENSORS];
   bool stands[CUTT_TENSORS]; /* is used where it lies */
   int partial;               /* results to be added up; 1: none */
@@ -117,21 +117,21 @@ cuttContractionOptions_t cutt_local_options(const cutt_spread *s);
 /* The number 1 in a type's scalars. */
 void cutt_scalar_one(cuttType_t type, unsigned char *scalar);
 
-/* ---- grids (contract_mesh.c) */
+/* ---- meshes (contract_mesh.c) */
 
-int cutt_axis_parts(const cutt_mesh *grid, int axis);
-int cutt_mesh_rank(const cutt_mesh *grid, int position);
+int cutt_axis_parts(const cutt_mesh *mesh, int axis);
+int cutt_mesh_rank(const cutt_mesh *mesh, int position);
 /* The part of each label at a position; at has s->labels entries. */
-void cutt_mesh_parts(const cutt_spread *s, const cutt_mesh *grid, int position, int *at);
-/* Has every rank of the grid the part of a tensor that it needs? */
-bool cutt_mesh_stands(const cutt_spread *s, const cutt_mesh *grid, int tensor);
+void cutt_mesh_parts(const cutt_spread *s, const cutt_mesh *mesh, int position, int *at);
+/* Has every rank of the mesh the part of a tensor that it needs? */
+bool cutt_mesh_stands(const cutt_spread *s, const cutt_mesh *mesh, int tensor);
 /* How many partial sums there are of each element of the result. */
-int cutt_mesh_partial(const cutt_spread *s, const cutt_mesh *grid);
-/* The ranks' list of a layout whose modes are these labels, cut as the grid is: grid->positions ranks, of which *copies follow
+int cutt_mesh_partial(const cutt_spread *s, const cutt_mesh *mesh);
+/* The ranks' list of a layout whose modes are these labels, cut as the mesh is: mesh->positions ranks, of which *copies follow
  * each other. The label -1 stands for partial sums: all labels that the result has not. */
-void cutt_mesh_list(const cutt_spread *s, const cutt_mesh *grid, const int *label, int modes, int *ranks, int *copies);
+void cutt_mesh_list(const cutt_spread *s, const cutt_mesh *mesh, const int *label, int modes, int *ranks, int *copies);
 /* Elements of a tensor's part with these parts of its labels. */
-int64_t cutt_mesh_volume(const cutt_spread *s, const cutt_mesh *grid, int tensor, const int *at);
+int64_t cutt_mesh_volume(const cutt_spread *s, const cutt_mesh *mesh, int tensor, const int *at);
 
 /* ---- choice (contract_choose.c, contract_price.c) */
 
@@ -166,7 +166,7 @@ struct cuttDistContractionStruct {
   uint64_t number;
   cutt_spread s; /* places and the caller's lists are gone after planning */
   cutt_sharing choice;
-  bool multiplies; /* this rank is in the grid, and its part of the result has elements */
+  bool multiplies; /* this rank is in the mesh, and its part of the result has elements */
   /* [1]: of the last panel */
   cuttDistPlan_t align, move[2][2], home;
   cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel */

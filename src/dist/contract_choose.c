@@ -1,6 +1,6 @@
-/* The choice of an algorithm: candidates, each a grid of ranks and how many panels, and the fastest that the options allow.
+/* The choice of an algorithm: candidates, each a mesh of ranks and how many panels, and the fastest that the options allow.
  *
- * Grids are those in which one of the tensors stays where it is, those that share out all ranks over the kinds of labels (of L and
+ * Meshes are those in which one of the tensors stays where it is, those that share out all ranks over the kinds of labels (of L and
  * D, of R and D, of both operands, of all three) in every way, and one rank alone. All is derived from what all ranks know, so that
  * all choose the same. */
 #include <inttypes.h>
@@ -123,29 +123,29 @@ static void try_panels(chooser *h, int label) {
   }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- grids */
+/* --------------------------------------------------------------------------------------------------------------- meshes */
 
-static void add_axis(cutt_mesh *grid, int label) {
-  grid->axis[grid->axes++] = label;
-  grid->positions *= cutt_axis_parts(grid, grid->axes - 1);
+static void add_axis(cutt_mesh *mesh, int label) {
+  mesh->axis[mesh->axes++] = label;
+  mesh->positions *= cutt_axis_parts(mesh, mesh->axes - 1);
 }
 
-static void start_grid(const cutt_spread *s, cutt_mesh *grid) {
-  grid->axes = 0;
-  grid->copies = grid->positions = 1;
-  grid->ranks = NULL;
-  grid->stays = NULL;
-  for (int i = 0; i < s->labels; ++i) grid->part[i] = (cutt_part){s->extent[i], 0, 1};
+static void start_mesh(const cutt_spread *s, cutt_mesh *mesh) {
+  mesh->axes = 0;
+  mesh->copies = mesh->positions = 1;
+  mesh->ranks = NULL;
+  mesh->stays = NULL;
+  for (int i = 0; i < s->labels; ++i) mesh->part[i] = (cutt_part){s->extent[i], 0, 1};
 }
 
-/* All that can be done with the grid at hand. */
-static void try_grid(chooser *h) {
+/* All that can be done with the mesh at hand. */
+static void try_mesh(chooser *h) {
   const cutt_spread *s = h->s;
   cutt_scheme *c = &h->c;
-  c->partial = cutt_mesh_partial(s, &c->grid);
+  c->partial = cutt_mesh_partial(s, &c->mesh);
   c->panel_label = c->align = -1;
   c->panel = c->panels = 1;
-  for (int t = 0; t < CUTT_TENSORS; ++t) c->stands[t] = cutt_mesh_stands(s, &c->grid, t);
+  for (int t = 0; t < CUTT_TENSORS; ++t) c->stands[t] = cutt_mesh_stands(s, &c->mesh, t);
   if (c->partial > 1) c->stands[CUTT_RESULT] = false;
   h->no_memory = h->no_memory || !cutt_scheme_tally(s, c);
   if (h->no_memory) return;
@@ -171,7 +171,7 @@ static void try_grid(chooser *h) {
 
 /* Gives `copies` ranks something to do for each position: the label, of another tensor, that is longest is cut; or all is done so
  * many times. */
-static void share_copies(const cutt_spread *s, cutt_mesh *grid, int tensor, int copies) {
+static void share_copies(const cutt_spread *s, cutt_mesh *mesh, int tensor, int copies) {
   int longest = -1;
   for (int label = 0; label < s->labels; ++label) {
     if (s->times[tensor][label] || repeats(s, label) || tensor == CUTT_RESULT) continue;
@@ -179,10 +179,10 @@ static void share_copies(const cutt_spread *s, cutt_mesh *grid, int tensor, int 
   }
   if (copies == 1) return;
   if (longest >= 0)
-    grid->part[longest].parts = copies;
+    mesh->part[longest].parts = copies;
   else
-    grid->copies = copies;
-  add_axis(grid, longest);
+    mesh->copies = copies;
+  add_axis(mesh, longest);
 }
 
 /* A tensor stays where it is. */
@@ -190,20 +190,20 @@ static void try_staying(chooser *h, int tensor) {
   static const char *const name[CUTT_TENSORS] = {"left", "right", "result"};
   const cutt_spread *s = h->s;
   const cutt_layout *layout = &s->layout[tensor];
-  cutt_mesh *grid = &h->c.grid;
+  cutt_mesh *mesh = &h->c.mesh;
   if (tensor == CUTT_RIGHT && s->one) return;
-  start_grid(s, grid);
+  start_mesh(s, mesh);
   for (int i = 0; i < layout->modes; ++i) {
     if (layout->part[i].parts == 1) continue;
     const int label = s->label[tensor][i];
     if (repeats(s, label)) return;
-    grid->part[label] = layout->part[i];
-    add_axis(grid, label);
+    mesh->part[label] = layout->part[i];
+    add_axis(mesh, label);
   }
-  share_copies(s, grid, tensor, layout->copies);
-  grid->ranks = layout->ranks;
-  grid->stays = name[tensor];
-  try_grid(h);
+  share_copies(s, mesh, tensor, layout->copies);
+  mesh->ranks = layout->ranks;
+  mesh->stays = name[tensor];
+  try_mesh(h);
 }
 
 static int largest_factor(int number) {
@@ -220,30 +220,30 @@ static int largest_factor(int number) {
 }
 
 /* Cuts labels of a kind into `parts` parts in all, always that which is longest yet. false: it has none. */
-static bool cut_kind(const cutt_spread *s, cutt_mesh *grid, kind of, int parts) {
+static bool cut_kind(const cutt_spread *s, cutt_mesh *mesh, kind of, int parts) {
   while (parts > 1) {
     const int factor = largest_factor(parts);
     int longest = -1;
     double most = 0;
     for (int label = 0; label < s->labels; ++label) {
-      const double each = (double)s->extent[label] / grid->part[label].parts;
+      const double each = (double)s->extent[label] / mesh->part[label].parts;
       if (kind_of(s, label) != of || repeats(s, label) || each <= most) continue;
       longest = label;
       most = each;
     }
     if (longest < 0) return false;
-    grid->part[longest].parts *= factor;
+    mesh->part[longest].parts *= factor;
     parts /= factor;
   }
   return true;
 }
 
 /* Blocks as the tensors have them, so that less moves. */
-static void take_blocks(const cutt_spread *s, cutt_mesh *grid) {
+static void take_blocks(const cutt_spread *s, cutt_mesh *mesh) {
   for (int t = 0; t < CUTT_TENSORS; ++t)
     for (int i = 0; i < s->modes[t]; ++i) {
       const cutt_part *part = &s->layout[t].part[i];
-      cutt_part *own = &grid->part[s->label[t][i]];
+      cutt_part *own = &mesh->part[s->label[t][i]];
       if (part->parts == own->parts) own->block = part->block;
     }
 }
@@ -251,14 +251,14 @@ static void take_blocks(const cutt_spread *s, cutt_mesh *grid) {
 /* All ranks, shared out over the kinds of labels. */
 static void try_shares(chooser *h, const int *share) {
   const cutt_spread *s = h->s;
-  cutt_mesh *grid = &h->c.grid;
-  start_grid(s, grid);
+  cutt_mesh *mesh = &h->c.mesh;
+  start_mesh(s, mesh);
   for (int k = 0; k < KINDS; ++k)
-    if (!cut_kind(s, grid, (kind)k, share[k])) return;
-  take_blocks(s, grid);
+    if (!cut_kind(s, mesh, (kind)k, share[k])) return;
+  take_blocks(s, mesh);
   for (int label = 0; label < s->labels; ++label)
-    if (grid->part[label].parts > 1) add_axis(grid, label);
-  try_grid(h);
+    if (mesh->part[label].parts > 1) add_axis(mesh, label);
+  try_mesh(h);
 }
 
 static void try_all_shares(chooser *h) {
@@ -312,8 +312,8 @@ cuttResult cutt_scheme_choose(const cutt_spread *s, cutt_sharing *choice) {
   for (int i = 0; i < CUTT_DIST_ALGORITHMS; ++i) choice->verdict[i] = (cutt_verdict){-1, NULL};
   for (int t = CUTT_RESULT; t >= CUTT_LEFT; --t) try_staying(h, t);
   try_all_shares(h);
-  start_grid(s, &h->c.grid);
-  try_grid(h);
+  start_mesh(s, &h->c.mesh);
+  try_mesh(h);
   int best = -1;
   for (int i = 1; i < CUTT_DIST_ALGORITHMS; ++i) {
     cutt_verdict *verdict = &choice->verdict[i];

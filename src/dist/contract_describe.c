@@ -24,7 +24,7 @@ cuttResult cuttDistContractionGetInfo(cuttDistContractionPlan_t plan, cuttDistCo
   const cuttDistContractionInfo_t own = {
       .struct_size = size,
       .algorithm = c->algorithm,
-      .ranks = c->grid.positions,
+      .ranks = c->mesh.positions,
       .moves_left = !c->stands[CUTT_LEFT],
       .moves_right = !c->stands[CUTT_RIGHT],
       .moves_result = !c->stands[CUTT_RESULT],
@@ -107,17 +107,17 @@ static void add_algorithm(const struct cuttDistContractionStruct *plan, cutt_tex
   cutt_text_add(text, "\n");
 }
 
-static void add_grid(const struct cuttDistContractionStruct *plan, cutt_text *text) {
-  const cutt_mesh *grid = &plan->choice.best.grid;
-  cutt_text_add(text, "ranks         %d multiply%s%s", grid->positions, grid->stays ? ", where they lie as in " : "",
-                grid->stays ? grid->stays : "");
-  for (int i = 0; i < grid->axes; ++i) {
-    if (grid->axis[i] < 0) {
-      cutt_text_add(text, ", %d times all", grid->copies);
+static void add_mesh(const struct cuttDistContractionStruct *plan, cutt_text *text) {
+  const cutt_mesh *mesh = &plan->choice.best.mesh;
+  cutt_text_add(text, "ranks         %d multiply%s%s", mesh->positions, mesh->stays ? ", where they lie as in " : "",
+                mesh->stays ? mesh->stays : "");
+  for (int i = 0; i < mesh->axes; ++i) {
+    if (mesh->axis[i] < 0) {
+      cutt_text_add(text, ", %d times all", mesh->copies);
       continue;
     }
-    cutt_text_add(text, ", %s", plan->s.name[grid->axis[i]].name);
-    add_cut(text, &grid->part[grid->axis[i]]);
+    cutt_text_add(text, ", %s", plan->s.name[mesh->axis[i]].name);
+    add_cut(text, &mesh->part[mesh->axis[i]]);
   }
   cutt_text_add(text, "\n");
 }
@@ -128,7 +128,7 @@ static void describe_text(const struct cuttDistContractionStruct *plan, cutt_tex
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (t != CUTT_RIGHT || !plan->s.one) add_tensor(plan, t, text);
   add_algorithm(plan, text);
-  add_grid(plan, text);
+  add_mesh(plan, text);
   cutt_text_add(text, "this rank     sends ");
   add_bytes(text, plan->sent);
   cutt_text_add(text, ", receives ");
@@ -187,24 +187,24 @@ static void add_json_algorithms(const struct cuttDistContractionStruct *plan, cu
 
 static void describe_json(const struct cuttDistContractionStruct *plan, cutt_text *text) {
   const cutt_scheme *c = &plan->choice.best;
-  const cutt_mesh *grid = &c->grid;
+  const cutt_mesh *mesh = &c->mesh;
   cutt_text_add(text, "{\"type\":\"%s\",\"rank\":%d,\"size\":%d,\"transport\":", plan->s.type->name, plan->s.me,
                 plan->s.size);
   cutt_text_add_json(text, plan->comm->transport.name);
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (t != CUTT_RIGHT || !plan->s.one) add_json_tensor(plan, t, text);
   add_json_algorithms(plan, text);
-  cutt_text_add(text, ",\"ranks\":%d,\"stays\":", grid->positions);
-  if (grid->stays)
-    cutt_text_add_json(text, grid->stays);
+  cutt_text_add(text, ",\"ranks\":%d,\"stays\":", mesh->positions);
+  if (mesh->stays)
+    cutt_text_add_json(text, mesh->stays);
   else
     cutt_text_add(text, "null");
   cutt_text_add(text, ",\"cut\":[");
-  for (int i = 0, first = 1; i < grid->axes; ++i) {
-    if (grid->axis[i] < 0) continue;
+  for (int i = 0, first = 1; i < mesh->axes; ++i) {
+    if (mesh->axis[i] < 0) continue;
     if (!first) cutt_text_add(text, ",");
     first = 0;
-    add_json_cut(text, plan->s.name[grid->axis[i]].name, &grid->part[grid->axis[i]]);
+    add_json_cut(text, plan->s.name[mesh->axis[i]].name, &mesh->part[mesh->axis[i]]);
   }
   cutt_text_add(text, "],\"partial_results\":%d,\"panels\":%" PRId64 ",\"panel_mode\":", c->partial, c->panels);
   if (c->panel_label < 0)

@@ -1,4 +1,4 @@
-/* The parts of a plan: redistributions to the grid and from it, the ranks' own products, and the memory between them. */
+/* The parts of a plan: redistributions to the mesh and from it, the ranks' own products, and the memory between them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct side {
 
 struct cutt_preparing {
   int at[CUTT_MOST_LABELS]; /* this rank's part of each label */
-  bool in_grid;
+  bool in_mesh;
   int order[CUTT_TENSORS][CUTT_MAX_RANK];      /* of a buffer's modes: which of the tensor's each is */
   int64_t stride[CUTT_TENSORS][CUTT_MAX_RANK]; /* of this rank's parts as the caller has them */
   int *list[CUTT_TENSORS], copies[CUTT_TENSORS];
@@ -121,11 +121,11 @@ static cuttResult make_lists(const cutt_spread *s, const cutt_scheme *c, cutt_pr
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     int modes = s->modes[t];
     if (c->stands[t]) continue;
-    p->list[t] = malloc((size_t)c->grid.positions * sizeof *p->list[t]);
-    if (!p->list[t]) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: a list of %d ranks", c->grid.positions);
+    p->list[t] = malloc((size_t)c->mesh.positions * sizeof *p->list[t]);
+    if (!p->list[t]) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: a list of %d ranks", c->mesh.positions);
     for (int i = 0; i < modes; ++i) label[i] = s->label[t][p->order[t][i]];
     if (t == CUTT_RESULT && c->partial > 1) label[modes++] = -1;
-    cutt_mesh_list(s, &c->grid, label, modes, p->list[t], &p->copies[t]);
+    cutt_mesh_list(s, &c->mesh, label, modes, p->list[t], &p->copies[t]);
   }
   return CUTT_SUCCESS;
 }
@@ -147,12 +147,12 @@ cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_prepa
   cutt_preparing *p = calloc(1, sizeof *p);
   *made = p;
   if (!p) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to prepare a plan", sizeof *p);
-  for (int position = 0; position < c->grid.positions && !p->in_grid; ++position) {
-    p->in_grid = cutt_mesh_rank(&c->grid, position) == s->me;
-    if (p->in_grid) cutt_mesh_parts(s, &c->grid, position, p->at);
+  for (int position = 0; position < c->mesh.positions && !p->in_mesh; ++position) {
+    p->in_mesh = cutt_mesh_rank(&c->mesh, position) == s->me;
+    if (p->in_mesh) cutt_mesh_parts(s, &c->mesh, position, p->at);
   }
   for (int t = 0; t < CUTT_TENSORS; ++t) read_part(plan, p, t);
-  plan->multiplies = p->in_grid && cutt_mesh_volume(s, &c->grid, CUTT_RESULT, p->at) > 0;
+  plan->multiplies = p->in_mesh && cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, p->at) > 0;
   set_orders(s, c, p);
   if (c->align >= 0) align(s, c, p, &plan->bytes[CUTT_STORE_ALIGNED]);
   p->options = (cuttDistOptions_t)CUTT_DIST_OPTIONS_INIT;
@@ -199,8 +199,8 @@ static void set_callers(const struct cuttDistContractionStruct *plan, cutt_prepa
   if (layout->strides || panel >= 0) own->layout.strides = own->strides;
 }
 
-/* A tensor as the grid has it, packed; likewise. */
-static void set_grid(const struct cuttDistContractionStruct *plan, const cutt_preparing *p, side *own, int t,
+/* A tensor as the mesh has it, packed; likewise. */
+static void set_mesh(const struct cuttDistContractionStruct *plan, const cutt_preparing *p, side *own, int t,
                      int64_t panel) {
   const cutt_spread *s = &plan->s;
   const cutt_scheme *c = &plan->choice.best;
@@ -208,7 +208,7 @@ static void set_grid(const struct cuttDistContractionStruct *plan, const cutt_pr
   for (int i = 0; i < s->modes[t]; ++i) {
     const int label = s->label[t][p->order[t][i]];
     const bool cut = panel >= 0 && label == c->panel_label;
-    set_mode(own, i, cut ? panel : c->grid.part[label].extent, &c->grid.part[label]);
+    set_mode(own, i, cut ? panel : c->mesh.part[label].extent, &c->mesh.part[label]);
   }
   own->layout.copies = p->copies[t];
   own->layout.ranks = p->list[t];
@@ -243,7 +243,7 @@ static cuttResult create_moves(struct cuttDistContractionStruct *plan, cutt_prep
     const int64_t panel = c->panel_label < 0 ? -1 : cutt_panel_extent(c, last ? c->panels - 1 : 0);
     set_callers(plan, p, &p->from, t, aligned, panel);
     if (aligned) p->from.layout.strides = p->from.strides;
-    set_grid(plan, p, &p->to, t, panel);
+    set_mesh(plan, p, &p->to, t, panel);
     memcpy(p->perm, p->order[t], sizeof p->perm);
     const cuttResult result = create(plan, p, NULL, t == CUTT_LEFT ? "left" : "right", &plan->move[t][last]);
     if (result) return result;
@@ -251,12 +251,12 @@ static cuttResult create_moves(struct cuttDistContractionStruct *plan, cutt_prep
   return CUTT_SUCCESS;
 }
 
-/* From the grid to the result's layout, or to this rank's summands. */
+/* From the mesh to the result's layout, or to this rank's summands. */
 static cuttResult create_home(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
   const cutt_spread *s = &plan->s;
   const cutt_scheme *c = &plan->choice.best;
   const int modes = s->modes[CUTT_RESULT];
-  set_grid(plan, p, &p->from, CUTT_RESULT, -1);
+  set_mesh(plan, p, &p->from, CUTT_RESULT, -1);
   set_callers(plan, p, &p->to, CUTT_RESULT, false, -1);
   for (int i = 0; i < modes; ++i) p->perm[p->order[CUTT_RESULT][i]] = i;
   if (c->partial > 1) {
@@ -332,7 +332,7 @@ static cuttResult create_product(struct cuttDistContractionStruct *plan, cutt_pr
     for (int i = 0; i < s->modes[t]; ++i) {
       const int label = s->label[t][p->order[t][i]];
       p->extents[t][i] = label == c->panel_label ? cutt_panel_extent(c, last ? c->panels - 1 : 0)
-                                                 : cutt_part_count(&c->grid.part[label], p->at[label]);
+                                                 : cutt_part_count(&c->mesh.part[label], p->at[label]);
     }
   product.pattern = p->pattern;
   product.type = s->type->type;
@@ -406,18 +406,18 @@ static void size_buffers(struct cuttDistContractionStruct *plan, const cutt_prep
   const cutt_spread *s = &plan->s;
   const cutt_scheme *c = &plan->choice.best;
   const int64_t elem = s->type->bytes;
-  for (int t = 0; t < CUTT_RESULT && p->in_grid; ++t) {
+  for (int t = 0; t < CUTT_RESULT && p->in_mesh; ++t) {
     if (c->stands[t]) continue;
     int64_t volume = 1;
     for (int i = 0; i < s->modes[t]; ++i) {
       const int label = s->label[t][i];
-      volume *= label == c->panel_label ? cutt_panel_extent(c, 0) : cutt_part_count(&c->grid.part[label], p->at[label]);
+      volume *= label == c->panel_label ? cutt_panel_extent(c, 0) : cutt_part_count(&c->mesh.part[label], p->at[label]);
     }
     plan->bytes[CUTT_STORE_LEFT + 2 * t] = volume * elem;
     if (c->panels > 1) plan->bytes[CUTT_STORE_LEFT_2 + 2 * t] = volume * elem;
   }
-  if (!c->stands[CUTT_RESULT] && p->in_grid)
-    plan->bytes[CUTT_STORE_RESULT] = cutt_mesh_volume(s, &c->grid, CUTT_RESULT, p->at) * elem;
+  if (!c->stands[CUTT_RESULT] && p->in_mesh)
+    plan->bytes[CUTT_STORE_RESULT] = cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, p->at) * elem;
   if (c->partial > 1) plan->bytes[CUTT_STORE_SUMMANDS] = plan->volume[CUTT_RESULT] * c->partial * elem;
 }
 

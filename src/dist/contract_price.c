@@ -37,8 +37,8 @@ int cutt_align_parts(const cutt_spread *s, const cutt_scheme *c, cutt_part *part
   return positions;
 }
 
-/* What a rank has of a tensor both in the caller's layout and in the grid. false: out of memory. */
-static bool count_common(const cutt_spread *s, const cutt_mesh *grid, int t, int place, const int *at, cutt_sets *sets,
+/* What a rank has of a tensor both in the caller's layout and in the mesh. false: out of memory. */
+static bool count_common(const cutt_spread *s, const cutt_mesh *mesh, int t, int place, const int *at, cutt_sets *sets,
                          double *common) {
   const cutt_layout *layout = &s->layout[t];
   int has[CUTT_MAX_RANK];
@@ -48,16 +48,16 @@ static bool count_common(const cutt_spread *s, const cutt_mesh *grid, int t, int
   for (int i = 0; i < layout->modes; ++i) {
     const int label = s->label[t][i];
     sets->count = 0;
-    if (!cutt_sets_add(sets, &layout->part[i], has[i], &grid->part[label], at[label])) return false;
+    if (!cutt_sets_add(sets, &layout->part[i], has[i], &mesh->part[label], at[label])) return false;
     *common *= (double)cutt_sets_volume(sets, 0, sets->count);
   }
   return true;
 }
 
-static double grid_copies(const cutt_spread *s, const cutt_mesh *grid, int t) {
-  double copies = grid->positions;
-  for (int i = 0; i < grid->axes; ++i)
-    if (grid->axis[i] >= 0 && s->times[t][grid->axis[i]]) copies /= cutt_axis_parts(grid, i);
+static double mesh_copies(const cutt_spread *s, const cutt_mesh *mesh, int t) {
+  double copies = mesh->positions;
+  for (int i = 0; i < mesh->axes; ++i)
+    if (mesh->axis[i] >= 0 && s->times[t][mesh->axis[i]]) copies /= cutt_axis_parts(mesh, i);
   return copies;
 }
 
@@ -66,19 +66,19 @@ static double first_part(const cutt_layout *layout) {
   return (double)cutt_layout_extents(layout, 0, extents);
 }
 
-/* What moves of a tensor: an operand to the grid, or the result from there. */
+/* What moves of a tensor: an operand to the mesh, or the result from there. */
 static bool tally_tensor(const cutt_spread *s, const cutt_scheme *c, int t, cutt_sets *sets, cutt_tally *sum) {
-  const cutt_mesh *grid = &c->grid;
+  const cutt_mesh *mesh = &c->mesh;
   const cutt_layout *layout = &s->layout[t];
-  const int step = (grid->positions - 1) / RANKS_LOOKED_AT + 1;
+  const int step = (mesh->positions - 1) / RANKS_LOOKED_AT + 1;
   int at[CUTT_MOST_LABELS];
   double largest = 0, kept = 0, looked_at = 0;
   *sum = (cutt_tally){0, 0, 0};
-  for (int p = 0; p < grid->positions; p += step) {
+  for (int p = 0; p < mesh->positions; p += step) {
     double common = 0;
-    cutt_mesh_parts(s, grid, p, at);
-    if (!count_common(s, grid, t, s->place[t][cutt_mesh_rank(grid, p)], at, sets, &common)) return false;
-    const double volume = (double)cutt_mesh_volume(s, grid, t, at);
+    cutt_mesh_parts(s, mesh, p, at);
+    if (!count_common(s, mesh, t, s->place[t][cutt_mesh_rank(mesh, p)], at, sets, &common)) return false;
+    const double volume = (double)cutt_mesh_volume(s, mesh, t, at);
     largest = larger(largest, volume);
     kept += common;
     looked_at++;
@@ -89,7 +89,7 @@ static bool tally_tensor(const cutt_spread *s, const cutt_scheme *c, int t, cutt
     sum->received = larger(c->partial * first_part(layout) - sum->kept, 0.0);
     sum->sent = larger(largest * layout->copies - sum->kept, 0.0);
   } else {
-    sum->sent = larger(first_part(layout) * grid_copies(s, grid, t) / layout->copies - sum->kept, 0.0);
+    sum->sent = larger(first_part(layout) * mesh_copies(s, mesh, t) / layout->copies - sum->kept, 0.0);
   }
   return true;
 }
@@ -97,9 +97,9 @@ static bool tally_tensor(const cutt_spread *s, const cutt_scheme *c, int t, cutt
 /* Messages that a rank sends of a tensor, about. */
 static double count_messages(const cutt_spread *s, const cutt_scheme *c, int t) {
   const cutt_layout *layout = &s->layout[t];
-  double peers = t == CUTT_RESULT ? 1 : grid_copies(s, &c->grid, t) / layout->copies;
+  double peers = t == CUTT_RESULT ? 1 : mesh_copies(s, &c->mesh, t) / layout->copies;
   for (int i = 0; i < layout->modes; ++i) {
-    const int from = layout->part[i].parts, to = c->grid.part[s->label[t][i]].parts;
+    const int from = layout->part[i].parts, to = c->mesh.part[s->label[t][i]].parts;
     peers *= (double)((to + from - 1) / from);
   }
   return smaller(peers, (double)(s->size - 1));
@@ -132,7 +132,7 @@ static int64_t panel_volume(const cutt_spread *s, const cutt_scheme *c, int t) {
   int64_t volume = 1;
   for (int i = 0; i < s->modes[t]; ++i) {
     const int label = s->label[t][i];
-    const cutt_part *part = &c->grid.part[label];
+    const cutt_part *part = &c->mesh.part[label];
     volume *= label != c->panel_label ? cutt_part_count(part, 0) : part->parts > 1 ? c->panel : cutt_panel_extent(c, 0);
   }
   return volume;
@@ -158,7 +158,7 @@ static void price_room(const cutt_spread *s, cutt_scheme *c) {
     c->moves++;
   }
   if (!c->stands[CUTT_RESULT]) {
-    bytes += (double)cutt_mesh_volume(s, &c->grid, CUTT_RESULT, first) * elem + ROUNDED;
+    bytes += (double)cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, first) * elem + ROUNDED;
     c->moves++;
   }
   if (c->partial > 1) bytes += first_part(&s->layout[CUTT_RESULT]) * c->partial * elem + ROUNDED;
@@ -169,8 +169,8 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c) {
   static const int first[CUTT_MOST_LABELS];
   double products = 1, touched = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t)
-    touched += (double)cutt_mesh_volume(s, &c->grid, t, first) * (t == CUTT_RESULT ? (double)c->panels : 1);
-  for (int label = 0; label < s->labels; ++label) products *= (double)cutt_part_count(&c->grid.part[label], 0);
+    touched += (double)cutt_mesh_volume(s, &c->mesh, t, first) * (t == CUTT_RESULT ? (double)c->panels : 1);
+  for (int label = 0; label < s->labels; ++label) products *= (double)cutt_part_count(&c->mesh.part[label], 0);
   const double product =
       larger(products * (double)s->rates.multiply, touched * s->type->bytes * (double)s->rates.copy) +
       (double)c->panels * PRODUCT_SECONDS;
