@@ -248,7 +248,7 @@ cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *tr
   static const int64_t square[2] = {SIDE, SIDE}, row[1] = {COUNT};
   static const int same[1] = {0};
   const bool known = transport->message_seconds > 0 && transport->byte_seconds > 0;
-  *rates = (cutt_speeds){1e-10f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
+  *rates = (cutt_speeds){3e-11f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
                          known ? (float)transport->byte_seconds : 2e-10f, cutt_spread_overlaps(s) ? 0.5f : 1};
   /* Ranks that reach each other's memory send no bytes: they copy. */
   if (transport->shared && s->options.direct != CUTT_DIST_DIRECT_NEVER) rates->byte = 0;
