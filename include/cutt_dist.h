@@ -318,6 +318,12 @@ CUTT_API cuttResult_t cuttDistContractionPlanCreate(cuttDistContractionPlan_t *p
 CUTT_API cuttResult_t cuttDistContractionExecute(cuttDistContractionPlan_t plan, const void *left, const void *right,
                                                  void *result, cudaStream_t stream);
 
+/* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is
+ * cuttDistContractionExecute of the plan, or cuttDistContractionPlanCreate where plan is NULL. All ranks get the error, with
+ * "rank n: " and text. Errors: CUTT_INVALID_PARAMETER (always, where nothing else is wrong), CUTT_INVALID_PLAN,
+ * CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttDistContractionRefuse(cuttDistComm_t comm, cuttDistContractionPlan_t plan, const char *text);
+
 /* Frees a plan, on this rank; NULL is allowed. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttDistContractionPlanDestroy(cuttDistContractionPlan_t plan);
 

@@ -28,14 +28,7 @@ cuttResult cutt_comm_failure(const struct cuttDistCommStruct *comm);
 cuttResult cutt_comm_fail(const struct cuttDistCommStruct *comm);
 
 /* What a call is, so that ranks that are in different calls find out. */
-typedef enum cutt_step {
-  CUTT_STEP_CREATE = 1,
-  CUTT_STEP_START = 2,
-  CUTT_STEP_END = 3,
-  CUTT_STEP_GIVEN = 4, /* of a contraction: what it is, what it needs, what there is of it */
-  CUTT_STEP_READY = 5,
-  CUTT_STEP_MADE = 6
-} cutt_step;
+typedef enum cutt_step { CUTT_STEP_CREATE = 1, CUTT_STEP_START = 2, CUTT_STEP_END = 3 } cutt_step;
 
 /* What ranks tell each other: all of one size, so that ranks that are in different calls understand each other. */
 typedef struct cutt_record {

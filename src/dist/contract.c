@@ -47,9 +47,9 @@ static void release(struct cuttDistContractionStruct *plan) {
 
 /* -------------------------------------------------------------------------------------------------------- agreements */
 
-static cuttResult agree(struct cuttDistContractionStruct *plan, cutt_step step, cuttResult code, const void *what,
+static cuttResult agree(struct cuttDistContractionStruct *plan, int step, cuttResult code, const void *what,
                         size_t bytes) {
-  cutt_record record = {.plan = plan->number, .step = (int32_t)step, .code = (int32_t)code};
+  cutt_record record = {.plan = plan->number, .step = step, .code = (int32_t)code};
   memcpy(record.what, what, bytes);
   return cutt_comm_agree(plan->comm, &record);
 }
@@ -116,17 +116,17 @@ static cuttResult make(struct cuttDistContractionStruct *plan, cuttResult code, 
   plan->s.size = plan->comm->transport.size;
   if (!code) code = cutt_spread_read(&plan->s, given, contraction, options, record.hash);
   if (!code) code = cutt_spread_rates(&plan->s, &plan->comm->transport, &record.rates);
-  code = agree(plan, CUTT_STEP_GIVEN, code, &record, sizeof record);
+  code = agree(plan, CUTT_STEP_SPREAD_GIVEN, code, &record, sizeof record);
   if (!code) code = compare(plan);
   if (code) return code;
   code = cutt_scheme_choose(&plan->s, &plan->choice);
   if (!code) code = cutt_prepare_alone(plan, &p);
-  code = agree(plan, CUTT_STEP_READY, code, &made, sizeof made);
+  code = agree(plan, CUTT_STEP_SPREAD_READY, code, &made, sizeof made);
   if (!code) code = cutt_prepare_moves(plan, p);
   if (!code) {
     code = cutt_prepare_products(plan, p);
     made = (made_record){plan->sent, plan->received, plan->predicted_seconds};
-    code = agree(plan, CUTT_STEP_MADE, code, &made, sizeof made);
+    code = agree(plan, CUTT_STEP_SPREAD_MADE, code, &made, sizeof made);
   }
   cutt_prepare_free(p);
   if (code) return code;
@@ -155,7 +155,7 @@ cuttResult cuttDistContractionPlanCreate(cuttDistContractionPlan_t *plan, cuttDi
     made->number = number;
     result = make(made, result, given, contraction, options);
   } else {
-    const cutt_record record = {.plan = number, .step = CUTT_STEP_GIVEN, .code = (int32_t)result};
+    const cutt_record record = {.plan = number, .step = CUTT_STEP_SPREAD_GIVEN, .code = (int32_t)result};
     result = cutt_comm_agree(comm, &record);
   }
   free(given);
@@ -175,4 +175,15 @@ cuttResult cuttDistContractionPlanDestroy(cuttDistContractionPlan_t plan) {
   plan->magic = 0;
   release(plan);
   return CUTT_SUCCESS;
+}
+
+cuttResult cuttDistContractionRefuse(cuttDistComm_t comm, cuttDistContractionPlan_t plan, const char *text) {
+  if (plan && !cutt_dist_contraction_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!cutt_comm_alive(comm)) return CUTT_INVALID_PLAN;
+  const char *said = text ? text : "the call was refused, and no text was given";
+  if (plan && plan->comm != comm) said = "comm is not the plan's communicator";
+  cutt_record record = {.plan = plan ? plan->number : ++comm->plans,
+                        .step = plan ? CUTT_STEP_START : CUTT_STEP_SPREAD_GIVEN};
+  record.code = (int32_t)cutt_error(CUTT_INVALID_PARAMETER, "%s", said);
+  return cutt_comm_agree(plan ? plan->comm : comm, &record);
 }

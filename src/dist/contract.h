@@ -23,6 +23,9 @@
 
 enum { CUTT_DIST_ALGORITHMS = 5, CUTT_MOST_AXES = 32 };
 
+/* Steps (comm.h) of a creation: what is given, what is needed, what there is. */
+enum { CUTT_STEP_SPREAD_GIVEN = 32, CUTT_STEP_SPREAD_READY = 33, CUTT_STEP_SPREAD_MADE = 34 };
+
 /* Speeds: of the slowest rank. */
 typedef struct cutt_speeds {
   float multiply; /* seconds of a product of two elements and its sum */

@@ -19,7 +19,9 @@ typedef enum wrong {
   NO_PATTERN,
   NO_LEFT,
   NULL_LEFT,
-  OVERLAP
+  OVERLAP,
+  REFUSED_PLAN,
+  REFUSED_RUN
 } wrong;
 
 typedef struct job {
@@ -64,6 +66,8 @@ static cuttResult plan_it(const job *j, int rank, cuttDistContractionPlan_t *pla
   cuttDistLayout_t layout[3];
   cuttDistContraction_t c = CUTT_DIST_CONTRACTION_INIT;
   cuttDistContractionOptions_t options = CUTT_DIST_CONTRACTION_OPTIONS_INIT;
+  if (odd && j->wrong == REFUSED_PLAN)
+    return cuttDistContractionRefuse(j->s->comms[rank], NULL, "an array has two axes");
   set_layouts(j, odd, layout, parts);
   c.pattern = odd && j->wrong == OTHER_PATTERN ? "ab,cb->ac" : odd && j->wrong == NO_PATTERN ? NULL : "ab,bc->ac";
   c.type = CUTT_F64;
@@ -114,7 +118,10 @@ static void multiply(void *what, int rank) {
     return;
   }
   const double *first = odd && j->wrong == NULL_LEFT ? NULL : odd && j->wrong == OVERLAP ? result : left;
-  j->executed[rank] = cuttDistContractionExecute(plan, first, right, result, NULL);
+  if (odd && j->wrong == REFUSED_RUN)
+    j->executed[rank] = cuttDistContractionRefuse(j->s->comms[rank], plan, "an array is read-only");
+  else
+    j->executed[rank] = cuttDistContractionExecute(plan, first, right, result, NULL);
   if (j->executed[rank]) snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
   memset(result, 0xee, sizeof result);
   faulty_allocations = 0;
@@ -271,6 +278,8 @@ static void ranks_that_differ(void **unused) {
       {NO_LEFT, "rank 2: contraction->left is NULL"},
       {NULL_LEFT, "rank 2: left is NULL"},
       {OVERLAP, "rank 2: left spans bytes"},
+      {REFUSED_PLAN, "rank 2: an array has two axes"},
+      {REFUSED_RUN, "rank 2: an array is read-only"},
   };
   setting s;
   open_setting(&s, RANKS);
