@@ -155,6 +155,10 @@ cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_prepa
   plan->multiplies = p->in_mesh && cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, p->at) > 0;
   set_orders(s, c, p);
   if (c->align >= 0) align(s, c, p, &plan->bytes[CUTT_STORE_ALIGNED]);
+  if (c->moves && s->options.direct == CUTT_DIST_DIRECT_ALWAYS && !plan->comm->transport.shared)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: ranks do not reach each other's "
+                      "workspace, since they are not threads of a process");
   p->options = (cuttDistOptions_t)CUTT_DIST_OPTIONS_INIT;
   p->options.threads = s->options.threads;
   p->options.direct = s->options.direct;

@@ -122,7 +122,7 @@ static void make_options(test_rng *rng, product_case *c) {
   c->options.workspace_limit = limits[test_random_in(rng, 0, 4)];
   c->options.piece_bytes = pieces[test_random_in(rng, 0, 3)];
   c->options.panel = test_chance(rng, 50) ? 0 : test_random_in(rng, 1, 12);
-  c->options.direct = test_chance(rng, 50) ? CUTT_DIST_DIRECT_NEVER : CUTT_DIST_DIRECT_BY_COST;
+  c->options.direct = (cuttDistDirect_t)test_random_in(rng, 0, 2);
 }
 
 void product_case_make(product_case *c, uint64_t seed, int size) {

@@ -16,6 +16,7 @@ typedef enum wrong {
   OTHER_RIGHT,
   OTHER_RESULT,
   OTHER_OPTIONS,
+  ALL_DIRECT, /* on all ranks, whose transport is none of threads */
   NO_PATTERN,
   NO_LEFT,
   NULL_LEFT,
@@ -76,6 +77,7 @@ static cuttResult plan_it(const job *j, int rank, cuttDistContractionPlan_t *pla
   c.result = &layout[2];
   options.threads = 1 + rank % 2; /* one after the other, or side by side */
   options.algorithm = j->algorithm;
+  if (j->wrong == ALL_DIRECT) options.direct = CUTT_DIST_DIRECT_ALWAYS;
   options.panel = odd && j->wrong == OTHER_OPTIONS ? 6 : 5;
   options.piece_bytes = 200;
   return cuttDistContractionPlanCreate(plan, j->s->comms[rank], &c, &options);
@@ -275,6 +277,7 @@ static void ranks_that_differ(void **unused) {
       {OTHER_RESULT, "rank 2 has other contraction->result than"},
       {OTHER_OPTIONS, "rank 2 has other options"},
       {NO_PATTERN, "rank 2: contraction->pattern is NULL"},
+      {ALL_DIRECT, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be"},
       {NO_LEFT, "rank 2: contraction->left is NULL"},
       {NULL_LEFT, "rank 2: left is NULL"},
       {OVERLAP, "rank 2: left spans bytes"},
