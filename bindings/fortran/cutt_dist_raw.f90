@@ -13,6 +13,9 @@ module cutt_dist_raw
   integer(c_int), parameter :: CUTT_DIST_DIRECT_BY_COST = 0, CUTT_DIST_DIRECT_NEVER = 1, CUTT_DIST_DIRECT_ALWAYS = 2
 
   integer(c_int), parameter :: CUTT_DIST_TOKEN_BYTES = 96
+  ! cuttDistAlgorithm_t
+  integer(c_int), parameter :: CUTT_DIST_FASTEST = 0, CUTT_DIST_LOCAL = 1, CUTT_DIST_REDISTRIBUTE = 2, CUTT_DIST_SUMMA = 3, &
+    CUTT_DIST_REDUCE = 4
 
   type, bind(c) :: cuttDistLayout_t
     integer(c_size_t) :: struct_size = 0
@@ -55,6 +58,32 @@ module cutt_dist_raw
       most_bytes_sent = 0, pieces_sent = 0, pieces_received = 0
     integer(c_size_t) :: workspace_bytes = 0
     real(c_double) :: predicted_seconds = 0, create_seconds = 0
+  end type
+
+  type, bind(c) :: cuttDistContraction_t
+    integer(c_size_t) :: struct_size = 0
+    type(c_ptr) :: pattern = c_null_ptr
+    integer(c_int) :: type = 0
+    type(c_ptr) :: left = c_null_ptr, right = c_null_ptr, result = c_null_ptr, alpha = c_null_ptr, beta = c_null_ptr
+    integer(c_int) :: conjugate_left = 0, conjugate_right = 0
+  end type
+
+  type, bind(c) :: cuttDistContractionOptions_t
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: threads = 0, algorithm = CUTT_DIST_FASTEST, deterministic = 0
+    integer(c_size_t) :: workspace_limit = 0
+    integer(c_int64_t) :: panel = 0
+    integer(c_int) :: direct = CUTT_DIST_DIRECT_BY_COST
+    integer(c_size_t) :: piece_bytes = 0
+    type(c_ptr) :: provider = c_null_ptr, local_algorithm = c_null_ptr
+  end type
+
+  type, bind(c) :: cuttDistContractionInfo_t
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: algorithm = 0, ranks = 0, moves_left = 0, moves_right = 0, moves_result = 0, partial_results = 0
+    integer(c_int64_t) :: panels = 0, bytes_sent = 0, bytes_received = 0, most_bytes_sent = 0, most_bytes_received = 0
+    integer(c_size_t) :: workspace_bytes = 0
+    real(c_double) :: flops = 0, predicted_seconds = 0, create_seconds = 0
   end type
 
   ! ------------------------------------------------------------------------------------------------------------- layouts
@@ -154,6 +183,46 @@ module cutt_dist_raw
       type(cuttDistPlanInfo_t), intent(inout) :: info
     end function
     integer(c_int) function cuttDistPlanDescribe(plan, format, buffer, size, needed) bind(c, name='cuttDistPlanDescribe')
+      import
+      type(c_ptr), value :: plan, buffer
+      integer(c_int), value :: format
+      integer(c_size_t), value :: size
+      integer(c_size_t), intent(out) :: needed
+    end function
+  end interface
+
+  ! -------------------------------------------------------------------------------------------------------- contractions
+  interface
+    ! options: the address of a cuttDistContractionOptions_t, or c_null_ptr.
+    integer(c_int) function cuttDistContractionPlanCreate(plan, comm, contraction, options) &
+        bind(c, name='cuttDistContractionPlanCreate')
+      import
+      type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: comm
+      type(cuttDistContraction_t), intent(in) :: contraction
+      type(c_ptr), value :: options
+    end function
+    integer(c_int) function cuttDistContractionExecute(plan, left, right, result, stream) &
+        bind(c, name='cuttDistContractionExecute')
+      import
+      type(c_ptr), value :: plan, left, right, result, stream
+    end function
+    integer(c_int) function cuttDistContractionRefuse(comm, plan, text) bind(c, name='cuttDistContractionRefuse')
+      import
+      type(c_ptr), value :: comm, plan
+      character(kind=c_char), intent(in) :: text(*)
+    end function
+    integer(c_int) function cuttDistContractionPlanDestroy(plan) bind(c, name='cuttDistContractionPlanDestroy')
+      import
+      type(c_ptr), value :: plan
+    end function
+    integer(c_int) function cuttDistContractionGetInfo(plan, info) bind(c, name='cuttDistContractionGetInfo')
+      import
+      type(c_ptr), value :: plan
+      type(cuttDistContractionInfo_t), intent(inout) :: info
+    end function
+    integer(c_int) function cuttDistContractionDescribe(plan, format, buffer, size, needed) &
+        bind(c, name='cuttDistContractionDescribe')
       import
       type(c_ptr), value :: plan, buffer
       integer(c_int), value :: format

@@ -10,4 +10,7 @@ void test_dist_sizes(size_t *sizes) {
   sizes[3] = sizeof(cuttDistProblem_t);
   sizes[4] = sizeof(cuttDistOptions_t);
   sizes[5] = sizeof(cuttDistPlanInfo_t);
+  sizes[6] = sizeof(cuttDistContraction_t);
+  sizes[7] = sizeof(cuttDistContractionOptions_t);
+  sizes[8] = sizeof(cuttDistContractionInfo_t);
 }

@@ -54,16 +54,20 @@ contains
   end subroutine
 
   subroutine sizes()
-    integer(c_size_t) :: wanted(6)
+    integer(c_size_t) :: wanted(9)
     type(cuttDistLayout_t) :: layout
     type(cuttDistRequest_t) :: request
     type(cuttDistTransport_t) :: transport
     type(cuttDistProblem_t) :: problem
     type(cuttDistOptions_t) :: options
     type(cuttDistPlanInfo_t) :: info
+    type(cuttDistContraction_t) :: contraction
+    type(cuttDistContractionOptions_t) :: contraction_options
+    type(cuttDistContractionInfo_t) :: contraction_info
     call test_dist_sizes(wanted)
     call check(all(wanted == [c_sizeof(layout), c_sizeof(request), c_sizeof(transport), c_sizeof(problem), c_sizeof(options), &
-                              c_sizeof(info)]), 'the sizes of structures')
+                              c_sizeof(info), c_sizeof(contraction), c_sizeof(contraction_options), c_sizeof(contraction_info)]), &
+               'the sizes of structures')
   end subroutine
 
   ! The number of an element of the whole tensor, which is its value.
