@@ -18,6 +18,7 @@
 #include "override.h"
 #include "pieces/contract.h"
 #include "pieces/memory.h"
+#include "ranks.h"
 
 static const char me[] = "contract";
 
@@ -451,6 +452,13 @@ int cutt_cli_contract(int argc, char **argv) {
   if (streams > 1) return cutt_cli_misused(me, "'-', standard input, is given %d times; it can be one array", streams);
   if (request.json && cutt_output_is_stream(request.out_path))
     return cutt_cli_misused(me, "-o is '-' and --json is given; standard output can have one of them");
+  cutt_ranks ranks;
+  if (!cutt_ranks_find(&ranks)) return CUTT_CLI_FAILED;
+  if (ranks.size > 1)
+    return cutt_cli_failed(
+        "there are %d ranks, and a contraction of files is done by one: start one (mpirun -n 1), or set CUTT_RANKS=off "
+        "where each is to do all of it",
+        ranks.size);
   array arrays[CUTT_CLI_TENSORS] = {{.file.descriptor = -1}, {.file.descriptor = -1}, {.file.descriptor = -1}};
   code = CUTT_CLI_FAILED;
   if (open_arrays(&request, arrays)) code = contract(&request, arrays);

@@ -185,8 +185,8 @@ static bool open_nameless(cutt_output *output) {
   return false;
 }
 
-static bool open_new(cutt_output *output) {
-  if (open_nameless(output)) return true;
+static bool open_new(cutt_output *output, bool named) {
+  if (!named && open_nameless(output)) return true;
   sigset_t before;
   cutt_guard_block_signals(&before);
   bool opened = find_name(output, open_named);
@@ -245,19 +245,8 @@ static bool allocate(cutt_output *output) {
   return false;
 }
 
-bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
-  memset(output, 0, sizeof *output);
-  output->descriptor = -1;
-  output->bytes = bytes;
-  output->replace = force;
-  output->stream = cutt_output_is_stream(path);
-  if (output->stream) {
-    output->path = strdup("standard output");
-    if (output->path) output->descriptor = cutt_spool_create(output->path, bytes, memory);
-    if (output->descriptor >= 0) return true;
-    cutt_output_abandon(output);
-    return false;
-  }
+static bool open_file(cutt_output *output, const char *path, size_t bytes, bool force, bool named) {
+  *output = (cutt_output){.descriptor = -1, .bytes = bytes, .replace = force};
   /* A symbolic link stays, and what it points to is replaced. */
   struct stat status;
   output->exists = force && stat(path, &status) == 0;
@@ -267,7 +256,29 @@ bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool 
     return false;
   }
   cutt_guard_start();
-  if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) return true;
+  if (open_new(output, named) && (!output->exists || take_access(output)) && allocate(output)) return true;
+  cutt_output_abandon(output);
+  return false;
+}
+
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
+  if (!cutt_output_is_stream(path)) return open_file(output, path, bytes, force, false);
+  *output = (cutt_output){.bytes = bytes, .stream = true, .path = strdup("standard output"), .descriptor = -1};
+  if (output->path) output->descriptor = cutt_spool_create(output->path, bytes, memory);
+  if (output->descriptor >= 0) return true;
+  cutt_output_abandon(output);
+  return false;
+}
+
+bool cutt_output_open_named(cutt_output *output, const char *path, size_t bytes, bool force) {
+  return open_file(output, path, bytes, force, true);
+}
+
+bool cutt_output_open_shared(cutt_output *output, const char *path, const char *temporary, size_t bytes) {
+  *output = (cutt_output){.bytes = bytes, .path = strdup(path), .descriptor = open(temporary, O_RDWR | O_CLOEXEC)};
+  if (output->path && output->descriptor >= 0) return true;
+  cutt_cli_message("%s: the new file that rank 0 has made for it, %s, can't be opened: %s", path, temporary,
+                   strerror(errno));
   cutt_output_abandon(output);
   return false;
 }
@@ -418,13 +429,17 @@ static bool write_to_stream(cutt_output *output, cutt_cli_progress *progress) {
   return good;
 }
 
+bool cutt_output_flush(cutt_output *output, cutt_cli_progress *progress) {
+  const bool written = write_to_disk(output, progress);
+  const int error = errno;
+  cutt_cli_progress_clear(progress);
+  if (!written) cutt_cli_message("%s: could not be written to disk: %s", output->path, strerror(error));
+  return written;
+}
+
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
   if (output->stream) return write_to_stream(output, progress);
-  bool written = write_to_disk(output, progress);
-  int write_error = errno;
-  cutt_cli_progress_clear(progress);
-  if (!written) {
-    cutt_cli_message("%s: could not be written to disk: %s", output->path, strerror(write_error));
+  if (!cutt_output_flush(output, progress)) {
     cutt_output_abandon(output);
     return false;
   }

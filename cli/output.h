@@ -37,6 +37,15 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
 /* The same without mapping it, for writing to the descriptor; data is NULL. */
 bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory);
 
+/* The same for ranks: the new file has the name cutt_guard_temporary() from the beginning, so that others can open it. */
+bool cutt_output_open_named(cutt_output *output, const char *path, size_t bytes, bool force);
+
+/* The file that another process has opened so, to be written to; that process commits. */
+bool cutt_output_open_shared(cutt_output *output, const char *path, const char *temporary, size_t bytes);
+
+/* Writes what this process has written to disk, which progress shows. On false a message has been given. */
+bool cutt_output_flush(cutt_output *output, cutt_cli_progress *progress);
+
 /* Writes the first bytes of the file. On false a message has been given. */
 bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes);
 

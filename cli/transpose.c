@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "guard.h"
 #include "input.h"
 #include "mapping.h"
 #include "options.h"
@@ -19,6 +20,7 @@
 #include "permute.h"
 #include "pieces/memory.h"
 #include "pieces/permute.h"
+#include "ranks.h"
 
 static const char me[] = "transpose";
 
@@ -162,31 +164,34 @@ static void fill_job(cutt_cli_permute_job *job, const cutt_input *in, const int 
   }
 }
 
-/* Saves what was measured, before OUT appears: a failure leaves it untouched. */
-static bool save_wisdom(const transpose_request *request, cuttWisdom_t wisdom, bool is_new) {
-  const char *path = request->wisdom_path;
-  if (!path || !(is_new || request->options.choice == CUTT_MEASURE)) return true;
-  if (cuttWisdomSave(wisdom, path) == CUTT_SUCCESS) return true;
-  cutt_cli_message("the wisdom file could not be written: %s", cuttLastError());
-  return false;
-}
-
 /* What all of the work shares, in memory or in pieces. */
 typedef struct work {
   const transpose_request *request;
   const cutt_input *in;
+  cutt_ranks *ranks;
   cutt_npy out_npy;
   uint8_t header[CUTT_NPY_HEADER_ROOM];
   size_t header_bytes;
   cutt_cli_permute_job job;
   cutt_pieces_job pieces; /* cut.passes is 0 where it is done in memory */
+  int64_t most_bytes;     /* of a piece */
   cutt_output output;
 } work;
+
+/* Saves what was measured, before OUT appears: a failure leaves it untouched. */
+static bool save_wisdom(const work *w, bool is_new) {
+  const transpose_request *request = w->request;
+  const cuttWisdom_t wisdom = w->job.options.wisdom;
+  const char *path = request->wisdom_path;
+  if (!path || w->ranks->rank > 0 || !(is_new || request->options.choice == CUTT_MEASURE)) return true;
+  if (cuttWisdomSave(wisdom, path) == CUTT_SUCCESS) return true;
+  cutt_cli_message("the wisdom file could not be written: %s", cuttLastError());
+  return false;
+}
 
 static bool permute_in_memory(work *w) {
   cutt_cli_permute_job *job = &w->job;
   job->out = w->output.data + w->header_bytes;
-  if (job->bytes == 0) return true;
   if (cutt_mapping_fits_in_memory(2.0 * (double)job->bytes) &&
       !(cutt_input_populate(w->in, &job->progress) && cutt_output_populate(&w->output, &job->progress)))
     return false;
@@ -209,14 +214,16 @@ static bool permute_in_pieces(work *w) {
 static bool choose_pieces(work *w) {
   const transpose_request *request = w->request;
   cutt_cli_permute_job *job = &w->job;
-  const size_t most = request->memory ? request->memory : cutt_memory_free() / 2;
-  if (job->bytes == 0 || 2.0 * (double)job->bytes <= (double)most) return true;
+  const size_t near = (size_t)w->ranks->near;
+  const size_t most = request->memory ? request->memory : cutt_memory_free() / 2 / near;
+  if (w->ranks->size == 1 && 2.0 * (double)job->bytes <= (double)most) return true;
+  if (job->bytes == 0) return true;
   char words[256], size[32];
   if (request->options.backend != CUTT_BACKEND_AUTO && request->options.backend != CUTT_BACKEND_CPU) {
     cutt_cli_message(
-        "--backend %s: the two arrays take %s, more than the memory that may be used (see --memory), and "
-        "arrays in pieces are permuted by the processor: --backend cpu",
-        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(2.0 * (double)job->bytes, size, sizeof size));
+        "--backend %s: the two arrays take %s, %s, and arrays in pieces are permuted by the processor: --backend cpu",
+        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(2.0 * (double)job->bytes, size, sizeof size),
+        w->ranks->size > 1 ? "which ranks do in pieces" : "more than the memory that may be used (see --memory)");
     return false;
   }
   job->backend = CUTT_BACKEND_CPU;
@@ -225,35 +232,91 @@ static bool choose_pieces(work *w) {
   pieces->in_path = w->in->path;
   pieces->in_descriptor = w->in->descriptor;
   pieces->in_start = w->in->npy.data_start;
-  cutt_pieces_cut(pieces, cutt_memory_for_buffers(request->memory));
-  if (request->verbose || job->progress.enabled) cutt_cli_message("%s", cutt_pieces_words(pieces, words, sizeof words));
+  pieces->ranks = w->ranks;
+  if (w->ranks->rank == 0)
+    w->most_bytes = cutt_pieces_most(pieces, cutt_memory_for_buffers(request->memory) / (request->memory ? 1 : near));
+  cutt_pieces_cut(pieces, w->most_bytes);
+  if (w->ranks->rank == 0 && (request->verbose || job->progress.enabled))
+    cutt_cli_message("%s", cutt_pieces_words(pieces, words, sizeof words));
   return true;
 }
 
-/* All but opening and closing what the work needs. */
-static bool fill_and_commit(work *w, bool wisdom_is_new) {
-  const bool pieces = w->pieces.cut.passes > 0;
-  if (!(pieces ? cutt_output_open : cutt_output_create)(&w->output, w->request->out_path,
-                                                        w->header_bytes + (size_t)w->job.bytes, w->request->force,
-                                                        w->request->memory))
+/* Of ranks the first makes the file, and says its name and how the work is cut. */
+static bool open_output(work *w, const char *temporary) {
+  const transpose_request *request = w->request;
+  const size_t bytes = w->header_bytes + (size_t)w->job.bytes;
+  if (w->ranks->rank > 0) return cutt_output_open_shared(&w->output, request->out_path, temporary, bytes);
+  if (w->ranks->size > 1) return cutt_output_open_named(&w->output, request->out_path, bytes, request->force);
+  return (w->pieces.cut.passes > 0 ? cutt_output_open : cutt_output_create)(&w->output, request->out_path, bytes,
+                                                                            request->force, request->memory);
+}
+
+static bool fill_output(work *w) {
+  cutt_ranks *ranks = w->ranks;
+  if (ranks->rank == 0 && !cutt_output_write_header(&w->output, w->header, w->header_bytes)) return false;
+  if (ranks->size > 1 && ranks->rank == 0 && !cutt_ranks_say(ranks, cutt_guard_temporary(), w->most_bytes))
     return false;
-  bool good = cutt_output_write_header(&w->output, w->header, w->header_bytes) &&
-              (pieces ? permute_in_pieces(w) : permute_in_memory(w));
+  if (w->pieces.cut.passes > 0) return permute_in_pieces(w);
+  return w->job.bytes == 0 || permute_in_memory(w);
+}
+
+/* All but opening and closing what the work needs. */
+static bool fill_and_commit(work *w, const char *temporary, bool wisdom_is_new) {
+  cutt_cli_progress *progress = &w->job.progress;
+  if (!open_output(w, temporary)) return false;
+  bool good = fill_output(w);
+  cutt_cli_progress_clear(progress);
+  good = good && cutt_input_unchanged(w->in) && save_wisdom(w, wisdom_is_new);
+  if (w->ranks->size > 1) good = good && cutt_output_flush(&w->output, progress) && cutt_ranks_meet(w->ranks);
+  if (good && w->ranks->rank == 0) return cutt_output_commit(&w->output, progress);
+  cutt_output_abandon(&w->output);
+  return good;
+}
+
+/* The work is described; what ranks share is there. */
+static bool plan_and_do(work *w, double began) {
+  const transpose_request *request = w->request;
+  char temporary[PATH_MAX] = "";
+  if (w->ranks->rank > 0 && !cutt_ranks_hear(w->ranks, temporary, &w->most_bytes)) return false;
+  if (!choose_pieces(w)) return false;
+  bool wisdom_is_new = false;
+  if (request->wisdom_path) {
+    w->job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &wisdom_is_new);
+    if (!w->job.options.wisdom) return false;
+  }
+  const bool good = fill_and_commit(w, temporary, wisdom_is_new);
   cutt_cli_progress_clear(&w->job.progress);
-  good = good && cutt_input_unchanged(w->in) && save_wisdom(w->request, w->job.options.wisdom, wisdom_is_new);
-  if (!good) cutt_output_abandon(&w->output);
-  return good && cutt_output_commit(&w->output, &w->job.progress);
+  if (good && !request->quiet && w->ranks->rank == 0)
+    closing_line(&w->job, &w->pieces, &w->in->npy, &w->out_npy, cutt_cli_seconds() - began);
+  cuttWisdomDestroy(w->job.options.wisdom);
+  return good;
+}
+
+/* A number that says what is to be done with which input. */
+static uint64_t number_of_request(const work *w, const int *axes) {
+  const cutt_npy *npy = &w->in->npy;
+  uint64_t number = 1;
+  const int64_t values[] = {w->ranks->size,        npy->rank,
+                            npy->elem_bytes,       npy->fortran_order,
+                            w->in->status.st_size, w->in->status.st_mtim.tv_sec,
+                            w->request->force};
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) number = number * 1000003 + (uint64_t)values[i];
+  for (int i = 0; i < npy->rank; ++i)
+    number = (number * 1000003 + (uint64_t)npy->shape[i]) * 1000003 + (uint64_t)axes[i];
+  return number;
 }
 
 /* From here on the input is open and its header read. */
-static int transpose(const transpose_request *request, const cutt_input *in) {
+static int transpose(const transpose_request *request, const cutt_input *in, cutt_ranks *ranks) {
   double began = cutt_cli_seconds();
   int axes[CUTT_MAX_RANK];
   if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
   if (!cutt_output_check(request->out_path, request->in_path, request->force)) return CUTT_CLI_FAILED;
-  work w = {.request = request, .in = in, .out_npy = in->npy};
-  w.job = (cutt_cli_permute_job){
-      .options = request->options, .quiet = request->quiet, .progress = cutt_cli_progress_start(request->quiet)};
+  work w = {.request = request, .in = in, .ranks = ranks, .out_npy = in->npy};
+  w.job = (cutt_cli_permute_job){.options = request->options,
+                                 .quiet = request->quiet,
+                                 .progress = cutt_cli_progress_start(request->quiet || ranks->rank > 0)};
+  if (!w.job.options.threads) w.job.options.threads = cutt_ranks_threads(ranks);
   if (!cutt_cli_find_backend(request->options.backend, &w.job.backend)) return CUTT_CLI_FAILED;
 
   for (int i = 0; i < in->npy.rank; ++i) w.out_npy.shape[i] = in->npy.shape[axes[i]];
@@ -263,16 +326,10 @@ static int transpose(const transpose_request *request, const cutt_input *in) {
   }
   w.header_bytes = cutt_npy_write_header(&w.out_npy, w.header);
   fill_job(&w.job, in, axes);
-  if (!choose_pieces(&w)) return CUTT_CLI_FAILED;
-  bool wisdom_is_new = false;
-  if (request->wisdom_path) {
-    w.job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &wisdom_is_new);
-    if (!w.job.options.wisdom) return CUTT_CLI_FAILED;
-  }
-  const bool good = fill_and_commit(&w, wisdom_is_new);
-  cutt_cli_progress_clear(&w.job.progress);
-  if (good && !request->quiet) closing_line(&w.job, &w.pieces, &in->npy, &w.out_npy, cutt_cli_seconds() - began);
-  cuttWisdomDestroy(w.job.options.wisdom);
+  if (ranks->size > 1 && !cutt_ranks_begin(ranks, request->out_path, number_of_request(&w, axes)))
+    return CUTT_CLI_FAILED;
+  const bool good = plan_and_do(&w, began);
+  if (ranks->size > 1) cutt_ranks_end(ranks, good);
   return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
 }
 
@@ -287,8 +344,12 @@ int cutt_cli_transpose(int argc, char **argv) {
                             argc - optind == 1 ? " is" : "s are");
   request.in_path = argv[optind];
   request.out_path = argv[optind + 1];
+  cutt_ranks ranks;
+  if (!cutt_ranks_find(&ranks)) return CUTT_CLI_FAILED;
+  if (ranks.size > 1 && (!strcmp(request.in_path, "-") || cutt_output_is_stream(request.out_path)))
+    return cutt_cli_misused(me, "'-' is given, and there are %d ranks, which share a file by its name", ranks.size);
   cutt_input in;
-  code = cutt_input_open(&in, request.in_path, request.memory) ? transpose(&request, &in) : CUTT_CLI_FAILED;
+  code = cutt_input_open(&in, request.in_path, request.memory) ? transpose(&request, &in, &ranks) : CUTT_CLI_FAILED;
   cutt_input_close(&in);
   return code;
 }

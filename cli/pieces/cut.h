@@ -37,7 +37,7 @@ typedef struct cutt_cut {
   double cost;                  /* bytes that a disk could move in the time */
 } cutt_cut;
 
-/* The cheapest way with pieces of at most most_bytes, which is at least an element's. */
-cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes);
+/* The cheapest way with pieces of at most most_bytes, which is at least an element's, in `passes` (1 or 2) at most. */
+cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes, int passes);
 
 #endif

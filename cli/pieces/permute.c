@@ -31,6 +31,7 @@ typedef struct pass {
   cutt_box_file in, out;
   int in_order[CUTT_MAX_RANK], out_order[CUTT_MAX_RANK]; /* mode i of the file is this mode of the problem */
   int walk[CUTT_MAX_RANK];                               /* modes by how soon pieces go on along them */
+  int64_t first;                                         /* of this rank's pieces */
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
@@ -42,6 +43,7 @@ typedef struct pass {
 static cutt_box piece_box(const pass *p, int64_t item) {
   const cutt_cut_problem *problem = &p->job->problem;
   cutt_box box = {.origin = {0}};
+  item += p->first;
   for (int i = 0; i < problem->rank; ++i) {
     const int mode = p->walk[i];
     const int64_t extent = problem->extents[mode], part = p->cut->box[mode], count = (extent + part - 1) / part;
@@ -74,6 +76,7 @@ static bool read_piece(void *data, int64_t item, int part, char *why) {
 static bool write_piece(void *data, int64_t item, char *why) {
   pass *p = data;
   const int rank = p->out.rank;
+  if (!cutt_ranks_well(p->job->ranks, why, CUTT_PIPELINE_WHY)) return false;
   const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->out_order, rank);
   const int64_t bytes = cutt_box_volume(box.extents, rank) * p->out.elem_bytes;
   for (int64_t low = 0; low < bytes; low += part_bytes) {
@@ -208,9 +211,16 @@ static int plan_reading(const pass *p) {
   return in_order ? 1 : 8;
 }
 
+/* The first of the items of a rank. */
+static int64_t share_of(int64_t items, int rank, int size) { return items / size * rank + items % size * rank / size; }
+
 static bool run_pass(pass *p, int number) {
   const cutt_pieces_job *job = p->job;
   const int passes = job->cut.passes, rank = job->problem.rank;
+  /* A range of them for each rank, so that neighbours in the files are one rank's. */
+  p->first = share_of(p->cut->pieces, job->ranks->rank, job->ranks->size);
+  const int64_t items = share_of(p->cut->pieces, job->ranks->rank + 1, job->ranks->size) - p->first;
+  if (items == 0) return true;
   bool good = true;
   /* Along the side with the shorter stretches, so that what they share of the file is used soon. */
   memcpy(p->walk, p->cut->in_run < p->cut->out_run ? p->in_order : p->out_order, (size_t)rank * sizeof p->walk[0]);
@@ -224,7 +234,7 @@ static bool run_pass(pass *p, int number) {
   const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
   p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
   if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
-  const cutt_pipeline pipeline = {.items = p->cut->pieces,
+  const cutt_pipeline pipeline = {.items = items,
                                   .parts = p->parts,
                                   .readers = readers,
                                   .read = read_piece,
@@ -246,13 +256,21 @@ static bool run_pass(pass *p, int number) {
   return good;
 }
 
-void cutt_pieces_cut(cutt_pieces_job *job, size_t memory) {
-  const size_t most = memory / BUFFERS, least = (size_t)job->problem.elem_bytes;
-  job->cut = cutt_cut_find(&job->problem, (int64_t)(most > least ? most : least));
-}
-
 static double all_bytes(const cutt_pieces_job *job) {
   return (double)cutt_box_volume(job->problem.extents, job->problem.rank) * job->problem.elem_bytes;
+}
+
+int64_t cutt_pieces_most(const cutt_pieces_job *job, size_t memory) {
+  const int64_t least = job->problem.elem_bytes;
+  int64_t most = (int64_t)(memory / BUFFERS);
+  /* Some for each rank, so that reading and writing overlap. */
+  if (job->ranks->size > 1 && (double)most > all_bytes(job) / job->ranks->size / BUFFERS)
+    most = (int64_t)(all_bytes(job) / job->ranks->size / BUFFERS);
+  return most > least ? most : least;
+}
+
+void cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes) {
+  job->cut = cutt_cut_find(&job->problem, most_bytes, job->ranks->size > 1 ? 1 : 2);
 }
 
 const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size) {
@@ -277,7 +295,7 @@ const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t s
 static void advise_on_room(const cutt_pieces_job *job, char *advice, size_t size) {
   char enough[32];
   for (int64_t piece = 2 * job->cut.pass[0].piece_bytes; (double)piece < all_bytes(job); piece *= 2) {
-    const cutt_cut cut = cutt_cut_find(&job->problem, piece);
+    const cutt_cut cut = cutt_cut_find(&job->problem, piece, 2);
     if (cut.passes != 1) continue;
     cutt_cli_bytes(1.15 * BUFFERS * (double)piece, enough, sizeof enough);
     snprintf(advice, size, "make room, or give more memory: with %s one pass does", enough);

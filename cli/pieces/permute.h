@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/pieces/cut.h"
+#include "cli/ranks.h"
 
 typedef struct cutt_pieces_job {
   cutt_cut_problem problem;
@@ -16,10 +17,14 @@ typedef struct cutt_pieces_job {
   int64_t out_start;
   cuttOptions_t options; /* backend: the CPU's */
   cutt_cli_progress *progress;
+  cutt_ranks *ranks; /* each does a part of the pieces */
 } cutt_pieces_job;
 
-/* Cuts the work for `memory` bytes of buffers; job->problem is there. */
-void cutt_pieces_cut(cutt_pieces_job *job, size_t memory);
+/* The most bytes of a piece for `memory` bytes of buffers, of each rank; job->problem and job->ranks are there. */
+int64_t cutt_pieces_most(const cutt_pieces_job *job, size_t memory);
+
+/* Cuts the work. Several ranks do it in one pass. */
+void cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes);
 
 /* What will be done, for people: "in 35 pieces of 128 MB, 2 passes ..." */
 const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size);
