@@ -21,15 +21,18 @@
 #include "pieces/memory.h"
 #include "pieces/permute.h"
 #include "ranks.h"
+#include "zarr_output.h"
 
 static const char me[] = "transpose";
 
 /* What the command line asks for. */
 typedef struct transpose_request {
-  const char *in_path, *out_path;
+  const char *in_path;
+  char *out_path;
   const char *axes, *spec; /* as given, or NULL */
   const char *wisdom_path;
   cuttOptions_t options;
+  cutt_zarr_choice zarr;
   size_t memory; /* 0: a share of what is free */
   bool force, quiet, verbose;
 } transpose_request;
@@ -52,6 +55,13 @@ static const cutt_cli_option options[] = {
      "(default: "
      "half of what is free)",
      cutt_cli_read_memory, offsetof(transpose_request, memory)},
+    {"zarr", "VERSION",
+     "OUT is a Zarr array of version 2 or 3, as it also is by the name OUT.zarr (default: IN's, or 2)",
+     cutt_zarr_read_format, offsetof(transpose_request, zarr.format)},
+    {"chunks", "LIST", "extents of a chunk of OUT (default: IN's; else halves of the longest axis, to 16 MiB at most)",
+     cutt_cli_read_text, offsetof(transpose_request, zarr.chunks)},
+    {"codec", "NAME", "none, blosc, zstd, gzip or zlib: how chunks of OUT are compressed (default: IN's, or none)",
+     cutt_cli_read_text, offsetof(transpose_request, zarr.codec)},
     {"force", NULL, "replace OUT when it exists", cutt_cli_read_flag, offsetof(transpose_request, force)},
     {"verbose", NULL, "say beforehand how many bytes will be moved, in how many pieces and passes", cutt_cli_read_flag,
      offsetof(transpose_request, verbose)},
@@ -69,8 +79,10 @@ static const cutt_cli_syntax syntax = {
     .letters = "v",
     .remarks =
         "IN is an .npy file of version 1.0, 2.0 or 3.0 with elements of 1, 2, 4, 8 or 16 bytes, in C or Fortran\n"
-        "order and of any byte order (elements are moved, never changed); or FILE.npz:NAME or FILE.h5:/NAME.\n"
-        "OUT appears whole or not at all. '-' is standard input or standard output.\n",
+        "order and of any byte order (elements are moved, never changed); or FILE.npz:NAME, FILE.h5:/NAME, or the "
+        "folder\n"
+        "of a Zarr array. OUT.zarr is one, too. OUT appears whole or not at all. '-' is standard input or standard "
+        "output.\n",
 };
 
 /* ------------------------------------------------------------------------------------------------------- axes */
@@ -133,9 +145,9 @@ static void closing_line(const cutt_cli_permute_job *job, const cutt_pieces_job 
   }
   if (pieces->cut.passes > 0) {
     const double rate = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
-    cutt_cli_message("%s -> %s of %s: %lld pieces, %s, %s, %.3g GB/s; %s to disk", from, to, in->descr,
-                     (long long)(pieces->cut.pass[0].pieces + pieces->cut.pass[1].pieces),
-                     pieces->cut.passes == 1 ? "one pass" : "two passes", time, rate, all);
+    const long long count = (long long)(pieces->cut.pass[0].pieces + pieces->cut.pass[1].pieces);
+    cutt_cli_message("%s -> %s of %s: %lld piece%s, %s, %s, %.3g GB/s; %s to disk", from, to, in->descr, count,
+                     count == 1 ? "" : "s", pieces->cut.passes == 1 ? "one pass" : "two passes", time, rate, all);
     return;
   }
   double gbs = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
@@ -153,7 +165,7 @@ static void fill_job(cutt_cli_permute_job *job, const cutt_input *in, const int 
   job->rank = rank;
   job->elem_bytes = npy->elem_bytes;
   job->bytes = npy->data_bytes;
-  job->in = in->data + npy->data_start;
+  if (in->data) job->in = in->data + npy->data_start;
   int64_t stride = 1;
   for (int mode = 0; mode < rank; ++mode) {
     job->extents[mode] = npy->shape[npy->fortran_order ? mode : rank - 1 - mode];
@@ -175,6 +187,9 @@ typedef struct work {
   cutt_cli_permute_job job;
   cutt_pieces_job pieces; /* cut.passes is 0 where it is done in memory */
   int64_t most_bytes;     /* of a piece */
+  bool to_zarr;           /* the output is a Zarr array, of this metadata */
+  cutt_zarr_meta meta;
+  cutt_zarr zarr;
   cutt_output output;
 } work;
 
@@ -210,32 +225,47 @@ static bool permute_in_pieces(work *w) {
   return true;
 }
 
+/* As the array is: neighbours stay two modes where there are chunks of them. */
+static cutt_cut_problem problem_of_modes(const cutt_cli_permute_job *job) {
+  cutt_cut_problem problem = {.rank = job->rank > 0 ? job->rank : 1, .elem_bytes = job->elem_bytes, .extents = {1}};
+  for (int i = 0; i < job->rank; ++i) {
+    problem.extents[i] = job->extents[i];
+    problem.perm[i] = job->perm[i];
+  }
+  return problem;
+}
+
 /* Is it done in pieces, how, and is that what was asked for? On false a message has been given. */
 static bool choose_pieces(work *w) {
   const transpose_request *request = w->request;
   cutt_cli_permute_job *job = &w->job;
   const size_t near = (size_t)w->ranks->near;
   const size_t most = request->memory ? request->memory : cutt_memory_free() / 2 / near;
-  if (w->ranks->size == 1 && 2.0 * (double)job->bytes <= (double)most) return true;
+  const bool chunks = w->in->zarr || w->to_zarr;
+  if (w->ranks->size == 1 && !chunks && 2.0 * (double)job->bytes <= (double)most) return true;
   if (job->bytes == 0) return true;
   char words[256], size[32];
   if (request->options.backend != CUTT_BACKEND_AUTO && request->options.backend != CUTT_BACKEND_CPU) {
     cutt_cli_message(
         "--backend %s: the two arrays take %s, %s, and arrays in pieces are permuted by the processor: --backend cpu",
         cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(2.0 * (double)job->bytes, size, sizeof size),
-        w->ranks->size > 1 ? "which ranks do in pieces" : "more than the memory that may be used (see --memory)");
+        chunks               ? "chunks are read and written piece by piece"
+        : w->ranks->size > 1 ? "which ranks do in pieces"
+                             : "more than the memory that may be used (see --memory)");
     return false;
   }
   job->backend = CUTT_BACKEND_CPU;
   cutt_pieces_job *pieces = &w->pieces;
-  pieces->problem = cutt_cut_fuse(job->rank, job->elem_bytes, job->extents, job->perm);
+  pieces->problem = chunks ? problem_of_modes(job) : cutt_cut_fuse(job->rank, job->elem_bytes, job->extents, job->perm);
   pieces->in_path = w->in->path;
   pieces->in_descriptor = w->in->descriptor;
   pieces->in_start = w->in->npy.data_start;
   pieces->ranks = w->ranks;
+  pieces->in_zarr = w->in->zarr;
+  pieces->out_zarr = w->to_zarr ? &w->zarr : NULL;
   if (w->ranks->rank == 0)
     w->most_bytes = cutt_pieces_most(pieces, cutt_memory_for_buffers(request->memory) / (request->memory ? 1 : near));
-  cutt_pieces_cut(pieces, w->most_bytes);
+  if (!cutt_pieces_cut(pieces, w->most_bytes)) return false;
   if (w->ranks->rank == 0 && (request->verbose || job->progress.enabled))
     cutt_cli_message("%s", cutt_pieces_words(pieces, words, sizeof words));
   return true;
@@ -246,14 +276,24 @@ static bool open_output(work *w, const char *temporary) {
   const transpose_request *request = w->request;
   const size_t bytes = w->header_bytes + (size_t)w->job.bytes;
   if (w->ranks->rank > 0) return cutt_output_open_shared(&w->output, request->out_path, temporary, bytes);
+  if (w->to_zarr) return cutt_output_open_folder(&w->output, request->out_path, request->force);
   if (w->ranks->size > 1) return cutt_output_open_named(&w->output, request->out_path, bytes, request->force);
   return (w->pieces.cut.passes > 0 ? cutt_output_open : cutt_output_create)(&w->output, request->out_path, bytes,
                                                                             request->force, request->memory);
 }
 
+static bool write_header(work *w) {
+  char why[CUTT_ZARR_WHY];
+  if (!w->to_zarr) return w->ranks->rank > 0 || cutt_output_write_header(&w->output, w->header, w->header_bytes);
+  cutt_zarr_close(&w->zarr); /* it had no folder */
+  if (cutt_zarr_create(&w->zarr, &w->meta, w->output.descriptor, w->ranks->rank == 0, why)) return true;
+  cutt_cli_message("%s: %s", w->output.path, why);
+  return false;
+}
+
 static bool fill_output(work *w) {
   cutt_ranks *ranks = w->ranks;
-  if (ranks->rank == 0 && !cutt_output_write_header(&w->output, w->header, w->header_bytes)) return false;
+  if (!write_header(w)) return false;
   if (ranks->size > 1 && ranks->rank == 0 && !cutt_ranks_say(ranks, cutt_guard_temporary(), w->most_bytes))
     return false;
   if (w->pieces.cut.passes > 0) return permute_in_pieces(w);
@@ -306,31 +346,55 @@ static uint64_t number_of_request(const work *w, const int *axes) {
   return number;
 }
 
+/* The output as a Zarr array, before there is a folder for it; an exit code. */
+static int describe_zarr(work *w, const int *axes) {
+  const cutt_zarr_meta *from = w->in->zarr && w->in->npy.rank > 0 ? &w->in->zarr->meta : NULL;
+  const int code = cutt_zarr_choose(me, &w->request->zarr, from, axes, &w->out_npy, w->request->memory, &w->meta);
+  if (code != CUTT_CLI_DONE) return code;
+  cutt_zarr_describe(&w->zarr, &w->meta);
+  return CUTT_CLI_DONE;
+}
+
+static int transpose_by_axes(work *w, const int *axes) {
+  const transpose_request *request = w->request;
+  const double began = cutt_cli_seconds();
+  if (!cutt_cli_find_backend(request->options.backend, &w->job.backend)) return CUTT_CLI_FAILED;
+  for (int i = 0; i < w->in->npy.rank; ++i) w->out_npy.shape[i] = w->in->npy.shape[axes[i]];
+  if (w->out_npy.rank == 0) { /* as np.ascontiguousarray: a scalar comes out as one element on one axis */
+    w->out_npy.rank = 1;
+    w->out_npy.shape[0] = 1;
+  }
+  w->header_bytes = cutt_npy_write_header(&w->out_npy, w->header);
+  fill_job(&w->job, w->in, axes);
+  const int code = w->to_zarr ? describe_zarr(w, axes) : CUTT_CLI_DONE;
+  if (code != CUTT_CLI_DONE) return code;
+  cutt_ranks *ranks = w->ranks;
+  if (ranks->size > 1 && !cutt_ranks_begin(ranks, request->out_path, number_of_request(w, axes)))
+    return CUTT_CLI_FAILED;
+  const bool good = plan_and_do(w, began);
+  if (ranks->size > 1) cutt_ranks_end(ranks, good);
+  return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+}
+
 /* From here on the input is open and its header read. */
-static int transpose(const transpose_request *request, const cutt_input *in, cutt_ranks *ranks) {
-  double began = cutt_cli_seconds();
+static int transpose(const transpose_request *request, const cutt_input *in, cutt_ranks *ranks, bool to_zarr) {
   int axes[CUTT_MAX_RANK];
   if (!find_axes(request, in->npy.rank, axes)) return CUTT_CLI_USAGE;
-  if (!cutt_output_check(request->out_path, request->in_path, request->force)) return CUTT_CLI_FAILED;
-  work w = {.request = request, .in = in, .ranks = ranks, .out_npy = in->npy};
+  if (!(to_zarr ? cutt_output_check_folder(request->out_path, request->force)
+                : cutt_output_check(request->out_path, request->in_path, request->force)))
+    return CUTT_CLI_FAILED;
+  work w = {
+      .request = request, .in = in, .ranks = ranks, .out_npy = in->npy, .to_zarr = to_zarr, .zarr.descriptor = -1};
   w.job = (cutt_cli_permute_job){.options = request->options,
                                  .quiet = request->quiet,
                                  .progress = cutt_cli_progress_start(request->quiet || ranks->rank > 0)};
   if (!w.job.options.threads) w.job.options.threads = cutt_ranks_threads(ranks);
-  if (!cutt_cli_find_backend(request->options.backend, &w.job.backend)) return CUTT_CLI_FAILED;
-
-  for (int i = 0; i < in->npy.rank; ++i) w.out_npy.shape[i] = in->npy.shape[axes[i]];
-  if (w.out_npy.rank == 0) { /* as np.ascontiguousarray: a scalar comes out as one element on one axis */
-    w.out_npy.rank = 1;
-    w.out_npy.shape[0] = 1;
+  const int code = transpose_by_axes(&w, axes);
+  if (to_zarr) {
+    cutt_zarr_close(&w.zarr);
+    cutt_zarr_meta_release(&w.meta);
   }
-  w.header_bytes = cutt_npy_write_header(&w.out_npy, w.header);
-  fill_job(&w.job, in, axes);
-  if (ranks->size > 1 && !cutt_ranks_begin(ranks, request->out_path, number_of_request(&w, axes)))
-    return CUTT_CLI_FAILED;
-  const bool good = plan_and_do(&w, began);
-  if (ranks->size > 1) cutt_ranks_end(ranks, good);
-  return good ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
+  return code;
 }
 
 int cutt_cli_transpose(int argc, char **argv) {
@@ -348,8 +412,11 @@ int cutt_cli_transpose(int argc, char **argv) {
   if (!cutt_ranks_find(&ranks)) return CUTT_CLI_FAILED;
   if (ranks.size > 1 && (!strcmp(request.in_path, "-") || cutt_output_is_stream(request.out_path)))
     return cutt_cli_misused(me, "'-' is given, and there are %d ranks, which share a file by its name", ranks.size);
+  bool to_zarr = false;
+  if (!cutt_zarr_wanted(me, &request.zarr, request.out_path, &to_zarr)) return CUTT_CLI_USAGE;
   cutt_input in;
-  code = cutt_input_open(&in, request.in_path, request.memory) ? transpose(&request, &in, &ranks) : CUTT_CLI_FAILED;
+  code = cutt_input_open(&in, request.in_path, request.memory) ? transpose(&request, &in, &ranks, to_zarr)
+                                                               : CUTT_CLI_FAILED;
   cutt_input_close(&in);
   return code;
 }

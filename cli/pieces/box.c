@@ -162,12 +162,32 @@ static bool is_packed(const cutt_box_file *file) {
   return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
 }
 
+/* Of a Zarr array a range of the box's bytes stands for a range of its chunks, so that all ranges together are all. */
+static bool move_zarr(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                      const uint8_t *from, char *why) {
+  char reason[CUTT_ZARR_WHY];
+  const cutt_box one = {.origin = {0}, .extents = {1}};
+  const double bytes = (double)cutt_box_volume(box->extents, file->rank) * file->elem_bytes;
+  if (file->rank == 0) box = &one; /* a scalar has a mode there */
+  if (bytes == 0.0) return true;
+  const int64_t count = cutt_zarr_count(file->zarr, box->origin, box->extents);
+  const int64_t first = (int64_t)((double)low / bytes * (double)count);
+  const int64_t last = (double)high >= bytes ? count : (int64_t)((double)high / bytes * (double)count);
+  if (to ? cutt_zarr_read(file->zarr, box->origin, box->extents, first, last, to, reason)
+         : cutt_zarr_write(file->zarr, box->origin, box->extents, first, last, from, reason))
+    return true;
+  snprintf(why, CUTT_PIPELINE_WHY, "%s: %s", file->path, reason);
+  return false;
+}
+
 bool cutt_box_read(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *memory,
                    char *why) {
+  if (file->zarr) return move_zarr(file, box, low, high, memory, NULL, why);
   return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, memory, NULL, why);
 }
 
 bool cutt_box_write(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, const uint8_t *memory,
                     char *why) {
+  if (file->zarr) return move_zarr(file, box, low, high, NULL, memory, why);
   return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, NULL, memory, why);
 }

@@ -1,19 +1,21 @@
 /* Boxes of a tensor in a file: ranges of its indices, read into packed memory, and written from it.
  *
  * A file holds a tensor packed, its modes from the fastest on; or in chunks, boxes of one size (smaller at the end of a
- * mode), each packed by itself, which follow each other in the order of their places without gaps. */
+ * mode), each packed by itself, which follow each other in the order of their places without gaps. Or it is a Zarr array,
+ * which has files for its chunks: in memory its boxes are packed. */
 #ifndef CUTT_CLI_PIECES_BOX_H
 #define CUTT_CLI_PIECES_BOX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cutt.h"
+#include "cli/zarr/zarr.h"
 
 typedef struct cutt_box_file {
   const char *path; /* in messages */
   int descriptor;
-  int64_t start; /* bytes before the first element */
+  cutt_zarr *zarr; /* NULL: it is a file */
+  int64_t start;   /* bytes before the first element */
   int elem_bytes;
   int rank;
   int64_t extents[CUTT_MAX_RANK];

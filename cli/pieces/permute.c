@@ -206,6 +206,7 @@ static cutt_box_file file_of(const cutt_pieces_job *job, const char *path, int d
 /* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
  * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them. */
 static int plan_reading(const pass *p) {
+  if (p->in.zarr) return p->job->readers;
   const bool in_order = p->cut->in_run >= (int64_t)1 << 20;
   posix_fadvise(p->in.descriptor, 0, 0, in_order ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
   return in_order ? 1 : 8;
@@ -247,7 +248,8 @@ static bool run_pass(pass *p, int number) {
                                                         : "second pass",
                                   .begin = (double)number / passes,
                                   .end = (double)(number + 1) / passes};
-  cutt_flusher_start(&p->flusher, number == passes - 1 && !job->output->stream ? p->out.descriptor : -1);
+  cutt_flusher_start(&p->flusher,
+                     number == passes - 1 && !job->output->stream && !p->out.zarr ? p->out.descriptor : -1);
   good = good && cutt_pipeline_run(&pipeline);
   cutt_flusher_stop(&p->flusher);
   for (int i = 0; i < BUFFERS; ++i)
@@ -256,33 +258,65 @@ static bool run_pass(pass *p, int number) {
   return good;
 }
 
+/* Threads that read a Zarr array: their chunks take no more than a quarter of the memory. */
+static int readers_of(const cutt_pieces_job *job, size_t memory) {
+  const size_t most = 4, each = cutt_zarr_thread_bytes(job->in_zarr), count = memory / 4 / (each ? each : 1);
+  return (int)(count < 1 ? 1 : count < most ? count : most);
+}
+
 static double all_bytes(const cutt_pieces_job *job) {
   return (double)cutt_box_volume(job->problem.extents, job->problem.rank) * job->problem.elem_bytes;
 }
 
-int64_t cutt_pieces_most(const cutt_pieces_job *job, size_t memory) {
+int64_t cutt_pieces_most(cutt_pieces_job *job, size_t memory) {
   const int64_t least = job->problem.elem_bytes;
-  int64_t most = (int64_t)(memory / BUFFERS);
+  size_t threads = 0;
+  job->readers = job->in_zarr ? readers_of(job, memory) : 1;
+  if (job->in_zarr) threads += (size_t)job->readers * cutt_zarr_thread_bytes(job->in_zarr);
+  if (job->out_zarr) threads += cutt_zarr_thread_bytes(job->out_zarr);
+  int64_t most = threads < memory ? (int64_t)((memory - threads) / BUFFERS) : 0;
   /* Some for each rank, so that reading and writing overlap. */
   if (job->ranks->size > 1 && (double)most > all_bytes(job) / job->ranks->size / BUFFERS)
     most = (int64_t)(all_bytes(job) / job->ranks->size / BUFFERS);
+  if (job->in_zarr || job->out_zarr) return most; /* which may be too little */
   return most > least ? most : least;
 }
 
-void cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes) {
+/* Of Zarr arrays, which have no other problem than that of their modes. */
+static bool cut_in_chunks(cutt_pieces_job *job, int64_t most_bytes) {
+  const cutt_cut_problem *c = &job->problem;
+  int64_t out_chunk[CUTT_MAX_RANK] = {0}, least = 0;
+  for (int i = 0; i < c->rank && job->out_zarr; ++i) out_chunk[c->perm[i]] = job->out_zarr->chunk[i];
+  if (cutt_cut_in_chunks(c, job->in_zarr ? job->in_zarr->chunk : NULL, job->out_zarr ? out_chunk : NULL, most_bytes,
+                         &job->cut, &least))
+    return true;
+  char needed[32];
+  const double threads = (job->in_zarr ? (double)cutt_zarr_thread_bytes(job->in_zarr) : 0.0) +
+                         (job->out_zarr ? (double)cutt_zarr_thread_bytes(job->out_zarr) : 0.0);
+  cutt_cli_bytes(1.15 * (BUFFERS * (double)least + 4.0 / 3.0 * threads), needed, sizeof needed);
+  cutt_cli_message(
+      "%s: the chunks are too large for the memory that may be used: --memory %s would do, or smaller chunks",
+      job->out_zarr ? "the output" : job->in_path, needed);
+  return false;
+}
+
+bool cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes) {
+  if (job->in_zarr || job->out_zarr) return cut_in_chunks(job, most_bytes);
   job->cut = cutt_cut_find(&job->problem, most_bytes, job->ranks->size > 1 ? 1 : 2);
+  return true;
 }
 
 const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size) {
   const cutt_cut *cut = &job->cut;
-  char all[32], piece[32], in[32], out[32];
+  char all[32], read[32], piece[32], in[32], out[32];
   cutt_cli_bytes(cut->passes * all_bytes(job), all, sizeof all);
+  cutt_cli_bytes(cut->read_bytes > 0.0 ? cut->read_bytes : cut->passes * all_bytes(job), read, sizeof read);
   cutt_cli_bytes((double)cut->pass[0].piece_bytes, piece, sizeof piece);
   cutt_cli_bytes((double)cut->pass[0].in_run, in, sizeof in);
   cutt_cli_bytes((double)cut->pass[cut->passes - 1].out_run, out, sizeof out);
   if (cut->passes == 1)
-    snprintf(buffer, size, "one pass in %lld pieces of %s; %s are read, %s at a time, and %s written, %s at a time",
-             (long long)cut->pass[0].pieces, piece, all, in, all, out);
+    snprintf(buffer, size, "one pass in %lld piece%s of %s; %s are read, %s at a time, and %s written, %s at a time",
+             (long long)cut->pass[0].pieces, cut->pass[0].pieces == 1 ? "" : "s", piece, read, in, all, out);
   else
     snprintf(buffer, size,
              "two passes, by an intermediate file, in %lld pieces of %s and %lld; %s are read, %s at a time, and %s "
@@ -313,7 +347,9 @@ bool cutt_pieces_permute(cutt_pieces_job *job) {
     first.out_order[i] = second.in_order[i] = second.out_order[i] = c->perm[i];
   }
   first.in = file_of(job, job->in_path, job->in_descriptor, job->in_start, first.in_order, NULL);
+  first.in.zarr = job->in_zarr;
   cutt_box_file out = file_of(job, job->output->path, job->output->descriptor, job->out_start, first.out_order, NULL);
+  out.zarr = job->out_zarr;
   if (passes == 1) {
     first.out = out;
     return run_pass(&first, 0);
