@@ -279,10 +279,10 @@ static bool look(cutt_ranks *ranks, char *why, int size) {
   record each, first;
   for (int i = 0; i < ranks->size && well; ++i) {
     if (i == ranks->rank) continue;
-    const bool alive = is_alive(ranks->descriptor, i);
     read_record(ranks, descriptor, i, &each);
+    /* In this order: who has written has its lock. */
     const bool joined = each.phase != ABSENT || i == 0;
-    well = each.phase != FAILED && (alive || !joined);
+    well = each.phase != FAILED && (!joined || is_alive(ranks->descriptor, i));
     if (well) continue;
     read_record(ranks, descriptor, 0, &first); /* after it has finished, all go */
     well = first.phase == FINISHED;
