@@ -2,6 +2,7 @@
 #include "cli/pieces/box.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,33 +63,60 @@ static bool move_bytes(const cutt_box_file *file, int64_t offset, int64_t place,
 
 /* ----------------------------------------------------------------------------------------------------------- packed */
 
-static bool move_packed(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
-                        const uint8_t *from, char *why) {
-  const int rank = file->rank, first = stretch_modes(file->extents, box->extents, rank);
-  const int64_t run = cutt_box_volume(box->extents, first) * file->elem_bytes;
-  int64_t index[CUTT_MAX_RANK] = {0}, strides[CUTT_MAX_RANK] = {0}, stride = file->elem_bytes, offset = file->start;
-  int64_t number = low / run; /* of the stretch */
-  for (int i = 0; i < rank; ++i) {
-    strides[i] = stride;
+/* A walk over the stretches of a box. */
+typedef struct stretches {
+  const cutt_box_file *file;
+  const cutt_box *box;
+  int first;   /* of the modes that are stepped along */
+  int64_t run; /* bytes of a stretch */
+  int64_t index[CUTT_MAX_RANK], strides[CUTT_MAX_RANK];
+  int64_t offset; /* of the stretch in the file */
+} stretches;
+
+/* Stands at the stretch that byte `low` of the box is in. */
+static stretches start_stretches(const cutt_box_file *file, const cutt_box *box, int64_t low) {
+  stretches s = {.file = file, .box = box, .first = stretch_modes(file->extents, box->extents, file->rank)};
+  s.run = cutt_box_volume(box->extents, s.first) * file->elem_bytes;
+  s.offset = file->start;
+  int64_t stride = file->elem_bytes, number = low / s.run;
+  for (int i = 0; i < file->rank; ++i) {
+    s.strides[i] = stride;
     stride *= file->extents[i];
-    if (i >= first) {
-      index[i] = number % box->extents[i];
+    if (i >= s.first) {
+      s.index[i] = number % box->extents[i];
       number /= box->extents[i];
     }
-    offset += (box->origin[i] + index[i]) * strides[i];
+    s.offset += (box->origin[i] + s.index[i]) * s.strides[i];
   }
-  for (int64_t at = low; at < high;) {
-    const int64_t within = at % run, bytes = run - within < high - at ? run - within : high - at;
-    if (!move_bytes(file, offset + within, at, bytes, to, from, why)) return false;
+  return s;
+}
+
+static void next_stretch(stretches *s) {
+  for (int i = s->first; i < s->file->rank; ++i) {
+    s->offset += s->strides[i];
+    if (++s->index[i] < s->box->extents[i]) break;
+    s->offset -= s->index[i] * s->strides[i];
+    s->index[i] = 0;
+  }
+}
+
+static bool move_packed(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                        const uint8_t *from, char *why) {
+  stretches s = start_stretches(file, box, low);
+  for (int64_t at = low; at < high; next_stretch(&s)) {
+    const int64_t within = at % s.run, bytes = s.run - within < high - at ? s.run - within : high - at;
+    if (!move_bytes(file, s.offset + within, at, bytes, to, from, why)) return false;
     at += bytes;
-    for (int i = first; i < rank; ++i) {
-      offset += strides[i];
-      if (++index[i] < box->extents[i]) break;
-      offset -= index[i] * strides[i];
-      index[i] = 0;
-    }
   }
   return true;
+}
+
+void cutt_box_expect(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, int64_t bytes) {
+  stretches s = start_stretches(file, box, low);
+  for (int64_t at = low; at < high; next_stretch(&s)) {
+    if (at % s.run == 0) posix_fadvise(file->descriptor, s.offset, bytes, POSIX_FADV_WILLNEED);
+    at += s.run - at % s.run;
+  }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- chunks */

@@ -40,6 +40,9 @@ bool cutt_box_read(const cutt_box_file *file, const cutt_box *box, int64_t low, 
 bool cutt_box_write(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, const uint8_t *memory,
                     char *why);
 
+/* Tells the system that from the beginning of each stretch among bytes low .. high-1 of the box so many will be read soon. */
+void cutt_box_expect(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, int64_t bytes);
+
 /* A walk over the chunks of a box, in their order. */
 typedef struct cutt_box_walk {
   const cutt_box_file *file;

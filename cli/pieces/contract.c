@@ -161,7 +161,8 @@ static bool write_block(void *data, int64_t step, char *why) {
     return false;
   cutt_flusher_filled(&r->flusher, bytes,
                       cutt_box_run(r->file[CUTT_CLI_RESULT].extents, box.extents, r->file[CUTT_CLI_RESULT].rank,
-                                   r->file[CUTT_CLI_RESULT].elem_bytes));
+                                   r->file[CUTT_CLI_RESULT].elem_bytes),
+                      0);
   return true;
 }
 

@@ -32,6 +32,8 @@ typedef struct pass {
   int in_order[CUTT_MAX_RANK], out_order[CUTT_MAX_RANK]; /* mode i of the file is this mode of the problem */
   int walk[CUTT_MAX_RANK];                               /* modes by how soon pieces go on along them */
   int64_t first;                                         /* of this rank's pieces */
+  int together_mode;                                     /* along which pieces go on where others ended */
+  int64_t together;                                      /* as many of them are asked for at once */
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
@@ -63,6 +65,16 @@ static cutt_box in_order(const cutt_box *box, const int *order, int rank) {
   return result;
 }
 
+/* At the first of the pieces that are asked for together, those until the last of them, or the end of the mode. */
+static void expect_more(const pass *p, const cutt_box *piece, const cutt_box *box, int64_t low, int64_t high,
+                        bool first) {
+  const int mode = p->together_mode;
+  const int64_t part = p->cut->box[mode], place = piece->origin[mode] / part, within = place % p->together;
+  const int64_t left = (p->job->problem.extents[mode] + part - 1) / part - place;
+  const int64_t count = p->together - within < left ? p->together - within : left;
+  if ((within == 0 || first) && count > 1) cutt_box_expect(&p->in, box, low, high, p->cut->in_run * count);
+}
+
 static bool read_piece(void *data, int64_t item, int part, char *why) {
   const pass *p = data;
   const int rank = p->in.rank;
@@ -70,6 +82,7 @@ static bool read_piece(void *data, int64_t item, int part, char *why) {
   const int64_t bytes = cutt_box_volume(box.extents, rank) * p->in.elem_bytes;
   const int64_t each = (bytes + p->parts - 1) / p->parts, low = each * part;
   const int64_t high = low + each < bytes ? low + each : bytes;
+  if (low < high && p->together > 1) expect_more(p, &piece, &box, low, high, item == 0);
   return low >= high || cutt_box_read(&p->in, &box, low, high, p->buffer[0][item % CUTT_PIPELINE_DEPTH], why);
 }
 
@@ -82,7 +95,8 @@ static bool write_piece(void *data, int64_t item, char *why) {
   for (int64_t low = 0; low < bytes; low += part_bytes) {
     const int64_t high = bytes - low < part_bytes ? bytes : low + part_bytes;
     if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
-    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run);
+    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run,
+                        p->walk[0] == p->out_order[0] ? p->cut->piece_bytes : 0);
   }
   return true;
 }
@@ -203,6 +217,20 @@ static cutt_box_file file_of(const cutt_pieces_job *job, const char *path, int d
   return file;
 }
 
+/* Short stretches that go on in the next pieces are asked for together, so that the disk is: the system keeps them until
+ * then, which is memory of its own. */
+static void plan_together(pass *p) {
+  const int64_t stretch = (int64_t)256 << 10, most = (int64_t)64 << 20;
+  const cutt_cut_problem *c = &p->job->problem;
+  p->together = 1;
+  if (p->in.zarr || !is_packed(&p->in) || p->walk[0] != p->in_order[0]) return;
+  int i = 0;
+  while (i < c->rank - 1 && p->cut->box[p->in_order[i]] == c->extents[p->in_order[i]]) ++i;
+  p->together_mode = p->in_order[i];
+  const int64_t wanted = stretch / p->cut->in_run, room = most / p->cut->piece_bytes;
+  p->together = wanted < room ? wanted : room;
+}
+
 /* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
  * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them. */
 static int plan_reading(const pass *p) {
@@ -232,6 +260,7 @@ static bool run_pass(pass *p, int number) {
     cutt_cli_message("there is no memory for %d buffers of %lld bytes; --memory says how much may be used", BUFFERS,
                      (long long)p->cut->piece_bytes);
   const int readers = plan_reading(p);
+  plan_together(p);
   const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
   p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
   if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
