@@ -1,6 +1,6 @@
 """Tests of `cutt transpose` on ranks: by the launchers of MPI that are here, and by CUTT_RANKS.
 
-Run as test_cli.py, whose helpers it uses. CUTT_TEST_MPIEXEC names the launchers, with ':' between them.
+Run as test_cli.py, with the helpers of support.py. CUTT_TEST_MPIEXEC names the launchers, with ':' between them.
 """
 
 import os
@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 
-from test_cli import PROGRAM, TIMEOUT, Case, file_bytes, fill, no_leak_checks, read, run_tests, write
+from support import PROGRAM, TIMEOUT, Case, file_bytes, fill, no_leak_checks, read, run_tests, write
 from test_pieces import sparse
 
 LAUNCHERS = [path for path in os.environ.get("CUTT_TEST_MPIEXEC", "").split(":") if path]

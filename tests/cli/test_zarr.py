@@ -1,6 +1,6 @@
 """Tests of Zarr arrays as input and output of `cutt transpose` and `cutt contract`.
 
-Run as test_cli.py, whose helpers it uses. Arrays are written and read by a few lines here, and by the package zarr where it
+Run as test_cli.py, with the helpers of support.py. Arrays are written and read by a few lines here, and by the package zarr where it
 is there: that one decides what is right.
 """
 
@@ -18,7 +18,7 @@ import unittest
 
 import numpy as np
 
-from test_cli import PROGRAM, TIMEOUT, Case, cutt, fill, no_leak_checks, read, run_tests, write
+from support import PROGRAM, TIMEOUT, Case, cutt, fill, no_leak_checks, read, run_tests, write
 from test_pieces import sparse
 from test_ranks import Ranks
 
