@@ -34,6 +34,9 @@ int cutt_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)
  * command may be NULL: 'cutt --help'. */
 int cutt_cli_misused(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Of several processes that do one thing: messages then begin with "cutt: rank 3: ". */
+void cutt_cli_speak_as(int rank);
+
 /* Writes text to stdout and makes sure that it arrived: a full disk or a closed pipe is CUTT_CLI_FAILED with a message,
  * else CUTT_CLI_DONE. */
 int cutt_cli_print(const char *text);

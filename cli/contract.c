@@ -18,6 +18,8 @@
 #include "override.h"
 #include "pieces/contract.h"
 #include "pieces/memory.h"
+#include "ranks.h"
+#include "zarr_output.h"
 
 static const char me[] = "contract";
 
@@ -29,10 +31,12 @@ typedef struct scalar {
 
 /* What the command line asks for. */
 typedef struct contract_request {
-  const char *pattern, *out_path;
+  const char *pattern;
+  char *out_path;
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
   scalar alpha, beta;
   cuttContractionOptions_t options;
+  cutt_zarr_choice zarr;
   size_t memory; /* 0: a share of what is free */
   bool force, json, quiet, verbose;
 } contract_request;
@@ -131,6 +135,12 @@ static const cutt_cli_option options[] = {
      "take no more than SIZE bytes of memory, such as 4G or 512Mi: arrays that need more are contracted block by block "
      "(default: half of what is free)",
      cutt_cli_read_memory, offsetof(contract_request, memory)},
+    {"zarr", "VERSION", "C is a Zarr array of version 2 or 3, as it also is by the name C.zarr (default: 2)",
+     cutt_zarr_read_format, offsetof(contract_request, zarr.format)},
+    {"chunks", "LIST", "extents of a chunk of C (default: halves of the longest axis, to 16 MiB at most)",
+     cutt_cli_read_text, offsetof(contract_request, zarr.chunks)},
+    {"codec", "NAME", "none, blosc, zstd, gzip or zlib: how chunks of C are compressed (default: none)",
+     cutt_cli_read_text, offsetof(contract_request, zarr.codec)},
     {"force", NULL, "replace C.npy when it exists", cutt_cli_read_flag, offsetof(contract_request, force)},
     {"json", NULL, "the plan and the times as one JSON object on stdout", cutt_cli_read_flag,
      offsetof(contract_request, json)},
@@ -156,8 +166,9 @@ static const cutt_cli_syntax syntax = {
     .remarks =
         "The arrays are .npy files of one dtype, f2, f4, f8, c8 or c16, in C or Fortran order and of any byte order "
         "(f2\n"
-        "where the BLAS library has it). C is in C order. '-' is standard input or standard output, and FILE.npz:NAME\n"
-        "an array of an archive.\n",
+        "where the BLAS library has it), or Zarr arrays, and so is C. C is in C order. '-' is standard input or "
+        "standard\n"
+        "output, and FILE.npz:NAME an array of an archive.\n",
 };
 
 /* ----------------------------------------------------------------------------------------------------------- arrays */
@@ -176,7 +187,8 @@ static bool read_dtype(array *a) {
     return false;
   }
   a->swapped = order == (host_is_little() ? '>' : '<');
-  a->data = a->file.data + a->file.npy.data_start;
+  if (a->file.data) a->data = a->file.data + a->file.npy.data_start;
+  if (a->file.zarr && a->swapped) a->file.zarr->word = a->number->word;
   return true;
 }
 
@@ -329,6 +341,7 @@ static cutt_blocks_job blocks_job(const contract_request *request, const array *
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
     blocks.file[t] = (cutt_blocks_file){.path = request->path[t] ? arrays[t].file.path : NULL,
                                         .descriptor = arrays[t].file.descriptor,
+                                        .zarr = arrays[t].file.zarr,
                                         .start = arrays[t].file.npy.data_start,
                                         .fortran_order = arrays[t].file.npy.fortran_order,
                                         .swapped = arrays[t].swapped};
@@ -338,22 +351,25 @@ static cutt_blocks_job blocks_job(const contract_request *request, const array *
 /* Is it done block by block, how, and is that what was asked for? `blocks->steps` is 0 where it is done in memory. On
  * false a message has been given. */
 static bool choose_blocks(const contract_request *request, const array *arrays, cutt_cli_contract_job *job,
-                          cutt_blocks_job *blocks) {
+                          cutt_zarr *out_zarr, cutt_blocks_job *blocks) {
   const size_t most = request->memory ? request->memory : cutt_memory_free() / 2;
   double bytes = (double)job->bytes[CUTT_CLI_RESULT];
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
     bytes += (double)arrays[t].file.npy.data_bytes * (arrays[t].swapped ? 2.0 : 1.0);
-  if (bytes <= (double)most) return true;
+  bool chunks = out_zarr;
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) chunks = chunks || arrays[t].file.zarr;
+  if (!chunks && bytes <= (double)most) return true;
   char words[256], size[32];
   if (request->options.backend != CUTT_BACKEND_AUTO && request->options.backend != CUTT_BACKEND_CPU) {
     cutt_cli_message(
-        "--backend %s: the arrays take %s, more than the memory that may be used (see --memory), and blocks "
-        "of them are contracted by the processor: --backend cpu",
-        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(bytes, size, sizeof size));
+        "--backend %s: the arrays take %s, %s, and blocks of them are contracted by the processor: --backend cpu",
+        cutt_cli_backend_name(request->options.backend), cutt_cli_bytes(bytes, size, sizeof size),
+        chunks ? "in chunks" : "more than the memory that may be used (see --memory)");
     return false;
   }
   job->options.backend = CUTT_BACKEND_CPU;
   *blocks = blocks_job(request, arrays, job);
+  blocks->out_zarr = out_zarr;
   if (!cutt_blocks_cut(blocks, cutt_memory_for_buffers(request->memory))) return false;
   if (request->verbose || job->progress.enabled) cutt_cli_message("%s", cutt_blocks_words(blocks, words, sizeof words));
   return true;
@@ -371,37 +387,75 @@ static int fill_blocks(cutt_blocks_job *blocks, array *arrays, cutt_output *outp
   job->info.struct_size = sizeof job->info;
   cuttContractionGetInfo(job->plan, &job->info); /* for its operations; it is the whole contraction's */
   for (int t = 0; t < CUTT_CLI_TENSORS && code == CUTT_CLI_DONE; ++t)
-    if (arrays[t].file.data && !cutt_input_unchanged(&arrays[t].file)) return CUTT_CLI_FAILED;
+    if (arrays[t].number && !cutt_input_unchanged(&arrays[t].file)) return CUTT_CLI_FAILED;
   return code;
 }
 
-static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job,
-                        cutt_blocks_job *blocks) {
-  const cutt_cli_contraction *c = job->contraction;
-  cutt_npy npy = {.elem_bytes = c->number->bytes, .rank = c->rank[CUTT_CLI_RESULT]};
-  snprintf(npy.descr, sizeof npy.descr, "%c%s", host_is_little() ? '<' : '>', c->number->name);
-  memcpy(npy.shape, c->shape[CUTT_CLI_RESULT], sizeof npy.shape);
+/* The output for a result of this header. `zarr` has no folder yet, or is NULL. */
+static bool open_output(const contract_request *request, cutt_output *output, cutt_npy *npy, cutt_zarr *zarr,
+                        bool in_blocks) {
   uint8_t header[CUTT_NPY_HEADER_ROOM];
-  const size_t header_bytes = cutt_npy_write_header(&npy, header);
+  char why[CUTT_ZARR_WHY];
+  const size_t header_bytes = cutt_npy_write_header(npy, header);
+  if (!zarr) {
+    if (!(in_blocks ? cutt_output_open : cutt_output_create)(
+            output, request->out_path, header_bytes + (size_t)npy->data_bytes, request->force, request->memory))
+      return false;
+    if (cutt_output_write_header(output, header, header_bytes)) return true;
+    cutt_output_abandon(output);
+    return false;
+  }
+  if (!cutt_output_open_folder(output, request->out_path, request->force)) return false;
+  cutt_zarr_meta meta = zarr->meta;
+  zarr->meta = (cutt_zarr_meta){.format = 0};
+  cutt_zarr_close(zarr);
+  const bool good = cutt_zarr_create(zarr, &meta, output->descriptor, true, why);
+  cutt_zarr_meta_release(&meta);
+  if (good) return true;
+  cutt_cli_message("%s: %s", output->path, why);
+  cutt_output_abandon(output);
+  return false;
+}
+
+static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job, cutt_npy *npy,
+                        cutt_zarr *zarr, cutt_blocks_job *blocks) {
   for (int t = 0; t < 2; ++t) job->bytes[t] = arrays[t].file.npy.data_bytes;
-  job->bytes[CUTT_CLI_RESULT] = npy.data_bytes;
-  if (!choose_blocks(request, arrays, job, blocks)) return CUTT_CLI_FAILED;
+  job->bytes[CUTT_CLI_RESULT] = npy->data_bytes;
+  if (!choose_blocks(request, arrays, job, zarr, blocks)) return CUTT_CLI_FAILED;
   const bool in_blocks = blocks->steps > 0;
   cutt_output output;
-  if (!(in_blocks ? cutt_output_open : cutt_output_create)(
-          &output, request->out_path, header_bytes + (size_t)npy.data_bytes, request->force, request->memory))
-    return CUTT_CLI_FAILED;
-  int code = cutt_output_write_header(&output, header, header_bytes) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
-  if (code == CUTT_CLI_DONE)
-    code = in_blocks ? fill_blocks(blocks, arrays, &output, header_bytes, job)
-                     : fill_output(arrays, &output, header_bytes, job);
+  if (!open_output(request, &output, npy, zarr, in_blocks)) return CUTT_CLI_FAILED;
+  const size_t header_bytes = (size_t)npy->data_start;
+  const int code = in_blocks ? fill_blocks(blocks, arrays, &output, header_bytes, job)
+                             : fill_output(arrays, &output, header_bytes, job);
   if (code == CUTT_CLI_DONE) return cutt_output_commit(&output, &job->progress) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
   cutt_output_abandon(&output);
   return code;
 }
 
+/* Describes the result, which `to_zarr` makes a Zarr array, and writes it. */
+static int make_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job, bool to_zarr,
+                       cutt_blocks_job *blocks) {
+  const cutt_cli_contraction *c = job->contraction;
+  cutt_npy npy = {.elem_bytes = c->number->bytes, .rank = c->rank[CUTT_CLI_RESULT]};
+  snprintf(npy.descr, sizeof npy.descr, "%c%s", host_is_little() ? '<' : '>', c->number->name);
+  memcpy(npy.shape, c->shape[CUTT_CLI_RESULT], sizeof npy.shape);
+  uint8_t header[CUTT_NPY_HEADER_ROOM];
+  cutt_npy_write_header(&npy, header); /* which counts the bytes */
+  if (!to_zarr) return write_output(request, arrays, job, &npy, NULL, blocks);
+  cutt_zarr_meta meta;
+  cutt_zarr zarr;
+  int code = cutt_zarr_choose(me, &request->zarr, NULL, NULL, &npy, request->memory, &meta);
+  if (code != CUTT_CLI_DONE) return code;
+  cutt_zarr_describe(&zarr, &meta);
+  cutt_zarr_meta_release(&meta);
+  code = write_output(request, arrays, job, &npy, &zarr, blocks);
+  cutt_zarr_close(&zarr);
+  return code;
+}
+
 /* From here on the files are open. */
-static int contract(const contract_request *request, array *arrays) {
+static int contract(const contract_request *request, array *arrays, bool to_zarr) {
   const double began = cutt_cli_seconds();
   cutt_cli_contraction contraction;
   if (!fill_contraction(request, arrays, &contraction)) return CUTT_CLI_USAGE;
@@ -415,14 +469,15 @@ static int contract(const contract_request *request, array *arrays) {
   if (!cutt_cli_find_backend(request->options.backend, &job.options.backend)) return CUTT_CLI_FAILED;
   int code = cutt_cli_contraction_plan(me, &contraction, &job.options, &job.plan);
   if (code != CUTT_CLI_DONE) return code;
-  if (arrays[CUTT_CLI_RESULT].file.data && !check_initial(&contraction, &arrays[CUTT_CLI_RESULT]))
+  if (arrays[CUTT_CLI_RESULT].number && !check_initial(&contraction, &arrays[CUTT_CLI_RESULT]))
     code = CUTT_CLI_USAGE;
-  else if (!cutt_output_check(request->out_path, request->path[0], request->force))
+  else if (!(to_zarr ? cutt_output_check_folder(request->out_path, request->force)
+                     : cutt_output_check(request->out_path, request->path[0], request->force)))
     code = CUTT_CLI_FAILED;
   /* Once it is known that nothing else is wrong. */
   if (code == CUTT_CLI_DONE) cutt_cli_tell_override(&job.options, request->quiet);
   cutt_blocks_job blocks = {.steps = 0};
-  if (code == CUTT_CLI_DONE) code = write_output(request, arrays, &job, &blocks);
+  if (code == CUTT_CLI_DONE) code = make_output(request, arrays, &job, to_zarr, &blocks);
   cutt_cli_progress_clear(&job.progress);
   const double total = cutt_cli_seconds() - began;
   if (code == CUTT_CLI_DONE && request->json) code = print_json(&job, total);
@@ -451,9 +506,18 @@ int cutt_cli_contract(int argc, char **argv) {
   if (streams > 1) return cutt_cli_misused(me, "'-', standard input, is given %d times; it can be one array", streams);
   if (request.json && cutt_output_is_stream(request.out_path))
     return cutt_cli_misused(me, "-o is '-' and --json is given; standard output can have one of them");
+  cutt_ranks ranks;
+  if (!cutt_ranks_find(&ranks)) return CUTT_CLI_FAILED;
+  if (ranks.size > 1)
+    return cutt_cli_failed(
+        "there are %d ranks, and a contraction of files is done by one: start one (mpirun -n 1), or set CUTT_RANKS=off "
+        "where each is to do all of it",
+        ranks.size);
+  bool to_zarr = false;
+  if (!cutt_zarr_wanted(me, &request.zarr, request.out_path, &to_zarr)) return CUTT_CLI_USAGE;
   array arrays[CUTT_CLI_TENSORS] = {{.file.descriptor = -1}, {.file.descriptor = -1}, {.file.descriptor = -1}};
   code = CUTT_CLI_FAILED;
-  if (open_arrays(&request, arrays)) code = contract(&request, arrays);
+  if (open_arrays(&request, arrays)) code = contract(&request, arrays, to_zarr);
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) {
     free(arrays[t].copy);
     cutt_input_close(&arrays[t].file);

@@ -4,10 +4,14 @@
  * one of many; it says what happened, removes the temporary and ends the program, all of it async-signal-safe. */
 #include "guard.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -15,6 +19,7 @@
 /* What the signal handlers need. Written with these signals blocked, or before they can come. */
 static struct {
   char temporary[PATH_MAX]; /* "": none */
+  char table[PATH_MAX];     /* likewise */
   struct {
     char message[PATH_MAX + 128];        /* what to say when this input fails */
     const volatile uint8_t *begin, *end; /* its mapping; end NULL: there is none */
@@ -22,8 +27,42 @@ static struct {
   const volatile uint8_t *output, *output_end; /* the output's */
 } guarded;
 
+static atomic_bool ending;
+
+/* As readdir has it, without its allocation. Folders that are in each other: as many as an array has axes, and some. */
+static void remove_at(int folder, const char *name, int depth) {
+  enum { DEEPEST = 80 };
+  char entries[1024] __attribute__((aligned(8)));
+  if (unlinkat(folder, name, 0) == 0 || errno != EISDIR || depth == DEEPEST) return;
+  const int own = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (own < 0) return;
+  for (long bytes; (bytes = syscall(SYS_getdents64, own, entries, sizeof entries)) > 0;)
+    for (long at = 0; at < bytes;) {
+      const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+      if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) remove_at(own, entry->d_name, depth + 1);
+      at += entry->d_reclen;
+    }
+  close(own);
+  unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+/* A folder may change while it is being read, or get one more file by another thread: then again. */
+void cutt_guard_remove(const char *path) {
+  for (int i = 0; i < 100 && access(path, F_OK) == 0; ++i) remove_at(AT_FDCWD, path, 0);
+}
+
+void cutt_guard_pause_if_ending(void) {
+  while (atomic_load(&ending)) pause();
+}
+
+static void remove_all(void) {
+  atomic_store(&ending, true);
+  if (guarded.temporary[0]) cutt_guard_remove(guarded.temporary);
+  if (guarded.table[0]) unlink(guarded.table);
+}
+
 static void on_ending_signal(int number) {
-  if (guarded.temporary[0]) unlink(guarded.temporary);
+  remove_all();
   signal(number, SIG_DFL); /* the caller of this program should see that it was ended by this signal */
   raise(number);
 }
@@ -40,7 +79,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context) {
     if (guarded.input[i].end && address >= guarded.input[i].begin && address < guarded.input[i].end)
       text = guarded.input[i].message;
   if (address >= guarded.output && address < guarded.output_end) text = output_message;
-  if (guarded.temporary[0]) unlink(guarded.temporary);
+  remove_all();
   if (text) {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));
     (void)written; /* there is nobody left to tell */
@@ -105,3 +144,5 @@ void cutt_guard_output(const uint8_t *data, size_t bytes) {
 }
 
 char *cutt_guard_temporary(void) { return guarded.temporary; }
+
+char *cutt_guard_table(void) { return guarded.table; }

@@ -15,6 +15,16 @@ void cutt_guard_start(void);
  * with signals blocked, or where it does not matter which a signal finds. */
 char *cutt_guard_temporary(void);
 
+/* Likewise the name of the ranks' table (ranks.h). */
+char *cutt_guard_table(void);
+
+/* Removes a file, or a folder with all that is in it; a signal handler may call it. */
+void cutt_guard_remove(const char *path);
+
+/* Does not return once a signal has come that ends the program: for threads that make files in a folder, which would
+ * stay behind. */
+void cutt_guard_pause_if_ending(void);
+
 /* Blocks all signals; *before is what to set again. */
 void cutt_guard_block_signals(sigset_t *before);
 

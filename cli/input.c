@@ -34,7 +34,7 @@ static bool map(cutt_input *in) {
   }
   if (!S_ISREG(in->status.st_mode)) {
     cutt_cli_message("%s: is %s; the input must be an .npy file", in->path,
-                     S_ISDIR(in->status.st_mode) ? "a folder" : "not a regular file");
+                     S_ISDIR(in->status.st_mode) ? "a folder, and no Zarr array" : "not a regular file");
     return false;
   }
   if (in->status.st_size == 0) return refuse(in, "is empty; the input must be an .npy file");
@@ -197,6 +197,22 @@ static bool open_data_set(cutt_input *in, const char *path, const char *name, si
   return cutt_npy_check_length(&in->npy, (int64_t)in->bytes, why) || refuse(in, why);
 }
 
+/* -------------------------------------------------------------------------------------------------------- Zarr arrays */
+
+static bool open_zarr(cutt_input *in) {
+  char why[CUTT_ZARR_WHY];
+  in->zarr = malloc(sizeof *in->zarr);
+  if (!in->zarr) return refuse(in, "there is no memory to read it with");
+  if (!cutt_zarr_open(in->zarr, in->path, why)) return refuse(in, why);
+  in->npy = in->zarr->meta.npy;
+  return true;
+}
+
+/* A folder with the metadata of a Zarr array, or group, which is refused by what it is. */
+static bool is_zarr(const cutt_input *in) {
+  return faccessat(in->descriptor, ".zarray", F_OK, 0) == 0 || faccessat(in->descriptor, "zarr.json", F_OK, 0) == 0;
+}
+
 /* ----------------------------------------------------------------------------------------------------------------- all */
 
 /* The colon of FILE.npz:NAME or FILE.h5:/NAME, where there is no file of all of this name; else NULL. */
@@ -228,6 +244,7 @@ bool cutt_input_open(cutt_input *in, const char *path, size_t memory) {
   const bool opened = archive && hdf5 && open_data_set(in, archive, colon + 1, memory);
   free(archive);
   if (colon && hdf5) return opened;
+  if (is_zarr(in)) return fstat(in->descriptor, &in->status) == 0 && open_zarr(in);
   if (!map(in)) return false;
   if (colon || cutt_archive_is(in->data, in->bytes)) return open_member(in, colon ? colon + 1 : "", memory);
   return parse(in, 0, in->bytes);
@@ -239,6 +256,9 @@ void cutt_input_close(cutt_input *in) {
     munmap((void *)(uintptr_t)in->data, in->bytes);
   }
   if (in->descriptor >= 0) close(in->descriptor);
+  if (in->zarr) cutt_zarr_close(in->zarr);
+  free(in->zarr);
+  in->zarr = NULL;
   in->data = NULL;
   in->descriptor = -1;
 }
@@ -247,6 +267,7 @@ void cutt_input_close(cutt_input *in) {
  * may have been read half old and half new. */
 bool cutt_input_unchanged(const cutt_input *in) {
   struct stat now;
+  if (in->zarr) return true; /* a chunk of another size is found when it is read */
   if (fstat(in->descriptor, &now) != 0) {
     cutt_cli_message("%s: can't be read: %s", in->path, strerror(errno));
     return false;

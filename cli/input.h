@@ -1,5 +1,6 @@
 /* An .npy file that is read: mapped into memory, its header parsed, guarded against changing under the reader. It may be a
- * member of an archive, FILE.npz:NAME, a data set, FILE.h5:/NAME, or come by standard input, which is "-". */
+ * member of an archive, FILE.npz:NAME, a data set, FILE.h5:/NAME, or come by standard input, which is "-". Or a Zarr array,
+ * which is a folder and is not mapped. */
 #ifndef CUTT_CLI_INPUT_H
 #define CUTT_CLI_INPUT_H
 
@@ -10,6 +11,7 @@
 
 #include "cli.h"
 #include "npy.h"
+#include "zarr/zarr.h"
 
 typedef struct cutt_input {
   const char *path; /* in messages */
@@ -18,6 +20,7 @@ typedef struct cutt_input {
   size_t bytes;
   struct stat status;
   cutt_npy npy;
+  cutt_zarr *zarr; /* it is a folder, and `data` NULL; else NULL */
 } cutt_input;
 
 /* Opens and maps a file, and reads its header. What comes by a pipe, or is compressed, is kept in memory or in a temporary

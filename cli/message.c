@@ -9,12 +9,16 @@
 
 #include "cli.h"
 
+static char speaker[32];
+
+void cutt_cli_speak_as(int rank) { snprintf(speaker, sizeof speaker, "rank %d: ", rank); }
+
 static void say(const char *format, va_list arguments, const char *end) {
   /* One write per message, so that messages of processes that share a terminal do not mix within a line. */
   char text[2048];
   int length = vsnprintf(text, sizeof text, format, arguments);
   if (length < 0) return;
-  fprintf(stderr, "cutt: %s%s%s\n", text, (size_t)length < sizeof text ? "" : "...", end);
+  fprintf(stderr, "cutt: %s%s%s%s\n", speaker, text, (size_t)length < sizeof text ? "" : "...", end);
 }
 
 void cutt_cli_message(const char *format, ...) {

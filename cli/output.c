@@ -27,6 +27,7 @@
 #include "guard.h"
 #include "mapping.h"
 #include "spool.h"
+#include "zarr/zarr.h"
 
 /* ------------------------------------------------------------------------------------------------------- checking */
 
@@ -185,8 +186,8 @@ static bool open_nameless(cutt_output *output) {
   return false;
 }
 
-static bool open_new(cutt_output *output) {
-  if (open_nameless(output)) return true;
+static bool open_new(cutt_output *output, bool named) {
+  if (!named && open_nameless(output)) return true;
   sigset_t before;
   cutt_guard_block_signals(&before);
   bool opened = find_name(output, open_named);
@@ -245,19 +246,8 @@ static bool allocate(cutt_output *output) {
   return false;
 }
 
-bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
-  memset(output, 0, sizeof *output);
-  output->descriptor = -1;
-  output->bytes = bytes;
-  output->replace = force;
-  output->stream = cutt_output_is_stream(path);
-  if (output->stream) {
-    output->path = strdup("standard output");
-    if (output->path) output->descriptor = cutt_spool_create(output->path, bytes, memory);
-    if (output->descriptor >= 0) return true;
-    cutt_output_abandon(output);
-    return false;
-  }
+static bool open_file(cutt_output *output, const char *path, size_t bytes, bool force, bool named) {
+  *output = (cutt_output){.descriptor = -1, .bytes = bytes, .replace = force};
   /* A symbolic link stays, and what it points to is replaced. */
   struct stat status;
   output->exists = force && stat(path, &status) == 0;
@@ -267,9 +257,94 @@ bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool 
     return false;
   }
   cutt_guard_start();
-  if (open_new(output) && (!output->exists || take_access(output)) && allocate(output)) return true;
+  if (open_new(output, named) && (!output->exists || take_access(output)) && allocate(output)) return true;
   cutt_output_abandon(output);
   return false;
+}
+
+bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
+  if (!cutt_output_is_stream(path)) return open_file(output, path, bytes, force, false);
+  *output = (cutt_output){.bytes = bytes, .stream = true, .path = strdup("standard output"), .descriptor = -1};
+  if (output->path) output->descriptor = cutt_spool_create(output->path, bytes, memory);
+  if (output->descriptor >= 0) return true;
+  cutt_output_abandon(output);
+  return false;
+}
+
+bool cutt_output_open_named(cutt_output *output, const char *path, size_t bytes, bool force) {
+  return open_file(output, path, bytes, force, true);
+}
+
+bool cutt_output_open_shared(cutt_output *output, const char *path, const char *temporary, size_t bytes) {
+  *output = (cutt_output){.bytes = bytes, .path = strdup(path), .descriptor = open(temporary, O_RDWR | O_CLOEXEC)};
+  if (output->descriptor < 0 && errno == EISDIR) {
+    output->folder = true;
+    output->descriptor = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  }
+  if (output->path && output->descriptor >= 0) return true;
+  cutt_cli_message("%s: the new file that rank 0 has made for it, %s, can't be opened: %s", path, temporary,
+                   strerror(errno));
+  cutt_output_abandon(output);
+  return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------- folders */
+
+bool cutt_output_check_folder(const char *path, bool force) {
+  struct stat status;
+  char *resolved = realpath(path, NULL);
+  bool good = false;
+  if (lstat(path, &status) != 0 || !resolved)
+    good = check_folder(path);
+  else if (!cutt_zarr_is(path))
+    cutt_cli_message("%s: exists, and is no Zarr array, which is all that a Zarr array replaces", path);
+  else if (!force)
+    cutt_cli_message("%s: exists; --force replaces it", path);
+  else
+    good = check_folder(resolved);
+  free(resolved);
+  return good;
+}
+
+static bool make_folder(cutt_output *output) {
+  return mkdir(cutt_guard_temporary(), output->exists ? 0700 : 0777) == 0;
+}
+
+bool cutt_output_open_folder(cutt_output *output, const char *path, bool force) {
+  struct stat status;
+  *output = (cutt_output){.descriptor = -1, .replace = force, .folder = true};
+  output->exists = force && stat(path, &status) == 0;
+  output->path = output->exists ? realpath(path, NULL) : strdup(path);
+  if (!output->path) {
+    cutt_cli_message("%s: can't be resolved: %s", path, strerror(errno));
+    return false;
+  }
+  cutt_guard_start();
+  sigset_t before;
+  cutt_guard_block_signals(&before);
+  const bool made = find_name(output, make_folder);
+  if (made) output->descriptor = open(cutt_guard_temporary(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int error = errno;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  if (output->descriptor < 0)
+    cutt_cli_message("%s: a new folder can't be created beside it: %s", path, strerror(error));
+  else if (!output->exists || take_access(output))
+    return true;
+  cutt_output_abandon(output);
+  return false;
+}
+
+/* Where there is one it is exchanged for the new one, which has no moment without either, and removed. */
+static int rename_folder(const cutt_output *output) {
+  char *const temporary = cutt_guard_temporary();
+  if (renameat2(AT_FDCWD, temporary, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0) return 0;
+  if (errno == EEXIST && output->replace && cutt_zarr_is(output->path)) {
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, output->path, RENAME_EXCHANGE) != 0) return -1;
+    cutt_guard_remove(temporary);
+    return 0;
+  }
+  if ((errno != EINVAL && errno != ENOSYS) || access(output->path, F_OK) == 0) return -1;
+  return rename(temporary, output->path); /* a file system without these, and nothing to replace */
 }
 
 bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory) {
@@ -344,7 +419,7 @@ static void release(cutt_output *output) {
 
 void cutt_output_abandon(cutt_output *output) {
   char *const temporary = cutt_guard_temporary();
-  if (temporary[0]) unlink(temporary);
+  if (temporary[0]) cutt_guard_remove(temporary);
   temporary[0] = 0;
   release(output);
 }
@@ -370,6 +445,7 @@ static int rename_temporary(const cutt_output *output) {
 static bool link_named(cutt_output *output) { return link_to(output, cutt_guard_temporary()); }
 
 static int take_name(cutt_output *output) {
+  if (output->folder) return rename_folder(output);
   if (*cutt_guard_temporary()) return rename_temporary(output);
   if (link_to(output, output->path)) return 0;
   if (errno != EEXIST || !output->replace || !find_name(output, link_named)) return -1;
@@ -378,6 +454,10 @@ static int take_name(cutt_output *output) {
 
 /* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
 static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
+  if (output->folder) {
+    cutt_cli_progress_show(progress, "writing to disk", 0.0);
+    return syncfs(output->descriptor) == 0; /* all files at once, however many there are */
+  }
   /* In blocks first, which cost no more than the whole at once, for the sake of the progress bar. */
   const size_t block = (size_t)64 << 20;
   for (size_t done = 0; output->bytes > block && done < output->bytes; done += block) {
@@ -418,13 +498,17 @@ static bool write_to_stream(cutt_output *output, cutt_cli_progress *progress) {
   return good;
 }
 
+bool cutt_output_flush(cutt_output *output, cutt_cli_progress *progress) {
+  const bool written = write_to_disk(output, progress);
+  const int error = errno;
+  cutt_cli_progress_clear(progress);
+  if (!written) cutt_cli_message("%s: could not be written to disk: %s", output->path, strerror(error));
+  return written;
+}
+
 bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
   if (output->stream) return write_to_stream(output, progress);
-  bool written = write_to_disk(output, progress);
-  int write_error = errno;
-  cutt_cli_progress_clear(progress);
-  if (!written) {
-    cutt_cli_message("%s: could not be written to disk: %s", output->path, strerror(write_error));
+  if (!cutt_output_flush(output, progress)) {
     cutt_output_abandon(output);
     return false;
   }

@@ -16,6 +16,7 @@ typedef struct cutt_output {
   bool replace; /* an existing file may be replaced */
   bool exists;  /* there was one at the start, which may be */
   bool stream;  /* the destination is standard output, "-" */
+  bool folder;  /* it is a folder, for files that others make in it */
   int descriptor;
   uint8_t *data; /* the mapping; `bytes` long */
   size_t bytes;
@@ -36,6 +37,20 @@ bool cutt_output_create(cutt_output *output, const char *path, size_t bytes, boo
 
 /* The same without mapping it, for writing to the descriptor; data is NULL. */
 bool cutt_output_open(cutt_output *output, const char *path, size_t bytes, bool force, size_t memory);
+
+/* The same for ranks: the new file has the name cutt_guard_temporary() from the beginning, so that others can open it. */
+bool cutt_output_open_named(cutt_output *output, const char *path, size_t bytes, bool force);
+
+/* The same for a folder, which is to be a Zarr array: only one of these is replaced. Its name is cutt_guard_temporary() until
+ * it is complete. check says beforehand whether it can be. */
+bool cutt_output_check_folder(const char *path, bool force);
+bool cutt_output_open_folder(cutt_output *output, const char *path, bool force);
+
+/* The file, or folder, that another process has opened so, to be written to; that process commits. */
+bool cutt_output_open_shared(cutt_output *output, const char *path, const char *temporary, size_t bytes);
+
+/* Writes what this process has written to disk, which progress shows. On false a message has been given. */
+bool cutt_output_flush(cutt_output *output, cutt_cli_progress *progress);
 
 /* Writes the first bytes of the file. On false a message has been given. */
 bool cutt_output_write_header(const cutt_output *output, const uint8_t *header, size_t bytes);

@@ -94,6 +94,7 @@ gather() {
   need 'have pkg-config' pkg-config must 'pkg-config'
   need 'have_library jansson' libjansson-dev must 'the JSON library jansson'
   need 'have_library zlib' zlib1g-dev may 'zlib, for compressed archives of arrays'
+  need 'have_library blosc && have_library libzstd' 'libblosc-dev libzstd-dev' may 'blosc and zstd, for compressed Zarr arrays'
   need 'have_library libpng' libpng-dev must 'libpng'
   need have_blas libopenblas0-openmp may 'a BLAS, to contract tensors on the processor'
   if [[ $1 == check ]]; then

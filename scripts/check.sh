@@ -5,7 +5,8 @@
 #   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
 #   tsan     clang, ThreadSanitizer, the tests that use threads
 #   neon     the library for 64-bit Arm, by a cross compiler, and a part of the property tests under QEMU
-#   arrays   the Python package with arrays of PyTorch, JAX and the newest NumPy, from the registry of packages
+#   arrays   the Python package with arrays of PyTorch, JAX and the newest NumPy, and the program with Zarr arrays of the package
+#            zarr, from the registry of packages
 #   fuzz     each libFuzzer target of the asan build for FUZZ_SECONDS (15, or 600 with --long)
 # --long registers the long tests in the release stage. It takes an hour on two cores, and ends with a line for the table in
 # CONTRIBUTING.md. From the environment: JOBS, WERROR=ON, CMAKE_FLAGS, FUZZ_SECONDS.
@@ -126,14 +127,16 @@ stage_neon() {
 # In virtual environments of their own, so that one that can't be had does not take the others along. PyTorch comes from the index
 # that has it for the processor alone: the usual one has it with libraries for GPUs, a gigabyte and more.
 stage_arrays() {
-  local python folder name index count=0 status=0 log reason
+  local python folder name index test count=0 status=0 log reason
   python=$(sed -n 's/^CUTT_PYTHON:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
   if [[ -z $python || ! -e build/lib/libcutt_contract.so ]]; then
     missing="it uses the library and the Python that the stage release has found"
     return 77
   fi
-  for name in numpy jax torch; do
+  for name in numpy jax torch zarr; do
     folder=build/python-$name log=build/python-$name.log index=()
+    test=(bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist)
+    if [[ $name == zarr ]]; then test=(tests/cli/test_zarr.py WithPackage); fi
     if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
     if ! "$folder/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
       rm -rf "$folder"
@@ -146,9 +149,9 @@ stage_arrays() {
     fi
     count=$((count + 1))
     CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
-      "$folder/bin/python" bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist 2>&1 | tee "$log"
+      CUTT_PROGRAM=$PWD/build/cutt "$folder/bin/python" "${test[@]}" 2>&1 | tee "$log"
     if ((PIPESTATUS[0] != 0)); then status=1; fi
-    note+="${note:+; }$name: $(sed -n 's/^python: //p' "$log")"
+    note+="${note:+; }$name: $(sed -nE 's/^python: //p; /^[0-9]+ passed, /p' "$log")"
   done
   if ((count == 0)); then
     missing="no registry of packages can be reached, or it has none of them"

@@ -16,6 +16,8 @@ _cutt() {
     --backend) words="auto cpu cuda" ;;
     --dtype) words="b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 f16 c8 c16" ;;
     --model) words="own paper" ;;
+    --zarr) words="2 3" ;;
+    --codec) words="none blosc zstd gzip zlib" ;;
     --set) words="talsh48 tccg48 random" ;;
     --device) words="k20x k40 m40 p100 v100 a100 h100 h200 b200" ;;
   esac

@@ -26,5 +26,7 @@ complete --command cutt --condition 'string match --quiet bench (__cutt_command)
 complete --command cutt --condition 'string match --quiet help (__cutt_command)' --no-files --arguments '(__cutt_commands)'
 complete --command cutt --long-option backend --no-files --require-parameter --arguments 'auto cpu cuda'
 complete --command cutt --long-option dtype --no-files --require-parameter --arguments 'b1 i1 u1 i2 u2 f2 i4 u4 f4 i8 u8 f8 f16 c8 c16'
+complete --command cutt --long-option zarr --no-files --require-parameter --arguments '2 3'
+complete --command cutt --long-option codec --no-files --require-parameter --arguments 'none blosc zstd gzip zlib'
 complete --command cutt --long-option model --no-files --require-parameter --arguments 'own paper'
 complete --command cutt --long-option set --no-files --require-parameter --arguments 'talsh48 tccg48 random'

@@ -2,6 +2,7 @@
 #include "cli/pieces/box.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,33 +63,60 @@ static bool move_bytes(const cutt_box_file *file, int64_t offset, int64_t place,
 
 /* ----------------------------------------------------------------------------------------------------------- packed */
 
-static bool move_packed(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
-                        const uint8_t *from, char *why) {
-  const int rank = file->rank, first = stretch_modes(file->extents, box->extents, rank);
-  const int64_t run = cutt_box_volume(box->extents, first) * file->elem_bytes;
-  int64_t index[CUTT_MAX_RANK] = {0}, strides[CUTT_MAX_RANK] = {0}, stride = file->elem_bytes, offset = file->start;
-  int64_t number = low / run; /* of the stretch */
-  for (int i = 0; i < rank; ++i) {
-    strides[i] = stride;
+/* A walk over the stretches of a box. */
+typedef struct stretches {
+  const cutt_box_file *file;
+  const cutt_box *box;
+  int first;   /* of the modes that are stepped along */
+  int64_t run; /* bytes of a stretch */
+  int64_t index[CUTT_MAX_RANK], strides[CUTT_MAX_RANK];
+  int64_t offset; /* of the stretch in the file */
+} stretches;
+
+/* Stands at the stretch that byte `low` of the box is in. */
+static stretches start_stretches(const cutt_box_file *file, const cutt_box *box, int64_t low) {
+  stretches s = {.file = file, .box = box, .first = stretch_modes(file->extents, box->extents, file->rank)};
+  s.run = cutt_box_volume(box->extents, s.first) * file->elem_bytes;
+  s.offset = file->start;
+  int64_t stride = file->elem_bytes, number = low / s.run;
+  for (int i = 0; i < file->rank; ++i) {
+    s.strides[i] = stride;
     stride *= file->extents[i];
-    if (i >= first) {
-      index[i] = number % box->extents[i];
+    if (i >= s.first) {
+      s.index[i] = number % box->extents[i];
       number /= box->extents[i];
     }
-    offset += (box->origin[i] + index[i]) * strides[i];
+    s.offset += (box->origin[i] + s.index[i]) * s.strides[i];
   }
-  for (int64_t at = low; at < high;) {
-    const int64_t within = at % run, bytes = run - within < high - at ? run - within : high - at;
-    if (!move_bytes(file, offset + within, at, bytes, to, from, why)) return false;
+  return s;
+}
+
+static void next_stretch(stretches *s) {
+  for (int i = s->first; i < s->file->rank; ++i) {
+    s->offset += s->strides[i];
+    if (++s->index[i] < s->box->extents[i]) break;
+    s->offset -= s->index[i] * s->strides[i];
+    s->index[i] = 0;
+  }
+}
+
+static bool move_packed(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                        const uint8_t *from, char *why) {
+  stretches s = start_stretches(file, box, low);
+  for (int64_t at = low; at < high; next_stretch(&s)) {
+    const int64_t within = at % s.run, bytes = s.run - within < high - at ? s.run - within : high - at;
+    if (!move_bytes(file, s.offset + within, at, bytes, to, from, why)) return false;
     at += bytes;
-    for (int i = first; i < rank; ++i) {
-      offset += strides[i];
-      if (++index[i] < box->extents[i]) break;
-      offset -= index[i] * strides[i];
-      index[i] = 0;
-    }
   }
   return true;
+}
+
+void cutt_box_expect(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, int64_t bytes) {
+  stretches s = start_stretches(file, box, low);
+  for (int64_t at = low; at < high; next_stretch(&s)) {
+    if (at % s.run == 0) posix_fadvise(file->descriptor, s.offset, bytes, POSIX_FADV_WILLNEED);
+    at += s.run - at % s.run;
+  }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- chunks */
@@ -162,12 +190,32 @@ static bool is_packed(const cutt_box_file *file) {
   return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
 }
 
+/* Of a Zarr array a range of the box's bytes stands for a range of its chunks, so that all ranges together are all. */
+static bool move_zarr(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *to,
+                      const uint8_t *from, char *why) {
+  char reason[CUTT_ZARR_WHY];
+  const cutt_box one = {.origin = {0}, .extents = {1}};
+  const double bytes = (double)cutt_box_volume(box->extents, file->rank) * file->elem_bytes;
+  if (file->rank == 0) box = &one; /* a scalar has a mode there */
+  if (bytes == 0.0) return true;
+  const int64_t count = cutt_zarr_count(file->zarr, box->origin, box->extents);
+  const int64_t first = (int64_t)((double)low / bytes * (double)count);
+  const int64_t last = (double)high >= bytes ? count : (int64_t)((double)high / bytes * (double)count);
+  if (to ? cutt_zarr_read(file->zarr, box->origin, box->extents, first, last, to, reason)
+         : cutt_zarr_write(file->zarr, box->origin, box->extents, first, last, from, reason))
+    return true;
+  snprintf(why, CUTT_PIPELINE_WHY, "%s: %s", file->path, reason);
+  return false;
+}
+
 bool cutt_box_read(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, uint8_t *memory,
                    char *why) {
+  if (file->zarr) return move_zarr(file, box, low, high, memory, NULL, why);
   return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, memory, NULL, why);
 }
 
 bool cutt_box_write(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, const uint8_t *memory,
                     char *why) {
+  if (file->zarr) return move_zarr(file, box, low, high, NULL, memory, why);
   return (is_packed(file) ? move_packed : move_chunks)(file, box, low, high, NULL, memory, why);
 }

@@ -1,19 +1,21 @@
 /* Boxes of a tensor in a file: ranges of its indices, read into packed memory, and written from it.
  *
  * A file holds a tensor packed, its modes from the fastest on; or in chunks, boxes of one size (smaller at the end of a
- * mode), each packed by itself, which follow each other in the order of their places without gaps. */
+ * mode), each packed by itself, which follow each other in the order of their places without gaps. Or it is a Zarr array,
+ * which has files for its chunks: in memory its boxes are packed. */
 #ifndef CUTT_CLI_PIECES_BOX_H
 #define CUTT_CLI_PIECES_BOX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cutt.h"
+#include "cli/zarr/zarr.h"
 
 typedef struct cutt_box_file {
   const char *path; /* in messages */
   int descriptor;
-  int64_t start; /* bytes before the first element */
+  cutt_zarr *zarr; /* NULL: it is a file */
+  int64_t start;   /* bytes before the first element */
   int elem_bytes;
   int rank;
   int64_t extents[CUTT_MAX_RANK];
@@ -37,6 +39,9 @@ bool cutt_box_read(const cutt_box_file *file, const cutt_box *box, int64_t low, 
                    char *why);
 bool cutt_box_write(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, const uint8_t *memory,
                     char *why);
+
+/* Tells the system that from the beginning of each stretch among bytes low .. high-1 of the box so many will be read soon. */
+void cutt_box_expect(const cutt_box_file *file, const cutt_box *box, int64_t low, int64_t high, int64_t bytes);
 
 /* A walk over the chunks of a box, in their order. */
 typedef struct cutt_box_walk {

@@ -146,7 +146,8 @@ static bool read_part(void *data, int64_t step, int part, char *why) {
     uint8_t *memory = buffer_of(r, file, step);
     if (low >= high) continue;
     if (!cutt_box_read(&r->file[file], &box, low, high, memory, why)) return false;
-    if (r->job->file[tensor_of(file)].swapped) swap_words(memory + low, high - low, r->job->contraction->number->word);
+    if (r->job->file[tensor_of(file)].swapped && !r->file[file].zarr)
+      swap_words(memory + low, high - low, r->job->contraction->number->word);
   }
   return true;
 }
@@ -160,7 +161,8 @@ static bool write_block(void *data, int64_t step, char *why) {
     return false;
   cutt_flusher_filled(&r->flusher, bytes,
                       cutt_box_run(r->file[CUTT_CLI_RESULT].extents, box.extents, r->file[CUTT_CLI_RESULT].rank,
-                                   r->file[CUTT_CLI_RESULT].elem_bytes));
+                                   r->file[CUTT_CLI_RESULT].elem_bytes),
+                      0);
   return true;
 }
 
@@ -258,6 +260,7 @@ static void describe_file(run *r, int file) {
     f->extents[i] = f->chunk[i] = job->extents[job->pattern.label[t][axis_of(job, file, i)]];
   f->path = file == CUTT_CLI_RESULT ? job->output->path : job->file[t].path;
   f->descriptor = file == CUTT_CLI_RESULT ? job->output->descriptor : job->file[t].descriptor;
+  f->zarr = file == CUTT_CLI_RESULT ? job->out_zarr : job->file[t].zarr;
   f->start = file == CUTT_CLI_RESULT ? job->out_start : job->file[t].start;
 }
 
@@ -308,7 +311,7 @@ int cutt_blocks_contract(cutt_blocks_job *job) {
   if (!good) cutt_cli_message("there is no memory for the blocks; --memory says how much may be used");
   const cutt_pipeline pipeline = {.items = job->steps,
                                   .parts = PARTS,
-                                  .readers = PARTS / 2,
+                                  .readers = job->readers,
                                   .read = read_part,
                                   .work = contract_blocks,
                                   .write = write_block,
@@ -317,7 +320,7 @@ int cutt_blocks_contract(cutt_blocks_job *job) {
                                   .what = "contracting",
                                   .begin = 0.0,
                                   .end = 1.0};
-  cutt_flusher_start(&r.flusher, job->output->stream ? -1 : job->output->descriptor);
+  cutt_flusher_start(&r.flusher, job->output->stream || job->out_zarr ? -1 : job->output->descriptor);
   good = good && cutt_pipeline_run(&pipeline);
   cutt_flusher_stop(&r.flusher);
   release(&r);

@@ -4,12 +4,14 @@
 
 #include "cli/contraction.h"
 #include "cli/output.h"
+#include "cli/zarr/zarr.h"
 
 /* An operand's file, or that of what the result is added to. */
 typedef struct cutt_blocks_file {
   const char *path; /* NULL: there is none */
   int descriptor;
-  int64_t start; /* bytes before the first element */
+  cutt_zarr *zarr; /* NULL: it is a file */
+  int64_t start;   /* bytes before the first element */
   bool fortran_order;
   bool swapped; /* its elements are in the other byte order */
 } cutt_blocks_file;
@@ -20,12 +22,14 @@ typedef struct cutt_blocks_job {
   cuttContractionOptions_t options; /* backend: the CPU's */
   cutt_blocks_file file[CUTT_CLI_TENSORS];
   cutt_output *output;
+  cutt_zarr *out_zarr; /* NULL: it is a file */
   int64_t out_start;
   cutt_cli_progress *progress;
   /* How it is cut, by cutt_blocks_cut. */
   cutt_cli_pattern pattern;
   int64_t extents[CUTT_CLI_LABELS], block[CUTT_CLI_LABELS]; /* of each label */
   int walk[CUTT_CLI_LABELS];                                /* labels by how soon the steps go on along them */
+  int readers;                                              /* threads that read */
   int64_t steps, blocks;                                    /* contractions of blocks; blocks of the result */
   double read_bytes, written_bytes;
 } cutt_blocks_job;

@@ -104,6 +104,27 @@ static void order_labels(cutt_blocks_job *job, bool left_inside) {
     }
 }
 
+/* What blocks of a label are made of: chunks of a Zarr result; else, as long as there are two of them, of an operand. */
+static int64_t unit_of(const cutt_blocks_job *job, int label, bool any) {
+  const cutt_cli_pattern *p = &job->pattern;
+  for (int i = 0; i < p->rank[CUTT_CLI_RESULT] && job->out_zarr; ++i)
+    if (p->label[CUTT_CLI_RESULT][i] == label) return job->out_zarr->chunk[p->rank[CUTT_CLI_RESULT] - 1 - i];
+  for (int t = 0; t < CUTT_CLI_TENSORS && any; ++t)
+    for (int i = 0; i < p->rank[t] && job->file[t].zarr; ++i)
+      if (p->label[t][i] == label) return job->file[t].zarr->chunk[p->rank[t] - 1 - i];
+  return 1;
+}
+
+/* Half of a block along a label, or somewhat more; the same: there is no less. */
+static int64_t halved(const cutt_blocks_job *job, int label) {
+  const int64_t block = job->block[label], half = (block + 1) / 2;
+  for (int any = 1; any >= 0; --any) {
+    const int64_t unit = unit_of(job, label, any), rounded = (half + unit - 1) / unit * unit;
+    if (rounded < block) return rounded;
+  }
+  return block;
+}
+
 /* Halves the mode for which that costs least for the memory that it frees; false: none can be. */
 static bool halve_one(cutt_blocks_job *job) {
   /* Sums of halves are rounded to halves each time, which is more than the bound allows. */
@@ -115,7 +136,7 @@ static bool halve_one(cutt_blocks_job *job) {
   for (int label = 0; label < job->pattern.labels; ++label) {
     const int64_t block = job->block[label];
     if (block <= 1 || (!may_add && !has(&job->pattern, CUTT_CLI_RESULT, label))) continue;
-    job->block[label] = (block + 1) / 2;
+    job->block[label] = halved(job, label);
     const double freed = bytes - buffers(job);
     const double score = freed > 0.0 ? (price(job, &left_inside) - cost) / freed : 0.0;
     job->block[label] = block;
@@ -124,12 +145,34 @@ static bool halve_one(cutt_blocks_job *job) {
     best_score = score;
   }
   if (best < 0) return false;
-  job->block[best] = (job->block[best] + 1) / 2;
+  job->block[best] = halved(job, best);
   return true;
+}
+
+/* Threads that read take chunks of Zarr arrays, and so does the one that writes; *memory is what is left. False after a
+ * message. */
+static bool share_memory(cutt_blocks_job *job, size_t *memory) {
+  size_t each = 0, writer = job->out_zarr ? cutt_zarr_thread_bytes(job->out_zarr) : 0;
+  for (int t = 0; t < CUTT_CLI_TENSORS; ++t)
+    if (job->file[t].zarr) each += cutt_zarr_thread_bytes(job->file[t].zarr);
+  const size_t most = 4;
+  job->readers = each == 0 || *memory / 4 / each >= most ? (int)most
+                 : *memory / 4 > each                    ? (int)(*memory / 4 / each)
+                                                         : 1;
+  const size_t taken = writer + each * (size_t)job->readers;
+  if (taken <= *memory / 2) {
+    *memory -= taken;
+    return true;
+  }
+  char size[32];
+  cutt_cli_message("the chunks are too large for the memory that may be used: --memory %s would do",
+                   cutt_cli_bytes(2.3 * (double)(each + writer), size, sizeof size));
+  return false;
 }
 
 bool cutt_blocks_cut(cutt_blocks_job *job, size_t memory) {
   const cutt_cli_contraction *c = job->contraction;
+  if (!share_memory(job, &memory)) return false;
   /* A quarter is workspace, for permuting blocks. */
   const double most = 0.75 * (double)memory;
   if (job->options.workspace_limit > memory / 4) job->options.workspace_limit = memory / 4;
@@ -140,7 +183,12 @@ bool cutt_blocks_cut(cutt_blocks_job *job, size_t memory) {
   char size[32];
   while (buffers(job) > most) {
     if (halve_one(job)) continue;
-    if (c->number->bytes > 2) break; /* blocks of one element each: there is no less */
+    if (c->number->bytes > 2 && !job->out_zarr) break; /* blocks of one element each: there is no less */
+    if (job->out_zarr) {
+      cutt_cli_message("the chunks of the result are too large for the memory that may be used: blocks of them need %s",
+                       cutt_cli_bytes(buffers(job) / 0.75, size, sizeof size));
+      return false;
+    }
     cutt_cli_message(
         "the modes that are summed over don't fit in the memory that may be used, and sums of %s can't be cut; "
         "blocks of them need %s, or convert the arrays to f4",

@@ -216,7 +216,7 @@ static void try_two_passes(search *s) {
   }
 }
 
-cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes) {
+cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes, int passes) {
   search s = {.problem = problem};
   for (int i = 0; i < problem->rank; ++i) {
     s.order[IN][i] = i;
@@ -228,7 +228,7 @@ cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes) {
     if (s.limit < 1) s.limit = 1;
     try_one_pass(&s);
     /* Nothing that goes through the disk twice costs less. */
-    if (s.best.cost > worth * 4.0 * volume_bytes(problem)) try_two_passes(&s);
+    if (passes > 1 && s.best.cost > worth * 4.0 * volume_bytes(problem)) try_two_passes(&s);
     if (bytes / LIMIT_STEP < LEAST_LIMIT) break;
   }
   return s.best;

@@ -8,6 +8,7 @@
 #ifndef CUTT_CLI_PIECES_CUT_H
 #define CUTT_CLI_PIECES_CUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cutt.h"
@@ -35,9 +36,16 @@ typedef struct cutt_cut {
   cutt_cut_pass pass[2];
   int64_t chunk[CUTT_MAX_RANK]; /* of the intermediate file, by the input's modes */
   double cost;                  /* bytes that a disk could move in the time */
+  double read_bytes;            /* of an array in chunks, of which some may be read more than once; else 0 */
 } cutt_cut;
 
-/* The cheapest way with pieces of at most most_bytes, which is at least an element's. */
-cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes);
+/* The cheapest way with pieces of at most most_bytes, which is at least an element's, in `passes` (1 or 2) at most. */
+cutt_cut cutt_cut_find(const cutt_cut_problem *problem, int64_t most_bytes, int passes);
+
+/* The same for arrays in chunks: the extents of one by the problem's modes, or NULL on a side that has none. Pieces are made
+ * of whole chunks of the output, and if they can of the input's; one pass. False: a piece of a chunk has *least bytes,
+ * more than most_bytes. */
+bool cutt_cut_in_chunks(const cutt_cut_problem *problem, const int64_t *in_chunk, const int64_t *out_chunk,
+                        int64_t most_bytes, cutt_cut *cut, int64_t *least);
 
 #endif

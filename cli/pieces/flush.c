@@ -24,10 +24,11 @@ void cutt_flusher_start(cutt_flusher *flusher, int descriptor) {
   flusher->running = descriptor >= 0 && pthread_create(&flusher->thread, NULL, flush, flusher) == 0;
 }
 
-void cutt_flusher_filled(cutt_flusher *flusher, int64_t bytes, int64_t run) {
-  const int64_t often = (int64_t)32 << 20, least = (int64_t)16 << 10;
+void cutt_flusher_filled(cutt_flusher *flusher, int64_t bytes, int64_t run, int64_t span) {
+  const int64_t often = (int64_t)32 << 20, least = (int64_t)16 << 10, least_together = (int64_t)32 << 10;
   flusher->filled += bytes;
-  if (!flusher->running || run < least || flusher->filled < often) return;
+  const double together = span > 0 ? (double)run * (double)flusher->filled / (double)span : 0.0;
+  if (!flusher->running || flusher->filled < often || (run < least && together < (double)least_together)) return;
   flusher->filled = 0;
   pthread_mutex_lock(&flusher->lock);
   flusher->wanted = true;

@@ -20,9 +20,10 @@ typedef struct cutt_flusher {
 /* descriptor -1: of no file; the other calls then do nothing. */
 void cutt_flusher_start(cutt_flusher *flusher, int descriptor);
 
-/* So many bytes were written, in stretches of `run` bytes. Where these are short, their pages will get more, and what is
- * written early is written twice: that waits for the end. Called by one thread. */
-void cutt_flusher_filled(cutt_flusher *flusher, int64_t bytes, int64_t run);
+/* So many bytes were written, in stretches of `run` bytes, which go on where they ended after `span` bytes of the like; 0: they
+ * don't. As long as they are short, their pages will get more, and what is written early is written twice: that waits, for
+ * more of them or for the end. Called by one thread. */
+void cutt_flusher_filled(cutt_flusher *flusher, int64_t bytes, int64_t run, int64_t span);
 
 void cutt_flusher_stop(cutt_flusher *flusher);
 

@@ -31,6 +31,9 @@ typedef struct pass {
   cutt_box_file in, out;
   int in_order[CUTT_MAX_RANK], out_order[CUTT_MAX_RANK]; /* mode i of the file is this mode of the problem */
   int walk[CUTT_MAX_RANK];                               /* modes by how soon pieces go on along them */
+  int64_t first;                                         /* of this rank's pieces */
+  int together_mode;                                     /* along which pieces go on where others ended */
+  int64_t together;                                      /* as many of them are asked for at once */
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
@@ -42,6 +45,7 @@ typedef struct pass {
 static cutt_box piece_box(const pass *p, int64_t item) {
   const cutt_cut_problem *problem = &p->job->problem;
   cutt_box box = {.origin = {0}};
+  item += p->first;
   for (int i = 0; i < problem->rank; ++i) {
     const int mode = p->walk[i];
     const int64_t extent = problem->extents[mode], part = p->cut->box[mode], count = (extent + part - 1) / part;
@@ -61,6 +65,16 @@ static cutt_box in_order(const cutt_box *box, const int *order, int rank) {
   return result;
 }
 
+/* At the first of the pieces that are asked for together, those until the last of them, or the end of the mode. */
+static void expect_more(const pass *p, const cutt_box *piece, const cutt_box *box, int64_t low, int64_t high,
+                        bool first) {
+  const int mode = p->together_mode;
+  const int64_t part = p->cut->box[mode], place = piece->origin[mode] / part, within = place % p->together;
+  const int64_t left = (p->job->problem.extents[mode] + part - 1) / part - place;
+  const int64_t count = p->together - within < left ? p->together - within : left;
+  if ((within == 0 || first) && count > 1) cutt_box_expect(&p->in, box, low, high, p->cut->in_run * count);
+}
+
 static bool read_piece(void *data, int64_t item, int part, char *why) {
   const pass *p = data;
   const int rank = p->in.rank;
@@ -68,18 +82,21 @@ static bool read_piece(void *data, int64_t item, int part, char *why) {
   const int64_t bytes = cutt_box_volume(box.extents, rank) * p->in.elem_bytes;
   const int64_t each = (bytes + p->parts - 1) / p->parts, low = each * part;
   const int64_t high = low + each < bytes ? low + each : bytes;
+  if (low < high && p->together > 1) expect_more(p, &piece, &box, low, high, item == 0);
   return low >= high || cutt_box_read(&p->in, &box, low, high, p->buffer[0][item % CUTT_PIPELINE_DEPTH], why);
 }
 
 static bool write_piece(void *data, int64_t item, char *why) {
   pass *p = data;
   const int rank = p->out.rank;
+  if (!cutt_ranks_well(p->job->ranks, why, CUTT_PIPELINE_WHY)) return false;
   const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->out_order, rank);
   const int64_t bytes = cutt_box_volume(box.extents, rank) * p->out.elem_bytes;
   for (int64_t low = 0; low < bytes; low += part_bytes) {
     const int64_t high = bytes - low < part_bytes ? bytes : low + part_bytes;
     if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
-    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run);
+    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run,
+                        p->walk[0] == p->out_order[0] ? p->cut->piece_bytes : 0);
   }
   return true;
 }
@@ -200,17 +217,39 @@ static cutt_box_file file_of(const cutt_pieces_job *job, const char *path, int d
   return file;
 }
 
+/* Short stretches that go on in the next pieces are asked for together, so that the disk is: the system keeps them until
+ * then, which is memory of its own. */
+static void plan_together(pass *p) {
+  const int64_t stretch = (int64_t)256 << 10, most = (int64_t)64 << 20;
+  const cutt_cut_problem *c = &p->job->problem;
+  p->together = 1;
+  if (p->in.zarr || !is_packed(&p->in) || p->walk[0] != p->in_order[0]) return;
+  int i = 0;
+  while (i < c->rank - 1 && p->cut->box[p->in_order[i]] == c->extents[p->in_order[i]]) ++i;
+  p->together_mode = p->in_order[i];
+  const int64_t wanted = stretch / p->cut->in_run, room = most / p->cut->piece_bytes;
+  p->together = wanted < room ? wanted : room;
+}
+
 /* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
  * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them. */
 static int plan_reading(const pass *p) {
+  if (p->in.zarr) return p->job->readers;
   const bool in_order = p->cut->in_run >= (int64_t)1 << 20;
   posix_fadvise(p->in.descriptor, 0, 0, in_order ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
   return in_order ? 1 : 8;
 }
 
+/* The first of the items of a rank. */
+static int64_t share_of(int64_t items, int rank, int size) { return items / size * rank + items % size * rank / size; }
+
 static bool run_pass(pass *p, int number) {
   const cutt_pieces_job *job = p->job;
   const int passes = job->cut.passes, rank = job->problem.rank;
+  /* A range of them for each rank, so that neighbours in the files are one rank's. */
+  p->first = share_of(p->cut->pieces, job->ranks->rank, job->ranks->size);
+  const int64_t items = share_of(p->cut->pieces, job->ranks->rank + 1, job->ranks->size) - p->first;
+  if (items == 0) return true;
   bool good = true;
   /* Along the side with the shorter stretches, so that what they share of the file is used soon. */
   memcpy(p->walk, p->cut->in_run < p->cut->out_run ? p->in_order : p->out_order, (size_t)rank * sizeof p->walk[0]);
@@ -221,10 +260,11 @@ static bool run_pass(pass *p, int number) {
     cutt_cli_message("there is no memory for %d buffers of %lld bytes; --memory says how much may be used", BUFFERS,
                      (long long)p->cut->piece_bytes);
   const int readers = plan_reading(p);
+  plan_together(p);
   const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
   p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
   if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
-  const cutt_pipeline pipeline = {.items = p->cut->pieces,
+  const cutt_pipeline pipeline = {.items = items,
                                   .parts = p->parts,
                                   .readers = readers,
                                   .read = read_piece,
@@ -237,7 +277,8 @@ static bool run_pass(pass *p, int number) {
                                                         : "second pass",
                                   .begin = (double)number / passes,
                                   .end = (double)(number + 1) / passes};
-  cutt_flusher_start(&p->flusher, number == passes - 1 && !job->output->stream ? p->out.descriptor : -1);
+  cutt_flusher_start(&p->flusher,
+                     number == passes - 1 && !job->output->stream && !p->out.zarr ? p->out.descriptor : -1);
   good = good && cutt_pipeline_run(&pipeline);
   cutt_flusher_stop(&p->flusher);
   for (int i = 0; i < BUFFERS; ++i)
@@ -246,25 +287,65 @@ static bool run_pass(pass *p, int number) {
   return good;
 }
 
-void cutt_pieces_cut(cutt_pieces_job *job, size_t memory) {
-  const size_t most = memory / BUFFERS, least = (size_t)job->problem.elem_bytes;
-  job->cut = cutt_cut_find(&job->problem, (int64_t)(most > least ? most : least));
+/* Threads that read a Zarr array: their chunks take no more than a quarter of the memory. */
+static int readers_of(const cutt_pieces_job *job, size_t memory) {
+  const size_t most = 4, each = cutt_zarr_thread_bytes(job->in_zarr), count = memory / 4 / (each ? each : 1);
+  return (int)(count < 1 ? 1 : count < most ? count : most);
 }
 
 static double all_bytes(const cutt_pieces_job *job) {
   return (double)cutt_box_volume(job->problem.extents, job->problem.rank) * job->problem.elem_bytes;
 }
 
+int64_t cutt_pieces_most(cutt_pieces_job *job, size_t memory) {
+  const int64_t least = job->problem.elem_bytes;
+  size_t threads = 0;
+  job->readers = job->in_zarr ? readers_of(job, memory) : 1;
+  if (job->in_zarr) threads += (size_t)job->readers * cutt_zarr_thread_bytes(job->in_zarr);
+  if (job->out_zarr) threads += cutt_zarr_thread_bytes(job->out_zarr);
+  int64_t most = threads < memory ? (int64_t)((memory - threads) / BUFFERS) : 0;
+  /* Some for each rank, so that reading and writing overlap. */
+  if (job->ranks->size > 1 && (double)most > all_bytes(job) / job->ranks->size / BUFFERS)
+    most = (int64_t)(all_bytes(job) / job->ranks->size / BUFFERS);
+  if (job->in_zarr || job->out_zarr) return most; /* which may be too little */
+  return most > least ? most : least;
+}
+
+/* Of Zarr arrays, which have no other problem than that of their modes. */
+static bool cut_in_chunks(cutt_pieces_job *job, int64_t most_bytes) {
+  const cutt_cut_problem *c = &job->problem;
+  int64_t out_chunk[CUTT_MAX_RANK] = {0}, least = 0;
+  for (int i = 0; i < c->rank && job->out_zarr; ++i) out_chunk[c->perm[i]] = job->out_zarr->chunk[i];
+  if (cutt_cut_in_chunks(c, job->in_zarr ? job->in_zarr->chunk : NULL, job->out_zarr ? out_chunk : NULL, most_bytes,
+                         &job->cut, &least))
+    return true;
+  char needed[32];
+  const double threads = (job->in_zarr ? (double)cutt_zarr_thread_bytes(job->in_zarr) : 0.0) +
+                         (job->out_zarr ? (double)cutt_zarr_thread_bytes(job->out_zarr) : 0.0);
+  cutt_cli_bytes(1.15 * (BUFFERS * (double)least + 4.0 / 3.0 * threads), needed, sizeof needed);
+  cutt_cli_message(
+      "%s: the chunks are too large for the memory that may be used: --memory %s would do, or smaller chunks",
+      job->out_zarr ? "the output" : job->in_path, needed);
+  return false;
+}
+
+bool cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes) {
+  if (job->in_zarr || job->out_zarr) return cut_in_chunks(job, most_bytes);
+  job->cut = cutt_cut_find(&job->problem, most_bytes, job->ranks->size > 1 ? 1 : 2);
+  return true;
+}
+
 const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size) {
   const cutt_cut *cut = &job->cut;
-  char all[32], piece[32], in[32], out[32];
+  char all[32], read[32], piece[32], in[32], out[32];
   cutt_cli_bytes(cut->passes * all_bytes(job), all, sizeof all);
+  cutt_cli_bytes(cut->read_bytes > 0.0 ? cut->read_bytes : cut->passes * all_bytes(job), read, sizeof read);
   cutt_cli_bytes((double)cut->pass[0].piece_bytes, piece, sizeof piece);
   cutt_cli_bytes((double)cut->pass[0].in_run, in, sizeof in);
   cutt_cli_bytes((double)cut->pass[cut->passes - 1].out_run, out, sizeof out);
   if (cut->passes == 1)
-    snprintf(buffer, size, "one pass in %lld pieces of %s; %s are read, %s at a time, and %s written, %s at a time",
-             (long long)cut->pass[0].pieces, piece, all, in, all, out);
+    snprintf(buffer, size, "one pass in %lld piece%s of %s; %s are read, %s at a time, and %s written, %s at a time",
+             (long long)cut->pass[0].pieces, cut->pass[0].pieces == 1 ? "" : "s", piece, read, in, all, out);
   else
     snprintf(buffer, size,
              "two passes, by an intermediate file, in %lld pieces of %s and %lld; %s are read, %s at a time, and %s "
@@ -277,7 +358,7 @@ const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t s
 static void advise_on_room(const cutt_pieces_job *job, char *advice, size_t size) {
   char enough[32];
   for (int64_t piece = 2 * job->cut.pass[0].piece_bytes; (double)piece < all_bytes(job); piece *= 2) {
-    const cutt_cut cut = cutt_cut_find(&job->problem, piece);
+    const cutt_cut cut = cutt_cut_find(&job->problem, piece, 2);
     if (cut.passes != 1) continue;
     cutt_cli_bytes(1.15 * BUFFERS * (double)piece, enough, sizeof enough);
     snprintf(advice, size, "make room, or give more memory: with %s one pass does", enough);
@@ -295,7 +376,9 @@ bool cutt_pieces_permute(cutt_pieces_job *job) {
     first.out_order[i] = second.in_order[i] = second.out_order[i] = c->perm[i];
   }
   first.in = file_of(job, job->in_path, job->in_descriptor, job->in_start, first.in_order, NULL);
+  first.in.zarr = job->in_zarr;
   cutt_box_file out = file_of(job, job->output->path, job->output->descriptor, job->out_start, first.out_order, NULL);
+  out.zarr = job->out_zarr;
   if (passes == 1) {
     first.out = out;
     return run_pass(&first, 0);

@@ -5,21 +5,30 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/pieces/cut.h"
+#include "cli/ranks.h"
+#include "cli/zarr/zarr.h"
 
 typedef struct cutt_pieces_job {
   cutt_cut_problem problem;
   cutt_cut cut;
   const char *in_path;
   int in_descriptor;
-  int64_t in_start; /* bytes before the first element */
+  cutt_zarr *in_zarr, *out_zarr; /* NULL: files */
+  int64_t in_start;              /* bytes before the first element */
   cutt_output *output;
   int64_t out_start;
   cuttOptions_t options; /* backend: the CPU's */
   cutt_cli_progress *progress;
+  cutt_ranks *ranks; /* each does a part of the pieces */
+  int readers;       /* threads that read a Zarr array, by cutt_pieces_most */
 } cutt_pieces_job;
 
-/* Cuts the work for `memory` bytes of buffers; job->problem is there. */
-void cutt_pieces_cut(cutt_pieces_job *job, size_t memory);
+/* The most bytes of a piece for `memory` bytes of buffers, of each rank; job->problem and job->ranks are there. */
+int64_t cutt_pieces_most(cutt_pieces_job *job, size_t memory);
+
+/* Cuts the work. Several ranks do it in one pass, and so are Zarr arrays done. False after a message: there is not memory
+ * enough for a piece of whole chunks. */
+bool cutt_pieces_cut(cutt_pieces_job *job, int64_t most_bytes);
 
 /* What will be done, for people: "in 35 pieces of 128 MB, 2 passes ..." */
 const char *cutt_pieces_words(const cutt_pieces_job *job, char *buffer, size_t size);
