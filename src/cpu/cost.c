@@ -109,7 +109,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
       if (stride >= sequence) strides |= stride;
     }
-    const double runs = volume / (double)sequence;
+    const double runs = volume / (double)sequence / (t->chain > 0 ? (double)t->extent[0] : 1.0);
     n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);
   }
   n[CUTT_CPU_COUNT_TILES] = volume / tile;

@@ -88,41 +88,57 @@ CUTT_INLINE void prefetch_lines(const char *src, const int64_t *row, int64_t row
   }
 }
 
-/* What is left of a column from row r on: see write_last_lines in shift.h. 64 bytes behind `now` may be read. */
-CUTT_INLINE void end_column(int w, char *dst, int64_t r, int64_t nrows, bool last, char *carry, const char *now) {
+/* Does column c begin where the one before it ends? */
+CUTT_INLINE bool continues(const cutt_cpu_columns *q, int64_t c) {
+  return q->run > 0 && c > 0 && c < q->count && q->col[c] - q->col[c - 1] == q->run;
+}
+
+/* What is left of column c from row r on: see write_last_lines in shift.h. 64 bytes behind `now` may be read. */
+CUTT_INLINE void end_column(int w, const cutt_cpu_columns *q, int64_t c, int64_t r, int64_t nrows, bool last,
+                            const char *now) {
+  char *dst = q->out + q->col[c];
   const int64_t over = (nrows - r) * w, lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
   if (lead + over >= CUTT_CPU_LINE) {
-    write_joined(w, dst - lead + r * w, lead, carry, now + CUTT_CPU_LINE - over); /* its last bytes are not used */
+    write_joined(w, dst - lead + r * w, lead, q->carry[c],
+                 now + CUTT_CPU_LINE - over); /* its last bytes are not used */
   }
-  memcpy(carry, now, CUTT_CPU_LINE);
-  if (last) finish_column(dst, now, nrows * w);
+  memcpy(q->carry[c], now, CUTT_CPU_LINE);
+  if (!last) return;
+  char *end = dst + nrows * w;
+  const int64_t part = (int64_t)((uintptr_t)end & (CUTT_CPU_LINE - 1));
+  if (!continues(q, c + 1)) {
+    finish_column(dst, now, nrows * w);
+  } else if (part > 0) {
+    write_joined(w, end - part, part, now, q->head[c + 1]);
+  }
 }
 
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
-CUTT_INLINE void begin_columns(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                               const int64_t *row, int64_t ncols) {
+CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row) {
   const int columns = 16 / w;
   cutt_line now[16];
-  for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+  for (int64_t c = 0; c < q->count; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
     block_lines(w, now, src + c0 * w, row);
     for (int64_t i = c; i < end; ++i) {
-      begin_column(out + col[i], now[i - c0].byte);
-      memcpy(carry[i], now[i - c0].byte, CUTT_CPU_LINE);
+      char *dst = q->out + q->col[i];
+      if (q->run > 0) memcpy(q->head[i], now[i - c0].byte, CUTT_CPU_LINE);
+      if (!continues(q, i) || ((uintptr_t)dst & (CUTT_CPU_LINE - 1)) == 0) begin_column(dst, now[i - c0].byte);
+      memcpy(q->carry[i], now[i - c0].byte, CUTT_CPU_LINE);
     }
   }
 }
 
 /* What is left of the columns from row r on, less than a block. */
-CUTT_INLINE void end_columns(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                             const int64_t *row, int64_t r, int64_t nrows, int64_t ncols, bool last) {
+CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
+                             int64_t nrows, bool last) {
   const int columns = 16 / w;
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
-  for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+  for (int64_t c = 0; c < q->count; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
     block_lines(w, now, src + c0 * w, row + nrows - CUTT_CPU_LINE / w);
-    for (int64_t i = c; i < end; ++i) end_column(w, out + col[i], r, nrows, last, carry[i], now[i - c0].byte);
+    for (int64_t i = c; i < end; ++i) end_column(w, q, i, r, nrows, last, now[i - c0].byte);
   }
 }
 
@@ -180,43 +196,42 @@ CUTT_INLINE void write_group(int w, int lines, char *out, const int64_t *col, ch
 }
 
 /* Passes of so many lines (1 or 2, a constant) from row r on; returns the row after these. */
-CUTT_INLINE int64_t along_passes(int w, int lines, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE],
-                                 const char *src, const int64_t *row, int64_t r, int64_t nrows, int64_t ncols,
-                                 const cutt_cpu_ahead *ahead) {
+CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, const char *src, const int64_t *row,
+                                 int64_t r, int64_t nrows, const cutt_cpu_ahead *ahead) {
   const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
+  const int64_t count = q->count;
   for (; r + rows <= nrows; r += rows) {
-    const along_ahead a = along_ahead_of(w, lines, ahead, src, row, r, nrows, ncols);
+    const along_ahead a = along_ahead_of(w, lines, ahead, src, row, r, nrows, count);
+    char *out = q->out + r * w;
     int64_t c = 0;
-    for (; c + columns <= ncols; c += columns) {
+    for (; c + columns <= count; c += columns) {
       if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) prefetch_along(&a, c * w);
-      write_group(w, lines, out + r * w, col + c, carry + c, src + c * w, row + r, 0, columns);
+      write_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r, 0, columns);
     }
-    if (c == ncols) continue;
-    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols - c0 < columns ? ncols - c0 : columns;
-    write_group(w, lines, out + r * w, col + c0, carry + c0, src + c0 * w, row + r, (int)(c - c0), (int)end);
+    if (c == count) continue;
+    const int64_t c0 = first_of_block(c, columns, count), end = count - c0 < columns ? count - c0 : columns;
+    write_group(w, lines, out, q->col + c0, q->carry + c0, src + c0 * w, row + r, (int)(c - c0), (int)end);
   }
   return r;
 }
 
 /* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one. */
-CUTT_INLINE void along(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                       const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,
-                       const cutt_cpu_ahead *ahead) {
+CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
+                       bool last, const cutt_cpu_ahead *ahead) {
   int64_t r = 0;
   if (first) {
-    begin_columns(w, out, col, carry, src, row, ncols);
+    begin_columns(w, q, src, row);
     r = CUTT_CPU_LINE / w;
   }
-  r = along_passes(w, 2, out, col, carry, src, row, r, nrows, ncols, ahead);
-  r = along_passes(w, 1, out, col, carry, src, row, r, nrows, ncols, ahead);
-  if (r < nrows || last) end_columns(w, out, col, carry, src, row, r, nrows, ncols, last);
+  r = along_passes(w, 2, q, src, row, r, nrows, ahead);
+  r = along_passes(w, 1, q, src, row, r, nrows, ahead);
+  if (r < nrows || last) end_columns(w, q, src, row, r, nrows, last);
 }
 
 #define CUTT_DEFINE_ALONG(W)                                                                                           \
-  static void along_##W(char *out, const int64_t *col, char(*carry)[CUTT_CPU_LINE], const char *src,                   \
-                        const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,                       \
-                        const cutt_cpu_ahead *ahead) {                                                                 \
-    along(W, out, col, carry, src, row, nrows, ncols, first, last, ahead);                                             \
+  static void along_##W(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,           \
+                        bool first, bool last, const cutt_cpu_ahead *ahead) {                                          \
+    along(W, columns, src, row, nrows, first, last, ahead);                                                            \
   }
 CUTT_DEFINE_ALONG(1)
 CUTT_DEFINE_ALONG(2)
