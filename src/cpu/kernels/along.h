@@ -215,7 +215,8 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
   return r;
 }
 
-/* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one. */
+/* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
+ * rows at once than prefetchers and the L1 cache can follow. */
 CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
                        bool last, const cutt_cpu_ahead *ahead) {
   int64_t r = 0;
@@ -223,7 +224,7 @@ CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const 
     begin_columns(w, q, src, row);
     r = CUTT_CPU_LINE / w;
   }
-  r = along_passes(w, 2, q, src, row, r, nrows, ahead);
+  if (w >= 4) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
   r = along_passes(w, 1, q, src, row, r, nrows, ahead);
   if (r < nrows || last) end_columns(w, q, src, row, r, nrows, last);
 }
