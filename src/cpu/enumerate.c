@@ -142,6 +142,20 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
+/* A walk along the rows that prefetches in one way may be worse than another by both of its terms, whatever their counts are. */
+static bool never_best(const search *s, int to) {
+  static const int terms[CUTT_CPU_PREFETCHES] = {[CUTT_CPU_TO_L1] = CUTT_CPU_COUNT_ALONG_NEAR,
+                                                 [CUTT_CPU_TO_L2] = CUTT_CPU_COUNT_ALONG_AHEAD,
+                                                 [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS,
+               *own = value + terms[to];
+  for (int i = 0; i < CUTT_CPU_PREFETCHES; ++i) {
+    const double *other = value + terms[i];
+    if (other[0] < own[0] && other[1] < own[1]) return true;
+  }
+  return false;
+}
+
 /* A transpose along the rows, of which each gives some lines. */
 static void consider_along(search *s, cutt_candidate *q) {
   enum { LEAST_BYTES = 4 * CUTT_CPU_LINE };
@@ -151,6 +165,7 @@ static void consider_along(search *s, cutt_candidate *q) {
   if (columns < LEAST_BYTES) return;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+    if (s->max == 1 && never_best(s, to)) continue;
     q->param[CUTT_CPU_PARAM_PREFETCH] = to;
     consider(s, q);
   }
