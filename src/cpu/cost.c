@@ -109,14 +109,16 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
       if (stride >= sequence) strides |= stride;
     }
-    const double runs = volume / (double)sequence;
+    const double runs = volume / (double)sequence / (t->chain > 0 ? (double)t->extent[0] : 1.0);
     n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);
   }
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
   if (t->along) {
-    const bool ahead = t->prefetch != CUTT_CPU_TO_NONE;
-    n[ahead ? CUTT_CPU_COUNT_ALONG_AHEAD : CUTT_CPU_COUNT_ALONG] = bytes / LINE;
-    n[ahead ? CUTT_CPU_COUNT_STRETCHES_AHEAD : CUTT_CPU_COUNT_STRETCHES] = n[CUTT_CPU_COUNT_RUNS];
+    const int lines = t->prefetch == CUTT_CPU_TO_NONE ? CUTT_CPU_COUNT_ALONG
+                      : t->prefetch == CUTT_CPU_TO_L2 ? CUTT_CPU_COUNT_ALONG_AHEAD
+                                                      : CUTT_CPU_COUNT_ALONG_NEAR;
+    n[lines] = bytes / LINE;
+    n[lines + 1] = n[CUTT_CPU_COUNT_RUNS]; /* stretches */
     n[CUTT_CPU_COUNT_RUNS] = 0;
     if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
     return;
@@ -185,6 +187,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       {level ".stretches", "ns", "an input run of it, " where},                                                        \
       {level ".along_ahead", "ns", "an output line of a transpose along rows that prefetches, " where},                \
       {level ".stretches_ahead", "ns", "an input run of it, " where},                                                  \
+      {level ".along_near", "ns", "an output line of a transpose along rows that prefetches along them, " where},      \
+      {level ".stretches_near", "ns", "an input run of it, " where},                                                   \
       {level ".joined", "ns", "a gathered line that is not staged, " where},                                           \
       {level ".joined_near", "ns", "the same with its input prefetched into L1, " where},                              \
       {level ".joins", "ns", "a gathered run that is not staged, " where},                                             \
@@ -198,11 +202,11 @@ const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 /* An Intel Xeon with AVX-512: from times of candidates of random problems, in caches and in memory. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
-       spread pages along stretches along_ahead stretches_ahead joined joined_near joins to_l1 to_l2 start fork */
+       spread pages along stretches along_ahead stretches_ahead along_near stretches_near joined joined_near joins to_l1 to_l2 start fork */
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    2.26, 5.8, 1.5, 11, 1, 0.4, 0.15, 0.02, 9.4, 0.36, 0.1, 8.6, 0, 0, 0.4, 0.32, 0, 1.44, 3, 0.9, 21, 0.02, 0.4, 2.5, 0, 0.35, 30, 3000,
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    2.26, 5.8, 1.5, 11, 1, 0.4, 0.15, 0.02, 9.4, 0.36, 0.1, 8.6, 0, 0, 0.4, 0.32, 0, 1.44, 3, 0.9, 21, 0.6, 10, 0.02, 0.4, 2.5, 0, 0.35, 30, 3000,
     /* clang-format on */
 };
 
@@ -210,9 +214,9 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * is from one transpose, and in caches, and for joined runs, values are those of the Xeon. */
 static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
+    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.7, 18, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
     /* clang-format on */
 };
 

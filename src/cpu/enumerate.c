@@ -14,7 +14,7 @@
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, where there is a choice */
   MAX_TILE_BYTES = 512 * 1024,
-  MAX_SIDES = 24
+  MAX_SIDES = 30
 };
 
 typedef struct side {
@@ -142,6 +142,20 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
+/* A walk along the rows that prefetches in one way may be worse than another by both of its terms, whatever their counts are. */
+static bool never_best(const search *s, int to) {
+  static const int terms[CUTT_CPU_PREFETCHES] = {[CUTT_CPU_TO_L1] = CUTT_CPU_COUNT_ALONG_NEAR,
+                                                 [CUTT_CPU_TO_L2] = CUTT_CPU_COUNT_ALONG_AHEAD,
+                                                 [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS,
+               *own = value + terms[to];
+  for (int i = 0; i < CUTT_CPU_PREFETCHES; ++i) {
+    const double *other = value + terms[i];
+    if (other[0] < own[0] && other[1] < own[1]) return true;
+  }
+  return false;
+}
+
 /* A transpose along the rows, of which each gives some lines. */
 static void consider_along(search *s, cutt_candidate *q) {
   enum { LEAST_BYTES = 4 * CUTT_CPU_LINE };
@@ -150,10 +164,11 @@ static void consider_along(search *s, cutt_candidate *q) {
   for (int i = 0; i < q->m; ++i) columns *= i == q->m - 1 && q->split_m != 0 ? q->split_m : s->c->mode[i].extent;
   if (columns < LEAST_BYTES) return;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
-  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
-  consider(s, q);
-  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_NONE;
-  consider(s, q);
+  for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+    if (s->max == 1 && never_best(s, to)) continue;
+    q->param[CUTT_CPU_PARAM_PREFETCH] = to;
+    consider(s, q);
+  }
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
@@ -237,7 +252,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   if (c->rank <= 1 && enumerate_copy(c, machine, used, non_temporal, list) == 1) return 1;
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
-  static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096};
+  static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096, 8192};
   static const int64_t shared_targets[] = {256, 512, 2048, 8192}; /* runs that are copied: long ones take fewer tiles */
   int64_t in_extent[CUTT_MAX_RANK], out_extent[CUTT_MAX_RANK];
   int in_modes = 0, out_modes = 0;
@@ -255,7 +270,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
     dense = cutt_cpu_next_stride(dense, mode->extent);
   }
   const int64_t line = CUTT_CPU_LINE / w;
-  int ins = sides_of(in_extent, in_modes, w, in_targets, 4, line, CUTT_CPU_CARRIES, in_side);
+  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, CUTT_CPU_CARRIES, in_side);
   int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line,
                       MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);

@@ -41,11 +41,13 @@ typedef struct tile_at {
 typedef struct scratch {
   char *stage;
   char (*carry)[LINE]; /* the last 64 bytes of each segment's run so far */
+  char (*head)[LINE];  /* where columns follow one another: the first 64 bytes of each segment's run */
 } scratch;
 
 /* The parts of a plan's scratch. flush_lines may read the line before the stage. */
 static scratch parts_of(const cutt_cpu_plan *p, char *memory) {
-  return (scratch){memory + LINE, (char(*)[LINE])(memory + LINE + p->stage_bytes)};
+  char(*carry)[LINE] = (char(*)[LINE])(memory + LINE + p->stage_bytes);
+  return (scratch){memory + LINE, carry, carry + p->carries};
 }
 
 /* ---------------------------------------------------------------------------------------------------------- flush */
@@ -374,8 +376,11 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
     const char *in = t->in + p->segment_in[segment];
     /* Not a short chunk with fewer rows than a line takes; and as for the shift kernel in transpose_step. */
     if (p->along && j->direct && t->rows * p->w >= LINE && may_overrun_columns(j, t, in, t->cols)) {
-      p->along(t->out + p->segment_out[segment], p->col_out, s->carry + segment * p->cols, in, p->row, t->rows, t->cols,
-               t->first, t->last, next);
+      /* A row of 16 bytes may always be read, so that all tiles of a run come here. */
+      const int64_t run = t->cols * p->w >= 16 ? p->chain : 0, at = segment * p->cols;
+      const cutt_cpu_columns columns = {
+          t->out + p->segment_out[segment], p->col_out, t->cols, run, s->carry + at, s->head + at};
+      p->along(&columns, in, p->row, t->rows, t->first, t->last, next);
       continue;
     }
     for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {

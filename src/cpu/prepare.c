@@ -127,9 +127,9 @@ static void prepare_copy(cutt_cpu_plan *p) {
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
-  const int64_t carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
+  p->carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
   p->stage_bytes = (columns ? t->staged_cols : 1) * p->stage_stride + CUTT_CPU_LINE;
-  p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + (carries + 1) * CUTT_CPU_LINE;
+  p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
 }
 
 /* The kernels of a plan, for the instruction set of its target. */
@@ -292,6 +292,7 @@ static void plan_loops(const cutt_canonical *c, const cutt_cpu_tile *t, const st
     p->outer[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
   }
   share_out(p, t->run * t->segments * (t->cols_inside ? 1 : t->cols) * c->elem_bytes);
+  p->chain = p->parts == 1 ? t->chain * c->elem_bytes : 0; /* else other items write a column's beginning and its end */
 }
 
 static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,

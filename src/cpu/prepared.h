@@ -63,6 +63,8 @@ typedef struct cutt_cpu_plan {
   int64_t step_staged;   /* columns that the stage holds at a time */
   int64_t stage_stride;  /* bytes from one column's run in the stage to the next */
   int64_t stage_bytes;   /* of a thread's stage: whole lines */
+  int64_t carries;       /* lines that are carried: one for each segment */
+  int64_t chain;         /* walk along rows: bytes of a column's run where the next column's follows it; 0: none does */
   int64_t scratch_bytes; /* of a thread's stage and carried lines */
   int64_t run_stride;    /* bytes between the elements of an output run; w when it is contiguous */
 

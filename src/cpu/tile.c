@@ -204,6 +204,17 @@ static void take_outside(const cutt_canonical *c, const cutt_candidate *candidat
   for (int mode = 0; mode < rank; ++mode) {
     if (t->role[mode] == CUTT_CPU_OUTER) t->outer[t->outers++] = mode;
   }
+  t->whole_run = next;
+}
+
+/* Where each column's whole run is followed by the next column's, a walk along rows writes the line that they share. All tiles
+ * of a run must be its own then: none may have fewer rows than a line takes. */
+static void find_chain(const cutt_canonical *c, cutt_cpu_tile *t) {
+  int64_t least = t->rows;
+  if (!t->along || t->role[0] != CUTT_CPU_COLUMN || c->mode[0].out_stride != t->whole_run) return;
+  if (t->split_k >= 0 && c->mode[t->split_k].extent % t->extent[t->split_k] != 0)
+    least = t->rows / t->extent[t->split_k] * (c->mode[t->split_k].extent % t->extent[t->split_k]);
+  if (least * c->elem_bytes >= CUTT_CPU_LINE) t->chain = t->whole_run;
 }
 
 /* Is the output written by the kernel itself, or from the staging buffer? */
@@ -280,6 +291,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
   find_writer(machine, c, candidate, t);
+  find_chain(c, t);
   /* In L2, all rows of a few columns are the better way as long as L1 keeps their lines. From beyond it, strips of rows are
    * read as runs, which pays unless L1 loses what has been prefetched. */
   const bool near = 2 * c->volume * c->elem_bytes <= machine->l2_bytes;

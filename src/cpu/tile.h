@@ -83,6 +83,9 @@ typedef struct cutt_cpu_tile {
   int64_t inners;     /* ... of the inner modes */
   int64_t segments;   /* ... of the segment modes */
   int64_t run;        /* elements of an output run: shared_run * rows * inners (* cols if cols_inside) */
+  int64_t whole_run;  /* elements of an output run with the sequence that continues it; 0: more than int64_t has */
+  int64_t
+      chain; /* walk along rows: elements of a column's whole run, where the next column's follows it; 0: none does */
   int64_t run_stride; /* from an element of an output run to the next: the smallest output stride; 1: contiguous */
   int steps_cols;     /* columns of a step */
   int staged_cols;    /* columns that the staging buffer holds at a time */
@@ -94,7 +97,7 @@ typedef struct cutt_cpu_tile {
 /* Bounds that keep an execution's scratch within a block (runtime/host/scratch.h). */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
-  CUTT_CPU_CARRIES = 1024,     /* segments of a tile with non-temporal stores, at most */
+  CUTT_CPU_CARRIES = 1024,     /* segments of a tile with non-temporal stores, at most; two lines of each are kept */
   CUTT_CPU_MAX_STEP = 64,      /* columns of a step at most */
   CUTT_CPU_MAX_TABLE = 8192,   /* entries of a table at most */
   CUTT_CPU_MAX_WINDOWED = 2048 /* entries of a table with windows at most */

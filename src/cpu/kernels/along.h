@@ -79,93 +79,160 @@ CUTT_INLINE void write_joined(int w, char *line, int64_t lead, const char *befor
 #endif
 }
 
-/* The line of each row at src + row[i], of as many rows as a block has. */
-CUTT_INLINE void prefetch_lines(int w, const char *src, const int64_t *row, int to) {
+/* The line of each row at src + row[i]. */
+CUTT_INLINE void prefetch_lines(const char *src, const int64_t *row, int64_t rows, int to) {
   if (to == CUTT_CPU_TO_L1) {
-    for (int i = 0; i < CUTT_CPU_LINE / w; ++i) __builtin_prefetch(src + row[i], 0, 3);
+    for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + row[i], 0, 3);
   } else {
-    for (int i = 0; i < CUTT_CPU_LINE / w; ++i) __builtin_prefetch(src + row[i], 0, 2);
+    for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + row[i], 0, 2);
   }
 }
 
-/* What is left of a column from row r on: see write_last_lines in shift.h. 64 bytes behind `now` may be read. */
-CUTT_INLINE void end_column(int w, char *dst, int64_t r, int64_t nrows, bool last, char *carry, const char *now) {
+/* Does column c begin where the one before it ends? */
+CUTT_INLINE bool continues(const cutt_cpu_columns *q, int64_t c) {
+  return q->run > 0 && c > 0 && c < q->count && q->col[c] - q->col[c - 1] == q->run;
+}
+
+/* What is left of column c from row r on: see write_last_lines in shift.h. 64 bytes behind `now` may be read. */
+CUTT_INLINE void end_column(int w, const cutt_cpu_columns *q, int64_t c, int64_t r, int64_t nrows, bool last,
+                            const char *now) {
+  char *dst = q->out + q->col[c];
   const int64_t over = (nrows - r) * w, lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
   if (lead + over >= CUTT_CPU_LINE) {
-    write_joined(w, dst - lead + r * w, lead, carry, now + CUTT_CPU_LINE - over); /* its last bytes are not used */
+    write_joined(w, dst - lead + r * w, lead, q->carry[c],
+                 now + CUTT_CPU_LINE - over); /* its last bytes are not used */
   }
-  memcpy(carry, now, CUTT_CPU_LINE);
-  if (last) finish_column(dst, now, nrows * w);
+  memcpy(q->carry[c], now, CUTT_CPU_LINE);
+  if (!last) return;
+  char *end = dst + nrows * w;
+  const int64_t part = (int64_t)((uintptr_t)end & (CUTT_CPU_LINE - 1));
+  if (!continues(q, c + 1)) {
+    finish_column(dst, now, nrows * w);
+  } else if (part > 0) {
+    write_joined(w, end - part, part, now, q->head[c + 1]);
+  }
 }
 
 /* The first block of columns that begin a run: see write_first_lines in shift.h. */
-CUTT_INLINE void begin_columns(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                               const int64_t *row, int64_t ncols) {
+CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row) {
   const int columns = 16 / w;
   cutt_line now[16];
-  for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+  for (int64_t c = 0; c < q->count; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
     block_lines(w, now, src + c0 * w, row);
     for (int64_t i = c; i < end; ++i) {
-      begin_column(out + col[i], now[i - c0].byte);
-      memcpy(carry[i], now[i - c0].byte, CUTT_CPU_LINE);
+      char *dst = q->out + q->col[i];
+      if (q->run > 0) memcpy(q->head[i], now[i - c0].byte, CUTT_CPU_LINE);
+      if (!continues(q, i) || ((uintptr_t)dst & (CUTT_CPU_LINE - 1)) == 0) begin_column(dst, now[i - c0].byte);
+      memcpy(q->carry[i], now[i - c0].byte, CUTT_CPU_LINE);
     }
   }
 }
 
 /* What is left of the columns from row r on, less than a block. */
-CUTT_INLINE void end_columns(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                             const int64_t *row, int64_t r, int64_t nrows, int64_t ncols, bool last) {
+CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
+                             int64_t nrows, bool last) {
   const int columns = 16 / w;
   cutt_line now[17];
   memset(&now[columns], 0, sizeof now[0]);
-  for (int64_t c = 0; c < ncols; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, ncols), end = ncols < c0 + columns ? ncols : c0 + columns;
+  for (int64_t c = 0; c < q->count; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
     block_lines(w, now, src + c0 * w, row + nrows - CUTT_CPU_LINE / w);
-    for (int64_t i = c; i < end; ++i) end_column(w, out + col[i], r, nrows, last, carry[i], now[i - c0].byte);
+    for (int64_t i = c; i < end; ++i) end_column(w, q, i, r, nrows, last, now[i - c0].byte);
   }
 }
 
-/* See cutt_cpu_along_fn. */
-CUTT_INLINE void along(int w, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                       const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,
-                       const cutt_cpu_ahead *ahead) {
+/* What is read next: the rows of this pass, and those of the next one, in this tile or in the next. */
+typedef struct along_ahead {
+  const char *src, *next;
+  const int64_t *row, *next_row;
+  int64_t rows, next_rows; /* none: nothing to prefetch there */
+  int64_t bytes;           /* of a row, whole lines */
+  int64_t distance;        /* bytes along the row, from what is read to what is prefetched */
+  int to;
+} along_ahead;
+
+CUTT_INLINE void prefetch_along(const along_ahead *a, int64_t at) {
+  at += a->distance;
+  if (at < a->bytes) {
+    prefetch_lines(a->src + at, a->row, a->rows, a->to);
+  } else {
+    prefetch_lines(a->next + (at - a->bytes), a->next_row, a->next_rows, a->to);
+  }
+}
+
+/* Into L1 a few lines ahead, no more than it holds of so many rows; into L2 the same place in the next pass. */
+CUTT_INLINE along_ahead along_ahead_of(int w, int lines, const cutt_cpu_ahead *ahead, const char *src,
+                                       const int64_t *row, int64_t r, int64_t nrows, int64_t ncols) {
+  enum { LINES_IN_L1 = 128 };
+  const int64_t all = lines * (CUTT_CPU_LINE / w), left = nrows - r - all, few = LINES_IN_L1 / all * CUTT_CPU_LINE;
+  along_ahead a = {.src = src, .row = row + r, .next = src, .next_row = row + r + all, .rows = all, .next_rows = left};
+  if (left <= 0) {
+    a.next = ahead->base;
+    a.next_row = ahead->start;
+    a.next_rows = ahead->runs;
+  }
+  if (a.next_rows > all) a.next_rows = all;
+  a.bytes = (ncols * w + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE * CUTT_CPU_LINE;
+  a.distance = ahead->to == CUTT_CPU_TO_L1 && a.bytes > few ? few : a.bytes;
+  a.to = ahead->to;
+  return a;
+}
+
+/* Columns [from, to) of a group, which begins at carry and col: so many lines of each. */
+CUTT_INLINE void write_group(int w, int lines, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE],
+                             const char *src, const int64_t *row, int from, int to) {
   const int rows = CUTT_CPU_LINE / w, columns = 16 / w;
+  cutt_line now[2][16];
+  for (int line = 0; line < lines; ++line) block_lines(w, now[line], src, row + line * rows);
+  _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
+    if (i < from || i >= to) continue;
+    char *dst = out + col[i];
+    const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
+    write_joined(w, dst - lead, lead, carry[i], now[0][i].byte);
+    if (lines == 2) write_joined(w, dst - lead + CUTT_CPU_LINE, lead, now[0][i].byte, now[1][i].byte);
+    memcpy(carry[i], now[lines - 1][i].byte, CUTT_CPU_LINE);
+  }
+}
+
+/* Passes of so many lines (1 or 2, a constant) from row r on; returns the row after these. */
+CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, const char *src, const int64_t *row,
+                                 int64_t r, int64_t nrows, const cutt_cpu_ahead *ahead) {
+  const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
+  const int64_t count = q->count;
+  for (; r + rows <= nrows; r += rows) {
+    const along_ahead a = along_ahead_of(w, lines, ahead, src, row, r, nrows, count);
+    char *out = q->out + r * w;
+    int64_t c = 0;
+    for (; c + columns <= count; c += columns) {
+      if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) prefetch_along(&a, c * w);
+      write_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r, 0, columns);
+    }
+    if (c == count) continue;
+    const int64_t c0 = first_of_block(c, columns, count), end = count - c0 < columns ? count - c0 : columns;
+    write_group(w, lines, out, q->col + c0, q->carry + c0, src + c0 * w, row + r, (int)(c - c0), (int)end);
+  }
+  return r;
+}
+
+/* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
+ * rows at once than prefetchers and the L1 cache can follow. */
+CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
+                       bool last, const cutt_cpu_ahead *ahead) {
   int64_t r = 0;
   if (first) {
-    begin_columns(w, out, col, carry, src, row, ncols);
-    r = rows;
+    begin_columns(w, q, src, row);
+    r = CUTT_CPU_LINE / w;
   }
-  for (; r + rows <= nrows; r += rows) {
-    /* The next block's rows are this tile's or the next one's. */
-    const bool more = r + 2 * rows <= nrows;
-    const char *next = more ? src : ahead->base;
-    const int64_t *next_row = more ? row + r + rows : ahead->start;
-    const bool prefetch = ahead->to != CUTT_CPU_TO_NONE && (more || ahead->runs >= rows);
-    char *lines = out + r * w;
-    for (int64_t c = 0; c < ncols; c += columns) {
-      const int64_t c0 = first_of_block(c, columns, ncols);
-      const int from = (int)(c - c0), to = (int)(ncols - c0 < columns ? ncols - c0 : columns);
-      if (prefetch && c * w % CUTT_CPU_LINE == 0) prefetch_lines(w, next + c * w, next_row, ahead->to);
-      cutt_line now[16];
-      block_lines(w, now, src + c0 * w, row + r);
-      _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
-        if (i < from || i >= to) continue;
-        char *dst = lines + col[c0 + i];
-        const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
-        write_joined(w, dst - lead, lead, carry[c0 + i], now[i].byte);
-        memcpy(carry[c0 + i], now[i].byte, CUTT_CPU_LINE);
-      }
-    }
-  }
-  if (r < nrows || last) end_columns(w, out, col, carry, src, row, r, nrows, ncols, last);
+  if (w >= 4) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
+  r = along_passes(w, 1, q, src, row, r, nrows, ahead);
+  if (r < nrows || last) end_columns(w, q, src, row, r, nrows, last);
 }
 
 #define CUTT_DEFINE_ALONG(W)                                                                                           \
-  static void along_##W(char *out, const int64_t *col, char(*carry)[CUTT_CPU_LINE], const char *src,                   \
-                        const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,                       \
-                        const cutt_cpu_ahead *ahead) {                                                                 \
-    along(W, out, col, carry, src, row, nrows, ncols, first, last, ahead);                                             \
+  static void along_##W(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,           \
+                        bool first, bool last, const cutt_cpu_ahead *ahead) {                                          \
+    along(W, columns, src, row, nrows, first, last, ahead);                                                            \
   }
 CUTT_DEFINE_ALONG(1)
 CUTT_DEFINE_ALONG(2)

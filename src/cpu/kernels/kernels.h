@@ -73,11 +73,20 @@ typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], c
 
 /* The same for a whole tile, whose columns are all under way at once: block by block of 64 / w rows, each from the first
  * column to the last. Takes nrows >= 64 / w.
- *   out, col  column c's first element goes to out + col[c], a multiple of min(w, 8) bytes
- *   ahead     the next tile's rows: the block that comes next is prefetched, in this tile or in that */
-typedef void cutt_cpu_along_fn(char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE], const char *src,
-                               const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last,
-                               const cutt_cpu_ahead *ahead);
+ *   ahead   the next tile's rows: the block that comes next is prefetched, in this tile or in that */
+typedef struct cutt_cpu_columns {
+  char *out; /* column c's first element goes to out + col[c], a multiple of min(w, 8) bytes */
+  const int64_t *col;
+  int64_t count;
+  int64_t
+      run; /* a column that many bytes behind the one before begins where that one ends, and their line is written whole; 0:
+                * none is */
+  char (*carry)[CUTT_CPU_LINE];
+  char (*head)
+      [CUTT_CPU_LINE]; /* where run > 0: the first 64 bytes of each column, kept from the first tile to the last */
+} cutt_cpu_columns;
+typedef void cutt_cpu_along_fn(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,
+                               bool first, bool last, const cutt_cpu_ahead *ahead);
 
 /* A table of gather offsets, sorted into windows: vector v of the output, of V bytes, has windows first[v] ..
  * first[v + 1] - 1, and window i is at offset[i].
