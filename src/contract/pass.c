@@ -9,22 +9,24 @@
 
 enum {
   LINE = 64,
-  RUN_BYTES = 256,          /* of a mode that is cut: as long as a run of a tensor in memory should be */
-  PACKED_BYTES = 24 * 1024, /* of an operand's part of a tile */
-  SUMS_BYTES = 40 * 1024,   /* of D's part of a tile */
-  FAR_BYTES = 16 * 1024,    /* of a row where nothing is packed */
-  SUMMED_BYTES = 64 * 1024, /* of a term of a dot product */
-  NEAR = 64,                /* numbers of a row, first, where something is */
-  NEAR_BYTES = 4096,        /* of a row, at most, where something is */
-  TERMS_BYTES = 32 * 1024,  /* of the terms of a row that is more than one strip long */
-  PRODUCTS = 16384          /* of a tile from which on it is large enough */
+  RUN_BYTES = 256,           /* of a mode that is cut: as long as a run of a tensor in memory should be */
+  PACKED_BYTES = 24 * 1024,  /* of an operand's part of a tile */
+  PAGE_BYTES = 4096,         /* of a step from which on the processor fetches nothing ahead */
+  SUMS_BYTES = 40 * 1024,    /* of D's part of a tile */
+  FAR_BYTES = 16 * 1024,     /* of a row where nothing is packed */
+  DIRECT_BYTES = 128 * 1024, /* of a row that goes straight to D, where nothing is summed */
+  SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
+  NEAR = 64,                 /* numbers of a row, first, where something is */
+  NEAR_BYTES = 4096,         /* of a row, at most, where something is */
+  TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
+  PRODUCTS = 16384           /* of a tile from which on it is large enough */
 };
 
 /* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of products;
- * of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes. */
+ * of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes; of a cache line in a page alone. */
 static const double call_seconds = 200e-9, tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9,
                     line_seconds = 0.6e-9, number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9,
-                    finish_seconds = 0.8e-9;
+                    finish_seconds = 0.8e-9, page_seconds = 3e-9;
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -78,7 +80,7 @@ static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
   for (int t = 0; t < CUTT_RESULT; ++t)
     if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > PACKED_BYTES) return false;
   const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
-  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS && sums <= SUMS_BYTES &&
+  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS && (s->direct || sums <= SUMS_BYTES) &&
          (s->summed || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
 }
 
@@ -199,8 +201,14 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
       v.rows * (row_seconds + v.terms * (term_seconds + width * (lines * line_seconds + rest * number_seconds)));
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
-    const double each = run_of(c, s, (cutt_tensor)t) >= 2 ? run_seconds : alone_seconds;
-    tile += v.positions[t] * (s->single[t] ? 1 : n) * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds;
+    const double run = run_of(c, s, (cutt_tensor)t), each = run >= 2 ? run_seconds : alone_seconds;
+    const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
+    tile += numbers * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds;
+    /* Lines that a processor does not fetch ahead, since each is in another page. */
+    const double bytes = (double)c->volume[t] * c->type->bytes;
+    if (bytes * (LINE / number) / run > (double)r->cache_bytes &&
+        llabs(step_along(c, s->along, (cutt_tensor)t)) * c->type->bytes >= PAGE_BYTES)
+      tile += numbers / run * page_seconds;
   }
   double finish = 0;
   if (!s->direct) {
@@ -218,6 +226,24 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   return call_seconds + busy / r->threads + memory;
 }
 
+static bool has_sums(const cutt_contraction *c) {
+  for (int i = 0; i < c->modes; ++i)
+    if (is_summed(c, i)) return true;
+  return false;
+}
+
+/* Are rows of sums those of D, with nothing else to be done to them? */
+static bool writes_plainly(const cutt_contraction *c, const cutt_pass_shape *s) {
+  return !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one;
+}
+
+/* Modes whose neighbours share cache lines first, by their steps; then those that are summed, so that sums are whole. */
+static bool grows_before(const cutt_contraction *c, int mode, int other) {
+  const int64_t step[2] = {least_step(&c->mode[mode]), least_step(&c->mode[other])};
+  const bool far = step[0] * c->type->bytes >= RUN_BYTES && step[1] * c->type->bytes >= RUN_BYTES;
+  return far && is_summed(c, mode) != is_summed(c, other) ? is_summed(c, mode) : step[0] < step[1];
+}
+
 void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
   *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && is_summed(c, along)};
   int order[CUTT_MOST_MODES], count = 0;
@@ -225,22 +251,22 @@ void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int alon
     s->chunk[i] = 1;
     if (i == along) continue;
     int at = count++;
-    for (; at > 0 && least_step(&c->mode[order[at - 1]]) > least_step(&c->mode[i]); --at) order[at] = order[at - 1];
+    for (; at > 0 && grows_before(c, i, order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = i;
   }
   set_operands(c, s);
   const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
-  if (along >= 0)
-    s->chunk[along] = longest(c, s, along, packs ? NEAR : (s->summed ? SUMMED_BYTES : FAR_BYTES) / number_bytes(c));
+  const bool large = r->stream_bytes > 0 && c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes;
+  s->direct = !has_sums(c) && !large && writes_plainly(c, s); /* whatever the chunks will be */
+  const int64_t far = s->summed ? SUMMED_BYTES : s->direct ? DIRECT_BYTES : FAR_BYTES;
+  if (along >= 0) s->chunk[along] = longest(c, s, along, packs ? NEAR : far / number_bytes(c));
   for (int i = 0; i < count; ++i) grow(c, s, order[i]);
   if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
   bool whole = true;
   for (int i = 0; i < c->modes; ++i) whole = whole && (!is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
-  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && r->stream_bytes > 0 &&
-               c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes &&
+  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && large &&
                chunk_along(s) * c->type->bytes >= RUN_BYTES;
-  s->direct = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one && whole &&
-              !s->streams;
+  s->direct = whole && !s->streams && writes_plainly(c, s);
   s->seconds = seconds_of(c, r, s);
 }
 

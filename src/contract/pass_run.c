@@ -129,6 +129,17 @@ static void finish(const cutt_pass *p, const place *at, char *sums, char *room) 
   }
 }
 
+/* Rows that are written past the caches begin and end with a part of a cache line each, which is read before it is written. It is
+ * asked for before the row is computed, since stores past the caches wait for all that come before them. */
+static void expect_edges(const cutt_pass *p, const place *at) {
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  for (int64_t row = 0; row < tiles->rows; ++row) {
+    const char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row];
+    __builtin_prefetch(to, 1);
+    __builtin_prefetch(to + at->n * p->bytes - 1, 1);
+  }
+}
+
 static place tile_of(const execution *e, int64_t item) {
   place at = e->origin;
   go(e->pass->loop, e->pass->loops, item, &at);
@@ -142,6 +153,7 @@ static void do_item(const execution *e, worker *w, int64_t number) {
   const int64_t begin = p->additions * part / p->parts, end = p->additions * (part + 1) / p->parts;
   const place tile = tile_of(e, item);
   char *sums = e->partial ? e->partial + number * p->sums_bytes : w->scratch + p->place[CUTT_RESULT];
+  if (p->shape.streams) expect_edges(p, &tile);
   for (int64_t i = begin; i < end; ++i) {
     place at = tile;
     go(p->loop + p->loops, p->sums, i, &at);
