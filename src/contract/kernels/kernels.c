@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "contract/kernels/part.h"
+#include "contract/kernels/block.h"
 #include "cpu/kernels/half.h"
 #include "cpu/kernels/vectors.h"
 
@@ -61,6 +61,11 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BY
   CUTT_INLINE vector_##name total_##name(const sums_##name *s, const bool *conjugate) {                                \
     (void)conjugate;                                                                                                   \
     return s->a;                                                                                                       \
+  }                                                                                                                    \
+  /* Of whole numbers nobody asks. */                                                                                  \
+  __attribute__((unused)) CUTT_INLINE sums_##name sums_of_##name(vector_##name a, vector_##name b) {                   \
+    (void)b;                                                                                                           \
+    return (sums_##name){a};                                                                                           \
   }                                                                                                                    \
   CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
     (void)conjugate;                                                                                                   \
@@ -131,6 +136,9 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BY
       s->a[i] = first ? term[i] : s->a[i] + term[i];                                                                   \
       s->b[i] = first ? term[i + 2] : s->b[i] + term[i + 2];                                                           \
     }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE sums_##name sums_of_##name(vector_##name a, vector_##name b) {                                           \
+    return (sums_##name){a, CUTT_SHUFFLE(index_##name, b, b, OF(SWAP, 0))};                                            \
   }                                                                                                                    \
   CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
     const T a = (T)(conjugate[0] ? -1 : 1), re = (T)(conjugate[0] == conjugate[1] ? -1 : 1);                           \
@@ -299,6 +307,27 @@ DEFINE_TILES(c32, float)
 DEFINE_COMPLEX(c64, double, int64_t, OF_EIGHTS)
 DEFINE_TILES(c64, double)
 
+#define NAME f32
+#define NUMBER float
+#define IS_COMPLEX 0
+#define MOST CUTT_BLOCK_ROWS
+#include "contract/kernels/block_type.h"
+#define NAME f64
+#define NUMBER double
+#define IS_COMPLEX 0
+#define MOST CUTT_BLOCK_ROWS
+#include "contract/kernels/block_type.h"
+#define NAME c32
+#define NUMBER float
+#define IS_COMPLEX 1
+#define MOST 4
+#include "contract/kernels/block_type.h"
+#define NAME c64
+#define NUMBER double
+#define IS_COMPLEX 1
+#define MOST 4
+#include "contract/kernels/block_type.h"
+
 /* --------------------------------------------------------------------------------------------------------------- finishing */
 
 /* T: in memory; S: computed in. */
@@ -367,6 +396,10 @@ DEFINE_COPY(8)
 DEFINE_COPY(16)
 
 static void pack_4(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 4 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   int64_t i = 0;
   const int64_t fours = columns - columns % 4;
   for (; i + 4 <= n; i += 4) {
@@ -400,6 +433,10 @@ CUTT_INLINE void pack_8_four(char *dst, int64_t pitch, const char *src, int64_t 
 #endif
 
 static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 8 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   int64_t i = 0;
 #if CUTT_VECTOR_BYTES >= 32
   const int64_t fours = columns - columns % 4;
@@ -423,6 +460,10 @@ static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, in
 }
 
 static void pack_16(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 16 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   copy_columns_16(dst, pitch, src, stride, n, 0, columns);
 }
 
@@ -451,17 +492,17 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 
 static void fence(void) { cutt_store_fence(); }
 
-#define TYPE(number, own, from, width)                                                                                 \
+#define TYPE(number, own, from, width, blocks)                                                                         \
   {                                                                                                                    \
     {along_multiply_##number, along_scale_##number, along_add_##number},                                               \
-        {across_multiply_##number, across_scale_##number, across_add_##number}, finish_##own, from, pack_##width,      \
-        width                                                                                                          \
+        {across_multiply_##number, across_scale_##number, across_add_##number}, blocks, finish_##own, from,            \
+        pack_##width, width                                                                                            \
   }
 static const cutt_pass_type types[] = {
-    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4),
-    [CUTT_F32] = TYPE(f32, f32, pack_4, 4),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8),
-    [CUTT_C32] = TYPE(c32, c32, pack_8, 8),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16),
-    [CUTT_I32] = TYPE(i32, i32, pack_4, 4),   [CUTT_I64] = TYPE(i64, i64, pack_8, 8),
+    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4, blocks_f32), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4, blocks_f32),
+    [CUTT_F32] = TYPE(f32, f32, pack_4, 4, blocks_f32),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8, blocks_f64),
+    [CUTT_C32] = TYPE(c32, c32, pack_8, 8, blocks_c32),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16, blocks_c64),
+    [CUTT_I32] = TYPE(i32, i32, pack_4, 4, NULL),         [CUTT_I64] = TYPE(i64, i64, pack_8, 8, NULL),
 };
 
 extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);
