@@ -123,6 +123,7 @@ static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) 
   for (int t = 0; t < CUTT_TENSORS; ++t)
     if (s->packed[t])
       cutt_text_add(text, "; %c is %s in a cache", tensor_letter[t], t == CUTT_RESULT ? "transposed" : "packed");
+  if (s->blocked) cutt_text_add(text, "; rows in blocks");
   cutt_text_add(text, s->streams ? "; D is written past the caches\n" : "\n");
 }
 
@@ -240,7 +241,7 @@ static void add_json_pass(const struct cuttContractionStruct *plan, cutt_text *t
     cutt_text_add_json(text, c->mode[i].name);
     cutt_text_add(text, ":%" PRId64, s->chunk[i]);
   }
-  cutt_text_add(text, "},\"pieces\":%" PRId64, plan->pass->items);
+  cutt_text_add(text, "},\"blocked\":%s,\"pieces\":%" PRId64, s->blocked ? "true" : "false", plan->pass->items);
 }
 
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {

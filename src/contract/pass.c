@@ -9,22 +9,33 @@
 
 enum {
   LINE = 64,
-  RUN_BYTES = 256,          /* of a mode that is cut: as long as a run of a tensor in memory should be */
-  PACKED_BYTES = 24 * 1024, /* of an operand's part of a tile */
-  SUMS_BYTES = 40 * 1024,   /* of D's part of a tile */
-  FAR_BYTES = 16 * 1024,    /* of a row where nothing is packed */
-  SUMMED_BYTES = 64 * 1024, /* of a term of a dot product */
-  NEAR = 64,                /* numbers of a row, first, where something is */
-  NEAR_BYTES = 4096,        /* of a row, at most, where something is */
-  TERMS_BYTES = 32 * 1024,  /* of the terms of a row that is more than one strip long */
-  PRODUCTS = 16384          /* of a tile from which on it is large enough */
+  RUN_BYTES = 256,           /* of a mode that is cut: as long as a run of a tensor in memory should be */
+  PACKED_BYTES = 24 * 1024,  /* of an operand's part of a tile */
+  PAGE_BYTES = 4096,         /* of a step from which on the processor fetches nothing ahead */
+  BLOCKS_BYTES = 256 * 1024, /* of an operand's part of a tile of blocks */
+  BLOCKS_SUMS = 128 * 1024,  /* of D's part of it */
+  SINGLE_BYTES = 24 * 1024,  /* of the other operand's */
+  BLOCKS_ROWS = 32,          /* that share an operand's numbers, first */
+  BLOCKS_PRODUCTS = 131072,  /* of their tile from which on it is large enough */
+  BLOCKS_TERMS = 256,        /* of a row */
+  BLOCK = 8,                 /* rows that are computed together */
+  SUMS_BYTES = 40 * 1024,    /* of D's part of a tile */
+  FAR_BYTES = 16 * 1024,     /* of a row where nothing is packed */
+  DIRECT_BYTES = 128 * 1024, /* of a row that goes straight to D, where nothing is summed */
+  SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
+  NEAR = 64,                 /* numbers of a row, first, where something is */
+  NEAR_BYTES = 4096,         /* of a row, at most, where something is */
+  TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
+  PRODUCTS = 16384           /* of a tile from which on it is large enough */
 };
 
-/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of products;
- * of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes. */
+/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of
+ * products; of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes; of a cache line in a page
+ * alone. Of blocks: of 64 bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
 static const double call_seconds = 200e-9, tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9,
                     line_seconds = 0.6e-9, number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9,
-                    finish_seconds = 0.8e-9;
+                    finish_seconds = 0.8e-9, page_seconds = 3e-9, multiply_seconds = 0.22e-9, store_seconds = 0.5e-9,
+                    block_seconds = 5e-9, far_seconds = 35e-9;
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -75,11 +86,14 @@ static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
   volumes v;
   measure(c, s, &v);
   const double row = row_bytes(c, s);
-  for (int t = 0; t < CUTT_RESULT; ++t)
-    if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > PACKED_BYTES) return false;
+  for (int t = 0; t < CUTT_RESULT; ++t) {
+    const double most = !s->blocked ? PACKED_BYTES : s->single[t] ? SINGLE_BYTES : BLOCKS_BYTES;
+    if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > most) return false;
+  }
   const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
-  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS && sums <= SUMS_BYTES &&
-         (s->summed || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
+  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS &&
+         (s->direct || sums <= (s->blocked ? BLOCKS_SUMS : SUMS_BYTES)) &&
+         (s->summed || s->blocked || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
 }
 
 /* The longest chunk that fits, at most `most`, and so that all chunks have nearly the same extent. */
@@ -110,7 +124,8 @@ static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
   measure(c, s, &v);
   const int64_t extent = c->mode[mode].extent, step = least_step(&c->mode[mode]) * c->type->bytes;
   int64_t most = extent;
-  if (step >= RUN_BYTES) most = v.products < PRODUCTS ? (int64_t)(PRODUCTS / v.products) : 1;
+  const double products = s->blocked ? BLOCKS_PRODUCTS : PRODUCTS;
+  if (step >= RUN_BYTES) most = v.products < products ? (int64_t)(products / v.products) : 1;
   int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
   if (chunk < extent && step < RUN_BYTES) {
     const int64_t run = larger((int64_t)(RUN_BYTES / step), (int64_t)1);
@@ -169,6 +184,21 @@ static double run_of(const cutt_contraction *c, const cutt_pass_shape *s, cutt_t
   return run;
 }
 
+/* Bytes that follow each other in a tensor's part of a tile. */
+static double row_run(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t) {
+  int64_t run = 1;
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (int i = 0; i < c->modes && !grew; ++i) {
+      if (llabs(c->mode[i].stride[t]) != run || s->chunk[i] == 1) continue;
+      run *= s->chunk[i];
+      grew = s->chunk[i] == c->mode[i].extent;
+      if (!grew) return (double)(run * c->type->bytes);
+    }
+  }
+  return (double)(run * c->type->bytes);
+}
+
 /* Bytes that a tensor moves to or from memory. Of a run that is shorter than a cache line the rest of the line comes along. */
 static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
   const double bytes = (double)c->volume[t] * c->type->bytes;
@@ -179,6 +209,48 @@ static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_p
   for (int i = 0; i < c->modes; ++i)
     if (!c->mode[i].stride[t]) repeats *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
   return bytes * repeats * (run < LINE ? LINE / run : 1 + LINE / run / 4);
+}
+
+bool cutt_pass_shares(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
+  return mode != s->along && !is_summed(c, mode) && !c->mode[mode].stride[s->first];
+}
+
+static double sharing_extent(const cutt_contraction *c, const cutt_pass_shape *s) {
+  double extent = 1;
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_pass_shares(c, s, i)) extent *= (double)c->mode[i].extent;
+  return extent;
+}
+
+/* Of the products of a tile in blocks: of operations on vectors, of blocks and of what they store. */
+static double blocks_seconds(const cutt_contraction *c, const cutt_pass_shape *s, const volumes *v) {
+  const double lines = ceil((double)(chunk_along(s) * number_bytes(c)) / LINE), each = c->type->complex ? 2 : 1;
+  double group = 1;
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_pass_shares(c, s, i)) group *= (double)s->chunk[i];
+  const double blocks = v->rows / group * ceil(group / BLOCK) * ceil(lines / 3);
+  const double rows = v->rows / group * ceil(group / 2) * 2;
+  return rows * lines * (v->terms * each * multiply_seconds + store_seconds) +
+         blocks * (block_seconds + v->terms * term_seconds / 2);
+}
+
+/* Tiles, one after the other, for which the first operand is packed once. */
+static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s) {
+  double tiles = 1;
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_pass_shares(c, s, i)) tiles *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
+  return tiles;
+}
+
+/* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. */
+static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
+  double seconds = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    const double bytes = moved(c, r, s, (cutt_tensor)t);
+    if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes)
+      seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds;
+  }
+  return seconds;
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
@@ -195,12 +267,20 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
       !s->summed && !s->direct && s->packed[s->first] && (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first]);
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
   double tile =
-      tile_seconds +
-      v.rows * (row_seconds + v.terms * (term_seconds + width * (lines * line_seconds + rest * number_seconds)));
+      tile_seconds + (s->blocked ? blocks_seconds(c, s, &v)
+                                 : v.rows * (row_seconds + v.terms * (term_seconds + width * (lines * line_seconds +
+                                                                                              rest * number_seconds))));
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
-    const double each = run_of(c, s, (cutt_tensor)t) >= 2 ? run_seconds : alone_seconds;
-    tile += v.positions[t] * (s->single[t] ? 1 : n) * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds;
+    const double run = run_of(c, s, (cutt_tensor)t), each = run >= 2 ? run_seconds : alone_seconds;
+    const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
+    const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
+    tile += (numbers * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds) / stays;
+    /* Lines that a processor does not fetch ahead, since each is in another page. */
+    const double bytes = (double)c->volume[t] * c->type->bytes;
+    if (bytes * (LINE / number) / run > (double)r->cache_bytes &&
+        llabs(step_along(c, s->along, (cutt_tensor)t)) * c->type->bytes >= PAGE_BYTES)
+      tile += numbers / run * page_seconds;
   }
   double finish = 0;
   if (!s->direct) {
@@ -208,7 +288,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     finish = sums * number / LINE * finish_seconds + v.rows * row_seconds;
     if (s->packed[CUTT_RESULT]) finish += sums * (run_seconds + row_seconds / run_of(c, s, CUTT_RESULT));
   }
-  const double busy = tiles * (sum_tiles * tile + finish);
+  const double busy = tiles * (sum_tiles * tile + finish) + (s->blocked ? runs_seconds(c, r, s) : 0);
   for (int t = 0; t < CUTT_TENSORS; ++t) all += (double)c->volume[t] * c->type->bytes;
   const double read = moved(c, r, s, CUTT_LEFT) + moved(c, r, s, CUTT_RIGHT), written = moved(c, r, s, CUTT_RESULT);
   const bool near = all <= (double)r->cache_bytes;
@@ -218,39 +298,133 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   return call_seconds + busy / r->threads + memory;
 }
 
-void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
+static bool has_sums(const cutt_contraction *c) {
+  for (int i = 0; i < c->modes; ++i)
+    if (is_summed(c, i)) return true;
+  return false;
+}
+
+/* Are rows of sums those of D, with nothing else to be done to them? */
+static bool writes_plainly(const cutt_contraction *c, const cutt_pass_shape *s) {
+  return !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one;
+}
+
+/* Modes whose neighbours share cache lines first, by their steps; then those that are summed, so that sums are whole. */
+static bool grows_before(const cutt_contraction *c, int mode, int other) {
+  const int64_t step[2] = {least_step(&c->mode[mode]), least_step(&c->mode[other])};
+  const bool far = step[0] * c->type->bytes >= RUN_BYTES && step[1] * c->type->bytes >= RUN_BYTES;
+  return far && is_summed(c, mode) != is_summed(c, other) ? is_summed(c, mode) : step[0] < step[1];
+}
+
+static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
+  return r->stream_bytes > 0 && c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes;
+}
+
+/* A shape of one element, and what is packed. */
+static void start(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
   *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && is_summed(c, along)};
-  int order[CUTT_MOST_MODES], count = 0;
+  for (int i = 0; i < c->modes; ++i) s->chunk[i] = 1;
+  set_operands(c, s);
+  s->direct = !has_sums(c) && !is_large(c, r) && writes_plainly(c, s); /* whatever the chunks will be */
+}
+
+/* The modes but the one along, in the order in which a tile grows. */
+static int list_order(const cutt_contraction *c, int along, int *order) {
+  int count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    s->chunk[i] = 1;
     if (i == along) continue;
     int at = count++;
-    for (; at > 0 && least_step(&c->mode[order[at - 1]]) > least_step(&c->mode[i]); --at) order[at] = order[at - 1];
+    for (; at > 0 && grows_before(c, i, order[at - 1]); --at) order[at] = order[at - 1];
     order[at] = i;
   }
-  set_operands(c, s);
-  const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
-  if (along >= 0)
-    s->chunk[along] = longest(c, s, along, packs ? NEAR : (s->summed ? SUMMED_BYTES : FAR_BYTES) / number_bytes(c));
-  for (int i = 0; i < count; ++i) grow(c, s, order[i]);
-  if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
+  return count;
+}
+
+/* When all chunks are known. */
+static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
   bool whole = true;
   for (int i = 0; i < c->modes; ++i) whole = whole && (!is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
-  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && r->stream_bytes > 0 &&
-               c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes &&
-               chunk_along(s) * c->type->bytes >= RUN_BYTES;
-  s->direct = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && c->alpha_is_one && whole &&
-              !s->streams;
+  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && is_large(c, r) &&
+               (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
+  s->direct = whole && !s->streams && writes_plainly(c, s);
   s->seconds = seconds_of(c, r, s);
+}
+
+void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
+  start(c, r, along, s);
+  int order[CUTT_MOST_MODES];
+  const int count = list_order(c, along, order);
+  const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
+  const int64_t far = s->summed ? SUMMED_BYTES : s->direct ? DIRECT_BYTES : FAR_BYTES;
+  if (along >= 0) s->chunk[along] = longest(c, s, along, packs ? NEAR : far / number_bytes(c));
+  for (int i = 0; i < count; ++i) grow(c, s, order[i]);
+  if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));
+  finish_shape(c, r, s);
+}
+
+/* A mode, as long as fits and at most so long. */
+static void grow_to(const cutt_contraction *c, cutt_pass_shape *s, int mode, int64_t most) {
+  s->chunk[mode] = longest(c, s, mode, most);
+  if (ragged(c, s) <= CUTT_PASS_RAGGED) return;
+  while (c->mode[mode].extent % s->chunk[mode]) --s->chunk[mode]; /* a divisor: 1, if need be */
+}
+
+/* Modes along which rows share the first operand's numbers, by their steps in D. */
+static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t most) {
+  int64_t rows = 1;
+  for (bool used[CUTT_MOST_MODES] = {false};;) {
+    int next = -1;
+    for (int i = 0; i < c->modes; ++i) {
+      if (!cutt_pass_shares(c, s, i) || used[i]) continue;
+      if (next < 0 || llabs(c->mode[i].stride[CUTT_RESULT]) < llabs(c->mode[next].stride[CUTT_RESULT])) next = i;
+    }
+    if (next < 0) return;
+    used[next] = true;
+    if (most / rows > s->chunk[next]) grow_to(c, s, next, most / rows);
+    rows *= s->chunk[next];
+    if (s->chunk[next] < c->mode[next].extent) return;
+  }
+}
+
+bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int along, int64_t lines,
+                             cutt_pass_shape *s) {
+  const cuttType_t type = c->type->type;
+  if (along < 0 || is_summed(c, along) || !has_sums(c) || type == CUTT_I32 || type == CUTT_I64) return false;
+  start(c, r, along, s);
+  s->blocked = s->kind == CUTT_PASS_SCALE && sharing_extent(c, s) > 1;
+  if (!s->blocked) return false;
+  /* From memory it is copied first, by which more of it is on its way at once. */
+  if (c->volume[s->first] * c->type->bytes > r->cache_bytes) s->packed[s->first] = true;
+  int order[CUTT_MOST_MODES];
+  const int count = list_order(c, along, order);
+  s->direct = false;
+  s->chunk[along] = longest(c, s, along, lines * LINE / number_bytes(c));
+  /* Sums whole, if there is room, and some rows that share; then modes whose neighbours share cache lines; then more rows. */
+  for (int i = 0; i < count; ++i)
+    if (is_summed(c, order[i])) grow_to(c, s, order[i], BLOCKS_TERMS);
+  grow_shared(c, s, BLOCKS_ROWS);
+  for (int i = 0; i < count; ++i)
+    if (!is_summed(c, order[i]) && !cutt_pass_shares(c, s, order[i])) grow(c, s, order[i]);
+  volumes v;
+  measure(c, s, &v);
+  if (v.products < BLOCKS_PRODUCTS) grow_shared(c, s, (int64_t)(v.rows * BLOCKS_PRODUCTS / v.products));
+  finish_shape(c, r, s);
+  return true;
 }
 
 void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {
   enum { MANY_MODES = 12 };
+  static const int64_t lines[] = {64, 12, 6, 3};
   cutt_pass_shape_of(c, r, c->modes ? 0 : -1, best);
-  for (int along = 1; along < c->modes; ++along) {
+  for (int along = 0; along < c->modes; ++along) {
     cutt_pass_shape tried;
     if (c->modes > MANY_MODES && least_step(&c->mode[along]) > 1) continue; /* to no other have elements neighbours */
-    cutt_pass_shape_of(c, r, along, &tried);
-    if (tried.seconds < best->seconds) *best = tried;
+    if (along) cutt_pass_shape_of(c, r, along, &tried);
+    if (along && tried.seconds < best->seconds) *best = tried;
+    const bool near = least_step(&c->mode[along]) == 1; /* or else blocks would have nothing next to each other */
+    for (int i = 0; i < (int)(sizeof lines / sizeof *lines) && near; ++i) {
+      if (!cutt_pass_shape_blocked(c, r, along, lines[i], &tried)) break;
+      if (tried.seconds < best->seconds) *best = tried;
+    }
   }
 }

@@ -27,6 +27,8 @@ typedef struct cutt_pass_shape {
   bool packed[CUTT_TENSORS];
   /* Numbers of a row and term in the scratch: n, or 1 of a second operand that has one for all. */
   bool single[2];
+  /* Rows that share their numbers of the first operand are computed in blocks. */
+  bool blocked;
   /* Sums go to D as they are, since there is nothing else to be done to them. */
   bool direct;
   /* D is written past the caches. */
@@ -37,7 +39,7 @@ typedef struct cutt_pass_shape {
 enum {
   CUTT_PASS_RAGGED = 3, /* most modes, besides the one along, whose last chunk is shorter */
   CUTT_PASS_TILES = 1 << CUTT_PASS_RAGGED,
-  CUTT_PASS_ROWS = 256,
+  CUTT_PASS_ROWS = 512,
   CUTT_PASS_TERMS = 512
 };
 
@@ -58,6 +60,7 @@ typedef struct cutt_pass_runs {
 /* Tiles of one kind: those whose modes are at their last, shorter chunk, or not, alike. */
 typedef struct cutt_pass_tiles {
   int64_t rows, terms;
+  int64_t group; /* rows, one after the other, that are at one place of the first operand; of a blocked shape */
   int64_t *row[CUTT_TENSORS], *term[2];
   int64_t *sum_row; /* in the scratch */
   cutt_pass_runs runs[CUTT_TENSORS];
@@ -95,6 +98,13 @@ void cutt_pass_choose(const cutt_contraction *contraction, const cutt_rates *rat
 /* The shape along one mode (-1 where there are none). */
 void cutt_pass_shape_of(const cutt_contraction *contraction, const cutt_rates *rates, int along,
                         cutt_pass_shape *shape);
+
+/* The same with rows in blocks, and so many cache lines of a row in a tile, at most. False: there are no rows that share anything, or numbers are whole. */
+bool cutt_pass_shape_blocked(const cutt_contraction *contraction, const cutt_rates *rates, int along, int64_t lines,
+                             cutt_pass_shape *shape);
+
+/* Is it a free mode in which only the second operand and D have steps? Rows along it share the first operand's numbers. */
+bool cutt_pass_shares(const cutt_contraction *contraction, const cutt_pass_shape *shape, int mode);
 
 /* Tile modes of one tensor that follow each other in memory, the innermost first, into mode[]; returns how many. Those after
  * *contiguous are not contiguous. */

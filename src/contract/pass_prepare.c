@@ -41,7 +41,15 @@ static int64_t extent_in(const maker *m, unsigned kind, int mode) {
   return kind & m->bit[mode] ? m->c->mode[mode].extent % chunk : chunk;
 }
 
-/* Free modes, or summed ones, of a tile, by their steps in a tensor. */
+/* By their steps in a tensor; where rows are in blocks first those along which they share the first operand's numbers. */
+static bool comes_before(const maker *m, int mode, int other, cutt_tensor by) {
+  const cutt_contraction *c = m->c;
+  const cutt_pass_shape *s = &m->pass->shape;
+  const bool shares = s->blocked && cutt_pass_shares(c, s, mode), others = s->blocked && cutt_pass_shares(c, s, other);
+  return shares != others ? shares : llabs(c->mode[mode].stride[by]) < llabs(c->mode[other].stride[by]);
+}
+
+/* Free modes, or summed ones, of a tile, in that order. */
 static void list_modes(const maker *m, unsigned kind, bool summed, cutt_tensor by, nest *n) {
   const cutt_contraction *c = m->c;
   n->modes = 0;
@@ -50,8 +58,7 @@ static void list_modes(const maker *m, unsigned kind, bool summed, cutt_tensor b
         (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K) != summed)
       continue;
     int at = n->modes++;
-    for (; at > 0 && llabs(c->mode[n->mode[at - 1]].stride[by]) > llabs(c->mode[i].stride[by]); --at)
-      n->mode[at] = n->mode[at - 1];
+    for (; at > 0 && comes_before(m, i, n->mode[at - 1], by); --at) n->mode[at] = n->mode[at - 1];
     n->mode[at] = i;
   }
   for (int i = 0; i < n->modes; ++i) n->extent[i] = extent_in(m, kind, n->mode[i]);
@@ -103,6 +110,9 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   list_modes(m, kind, true, s->first, &l->terms);
   tiles->rows = nest_count(&l->rows);
   tiles->terms = nest_count(&l->terms);
+  tiles->group = 1;
+  for (int i = 0; i < l->rows.modes; ++i)
+    if (cutt_pass_shares(m->c, s, l->rows.mode[i])) tiles->group *= l->rows.extent[i];
   int64_t size = 4 * tiles->rows + 2 * tiles->terms;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     cutt_pass_runs *runs = &tiles->runs[t];
@@ -128,11 +138,19 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
     at += runs->count;
   }
   tiles->sum_row = at;
-  for (int64_t i = 0; i < tiles->rows; ++i) at[i] = i * m->pass->pitch[CUTT_RESULT];
+  if (s->blocked) walk(&l->rows, l->scratch[CUTT_RESULT], at);
+  for (int64_t i = 0; i < tiles->rows && !s->blocked; ++i) at[i] = i * m->pass->pitch[CUTT_RESULT];
   return CUTT_SUCCESS;
 }
 
-/* Loops over the modes that are cut: those of D, the longest step outermost, and then those of the sum, likewise. */
+static bool goes_outside(const cutt_pass *p, const cutt_pass_loop *loop, const cutt_pass_loop *other, int by) {
+  const cutt_tensor first = p->shape.first;
+  if (p->shape.blocked && by == CUTT_RESULT && !loop->step[first] != !other->step[first]) return loop->step[first] != 0;
+  return llabs(loop->step[by]) > llabs(other->step[by]);
+}
+
+/* Loops over the modes that are cut: those of D, the longest step outermost, and then those of the sum, likewise. Of blocks those
+ * are the innermost along which what is packed of the first operand stays the same. */
 static void list_loops(maker *m) {
   const cutt_contraction *c = m->c;
   cutt_pass *p = m->pass;
@@ -154,7 +172,7 @@ static void list_loops(maker *m) {
       if (i == p->shape.along) loop.last = extent - (loop.chunks - 1) * chunk;
       for (int t = 0; t < CUTT_TENSORS; ++t) loop.step[t] = c->mode[i].stride[t] * chunk * p->bytes;
       int at = end++;
-      for (; at > begin && llabs(p->loop[at - 1].step[by]) < llabs(loop.step[by]); --at) p->loop[at] = p->loop[at - 1];
+      for (; at > begin && goes_outside(p, &loop, &p->loop[at - 1], by); --at) p->loop[at] = p->loop[at - 1];
       p->loop[at] = loop;
       *(summed ? &p->additions : &p->items) *= loop.chunks;
     }
@@ -173,10 +191,12 @@ static void lay_out(const cutt_contraction *c, cutt_pass *p) {
   int64_t rows = 1;
   for (int i = 0; i < c->modes; ++i)
     if (i != s->along && cutt_mode_role(&c->mode[i]) != CUTT_ROLE_K) rows *= s->chunk[i];
-  p->pitch[CUTT_RESULT] = s->summed ? p->number : row;
+  const bool dense = s->blocked && s->chunk[s->along] == c->mode[s->along].extent;
+  p->pitch[CUTT_RESULT] = s->summed ? p->number : dense ? p->n * p->number : row;
   p->sums_bytes = aligned(rows * p->pitch[CUTT_RESULT]);
   p->place[CUTT_RESULT] = at;
   if (!s->direct) at += p->sums_bytes;
+  if (s->blocked) at = 0; /* of a block of scratch of their own */
   for (int t = 0; t < CUTT_RESULT; ++t) {
     p->pitch[t] = s->single[t] ? p->number : row;
     p->place[t] = at;

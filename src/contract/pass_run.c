@@ -13,6 +13,7 @@ enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384 };
 typedef struct worker {
   const cutt_pass *pass;
   char *scratch;
+  char *operands; /* where they are packed */
   /* What is packed: where it comes from, of which kind of tile, and how long its rows are. */
   const char *packed[2];
   unsigned kind[2];
@@ -53,7 +54,7 @@ static void go(const cutt_pass_loop *loop, int loops, int64_t number, place *to)
 static const char *pack(worker *w, const place *at, int t) {
   const cutt_pass *p = w->pass;
   if (!p->shape.packed[t]) return at->at[t];
-  char *to = w->scratch + p->place[t];
+  char *to = w->operands + p->place[t];
   if (w->packed[t] == at->at[t] && w->kind[t] == at->kind && w->n[t] == at->n) return to;
   const cutt_pass_runs *runs = &p->tiles[at->kind].runs[t];
   const int64_t n = p->shape.single[t] ? 1 : at->n;
@@ -79,53 +80,97 @@ static void add_up(worker *w, const place *at, char *sums, bool adds) {
                          .n = at->n,
                          .out = s->direct ? at->at[CUTT_RESULT] : sums,
                          .pitch = p->pitch[CUTT_RESULT],
-                         .out_row = s->direct ? tiles->row[CUTT_RESULT] : NULL,
+                         .group = tiles->group,
+                         .out_row = s->direct    ? tiles->row[CUTT_RESULT]
+                                    : s->blocked ? tiles->sum_row
+                                                 : NULL,
                          .adds = adds,
                          .conjugate = {p->conjugate[0], p->conjugate[1]}};
+  if (s->blocked) {
+    p->type->blocks(&tile);
+    return;
+  }
   /* In the scratch rows have room for whole cache lines, and what is in it beyond their ends is never used. */
   if (!s->summed && !s->direct && s->packed[first] && (s->packed[second] || s->kind != CUTT_PASS_MULTIPLY))
     tile.n = (at->n * p->number + 63) / 64 * 64 / p->number;
   (s->summed ? p->type->across : p->type->along)[s->kind](&tile);
 }
 
-/* D where its elements along the mode do not follow each other: by runs of rows that do. */
-static void finish_transposed(const cutt_pass *p, const place *at, const char *sums, char *room) {
+/* Rows of D that follow each other in memory, without the mode along: where they are there, and in the scratch. */
+typedef struct run {
+  int64_t to, from, length;
+} run;
+
+static run run_of(const cutt_pass *p, const cutt_pass_tiles *tiles, int64_t number) {
+  const cutt_pass_runs *runs = &tiles->runs[CUTT_RESULT];
+  const int64_t length = p->shape.summed || p->shape.packed[CUTT_RESULT] ? runs->length : 1;
+  if (p->shape.blocked) return (run){runs->from[number], runs->to[number], length};
+  return (run){tiles->row[CUTT_RESULT][number * length], number * length * p->pitch[CUTT_RESULT], length};
+}
+
+/* Runs from one on that follow each other in D, and in the scratch: of which D has the elements along the mode next to each
+ * other. */
+static int64_t runs_together(const cutt_pass *p, const place *at, int64_t number, int64_t count) {
   const cutt_pass_tiles *tiles = &p->tiles[at->kind];
-  const int64_t length = tiles->runs[CUTT_RESULT].length, bytes = length * p->number;
-  const int64_t most = TRANSPOSED_BYTES / bytes;
+  const run first = run_of(p, tiles, number);
+  const int64_t bytes = at->n * p->bytes, own = at->n * p->number;
+  int64_t more = 1;
+  if (p->shape.summed || own != p->pitch[CUTT_RESULT]) return 1;
+  for (; number + more < count; ++more) {
+    const run next = run_of(p, tiles, number + more);
+    if (next.to != first.to + more * bytes || next.from != first.from + more * own) break;
+  }
+  return more;
+}
+
+/* D where its elements along the mode do not follow each other: by runs of rows that do. */
+static void finish_transposed(const cutt_pass *p, const place *at, const run *r, const char *sums, char *room) {
+  const int64_t bytes = r->length * p->number, most = TRANSPOSED_BYTES / bytes;
   const bool plain = p->scalars.alpha_is_one && !p->scalars.reads && p->bytes == p->number;
-  for (int64_t row = 0; row < tiles->rows; row += length) {
-    char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row];
-    if (plain) {
-      p->type->transpose(to, p->step[CUTT_RESULT], sums + row * p->pitch[CUTT_RESULT], p->pitch[CUTT_RESULT], length,
-                         at->n);
-      continue;
-    }
-    for (int64_t i = 0; i < at->n; i += most) {
-      const int64_t n = smaller(most, at->n - i);
-      p->type->transpose(room, bytes, sums + row * p->pitch[CUTT_RESULT] + i * p->number, p->pitch[CUTT_RESULT], length,
-                         n);
-      for (int64_t j = 0; j < n; ++j)
-        p->type->finish(to + (i + j) * p->step[CUTT_RESULT], room + j * bytes, length, &p->scalars);
-    }
+  char *to = at->at[CUTT_RESULT] + r->to;
+  if (plain) {
+    p->type->transpose(to, p->step[CUTT_RESULT], sums + r->from, p->pitch[CUTT_RESULT], r->length, at->n);
+    return;
+  }
+  for (int64_t i = 0; i < at->n; i += most) {
+    const int64_t n = smaller(most, at->n - i);
+    p->type->transpose(room, bytes, sums + r->from + i * p->number, p->pitch[CUTT_RESULT], r->length, n);
+    for (int64_t j = 0; j < n; ++j)
+      p->type->finish(to + (i + j) * p->step[CUTT_RESULT], room + j * bytes, r->length, &p->scalars);
   }
 }
 
 static void finish(const cutt_pass *p, const place *at, char *sums, char *room) {
   const cutt_pass_tiles *tiles = &p->tiles[at->kind];
-  const int64_t length = p->shape.summed ? tiles->runs[CUTT_RESULT].length : 1;
-  if (p->shape.packed[CUTT_RESULT]) {
-    finish_transposed(p, at, sums, room);
-    return;
-  }
-  for (int64_t row = 0; row < tiles->rows; row += length) {
-    char *to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][row], *from = sums + row * p->pitch[CUTT_RESULT];
-    if (!p->shape.streams) {
-      p->type->finish(to, from, p->shape.summed ? length : at->n, &p->scalars);
+  const int64_t count = tiles->rows / run_of(p, tiles, 0).length;
+  for (int64_t i = 0, runs; i < count; i += runs) {
+    const run r = run_of(p, tiles, i);
+    runs = 1;
+    if (p->shape.packed[CUTT_RESULT]) {
+      finish_transposed(p, at, &r, sums, room);
       continue;
     }
-    if (!p->scalars.alpha_is_one) p->type->finish(from, from, at->n, &p->scalars);
-    p->kernels->stream(to, from, at->n * p->number);
+    runs = runs_together(p, at, i, count);
+    char *to = at->at[CUTT_RESULT] + r.to, *from = sums + r.from;
+    const int64_t n = p->shape.summed ? r.length : runs * at->n;
+    if (!p->shape.streams) {
+      p->type->finish(to, from, n, &p->scalars);
+      continue;
+    }
+    if (!p->scalars.alpha_is_one) p->type->finish(from, from, n, &p->scalars);
+    p->kernels->stream(to, from, n * p->number);
+  }
+}
+
+/* Rows that are written past the caches begin and end with a part of a cache line each, which is read before it is written. It is
+ * asked for before the row is computed, since stores past the caches wait for all that come before them. */
+static void expect_edges(const cutt_pass *p, const place *at) {
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  for (int64_t i = 0, runs; i < tiles->rows; i += runs) {
+    const char *to = at->at[CUTT_RESULT] + run_of(p, tiles, i).to;
+    runs = runs_together(p, at, i, tiles->rows);
+    __builtin_prefetch(to, 1);
+    __builtin_prefetch(to + runs * at->n * p->bytes - 1, 1);
   }
 }
 
@@ -142,6 +187,7 @@ static void do_item(const execution *e, worker *w, int64_t number) {
   const int64_t begin = p->additions * part / p->parts, end = p->additions * (part + 1) / p->parts;
   const place tile = tile_of(e, item);
   char *sums = e->partial ? e->partial + number * p->sums_bytes : w->scratch + p->place[CUTT_RESULT];
+  if (p->shape.streams) expect_edges(p, &tile);
   for (int64_t i = begin; i < end; ++i) {
     place at = tile;
     go(p->loop + p->loops, p->sums, i, &at);
@@ -154,22 +200,29 @@ static void do_item(const execution *e, worker *w, int64_t number) {
   }
 }
 
+static void work_on(execution *e, worker *w) {
+  const cutt_pass *p = e->pass;
+  const int64_t items = p->items * p->parts, each = items / e->shares, more = items % e->shares;
+  for (int64_t i; (i = atomic_fetch_add(&e->next, 1)) < e->shares;) {
+    const int64_t begin = each * i + smaller(i, more), end = begin + each + (i < more);
+    for (int64_t item = begin; item < end; ++item) do_item(e, w, item);
+  }
+  if (p->shape.streams) p->kernels->fence();
+}
+
 static void work(void *what, int me, int team) {
   execution *e = what;
   const cutt_pass *p = e->pass;
   (void)me, (void)team;
+  const bool more = p->shape.blocked;
   worker w = {.pass = p, .scratch = cutt_scratch_take()};
-  if (!w.scratch) {
+  w.operands = more ? cutt_scratch_take() : w.scratch;
+  if (w.scratch && w.operands)
+    work_on(e, &w);
+  else
     atomic_store(&e->failed, 1);
-    return;
-  }
-  const int64_t items = p->items * p->parts, each = items / e->shares, more = items % e->shares;
-  for (int64_t i; (i = atomic_fetch_add(&e->next, 1)) < e->shares;) {
-    const int64_t begin = each * i + smaller(i, more), end = begin + each + (i < more);
-    for (int64_t item = begin; item < end; ++item) do_item(e, &w, item);
-  }
-  if (p->shape.streams) p->kernels->fence();
-  cutt_scratch_give(w.scratch);
+  if (more && w.operands) cutt_scratch_give(w.operands);
+  if (w.scratch) cutt_scratch_give(w.scratch);
 }
 
 /* Adds the parts of each sum, in order, and finishes. */
@@ -189,7 +242,7 @@ static void join(const execution *e, char *room) {
                                    .terms = 1,
                                    .n = at.n,
                                    .out = sums,
-                                   .pitch = p->pitch[CUTT_RESULT],
+                                   .out_row = tiles->sum_row,
                                    .adds = true};
       p->type->along[CUTT_PASS_ADD](&tile);
     }

@@ -301,6 +301,16 @@ static cuttResult lay_out_products(struct cuttContractionStruct *plan, int64_t l
   return make_blocks(plan);
 }
 
+/* The seconds of a pass, to be compared with those of products. Products with few terms, which a pass computes in blocks, take
+ * longer than predicted, as measured; and with many terms blocks are no match for a BLAS, whatever is predicted. */
+static double comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+  static const double products_loss = 1.35, few_terms = 64;
+  int64_t size[CUTT_ROLES];
+  cutt_contraction_sizes(&plan->contraction, size);
+  if (!shape->blocked) return shape->seconds;
+  return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
+}
+
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                     const cutt_blas *blas, int threads, int64_t limit) {
   plan->backend = backend;
@@ -318,7 +328,8 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan)) return prepare_pass(plan, &shape);
   result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
-  return shape.seconds < plan->cost.seconds ? prepare_pass(plan, &shape) : lay_out_products(plan, limit);
+  return comparable_seconds(plan, &shape) < plan->cost.seconds ? prepare_pass(plan, &shape)
+                                                               : lay_out_products(plan, limit);
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "plan/services.h"
 
 /* On the CPU, slow and what comes after it are the fit's. On a GPU, slow describes cuBLAS's tiles, by the extents of which
@@ -101,14 +102,19 @@ static double call_seconds(const cutt_blas *blas) {
 
 /* --------------------------------------------------------------------------------------------------------------- all rates */
 
+/* Elements that move: of a tensor whose elements are a cache line apart or more, all of each line. */
+static int64_t touched(const cutt_contraction *c, int t) {
+  const int64_t spanned = (c->high[t] - c->low[t]) / c->type->bytes, each = 64 / c->type->bytes;
+  return c->volume[t] > spanned / each ? larger(c->volume[t], spanned) : c->volume[t] * each;
+}
+
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates) {
   const cutt_contraction *c = &plan->contraction;
   const cutt_blas *blas = plan->blas;
   const bool gpu = cutt_contraction_on_gpu(plan);
   const double flops = blas ? cutt_blas_speed(blas, c->type->type) : 0;
   int64_t largest = 1 << 16;
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    if (c->volume[t] > largest) largest = c->volume[t];
+  for (int t = 0; t < CUTT_TENSORS; ++t) largest = larger(largest, touched(c, t));
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
   if (!gpu && blas && blas->flops > 0) rates->call = call_seconds(blas);

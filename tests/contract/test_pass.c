@@ -92,40 +92,60 @@ static void shrink(test_rng *rng, const cutt_contraction *c, cutt_pass_shape *s)
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K && s->chunk[i] < c->mode[i].extent) s->direct = false;
 }
 
-static long shapes, direct, streamed;
+static long shapes, direct, streamed, blocked;
 
-static void try_along(test_rng *rng, const test_contraction *t, const cutt_contraction *c, int along) {
-  cutt_pass_shape shape;
+/* Holds one to the definition. */
+static void assert_right(const test_contraction *t, const cutt_pass_shape *shape, const char *isa) {
   char what[600], line[3 * TEST_PATTERN_BYTES];
-  cutt_pass_shape_of(c, &rates, along, &shape);
-  assert_true(shape.seconds > 0 && isfinite(shape.seconds));
-  if (test_chance(rng, 60)) shrink(rng, c, &shape);
+  if (test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT],
+                             kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone),
+                             kept.zero[TEST_RESULT], what, sizeof what))
+    return;
+  test_contraction_print(t, line, sizeof line);
+  fail_msg("along mode %d%s with %s: %s\n  %s", shape->along, shape->blocked ? " in blocks" : "", isa, what, line);
+}
+
+/* The same bits on every instruction set, but of blocks, and by more threads. */
+static void try_shape(const test_contraction *t, const cutt_contraction *c, const cutt_pass_shape *shape) {
+  char line[3 * TEST_PATTERN_BYTES];
   unsigned char *first = NULL;
   for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
     const char *why = NULL;
     if (!cutt_isa_usable(isa, &why)) continue;
-    unsigned char *got = result_of(c, &shape, isa->name, 1 + (first != NULL));
-    if (!first && !test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT],
-                                          kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone),
-                                          kept.zero[TEST_RESULT], what, sizeof what)) {
+    unsigned char *more = result_of(c, shape, isa->name, 3), *got = result_of(c, shape, isa->name, 1);
+    if (!first || shape->blocked) assert_right(t, shape, isa->name);
+    if ((first && !shape->blocked && memcmp(first, got, kept.before_bytes) != 0) ||
+        memcmp(got, more, kept.before_bytes) != 0) {
       test_contraction_print(t, line, sizeof line);
-      fail_msg("along mode %d with %s: %s\n  %s", along, isa->name, what, line);
+      fail_msg("along mode %d: other bits with %s, or on more threads\n  %s", shape->along, isa->name, line);
     }
-    if (first) { /* the same bits on every instruction set, and by more threads */
-      if (memcmp(first, got, kept.before_bytes) != 0) {
-        test_contraction_print(t, line, sizeof line);
-        fail_msg("along mode %d: other bits with %s than with %s\n  %s", along, isa->name, cutt_isa_all[0].name, line);
-      }
-      free(got);
-    } else {
-      first = got;
+    free(first);
+    free(more);
+    first = got;
+    if (shape->blocked) {
+      assert_gaps(t, first);
+      free(first);
+      first = NULL;
     }
   }
-  assert_gaps(t, first);
+  if (first) assert_gaps(t, first);
   free(first);
   ++shapes;
-  direct += shape.direct;
-  streamed += shape.streams;
+  direct += shape->direct;
+  streamed += shape->streams;
+  blocked += shape->blocked;
+}
+
+static void try_along(test_rng *rng, const test_contraction *t, const cutt_contraction *c, int along) {
+  cutt_pass_shape shape;
+  cutt_pass_shape_of(c, &rates, along, &shape);
+  assert_true(shape.seconds > 0 && isfinite(shape.seconds));
+  if (test_chance(rng, 60)) shrink(rng, c, &shape);
+  try_shape(t, c, &shape);
+  if (!cutt_pass_shape_blocked(c, &rates, along, test_random_in(rng, 1, 12), &shape)) return;
+  assert_true(shape.seconds > 0 && isfinite(shape.seconds));
+  if (test_chance(rng, 60)) shrink(rng, c, &shape);
+  try_shape(t, c, &shape);
 }
 
 static void try_all(test_rng *rng, const test_contraction *t) {
@@ -148,8 +168,9 @@ static void every_shape(void **unused) {
     test_contraction_vary(&rng, &variety, &t);
     try_all(&rng, &t);
   }
-  print_message("%ld shapes, %ld of them straight to the result, %ld past the caches\n", shapes, direct, streamed);
-  assert_true(shapes >= test_scaled(900) && direct >= test_scaled(30));
+  print_message("%ld shapes, %ld of them straight to the result, %ld past the caches, %ld in blocks\n", shapes, direct,
+                streamed, blocked);
+  assert_true(shapes >= test_scaled(900) && direct >= test_scaled(30) && blocked >= test_scaled(150));
 }
 
 /* Long rows, long sums, and tiles that are transposed: extents as in use. */
@@ -157,7 +178,7 @@ static void shapes_of_products(void **unused) {
   (void)unused;
   static const struct {
     const char *pattern;
-    int64_t extent[4];
+    int64_t extent[5];
   } cases[] = {{"ab,ab->ab", {150, 41}},
                {"ab,ba->ab", {130, 70}},
                {"ab,a->ab", {900, 13}},
@@ -173,7 +194,12 @@ static void shapes_of_products(void **unused) {
                {"ab->a", {700, 30}},
                {"abc->b", {50, 40, 30}},
                {"aab->b", {60, 9}},
-               {"abcb->ac", {17, 18, 19}}};
+               {"abcb->ac", {17, 18, 19}},
+               {"ab,bc->ac", {37, 21, 29}},
+               {"ab,ca->bc", {24, 90, 19}},
+               {"ab,ac->bc", {33, 200, 60}},
+               {"abcd,ed->cbea", {8, 25, 11, 19, 17}},
+               {"abcd,ec->aebd", {26, 5, 40, 3, 13}}};
   static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32, CUTT_F16, CUTT_BF16};
   test_rng rng = {20240702};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

@@ -2,11 +2,12 @@
  *
  * Along a free mode every element of a row has a sum of its own, and its terms are added one after the other. Across a summed
  * mode the sum has as many parts as numbers fit 128 bytes, whatever the width of a register, and these are added pairwise; so
- * results are the same with every instruction set. */
+ * results are the same with every instruction set. What is beyond a row's end is 0 in them. */
 #include "contract/kernels/kernels.h"
 
 #include <string.h>
 
+#include "contract/kernels/block.h"
 #include "cpu/kernels/half.h"
 #include "cpu/kernels/vectors.h"
 
@@ -15,8 +16,8 @@
 #define CUTT_TEXT_2(a) #a
 #define CUTT_TEXT(a) CUTT_TEXT_2(a)
 
-/* AHEAD: bytes that a row's elements are asked for before they are used; beyond its end a prefetch does no harm. */
-enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V };
+/* FEW_BYTES: dot products of rows that are shorter are added up one number after the other. */
+enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BYTES = 32 };
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
 
@@ -46,9 +47,9 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
   typedef struct sum_##name {                                                                                          \
     T a;                                                                                                               \
   } sum_##name;                                                                                                        \
-  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {         \
-    vector_##name x = load_##name(l);                                                                                  \
-    if (kind == CUTT_PASS_MULTIPLY) x *= load_##name(r);                                                               \
+  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, vector_##name x, vector_##name y, const char *r,    \
+                              bool first) {                                                                            \
+    if (kind == CUTT_PASS_MULTIPLY) x *= y;                                                                            \
     if (kind == CUTT_PASS_SCALE) x *= number_##name(r);                                                                \
     s->a = first ? x : s->a + x;                                                                                       \
   }                                                                                                                    \
@@ -60,6 +61,11 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
   CUTT_INLINE vector_##name total_##name(const sums_##name *s, const bool *conjugate) {                                \
     (void)conjugate;                                                                                                   \
     return s->a;                                                                                                       \
+  }                                                                                                                    \
+  /* Of whole numbers nobody asks. */                                                                                  \
+  __attribute__((unused)) CUTT_INLINE sums_##name sums_of_##name(vector_##name a, vector_##name b) {                   \
+    (void)b;                                                                                                           \
+    return (sums_##name){a};                                                                                           \
   }                                                                                                                    \
   CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
     (void)conjugate;                                                                                                   \
@@ -104,11 +110,11 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
   typedef struct sum_##name {                                                                                          \
     T a[2], b[2];                                                                                                      \
   } sum_##name;                                                                                                        \
-  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {         \
-    const vector_##name x = load_##name(l), none = {0};                                                                \
+  CUTT_INLINE void put_##name(sums_##name *s, cutt_pass_kind kind, vector_##name x, vector_##name y, const char *r,    \
+                              bool first) {                                                                            \
+    const vector_##name none = {0};                                                                                    \
     vector_##name a = x, b = none;                                                                                     \
     if (kind == CUTT_PASS_MULTIPLY) {                                                                                  \
-      const vector_##name y = load_##name(r);                                                                          \
       a = x * CUTT_SHUFFLE(index_##name, y, y, OF(EVEN, 0));                                                           \
       b = CUTT_SHUFFLE(index_##name, x, x, OF(SWAP, 0)) * CUTT_SHUFFLE(index_##name, y, y, OF(EVEN, 1));               \
     } else if (kind == CUTT_PASS_SCALE) {                                                                              \
@@ -130,6 +136,9 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
       s->a[i] = first ? term[i] : s->a[i] + term[i];                                                                   \
       s->b[i] = first ? term[i + 2] : s->b[i] + term[i + 2];                                                           \
     }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE sums_##name sums_of_##name(vector_##name a, vector_##name b) {                                           \
+    return (sums_##name){a, CUTT_SHUFFLE(index_##name, b, b, OF(SWAP, 0))};                                            \
   }                                                                                                                    \
   CUTT_INLINE void total_one_##name(const sum_##name *s, const bool *conjugate, T *total) {                            \
     const T a = (T)(conjugate[0] ? -1 : 1), re = (T)(conjugate[0] == conjugate[1] ? -1 : 1);                           \
@@ -165,20 +174,26 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
 
 /* `count` vectors, or one number, of a row along a free mode. */
 #define DEFINE_ALONG(name, T)                                                                                          \
+  CUTT_INLINE void place_##name(sums_##name *s, cutt_pass_kind kind, const char *l, const char *r, bool first) {       \
+    const vector_##name none = {0};                                                                                    \
+    put_##name(s, kind, load_##name(l), kind == CUTT_PASS_MULTIPLY ? load_##name(r) : none, r, first);                 \
+  }                                                                                                                    \
   CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, int count, const char *l,    \
                                 const char *r, int64_t at, char *out) {                                                \
     const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
-    for (int64_t i = 0; i < count * V && plain && count > 1; i += 64) {                                                \
-      __builtin_prefetch(l + AHEAD + i);                                                                               \
-      if (kind == CUTT_PASS_MULTIPLY) __builtin_prefetch(r + AHEAD + i);                                               \
+    for (int i = 0; i < count && plain; ++i) {                                                                         \
+      place_##name(&sums[0], kind, l + i * V, r + i * step, true);                                                     \
+      const vector_##name total = total_##name(&sums[0], t->conjugate);                                                \
+      memcpy(out + at + i * V, &total, V);                                                                             \
     }                                                                                                                  \
-    for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, l + i * V, r + i * step, true);                         \
+    if (plain) return;                                                                                                 \
+    for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                       \
     for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
-      for (int i = 0; i < count; ++i) put_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                    \
+      for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                  \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
       vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
@@ -220,25 +235,36 @@ enum { V = CUTT_VECTOR_BYTES, AHEAD = 2048, PARTS_BYTES = 128, PARTS = PARTS_BYT
   }
 
 #define DEFINE_ACROSS(name, T)                                                                                         \
+  /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
+  CUTT_INLINE void rest_##name(sums_##name *sums, cutt_pass_kind kind, const char *l, const char *r, int64_t bytes) {  \
+    for (int i = 0; i < PARTS && i * V < bytes; ++i) {                                                                 \
+      const int64_t here = bytes - i * V < V ? bytes - i * V : V;                                                      \
+      const vector_##name x = (vector_##name)cutt_part_load(l + i * V, here), none = {0};                              \
+      const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(r + i * V, here) : none;      \
+      put_##name(&sums[i], kind, x, y, r, false);                                                                      \
+    }                                                                                                                  \
+  }                                                                                                                    \
   CUTT_INLINE void dot_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row, sum_##name *sum) {            \
     const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
     const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
     const int64_t even = bytes - bytes % PARTS_BYTES;                                                                  \
+    const bool in_parts = kind != CUTT_PASS_SCALE && bytes >= FEW_BYTES;                                               \
     sum_##name rest;                                                                                                   \
     memset(sum, 0, sizeof *sum);                                                                                       \
     memset(&rest, 0, sizeof rest);                                                                                     \
-    if (even) {                                                                                                        \
+    if (even || in_parts) {                                                                                            \
       sums_##name sums[PARTS];                                                                                         \
       memset(sums, 0, sizeof sums);                                                                                    \
       for (int64_t s = 0; s < t->terms; ++s) {                                                                         \
         const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                   \
         for (int64_t at = 0; at < even; at += PARTS_BYTES)                                                             \
           for (int i = 0; i < PARTS; ++i)                                                                              \
-            put_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                              \
+            place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
+        if (in_parts && even < bytes) rest_##name(sums, kind, ls + even, rs + even, bytes - even);                     \
       }                                                                                                                \
       fold_##name(sums, sum);                                                                                          \
     }                                                                                                                  \
-    for (int64_t s = 0; s < t->terms && even < bytes; ++s)                                                             \
+    for (int64_t s = 0; s < t->terms && even < bytes && !in_parts; ++s)                                                \
       for (int64_t at = even; at < bytes; at += ELEMENT_##name)                                                        \
         put_one_##name(&rest, kind, l + t->term[0][s] + at, r + t->term[1][s] + step * at, false);                     \
     join_##name(sum, &rest);                                                                                           \
@@ -280,6 +306,27 @@ DEFINE_COMPLEX(c32, float, int32_t, OF_FOURS)
 DEFINE_TILES(c32, float)
 DEFINE_COMPLEX(c64, double, int64_t, OF_EIGHTS)
 DEFINE_TILES(c64, double)
+
+#define NAME f32
+#define NUMBER float
+#define IS_COMPLEX 0
+#define MOST CUTT_BLOCK_ROWS
+#include "contract/kernels/block_type.h"
+#define NAME f64
+#define NUMBER double
+#define IS_COMPLEX 0
+#define MOST CUTT_BLOCK_ROWS
+#include "contract/kernels/block_type.h"
+#define NAME c32
+#define NUMBER float
+#define IS_COMPLEX 1
+#define MOST 4
+#include "contract/kernels/block_type.h"
+#define NAME c64
+#define NUMBER double
+#define IS_COMPLEX 1
+#define MOST 4
+#include "contract/kernels/block_type.h"
 
 /* --------------------------------------------------------------------------------------------------------------- finishing */
 
@@ -349,6 +396,10 @@ DEFINE_COPY(8)
 DEFINE_COPY(16)
 
 static void pack_4(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 4 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   int64_t i = 0;
   const int64_t fours = columns - columns % 4;
   for (; i + 4 <= n; i += 4) {
@@ -382,6 +433,10 @@ CUTT_INLINE void pack_8_four(char *dst, int64_t pitch, const char *src, int64_t 
 #endif
 
 static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 8 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   int64_t i = 0;
 #if CUTT_VECTOR_BYTES >= 32
   const int64_t fours = columns - columns % 4;
@@ -405,6 +460,10 @@ static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, in
 }
 
 static void pack_16(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
+  if (stride == 16 && columns == 1) {
+    memcpy(dst, src, (size_t)(n * stride));
+    return;
+  }
   copy_columns_16(dst, pitch, src, stride, n, 0, columns);
 }
 
@@ -433,17 +492,17 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 
 static void fence(void) { cutt_store_fence(); }
 
-#define TYPE(number, own, from, width)                                                                                 \
+#define TYPE(number, own, from, width, blocks)                                                                         \
   {                                                                                                                    \
     {along_multiply_##number, along_scale_##number, along_add_##number},                                               \
-        {across_multiply_##number, across_scale_##number, across_add_##number}, finish_##own, from, pack_##width,      \
-        width                                                                                                          \
+        {across_multiply_##number, across_scale_##number, across_add_##number}, blocks, finish_##own, from,            \
+        pack_##width, width                                                                                            \
   }
 static const cutt_pass_type types[] = {
-    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4),
-    [CUTT_F32] = TYPE(f32, f32, pack_4, 4),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8),
-    [CUTT_C32] = TYPE(c32, c32, pack_8, 8),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16),
-    [CUTT_I32] = TYPE(i32, i32, pack_4, 4),   [CUTT_I64] = TYPE(i64, i64, pack_8, 8),
+    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4, blocks_f32), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4, blocks_f32),
+    [CUTT_F32] = TYPE(f32, f32, pack_4, 4, blocks_f32),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8, blocks_f64),
+    [CUTT_C32] = TYPE(c32, c32, pack_8, 8, blocks_c32),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16, blocks_c64),
+    [CUTT_I32] = TYPE(i32, i32, pack_4, 4, NULL),         [CUTT_I64] = TYPE(i64, i64, pack_8, 8, NULL),
 };
 
 extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);

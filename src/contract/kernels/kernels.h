@@ -24,6 +24,8 @@ typedef struct cutt_pass_tile {
   const char *operand[2];
   const int64_t *row[2], *term[2];
   int64_t rows, terms, n;
+  /* Of blocks: so many rows, one after the other, are sums of the same numbers of the first operand. It divides rows. */
+  int64_t group;
   /* Row r goes to out + r * pitch, or where out_row is not NULL to out + out_row[r]. */
   char *out;
   int64_t pitch;
@@ -53,6 +55,8 @@ typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_
 typedef struct cutt_pass_type {
   cutt_pass_rows_fn *along[CUTT_PASS_KINDS];  /* a free mode */
   cutt_pass_rows_fn *across[CUTT_PASS_KINDS]; /* a summed mode */
+  /* Along a free mode, of the kind CUTT_PASS_SCALE, groups of rows in blocks; out_row is not NULL. NULL: whole numbers. */
+  cutt_pass_rows_fn *blocks;
   cutt_pass_finish_fn *finish;
   cutt_pass_pack_fn *pack;      /* from memory to numbers that are computed with */
   cutt_pass_pack_fn *transpose; /* the same among these */

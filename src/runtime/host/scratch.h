@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum {
-  CUTT_SCRATCH_BYTES = 192 * 1024, /* of a block */
+  CUTT_SCRATCH_BYTES = 512 * 1024, /* of a block */
   CUTT_SCRATCH_BLOCKS = 256 /* most that are kept; if more threads work at once, the other blocks are freed again */
 };
 
