@@ -156,7 +156,7 @@ CUTT_INLINE void prefetch_along(const along_ahead *a, int64_t at) {
   at += a->distance;
   if (at < a->bytes) {
     prefetch_lines(a->src + at, a->row, a->rows, a->to);
-  } else {
+  } else if (a->next_rows > 0) {
     prefetch_lines(a->next + (at - a->bytes), a->next_row, a->next_rows, a->to);
   }
 }
