@@ -25,6 +25,13 @@ typedef struct cutt_scope {
   int mode;      /* of the thread, to be put back; -1: it was not changed */
 } cutt_scope;
 
+/* Memory of a device as another process gets to it: plain bytes. */
+typedef struct cutt_shared_memory {
+  unsigned char handle[64];
+  uint64_t base, offset; /* of the allocation, where it was made; and how far behind it the memory is */
+  uint64_t id;           /* of the allocation, never given twice in a process */
+} cutt_shared_memory;
+
 /* A point in a stream. */
 typedef struct cutt_event cutt_event;
 
@@ -108,6 +115,8 @@ typedef struct cutt_runtime {
   cuttResult (*enter)(cutt_scope *scope);
   /* The same for work in a stream: a thread that has no context enters the stream's. */
   cuttResult (*enter_stream)(cudaStream_t stream, cutt_scope *scope);
+  /* The same for a context that is known, whichever is current. */
+  cuttResult (*enter_context)(const cutt_context *context, cutt_scope *scope);
   void (*leave)(const cutt_scope *scope);
   /* The context that is current in the calling thread; .handle is NULL if there is none. Valid until it is destroyed. */
   cuttResult (*context)(cutt_context *context);
@@ -127,6 +136,8 @@ typedef struct cutt_runtime {
 
   /* A stream that waits for no other, the default one included; stream_release ends it, when what it was given is done. */
   cuttResult (*side_stream_create)(cudaStream_t *stream);
+  /* The same, and its kernels start before those of others that have not started. */
+  cuttResult (*urgent_stream_create)(cudaStream_t *stream);
   cuttResult (*stream_synchronize)(cudaStream_t stream);
   /* Work that the stream is given from now on comes after what the event was last recorded behind. */
   cuttResult (*stream_wait)(cudaStream_t stream, const cutt_event *event);
@@ -139,6 +150,26 @@ typedef struct cutt_runtime {
   cuttResult (*event_record)(cutt_event *event, cudaStream_t stream);
   /* Of two that were recorded in one stream, one after the other: waits for the second, and says how long it took. */
   cuttResult (*event_seconds)(cutt_event *from, cutt_event *to, double *seconds);
+
+  /* Waits until an event is reached; asks whether it is. */
+  cuttResult (*event_wait)(cutt_event *event);
+  cuttResult (*event_reached)(const cutt_event *event, bool *reached);
+
+  /* Lets the current context's kernels reach the memory of another context's device, for good. */
+  cuttResult (*peer_enable)(const cutt_context *peer);
+  /* Memory that other processes of the host may open: all of its allocation. Opened memory is closed by its base. */
+  cuttResult (*share)(const void *memory, cutt_shared_memory *shared);
+  cuttResult (*shared_open)(const cutt_shared_memory *shared, void **base);
+  void (*shared_close)(void *base);
+  /* The same for events, which are not timed; opened ones are destroyed like any other. */
+  cuttResult (*shared_event_create)(cutt_event **event);
+  cuttResult (*event_share)(const cutt_event *event, unsigned char handle[64]);
+  cuttResult (*event_open)(const unsigned char handle[64], cutt_event **event);
+  /* Host memory that the device copies from and to by itself. A failure to free goes to the log. */
+  cuttResult (*pinned_allocate)(size_t bytes, void **memory);
+  void (*pinned_free)(void *memory);
+  /* Starts a copy between any two memories that the driver knows, also of two devices. */
+  cuttResult (*copy_start)(void *to, const void *from, size_t bytes, cudaStream_t stream);
 
   /* Finds the kernels of a list for the context, and at first use loads them, so that a launch does not, and lets each have all
    * of the shared memory that a block may have. Takes a lock. */

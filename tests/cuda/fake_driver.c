@@ -62,6 +62,10 @@ PUBLIC cutt_cu_result cuGetErrorName(cutt_cu_result error, const char **text) {
 }
 
 PUBLIC cutt_cu_result cuGetErrorString(cutt_cu_result error, const char **text) {
+  if (error == FAKE_NO_PEERS) {
+    *text = "peer access is not supported";
+    return CUTT_CU_SUCCESS;
+  }
   *text = error == FAKE_ERROR ? "a failure on request" : error == CUTT_CU_NO_DEVICE ? "no device is there" : "other";
   return CUTT_CU_SUCCESS;
 }
@@ -131,7 +135,7 @@ PUBLIC cutt_cu_result cuDeviceGetAttribute(int *value, int attribute, cutt_cu_de
 
 enum { MOST = 8 };
 static struct CUctx_st primaries[FAKE_DEVICES];
-static struct CUctx_st others[4]; /* few, so that addresses are used again */
+static struct CUctx_st others[8]; /* few, so that addresses are used again */
 static unsigned long long next_id = 1;
 static _Thread_local struct CUctx_st *stack[MOST];
 static _Thread_local int depth;
@@ -323,7 +327,7 @@ PUBLIC cutt_cu_result cuFuncSetAttribute(cutt_cu_function function, int attribut
 }
 
 static struct CUstream_st default_stream; /* of all contexts */
-static struct CUstream_st streams[16];
+static struct CUstream_st streams[64];
 
 static struct CUstream_st *stream_of(cudaStream_t stream) { return stream ? stream : &default_stream; }
 
@@ -356,8 +360,10 @@ PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned grid_x,
   memcpy(&last->out, parameters[1], sizeof last->out);
   memcpy(last->args_bytes, parameters[2], control.args_size);
   stream_of(stream)->clock += control.seconds_of ? control.seconds_of(last) : control.launch_seconds;
+  const fake_launch now = *last;
   last->args = last->pairs = NULL;
   pthread_mutex_unlock(&lock);
+  if (control.run) control.run(&now);
   return CUTT_CU_SUCCESS;
 }
 
@@ -368,7 +374,10 @@ static struct {
   enum fake_memory kind;
   int device;
   bool own;
-} map[64];
+  unsigned long long id;
+} map[512];
+
+static unsigned long long next_buffer = 1;
 
 /* With the lock held. */
 static int look_up(unsigned long long address) {
@@ -391,6 +400,7 @@ static void memory_enter(void *memory, size_t bytes, enum fake_memory kind, int 
   map[place].kind = kind;
   map[place].device = device;
   map[place].own = false;
+  map[place].id = next_buffer++;
   pthread_mutex_unlock(&lock);
 }
 
@@ -399,6 +409,7 @@ static cutt_cu_result query(void *value, int attribute, unsigned long long addre
   const int i = look_up(address);
   const enum fake_memory kind = i < 0 ? FAKE_FREE : map[i].kind;
   const int device = i < 0 ? -1 : map[i].device;
+  const unsigned long long id = i < 0 ? 0 : map[i].id;
   pthread_mutex_unlock(&lock);
   if (kind == FAKE_FREE) return CUTT_CU_INVALID_VALUE;
   switch (attribute) {
@@ -411,6 +422,9 @@ static cutt_cu_result query(void *value, int attribute, unsigned long long addre
         return CUTT_CU_INVALID_VALUE;
       }
       *(unsigned long long *)value = address;
+      return CUTT_CU_SUCCESS;
+    case CUTT_CU_POINTER_BUFFER_ID:
+      *(unsigned long long *)value = id;
       return CUTT_CU_SUCCESS;
     case CUTT_CU_POINTER_IS_MANAGED:
       *(int *)value = kind == FAKE_MANAGED;
@@ -455,6 +469,82 @@ PUBLIC cutt_cu_result cuMemGetInfo_v2(size_t *unused, size_t *all) {
   NEEDS_CONTEXT;
   *unused = control.free_bytes;
   *all = control.free_bytes;
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemGetAddressRange_v2(cutt_cu_address *base, size_t *bytes, cutt_cu_address pointer) {
+  BEGIN(mem_get_address_range);
+  pthread_mutex_lock(&lock);
+  const int i = look_up(pointer);
+  if (i >= 0) {
+    *base = map[i].from;
+    *bytes = (size_t)(map[i].to - map[i].from);
+  }
+  pthread_mutex_unlock(&lock);
+  return i < 0 ? CUTT_CU_NOT_FOUND : CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+  BEGIN(mem_host_alloc);
+  NEEDS_CONTEXT;
+  unsafe();
+  if (flags & ~(unsigned)CUTT_CU_HOST_PORTABLE) return CUTT_CU_INVALID_VALUE;
+  *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
+  if (!*memory) return 2;
+  memory_enter(*memory, bytes, FAKE_PINNED, current()->device);
+  atomic_fetch_add(&control.alive_pinned, 1);
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuMemFreeHost(void *memory) {
+  BEGIN(mem_free_host);
+  NEEDS_CONTEXT;
+  unsafe();
+  memory_enter(memory, 1, FAKE_FREE, 0);
+  free(memory);
+  atomic_fetch_sub(&control.alive_pinned, 1);
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuCtxEnablePeerAccess(cutt_cu_context peer, unsigned flags) {
+  BEGIN(ctx_enable_peer_access);
+  NEEDS_CONTEXT;
+  if (flags || !peer->alive || peer == current()) return CUTT_CU_INVALID_CONTEXT;
+  atomic_fetch_add(&control.enabled, 1);
+  return atomic_load(&control.peers) ? CUTT_CU_SUCCESS : FAKE_NO_PEERS;
+}
+
+PUBLIC cutt_cu_result cuIpcGetMemHandle(cutt_cu_ipc_handle *handle, cutt_cu_address memory) {
+  BEGIN(ipc_get_mem_handle);
+  NEEDS_CONTEXT;
+  pthread_mutex_lock(&lock);
+  const int i = look_up(memory);
+  const bool whole = i >= 0 && map[i].from == memory && map[i].kind == FAKE_DEVICE;
+  pthread_mutex_unlock(&lock);
+  if (!whole) return CUTT_CU_INVALID_VALUE;
+  memset(handle, 0x33, sizeof *handle);
+  memcpy(handle->reserved, &memory, sizeof memory);
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuIpcOpenMemHandle_v2(cutt_cu_address *memory, cutt_cu_ipc_handle handle, unsigned flags) {
+  BEGIN(ipc_open_mem_handle);
+  NEEDS_CONTEXT;
+  unsafe();
+  if (flags != CUTT_CU_IPC_ENABLE_PEER_ACCESS || handle.reserved[sizeof handle.reserved - 1] != 0x33)
+    return CUTT_CU_INVALID_VALUE;
+  if (!atomic_load(&control.opens)) return FAKE_NO_PEERS;
+  memcpy(memory, handle.reserved, sizeof *memory);
+  atomic_fetch_add(&control.alive_opened, 1);
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuIpcCloseMemHandle(cutt_cu_address memory) {
+  BEGIN(ipc_close_mem_handle);
+  NEEDS_CONTEXT;
+  (void)memory;
+  unsafe();
+  atomic_fetch_sub(&control.alive_opened, 1);
   return CUTT_CU_SUCCESS;
 }
 
@@ -565,9 +655,7 @@ PUBLIC cutt_cu_result cuMemsetD2D32Async(cutt_cu_address memory, size_t pitch, u
 
 /* ------------------------------------------------------------------------------------------------- streams and events */
 
-PUBLIC cutt_cu_result cuStreamCreate(cudaStream_t *stream, unsigned flags) {
-  BEGIN(stream_create);
-  NEEDS_CONTEXT;
+static cutt_cu_result make_stream(cudaStream_t *stream, unsigned flags) {
   if (flags != CUTT_CU_STREAM_DEFAULT && flags != CUTT_CU_STREAM_NON_BLOCKING) return CUTT_CU_INVALID_VALUE;
   struct CUstream_st *made = NULL;
   pthread_mutex_lock(&lock);
@@ -581,6 +669,26 @@ PUBLIC cutt_cu_result cuStreamCreate(cudaStream_t *stream, unsigned flags) {
   atomic_fetch_add(&control.alive_streams, 1);
   *stream = made;
   return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuStreamCreate(cudaStream_t *stream, unsigned flags) {
+  BEGIN(stream_create);
+  NEEDS_CONTEXT;
+  return make_stream(stream, flags);
+}
+
+PUBLIC cutt_cu_result cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  BEGIN(ctx_get_stream_priority_range);
+  NEEDS_CONTEXT;
+  *least = 0;
+  *greatest = -5;
+  return CUTT_CU_SUCCESS;
+}
+
+PUBLIC cutt_cu_result cuStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority) {
+  BEGIN(stream_create_with_priority);
+  NEEDS_CONTEXT;
+  return priority > 0 || priority < -5 ? CUTT_CU_INVALID_VALUE : make_stream(stream, flags);
 }
 
 PUBLIC cutt_cu_result cuStreamDestroy_v2(cudaStream_t stream) {
@@ -617,6 +725,7 @@ PUBLIC cutt_cu_result cuStreamIsCapturing(cudaStream_t stream, int *status) {
 struct CUevent_st {
   double clock;
   bool captured; /* recorded in a stream that was being captured */
+  bool between_processes;
 };
 
 /* Used in rotation: more than are ever in use at once. */
@@ -626,9 +735,31 @@ static atomic_uint event_count;
 PUBLIC cutt_cu_result cuEventCreate(cutt_cu_event *event, unsigned flags) {
   BEGIN(event_create);
   NEEDS_CONTEXT;
-  if (flags != CUTT_CU_EVENT_DEFAULT && flags != CUTT_CU_EVENT_DISABLE_TIMING) return CUTT_CU_INVALID_VALUE;
+  const bool between_processes = flags == (CUTT_CU_EVENT_DISABLE_TIMING | CUTT_CU_EVENT_INTERPROCESS);
+  if (flags != CUTT_CU_EVENT_DEFAULT && flags != CUTT_CU_EVENT_DISABLE_TIMING && !between_processes)
+    return CUTT_CU_INVALID_VALUE;
   atomic_fetch_add(&control.alive_events, 1);
   *event = &events[atomic_fetch_add(&event_count, 1) % (sizeof events / sizeof *events)];
+  (*event)->between_processes = between_processes;
+  return CUTT_CU_SUCCESS;
+}
+
+/* An event opened is another one that shows the first's state: it is remembered by its place. */
+PUBLIC cutt_cu_result cuIpcGetEventHandle(cutt_cu_ipc_handle *handle, cutt_cu_event event) {
+  BEGIN(ipc_get_event_handle);
+  NEEDS_CONTEXT;
+  memset(handle, 0x44, sizeof *handle);
+  memcpy(handle->reserved, &event, sizeof event);
+  return event->between_processes ? CUTT_CU_SUCCESS : CUTT_CU_INVALID_HANDLE;
+}
+
+PUBLIC cutt_cu_result cuIpcOpenEventHandle(cutt_cu_event *event, cutt_cu_ipc_handle handle) {
+  BEGIN(ipc_open_event_handle);
+  NEEDS_CONTEXT;
+  if (handle.reserved[sizeof handle.reserved - 1] != 0x44) return CUTT_CU_INVALID_VALUE;
+  if (!atomic_load(&control.opens)) return FAKE_NO_PEERS;
+  memcpy(event, handle.reserved, sizeof *event);
+  atomic_fetch_add(&control.alive_events, 1);
   return CUTT_CU_SUCCESS;
 }
 
@@ -661,6 +792,12 @@ PUBLIC cutt_cu_result cuStreamWaitEvent(cudaStream_t stream, cutt_cu_event event
   return CUTT_CU_SUCCESS;
 }
 
+PUBLIC cutt_cu_result cuEventQuery(cutt_cu_event event) {
+  BEGIN(event_query);
+  (void)event;
+  return CUTT_CU_SUCCESS;
+}
+
 PUBLIC cutt_cu_result cuEventSynchronize(cutt_cu_event event) {
   BEGIN(event_synchronize);
   (void)event;
@@ -688,6 +825,8 @@ static void sweep(void) {
   atomic_store(&control.alive_memory, 0);
   atomic_store(&control.alive_streams, 0);
   atomic_store(&control.alive_events, 0);
+  atomic_store(&control.alive_pinned, 0);
+  atomic_store(&control.alive_opened, 0);
 }
 
 static void forget(void) {

@@ -19,6 +19,7 @@ enum { CUTT_CU_FUNCTIONS(FAKE_NUMBER) CUTT_CU_NEWER_FUNCTIONS(FAKE_NUMBER) FAKE_
 #undef FAKE_NUMBER
 
 enum { FAKE_DEVICES = 3 }; /* 0: sm_90, 1: sm_80, 2: sm_60 */
+enum { FAKE_NO_PEERS = 217 };
 enum { FAKE_ERROR = 999 }; /* what a call fails with on request; its text is "a failure on request" */
 
 enum fake_memory { FAKE_FREE, FAKE_DEVICE, FAKE_MANAGED, FAKE_PINNED };
@@ -58,12 +59,17 @@ typedef struct fake_control {
   atomic_long forbidden;
   atomic_int capture_is_on; /* anywhere in the process */
   atomic_int alive_memory, alive_streams, alive_events;
-  atomic_int depth;                                /* contexts on all stacks */
-  atomic_int peers;                                /* devices reach each other's memory */
-  atomic_int access;                               /* what other devices may do with it by cuMemGetAccess */
-  size_t args_size;                                /* to be copied at a launch */
-  double launch_seconds;                           /* what a launch takes */
+  atomic_int alive_pinned, alive_opened; /* pinned memory; memory of other processes */
+  atomic_int opens;                      /* memory of other processes can be opened; it is the process's own */
+  atomic_int enabled;                    /* how often access to another context's memory has been asked for */
+  atomic_int depth;                      /* contexts on all stacks */
+  atomic_int peers;                      /* devices reach each other's memory */
+  atomic_int access;                     /* what other devices may do with it by cuMemGetAccess */
+  size_t args_size;                      /* to be copied at a launch */
+  double launch_seconds;                 /* what a launch takes */
   double (*seconds_of)(const fake_launch *launch); /* or else this, if set */
+  /* Runs a kernel, whose args and pairs are valid meanwhile; NULL: nothing is run. Called by the thread that launches. */
+  void (*run)(const fake_launch *launch);
   double copy_seconds;
   bool copies_nothing; /* copies within device memory only take their time */
   size_t free_bytes;   /* of a device's memory */

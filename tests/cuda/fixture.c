@@ -40,6 +40,8 @@ int fixture_start(void **unused) {
   (void)unused;
   fake->context_set(NULL);
   fake->seconds_of = NULL;
+  fake->run = NULL;
+  atomic_store(&fake->opens, 0);
   fake->launch_seconds = 1e-3;
   fake->copy_seconds = 2e-3;
   fake->args_size = 0;
@@ -56,6 +58,8 @@ int fixture_end(void **unused) {
   assert_int_equal(atomic_load(&fake->alive_memory), 0);
   assert_int_equal(atomic_load(&fake->alive_streams), 0);
   assert_int_equal(atomic_load(&fake->alive_events), 0);
+  assert_int_equal(atomic_load(&fake->alive_pinned), 0);
+  assert_int_equal(atomic_load(&fake->alive_opened), 0);
   assert_int_equal(atomic_load(&fake->depth), 0);
   assert_int_equal(atomic_load(&fake->forbidden), 0);
   return 0;

@@ -9,6 +9,7 @@
 #include "runtime/cuda/embed.h"
 #include "runtime/cuda/kernels.h"
 #include "runtime/cuda/memory.h"
+#include "runtime/cuda/peer.h"
 #include "runtime/cuda/pointer.h"
 #include "runtime/cuda/probe.h"
 #include "runtime/cuda/state.h"
@@ -58,12 +59,22 @@ static int driver_version(const char **why) {
   return cu ? cu->version : 0;
 }
 
+static void tell_scope(const cutt_cuda_scope *entered, cutt_scope *scope) {
+  *scope = (cutt_scope){.context = entered->context, .pushed = entered->pushed, .mode = entered->capture_mode};
+}
+
 static cuttResult enter_stream(cudaStream_t stream, cutt_scope *scope) {
   cutt_cuda_scope entered;
   const cuttResult result = cutt_cuda_enter_stream(stream, &entered);
-  if (result) return result;
-  *scope = (cutt_scope){.context = entered.context, .pushed = entered.pushed, .mode = entered.capture_mode};
-  return CUTT_SUCCESS;
+  if (!result) tell_scope(&entered, scope);
+  return result;
+}
+
+static cuttResult enter_context(const cutt_context *context, cutt_scope *scope) {
+  cutt_cuda_scope entered;
+  const cuttResult result = cutt_cuda_enter_context(context->handle, &entered);
+  if (!result) tell_scope(&entered, scope);
+  return result;
 }
 
 static cuttResult enter(cutt_scope *scope) { return enter_stream(NULL, scope); }
@@ -191,6 +202,7 @@ const cutt_runtime cutt_cuda_runtime = {
     .driver_version = driver_version,
     .enter = enter,
     .enter_stream = enter_stream,
+    .enter_context = enter_context,
     .leave = leave,
     .context = context,
     .reach = reach,
@@ -199,6 +211,7 @@ const cutt_runtime cutt_cuda_runtime = {
     .fill_bytes = cutt_cuda_fill_bytes,
     .fill_words = cutt_cuda_fill_words,
     .side_stream_create = cutt_cuda_side_stream_create,
+    .urgent_stream_create = cutt_cuda_urgent_stream_create,
     .stream_synchronize = cutt_cuda_stream_synchronize,
     .stream_wait = cutt_cuda_stream_wait,
     .stream_is_captured = cutt_cuda_stream_is_captured,
@@ -206,6 +219,18 @@ const cutt_runtime cutt_cuda_runtime = {
     .event_destroy = cutt_cuda_event_destroy,
     .event_record = cutt_cuda_event_record,
     .event_seconds = cutt_cuda_event_seconds,
+    .event_wait = cutt_cuda_event_wait,
+    .event_reached = cutt_cuda_event_reached,
+    .peer_enable = cutt_cuda_peer_enable,
+    .share = cutt_cuda_share,
+    .shared_open = cutt_cuda_shared_open,
+    .shared_close = cutt_cuda_shared_close,
+    .shared_event_create = cutt_cuda_shared_event_create,
+    .event_share = cutt_cuda_event_share,
+    .event_open = cutt_cuda_event_open,
+    .pinned_allocate = cutt_cuda_pinned_allocate,
+    .pinned_free = cutt_cuda_pinned_free,
+    .copy_start = cutt_cuda_copy_start,
     .kernels_find = cutt_cuda_kernels_find,
     .parameter_bytes = cutt_cuda_parameter_bytes,
     .kernels_enter = cutt_cuda_kernels_enter,

@@ -19,6 +19,9 @@ typedef struct CUmod_st *cutt_cu_module;
 typedef struct CUfunc_st *cutt_cu_function;
 typedef struct CUevent_st *cutt_cu_event;
 typedef unsigned long long cutt_cu_address; /* CUdeviceptr, on systems of 64 bits */
+typedef struct cutt_cu_ipc_handle {         /* CUipcMemHandle, CUipcEventHandle */
+  char reserved[64];
+} cutt_cu_ipc_handle;
 
 enum { /* cutt_cu_result */
        CUTT_CU_SUCCESS = 0,
@@ -35,6 +38,8 @@ enum { /* cutt_cu_result */
        CUTT_CU_JIT_COMPILATION_DISABLED = 223,
        CUTT_CU_INVALID_HANDLE = 400,
        CUTT_CU_NOT_FOUND = 500,
+       CUTT_CU_NOT_READY = 600,
+       CUTT_CU_PEER_ACCESS_ALREADY_ENABLED = 704,
        CUTT_CU_CONTEXT_IS_DESTROYED = 709
 };
 
@@ -64,6 +69,7 @@ enum { /* CUfunction_attribute */
 enum {                                     /* CUpointer_attribute */
        CUTT_CU_POINTER_MEMORY_TYPE = 2,    /* unsigned: CUmemorytype */
        CUTT_CU_POINTER_DEVICE_POINTER = 3, /* where kernels of the current context find it */
+       CUTT_CU_POINTER_BUFFER_ID = 7,      /* unsigned long long: never given twice in a process */
        CUTT_CU_POINTER_IS_MANAGED = 8,     /* int */
        CUTT_CU_POINTER_DEVICE_ORDINAL = 9  /* int */
 };
@@ -81,7 +87,8 @@ enum { CUTT_CU_LOCATION_DEVICE = 1, CUTT_CU_ACCESS_READ_AND_WRITE = 3 };
 
 enum { CUTT_CU_STREAM_PER_THREAD = 2 }; /* the last of the default streams' numbers: 0, cudaStreamLegacy, this */
 enum { CUTT_CU_STREAM_DEFAULT = 0, CUTT_CU_STREAM_NON_BLOCKING = 1 };
-enum { CUTT_CU_EVENT_DEFAULT = 0, CUTT_CU_EVENT_DISABLE_TIMING = 2 };
+enum { CUTT_CU_EVENT_DEFAULT = 0, CUTT_CU_EVENT_DISABLE_TIMING = 2, CUTT_CU_EVENT_INTERPROCESS = 4 };
+enum { CUTT_CU_IPC_ENABLE_PEER_ACCESS = 1, CUTT_CU_HOST_PORTABLE = 1 };
 enum { CUTT_CU_CAPTURE_NONE = 0 };         /* CUstreamCaptureStatus */
 enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
 
@@ -116,6 +123,15 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
     (unsigned count, int *attributes, void **values, cutt_cu_address pointer))                                         \
   X(mem_get_access, cuMemGetAccess,                                                                                    \
     (unsigned long long *flags, const cutt_cu_location *location, cutt_cu_address pointer))                            \
+  X(mem_get_address_range, cuMemGetAddressRange_v2, (cutt_cu_address * base, size_t * bytes, cutt_cu_address pointer)) \
+  X(mem_host_alloc, cuMemHostAlloc, (void **memory, size_t bytes, unsigned flags))                                     \
+  X(mem_free_host, cuMemFreeHost, (void *memory))                                                                      \
+  X(ctx_enable_peer_access, cuCtxEnablePeerAccess, (cutt_cu_context peer, unsigned flags))                             \
+  X(ipc_get_mem_handle, cuIpcGetMemHandle, (cutt_cu_ipc_handle * handle, cutt_cu_address memory))                      \
+  X(ipc_open_mem_handle, cuIpcOpenMemHandle_v2, (cutt_cu_address * memory, cutt_cu_ipc_handle handle, unsigned flags)) \
+  X(ipc_close_mem_handle, cuIpcCloseMemHandle, (cutt_cu_address memory))                                               \
+  X(ipc_get_event_handle, cuIpcGetEventHandle, (cutt_cu_ipc_handle * handle, cutt_cu_event event))                     \
+  X(ipc_open_event_handle, cuIpcOpenEventHandle, (cutt_cu_event * event, cutt_cu_ipc_handle handle))                   \
   X(mem_get_info, cuMemGetInfo_v2, (size_t * unused, size_t * all))                                                    \
   X(mem_alloc, cuMemAlloc_v2, (cutt_cu_address * memory, size_t bytes))                                                \
   X(mem_free, cuMemFree_v2, (cutt_cu_address memory))                                                                  \
@@ -128,6 +144,8 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(memset_d2d32_async, cuMemsetD2D32Async,                                                                            \
     (cutt_cu_address memory, size_t pitch, unsigned value, size_t width, size_t height, cudaStream_t stream))          \
   X(stream_create, cuStreamCreate, (cudaStream_t * stream, unsigned flags))                                            \
+  X(stream_create_with_priority, cuStreamCreateWithPriority, (cudaStream_t * stream, unsigned flags, int priority))    \
+  X(ctx_get_stream_priority_range, cuCtxGetStreamPriorityRange, (int *least, int *greatest))                           \
   X(stream_destroy, cuStreamDestroy_v2, (cudaStream_t stream))                                                         \
   X(stream_synchronize, cuStreamSynchronize, (cudaStream_t stream))                                                    \
   X(stream_wait_event, cuStreamWaitEvent, (cudaStream_t stream, cutt_cu_event event, unsigned flags))                  \
@@ -136,6 +154,7 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(event_create, cuEventCreate, (cutt_cu_event * event, unsigned flags))                                              \
   X(event_destroy, cuEventDestroy_v2, (cutt_cu_event event))                                                           \
   X(event_record, cuEventRecord, (cutt_cu_event event, cudaStream_t stream))                                           \
+  X(event_query, cuEventQuery, (cutt_cu_event event))                                                                  \
   X(event_synchronize, cuEventSynchronize, (cutt_cu_event event))                                                      \
   X(event_elapsed_time, cuEventElapsedTime, (float *milliseconds, cutt_cu_event start, cutt_cu_event end))
 

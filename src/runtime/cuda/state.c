@@ -185,6 +185,18 @@ cuttResult cutt_cuda_enter_stream(cudaStream_t stream, cutt_cuda_scope *scope) {
   return CUTT_SUCCESS;
 }
 
+cuttResult cutt_cuda_enter_context(cutt_cu_context context, cutt_cuda_scope *scope) {
+  const char *why = NULL;
+  const cutt_cu *cu = cutt_cuda_driver(&why);
+  if (!cu) return cutt_error(CUTT_INVALID_DEVICE, "CUDA is not usable: %s", why);
+  *scope = (cutt_cuda_scope){.cu = cu, .context = context, .capture_mode = CUTT_CU_CAPTURE_MODE_RELAXED};
+  const cutt_cu_result error = cu->ctx_push_current(context);
+  if (error) return cutt_cuda_failed(cu, error, "making context %p current", (void *)context);
+  scope->pushed = true;
+  if (cu->thread_exchange_stream_capture_mode(&scope->capture_mode)) scope->capture_mode = -1;
+  return CUTT_SUCCESS;
+}
+
 void cutt_cuda_leave(const cutt_cuda_scope *scope) {
   int mode = scope->capture_mode;
   if (mode >= 0) scope->cu->thread_exchange_stream_capture_mode(&mode);

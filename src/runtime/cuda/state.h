@@ -47,6 +47,7 @@ typedef struct cutt_cuda_scope {
 /* Errors: CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR; then there is nothing to leave. */
 cuttResult cutt_cuda_enter(cutt_cuda_scope *scope);
 cuttResult cutt_cuda_enter_stream(cudaStream_t stream, cutt_cuda_scope *scope);
+cuttResult cutt_cuda_enter_context(cutt_cu_context context, cutt_cuda_scope *scope);
 void cutt_cuda_leave(const cutt_cuda_scope *scope);
 
 /* The id of a context; 0 where the driver has no such thing. It fails for a context that has been destroyed. */

@@ -32,6 +32,22 @@ cuttResult cutt_cuda_side_stream_create(cudaStream_t *stream) {
   return create(stream, CUTT_CU_STREAM_NON_BLOCKING, "making a stream");
 }
 
+cuttResult cutt_cuda_urgent_stream_create(cudaStream_t *stream) {
+  cutt_cuda_scope scope;
+  int least = 0, greatest = 0;
+  *stream = NULL;
+  cuttResult result = cutt_cuda_enter(&scope);
+  if (result) return result;
+  cutt_cu_result error = scope.cu->ctx_get_stream_priority_range(&least, &greatest);
+  if (!error) error = scope.cu->stream_create_with_priority(stream, CUTT_CU_STREAM_NON_BLOCKING, greatest);
+  if (error) {
+    *stream = NULL;
+    result = cutt_cuda_failed(scope.cu, error, "making a stream of high priority");
+  }
+  cutt_cuda_leave(&scope);
+  return result;
+}
+
 void cutt_cuda_stream_release(cudaStream_t stream) {
   cutt_cuda_scope scope;
   if (cutt_cuda_enter(&scope)) return;

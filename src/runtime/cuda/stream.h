@@ -6,6 +6,7 @@
 
 cuttResult cutt_cuda_stream_create(cudaStream_t *stream);
 cuttResult cutt_cuda_side_stream_create(cudaStream_t *stream);
+cuttResult cutt_cuda_urgent_stream_create(cudaStream_t *stream);
 void cutt_cuda_stream_release(cudaStream_t stream);
 cuttResult cutt_cuda_stream_synchronize(cudaStream_t stream);
 cuttResult cutt_cuda_stream_wait(cudaStream_t stream, const cutt_event *event);
