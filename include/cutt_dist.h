@@ -14,7 +14,7 @@
  * agree. A collective call that fails on one rank fails on all of them, with the same text, which names the first rank that
  * failed or differs; no rank hangs. A communicator carries one call at a time on each rank.
  *
- * Tensors are in the host's memory.
+ * Tensors are in the host's memory, or in that of GPUs: each rank has one, its own or a shared one.
  *
  * The header compiles as C99 and as C++. Programs link libcutt_dist, libcutt_contract and libcutt. */
 #ifndef CUTT_DIST_H
@@ -79,6 +79,14 @@ typedef struct cuttDistRequest {
   void *word[8];
 } cuttDistRequest_t;
 
+/* A message between this rank's memory and a peer's, as exchange takes it. */
+typedef struct cuttDistMessage {
+  int peer;
+  int receives; /* 0: it is sent */
+  void *bytes;  /* not written to if it is sent */
+  int64_t count;
+} cuttDistMessage_t;
+
 /* What a rank says of memory that others may write to; a transport's own, and the same bytes on all ranks. */
 enum { CUTT_DIST_TOKEN_BYTES = 96 };
 
@@ -125,6 +133,12 @@ typedef struct cuttDistTransport {
   /* not 0: offer takes whatever memory tensors are in, so that plans may be direct by cost. 0: it takes some, and plans are direct
    * only where CUTT_DIST_DIRECT_ALWAYS asks for it. */
   int offers_all;
+  /* Whose memory tensors are in unless options->backend says it; CUTT_BACKEND_AUTO: CUTT_BACKEND_CPU. */
+  cuttBackend_t backend;
+  /* For memory of a device; may be NULL: starts messages, which are sent and received together, in a stream: when the stream's work
+   * so far is done. Between two ranks they match in their order; both ends are in the same of the calls that the two make. Without
+   * it tensors of devices go through pinned memory of the host, by send and receive. */
+  int (*exchange)(void *data, const cuttDistMessage_t *messages, int count, cudaStream_t stream);
 } cuttDistTransport_t;
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;
@@ -139,6 +153,34 @@ CUTT_API cuttResult_t cuttDistCommThreads(int size, cuttDistComm_t *comms);
 
 /* The transport of a communicator, to send by it, or to make another one on top. It lives as long as the communicator. */
 CUTT_API cuttResult_t cuttDistCommTransport(cuttDistComm_t comm, cuttDistTransport_t *transport);
+
+/* NCCL, found at run time: the libnccl.so.2 that the process has, or else the one that the loader finds. Start from
+ * CUTT_DIST_NCCL_INIT, then fill in. */
+typedef struct cuttDistNccl {
+  size_t struct_size; /* sizeof(cuttDistNccl_t) */
+  /* A communicator of the same ranks, of threads or MPI, by which they agree; NULL: by NCCL, which waits for what it was given
+   * before. It must live longer. */
+  cuttDistComm_t host;
+  double seconds; /* that ranks wait for each other when they agree, before that is a failure; 0: 60 */
+} cuttDistNccl_t;
+
+#define CUTT_DIST_NCCL_INIT                                                                                            \
+  { sizeof(cuttDistNccl_t), NULL, 0.0 }
+
+/* Makes a communicator for tensors in the memory of GPUs from an ncclComm_t, in the calling thread's current context, which is on
+ * its device. Collective; measures what messages take, for some milliseconds. The ncclComm_t stays the caller's and must live longer;
+ * while calls of this library use it, in whatever stream, it may carry nothing else. After a failure it has been aborted
+ * (ncclCommAbort): it must not be used or destroyed any more.
+ * options   may be NULL
+ * Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE (no GPU or no NCCL is here), CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttDistCommNccl(cuttDistComm_t *comm, void *nccl, const cuttDistNccl_t *options);
+
+/* Waits until what a stream has been given is done, or the communicator fails: a rank that is gone leaves a stream of the others
+ * waiting for ever, which this call ends. Not collective.
+ * stream    of the device that comm is for; NULL: the default stream
+ * seconds   to wait before that is a failure of the communicator; 0: for ever
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttDistCommSynchronize(cuttDistComm_t comm, cudaStream_t stream, double seconds);
 
 /* Frees a communicator, on this rank; NULL is allowed. Its plans must have been destroyed. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttDistCommDestroy(cuttDistComm_t comm);
@@ -185,11 +227,17 @@ typedef struct cuttDistOptions {
   /* Most bytes of workspace on a rank, 256 or more; messages are cut into pieces that fit twice each way. 0: what four pieces
    * take, or less where there is less to send. */
   size_t workspace_limit;
-  size_t piece_bytes; /* most bytes of a piece, 16 or more; 0: 256 MiB */
+  size_t piece_bytes; /* most bytes of a piece, 16 or more; 0: 256 MiB, on a device 1 to 512 MiB, by the tensor */
+  /* Whose memory the tensors are in; CUTT_BACKEND_AUTO: what the communicator is for, CUTT_BACKEND_CUDA with NCCL, else
+   * CUTT_BACKEND_CPU. For CUTT_BACKEND_CUDA a plan belongs to the calling thread's current context. */
+  cuttBackend_t backend;
+  /* not 0: the caller vouches for the arguments of executions, which then do not begin with an agreement where they don't need it:
+   * with NCCL, by messages. A wrong argument is an error on the rank that has it, and the others wait for it. */
+  int trust_arguments;
 } cuttDistOptions_t;
 
 #define CUTT_DIST_OPTIONS_INIT                                                                                         \
-  { sizeof(cuttDistOptions_t), 0, CUTT_DIST_BY_COST, CUTT_DIST_DIRECT_BY_COST, 0, 0 }
+  { sizeof(cuttDistOptions_t), 0, CUTT_DIST_BY_COST, CUTT_DIST_DIRECT_BY_COST, 0, 0, CUTT_BACKEND_AUTO, 0 }
 
 typedef struct cuttDistPlanStruct *cuttDistPlan_t;
 
@@ -200,13 +248,17 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
                                          const cuttDistOptions_t *options);
 
 /* Executes a plan. Collective; allocates nothing. in and out point to element (0, ..., 0) of this rank's parts, and may be NULL
- * where that part has no elements. The memory that they span may not overlap. When the call returns this rank's output is there,
- * and other ranks need its input no longer.
- * stream   NULL
+ * where that part has no elements. The memory that they span may not overlap. When the call returns, or on a device when the
+ * stream's work so far is done, this rank's output is there, and other ranks need its input no longer.
+ * stream   on a device: any stream of the plan's context, whose work so far may still make the input; else NULL.
+ *          It may be one that is captured for a graph if messages go by NCCL (the plan is not direct); ranks capture together, and
+ *          launch the graphs together.
+ * On a device the call returns before the work is done: with NCCL by messages, and between threads. Otherwise it waits.
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
  * as when a plan is direct and some rank's output is where others can't reach it;
  * CUTT_INTERNAL_ERROR: a message or a permutation has failed on some rank. The outputs are undefined then, and every later call
- * with the communicator returns the same error. */
+ * with the communicator returns the same error. Where ranks reach each other's memory, others may use this rank's tensors and its
+ * plan until they have returned, too: free them after that. */
 CUTT_API cuttResult_t cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
 /* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is

@@ -36,7 +36,20 @@ module cutt_dist_raw
     type(c_funptr) :: send = c_null_funptr, receive = c_null_funptr, wait = c_null_funptr, allgather = c_null_funptr
     type(c_funptr) :: fail = c_null_funptr, failure = c_null_funptr, destroy = c_null_funptr
     type(c_funptr) :: offer = c_null_funptr, reach = c_null_funptr
-    integer(c_int) :: offers_all = 0
+    integer(c_int) :: offers_all = 0, backend = 0
+    type(c_funptr) :: exchange = c_null_funptr
+  end type
+
+  type, bind(c) :: cuttDistMessage_t
+    integer(c_int) :: peer = 0, receives = 0
+    type(c_ptr) :: bytes = c_null_ptr
+    integer(c_int64_t) :: count = 0
+  end type
+
+  type, bind(c) :: cuttDistNccl_t
+    integer(c_size_t) :: struct_size = 0
+    type(c_ptr) :: host = c_null_ptr
+    real(c_double) :: seconds = 0
   end type
 
   type, bind(c) :: cuttDistProblem_t
@@ -49,6 +62,7 @@ module cutt_dist_raw
     integer(c_size_t) :: struct_size = 0
     integer(c_int) :: threads = 0, permute = CUTT_DIST_BY_COST, direct = CUTT_DIST_DIRECT_BY_COST
     integer(c_size_t) :: workspace_limit = 0, piece_bytes = 0
+    integer(c_int) :: backend = 0, trust_arguments = 0
   end type
 
   type, bind(c) :: cuttDistPlanInfo_t
@@ -147,6 +161,17 @@ module cutt_dist_raw
       import
       type(c_ptr), value :: comm
       type(cuttDistTransport_t), intent(out) :: transport
+    end function
+    integer(c_int) function cuttDistCommNccl(comm, nccl, options) bind(c, name='cuttDistCommNccl')
+      import
+      type(c_ptr), intent(out) :: comm
+      type(c_ptr), value :: nccl
+      type(cuttDistNccl_t), intent(in) :: options
+    end function
+    integer(c_int) function cuttDistCommSynchronize(comm, stream, seconds) bind(c, name='cuttDistCommSynchronize')
+      import
+      type(c_ptr), value :: comm, stream
+      real(c_double), value :: seconds
     end function
     integer(c_int) function cuttDistCommDestroy(comm) bind(c, name='cuttDistCommDestroy')
       import

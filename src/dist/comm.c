@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "dist/opened.h"
 #include "plan/services.h"
 
 static const size_t first_transport_size = offsetof(cuttDistTransport_t, offer);
@@ -95,6 +96,7 @@ cuttResult cuttDistCommDestroy(cuttDistComm_t comm) {
   if (!comm) return CUTT_SUCCESS;
   if (!cutt_comm_alive(comm)) return CUTT_INVALID_PLAN;
   comm->magic = 0;
+  cutt_opened_free(comm->opened);
   if (comm->transport.destroy) comm->transport.destroy(comm->transport.data);
   free(comm->records);
   free(comm->whys);
@@ -113,7 +115,7 @@ cuttResult cutt_comm_fail(const struct cuttDistCommStruct *comm) {
 }
 
 /* An allgather that failed: some rank has said why, or this one does now. */
-static cuttResult gather(const struct cuttDistCommStruct *comm, const void *mine, size_t bytes, void *all) {
+cuttResult cutt_comm_gather(const struct cuttDistCommStruct *comm, const void *mine, size_t bytes, void *all) {
   const cuttDistTransport_t *t = &comm->transport;
   if (t->allgather(t->data, mine, (int64_t)bytes, all) == 0) return CUTT_SUCCESS;
   const cuttResult result = cutt_comm_failure(comm);
@@ -126,7 +128,7 @@ cuttResult cutt_comm_agree(struct cuttDistCommStruct *comm, const cutt_record *r
   char why[CUTT_WHY_BYTES] = {0};
   if (record->code) snprintf(why, sizeof why, "%s", cuttLastError());
   cuttResult result = cutt_comm_failure(comm);
-  if (!result) result = gather(comm, record, sizeof *record, comm->records);
+  if (!result) result = cutt_comm_gather(comm, record, sizeof *record, comm->records);
   if (result) return result;
   int failed = -1, differs = -1;
   for (int i = 0; i < comm->transport.size; ++i) {
@@ -141,7 +143,7 @@ cuttResult cutt_comm_agree(struct cuttDistCommStruct *comm, const cutt_record *r
     return cutt_comm_fail(comm);
   }
   if (failed < 0) return CUTT_SUCCESS;
-  result = gather(comm, why, sizeof why, comm->whys);
+  result = cutt_comm_gather(comm, why, sizeof why, comm->whys);
   if (result) return result;
   char *text = comm->whys + (size_t)failed * CUTT_WHY_BYTES;
   text[CUTT_WHY_BYTES - 1] = 0;

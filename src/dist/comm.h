@@ -16,6 +16,9 @@ struct cuttDistCommStruct {
   unsigned long long plans;    /* made so far, the same on all ranks */
   struct cutt_record *records; /* of all ranks */
   char *whys;                  /* size texts, CUTT_WHY_BYTES each */
+  int near; /* on a device: ranks open each other's memory: 1; they do not: -1; 0: nobody has tried */
+  char far_why[CUTT_WHY_BYTES]; /* why they don't */
+  struct cutt_opened *opened;   /* memory of devices that other processes have (opened.h); NULL until a plan wants it */
 };
 
 /* Is this a communicator, and alive? Words the error CUTT_INVALID_PLAN when not. */
@@ -27,8 +30,23 @@ cuttResult cutt_comm_failure(const struct cuttDistCommStruct *comm);
 /* Tells all ranks that this one can't go on, with the text of its last error, and returns the communicator's failure. */
 cuttResult cutt_comm_fail(const struct cuttDistCommStruct *comm);
 
+/* Collective: all receives what every rank has in mine. Errors: the communicator's failure. */
+cuttResult cutt_comm_gather(const struct cuttDistCommStruct *comm, const void *mine, size_t bytes, void *all);
+
 /* What a call is, so that ranks that are in different calls find out. */
-typedef enum cutt_step { CUTT_STEP_CREATE = 1, CUTT_STEP_START = 2, CUTT_STEP_END = 3 } cutt_step;
+typedef enum cutt_step {
+  CUTT_STEP_CREATE = 1,
+  CUTT_STEP_START = 2,
+  CUTT_STEP_END = 3,
+  /* Of a creation, on devices: */
+  CUTT_STEP_MEET = 4,   /* how a rank's memory is reached */
+  CUTT_STEP_REACH = 5,  /* whether the others' is */
+  CUTT_STEP_READY = 6,  /* whether a rank has all that executions need */
+  CUTT_STEP_OPEN = 8,   /* whether it can hear of the others' */
+  CUTT_STEP_OPENED = 9, /* whether it has opened it */
+  /* The end of an execution for whoever uses what others have. */
+  CUTT_STEP_LEAVE = 7
+} cutt_step;
 
 /* What ranks tell each other: all of one size, so that ranks that are in different calls understand each other. */
 typedef struct cutt_record {

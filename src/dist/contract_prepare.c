@@ -160,6 +160,7 @@ cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_prepa
                       "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: ranks do not reach each other's "
                       "workspace, since they are not threads of a process");
   p->options = (cuttDistOptions_t)CUTT_DIST_OPTIONS_INIT;
+  p->options.backend = CUTT_BACKEND_CPU;
   p->options.threads = s->options.threads;
   p->options.direct = s->options.direct;
   p->options.piece_bytes = s->options.piece_bytes;

@@ -99,6 +99,13 @@ static void add_sent(const struct cuttDistPlanStruct *plan, cutt_text *text) {
   cutt_text_add(text, "%s\n", size > RANKS_IN_TEXT ? ", ..." : "");
 }
 
+/* How messages of a device's memory go; NULL: tensors are in the host's. */
+static const char *device_way(const struct cuttDistPlanStruct *plan) {
+  static const char *const name[] = {
+      [CUTT_BY_HOST] = "pinned memory", [CUTT_IN_STREAM] = "the transport's stream", [CUTT_BY_COPIES] = "copies"};
+  return plan->device.runtime ? name[plan->device.way] : NULL;
+}
+
 static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text) {
   const cutt_exchange *x = &plan->exchange;
   const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
@@ -112,6 +119,13 @@ static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text
                 is_direct(plan)           ? "into the receivers' outputs, directly"
                 : x->way == CUTT_WAY_PACK ? "by the sender, while packing"
                                           : "by the receiver, while unpacking");
+  if (device_way(plan)) {
+    cutt_text_add(text, "memory        of %s", cutt_backend_of(plan->device.backend)->name);
+    if (!is_direct(plan)) cutt_text_add(text, "; messages by %s", device_way(plan));
+    if (!is_direct(plan) && plan->device.way != CUTT_BY_HOST)
+      cutt_text_add(text, " in %" PRId64 " rounds", plan->device.all_rounds);
+    cutt_text_add(text, "\n");
+  }
   add_sent(plan, text);
   cutt_text_add(text, "this rank     keeps ");
   add_bytes(text, x->kept_bytes);
@@ -164,7 +178,12 @@ static void describe_json(const struct cuttDistPlanStruct *plan, cutt_text *text
                 : x->way == CUTT_WAY_PACK ? "pack"
                                           : "unpack");
   for (int i = 0; i < plan->task.size; ++i) cutt_text_add(text, "%s%" PRId64, i ? "," : "", plan->sent[i]);
-  cutt_text_add(text, "],\"bytes_kept\":%" PRId64 ",\"bytes_sent\":%" PRId64 ",\"bytes_received\":%" PRId64,
+  cutt_text_add(text, "],\"backend\":\"%s\",\"messages\":\"%s\"",
+                device_way(plan) ? cutt_backend_of(plan->device.backend)->name : "cpu",
+                is_direct(plan)    ? "none"
+                : device_way(plan) ? device_way(plan)
+                                   : plan->comm->transport.name);
+  cutt_text_add(text, ",\"bytes_kept\":%" PRId64 ",\"bytes_sent\":%" PRId64 ",\"bytes_received\":%" PRId64,
                 x->kept_bytes, sent->bytes, received->bytes);
   cutt_text_add(text, ",\"bytes_packed\":%" PRId64 ",\"bytes_unpacked\":%" PRId64, sent->through_bytes,
                 received->through_bytes);

@@ -26,6 +26,8 @@ typedef struct builder {
   int side, peer, step;
   bool scaled;
   /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
+  int score[CUTT_MAX_RANK]; /* of the box's modes: how slow they are, on the side where they are faster */
+  int order[CUTT_MAX_RANK];
   const cutt_set *choice[CUTT_MAX_RANK], *first[CUTT_MAX_RANK], *end[CUTT_MAX_RANK];
   cutt_box box, part;
 } builder;
@@ -133,32 +135,62 @@ static cuttResult add_to_piece(builder *b) {
   return CUTT_SUCCESS;
 }
 
-/* Cuts b->box along its slowest modes into what a piece has room for. */
-static cuttResult add_cut(builder *b) {
+/* The box's modes in the order in which they are cut: the last ones first. In the host's memory these are the slowest of the
+ * message, so that what lies in one run on a side stays so. On a device all is packed at a small price, and short runs are what
+ * costs: there it is the modes that are slow on both sides. */
+static void order_cuts(builder *b) {
+  const cutt_box *box = &b->box;
+  for (int i = 0; i < box->rank; ++i) {
+    int at = i;
+    while (b->task->cuts_inside && at > 0 && b->score[b->order[at - 1]] > b->score[i]) {
+      b->order[at] = b->order[at - 1];
+      --at;
+    }
+    b->order[at] = i;
+  }
+}
+
+/* b->part: the box with its last `cut` modes in b->order at these indices, and a stretch of the one before. */
+static void make_part(builder *b, int cut, int64_t at, int64_t stretch, const int64_t *index) {
   const cutt_box *box = &b->box;
   cutt_box *part = &b->part;
+  bool whole[CUTT_MAX_RANK] = {false};
+  for (int i = 0; i <= cut; ++i) whole[b->order[i]] = true;
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    part->offset[side] = box->offset[side] + at * box->step[side][b->order[cut]];
+    for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][b->order[i]];
+  }
+  part->rank = 0;
+  for (int i = 0; i < box->rank; ++i) {
+    if (!whole[i]) continue;
+    part->extent[part->rank] = i == b->order[cut] ? stretch : box->extent[i];
+    for (int side = 0; side < CUTT_SIDES; ++side) part->step[side][part->rank] = box->step[side][i];
+    part->rank++;
+  }
+}
+
+/* Cuts b->box into what a piece has room for. */
+static cuttResult add_cut(builder *b) {
+  const cutt_box *box = &b->box;
   const int64_t room = b->task->piece_elements;
   int64_t inner = 1, index[CUTT_MAX_RANK] = {0};
   int cut = 0;
-  while (cut < box->rank && inner * box->extent[cut] <= room) inner *= box->extent[cut++];
-  *part = *box;
-  if (cut == box->rank) return add_to_piece(b);
-  const int64_t extent = box->extent[cut], pieces = (extent - 1) / (room / inner) + 1;
-  const int64_t chunk = (extent - 1) / pieces + 1;
-  part->rank = cut + 1;
+  order_cuts(b);
+  while (cut < box->rank && inner * box->extent[b->order[cut]] <= room) inner *= box->extent[b->order[cut++]];
+  if (cut == box->rank) {
+    b->part = *box;
+    return add_to_piece(b);
+  }
+  const int64_t extent = box->extent[b->order[cut]], pieces = (extent - 1) / (room / inner) + 1;
+  const int64_t stretch = (extent - 1) / pieces + 1;
   for (;;) {
-    for (int64_t at = 0; at < extent; at += chunk) {
-      part->extent[cut] = smaller(chunk, extent - at);
-      for (int side = 0; side < CUTT_SIDES; ++side) {
-        part->offset[side] = box->offset[side] + at * box->step[side][cut];
-        for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][i];
-        memcpy(part->step[side], box->step[side], sizeof part->step[side]);
-      }
+    for (int64_t at = 0; at < extent; at += stretch) {
+      make_part(b, cut, at, smaller(stretch, extent - at), index);
       const cuttResult result = add_to_piece(b);
       if (result) return result;
     }
     int i = cut + 1;
-    while (i < box->rank && ++index[i] == box->extent[i]) index[i++] = 0;
+    while (i < box->rank && ++index[i] == box->extent[b->order[i]]) index[i++] = 0;
     if (i >= box->rank) return CUTT_SUCCESS;
   }
 }
@@ -175,13 +207,61 @@ static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, dou
   return CUTT_SUCCESS;
 }
 
+static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
+
+/* The mode to cut a direct box along: the output's slowest, unless runs of either side are along it; then the longest. -1: none. */
+static int mode_to_cut(const cutt_box *box, bool *runs) {
+  int best = -1;
+  *runs = false;
+  for (int i = 0; i < box->rank; ++i) {
+    const int64_t in = magnitude(box->step[CUTT_FROM][i]), out = magnitude(box->step[CUTT_TO][i]);
+    if (in == 1 || out == 1) continue;
+    if (best < 0 || out > magnitude(box->step[CUTT_TO][best])) best = i;
+  }
+  for (int i = 0; i < box->rank && (best < 0 || *runs); ++i) {
+    *runs = true;
+    if (best < 0 || box->extent[i] > box->extent[best]) best = i;
+  }
+  return best;
+}
+
+/* Adds a box that is not sent, in stretches: those of several boxes are worked on by turns, and what stays beside messages, so that
+ * what goes over links and what stays goes on side by side. */
+static cuttResult add_stretches(builder *b, int64_t *moves, int64_t *bytes, double *seconds) {
+  enum { RUN = 64 }; /* elements that a run is not cut below */
+  const cutt_box *box = &b->box;
+  cutt_box *part = &b->part;
+  const int64_t most = b->task->stretch_elements, volume = volume_of(box);
+  bool runs = false;
+  const int cut = most && volume > most ? mode_to_cut(box, &runs) : -1;
+  const int64_t extent = cut < 0 ? 1 : box->extent[cut], wanted = cut < 0 ? 1 : (volume - 1) / most + 1;
+  int64_t stretch = (extent - 1) / smaller(wanted, extent) + 1;
+  double each = 0;
+  int whole = 0;
+  if (runs) stretch = (stretch + RUN - 1) / RUN * RUN;
+  *part = *box;
+  /* One launch does all stretches: it takes what the whole would. */
+  const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, &whole);
+  if (found) return found;
+  *seconds += b->shapes->shape[whole].seconds;
+  for (int64_t at = 0; at < extent; at += stretch) {
+    if (cut >= 0) part->extent[cut] = smaller(stretch, extent - at);
+    for (int side = 0; side < CUTT_SIDES && cut >= 0; ++side)
+      part->offset[side] = box->offset[side] + at * box->step[side][cut];
+    const cuttResult result = add_whole(b, part, bytes, &each);
+    if (result) return result;
+    ++*moves;
+  }
+  return CUTT_SUCCESS;
+}
+
 static cuttResult add_box(builder *b) {
   cutt_exchange *x = b->exchange;
-  const cutt_box *box = &b->box;
   if (b->step && x->way != CUTT_WAY_DIRECT) return add_cut(b);
   if (!b->step) {
+    if (b->task->stretch_elements) return add_stretches(b, &x->kept_moves, &x->kept_bytes, &x->kept_seconds);
     x->kept_moves++;
-    return add_whole(b, box, &x->kept_bytes, &x->kept_seconds);
+    return add_whole(b, &b->box, &x->kept_bytes, &x->kept_seconds);
   }
   cutt_flow *flow = &x->flow[CUTT_FROM];
   const cutt_piece *piece = last_piece(flow);
@@ -189,8 +269,7 @@ static cuttResult add_box(builder *b) {
   if (!piece || piece->peer != b->peer) result = open_piece(b, flow);
   if (result) return result;
   last_piece(flow)->staged = false;
-  last_piece(flow)->moves++;
-  return add_whole(b, box, &last_piece(flow)->bytes, &flow->seconds);
+  return add_stretches(b, &last_piece(flow)->moves, &last_piece(flow)->bytes, &flow->seconds);
 }
 
 /* --------------------------------------------------------------------------------------------------------- boxes */
@@ -216,6 +295,7 @@ static cuttResult make_box(builder *b) {
       box->extent[box->rank] = choice[m]->extent[level];
       for (int side = 0; side < CUTT_SIDES; ++side)
         box->step[side][box->rank] = choice[m]->step[side][level] * b->stride[side][m];
+      b->score[box->rank] = CUTT_SET_LEVELS * smaller(m, task->mode[CUTT_TO][m]) + level;
       box->rank++;
     }
   }
@@ -359,4 +439,14 @@ void cutt_exchange_free(cutt_exchange *exchange) {
   for (int side = 0; side < CUTT_SIDES; ++side) free(exchange->flow[side].piece);
   free(exchange->move);
   *exchange = (cutt_exchange){.way = exchange->way};
+}
+
+int64_t cutt_flow_rounds(const cutt_flow *flow) {
+  int64_t rounds = 0;
+  for (int64_t i = 0; i < flow->pieces; ++i) rounds = larger(rounds, flow->piece[i].number + 1);
+  return rounds;
+}
+
+int64_t cutt_exchange_rounds(const cutt_exchange *exchange) {
+  return larger(cutt_flow_rounds(&exchange->flow[CUTT_FROM]), cutt_flow_rounds(&exchange->flow[CUTT_TO]));
 }

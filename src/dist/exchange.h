@@ -24,8 +24,10 @@ typedef struct cutt_task {
   int64_t volume[CUTT_SIDES];
   int64_t elem_bytes;
   int64_t piece_elements;
-  bool computes;   /* alpha, beta or conjugate do something */
-  bool reads_back; /* beta is not 0 */
+  bool cuts_inside;         /* pieces are cut along modes that are slow on both sides */
+  int64_t stretch_elements; /* direct boxes are cut into what is about as long; 0: they are not cut */
+  bool computes;            /* alpha, beta or conjugate do something */
+  bool reads_back;          /* beta is not 0 */
 } cutt_task;
 
 typedef enum cutt_way { CUTT_WAY_PACK, CUTT_WAY_UNPACK, CUTT_WAY_DIRECT, CUTT_WAYS } cutt_way;
@@ -71,5 +73,9 @@ typedef struct cutt_exchange {
  * Errors: CUTT_INVALID_PARAMETER (more than 64 modes in a box), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cutt_shapes *shapes, cutt_way way);
 void cutt_exchange_free(cutt_exchange *exchange);
+
+/* Pieces of the longest message of a flow, and of both. */
+int64_t cutt_flow_rounds(const cutt_flow *flow);
+int64_t cutt_exchange_rounds(const cutt_exchange *exchange);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct run {
   struct cuttDistPlanStruct *plan;
   const unsigned char *in;
   unsigned char *out;
+  cudaStream_t stream;
 } run;
 
 /* Permutes the boxes of a piece, or of what is kept. */
@@ -30,7 +31,7 @@ static cuttResult permute(const run *r, int64_t first, int64_t count, const unsi
     plan->in[i] = from + move[i].from;
     plan->out[i] = to + move[i].to;
   }
-  return cuttPlansExecute(count, plan->plans, plan->in, plan->out, NULL);
+  return cuttPlansExecute(count, plan->plans, plan->in, plan->out, r->stream);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- channels */
@@ -48,6 +49,20 @@ static int64_t take_room(cutt_channel *c, int64_t bytes) {
   c->head = begin + bytes;
   c->taken++;
   return begin;
+}
+
+/* On a device every message has room, in pinned memory. */
+static bool needs_room(const struct cuttDistPlanStruct *plan, const cutt_piece *piece) {
+  return piece->staged || plan->device.runtime;
+}
+
+/* Copies between the host's room of a message and the device, behind what the stream has been given; waits if the host needs the
+ * outcome, or the room. */
+static cuttResult copy_and_wait(const run *r, void *to, const void *from, int64_t bytes) {
+  const cutt_device_part *d = &r->plan->device;
+  cuttResult result = d->runtime->copy_start(to, from, (size_t)bytes, r->stream);
+  if (!result) result = d->runtime->event_record(d->packed[0], r->stream);
+  return result ? result : d->runtime->event_wait(d->packed[0]);
 }
 
 /* Gives back the oldest room. The next oldest begins where the next piece that has room says. */
@@ -69,6 +84,37 @@ static cuttResult message_failed(const run *r, const char *what, const cutt_piec
                     comm->transport.name, what, piece->peer, piece->bytes, piece->number);
 }
 
+/* Packs a piece, if it has to be: *bytes is what is sent. */
+static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin, const unsigned char **bytes) {
+  const cutt_channel *c = &r->plan->channel[CUTT_FROM];
+  *bytes = piece->staged ? c->ring + begin : r->in + piece->offset;
+  if (piece->staged) {
+    const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
+    if (result) return result;
+  }
+  if (!r->plan->device.runtime) return CUTT_SUCCESS;
+  const cuttResult result = copy_and_wait(r, c->host + begin, *bytes, piece->bytes);
+  *bytes = c->host + begin;
+  return result;
+}
+
+/* Where a piece is received. */
+static unsigned char *room_to_receive(const run *r, const cutt_piece *piece, int64_t begin) {
+  const cutt_channel *c = &r->plan->channel[CUTT_TO];
+  if (r->plan->device.runtime) return c->host + begin;
+  return piece->staged ? c->ring + begin : r->out + piece->offset;
+}
+
+static cuttResult unpack(const run *r, const cutt_piece *piece, int64_t begin) {
+  const cutt_channel *c = &r->plan->channel[CUTT_TO];
+  if (r->plan->device.runtime) {
+    unsigned char *to = piece->staged ? c->ring + begin : r->out + piece->offset;
+    const cuttResult result = copy_and_wait(r, to, c->host + begin, piece->bytes);
+    if (result) return result;
+  }
+  return piece->staged ? permute(r, piece->first, piece->moves, c->ring + begin, r->out) : CUTT_SUCCESS;
+}
+
 /* Starts the next receive or send, if there is room for it: *started. */
 static cuttResult start_next(const run *r, int side, bool *started) {
   struct cuttDistPlanStruct *plan = r->plan;
@@ -78,20 +124,17 @@ static cuttResult start_next(const run *r, int side, bool *started) {
   *started = false;
   if (c->posted == flow->pieces || c->posted - c->finished == c->requests) return CUTT_SUCCESS;
   const cutt_piece *piece = &flow->piece[c->posted];
-  const int64_t begin = piece->staged ? take_room(c, piece->bytes) : -1;
-  if (piece->staged && begin < 0) return CUTT_SUCCESS;
+  const int64_t begin = needs_room(plan, piece) ? take_room(c, piece->bytes) : -1;
+  if (needs_room(plan, piece) && begin < 0) return CUTT_SUCCESS;
   cuttDistRequest_t *request = &c->request[c->posted % c->requests];
   int lost;
   if (side == CUTT_FROM) {
-    if (piece->staged) {
-      const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
-      if (result) return result;
-    }
-    lost =
-        t->send(t->data, piece->peer, piece->staged ? c->ring + begin : r->in + piece->offset, piece->bytes, request);
+    const unsigned char *bytes = NULL;
+    const cuttResult result = pack(r, piece, begin, &bytes);
+    if (result) return result;
+    lost = t->send(t->data, piece->peer, bytes, piece->bytes, request);
   } else {
-    lost = t->receive(t->data, piece->peer, piece->staged ? c->ring + begin : r->out + piece->offset, piece->bytes,
-                      request);
+    lost = t->receive(t->data, piece->peer, room_to_receive(r, piece, begin), piece->bytes, request);
   }
   if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
   c->begin[c->posted++ % c->requests] = begin;
@@ -110,7 +153,7 @@ static cuttResult finish_oldest(const run *r, int side) {
   c->finished++;
   if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
   cuttResult result = CUTT_SUCCESS;
-  if (side == CUTT_TO && piece->staged) result = permute(r, piece->first, piece->moves, c->ring + begin, r->out);
+  if (side == CUTT_TO) result = unpack(r, piece, begin);
   if (begin >= 0) give_room(c);
   return result;
 }
@@ -172,14 +215,15 @@ static cuttResult write_directly(const run *r) {
     cutt_start peer;
     unsigned char *out = NULL;
     memcpy(&peer, r->plan->comm->records[piece->peer].what, sizeof peer);
-    result = cutt_reach_peer(r->plan->comm, piece->peer, peer.token, &out);
+    result = cutt_reach_peer(r->plan->comm, NULL, piece->peer, peer.token, &out);
     if (!result) result = permute(r, piece->first, piece->moves, r->in, out);
   }
   return result;
 }
 
-cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out) {
-  const run r = {plan, in, out};
+cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out,
+                         cudaStream_t stream) {
+  const run r = {plan, in, out, stream};
   for (int side = 0; side < CUTT_SIDES; ++side) {
     cutt_channel *c = &plan->channel[side];
     c->posted = c->finished = c->taken = c->head = c->tail = 0;
@@ -193,11 +237,8 @@ cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *i
 
 /* ---------------------------------------------------------------------------------------------------------- public call */
 
-static cuttResult check(const struct cuttDistPlanStruct *plan, const void *in, const void *out, cudaStream_t stream) {
+cuttResult cutt_dist_check_tensors(const struct cuttDistPlanStruct *plan, const void *in, const void *out) {
   const cutt_task *task = &plan->task;
-  if (stream)
-    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be NULL: tensors are in the host's memory",
-                      (void *)stream);
   const void *const tensor[CUTT_SIDES] = {in, out};
   for (int side = 0; side < CUTT_SIDES; ++side)
     if (!tensor[side] && task->volume[side] > 0)
@@ -215,19 +256,27 @@ static cuttResult check(const struct cuttDistPlanStruct *plan, const void *in, c
                     from, from_end, to, to_end);
 }
 
+static cuttResult check(const struct cuttDistPlanStruct *plan, const void *in, const void *out, cudaStream_t stream) {
+  if (stream)
+    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p; it must be NULL: tensors are in the host's memory",
+                      (void *)stream);
+  return cutt_dist_check_tensors(plan, in, out);
+}
+
 cuttResult cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream) {
   if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
+  if (plan->device.runtime) return cutt_dist_execute_device(plan, in, out, stream);
   cuttResult result;
   cutt_record record = {.plan = plan->number, .step = CUTT_STEP_START};
   cutt_start start = {{0}};
   result = check(plan, in, out, stream);
   if (!result && plan->exchange.way == CUTT_WAY_DIRECT && plan->task.volume[CUTT_TO] > 0)
-    result = cutt_reach_offer(plan->comm, out, plan->high[CUTT_TO], start.token); /* packed: it begins at out */
+    result = cutt_reach_offer(plan->comm, NULL, out, plan->high[CUTT_TO], start.token); /* packed: it begins at out */
   memcpy(record.what, &start, sizeof start);
   record.code = (int32_t)result;
   result = cutt_comm_agree(plan->comm, &record);
   if (result) return result;
-  result = cutt_dist_run(plan, in, out);
+  result = cutt_dist_run(plan, in, out, NULL);
   if (result) return result;
   /* Done when all are: others may still read this rank's input, or write its output; and what has failed has failed for all. */
   record.step = CUTT_STEP_END;

@@ -6,11 +6,14 @@
 #include "dist/plan.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/predict.h"
 #include "dist/reach.h"
 #include "plan/services.h"
 
@@ -18,7 +21,7 @@
 #define DEFAULT_PIECE ((size_t)256 << 20)
 
 static const size_t first_problem_size = sizeof(cuttDistProblem_t);
-static const size_t first_options_size = sizeof(cuttDistOptions_t);
+static const size_t first_options_size = offsetof(cuttDistOptions_t, backend);
 
 /* What is compared. */
 enum { GIVEN_FROM, GIVEN_TO, GIVEN_PERM, GIVEN_SCALARS, GIVEN_OPTIONS, GIVENS };
@@ -31,6 +34,8 @@ typedef struct creation {
   float seconds[CUTT_WAYS]; /* below 0: this rank can't */
   uint32_t unused;
   int64_t bytes_sent;
+  int64_t rounds[CUTT_WAYS];  /* on a device: pieces of the longest message */
+  int64_t longest[CUTT_WAYS]; /* bytes of the longest piece that is sent */
 } creation;
 _Static_assert(sizeof(creation) <= sizeof((cutt_record){0}.what), "what a creation tells fits into a record");
 
@@ -41,6 +46,11 @@ typedef struct making {
   cuttDistOptions_t options;
   cutt_exchange exchange[CUTT_WAYS];
   creation record;
+  /* Of each way, what is largest among all ranks. */
+  double slowest[CUTT_WAYS];
+  int64_t rounds[CUTT_WAYS], longest[CUTT_WAYS];
+  bool entered; /* the context of a device */
+  cutt_scope scope;
 } making;
 
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan) {
@@ -112,7 +122,8 @@ static cuttResult read_scalars(making *m) {
   task->reads_back = m->problem.beta && !scalar_is(plan->type, plan->beta, 0);
   task->computes =
       task->reads_back || m->problem.conjugate || (m->problem.alpha && !scalar_is(plan->type, plan->alpha, 1));
-  plan->shapes = (cutt_shapes){.type = m->problem.type,
+  plan->shapes = (cutt_shapes){.backend = plan->device.runtime ? plan->device.backend : CUTT_BACKEND_CPU,
+                               .type = m->problem.type,
                                .alpha = m->problem.alpha ? plan->alpha : NULL,
                                .beta = task->reads_back ? plan->beta : NULL,
                                .conjugate = m->problem.conjugate,
@@ -206,22 +217,63 @@ static cuttResult read_layouts(making *m) {
   return result ? result : read_part(m, CUTT_TO);
 }
 
+static bool in_rounds(const struct cuttDistPlanStruct *plan) {
+  return plan->device.runtime && plan->device.way != CUTT_BY_HOST;
+}
+
+static size_t default_piece(const struct cuttDistPlanStruct *plan) {
+  const int64_t bytes = plan->task.layout[CUTT_FROM].volume * plan->task.elem_bytes;
+  return in_rounds(plan) ? (size_t)cutt_predict_piece(bytes, plan->task.size) : DEFAULT_PIECE;
+}
+
+/* Boxes that kernels on a device write directly are worked on by turns. Those of some MiB have more tiles than are under way at
+ * once in a tenth of a device; and of a tensor there are at most some thousand. */
+static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t asked) {
+  enum { LEAST_BYTES = 4 << 20, MOST_OF_A_RANK = 1024 };
+  if (asked) return larger((int64_t)asked / plan->task.elem_bytes, (int64_t)1);
+  const int64_t own = plan->task.layout[CUTT_FROM].volume / plan->task.size;
+  return larger((int64_t)LEAST_BYTES / plan->task.elem_bytes, own / MOST_OF_A_RANK);
+}
+
+/* A round has a piece of each peer's. */
+static cuttResult limit_piece(const making *m, size_t *piece) {
+  const cuttDistOptions_t *o = &m->options;
+  const int size = m->plan->task.size;
+  const size_t pieces = 4 * (size_t)(in_rounds(m->plan) && size > 1 ? size - 1 : 1);
+  if (o->workspace_limit < pieces * CUTT_PIECE_ALIGNMENT)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->workspace_limit is %zu; it must be %zu or more for %d ranks, or 0", o->workspace_limit,
+                      pieces * CUTT_PIECE_ALIGNMENT, size);
+  if (*piece > o->workspace_limit / pieces) *piece = o->workspace_limit / pieces;
+  return CUTT_SUCCESS;
+}
+
 static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
   if (!problem) return cutt_error(CUTT_INVALID_PARAMETER, "problem is NULL; it must point to a cuttDistProblem_t");
   cuttResult result = cutt_struct_read(&m->problem, sizeof m->problem, first_problem_size, problem, "problem");
   if (!result) result = read_options(options, &m->options);
+  if (!result) result = cutt_device_select(&m->plan->device, m->plan->comm, m->options.backend);
+  if (!result && m->plan->device.runtime) {
+    result = m->plan->device.runtime->enter(&m->scope);
+    m->entered = !result;
+  }
   if (!result) result = read_scalars(m);
   if (!result) result = read_layouts(m);
   if (result) return result;
   const cuttDistTransport_t *t = &m->plan->comm->transport;
   const cuttDistOptions_t *o = &m->options;
-  size_t piece = o->piece_bytes ? o->piece_bytes : DEFAULT_PIECE;
-  if (o->workspace_limit) piece = piece < o->workspace_limit / 4 ? piece : o->workspace_limit / 4;
+  size_t piece = o->piece_bytes ? o->piece_bytes : default_piece(m->plan);
+  const cuttResult cut = o->workspace_limit ? limit_piece(m, &piece) : CUTT_SUCCESS;
+  if (cut) return cut;
+  m->plan->trusts = o->trust_arguments != 0;
   if (t->most_bytes && piece > (size_t)t->most_bytes) piece = (size_t)t->most_bytes;
   /* Rounded down, so that a piece of this length takes no more when it is rounded up; below it is one element or some. */
   if (piece > CUTT_PIECE_ALIGNMENT) piece -= piece % CUTT_PIECE_ALIGNMENT;
   m->plan->task.piece_elements = (int64_t)piece / m->plan->task.elem_bytes;
-  const uint64_t what[3] = {piece, (uint64_t)o->permute, (uint64_t)o->direct};
+  m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
+  if (m->plan->device.runtime) m->plan->task.stretch_elements = stretch_elements(m->plan, o->piece_bytes);
+  const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
+                            (uint64_t)m->plan->trusts};
   m->record.given[GIVEN_OPTIONS] = cutt_hash(CUTT_HASH_START, what, sizeof what);
   return CUTT_SUCCESS;
 }
@@ -234,28 +286,17 @@ static bool allows(const making *m, cutt_way way) {
   bool moves = false, any = false;
   for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
   if (way == CUTT_WAY_DIRECT)
-    return cutt_reach_can(m->plan->comm, &any) && m->options.direct != CUTT_DIST_DIRECT_NEVER &&
-           (any || m->options.direct == CUTT_DIST_DIRECT_ALWAYS);
+    return cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any) &&
+           m->options.direct != CUTT_DIST_DIRECT_NEVER && (any || m->options.direct == CUTT_DIST_DIRECT_ALWAYS);
   if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return false;
   if (way == CUTT_WAY_PACK) return m->options.permute != CUTT_DIST_UNPACK && (moves || m->options.permute);
   return m->options.permute != CUTT_DIST_PACK;
 }
 
-static double predict(const making *m, const cutt_exchange *x) {
-  const cuttDistTransport_t *t = &m->plan->comm->transport;
-  const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
-  const double message = t->message_seconds > 0 ? t->message_seconds : 5e-6;
-  const double byte = t->byte_seconds > 0 ? t->byte_seconds : 2e-10;
-  const double work = x->kept_seconds + sent->seconds + received->seconds;
-  if (x->way == CUTT_WAY_DIRECT) return work + 2 * message;
-  return work + 2 * message + message * (double)larger(sent->pieces, received->pieces) +
-         byte * (double)larger(sent->bytes, received->bytes);
-}
-
 static cuttResult make_ways(making *m) {
   const bool packed = !m->plan->task.layout[CUTT_TO].strides;
   bool any = false;
-  const bool reaches = cutt_reach_can(m->plan->comm, &any);
+  const bool reaches = cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any);
   if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS && (!reaches || !packed))
     return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: %s",
                       reaches ? "problem->to->strides are given" : "ranks do not reach each other's memory");
@@ -265,7 +306,10 @@ static cuttResult make_ways(making *m) {
     cutt_exchange *x = &m->exchange[way];
     const cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
     if (result) return result;
-    m->record.seconds[way] = (float)predict(m, x);
+    m->record.rounds[way] = cutt_exchange_rounds(x);
+    for (int64_t i = 0; i < x->flow[CUTT_FROM].pieces; ++i)
+      m->record.longest[way] = larger(m->record.longest[way], x->flow[CUTT_FROM].piece[i].bytes);
+    m->record.seconds[way] = (float)cutt_predict(&m->plan->comm->transport, &m->plan->device, x);
     m->record.bytes_sent = x->flow[CUTT_FROM].bytes;
   }
   return CUTT_SUCCESS;
@@ -273,8 +317,18 @@ static cuttResult make_ways(making *m) {
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
-/* A ring has room for two pieces, or for all there are. */
-static int64_t ring_bytes(const cutt_flow *flow) { return smaller(flow->staged_bytes, 2 * flow->most_bytes); }
+/* A ring has room for two pieces, or for all there are. On a device all of them go through the host's. */
+static int64_t ring_bytes(const struct cuttDistPlanStruct *plan, const cutt_flow *flow) {
+  if (!plan->device.runtime) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
+  int64_t all = 0, most = 0;
+  for (int64_t i = 0; i < flow->pieces; ++i) {
+    const int64_t bytes =
+        (flow->piece[i].bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+    all += bytes;
+    most = larger(most, bytes);
+  }
+  return smaller(all, 2 * most);
+}
 
 static cuttResult no_memory(size_t bytes) {
   return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", bytes);
@@ -289,19 +343,39 @@ static cuttResult make_channel(cutt_channel *channel, int64_t pieces) {
   return channel->request && channel->begin ? CUTT_SUCCESS : no_memory(bytes);
 }
 
+/* For messages of the host's. */
+static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring[CUTT_SIDES]) {
+  cutt_device_part *d = &plan->device;
+  void *host = NULL;
+  cuttResult result = CUTT_SUCCESS;
+  plan->workspace_bytes = (size_t)(ring[CUTT_FROM] + ring[CUTT_TO]);
+  if (!plan->workspace_bytes) return CUTT_SUCCESS;
+  result = cuttMemoryAllocate(plan->shapes.backend, plan->workspace_bytes, &plan->workspace);
+  if (!result && d->runtime) result = d->runtime->pinned_allocate(plan->workspace_bytes, &host);
+  d->pinned = host;
+  for (int side = 0; side < CUTT_SIDES && !result; ++side) {
+    const int64_t at = side == CUTT_FROM ? 0 : ring[CUTT_FROM];
+    plan->channel[side].ring = (unsigned char *)plan->workspace + at;
+    plan->channel[side].host = host ? d->pinned + at : NULL;
+    plan->channel[side].ring_bytes = ring[side];
+  }
+  return result;
+}
+
 /* For all ways that are still open. */
 static cuttResult make_memory(making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
-  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, pieces[CUTT_SIDES] = {0, 0};
+  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, pieces[CUTT_SIDES] = {0, 0};
   for (int way = 0; way < CUTT_WAYS; ++way) {
     const cutt_exchange *x = &m->exchange[way];
     most_moves = larger(most_moves, x->most_moves);
+    all_moves = larger(all_moves, x->moves); /* those of a round are one launch */
     for (int side = 0; side < CUTT_SIDES; ++side) {
-      ring[side] = larger(ring[side], ring_bytes(&x->flow[side]));
+      if (way != CUTT_WAY_DIRECT) ring[side] = larger(ring[side], ring_bytes(plan, &x->flow[side]));
       if (way != CUTT_WAY_DIRECT) pieces[side] = larger(pieces[side], x->flow[side].pieces);
     }
   }
-  const size_t moves = (size_t)most_moves + 1;
+  const size_t moves = (size_t)(plan->device.runtime ? all_moves : most_moves) + 1;
   plan->plans = malloc(moves * sizeof *plan->plans);
   plan->in = malloc(moves * sizeof *plan->in);
   plan->out = malloc(moves * sizeof *plan->out);
@@ -310,17 +384,14 @@ static cuttResult make_memory(making *m) {
     return no_memory(3 * moves * sizeof *plan->in + (size_t)plan->task.size * sizeof *plan->sent);
   cuttResult result = make_channel(&plan->channel[CUTT_FROM], pieces[CUTT_FROM]);
   if (!result) result = make_channel(&plan->channel[CUTT_TO], pieces[CUTT_TO]);
-  plan->workspace_bytes = (size_t)(ring[CUTT_FROM] + ring[CUTT_TO]);
-  if (!result && plan->workspace_bytes)
-    result = cuttMemoryAllocate(CUTT_BACKEND_CPU, plan->workspace_bytes, &plan->workspace);
-  for (int side = 0; side < CUTT_SIDES && !result && plan->workspace; ++side) {
-    plan->channel[side].ring = (unsigned char *)plan->workspace + (side == CUTT_FROM ? 0 : ring[CUTT_FROM]);
-    plan->channel[side].ring_bytes = ring[side];
-  }
-  return result;
+  return result || in_rounds(plan) ? result : make_rings(plan, ring);
 }
 
 static void release(struct cuttDistPlanStruct *plan) {
+  const cutt_runtime *runtime = plan->device.context.handle ? plan->device.runtime : NULL;
+  cutt_scope scope;
+  const bool entered = runtime && !runtime->enter_context(&plan->device.context, &scope);
+  if (plan->device.runtime) cutt_device_free(&plan->device);
   cutt_shapes_free(&plan->shapes);
   cutt_exchange_free(&plan->exchange);
   for (int side = 0; side < CUTT_SIDES; ++side) {
@@ -328,11 +399,12 @@ static void release(struct cuttDistPlanStruct *plan) {
     free(plan->channel[side].request);
     free(plan->channel[side].begin);
   }
-  cuttMemoryFree(CUTT_BACKEND_CPU, plan->workspace);
+  if (plan->workspace) cuttMemoryFree(plan->shapes.backend, plan->workspace);
   free(plan->plans);
   free(plan->in);
   free(plan->out);
   free(plan->sent);
+  if (entered) runtime->leave(&scope);
   free(plan);
 }
 
@@ -352,43 +424,72 @@ static cuttResult compare(const struct cuttDistCommStruct *comm) {
   return CUTT_SUCCESS;
 }
 
-/* The way whose slowest rank is fastest, among those that all ranks can go. */
-static cutt_way choose(struct cuttDistPlanStruct *plan) {
-  const struct cuttDistCommStruct *comm = plan->comm;
-  double slowest[CUTT_WAYS] = {0};
+static void compare_ways(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
   creation record;
-  for (int rank = 0; rank < comm->transport.size; ++rank) {
-    memcpy(&record, comm->records[rank].what, sizeof record);
+  for (int rank = 0; rank < plan->task.size; ++rank) {
+    memcpy(&record, plan->comm->records[rank].what, sizeof record);
     plan->sent[rank] = record.bytes_sent;
     for (int way = 0; way < CUTT_WAYS; ++way) {
       const double seconds = record.seconds[way] < 0 ? (double)INFINITY : (double)record.seconds[way];
-      slowest[way] = larger(slowest[way], seconds);
+      m->slowest[way] = larger(m->slowest[way], seconds);
+      m->rounds[way] = larger(m->rounds[way], record.rounds[way]);
+      m->longest[way] = larger(m->longest[way], record.longest[way]);
     }
   }
-  int best = CUTT_WAY_DIRECT;
+}
+
+/* The way whose slowest rank is fastest, among those that all ranks can go. */
+static cutt_way choose(const making *m, bool direct) {
+  int best = direct ? CUTT_WAY_DIRECT : CUTT_WAY_PACK;
   for (int way = 0; way < CUTT_WAY_DIRECT; ++way)
-    if (slowest[way] < slowest[best]) best = way;
-  plan->predicted_seconds = slowest[best];
+    if (m->slowest[way] < m->slowest[best]) best = way;
   return (cutt_way)best;
 }
 
-/* Keeps what the chosen way needs. */
-static void settle(making *m) {
+/* On a device ranks see whether they reach each other before they rely on it. */
+static cuttResult check_direct(const making *m, cutt_way *way) {
   struct cuttDistPlanStruct *plan = m->plan;
-  const cutt_way way = choose(plan);
+  struct cuttDistCommStruct *comm = plan->comm;
+  bool reached = comm->near >= 0;
+  if (*way != CUTT_WAY_DIRECT || !plan->device.runtime) return CUTT_SUCCESS;
+  if (plan->device.shared) {
+    const cuttResult result =
+        cutt_reach_try(comm, plan->device.runtime, plan->number, &reached, comm->far_why, sizeof comm->far_why);
+    if (result) return result;
+  }
+  if (reached) return CUTT_SUCCESS;
+  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: %s",
+                      comm->far_why);
+  *way = choose(m, false);
+  return CUTT_SUCCESS;
+}
+
+/* Keeps what the chosen way needs. */
+static cuttResult settle(making *m) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  cutt_way way = choose(m, true);
+  cuttResult result = check_direct(m, &way);
+  if (result) return result;
+  plan->predicted_seconds = m->slowest[way];
+  plan->device.all_rounds = m->rounds[way];
+  plan->device.stride = (m->longest[way] + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
   plan->exchange = m->exchange[way];
   memset(&m->exchange[way], 0, sizeof m->exchange[way]);
-  if (way == CUTT_WAY_DIRECT) {
-    cuttMemoryFree(CUTT_BACKEND_CPU, plan->workspace);
+  if (way == CUTT_WAY_DIRECT && plan->workspace) {
+    cuttMemoryFree(plan->shapes.backend, plan->workspace);
     plan->workspace = NULL;
     plan->workspace_bytes = 0;
   }
+  result = cutt_dist_ready(plan);
   for (int side = 0; side < CUTT_SIDES; ++side) {
     free(plan->task.place[side]);
     plan->task.place[side] = NULL;
     plan->task.layout[side].ranks = NULL;
     plan->task.layout[side].strides = NULL;
   }
+  return result;
 }
 
 static cuttResult make(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
@@ -397,11 +498,26 @@ static cuttResult make(making *m, const cuttDistProblem_t *problem, const cuttDi
   return result ? result : make_memory(m);
 }
 
-cuttResult cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t comm, const cuttDistProblem_t *problem,
-                              const cuttDistOptions_t *options) {
+/* Processes on devices try once whether they reach each other, when all of them have asked for a plan; what is planned depends on
+ * it. */
+static cuttResult try_near(const making *m, bool *again) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  struct cuttDistCommStruct *comm = plan->comm;
+  const bool matters = plan->device.way == CUTT_BY_HOST || m->options.direct != CUTT_DIST_DIRECT_NEVER;
+  bool reached = false;
+  if (!plan->device.runtime || plan->device.shared || comm->near || plan->task.size == 1 || !matters)
+    return CUTT_SUCCESS;
+  const cuttResult result =
+      cutt_reach_try(comm, plan->device.runtime, plan->number, &reached, comm->far_why, sizeof comm->far_why);
+  if (result) return result;
+  comm->near = reached ? 1 : -1;
+  *again = reached;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, const cuttDistProblem_t *problem,
+                         const cuttDistOptions_t *options, bool *again) {
   const double start = cutt_clock();
-  if (plan) *plan = NULL;
-  if (!cutt_comm_alive(comm)) return CUTT_INVALID_PLAN;
   making *m = calloc(1, sizeof *m);
   struct cuttDistPlanStruct *made = calloc(1, sizeof *made);
   cutt_record record = {.plan = ++comm->plans, .step = CUTT_STEP_CREATE};
@@ -419,16 +535,33 @@ cuttResult cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t comm, const c
   result = cutt_comm_agree(comm, &record);
   if (!result) result = compare(comm);
   if (!result && made && m && plan) {
-    settle(m);
+    compare_ways(m);
+    result = try_near(m, again);
+    if (!result && !*again) result = settle(m);
+  }
+  const cutt_runtime *runtime = m && m->entered ? m->plan->device.runtime : NULL;
+  if (!result && !*again && made && plan) {
     made->magic = PLAN_MAGIC;
     made->create_seconds = cutt_clock() - start;
     *plan = made;
     made = NULL;
   }
   for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
-  free(m);
   if (made) release(made);
+  if (runtime) runtime->leave(&m->scope);
+  free(m);
   return result;
+}
+
+cuttResult cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t comm, const cuttDistProblem_t *problem,
+                              const cuttDistOptions_t *options) {
+  bool again = false;
+  if (plan) *plan = NULL;
+  if (!cutt_comm_alive(comm)) return CUTT_INVALID_PLAN;
+  const cuttResult result = create(plan, comm, problem, options, &again);
+  if (result || !again) return result;
+  again = false;
+  return create(plan, comm, problem, options, &again);
 }
 
 cuttResult cuttDistPlanDestroy(cuttDistPlan_t plan) {

@@ -4,6 +4,7 @@
 
 #include "base/types.h"
 #include "dist/comm.h"
+#include "dist/device.h"
 #include "dist/exchange.h"
 
 enum { CUTT_MOST_UNDER_WAY = 64 }; /* messages that a rank has under way at once, each way */
@@ -14,6 +15,7 @@ typedef struct cutt_channel {
   int64_t *begin;             /* of each, where its room begins; -1: takes none */
   int64_t requests;
   unsigned char *ring;
+  unsigned char *host; /* on a device: as large as the ring, in pinned memory; messages are there */
   int64_t ring_bytes;
   int64_t posted, finished; /* pieces */
   int64_t head, taken;      /* where the next room may begin; pieces that have room */
@@ -40,13 +42,26 @@ struct cuttDistPlanStruct {
   void **out;
   int64_t *sent; /* bytes, by rank */
   double predicted_seconds, create_seconds;
+  cutt_device_part device;
+  bool trusts; /* the caller vouches for arguments */
 };
 
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
 
+/* Makes what executions on a device need, once the exchange is known, and, where ranks are near, finds what others have of it;
+ * nothing, where tensors are in the host's memory. Collective. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
+cuttResult cutt_dist_ready(struct cuttDistPlanStruct *plan);
+
 /* The work of an execution, whose arguments have been found to be valid on all ranks, until this rank's part of it is done.
  * comm->records are those of the start, in which each rank says where its output is. */
-cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out);
+cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out,
+                         cudaStream_t stream);
+
+/* Are pointers given where there are elements, and do in and out not overlap? Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_dist_check_tensors(const struct cuttDistPlanStruct *plan, const void *in, const void *out);
+
+/* cuttDistPlanExecute of a plan for a device. */
+cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream);
 
 /* The record of an execution's start, behind its head: where the rank's output is, if the plan is direct (reach.h). */
 typedef struct cutt_start {

@@ -1,38 +1,126 @@
 /* Memory of other ranks (reach.h). */
 #include "dist/reach.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "dist/opened.h"
+#include "plan/services.h"
 
-bool cutt_reach_can(const struct cuttDistCommStruct *comm, bool *any) {
+_Static_assert(sizeof(cutt_shared_memory) <= CUTT_DIST_TOKEN_BYTES, "shared memory fits into a token");
+_Static_assert(CUTT_DIST_TOKEN_BYTES <= sizeof((cutt_record){0}.what), "a token fits into a record");
+
+bool cutt_reach_can(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, bool *any) {
   const cuttDistTransport_t *t = &comm->transport;
-  *any = t->shared || t->offers_all;
-  return t->shared || t->offer;
+  *any = t->shared || runtime || t->offers_all;
+  return t->shared || runtime || t->offer;
 }
 
-cuttResult cutt_reach_offer(const struct cuttDistCommStruct *comm, void *begin, int64_t count,
-                            unsigned char token[CUTT_DIST_TOKEN_BYTES]) {
+/* -------------------------------------------------------------------------------------------------------------- trying */
+
+/* What a rank tells the others, so that they can try. */
+static cuttResult introduce(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, unsigned char *what) {
+  if (comm->transport.shared) {
+    cutt_context context;
+    const cuttResult result = runtime->context(&context);
+    memcpy(what, &context, sizeof context);
+    return result;
+  }
+  cutt_shared_memory shared;
+  cuttResult result = CUTT_SUCCESS;
+  if (!comm->opened) result = cutt_opened_make(runtime, comm->transport.size, &comm->opened);
+  if (!result) result = runtime->share(cutt_opened_sample(comm->opened), &shared);
+  if (!result) memcpy(what, &shared, sizeof shared);
+  return result;
+}
+
+static cuttResult try_peer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, int peer) {
+  const unsigned char *what = comm->records[peer].what;
+  if (comm->transport.shared) {
+    cutt_context context;
+    memcpy(&context, what, sizeof context);
+    return context.handle ? runtime->peer_enable(&context) : CUTT_SUCCESS; /* it says itself what it lacks */
+  }
+  unsigned char *at = NULL;
+  cutt_shared_memory shared;
+  memcpy(&shared, what, sizeof shared);
+  return shared.id ? cutt_opened_find(comm->opened, peer, &shared, &at) : CUTT_SUCCESS;
+}
+
+/* What can't be done is said in the record's text, and is no error of the call. */
+static cuttResult gather_attempts(struct cuttDistCommStruct *comm, cutt_record *record, cuttResult attempt,
+                                  bool *reached, char *why, size_t size) {
+  if (attempt) {
+    record->what[0] = 1;
+    snprintf((char *)record->what + 1, sizeof record->what - 1, "%s", cuttLastError());
+  }
+  const cuttResult result = cutt_comm_agree(comm, record);
+  for (int rank = 0; rank < comm->transport.size && !result && *reached; ++rank) {
+    const cutt_record *other = &comm->records[rank];
+    if (!other->what[0]) continue;
+    *reached = false;
+    snprintf(why, size, "rank %d: %.*s", rank, (int)sizeof other->what - 2, (const char *)other->what + 1);
+  }
+  return result;
+}
+
+cuttResult cutt_reach_try(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan, bool *reached,
+                          char *why, size_t size) {
+  cutt_record record = {.plan = plan, .step = CUTT_STEP_MEET}, tried = {.plan = plan, .step = CUTT_STEP_REACH};
+  cuttResult attempt = introduce(comm, runtime, record.what);
+  char text[sizeof record.what] = "";
+  *reached = true;
+  if (attempt) snprintf(text, sizeof text, "%s", cuttLastError());
+  const cuttResult result = cutt_comm_agree(comm, &record);
+  if (result) return result;
+  if (attempt) cutt_error(attempt, "%s", text);
+  for (int rank = 0; rank < comm->transport.size && !attempt; ++rank)
+    if (rank != comm->transport.rank) attempt = try_peer(comm, runtime, rank);
+  return gather_attempts(comm, &tried, attempt, reached, why, size);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- executions */
+
+static cuttResult refuse(const void *begin, const char *why) {
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "out is %p, which other ranks can't write to, and the plan is direct: %s (CUTT_DIST_DIRECT_NEVER "
+                    "makes a plan that sends messages)",
+                    begin, why);
+}
+
+cuttResult cutt_reach_offer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, void *begin,
+                            int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]) {
   const cuttDistTransport_t *t = &comm->transport;
   if (t->shared) {
     memcpy(token, &begin, sizeof begin);
     return CUTT_SUCCESS;
   }
-  const char *why = t->offer(t->data, begin, count, token);
-  if (!why) return CUTT_SUCCESS;
-  return cutt_error(
-      CUTT_INVALID_PARAMETER,
-      "out is %p, which other ranks can't write to, and the plan is direct: %s (CUTT_DIST_DIRECT_NEVER makes "
-      "a plan that sends messages)",
-      begin, why);
+  if (!runtime) {
+    const char *why = t->offer(t->data, begin, count, token);
+    return why ? refuse(begin, why) : CUTT_SUCCESS;
+  }
+  cutt_shared_memory shared;
+  char why[CUTT_WHY_BYTES];
+  if (runtime->share(begin, &shared)) {
+    snprintf(why, sizeof why, "%s", cuttLastError());
+    return refuse(begin, why);
+  }
+  memcpy(token, &shared, sizeof shared);
+  return CUTT_SUCCESS;
 }
 
-cuttResult cutt_reach_peer(const struct cuttDistCommStruct *comm, int peer,
+cuttResult cutt_reach_peer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, int peer,
                            const unsigned char token[CUTT_DIST_TOKEN_BYTES], unsigned char **at) {
   const cuttDistTransport_t *t = &comm->transport;
   if (t->shared) {
     memcpy(at, token, sizeof *at);
     return CUTT_SUCCESS;
+  }
+  if (runtime) {
+    cutt_shared_memory shared;
+    memcpy(&shared, token, sizeof shared);
+    return cutt_opened_find(comm->opened, peer, &shared, at);
   }
   *at = t->reach(t->data, peer, token);
   if (*at) return CUTT_SUCCESS;

@@ -39,8 +39,9 @@ static cuttResult make_plan(const cutt_shapes *shapes, const cutt_box *box, cutt
     problem.beta = shapes->beta;
     problem.conjugate = shapes->conjugate;
   }
-  options.backend = CUTT_BACKEND_CPU;
+  options.backend = shapes->backend;
   options.threads = shapes->threads;
+  options.trust_pointers = shapes->backend != CUTT_BACKEND_CPU; /* they are looked at once, as a whole */
   cuttPlanInfo_t info = {.struct_size = sizeof info};
   cuttResult result = cuttPlanCreate(&shape->plan, &problem, &options);
   if (!result) result = cuttPlanGetInfo(shape->plan, &info);

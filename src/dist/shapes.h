@@ -26,6 +26,7 @@ typedef struct cutt_shape {
 } cutt_shape;
 
 typedef struct cutt_shapes {
+  cuttBackend_t backend;
   cuttType_t type;
   const void *alpha, *beta; /* what a scaled shape does */
   int conjugate, threads;

@@ -236,6 +236,25 @@ static void check_info(trial *t, int rank, cuttDistPlan_t plan, const part *in, 
   if (c->options.direct == CUTT_DIST_DIRECT_NEVER && info.direct) fail_here(t, rank, "direct");
 }
 
+/* A part's memory where the plan wants it: itself, or a copy on the device. */
+static unsigned char *place(const trial *t, const part *p) {
+  void *memory = NULL;
+  if (!t->c->on_device) return p->memory;
+  return cuttMemoryAllocate(CUTT_BACKEND_CUDA, p->bytes, &memory) == CUTT_SUCCESS ? memory : NULL;
+}
+
+static cuttResult execute(const trial *t, cuttDistPlan_t plan, const part *in, const part *out, unsigned char *from,
+                          unsigned char *to) {
+  cuttResult result = CUTT_SUCCESS;
+  if (t->c->on_device) result = cuttMemoryCopy(CUTT_BACKEND_CUDA, from, in->memory, in->bytes);
+  if (t->c->on_device && !result) result = cuttMemoryCopy(CUTT_BACKEND_CUDA, to, out->memory, out->bytes);
+  if (!result)
+    result = cuttDistPlanExecute(plan, in->count ? from + (in->origin - in->memory) : NULL,
+                                 out->count ? to + (out->origin - out->memory) : NULL, NULL);
+  if (t->c->on_device && !result) result = cuttMemoryCopy(CUTT_BACKEND_CUDA, out->memory, to, out->bytes);
+  return result;
+}
+
 static void try_rank(void *what, int rank) {
   trial *t = what;
   part in, out;
@@ -248,10 +267,11 @@ static void try_rank(void *what, int rank) {
   memset(wanted, POISON, out.bytes);
   visit(t, 1, rank, &out, wanted, t->expected, true);
   if (plan) check_info(t, rank, plan, &in, &out);
+  unsigned char *from = place(t, &in), *to = place(t, &out);
   for (int i = 0; plan && i < 2; i++) {
     memset(out.memory, POISON, out.bytes);
     if (t->c->has_beta) visit(t, 1, rank, &out, out.memory, t->out, true);
-    if (cuttDistPlanExecute(plan, in.count ? in.origin : NULL, out.count ? out.origin : NULL, NULL) != CUTT_SUCCESS)
+    if (execute(t, plan, &in, &out, from, to) != CUTT_SUCCESS)
       fail_here(t, rank, "execute");
     else if (!visit(t, 1, rank, &out, out.memory, t->expected, false))
       fail_here(t, rank, "a wrong element");
@@ -259,6 +279,10 @@ static void try_rank(void *what, int rank) {
       fail_here(t, rank, "something beside the elements was written");
   }
   cuttDistPlanDestroy(plan);
+  if (t->c->on_device) {
+    cuttMemoryFree(CUTT_BACKEND_CUDA, from);
+    cuttMemoryFree(CUTT_BACKEND_CUDA, to);
+  }
   free(wanted);
   free(in.memory);
   if (dist_output_memory.give)

@@ -31,6 +31,7 @@ typedef struct dist_case {
   test_scalar alpha, beta;
   int conjugate;
   cuttDistOptions_t options;
+  bool on_device; /* tensors are in the memory of the calling thread's GPU */
 } dist_case;
 
 /* A random case for so many ranks; the same for the same seed. */

@@ -85,6 +85,16 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
+simt_launch simt_launch_named(const char *name, const cutt_kernel_args *args, const cutt_pairs *pairs) {
+  simt_launch launch = {.args = args, .pairs = pairs, .shared_split = args->stage_at};
+  for (int i = 0; i < CUTT_KERNEL_COUNT; ++i) {
+    if (strcmp(name, pairs ? cutt_gpu_batched_name[i] : cutt_gpu_kernel_name[i]) != 0) continue;
+    launch.kernel = kernels[i].kernel;
+    launch.batched = kernels[i].batched;
+  }
+  return launch;
+}
+
 /* -------------------------------------------------------------------------------------------------------- engine */
 
 static const char *param_name(int number) { return cutt_gpu_param_name[number]; }

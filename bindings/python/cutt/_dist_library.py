@@ -60,6 +60,8 @@ class Transport(Structure):
         ("offer", OFFER),
         ("reach", REACH),
         ("offers_all", c_int),
+        ("backend", c_int),
+        ("exchange", c_void_p),
     ]
 
 
@@ -88,6 +90,8 @@ class Options(Structure):
         ("direct", c_int),
         ("workspace_limit", c_size_t),
         ("piece_bytes", c_size_t),
+        ("backend", c_int),
+        ("trust_arguments", c_int),
     ]
 
 

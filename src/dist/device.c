@@ -1,0 +1,267 @@
+/* A plan's device: rounds, streams, events and memory (device.h). */
+#include "dist/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "plan/services.h"
+
+cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm, cuttBackend_t asked) {
+  const cuttDistTransport_t *t = &comm->transport;
+  const cutt_backend *backend = NULL;
+  if (asked == CUTT_BACKEND_AUTO) asked = t->backend == CUTT_BACKEND_AUTO ? CUTT_BACKEND_CPU : t->backend;
+  const cuttResult result = cutt_backend_select(asked, "options->backend", &backend);
+  if (result) return result;
+  device->backend = backend->id;
+  const bool host = !backend->runtime->has_streams;
+  if (host && t->exchange)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->backend is %s; the communicator's messages, by %s, are of a device's memory",
+                      backend->id_name, t->name);
+  if (host) return CUTT_SUCCESS;
+  device->runtime = backend->runtime;
+  device->shared = t->shared != 0;
+  device->near = device->shared || comm->near > 0;
+  device->way = t->exchange ? CUTT_IN_STREAM : device->near ? CUTT_BY_COPIES : CUTT_BY_HOST;
+  return CUTT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- rounds */
+
+static int64_t rounded(int64_t bytes) {
+  return (bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+}
+
+static void free_rounds(cutt_rounds *r) {
+  free(r->piece);
+  free(r->first);
+  free(r->at);
+  free(r->room);
+  memset(r, 0, sizeof *r);
+}
+
+/* Pieces are in the order of peers, and of a peer's in that of rounds. */
+static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, int64_t stride, int size) {
+  r->rounds = cutt_flow_rounds(flow);
+  const size_t rounds = (size_t)r->rounds, pieces = (size_t)flow->pieces;
+  r->piece = malloc((pieces + 1) * sizeof *r->piece);
+  r->room = calloc(pieces + 1, sizeof *r->room);
+  r->first = calloc(rounds + 2, sizeof *r->first);
+  r->at = calloc(rounds + 2, sizeof *r->at);
+  if (!r->piece || !r->first || !r->at || !r->room)
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for rounds of messages",
+                      (2 * pieces + 2 * rounds) * sizeof *r->first);
+  for (size_t i = 0; i < pieces; ++i) r->first[flow->piece[i].number + 1]++;
+  for (size_t k = 0; k < rounds; ++k) r->first[k + 1] += r->first[k];
+  for (size_t i = 0; i < pieces; ++i) {
+    const int64_t k = flow->piece[i].number;
+    r->piece[r->first[k] + r->at[k]++] = (int64_t)i;
+  }
+  for (int64_t k = 0; k < r->rounds; ++k) {
+    int64_t bytes = 0;
+    r->most_pieces = larger(r->most_pieces, r->first[k + 1] - r->first[k]);
+    for (int64_t i = r->first[k]; i < r->first[k + 1]; ++i) {
+      const cutt_piece *piece = &flow->piece[r->piece[i]];
+      if (!piece->staged) continue;
+      r->room[r->piece[i]] = bytes;
+      bytes += rounded(piece->bytes);
+    }
+    r->slot_bytes = larger(r->slot_bytes, bytes);
+  }
+  if (!stride) return CUTT_SUCCESS;
+  /* Where the peer finds its piece without being told. */
+  for (size_t i = 0; i < pieces; ++i) r->room[i] = stride * (flow->piece[i].step - 1);
+  r->slot_bytes = pieces ? stride * (size - 1) : 0;
+  return CUTT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- making */
+
+enum { EVENTS = 2 + 2 * CUTT_SLOTS };
+
+static void list_events(cutt_device_part *d, cutt_event **event[EVENTS]) {
+  cutt_event **const own[EVENTS] = {&d->begun, &d->ended, &d->packed[0], &d->packed[1], &d->arrived[0], &d->arrived[1]};
+  memcpy(event, own, sizeof own);
+}
+
+/* Messages go before kernels that wait to start: those of NCCL are few blocks, and would come after all of a permutation's. */
+static cuttResult make_events(cutt_device_part *d) {
+  cutt_event **event[EVENTS];
+  list_events(d, event);
+  cuttResult result = d->runtime->urgent_stream_create(&d->side);
+  for (int i = 0; i < EVENTS && !result; ++i)
+    result =
+        d->near && !d->shared ? d->runtime->shared_event_create(event[i]) : d->runtime->event_create(false, event[i]);
+  return result;
+}
+
+static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void **workspace, size_t *bytes) {
+  const bool opened = d->way == CUTT_BY_COPIES && !d->shared;
+  cuttResult result = make_rounds(&d->rounds[CUTT_FROM], &x->flow[CUTT_FROM], opened ? d->stride : 0, d->size);
+  if (!result) result = make_rounds(&d->rounds[CUTT_TO], &x->flow[CUTT_TO], 0, d->size);
+  if (result) return result;
+  const size_t messages = (size_t)(d->rounds[CUTT_FROM].most_pieces + d->rounds[CUTT_TO].most_pieces) + 1;
+  d->message = malloc(messages * sizeof *d->message);
+  if (!d->message) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu messages", messages);
+  if (d->way == CUTT_IN_STREAM) result = d->runtime->memory_allocate(CUTT_PAUSE_BYTES, &d->pause);
+  if (result) return result;
+  *bytes = (size_t)(CUTT_SLOTS * (d->rounds[CUTT_FROM].slot_bytes + d->rounds[CUTT_TO].slot_bytes));
+  /* What a process opens are blocks of the driver's; a second one that begins in an opened one would be refused. */
+  const size_t block = opened ? (size_t)2 << 20 : 1;
+  if (*bytes) result = d->runtime->memory_allocate((*bytes + block - 1) / block * block, workspace);
+  if (result || !*bytes) return result;
+  unsigned char *at = *workspace;
+  for (int side = 0; side < CUTT_SIDES; ++side)
+    for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
+      d->slot[side][slot] = at;
+      at += d->rounds[side].slot_bytes;
+    }
+  return CUTT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- direct */
+
+static bool is_one_shape(const cutt_exchange *x) {
+  const cutt_flow *flow = &x->flow[CUTT_FROM];
+  if (x->kept_moves < 2) return false;
+  const int shape = x->move[x->kept_first].shape;
+  for (int64_t i = 0; i < flow->pieces; ++i)
+    if (x->move[flow->piece[i].first].shape != shape) return false;
+  return flow->pieces > 0;
+}
+
+/* The piece whose turn it is: of which the smallest part has been taken. -1: none. */
+static int64_t next_piece(const cutt_exchange *x, const int64_t *taken) {
+  const cutt_flow *flow = &x->flow[CUTT_FROM];
+  int64_t next = -1;
+  double least = 0;
+  for (int64_t i = 0; i <= flow->pieces; ++i) {
+    const int64_t moves = i < flow->pieces ? flow->piece[i].moves : x->kept_moves;
+    const double part = (double)(2 * taken[i] + 1) / (double)moves;
+    if (taken[i] == moves || (next >= 0 && part >= least)) continue;
+    next = i;
+    least = part;
+  }
+  return next;
+}
+
+static cuttResult make_turns(cutt_device_part *d, const cutt_exchange *x) {
+  const cutt_flow *flow = &x->flow[CUTT_FROM];
+  const size_t pieces = (size_t)flow->pieces + 1;
+  if (!is_one_shape(x)) return CUTT_SUCCESS;
+  int64_t *taken = calloc(pieces, sizeof *taken);
+  d->output = malloc(pieces * sizeof *d->output);
+  d->turn = malloc((size_t)x->moves * sizeof *d->turn);
+  if (!taken || !d->output || !d->turn) {
+    free(taken);
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: the order of %lld boxes", (long long)x->moves);
+  }
+  for (int64_t i = next_piece(x, taken); i >= 0; i = next_piece(x, taken)) {
+    const int64_t first = i < flow->pieces ? flow->piece[i].first : x->kept_first;
+    d->turn[d->turns++] = (cutt_turn){first + taken[i]++, i};
+  }
+  free(taken);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_device_make(cutt_device_part *d, const cutt_exchange *exchange, int size, void **workspace,
+                            size_t *bytes) {
+  d->exchange = exchange;
+  cuttResult result = d->runtime->context(&d->context);
+  if (!result) result = make_events(d);
+  d->size = size;
+  if (!result && d->near) {
+    d->all = calloc((size_t)size, sizeof(struct cutt_device_part *));
+    if (!d->all) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d ranks", size);
+  }
+  if (!result && exchange->way != CUTT_WAY_DIRECT && d->way != CUTT_BY_HOST)
+    result = make_slots(d, exchange, workspace, bytes);
+  if (!result && exchange->way == CUTT_WAY_DIRECT) result = make_turns(d, exchange);
+  return result;
+}
+
+static void free_events(cutt_device_part *d) {
+  cutt_event **event[EVENTS];
+  list_events(d, event);
+  for (int i = 0; i < EVENTS; ++i)
+    if (*event[i]) d->runtime->event_destroy(*event[i]);
+}
+
+/* What has been opened of the others; between threads it is theirs. */
+static void free_neighbours(cutt_device_part *d) {
+  for (int i = 0; d->all && !d->shared && i < d->size; ++i) {
+    cutt_device_part *its = d->all[i];
+    if (!its || its == d) continue;
+    free_events(its);
+    if (its->opened) d->runtime->shared_close(its->opened);
+    free(its);
+  }
+  free(d->all);
+}
+
+void cutt_device_free(cutt_device_part *d) {
+  free_neighbours(d);
+  free_events(d);
+  if (d->side) d->runtime->stream_release(d->side);
+  if (d->pause) d->runtime->memory_free(d->pause);
+  if (d->pinned) d->runtime->pinned_free(d->pinned);
+  for (int side = 0; side < CUTT_SIDES; ++side) free_rounds(&d->rounds[side]);
+  free(d->message);
+  free(d->turn);
+  free(d->output);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- neighbours */
+
+cuttResult cutt_device_introduce(const cutt_device_part *device, const void *workspace, cutt_neighbour *own) {
+  cutt_event **event[EVENTS];
+  cutt_device_part copy = *device;
+  cuttResult result = CUTT_SUCCESS;
+  memset(own, 0, sizeof *own);
+  list_events(&copy, event);
+  own->slot_bytes = device->rounds[CUTT_FROM].slot_bytes;
+  if (device->way == CUTT_BY_COPIES && workspace && own->slot_bytes)
+    result = device->runtime->share(workspace, &own->slots);
+  for (int i = 0; i < EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
+  return result;
+}
+
+static cuttResult open_neighbour(const cutt_device_part *d, const cutt_neighbour *its, cutt_device_part *part) {
+  cutt_event **event[EVENTS];
+  cuttResult result = CUTT_SUCCESS;
+  part->runtime = d->runtime;
+  list_events(part, event);
+  for (int i = 0; i < EVENTS && !result; ++i) result = d->runtime->event_open(its->event[i], event[i]);
+  if (result || !its->slots.id) return result;
+  result = d->runtime->shared_open(&its->slots, &part->opened);
+  if (result) return result;
+  for (int slot = 0; slot < CUTT_SLOTS; ++slot)
+    part->slot[CUTT_FROM][slot] = (unsigned char *)part->opened + its->slots.offset + slot * its->slot_bytes;
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_device_meet(cutt_device_part *d, const cutt_neighbour *all, int size, int me) {
+  cuttResult result = CUTT_SUCCESS;
+  for (int i = 0; i < size && !result; ++i) {
+    d->all[i] = i == me ? d : calloc(1, sizeof **d->all);
+    if (!d->all[i]) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d ranks", size);
+    if (!result && i != me) result = open_neighbour(d, &all[i], d->all[i]);
+  }
+  return result;
+}
+
+cuttResult cutt_device_enter(const cutt_device_part *d, cudaStream_t stream, cutt_scope *scope) {
+  cutt_context context;
+  cuttResult result = d->runtime->enter_stream(stream, scope);
+  if (result) return result;
+  result = d->runtime->context(&context);
+  if (!result && (context.handle != d->context.handle || context.number != d->context.number))
+    result = cutt_error(CUTT_INVALID_DEVICE, "the plan is for context number %llu, and the current one is number %llu",
+                        d->context.number, context.number);
+  if (result) d->runtime->leave(scope);
+  return result;
+}
+
+void cutt_device_leave(const cutt_device_part *d, const cutt_scope *scope) { d->runtime->leave(scope); }

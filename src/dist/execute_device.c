@@ -1,0 +1,354 @@
+/* Executions on tensors in the memory of a device.
+ *
+ * In rounds: packing and unpacking are in the caller's stream, messages in the plan's own, and events order them. The caller's
+ * stream is given the packing of two rounds before it first waits for one that has arrived; from then on it unpacks round k and
+ * packs round k + 2 while round k + 1 travels.
+ *
+ * By copies a rank fetches what its peers have packed, in its own stream, behind their events: between threads, and between
+ * processes that have opened each other's memory and events. Ranks meet once in a round, since an event can only be waited for
+ * after it has been recorded.
+ *
+ * Directly: the permuting kernel writes into the peers' outputs. Events tell when these may be written, and when they have been;
+ * where ranks have no events in common, each waits for its stream before it says so. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "dist/plan.h"
+#include "dist/reach.h"
+#include "plan/services.h"
+
+typedef struct run {
+  struct cuttDistPlanStruct *plan;
+  cutt_device_part *d;
+  const cutt_runtime *runtime;
+  const unsigned char *in;
+  unsigned char *out;
+  cudaStream_t stream;
+} run;
+
+#define TRY(call)                                                                                                      \
+  do {                                                                                                                 \
+    const cuttResult result_ = (call);                                                                                 \
+    if (result_ != CUTT_SUCCESS) return result_;                                                                       \
+  } while (0)
+
+/* Adds boxes to what is launched next, which has n. */
+static int64_t add(const run *r, int64_t n, int64_t first, int64_t count, const unsigned char *from,
+                   unsigned char *to) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  if (count == 0) return n;
+  const cutt_move *move = plan->exchange.move + first;
+  for (int64_t i = 0; i < count; ++i) {
+    plan->plans[n + i] = plan->shapes.shape[move[i].shape].plan;
+    plan->in[n + i] = from + move[i].from;
+    plan->out[n + i] = to + move[i].to;
+  }
+  return n + count;
+}
+
+static cuttResult launch(const run *r, int64_t n, cudaStream_t stream) {
+  return n > 0 ? cuttPlansExecute(n, r->plan->plans, r->plan->in, r->plan->out, stream) : CUTT_SUCCESS;
+}
+
+/* Part `part` of so many of what stays. */
+static cuttResult keep(const run *r, int64_t part, int64_t parts, cudaStream_t stream) {
+  const cutt_exchange *x = &r->plan->exchange;
+  const int64_t each = x->kept_moves / parts, more = x->kept_moves % parts;
+  const int64_t first = part * each + smaller(part, more), count = each + (part < more);
+  return launch(r, add(r, 0, x->kept_first + first, count, r->in, r->out), stream);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- rounds */
+
+static unsigned char *room_of(const cutt_device_part *d, int side, int64_t round, int64_t piece) {
+  return d->slot[side][round % CUTT_SLOTS] + d->rounds[side].room[piece];
+}
+
+/* Other processes fetch from the slots alone. */
+static bool packs_all(const cutt_device_part *d) { return d->way == CUTT_BY_COPIES && !d->shared; }
+
+static cuttResult permute_round(const run *r, int side, int64_t round) {
+  const cutt_rounds *rounds = &r->d->rounds[side];
+  const cutt_flow *flow = &r->plan->exchange.flow[side];
+  int64_t n = 0;
+  if (round >= rounds->rounds) return CUTT_SUCCESS;
+  for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
+    const cutt_piece *piece = &flow->piece[rounds->piece[i]];
+    if (!piece->staged && !(side == CUTT_FROM && packs_all(r->d))) continue;
+    unsigned char *room = room_of(r->d, side, round, rounds->piece[i]);
+    n = side == CUTT_FROM ? add(r, n, piece->first, piece->moves, r->in, room)
+                          : add(r, n, piece->first, piece->moves, room, r->out);
+  }
+  return launch(r, n, r->stream);
+}
+
+static cuttResult lost(const run *r) {
+  const struct cuttDistCommStruct *comm = r->plan->comm;
+  const cuttResult result = cutt_comm_failure(comm);
+  return result ? result
+                : cutt_error(CUTT_INTERNAL_ERROR, "the transport %s could not exchange messages", comm->transport.name);
+}
+
+static cuttResult exchange_in_stream(const run *r, int64_t round) {
+  const cuttDistTransport_t *t = &r->plan->comm->transport;
+  cutt_device_part *d = r->d;
+  int count = 0;
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    const cutt_rounds *rounds = &d->rounds[side];
+    if (round >= rounds->rounds) continue;
+    for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
+      const cutt_piece *piece = &r->plan->exchange.flow[side].piece[rounds->piece[i]];
+      unsigned char *tensor = side == CUTT_FROM ? (unsigned char *)(uintptr_t)r->in : r->out;
+      d->message[count++] = (cuttDistMessage_t){
+          .peer = piece->peer,
+          .receives = side == CUTT_TO,
+          .bytes = piece->staged ? room_of(d, side, round, rounds->piece[i]) : tensor + piece->offset,
+          .count = piece->bytes};
+    }
+  }
+  if (count == 0) return CUTT_SUCCESS;
+  return t->exchange(t->data, d->message, count, d->side) ? lost(r) : CUTT_SUCCESS;
+}
+
+/* A barrier of the host's. */
+static cuttResult meet(const run *r) {
+  const cuttDistTransport_t *t = &r->plan->comm->transport;
+  const unsigned char mine = 0;
+  return t->allgather(t->data, &mine, 1, r->plan->comm->whys) ? lost(r) : CUTT_SUCCESS;
+}
+
+/* The peer's piece of a round that is for this rank; -1: there is none. */
+static int64_t piece_for(const cutt_device_part *peer, int64_t round, int me) {
+  const cutt_rounds *rounds = &peer->rounds[CUTT_FROM];
+  if (round >= rounds->rounds) return -1;
+  for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i)
+    if (peer->exchange->flow[CUTT_FROM].piece[rounds->piece[i]].peer == me) return rounds->piece[i];
+  return -1;
+}
+
+/* Where a piece of a round is with the peer that sends it: *from. */
+static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t round, const unsigned char **from) {
+  const cutt_device_part *peer = r->d->all[piece->peer];
+  if (!r->d->shared) {
+    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + r->d->stride * (piece->step - 1);
+    return CUTT_SUCCESS;
+  }
+  const int64_t its = piece_for(peer, round, r->plan->task.me);
+  if (its < 0) return cutt_error(CUTT_INTERNAL_ERROR, "rank %d has no such piece", piece->peer);
+  const cutt_piece *source = &peer->exchange->flow[CUTT_FROM].piece[its];
+  *from = source->staged ? room_of(peer, CUTT_FROM, round, its) : peer->in + source->offset;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult fetch(const run *r, int64_t round) {
+  cutt_device_part *d = r->d;
+  const cutt_rounds *rounds = &d->rounds[CUTT_TO];
+  TRY(meet(r));
+  if (round >= rounds->rounds) return CUTT_SUCCESS;
+  for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
+    const cutt_piece *piece = &r->plan->exchange.flow[CUTT_TO].piece[rounds->piece[i]];
+    const unsigned char *from = NULL;
+    unsigned char *to = piece->staged ? room_of(d, CUTT_TO, round, rounds->piece[i]) : r->out + piece->offset;
+    TRY(find_piece(r, piece, round, &from));
+    TRY(r->runtime->stream_wait(d->side, d->all[piece->peer]->packed[round % CUTT_SLOTS]));
+    TRY(r->runtime->copy_start(to, from, (size_t)piece->bytes, d->side));
+  }
+  return CUTT_SUCCESS;
+}
+
+/* Packs a round, where the room of the one before the last is free again, and exchanges it. */
+static cuttResult begin_round(const run *r, int64_t round) {
+  cutt_device_part *d = r->d;
+  const int slot = (int)(round % CUTT_SLOTS);
+  const cutt_rounds *sent = &d->rounds[CUTT_FROM];
+  const int64_t before = round - CUTT_SLOTS;
+  if (d->way == CUTT_BY_COPIES && before >= 0 && before < sent->rounds) {
+    for (int64_t i = sent->first[before]; i < sent->first[before + 1]; ++i)
+      TRY(r->runtime->stream_wait(r->stream,
+                                  d->all[r->plan->exchange.flow[CUTT_FROM].piece[sent->piece[i]].peer]->arrived[slot]));
+  }
+  TRY(permute_round(r, CUTT_FROM, round));
+  TRY(r->runtime->event_record(d->packed[slot], r->stream));
+  TRY(r->runtime->stream_wait(d->side, d->packed[slot]));
+  TRY(d->way == CUTT_BY_COPIES ? fetch(r, round) : exchange_in_stream(r, round));
+  return r->runtime->event_record(d->arrived[slot], d->side);
+}
+
+/* NCCL's blocks want multiprocessors of their own, and find none once a permutation has filled them all: so it gets the head start of
+ * what filling a little memory takes. */
+static cuttResult let_messages_start(const run *r) {
+  cutt_device_part *d = r->d;
+  if (!d->pause) return CUTT_SUCCESS;
+  for (int i = 0; i < CUTT_PAUSES; ++i)
+    TRY(r->runtime->fill_words(d->pause, 0, CUTT_PAUSE_BYTES / sizeof(uint32_t), r->stream));
+  return CUTT_SUCCESS;
+}
+
+static cuttResult run_rounds(const run *r) {
+  cutt_device_part *d = r->d;
+  for (int64_t k = 0; k < d->all_rounds && k < CUTT_SLOTS; ++k) TRY(begin_round(r, k));
+  const int64_t parts = larger(d->all_rounds, (int64_t)1);
+  TRY(let_messages_start(r));
+  TRY(keep(r, 0, parts, r->stream));
+  for (int64_t k = 0; k < d->all_rounds; ++k) {
+    TRY(r->runtime->stream_wait(r->stream, d->arrived[k % CUTT_SLOTS]));
+    if (k + 1 < d->all_rounds) TRY(let_messages_start(r));
+    TRY(permute_round(r, CUTT_TO, k));
+    if (k + CUTT_SLOTS < d->all_rounds) TRY(begin_round(r, k + CUTT_SLOTS));
+    if (k + 1 < parts) TRY(keep(r, k + 1, parts, r->stream)); /* while the next round travels */
+  }
+  return CUTT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- direct */
+
+/* Whom this rank writes to has begun: whatever it did with its output before is done by then. */
+static cuttResult wait_for_peers(const run *r) {
+  const cutt_flow *flow = &r->plan->exchange.flow[CUTT_FROM];
+  for (int64_t i = 0; i < flow->pieces && r->d->near; ++i)
+    TRY(r->runtime->stream_wait(r->stream, r->d->all[flow->piece[i].peer]->begun));
+  return CUTT_SUCCESS;
+}
+
+/* Where the outputs of a piece's peer are; behind the last piece, this rank's own. */
+static cuttResult find_output(const run *r, int64_t number, unsigned char **out) {
+  const cutt_flow *flow = &r->plan->exchange.flow[CUTT_FROM];
+  cutt_start peer;
+  *out = r->out;
+  if (number == flow->pieces) return CUTT_SUCCESS;
+  memcpy(&peer, r->plan->comm->records[flow->piece[number].peer].what, sizeof peer);
+  return cutt_reach_peer(r->plan->comm, r->runtime, flow->piece[number].peer, peer.token, out);
+}
+
+static cuttResult write_by_turns(const run *r) {
+  const cutt_exchange *x = &r->plan->exchange;
+  const cutt_device_part *d = r->d;
+  int64_t n = 0;
+  for (int64_t i = 0; i <= x->flow[CUTT_FROM].pieces; ++i) TRY(find_output(r, i, &d->output[i]));
+  for (int64_t i = 0; i < d->turns; ++i) n = add(r, n, d->turn[i].move, 1, r->in, d->output[d->turn[i].piece]);
+  return launch(r, n, r->stream);
+}
+
+/* What stays is permuted in the other stream, beside what goes over links. */
+static cuttResult write_beside(const run *r) {
+  cutt_device_part *d = r->d;
+  int64_t n = 0;
+  TRY(r->runtime->stream_wait(d->side, d->begun));
+  TRY(keep(r, 0, 1, d->side));
+  const cutt_flow *flow = &r->plan->exchange.flow[CUTT_FROM];
+  for (int64_t i = 0; i < flow->pieces; ++i) {
+    unsigned char *out = NULL;
+    TRY(find_output(r, i, &out));
+    n = add(r, n, flow->piece[i].first, flow->piece[i].moves, r->in, out);
+  }
+  TRY(launch(r, n, r->stream));
+  TRY(r->runtime->event_record(d->packed[0], d->side));
+  return r->runtime->stream_wait(r->stream, d->packed[0]);
+}
+
+static cuttResult write_directly(const run *r) {
+  TRY(wait_for_peers(r));
+  TRY(r->d->turns > 0 ? write_by_turns(r) : write_beside(r));
+  return r->runtime->event_record(r->d->ended, r->stream);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- execution */
+
+/* Does the host wait for the stream before it tells the others that all is done? */
+static bool waits(const struct cuttDistPlanStruct *plan) {
+  const cutt_device_part *d = &plan->device;
+  return d->way == CUTT_BY_HOST || (!d->near && plan->exchange.way == CUTT_WAY_DIRECT);
+}
+
+static bool agrees(const struct cuttDistPlanStruct *plan) {
+  return !plan->trusts || plan->device.way != CUTT_IN_STREAM || plan->exchange.way == CUTT_WAY_DIRECT;
+}
+
+static cuttResult check(const run *r) {
+  const struct cuttDistPlanStruct *plan = r->plan;
+  bool captured = false;
+  void *at = NULL;
+  TRY(cutt_dist_check_tensors(plan, r->in, r->out));
+  const cutt_target *target = r->runtime->target();
+  if (plan->task.volume[CUTT_FROM] > 0) TRY(r->runtime->reach(target, r->in, "in", &at));
+  if (plan->task.volume[CUTT_TO] > 0) TRY(r->runtime->reach(target, r->out, "out", &at));
+  if (r->d->way == CUTT_IN_STREAM && plan->exchange.way != CUTT_WAY_DIRECT) return CUTT_SUCCESS;
+  TRY(r->runtime->stream_is_captured(r->stream, &captured));
+  if (!captured) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "stream is %p, which is being captured; only executions that send messages by NCCL can be",
+                    (void *)r->stream);
+}
+
+/* What begins an execution on all ranks: its arguments are valid, and outputs may be written to. */
+static cuttResult begin(const run *r, uint64_t number) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  cutt_record record = {.plan = number, .step = CUTT_STEP_START};
+  cutt_start start = {{0}};
+  cuttResult result = check(r);
+  r->d->in = r->in;
+  if (!result) result = r->runtime->event_record(r->d->begun, r->stream);
+  if (!result && waits(plan)) result = r->runtime->event_wait(r->d->begun);
+  if (!result && plan->exchange.way == CUTT_WAY_DIRECT && plan->task.volume[CUTT_TO] > 0)
+    result = cutt_reach_offer(plan->comm, r->runtime, r->out, plan->high[CUTT_TO], start.token);
+  memcpy(record.what, &start, sizeof start);
+  record.code = (int32_t)result;
+  return agrees(plan) ? cutt_comm_agree(plan->comm, &record) : result;
+}
+
+/* Where ranks are near, the stream comes after what peers still do with this rank's memory; and none goes before all have seen to it,
+ * since events are the plans'. */
+static cuttResult end(const run *r) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  cutt_device_part *d = r->d;
+  cutt_record record = {.plan = plan->number, .step = CUTT_STEP_END};
+  if (d->way == CUTT_IN_STREAM && plan->exchange.way != CUTT_WAY_DIRECT) return CUTT_SUCCESS;
+  if (waits(plan)) {
+    cuttResult result = r->runtime->event_record(d->ended, r->stream);
+    if (!result) result = r->runtime->event_wait(d->ended);
+    if (result) return cutt_comm_fail(plan->comm);
+  }
+  TRY(cutt_comm_agree(plan->comm, &record));
+  if (!d->near) return CUTT_SUCCESS;
+  cuttResult result = CUTT_SUCCESS;
+  for (int i = 0; i < plan->task.size && !result; ++i) {
+    const cutt_device_part *peer = d->all[i];
+    if (i == plan->task.me) continue;
+    if (plan->exchange.way == CUTT_WAY_DIRECT) {
+      result = r->runtime->stream_wait(r->stream, peer->ended);
+    } else {
+      for (int slot = 0; slot < CUTT_SLOTS && slot < d->all_rounds && !result; ++slot)
+        result = r->runtime->stream_wait(r->stream, peer->arrived[slot]);
+    }
+  }
+  record.step = CUTT_STEP_LEAVE;
+  record.code = (int32_t)result;
+  return cutt_comm_agree(plan->comm, &record);
+}
+
+cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream) {
+  cutt_device_part *d = &plan->device;
+  const run r = {plan, d, d->runtime, in, out, stream};
+  cutt_scope scope;
+  cuttResult result = cutt_device_enter(d, stream, &scope);
+  if (result && agrees(plan)) {
+    const cutt_record record = {.plan = plan->number, .step = CUTT_STEP_START, .code = (int32_t)result};
+    return cutt_comm_agree(plan->comm, &record);
+  }
+  if (result) return result;
+  result = begin(&r, plan->number);
+  if (!result) {
+    if (plan->exchange.way == CUTT_WAY_DIRECT)
+      result = write_directly(&r);
+    else if (d->way == CUTT_BY_HOST)
+      result = cutt_dist_run(plan, in, out, stream);
+    else
+      result = run_rounds(&r);
+    if (result) result = cutt_comm_fail(plan->comm);
+    if (!result) result = end(&r);
+  }
+  cutt_device_leave(d, &scope);
+  return result;
+}

@@ -1,0 +1,232 @@
+/* A stand-in for NCCL, whose ranks are threads of a process: a libnccl.so.2 with the functions that the library calls. Memory of
+ * the stand-in for the driver is the process's own and its streams do all at once, so that messages are copies, and a group returns
+ * when all of its messages have been. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/fake_nccl.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* What is longer is only sent to be timed. */
+enum { MOST_RANKS = 16, MOST_MESSAGES = 64, MOST_COPIED = 1 << 20, ABORTED = 6, INVALID = 4 };
+
+typedef struct world {
+  int size;
+  bool aborted;
+  struct message *waiting; /* sends that nobody has received yet, the oldest first */
+  int arrived, left;       /* of an all-gather */
+  unsigned long long round;
+  const void *part[MOST_RANKS];
+} world;
+
+struct fake_nccl_comm {
+  world *w;
+  int rank;
+  bool destroyed;
+};
+
+typedef struct message {
+  struct message *next;
+  const void *bytes;
+  size_t count;
+  int from, to;
+  bool done;
+} message;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static fake_nccl_control control;
+
+typedef struct operation {
+  struct fake_nccl_comm *comm;
+  bool receives;
+  void *bytes;
+  size_t count;
+  int peer;
+  message sent;
+} operation;
+static _Thread_local operation group[MOST_MESSAGES];
+static _Thread_local int group_size, group_depth;
+
+/* With the lock held. */
+static int receive(const operation *o) {
+  world *w = o->comm->w;
+  for (;;) {
+    if (w->aborted) return ABORTED;
+    for (message **m = &w->waiting; *m; m = &(*m)->next) {
+      message *found = *m;
+      if (found->from != o->peer || found->to != o->comm->rank) continue;
+      if (found->count != o->count) return INVALID;
+      if (o->count <= MOST_COPIED) memcpy(o->bytes, found->bytes, o->count);
+      *m = found->next;
+      found->done = true;
+      pthread_cond_broadcast(&changed);
+      return 0;
+    }
+    pthread_cond_wait(&changed, &lock);
+  }
+}
+
+static void forget(world *w, const message *m) {
+  message **at = &w->waiting;
+  while (*at && *at != m) at = &(*at)->next;
+  if (*at) *at = m->next;
+}
+
+static int run_group(void) {
+  int result = 0;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < group_size; i++) {
+    operation *o = &group[i];
+    if (o->receives) continue;
+    o->sent = (message){NULL, o->bytes, o->count, o->comm->rank, o->peer, false};
+    message **at = &o->comm->w->waiting;
+    while (*at) at = &(*at)->next;
+    *at = &o->sent;
+  }
+  pthread_cond_broadcast(&changed);
+  for (int i = 0; i < group_size && !result; i++)
+    if (group[i].receives) result = receive(&group[i]);
+  for (int i = 0; i < group_size; i++) {
+    operation *o = &group[i];
+    while (!o->receives && !o->sent.done && !o->comm->w->aborted && !result) pthread_cond_wait(&changed, &lock);
+    if (!o->receives && !o->sent.done) {
+      forget(o->comm->w, &o->sent);
+      result = ABORTED;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  group_size = 0;
+  return result;
+}
+
+static bool fails(void) {
+  return atomic_load(&control.fail_at) && atomic_fetch_add(&control.calls, 1) + 1 == atomic_load(&control.fail_at);
+}
+
+PUBLIC int ncclGroupStart(void);
+PUBLIC int ncclGroupStart(void) {
+  group_depth++;
+  return 0;
+}
+
+PUBLIC int ncclGroupEnd(void);
+PUBLIC int ncclGroupEnd(void) {
+  if (--group_depth > 0) return 0;
+  if (fails()) {
+    group_size = 0;
+    return INVALID;
+  }
+  return run_group();
+}
+
+static int add(struct fake_nccl_comm *comm, bool receives, void *bytes, size_t count, int type, int peer) {
+  if (comm->destroyed || peer < 0 || peer >= comm->w->size || type != 1 || !count) return INVALID;
+  if (group_size == MOST_MESSAGES) return INVALID;
+  group[group_size++] = (operation){comm, receives, bytes, count, peer, {NULL, NULL, 0, 0, 0, false}};
+  return group_depth ? 0 : run_group();
+}
+
+PUBLIC int ncclSend(const void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream);
+PUBLIC int ncclSend(const void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream) {
+  (void)stream;
+  void *own = NULL;
+  memcpy(&own, &bytes, sizeof own);
+  return add(comm, false, own, count, type, peer);
+}
+
+PUBLIC int ncclRecv(void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream);
+PUBLIC int ncclRecv(void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream) {
+  (void)stream;
+  return add(comm, true, bytes, count, type, peer);
+}
+
+PUBLIC int ncclAllGather(const void *mine, void *all, size_t count, int type, struct fake_nccl_comm *comm,
+                         void *stream);
+PUBLIC int ncclAllGather(const void *mine, void *all, size_t count, int type, struct fake_nccl_comm *comm,
+                         void *stream) {
+  world *w = comm->w;
+  (void)stream;
+  if (comm->destroyed || type != 1 || fails()) return INVALID;
+  pthread_mutex_lock(&lock);
+  const unsigned long long round = w->round;
+  w->part[comm->rank] = mine;
+  if (++w->arrived == w->size) {
+    w->arrived = 0;
+    w->left = w->size;
+    w->round++;
+    pthread_cond_broadcast(&changed);
+  }
+  while (w->round == round && !w->aborted) pthread_cond_wait(&changed, &lock);
+  const bool lost = w->round == round;
+  for (int i = 0; i < w->size && !lost; i++) memcpy((unsigned char *)all + (size_t)i * count, w->part[i], count);
+  if (!lost && --w->left == 0) pthread_cond_broadcast(&changed);
+  while (!lost && w->left > 0) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+  return lost ? ABORTED : 0;
+}
+
+PUBLIC int ncclCommCount(const struct fake_nccl_comm *comm, int *count);
+PUBLIC int ncclCommCount(const struct fake_nccl_comm *comm, int *count) {
+  *count = comm->w->size;
+  return 0;
+}
+
+PUBLIC int ncclCommUserRank(const struct fake_nccl_comm *comm, int *rank);
+PUBLIC int ncclCommUserRank(const struct fake_nccl_comm *comm, int *rank) {
+  *rank = comm->rank;
+  return 0;
+}
+
+PUBLIC int ncclCommGetAsyncError(struct fake_nccl_comm *comm, int *error);
+PUBLIC int ncclCommGetAsyncError(struct fake_nccl_comm *comm, int *error) {
+  pthread_mutex_lock(&lock);
+  *error = comm->w->aborted ? ABORTED : 0;
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+/* Unlike the real one it tells the others, as a connection that breaks does. */
+PUBLIC int ncclCommAbort(struct fake_nccl_comm *comm);
+PUBLIC int ncclCommAbort(struct fake_nccl_comm *comm) {
+  pthread_mutex_lock(&lock);
+  comm->destroyed = true;
+  comm->w->aborted = true;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+PUBLIC const char *ncclGetErrorString(int error);
+PUBLIC const char *ncclGetErrorString(int error) {
+  return error == ABORTED ? "remote process exited or there was a network error" : "invalid argument";
+}
+
+static void open_world(int size, struct fake_nccl_comm **comms) {
+  world *w = calloc(1, sizeof *w);
+  if (!w) abort();
+  w->size = size;
+  for (int i = 0; i < size; i++) {
+    comms[i] = calloc(1, sizeof *comms[i]);
+    if (!comms[i]) abort();
+    comms[i]->w = w;
+    comms[i]->rank = i;
+  }
+}
+
+static void close_world(struct fake_nccl_comm **comms) {
+  const int size = comms[0]->w->size;
+  free(comms[0]->w);
+  for (int i = 0; i < size; i++) free(comms[i]);
+}
+
+PUBLIC fake_nccl_control *fake_nccl(void);
+PUBLIC fake_nccl_control *fake_nccl(void) {
+  control.open = open_world;
+  control.close = close_world;
+  return &control;
+}

@@ -1,0 +1,531 @@
+/* Tensors over ranks whose memory is that of devices, without a GPU: the stand-ins for the driver and for NCCL, and kernels by the
+ * emulator. Ranks are threads, each with a context of its own. */
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/fake_nccl.h"
+#include "cuda/fixture.h"
+#include "ranks.h"
+#include "simt/engine.h"
+
+enum { MOST = 5 };
+
+static struct CUctx_st *context[MOST];
+static fake_nccl_control *nccl;
+
+/* ------------------------------------------------------------------------------------------------------------- kernels */
+
+static pthread_mutex_t emulator = PTHREAD_MUTEX_INITIALIZER;
+static char fault[400];
+
+/* All that a kernel may touch is on the heap. */
+static void run_kernel(const fake_launch *launch) {
+  simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
+  int64_t written = 0;
+  const uintptr_t in = (uintptr_t)launch->in, out = (uintptr_t)launch->out;
+  const uintptr_t room = (uintptr_t)256 << 20, first = (in < out ? in : out) - room;
+  const simt_span span = {(const unsigned char *)first, (in < out ? out : in) + room - first};
+  l.in = (const unsigned char *)in;
+  l.out = (unsigned char *)out;
+  l.blocks = launch->blocks;
+  l.threads = launch->threads;
+  l.shared_bytes = launch->shared_bytes;
+  l.async = true;
+  l.read = l.write = span;
+  l.reads_out = true;
+  pthread_mutex_lock(&emulator);
+  if (!l.kernel)
+    snprintf(fault, sizeof fault, "no kernel %s", launch->kernel);
+  else if (!fault[0])
+    simt_run(&l, &written, NULL, fault, sizeof fault);
+  pthread_mutex_unlock(&emulator);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ settings */
+
+typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST } kind;
+
+typedef struct setting {
+  kind kind;
+  int size;
+  cuttDistComm_t threads[MOST], comms[MOST];
+  struct fake_nccl_comm *nccl[MOST];
+  cuttResult made[MOST];
+  cuttDistTransport_t real[MOST];
+  char text[MOST][FAILURE_BYTES];
+} setting;
+
+static void make_comm(void *what, int rank) {
+  setting *s = what;
+  cuttDistNccl_t options = CUTT_DIST_NCCL_INIT;
+  fake->context_set(context[rank]);
+  options.host = s->kind == NCCL_BY_THREADS ? s->threads[rank] : NULL;
+  options.seconds = 20;
+  s->made[rank] = cuttDistCommNccl(&s->comms[rank], s->nccl[rank], &options);
+  snprintf(s->text[rank], sizeof s->text[rank], "%s", cuttLastError());
+  fake->context_set(NULL);
+}
+
+static void open_setting(setting *s, kind k, int size) {
+  memset(s, 0, sizeof *s);
+  s->kind = k;
+  s->size = size;
+  assert_success(cuttDistCommThreads(size, s->threads));
+  if (k == NCCL_BY_THREADS || k == NCCL_ALONE) {
+    nccl->open(size, s->nccl);
+    ranks_run(size, make_comm, s);
+    for (int i = 0; i < size; i++)
+      if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
+  }
+  for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
+  for (int i = 0; i < size && k == THROUGH_HOST; i++) {
+    cuttDistTransport_t t;
+    assert_success(cuttDistCommTransport(s->threads[i], &t));
+    t.name = "through the host";
+    t.shared = 0;
+    t.destroy = NULL;
+    assert_success(cuttDistCommCreate(&s->comms[i], &t));
+  }
+}
+
+static void close_setting(setting *s) {
+  for (int i = 0; i < s->size; i++) {
+    fake->context_set(context[i]);
+    if (s->comms[i] != s->threads[i]) assert_success(cuttDistCommDestroy(s->comms[i]));
+    assert_success(cuttDistCommDestroy(s->threads[i]));
+  }
+  fake->context_set(NULL);
+  if (s->nccl[0]) nccl->close(s->nccl);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- random cases */
+
+typedef struct job {
+  setting *s;
+  dist_case c;
+  char failure[MOST][FAILURE_BYTES];
+} job;
+
+static void try_rank(void *what, int rank) {
+  job *j = what;
+  fake->context_set(context[rank]);
+  dist_case_try_rank(&j->c, j->s->comms[rank], rank, j->failure[rank]);
+  fake->context_set(NULL);
+}
+
+static void random_cases(kind k, bool direct, int count) {
+  job *j = calloc(1, sizeof *j);
+  assert_non_null(j);
+  for (int size = 1; size <= MOST; size++) {
+    setting s;
+    open_setting(&s, k, size);
+    j->s = &s;
+    for (int i = 0; i < test_scaled(count); i++) {
+      dist_case_make(&j->c, (uint64_t)(10000 * (int)k + 1000 * size + i), size);
+      cuttDistOptions_t *o = &j->c.options;
+      j->c.on_device = true;
+      o->backend = CUTT_BACKEND_CUDA;
+      if (o->workspace_limit && o->workspace_limit < 1024) o->workspace_limit = 1024;
+      if (!direct && o->direct == CUTT_DIST_DIRECT_ALWAYS) o->direct = CUTT_DIST_DIRECT_BY_COST;
+      ranks_run(size, try_rank, j);
+      if (fault[0]) fail_msg("seed %llu: %s", (unsigned long long)j->c.seed, fault);
+      for (int rank = 0; rank < size; rank++)
+        if (j->failure[rank][0]) fail_msg("%s", j->failure[rank]);
+    }
+    close_setting(&s);
+  }
+  free(j);
+}
+
+static void between_threads(void **unused) {
+  (void)unused;
+  random_cases(THREADS, true, 40);
+  assert_true(atomic_load(&fake->enabled) > 0);
+}
+
+static void by_nccl(void **unused) {
+  (void)unused;
+  random_cases(NCCL_BY_THREADS, true, 20);
+  random_cases(NCCL_ALONE, true, 20);
+}
+
+static void through_the_host(void **unused) {
+  (void)unused;
+  atomic_store(&fake->opens, 0);
+  random_cases(THROUGH_HOST, false, 30);
+}
+
+/* The same ranks, where memory and events can be opened. */
+static void between_processes(void **unused) {
+  (void)unused;
+  random_cases(THROUGH_HOST, true, 40);
+}
+
+/* --------------------------------------------------------------------------------------------------------- one execution */
+
+enum { SIDE = 16, VOLUME = SIDE * SIDE * SIDE };
+
+/* What is wrong on the last rank. */
+typedef enum fault_kind { NOTHING, HOST_IN, HOST_OUT, OTHER_CONTEXT, CAPTURED, CPU_BACKEND } fault_kind;
+
+typedef struct turn {
+  setting *s;
+  cuttDistDirect_t direct;
+  fault_kind wrong;
+  int trust;
+  int fails; /* a function of the driver, or -1, and which of its calls, once all have their tensors */
+  long fails_at;
+  pthread_barrier_t returned;
+  cuttResult created[MOST], executed[MOST], again[MOST];
+  long heavy[MOST]; /* calls that make something, of all ranks, while each executed for the second time */
+  bool right[MOST], is_direct[MOST];
+  char text[MOST][FAILURE_BYTES];
+} turn;
+
+static long heavy_calls(void) {
+  return fixture_calls(FAKE_mem_alloc) + fixture_calls(FAKE_stream_create) + fixture_calls(FAKE_event_create) +
+         fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
+}
+
+static void describe_turn(cuttDistLayout_t *from, cuttDistLayout_t *to, int *parts, int size) {
+  static const int64_t cube[3] = {SIDE, SIDE, SIDE};
+  parts[0] = parts[1] = 1;
+  parts[2] = size;
+  *from = *to = (cuttDistLayout_t)CUTT_DIST_LAYOUT_INIT;
+  from->modes = to->modes = 3;
+  from->extents = to->extents = cube;
+  from->parts = to->parts = parts;
+}
+
+static bool is_right(const cuttDistLayout_t *layout, int rank, const double *out, int64_t count) {
+  int64_t own[3], local[3], global[3];
+  cuttDistLocalExtents(layout, rank, own);
+  for (int64_t i = 0; i < count; i++) {
+    local[0] = i % own[0];
+    local[1] = i / own[0] % own[1];
+    local[2] = i / own[0] / own[1];
+    cuttDistGlobal(layout, rank, local, global);
+    if (out[i] != (double)(global[2] + 100 * global[1] + 10000 * global[0])) return false;
+  }
+  return true;
+}
+
+static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, double *out) {
+  const bool here = rank == t->s->size - 1;
+  static double host[VOLUME];
+  cudaStream_t stream = NULL;
+  struct CUctx_st *other = NULL;
+  if (here && t->wrong == CAPTURED) {
+    static struct CUstream_st captured;
+    captured.context = context[rank];
+    atomic_store(&captured.capturing, true);
+    stream = &captured;
+  }
+  if (here && t->wrong == OTHER_CONTEXT) {
+    other = fake->context_create(0);
+    fake->context_set(other);
+  }
+  t->executed[rank] = cuttDistPlanExecute(plan, here && t->wrong == HOST_IN ? host : in,
+                                          here && t->wrong == HOST_OUT ? host : out, stream);
+  if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  fake->context_set(context[rank]);
+  if (other) fake->context_destroy(other);
+  const long before = heavy_calls();
+  t->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
+  t->heavy[rank] = heavy_calls() - before;
+}
+
+/* Reverses the modes of a cube. */
+static void run_turn(void *what, int rank) {
+  turn *t = what;
+  cuttDistLayout_t from, to;
+  int parts[3];
+  static const int reversed[3] = {2, 1, 0};
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  cuttDistPlanInfo_t info = {.struct_size = sizeof info};
+  cuttDistPlan_t plan = NULL;
+  void *in = NULL, *out = NULL;
+  int64_t own[3];
+  fake->context_set(context[rank]);
+  describe_turn(&from, &to, parts, t->s->size);
+  problem.type = CUTT_F64;
+  problem.from = &from;
+  problem.to = &to;
+  problem.perm = reversed;
+  options.backend = t->wrong == CPU_BACKEND && rank == t->s->size - 1 ? CUTT_BACKEND_CPU : CUTT_BACKEND_CUDA;
+  options.direct = t->direct;
+  options.piece_bytes = 1024;
+  options.trust_arguments = t->trust;
+  cuttDistLocalExtents(&from, rank, own);
+  const int64_t count = own[0] * own[1] * own[2];
+  t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &in);
+  if (!t->created[rank]) t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &out);
+  pthread_barrier_wait(&t->returned);
+  if (rank == 0 && t->fails >= 0) {
+    fake->forget();
+    atomic_store(&fake->fail_at, t->fails_at);
+    atomic_store(&fake->fail, t->fails);
+  }
+  pthread_barrier_wait(&t->returned);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t local[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]}, global[3];
+    cuttDistGlobal(&from, rank, local, global);
+    ((double *)in)[i] = (double)(global[0] + 100 * global[1] + 10000 * global[2]);
+  }
+  memset(out, 0xee, (size_t)count * 8);
+  t->created[rank] = cuttDistPlanCreate(&plan, t->s->comms[rank], &problem, &options);
+  if (t->created[rank]) {
+    snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  } else {
+    cuttDistPlanGetInfo(plan, &info);
+    t->is_direct[rank] = info.direct;
+    execute_turn(t, rank, plan, in, out);
+    t->right[rank] = !t->again[rank] && is_right(&to, rank, out, count);
+  }
+  pthread_barrier_wait(&t->returned); /* after a failure the others may still use what this one has */
+  cuttDistPlanDestroy(plan);
+  cuttMemoryFree(CUTT_BACKEND_CUDA, in);
+  cuttMemoryFree(CUTT_BACKEND_CUDA, out);
+  fake->context_set(NULL);
+}
+
+static turn *turn_with(setting *s, const turn *like) {
+  turn *t = calloc(1, sizeof *t);
+  assert_non_null(t);
+  *t = *like;
+  t->s = s;
+  pthread_barrier_init(&t->returned, NULL, (unsigned)s->size);
+  ranks_run(s->size, run_turn, t);
+  pthread_barrier_destroy(&t->returned);
+  atomic_store(&fake->fail, -1);
+  if (fault[0]) fail_msg("%s", fault);
+  return t;
+}
+
+static turn *turn_round(setting *s, cuttDistDirect_t direct, fault_kind wrong, int trust) {
+  const turn like = {.direct = direct, .wrong = wrong, .trust = trust, .fails = -1};
+  return turn_with(s, &like);
+}
+
+static void assert_right(const turn *t, bool direct) {
+  for (int i = 0; i < t->s->size; i++) {
+    if (t->created[i] || t->executed[i] || t->again[i]) fail_msg("rank %d: %s", i, t->text[i]);
+    assert_true(t->right[i]);
+    assert_int_equal(t->is_direct[i], direct);
+  }
+}
+
+/* All ranks have the same error, and all is well afterwards. */
+static void assert_refused(const turn *t, const char *words) {
+  for (int i = 0; i < t->s->size; i++) {
+    if (!t->created[i] && !t->executed[i]) fail_msg("rank %d has not heard of it", i);
+    if (!strstr(t->text[i], words)) fail_msg("rank %d: \"%s\", wanted \"%s\"", i, t->text[i], words);
+    assert_string_equal(t->text[i], t->text[0]);
+    if (!t->created[i]) assert_true(t->right[i]);
+  }
+}
+
+static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST};
+
+/* An execution makes nothing, and opens what is another process's once. */
+static void executions_make_nothing(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 4; k++)
+    for (int direct = 0; direct < 2; direct++)
+      for (int size = 2; size <= 4; size++) {
+        setting s;
+        open_setting(&s, all_kinds[k], size);
+        turn *t = turn_round(&s, direct ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_NEVER, NOTHING, 0);
+        assert_right(t, direct);
+        for (int i = 0; i < size; i++) assert_int_equal(t->heavy[i], 0);
+        free(t);
+        close_setting(&s);
+      }
+}
+
+static void wrong_arguments(void **unused) {
+  (void)unused;
+  static const struct {
+    fault_kind wrong;
+    const char *words;
+  } faults[] = {{HOST_IN, "rank 2: in is "},
+                {HOST_OUT, "rank 2: out is "},
+                {OTHER_CONTEXT, "rank 2: the plan is for context number"},
+                {CPU_BACKEND, "rank 2"}};
+  for (int k = 0; k < 4; k++)
+    for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+      setting s;
+      open_setting(&s, all_kinds[k], 3);
+      turn *t = turn_round(&s, CUTT_DIST_DIRECT_NEVER, faults[f].wrong, 0);
+      assert_refused(t, faults[f].words);
+      free(t);
+      close_setting(&s);
+    }
+  setting s;
+  open_setting(&s, THREADS, 2);
+  turn *t = turn_round(&s, CUTT_DIST_DIRECT_NEVER, CAPTURED, 0);
+  assert_refused(t, "rank 1: stream is");
+  assert_refused(t, "is being captured");
+  free(t);
+  close_setting(&s);
+}
+
+/* Without agreements, all but the first ranks' arguments being right. */
+static void trusted_arguments(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, NCCL_ALONE, 3);
+  turn *t = turn_round(&s, CUTT_DIST_DIRECT_NEVER, NOTHING, 1);
+  assert_right(t, false);
+  free(t);
+  close_setting(&s);
+}
+
+/* Where ranks don't reach each other, plans are direct by no cost, and if asked for refused, with the reason. */
+static void no_peer_access(void **unused) {
+  (void)unused;
+  atomic_store(&fake->peers, 0);
+  atomic_store(&fake->opens, 0);
+  for (int k = 0; k < 4; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 3);
+    turn *t = turn_round(&s, CUTT_DIST_DIRECT_ALWAYS, NOTHING, 0);
+    assert_refused(t, "CUTT_DIST_DIRECT_ALWAYS, which can't be: rank 0: ");
+    assert_refused(t, "peer access is not supported");
+    free(t);
+    /* Copies between devices go all the same. */
+    t = turn_round(&s, CUTT_DIST_DIRECT_BY_COST, NOTHING, 0);
+    assert_right(t, false);
+    free(t);
+    close_setting(&s);
+  }
+}
+
+/* Each call of the driver's that creations and executions make fails once, on one rank: none hangs, and nothing is left. */
+static void calls_of_the_driver_fail(void **unused) {
+  (void)unused;
+  static const int functions[] = {FAKE_stream_create,         FAKE_event_create,        FAKE_mem_alloc,
+                                  FAKE_mem_host_alloc,        FAKE_event_record,        FAKE_stream_wait_event,
+                                  FAKE_memcpy_async,          FAKE_launch_kernel,       FAKE_event_synchronize,
+                                  FAKE_ipc_get_mem_handle,    FAKE_ipc_open_mem_handle, FAKE_mem_get_address_range,
+                                  FAKE_ctx_enable_peer_access};
+  const long step = test_scale() < 0.2 ? 7 : 3;
+  for (int k = 0; k < 4; k++)
+    for (int direct = 0; direct < 2; direct++)
+      for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)
+        for (long at = 1; at < 60; at += step) {
+          setting s;
+          atomic_store(&fake->failed, 0);
+          open_setting(&s, all_kinds[k], 2);
+          const turn like = {.direct = direct ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_NEVER,
+                             .fails = functions[f],
+                             .fails_at = at};
+          turn *t = turn_with(&s, &like);
+          const long failed = atomic_load(&fake->failed);
+          for (int i = 0; i < 2 && failed; i++)
+            if (t->again[i] == CUTT_SUCCESS && !t->created[i]) assert_true(t->right[i]);
+          const bool any =
+              t->created[0] || t->executed[0] || t->again[0] || t->created[1] || t->executed[1] || t->again[1];
+          /* What can't be opened is tried again, when what was opened before is closed; and without it there are messages. */
+          if (failed && !any && functions[f] != FAKE_ipc_open_mem_handle && all_kinds[k] != THROUGH_HOST)
+            fail_msg("nobody has heard of call %ld of function %d, kind %d", at, functions[f], k);
+          if (!failed) assert_right(t, direct);
+          free(t);
+          close_setting(&s);
+          if (!failed) break;
+        }
+}
+
+static void nccl_fails(void **unused) {
+  (void)unused;
+  for (int k = 1; k <= 2; k++)
+    for (long at = 1; at < 12; at++) {
+      setting s;
+      open_setting(&s, all_kinds[k], 3);
+      atomic_store(&nccl->calls, 0);
+      atomic_store(&nccl->fail_at, at);
+      turn *t = turn_round(&s, CUTT_DIST_DIRECT_NEVER, NOTHING, 0);
+      atomic_store(&nccl->fail_at, 0);
+      int failed = 0;
+      for (int i = 0; i < 3; i++) failed += t->created[i] || t->executed[i] || t->again[i];
+      if (atomic_load(&nccl->calls) >= at) assert_int_equal(failed, 3);
+      free(t);
+      close_setting(&s);
+    }
+}
+
+static void communicators_are_checked(void **unused) {
+  (void)unused;
+  setting s;
+  cuttDistComm_t comm = NULL, threads[2];
+  cuttDistNccl_t options = CUTT_DIST_NCCL_INIT;
+  open_setting(&s, NCCL_ALONE, 1);
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommNccl(NULL, s.nccl[0], NULL), "comm is NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommNccl(&comm, NULL, NULL), "nccl is NULL");
+  assert_success(cuttDistCommThreads(2, threads));
+  options.host = threads[0];
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommNccl(&comm, s.nccl[0], &options), "options->host is rank 0 of 2");
+  options = (cuttDistNccl_t)CUTT_DIST_NCCL_INIT;
+  options.seconds = -1;
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommNccl(&comm, s.nccl[0], &options), "options->seconds is -1");
+  assert_result(CUTT_INVALID_PARAMETER, cuttDistCommSynchronize(s.comms[0], NULL, -1), "seconds is -1");
+  assert_success(cuttDistCommSynchronize(s.comms[0], NULL, 1));
+  assert_success(cuttDistCommDestroy(threads[0]));
+  assert_success(cuttDistCommDestroy(threads[1]));
+  close_setting(&s);
+}
+
+static int start(void **state) {
+  const int result = fixture_start(state);
+  for (int i = 0; i < MOST; i++) context[i] = fake->context_create(i % 2);
+  fault[0] = 0;
+  fake->run = run_kernel;
+  fake->args_size = 0;
+  atomic_store(&fake->peers, 1);
+  atomic_store(&fake->opens, 1);
+  atomic_store(&nccl->fail_at, 0);
+  return result;
+}
+
+static int end(void **state) {
+  for (int i = 0; i < MOST; i++) fake->context_destroy(context[i]);
+  return fixture_end(state);
+}
+
+static int open_all(void **state) {
+  void *library = dlopen("libnccl.so.2", RTLD_NOW);
+  void *symbol = library ? dlsym(library, "fake_nccl") : NULL;
+  fake_nccl_function *function = NULL;
+  memcpy(&function, &symbol, sizeof function);
+  if (!function) {
+    print_error("the stand-in for NCCL is not the first libnccl.so.2 on LD_LIBRARY_PATH\n");
+    return -1;
+  }
+  nccl = function();
+  /* One heap, so that all memory of devices is near the rest. */
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  return fixture_open(state);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(between_threads, start, end),
+      cmocka_unit_test_setup_teardown(by_nccl, start, end),
+      cmocka_unit_test_setup_teardown(through_the_host, start, end),
+      cmocka_unit_test_setup_teardown(between_processes, start, end),
+      cmocka_unit_test_setup_teardown(executions_make_nothing, start, end),
+      cmocka_unit_test_setup_teardown(wrong_arguments, start, end),
+      cmocka_unit_test_setup_teardown(trusted_arguments, start, end),
+      cmocka_unit_test_setup_teardown(no_peer_access, start, end),
+      cmocka_unit_test_setup_teardown(nccl_fails, start, end),
+      cmocka_unit_test_setup_teardown(communicators_are_checked, start, end),
+      cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, end),
+  };
+  return cmocka_run_group_tests_name("cuda_dist", tests, open_all, NULL);
+}
