@@ -12,6 +12,8 @@
 #     --bench-only   no tests, no sanitizer
 #     --figures-only calibration and the figures alone
 #     --contract-only contractions alone: their tests and benches
+#     --ranks N      tensors over N GPUs, and nothing else: their tests (peer access, NCCL, CUDA's IPC, MPI by mpirun, a rank that
+#                    is killed), and times beside a plain all-to-all of NCCL
 #     --fuzz         a million random problems against a naive kernel, and nothing else; a minute or two
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
 #     --seed S       of the figures, and of --fuzz (default: 2017)
@@ -47,10 +49,10 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 shorter=no volume=paper samples=2 contractions=60 seed=2017 commit='' tests=yes only='' candidates=() folder=''
+build='' lib='' seconds=530 shorter=no volume=paper samples=2 contractions=60 ranks=0 seed=2017 commit='' tests=yes only='' candidates=() folder=''
 while (($#)); do
   case $1 in
-  --build | --lib | --seconds | --volume | --samples | --seed | --commit)
+  --build | --lib | --seconds | --volume | --samples | --ranks | --seed | --commit)
     (($# > 1)) || usage "$1 needs a value"
     case $1 in
     --build) build=$2 ;;
@@ -58,6 +60,7 @@ while (($#)); do
     --seconds) seconds=$2 shorter=yes ;;
     --volume) volume=$2 ;;
     --samples) samples=$2 ;;
+    --ranks) ranks=$2 only=ranks ;;
     --seed) seed=$2 ;;
     --commit) commit=$2 ;;
     esac
@@ -82,6 +85,7 @@ while (($#)); do
 done
 [[ -n $folder ]] || usage "a folder for the results is missing"
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "--seconds is '$seconds'; it must be a whole number"
+[[ $ranks =~ ^[0-9]+$ && ($only != ranks || $ranks -ge 2) ]] || usage "--ranks is '$ranks'; it must be 2 or more"
 [[ -z $build || -d $build ]] || usage "--build: '$build' is not a folder"
 [[ -z $lib || -d $lib ]] || usage "--lib: '$lib' is not a folder"
 mkdir -p "$folder" || exit 2
@@ -186,6 +190,38 @@ run_fuzz() {
   fi
   step "fuzz: spoiled results" 60 "$path" --plant --problems 2000 --seed "$seed"
   step fuzz "$(left)" "$path" --problems 1000000 --seconds $(($(left) - 10)) --seed "$seed" --commit "$commit"
+}
+
+# ------------------------------------------------------------------------------------------------ tensors over ranks
+
+# Without NVLink multicast, which point-to-point messages do not use.
+run_ranks() {
+  local tests=$build/tests/dist program=$build/bench/dist_gpu mode megabytes rounds kind
+  export NCCL_NVLS_ENABLE=0 CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.5}
+  if [[ -x $tests/test_dist_gpu ]]; then
+    step "ranks: threads" 120 "$tests/test_dist_gpu" threads
+    step "ranks: processes" 150 "$tests/test_dist_gpu" processes "$ranks"
+  else
+    cannot "ranks: tests" "$tests/test_dist_gpu is not there (without cmocka no tests are built)"
+  fi
+  for kind in openmpi any; do
+    if [[ ! -x $tests/test_dist_mpi_$kind ]] || ! command -v mpirun >/dev/null; then continue; fi
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+      step "ranks: MPI" 90 mpirun -n "$ranks" --oversubscribe --mca btl_vader_single_copy_mechanism none --mca plm_rsh_agent /bin/false \
+      "$tests/test_dist_mpi_$kind" gpu
+    break
+  done
+  if [[ ! -x $program ]]; then
+    program=$folder/dist_gpu
+    step "ranks: build" 60 gcc -O2 "-I$root/include" -I/usr/local/cuda/include "$root/bench/dist_gpu.c" "-L$build/lib" -lcutt_dist -lcutt \
+      -L/usr/local/cuda/lib64 -lcudart -lnccl -lpthread "-Wl,-rpath,$build/lib" -o "$program" || return
+  fi
+  for megabytes in 256 8192; do
+    rounds=$((megabytes > 1000 ? 3 : 5))
+    for mode in threads processes; do
+      step "ranks: $megabytes MiB, $mode" 120 "$program" "$mode" "$ranks" "$megabytes" "$rounds"
+    done
+  done
 }
 
 # --------------------------------------------------------------------------------------------------------- the benches
@@ -426,6 +462,11 @@ main() {
   fi
   if [[ $only == fuzz ]]; then
     run_fuzz
+    tell_result
+    return
+  fi
+  if [[ $only == ranks ]]; then
+    run_ranks
     tell_result
     return
   fi

@@ -1,4 +1,5 @@
-/* Ranks that are processes of MPI: mpirun -n N test_dist_mpi. Random redistributions, in shared memory too, and errors that all hear of. Rank 0 says
+/* Ranks that are processes of MPI: mpirun -n N test_dist_mpi [gpu]; with "gpu", tensors are in the memory of GPUs. Random
+ * redistributions, in shared memory too, and errors that all hear of. Rank 0 says
  * what it found; the exit status is 0 if all ranks found nothing. Each step has a limit of time, so that a hang is a failure. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +7,11 @@
 #include <unistd.h>
 
 #include "cutt_dist_mpi.h"
+#include "gpu/driver.h"
 #include "ranks.h"
 
 static int rank, size, wrong;
+static bool on_device;
 
 static void expect(bool right, const char *what) {
   if (right) return;
@@ -22,7 +25,9 @@ static void random_cases(cuttDistComm_t comm, int count, bool direct) {
     dist_case c;
     char failure[FAILURE_BYTES] = "";
     dist_case_make(&c, (uint64_t)(1000 * size + i), size);
-    if (c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
+    c.on_device = on_device;
+    c.options.backend = on_device ? CUTT_BACKEND_CUDA : CUTT_BACKEND_AUTO;
+    if (!on_device && c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
     if (direct) {
       c.options.direct = CUTT_DIST_DIRECT_ALWAYS;
       c.side[1].strided = false;
@@ -202,22 +207,35 @@ static void shared_memory(cuttDistComm_t comm) {
   give_shared(window);
 }
 
+/* A GPU of the rank's own if there are as many, else a shared one. */
+static void use_device(void) {
+  int device = 0, devices = 0;
+  gpu_context context = NULL;
+  on_device = true;
+  expect(gpu_open(), "a GPU");
+  if (wrong) return;
+  while (!gpu.device_get(&device, devices)) devices++;
+  expect(!gpu.device_get(&device, rank % devices) && !gpu.primary_retain(&context, device) && !gpu.context_set(context),
+         "a context");
+}
+
 int main(int count, char **arguments) {
   cuttDistComm_t comm = NULL;
   int any = 0;
   MPI_Init(&count, &arguments);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (count > 1 && strcmp(arguments[1], "gpu") == 0) use_device();
   expect(cuttDistCommMpi(&comm, MPI_COMM_NULL) == CUTT_INTERNAL_ERROR && strstr(cuttLastError(), "MPI_COMM_NULL"),
          "no MPI_Comm");
   expect(cuttDistCommMpi(NULL, MPI_COMM_WORLD) == CUTT_INVALID_PARAMETER, "comm is NULL");
   expect(cuttDistCommMpi(&comm, MPI_COMM_WORLD) == CUTT_SUCCESS, "a communicator");
   if (!wrong) {
     random_cases(comm, test_scaled(40), false);
-    shared_memory(comm);
-    errors(comm);
+    if (!on_device) shared_memory(comm);
+    if (!on_device) errors(comm);
     expect(cuttDistCommDestroy(comm) == CUTT_SUCCESS, "destroy");
-    lost_message();
+    if (!on_device) lost_message();
   }
   alarm(60);
   MPI_Allreduce(&wrong, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
