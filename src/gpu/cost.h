@@ -57,7 +57,7 @@ double cutt_gpu_launch_seconds(const cutt_device *d);
 void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, bool banks,
                             cutt_gpu_counts *n);
 
-/* All of the counts once more for a kernel without tables, if there is one for the tile (flat.h); else false. */
+/* All of the counts once more for a kernel without tables, which takes the tile (flat.h); false: with other alignment or threads. */
 bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n);
 
 /* Predicts what the geometry takes with so many stages, and the threads that have been counted: fills the candidate's

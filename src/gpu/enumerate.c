@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/cost.h"
+#include "gpu/flat.h"
 #include "gpu/launch.h"
 #include "gpu/paper.h"
 #include "gpu/tile.h"
@@ -121,6 +122,8 @@ static double bound_of(const listing *l) {
 /* The same without tables, if the tile is one for that. */
 static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts *counts) {
   cutt_breakdown breakdown;
+  const char *why;
+  if (!cutt_gpu_flat_takes(l->c, tile, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
     if (!cutt_gpu_count_flat(l->c, tile, flat_threads[i], counts)) break;
     if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;

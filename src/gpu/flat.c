@@ -22,9 +22,10 @@ static cutt_divisor divisor(uint32_t by) {
 /* Bytes from a position to the next one that a tile, or the grid, steps to: does a number of 32 bits hold them? */
 static bool short_steps(const cutt_canonical *c, const cutt_gpu_tile *tile) {
   for (int j = 0; j < c->rank; ++j) {
-    const int64_t chunk = tile->extent[j] == c->mode[j].extent ? 1 : tile->extent[j], most = INT32_MAX / c->elem_bytes;
-    const int64_t in = c->mode[j].in_stride, out = c->mode[j].out_stride;
-    if (in > most / chunk || in < -(most / chunk) || out > most / chunk) return false;
+    /* Inside of the tensors, so that nothing overflows. */
+    const int64_t bytes = (tile->extent[j] == c->mode[j].extent ? 1 : tile->extent[j]) * c->elem_bytes;
+    const int64_t in = c->mode[j].in_stride * bytes, out = c->mode[j].out_stride * bytes;
+    if (in > INT32_MAX || in < -INT32_MAX || out > INT32_MAX) return false;
   }
   return true;
 }
