@@ -14,6 +14,7 @@
 
 #include "base/number.h"
 #include "gpu/banks.h"
+#include "gpu/flat.h"
 #include "gpu/kernels/args.h"
 #include "gpu/pitch.h"
 
@@ -40,6 +41,7 @@ enum {
   CONFLICTS,
   LARGE_BLOCKS,
   SINGLE,
+  FLAT_SINGLE,
   COPIES,
   /* work */
   LOADS,
@@ -50,17 +52,23 @@ enum {
   TILES,
   LATENCY,
   COPY_TILES,
+  FLAT_WARPS,
+  FLAT_ACCESSES,
+  FLAT_TILES,
   /* start */
   LAUNCH,
+  FLAT_LAUNCH,
   START,
   TABLES,
   LAST_LOADS,
   LAST_STORES,
+  FLAT_LAST,
   PARAMETERS,
   WORK = LOADS,
   STARTING = LAUNCH
 };
 _Static_assert((int)PARAMETERS == (int)CUTT_GPU_PARAMETERS, "cost.h says how many there are");
+_Static_assert((int)PARAMETERS <= (int)CUTT_TERMS, "a breakdown has room for so many");
 
 const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [TRAFFIC] = {"traffic", "B", "bytes read and written through shared memory"},
@@ -84,6 +92,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
     [SINGLE] = {"single", "B", "bytes moved by blocks of one tile at a time, which load or store and never both"},
+    [FLAT_SINGLE] = {"flat_single", "B", "the same without tables, where L2 does not hold both tensors"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -93,11 +102,16 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
     [LATENCY] = {"latency", "ns", "waiting for tiles, where a block has one of them at a time"},
     [COPY_TILES] = {"copy_tiles", "ns", "waiting for tiles of a copy of runs, one after another"},
+    [FLAT_WARPS] = {"flat_warps", "cycles", "warps of blocks without tables"},
+    [FLAT_ACCESSES] = {"flat_accesses", "cycles", "accesses of these, by warps"},
+    [FLAT_TILES] = {"flat_tiles", "ns", "waiting for tiles of these, one after another"},
     [LAUNCH] = {"launch", "x", "an empty kernel"},
+    [FLAT_LAUNCH] = {"flat_launch", "x", "an empty kernel, before one without tables"},
     [START] = {"start", "ns", "a block's first tile"},
     [TABLES] = {"tables", "ns", "a block's tables, entry after entry"},
     [LAST_LOADS] = {"last_loads", "ns", "loads of a thread, when all blocks run at once"},
     [LAST_STORES] = {"last_stores", "ns", "stores of a thread, when all blocks run at once"},
+    [FLAT_LAST] = {"flat_last", "ns", "accesses of a thread without tables, in the first blocks or the last"},
 };
 
 /* Fitted on an H200: docs/performance.md. */
@@ -118,6 +132,7 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                             [CONFLICTS] = 0.271,
                                             [LARGE_BLOCKS] = 0.0616,
                                             [SINGLE] = 0.03,
+                                            [FLAT_SINGLE] = 0.14,
                                             [COPIES] = 3,
                                             [LOADS] = 2.54,
                                             [LOAD_UNITS] = 3.69,
@@ -127,17 +142,24 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                             [TILES] = 740,
                                             [LATENCY] = 317,
                                             [COPY_TILES] = 700,
+                                            [FLAT_WARPS] = 60,
+                                            [FLAT_ACCESSES] = 5,
+                                            [FLAT_TILES] = 600,
                                             [LAUNCH] = 1.24,
+                                            [FLAT_LAUNCH] = 1.1,
                                             [START] = 469,
                                             [TABLES] = 44,
                                             [LAST_LOADS] = 17,
-                                            [LAST_STORES] = 2.4};
+                                            [LAST_STORES] = 2.4,
+                                            [FLAT_LAST] = 35};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
 static const double sm_share = 1.0 / 50;      /* of the copy's bandwidth that one SM can reach alone */
 static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's bandwidth */
 static const double flight_least = 32 * 1024;
+/* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
+static const double flat_flight_least = 48 * 1024;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -240,7 +262,7 @@ static double least_memory(const cutt_device *d, const cutt_canonical *c, const 
 static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
 
 static double least(const cutt_device *d, const double *v, double memory, double work) {
-  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH];
+  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * smaller(v[LAUNCH], v[FLAT_LAUNCH]);
 }
 
 double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
@@ -248,8 +270,11 @@ double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, co
   const double *v = values_of(d);
   const double memory = least_memory(d, c, v, 1 / cutt_gpu_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
                                      columns->sectors, columns->lines, rows->lines);
+  /* A kernel without tables has as few threads as a warp. */
   const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
-  return least(d, v, memory, (double)c->volume / tile_elements / slots * 1e-9 * v[TILES]);
+  const double flat_slots = larger(1, (double)cutt_gpu_occupancy(d, false, WARP, 0) * d->sms);
+  const double round = smaller(v[TILES] / slots, v[FLAT_TILES] / flat_slots);
+  return least(d, v, memory, (double)c->volume / tile_elements * 1e-9 * round);
 }
 
 double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
@@ -274,6 +299,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &n->widest, &why);
   n->access = n->widest;
   n->threads = 0;
+  n->flat = false;
   n->row_bytes = (double)tile->row_length * w;
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = run_alignment(c, tile, true);
@@ -352,20 +378,60 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   n->store.across = smaller(n->store.across, steps.across);
 }
 
+bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n) {
+  cutt_gpu_flat flat;
+  if (threads > CUTT_FLAT_THREADS ||
+      !cutt_gpu_flat_choose(c, tile, n->widest.in_align, n->widest.out_align, (uint32_t)threads, &flat))
+    return false;
+  const uint32_t loads = (uint32_t)n->row_bytes / flat.load, stores = (uint32_t)n->column_bytes / flat.store;
+  const uint32_t groups = (uint32_t)tile->columns / flat.group;
+  n->flat = true;
+  n->threads = threads;
+  n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, (uint32_t)tile->rows);
+  n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
+  n->turns = flat.group > 1 ? 2 : 1;
+  n->store_parts = up((double)stores / flat.stores.along);
+  n->access.load = flat.load;
+  n->table_bytes = 0;
+  n->shared_bytes = cutt_gpu_flat_shared(tile, &flat);
+  return true;
+}
+
+/* How much of L2 tiles in flight take: the rest of a sector that a tile touches in part is the next tiles', unless the sector
+ * has left L2 by then. */
+static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_counts *n, int stages,
+                         double slots, double byte, double *part) {
+  const double bytes = (double)c->volume * c->elem_bytes, room = larger((double)d->l2_bytes, 1e6);
+  const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
+  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
+}
+
+/* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
+ * part of one writes a sector that the next one writes too. */
+static void add_flat_terms(const cutt_device *d, const cutt_gpu_tile *tile, const cutt_gpu_counts *n, double slots,
+                           double cycle, double *part) {
+  const double tiles = (double)tile->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
+  const double accesses = n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
+  const double inside = larger(0, 1 - n->out_align / sector) * sector * (n->store_parts - 1) / n->column_bytes;
+  part[FLAT_WARPS] = tiles * warps * cycle;
+  part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
+  part[FLAT_LAST] = accesses * 1e-9;
+  part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
+  part[FLAT_TILES] = tiles / slots * 1e-9;
+  /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
+  const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
+  if (!whole) part[FLAT_SINGLE] = part[TRAFFIC];
+}
+
 /* The terms of a kernel that goes through shared memory, without those of the launch. */
-static void add_tile_terms(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                           const cutt_gpu_counts *n, int stages, double slots, double waves, double byte, double cycle,
-                           double *part) {
+static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_counts *n, int stages,
+                           double slots, double waves, double cycle, double *part) {
   const int threads = n->threads;
   const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
   const double warps = up((double)threads / WARP), rounds = tiles / slots * 1e-9;
   const cutt_gpu_steps load = n->load, store = n->store;
   const double shared_load = n->access.shared_load;
-  /* The rest of a sector that a tile touches in part is the next tiles', unless the sector has left L2 by then. */
-  const double room = larger((double)d->l2_bytes, 1e6);
-  const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
-  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
-  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
   part[CONFLICTS] = n->conflicts * bytes / LINE * cycle;
   part[LOADS] = tiles * load.along * load.across * warps * cycle;
   part[LOAD_UNITS] = tiles * load.along * warps * cycle;
@@ -396,7 +462,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
 
   /* Several tiles for each block, so that its tables are worth their time, as long as all SMs have blocks. Fewer where tiles
    * share sectors: blocks drift apart, and so do the times at which the two parts of a sector are accessed. */
-  const double most_tiles = smaller(n->in_align, n->out_align) >= cutt_gpu_sector(d) ? 4 : 2;
+  const double most_tiles = n->flat ? 1 : smaller(n->in_align, n->out_align) >= cutt_gpu_sector(d) ? 4 : 2;
   n->block_tiles = smaller(larger(down(tiles / slots), 1), most_tiles);
   const double blocks = up(tiles / n->block_tiles), on_sm = smaller(blocks, slots) / d->sms, waves = up(blocks / slots);
 
@@ -421,8 +487,12 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   }
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
-  const double in_flight = resident * (direct ? copied_at_once(n, threads) : stages * n->tile_bytes);
+  const double in_flight =
+      resident * (direct    ? copied_at_once(n, threads)
+                  : n->flat ? smaller(n->tile_bytes, threads * (n->access.load == 16 ? 64.0 : 8.0 * n->access.load))
+                            : stages * n->tile_bytes);
   const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
+  if (n->flat && !fits_cache(d, c) && in_flight < larger(needed, flat_flight_least)) return false;
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
   if (threads > 256) part[LARGE_BLOCKS] = traffic;
@@ -433,12 +503,18 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
     part[COPY_TILES] = tiles / slots * 1e-9;
     part[TABLES] = waves * (double)tile->rows / threads * 1e-9;
   } else {
-    add_tile_terms(d, c, tile, n, stages, slots, waves, byte, cycle, part);
+    add_pressure(d, c, n, stages, slots, byte, part);
+    if (n->flat) {
+      add_flat_terms(d, tile, n, slots, cycle, part);
+    } else {
+      add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);
+    }
   }
-  part[LAUNCH] = cutt_gpu_launch_seconds(d);
+  part[n->flat ? FLAT_LAUNCH : LAUNCH] = cutt_gpu_launch_seconds(d);
   part[START] = (1 + 0.3 * n->tile_bytes / 16384) * 1e-9;
 
   candidate->threads = threads;
+  candidate->param[CUTT_GPU_PARAM_FLAT] = n->flat;
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
   candidate->seconds = cutt_breakdown_seconds(breakdown, values_of(d));

@@ -25,6 +25,9 @@ typedef struct cutt_gpu_counts {
   double table_bytes;  /* of a block's tables */
   double padding;      /* what tiles at edges would have if they were whole, over the volume */
   double block_tiles;  /* set by cutt_gpu_predict */
+  bool flat;           /* without tables: set by cutt_gpu_count_flat */
+  double turns;        /* there: a thread's stores of a step, each of which turns narrow elements */
+  double store_parts;  /* there: as many requests write a column */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;
   cutt_gpu_access access; /* with loads and stores as wide as suits the banks of shared memory */
@@ -39,7 +42,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
 int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
 
 /* The model's parameters (model/target.h). */
-enum { CUTT_GPU_PARAMETERS = 31 };
+enum { CUTT_GPU_PARAMETERS = 37 };
 extern const cutt_parameter cutt_gpu_parameters[CUTT_GPU_PARAMETERS];
 extern const double cutt_gpu_values[CUTT_GPU_PARAMETERS]; /* built in */
 
@@ -53,6 +56,9 @@ double cutt_gpu_launch_seconds(const cutt_device *d);
  * without, their cost is left out, so that the predicted time is a lower bound. */
 void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, bool banks,
                             cutt_gpu_counts *n);
+
+/* All of the counts once more for a kernel without tables, which takes the tile (flat.h); false: with other alignment or threads. */
+bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n);
 
 /* Predicts what the geometry takes with so many stages, and the threads that have been counted: fills the candidate's
  * threads, param[] and seconds, and their breakdown. False when so many tiles do not fit into shared memory. */

@@ -13,6 +13,7 @@
 
 #include "gpu/access.h"
 #include "gpu/banks.h"
+#include "gpu/flat.h"
 
 enum { WARP = CUTT_GPU_WARP };
 
@@ -43,6 +44,9 @@ typedef struct side {
   /* Bytes of a store to a word that a run has only a part of; 0: the whole word is accessed. */
   uint32_t part;
   uint32_t shared_width; /* bytes of an access to shared memory */
+  /* Of a kernel without tables: accesses of a run that the block makes at once, and columns that are stored from the same loads;
+   * 0: it has tables. Threads of the block. */
+  uint32_t step, group, threads;
 } side;
 
 /* The tiles of one kind: whole, or cut in one mode or two. */
@@ -91,11 +95,40 @@ static double cuts_between_sectors(const side *s, uint32_t places, uint32_t step
   return (double)between / places * (start < s->sector ? align / s->sector : 1);
 }
 
+/* The share of runs in which the beginning of access `number` lies inside a sector. */
+static double cut_inside(const side *s, uint32_t number) {
+  const double power = (double)cutt_gpu_power(number * s->width | s->sector);
+  return 1 - (power < s->start_align ? power : s->start_align) / s->sector;
+}
+
+/* Of a tile's runs, of so many accesses each, without tables: each lane goes from run to run, and then to its next access of them, so that a warp has as many
+ * requests as its busiest lane. */
+static request_counts count_walk(const side *s, uint32_t accesses, uint32_t runs) {
+  const uint32_t along = s->spread.along, across = s->spread.across, groups = runs / s->group;
+  request_counts a = {0, 0, 0};
+  uint32_t most = 0;
+  for (uint32_t thread = 0; thread < s->threads; ++thread) {
+    if (thread % WARP == 0) most = 0;
+    const uint32_t run = thread / along % across, first = thread % along + thread / along / across * along;
+    const uint32_t turns = first < s->step && first < accesses && run < groups
+                               ? parts_of(groups - run, across) * parts_of(accesses - first, s->step)
+                               : 0;
+    if (thread % WARP == 0 && thread % along > 0) a.cuts += turns * s->group * cut_inside(s, first);
+    if (turns <= most) continue;
+    a.requests += (double)(turns - most) * s->group;
+    most = turns;
+  }
+  a.merged = a.requests;
+  a.cuts += (double)runs * (parts_of(accesses, along) - 1) * cut_inside(s, along);
+  return a;
+}
+
 /* Of a tile's runs, of so many accesses each. */
 static request_counts count_requests(const side *s, uint32_t accesses, uint32_t runs) {
   const uint32_t along = s->spread.along, across = s->spread.across;
   request_counts a = {0, 0, 0};
   if (accesses == 0 || runs == 0) return a;
+  if (s->group > 0) return count_walk(s, accesses, runs);
   const double align = s->anywhere ? fmax(4, s->start_align) : s->start_align;
   const bool one = s->copies && runs == 1, parted = s->copies && accesses > along; /* then across is 1 */
   if (along % WARP == 0 || one || parted) {                                        /* no warp takes two runs */
@@ -140,6 +173,7 @@ static double groups(const side *s, uint32_t accesses, uint32_t runs) {
   const uint32_t group = s->shared_width <= 4 ? WARP : 128 / s->shared_width, along = s->spread.along,
                  across = s->spread.across;
   if (accesses == 0 || runs == 0) return 0;
+  if (s->group > 0) return (double)accesses * (runs / s->group) / group;
   if (along % WARP == 0) return (double)runs * parts_of(accesses, group);
   const uint32_t rest = runs % across, end = rest > 0 ? (rest - 1) * along + accesses : 0;
   const uint32_t whole = runs / across;
@@ -158,7 +192,7 @@ typedef struct joined {
 
 /* The probability that two runs, so far apart in the list, are in one request. */
 static double together(const side *s, double distance, double runs) {
-  if (s->spread.along % WARP == 0 || distance < 1) return 0;
+  if (s->spread.along % WARP == 0 || distance < 1 || s->group > 1) return 0;
   const double step = power_of(s->spread.along), last = WARP - 1 - (distance - 1) * s->spread.along;
   const double rounds = ceil(runs / s->spread.across);
   return last < step ? 0 : floor(last / step) * step / WARP * fmax(0, 1 - distance * (rounds - 1) / runs);
@@ -319,6 +353,43 @@ static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | sector);
 }
 
+/* A kernel without tables: shared memory has no bank conflicts to speak of. */
+static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
+                       uint32_t threads, cutt_gpu_requests *counts) {
+  const side in = {.input = true,
+                   .start_align = start_align(c, tile, true, sector),
+                   .sector = sector,
+                   .width = f->load,
+                   .spread = f->loads,
+                   .shared_width = f->shared_store,
+                   .step = f->load_step,
+                   .group = 1,
+                   .threads = threads};
+  const side out = {.start_align = start_align(c, tile, false, sector),
+                    .sector = sector,
+                    .width = f->store,
+                    .spread = f->stores,
+                    .shared_width = f->shared_load,
+                    .step = f->store_step,
+                    .group = f->group,
+                    .threads = threads};
+  const double kept = (double)f->load / f->shared_store, collected = (double)f->store / f->shared_load;
+  sums loads = {0}, stores = {0};
+  add_tiles(c, tile, &in, &out, &loads, &stores);
+  counts->load_requests = loads.requests;
+  counts->load_sectors = loads.sectors;
+  counts->tile_load_sectors = loads.tile_sectors;
+  counts->store_requests = stores.requests;
+  counts->store_sectors = stores.sectors;
+  counts->store_sectors_whole = stores.sectors_whole;
+  counts->tile_store_sectors = stores.tile_sectors;
+  counts->tile_store_sectors_whole = stores.tile_sectors_whole;
+  counts->shared_stores = loads.requests * kept;
+  counts->shared_store_wavefronts = loads.groups * kept;
+  counts->shared_loads = stores.requests * collected;
+  counts->shared_load_wavefronts = stores.groups * f->group * collected;
+}
+
 void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile,
                              const cutt_candidate *candidate, cutt_gpu_requests *counts) {
   *counts = (cutt_gpu_requests){0};
@@ -327,6 +398,12 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   cutt_gpu_access access;
   const char *why;
   if (!cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &access, &why)) return;
+  cutt_gpu_flat flat;
+  if (candidate->param[CUTT_GPU_PARAM_FLAT] &&
+      cutt_gpu_flat_choose(c, tile, access.in_align, access.out_align, threads, &flat)) {
+    count_flat(c, tile, &flat, sector, threads, counts);
+    return;
+  }
   cutt_gpu_banks banks;
   if (direct) {
     banks.loads = banks.stores = cutt_gpu_spread_loads(c, tile, &access, threads);

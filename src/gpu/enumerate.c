@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/cost.h"
+#include "gpu/flat.h"
 #include "gpu/launch.h"
 #include "gpu/paper.h"
 #include "gpu/tile.h"
@@ -13,7 +14,7 @@
 enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
 /* A candidate that is predicted to take so many times as long as the best is of no interest. */
 static const double worth_listing = 1.6;
-static const int block_threads[] = {256, 512};
+static const int block_threads[] = {256, 512}, flat_threads[] = {64, 128, 256};
 static const int64_t run_bytes[RUNS] = {64, 128, 256, 512, 1024, 2048};
 
 /* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0. */
@@ -118,6 +119,55 @@ static double bound_of(const listing *l) {
   return l->list[0].seconds * (l->max == 1 ? 1 : worth_listing);
 }
 
+/* The same without tables, if the tile is one for that. */
+static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts *counts) {
+  cutt_breakdown breakdown;
+  const char *why;
+  if (!cutt_gpu_flat_takes(l->c, tile, &why)) return;
+  for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
+    if (!cutt_gpu_count_flat(l->c, tile, flat_threads[i], counts)) break;
+    if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
+    if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, l->c, tile, candidate);
+    if (candidate->seconds < bound_of(l)) insert(l, candidate);
+  }
+  candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
+}
+
+/* M_m and M_k, and a lower bound of what a candidate of these takes. */
+typedef struct pair {
+  prefix m, k;
+  double least;
+} pair;
+
+/* M_m and M_k that have modes in common, cut off before these on one side or the other: for a kernel without tables, which reads
+ * rows, and writes columns, that lie close together as well as long ones. */
+static void add_apart(listing *l, const pair *p) {
+  const cutt_canonical *c = l->c;
+  int m = 0, k = 0;
+  uint64_t in_k = 0;
+  for (int i = 0; i < p->k.count; ++i) in_k |= UINT64_C(1) << c->out_order[i];
+  while (m < p->m.count && !(in_k >> m & 1)) ++m;
+  while (k < p->k.count && c->out_order[k] >= p->m.count) ++k;
+  for (int side = 0; side < 2; ++side) {
+    const bool of_rows = side == 0;
+    if (of_rows ? m == 0 || m == p->m.count : k == 0 || k == p->k.count) continue;
+    cutt_candidate candidate;
+    cutt_gpu_counts counts;
+    const char *why;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = of_rows ? m : p->m.count;
+    candidate.k = of_rows ? p->k.count : k;
+    candidate.split_m = of_rows ? 0 : p->m.split;
+    candidate.split_k = of_rows ? p->k.split : 0;
+    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) || l->tile.volume * c->elem_bytes > MOST_TILE_BYTES ||
+        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
+      continue;
+    candidate.method = cutt_gpu_method(c, &candidate);
+    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
+    add_flat(l, &candidate, &l->tile, &counts);
+  }
+}
+
 /* Lists a geometry with each number of stages, if the problem has it and there is room for it. */
 static void add(listing *l, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
@@ -146,6 +196,7 @@ static void add(listing *l, cutt_candidate *candidate) {
       insert(l, candidate);
     }
   }
+  if (!direct && l->alone < 0) add_flat(l, candidate, tile, &counts);
 }
 
 /* Adds a geometry with a batch of so many positions, or, where the tables of short runs would take too much shared memory,
@@ -230,12 +281,6 @@ static void add_whole_runs(listing *l) {
     add_batch(l, &candidate, batch);
   }
 }
-
-/* M_m and M_k, and a lower bound of what a candidate of these takes. */
-typedef struct pair {
-  prefix m, k;
-  double least;
-} pair;
 
 /* Elements of a tile of M_m and M_k, both whole. */
 static int64_t elements_of(const cutt_canonical *c, const pair *p) {
@@ -326,6 +371,7 @@ static int list_all(listing *l) {
     candidate.param[CUTT_GPU_PARAM_BATCH] = 0;
     if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
     add(l, &candidate);
+    if (l->alone < 0) add_apart(l, p);
     /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
     if (p->m.split > 0 || p->k.split > 0) continue;
     const int64_t bytes = elements_of(c, p) * c->elem_bytes;

@@ -41,7 +41,8 @@ typedef struct gpu_plan {
 enum { MANY_UNKNOWN, MANY_UNDER_WAY, MANY_KNOWN };
 
 static const cutt_kernel_list all_kernels = {CUTT_KERNEL_COUNT, cutt_gpu_kernel_source, cutt_gpu_kernel_name};
-static const cutt_kernel_list batched_kernels = {CUTT_KERNEL_COUNT, cutt_gpu_batched_source, cutt_gpu_batched_name};
+static const cutt_kernel_list batched_kernels = {CUTT_TABLE_KERNEL_COUNT, cutt_gpu_batched_source,
+                                                 cutt_gpu_batched_name};
 
 static const cutt_device *device_of(const cutt_kernels *kernels) { return (const cutt_device *)kernels->target; }
 
@@ -75,7 +76,7 @@ cuttResult cutt_gpu_prepare(const cutt_target *target, const cutt_canonical *can
     free(plan);
     return cutt_error(CUTT_INTERNAL_ERROR, "a candidate can't be laid out: %s", why ? why : "no reason given");
   }
-  plan->most_pairs = cutt_gpu_most_problems(plan->ready.args.tiles, runtime->parameter_bytes());
+  plan->most_pairs = cutt_gpu_most_problems(plan->ready.tiles, runtime->parameter_bytes());
   *prepared = plan;
   return CUTT_SUCCESS;
 }
@@ -126,8 +127,8 @@ static cuttResult ask(const request *r, cudaStream_t stream) {
   if (!r->launch) return runtime->copy_reached(r->kernels, (void *)r->out, (const void *)r->in, r->bytes, stream);
   const cutt_gpu_launch *launch = r->launch;
   uint64_t from = r->in + (uint64_t)launch->in_start, to = r->out + (uint64_t)launch->out_start;
-  void *parameters[] = {&from, &to, (void *)(uintptr_t)&launch->args,
-                        (void *)(uintptr_t)r->pairs}; /* read, and copied */
+  const void *args = launch->without_tables ? (const void *)&launch->flat : (const void *)&launch->args;
+  void *parameters[] = {&from, &to, (void *)(uintptr_t)args, (void *)(uintptr_t)r->pairs}; /* read, and copied */
   const cutt_grid grid = {launch->blocks, launch->threads, launch->shared_bytes};
   return runtime->launch(r->kernels, (int)launch->kernel, &grid, parameters, stream);
 }

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "gpu/access.h"
 #include "gpu/cost.h"
+#include "gpu/flat.h"
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
 
@@ -16,17 +17,19 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_SCALE(name) [CUTT_KERNEL_##name] = "scale",
 #define OF_ADD(name) [CUTT_KERNEL_##name] = "add",
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
-const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE)
-                                                                   CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)};
+#define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
+const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(
+    OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY) CUTT_FLAT_KERNELS(OF_FLAT)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
-const char *const cutt_gpu_batched_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(BATCHED_NAME)};
+const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
 #define OF_TILE_BATCHED(name) [CUTT_KERNEL_##name] = "tile_batched",
 #define OF_SCALE_BATCHED(name) [CUTT_KERNEL_##name] = "scale_batched",
 #define OF_ADD_BATCHED(name) [CUTT_KERNEL_##name] = "add_batched",
 #define OF_COPY_BATCHED(name) [CUTT_KERNEL_##name] = "copy_batched",
-const char *const cutt_gpu_batched_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE_BATCHED) CUTT_SCALE_KERNELS(
-    OF_SCALE_BATCHED) CUTT_ADD_KERNELS(OF_ADD_BATCHED) CUTT_COPY_KERNELS(OF_COPY_BATCHED)};
+const char *const cutt_gpu_batched_source[CUTT_TABLE_KERNEL_COUNT] = {
+    CUTT_TILE_KERNELS(OF_TILE_BATCHED) CUTT_SCALE_KERNELS(OF_SCALE_BATCHED) CUTT_ADD_KERNELS(OF_ADD_BATCHED)
+        CUTT_COPY_KERNELS(OF_COPY_BATCHED)};
 
 static bool refuse(const char **why, const char *text) {
   *why = text;
@@ -253,7 +256,7 @@ static bool takes_device(const cutt_device *device, const char **why) {
 static bool takes_parameters(const cutt_canonical *canonical, const cutt_candidate *candidate, const char **why) {
   const int64_t stages = candidate->param[CUTT_GPU_PARAM_STAGES];
   const int64_t block_tiles = candidate->param[CUTT_GPU_PARAM_BLOCK_TILES];
-  const int64_t direct = candidate->param[CUTT_GPU_PARAM_DIRECT];
+  const int64_t direct = candidate->param[CUTT_GPU_PARAM_DIRECT], flat = candidate->param[CUTT_GPU_PARAM_FLAT];
   const int threads = candidate->threads;
   if (candidate->method != cutt_gpu_method(canonical, candidate)) return refuse(why, "the method has another name");
   if (direct != 0 && (direct != 1 || !same_runs(canonical, candidate) || canonical->scale.active)) {
@@ -265,7 +268,10 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
     return refuse(why, "threads is not a multiple of 32 from 32 to 512");
   }
   if (direct && threads > CUTT_COPY_THREADS) return refuse(why, "threads is not up to 256 for direct copies");
-  for (int i = CUTT_GPU_PARAM_BATCH + 1; i < CUTT_PARAMS; ++i) {
+  if (flat != 0 && (flat != 1 || direct || stages != 1 || block_tiles != 1 || threads > CUTT_FLAT_THREADS)) {
+    return refuse(why, "flat is for one stage and one tile of up to 256 threads, not direct");
+  }
+  for (int i = CUTT_GPU_PARAM_FLAT + 1; i < CUTT_PARAMS; ++i) {
     if (candidate->param[i] != 0) return refuse(why, "a parameter that this backend does not have");
   }
   return true;
@@ -334,6 +340,22 @@ static void share_out(const layout *l, const cutt_device *device, int threads, u
   if (*stages > args->block_tiles) *stages = larger(planned, args->block_tiles);
 }
 
+/* Without tables, if the buffers are aligned to elements. In `problems` launches there is none. */
+static bool lay_out_flat(const layout *l, uint32_t threads) {
+  cutt_gpu_launch *launch = l->launch;
+  cutt_gpu_flat flat;
+  if (l->problems > 1 ||
+      !cutt_gpu_flat_choose(l->canonical, l->tile, l->access.in_align, l->access.out_align, threads, &flat))
+    return false;
+  cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->flat);
+  launch->without_tables = true;
+  launch->kernel = flat.kernel;
+  launch->threads = threads;
+  launch->blocks = (uint32_t)l->tile->tiles;
+  launch->shared_bytes = cutt_gpu_flat_shared(l->tile, &flat);
+  return true;
+}
+
 static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, const cutt_candidate *candidate,
                     uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
                     const char **why) {
@@ -347,6 +369,14 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   }
   const uint32_t threads = (uint32_t)candidate->threads;
   cutt_kernel_args *args = &launch->args;
+  launch->in_start = canonical->in_start;
+  launch->out_start = canonical->out_start;
+  launch->tiles = (uint32_t)tile.tiles * problems;
+  launch->without_tables = false;
+  if (candidate->param[CUTT_GPU_PARAM_FLAT]) {
+    if (!cutt_gpu_flat_takes(canonical, &tile, why)) return false;
+    if (lay_out_flat(&l, threads)) return true;
+  }
   fill_problem(&l, candidate->param[CUTT_GPU_PARAM_BLOCK_TILES], threads);
   choose_pitch(&l);
   fill_counts(&l);
@@ -355,8 +385,6 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   args->load_log2 = l.access.load > 0 ? log2_of(l.access.load) : CUTT_LOAD_UNALIGNED;
   launch->kernel = l.access.kernel;
   launch->threads = threads;
-  launch->in_start = canonical->in_start;
-  launch->out_start = canonical->out_start;
   /* Badly aligned buffers have longer tables, which may cost a stage. There is room for one (takes_tile). */
   uint32_t stages = l.access.copies ? 0 : (uint32_t)candidate->param[CUTT_GPU_PARAM_STAGES];
   if (problems > 1) share_out(&l, device, candidate->threads, &stages);

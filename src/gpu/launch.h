@@ -4,6 +4,7 @@
 
 #include "gpu/access.h"
 #include "gpu/kernels/args.h"
+#include "gpu/kernels/flat_args.h"
 #include "gpu/kernels/list.h"
 #include "gpu/tile.h"
 #include "model/device.h"
@@ -12,14 +13,17 @@
 extern const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT];   /* "cutt_tile_1", ... as in the module */
 extern const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT]; /* "tile", "scale", ...: the file that has it */
 /* Those for many executions: "cutt_tile_1_batched", "tile_batched", ... */
-extern const char *const cutt_gpu_batched_name[CUTT_KERNEL_COUNT];
-extern const char *const cutt_gpu_batched_source[CUTT_KERNEL_COUNT];
+extern const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT];
+extern const char *const cutt_gpu_batched_source[CUTT_TABLE_KERNEL_COUNT];
 
 typedef struct cutt_gpu_launch {
   cutt_kernel kernel;
   uint32_t blocks, threads, shared_bytes; /* dynamic shared memory */
+  uint32_t tiles;                         /* of all executions */
   int64_t in_start, out_start;            /* bytes from the user's pointers to the kernel's in and out */
+  bool without_tables;                    /* the kernel takes `flat`, else args */
   cutt_kernel_args args;
+  cutt_flat_args flat;
 } cutt_gpu_launch;
 
 /* Candidates with predicted seconds, fastest first; at most max, and at least 1 for problems of up to 2^40 bytes. No

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "gpu/cost.h"
 #include "gpu/count.h"
+#include "gpu/flat.h"
 #include "gpu/kernels/args.h"
 
 /* ----------------------------------------------------------------------------------------------------------- schema */
@@ -76,7 +77,10 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   const int stages = (int)candidate->param[CUTT_GPU_PARAM_STAGES];
   cutt_candidate predicted = *candidate;
   cutt_gpu_count(device, canonical, &tile, direct, &counts);
-  cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
+  if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, &why) ||
+      !cutt_gpu_count_flat(canonical, &tile, candidate->threads, &counts)) {
+    cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
+  }
   if (!cutt_gpu_predict(device, canonical, &tile, &counts, stages, &predicted, &e->breakdown)) {
     e->breakdown.count = 0;
   }

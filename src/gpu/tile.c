@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", NULL, NULL};
+const char *const cutt_gpu_param_name[CUTT_PARAMS] = {"stages", "block_tiles", "direct", "batch", "flat", NULL};
 
 static const int64_t most_tiles = INT64_C(0x7fffffff), most_volume = INT64_C(1) << 18;
 

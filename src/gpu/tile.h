@@ -29,6 +29,7 @@ typedef enum cutt_gpu_param {
   CUTT_GPU_PARAM_BLOCK_TILES, /* tiles that a block works through */
   CUTT_GPU_PARAM_DIRECT,      /* 1: runs go from global to global memory (Copy, TiledCopy) */
   CUTT_GPU_PARAM_BATCH,       /* positions of modes outside of M_m and M_k in a tile */
+  CUTT_GPU_PARAM_FLAT,        /* 1: without tables, one tile a block (flat.h) */
 } cutt_gpu_param;
 extern const char *const cutt_gpu_param_name[CUTT_PARAMS];
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/flat.h"
 #include "gpu/tile.h"
 
 const cutt_device simt_h200 = {.base.name = "NVIDIA H200",
@@ -57,14 +58,20 @@ static const cutt_device *device = &simt_h200;
   extern simt_kernel cutt_##name;                                                                                      \
   extern simt_batched_kernel cutt_##name##_batched;                                                                    \
   extern const uint32_t cutt_##name##_most_threads;
-CUTT_KERNELS(DECLARE)
+CUTT_TABLE_KERNELS(DECLARE)
+#define DECLARE_FLAT(name)                                                                                             \
+  extern simt_flat_kernel cutt_##name;                                                                                 \
+  extern const uint32_t cutt_##name##_most_threads;
+CUTT_FLAT_KERNELS(DECLARE_FLAT)
 
-#define LIST(name) {cutt_##name, cutt_##name##_batched, &cutt_##name##_most_threads},
+#define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, &cutt_##name##_most_threads},
+#define LIST_FLAT(name) {NULL, NULL, cutt_##name, &cutt_##name##_most_threads},
 static const struct {
   simt_kernel *kernel;
   simt_batched_kernel *batched;
+  simt_flat_kernel *flat;
   const uint32_t *most_threads;
-} kernels[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(LIST)};
+} kernels[CUTT_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(LIST) CUTT_FLAT_KERNELS(LIST_FLAT)};
 
 simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async) {
@@ -74,6 +81,8 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
       .in = in + launch->in_start,
       .out = out + launch->out_start,
       .args = &launch->args,
+      .flat_kernel = kernels[launch->kernel].flat,
+      .flat = launch->without_tables ? &launch->flat : NULL,
       .blocks = launch->blocks,
       .threads = launch->threads,
       .shared_bytes = launch->shared_bytes,
@@ -81,7 +90,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
       .read = {in + canonical->in_low, (size_t)(canonical->in_high - canonical->in_low)},
       .write = {out + canonical->out_low, (size_t)(canonical->out_high - canonical->out_low)},
       .reads_out = canonical->scale.active && canonical->scale.reads_out,
-      .shared_split = launch->args.stage_at,
+      .shared_split = launch->without_tables ? 0 : launch->args.stage_at,
   };
 }
 
@@ -140,6 +149,16 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
   return false;
 }
 
+/* Without tables, where the tile is one for that. */
+static void make_flat(const cutt_canonical *canonical, cutt_candidate *c) {
+  cutt_gpu_tile tile;
+  const char *why;
+  cutt_candidate flat = *c;
+  flat.param[CUTT_GPU_PARAM_FLAT] = flat.param[CUTT_GPU_PARAM_STAGES] = flat.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  flat.threads = c->threads < CUTT_FLAT_THREADS ? c->threads : CUTT_FLAT_THREADS;
+  if (cutt_gpu_tile_derive(canonical, &flat, &tile, &why) && cutt_gpu_flat_takes(canonical, &tile, &why)) *c = flat;
+}
+
 static cutt_candidate draw_shape(test_rng *rng, const cutt_canonical *canonical) {
   cutt_candidate c;
   memset(&c, 0, sizeof c);
@@ -160,6 +179,7 @@ static cutt_candidate draw_shape(test_rng *rng, const cutt_canonical *canonical)
   c.param[CUTT_GPU_PARAM_STAGES] = test_random_in(rng, 1, CUTT_STAGES);
   c.param[CUTT_GPU_PARAM_BLOCK_TILES] = test_random_in(rng, 1, test_chance(rng, 50) ? 4 : CUTT_BLOCK_TILES);
   c.method = cutt_gpu_method(canonical, &c);
+  if (test_chance(rng, 50)) make_flat(canonical, &c);
   return c;
 }
 
@@ -186,6 +206,10 @@ static bool vary(const test_problem *problem, int number, int count, int way, cu
   test_rng rng = {problem->seed + (uint64_t)number};
   if (way == 1 && device->major >= 8) *mode = SIMT_WITHOUT_ASYNC;
   if (way == 2 && (problem->seed + (uint64_t)number) % 4 == 0) {
+    if (candidate->param[CUTT_GPU_PARAM_FLAT]) {
+      candidate->threads = (int)(32 * test_random_in(&rng, 1, CUTT_FLAT_THREADS / 32));
+      return true;
+    }
     candidate->threads = (int)(32 * test_random_in(&rng, 1, CUTT_BLOCK_THREADS / 32));
     candidate->param[CUTT_GPU_PARAM_STAGES] = test_random_in(&rng, 1, CUTT_STAGES);
     candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = test_random_in(&rng, 1, 6);

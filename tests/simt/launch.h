@@ -14,11 +14,13 @@
 #include <stdint.h>
 
 #include "gpu/kernels/args.h"
+#include "gpu/kernels/flat_args.h"
 
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
 
 typedef void simt_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args);
 typedef void simt_batched_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args, cutt_pairs pairs);
+typedef void simt_flat_kernel(const unsigned char *in, unsigned char *out, cutt_flat_args args);
 
 /* Global memory that a kernel may touch. */
 typedef struct simt_span {
@@ -30,6 +32,8 @@ typedef struct simt_launch {
   simt_kernel *kernel;
   simt_batched_kernel *batched; /* runs instead if there are pairs */
   const cutt_pairs *pairs;
+  simt_flat_kernel *flat_kernel; /* runs instead if there are parameters for it */
+  const cutt_flat_args *flat;
   const unsigned char *in; /* the kernel's parameters */
   unsigned char *out;
   const cutt_kernel_args *args;

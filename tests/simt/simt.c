@@ -261,7 +261,9 @@ static void run_thread(void *argument) {
     t->inside = true;
     if (!setjmp(t->end)) {
       const simt_launch *l = state.launch;
-      if (l->pairs) {
+      if (l->flat) {
+        l->flat_kernel(l->in, l->out, *l->flat);
+      } else if (l->pairs) {
         l->batched(l->in, l->out, *l->args, *l->pairs);
       } else {
         l->kernel(l->in, l->out, *l->args);

@@ -103,6 +103,12 @@ uint32_t simt_ballot(unsigned site, const char *function, bool vote);
 
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return v << (bits & 31) | v >> (-bits & 31); }
+DEVICE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t which) {
+  const uint64_t both = (uint64_t)b << 32 | a;
+  uint32_t v = 0;
+  for (int i = 0; i < 4; ++i) v |= (uint32_t)(both >> (which >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return v;
+}
 
 DEVICE float bits_to_float(uint32_t v) {
   float f;

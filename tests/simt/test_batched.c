@@ -187,6 +187,7 @@ static void counts_are_those_of_single_launches(void **unused) {
   memset(&many, 0, sizeof many);
   assert_success(cutt_canonicalize(&view, &b.canonical));
   assert_int_equal(cutt_gpu_enumerate(&simt_h200, CUTT_MODEL_IS_OWN, &b.canonical, &candidate, 1), 1);
+  candidate.param[CUTT_GPU_PARAM_FLAT] = 0; /* as batches are */
   assert_true(cutt_gpu_lay_out(&simt_h200, &b.canonical, &candidate, 16, 16, &launch, &why));
   const simt_launch asked = simt_launch_of(&launch, &b.canonical, in, out, true);
   assert_true(simt_run(&asked, &written, &one, error, sizeof error));

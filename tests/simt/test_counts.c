@@ -84,16 +84,18 @@ static uint32_t run_blocks(const cutt_device *device, const cutt_canonical *cano
   return count;
 }
 
+static bool is_copy(const cutt_gpu_launch *launch) {
+  return launch->kernel >= CUTT_KERNEL_copy_1 && launch->kernel <= CUTT_KERNEL_copy_16;
+}
+
 static double flight(const cutt_device *device, const cutt_gpu_launch *launch, const simt_counts *counts,
                      uint32_t blocks) {
-  const int resident =
-      cutt_gpu_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
+  const int resident = cutt_gpu_occupancy(device, is_copy(launch), (int)launch->threads, launch->shared_bytes);
   return (double)counts->flight_bytes / blocks * resident;
 }
 
 static bool fills(const cutt_device *device, const cutt_gpu_launch *launch) {
-  const int resident =
-      cutt_gpu_occupancy(device, launch->kernel >= CUTT_KERNEL_copy_1, (int)launch->threads, launch->shared_bytes);
+  const int resident = cutt_gpu_occupancy(device, is_copy(launch), (int)launch->threads, launch->shared_bytes);
   return (int64_t)launch->blocks >= (int64_t)resident * device->sms;
 }
 

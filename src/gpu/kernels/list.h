@@ -1,10 +1,12 @@
 /* Every kernel by name, for those that need all of them: the loader, the emulator, the compiler's report.
  *   X(name)   cutt_<name> is the kernel, CUTT_KERNEL_<name> its number
- * All take (const unsigned char *in, unsigned char *out, cutt_kernel_args args): the addresses of the canonical element
+ * All but those of flat_list.h take (const unsigned char *in, unsigned char *out, cutt_kernel_args args): the addresses of the canonical element
  * (0, ..., 0) on both sides, and what args.h says. Each has another beside it, cutt_<name>_batched, which takes cutt_pairs pairs
  * too, for many executions by one launch. */
 #ifndef CUTT_GPU_KERNELS_LIST_H
 #define CUTT_GPU_KERNELS_LIST_H
+
+#include "flat_list.h"
 
 #define CUTT_TILE_KERNELS(X)                                                                                           \
   X(tile_1)  /* elements of 1 byte; rows and columns aligned to 4 */                                                   \
@@ -30,10 +32,13 @@
 #define CUTT_ADD_KERNELS(X) CUTT_ADD_16_BIT(X) CUTT_ADD_32_BIT(X) CUTT_ADD_64_BIT(X) CUTT_ADD_COMPLEX(X)
 #define CUTT_COPY_KERNELS(X) X(copy_1) X(copy_2) X(copy_4) X(copy_8) X(copy_16)
 
-#define CUTT_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_ADD_KERNELS(X) CUTT_COPY_KERNELS(X)
+/* Those with tables, of which there are two, and all. */
+#define CUTT_TABLE_KERNELS(X) CUTT_TILE_KERNELS(X) CUTT_SCALE_KERNELS(X) CUTT_ADD_KERNELS(X) CUTT_COPY_KERNELS(X)
+#define CUTT_KERNELS(X) CUTT_TABLE_KERNELS(X) CUTT_FLAT_KERNELS(X)
 
 #define CUTT_KERNEL_NUMBER(name) CUTT_KERNEL_##name,
 typedef enum cutt_kernel { CUTT_KERNELS(CUTT_KERNEL_NUMBER) CUTT_KERNEL_COUNT } cutt_kernel;
+enum { CUTT_TABLE_KERNEL_COUNT = CUTT_KERNEL_flat_1 }; /* they come first */
 #undef CUTT_KERNEL_NUMBER
 
 #endif

@@ -1,0 +1,159 @@
+/* From a tile to the parameters of a kernel of flat.cu (flat.h).
+ *
+ * Rows and columns lie in shared memory as in a plain transpose: element x of row y is y pitches and x elements from the
+ * beginning. With a pitch of an odd number of words (or of elements, if these are wider) the accesses of lanes that are rows
+ * apart fall into different banks; accesses of 16 bytes are made by so few lanes side by side that those of the other rows
+ * of their warp fill the banks that are left. */
+#include "gpu/flat.h"
+
+#include "base/number.h"
+
+static bool refuse(const char **why, const char *text) {
+  *why = text;
+  return false;
+}
+
+static cutt_divisor divisor(uint32_t by) {
+  const uint32_t shift = by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;
+  const uint64_t multiplier = (((UINT64_C(1) << shift) - by) << 32) / by + 1;
+  return (cutt_divisor){by, (uint32_t)multiplier, shift};
+}
+
+/* Bytes from a position to the next one that a tile, or the grid, steps to: does a number of 32 bits hold them? */
+static bool short_steps(const cutt_canonical *c, const cutt_gpu_tile *tile) {
+  for (int j = 0; j < c->rank; ++j) {
+    /* Inside of the tensors, so that nothing overflows. */
+    const int64_t bytes = (tile->extent[j] == c->mode[j].extent ? 1 : tile->extent[j]) * c->elem_bytes;
+    const int64_t in = c->mode[j].in_stride * bytes, out = c->mode[j].out_stride * bytes;
+    if (in > INT32_MAX || in < -INT32_MAX || out > INT32_MAX) return false;
+  }
+  return true;
+}
+
+bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, const char **why) {
+  int outside = 0;
+  if (c->scale.active) return refuse(why, "flat is for executions without alpha, beta or conjugate");
+  if (tile->in_m == 0 || tile->in_k == 0 || (tile->in_m & tile->in_k)) {
+    return refuse(why, "flat is for tiles of which M_m and M_k have no mode in common");
+  }
+  for (int i = 0; i < tile->row_modes; ++i) {
+    if (!(tile->in_k >> tile->row[i] & 1)) return refuse(why, "flat is for tiles without a batch");
+  }
+  if (tile->row_modes > CUTT_FLAT_MODES || tile->column_modes > CUTT_FLAT_MODES) {
+    return refuse(why, "flat is for up to 3 modes of M_m and of M_k");
+  }
+  for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
+  if (outside > CUTT_FLAT_GRID - 2) return refuse(why, "flat is for up to 3 modes outside of the tile");
+  if (!short_steps(c, tile)) return refuse(why, "flat is for steps of less than 2^31 bytes");
+  return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- accesses */
+
+/* As even parts of so many accesses as there can be with at most so many side by side. */
+static uint32_t side_by_side(uint32_t accesses, uint32_t most) {
+  const uint32_t parts = (accesses + most - 1) / most;
+  return parts > 0 ? (accesses + parts - 1) / parts : 1;
+}
+
+static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t most, uint32_t *step) {
+  const uint32_t along = side_by_side(accesses, smaller(most, threads)), across = smaller(threads / along, runs);
+  *step = along * smaller(threads / (along * across), (accesses + along - 1) / along);
+  return (cutt_gpu_spread){along, across};
+}
+
+bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t in_align, uint32_t out_align,
+                          uint32_t threads, cutt_gpu_flat *f) {
+  enum { SECTOR = 32 };
+  static const cutt_kernel single[] = {CUTT_KERNEL_flat_1, CUTT_KERNEL_flat_2, CUTT_KERNEL_flat_4, CUTT_KERNEL_flat_8,
+                                       CUTT_KERNEL_flat_16};
+  const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
+  const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
+  if (least < w) return false;
+  *f = (cutt_gpu_flat){
+      .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
+  uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
+  if (w < 4 && least >= 4) {
+    f->load = in_align >= 16 ? 16 : 4;
+    f->store = w == 2 && out_align >= 16 ? 16 : 4;
+    f->kernel = w == 1 ? CUTT_KERNEL_flat_1w : f->store == 16 ? CUTT_KERNEL_flat_2q : CUTT_KERNEL_flat_2w;
+    f->shared_load = f->shared_store = 4;
+    f->group = 4 / w;
+    if (f->load == 16) load_lanes = 8;
+    store_lanes = CUTT_GPU_WARP * w / f->store; /* rows of a word apart: as many as an access of global memory has */
+  } else if (w >= 4 && w < 16 && least >= 16) {
+    f->load = f->store = 16;
+    f->kernel = w == 4 ? CUTT_KERNEL_flat_4w : CUTT_KERNEL_flat_8w;
+    load_lanes = store_lanes = 8;
+  }
+  f->loads = spread(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
+  f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
+  const uint32_t bank = larger(w, 4);
+  f->pitch = ((row_bytes + bank - 1) / bank | 1) * bank;
+  return true;
+}
+
+uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f) {
+  return ((uint32_t)tile->rows * f->pitch + 15) / 16 * 16;
+}
+
+/* ------------------------------------------------------------------------------------------------------ parameters */
+
+static void fill_runs(const cutt_canonical *c, const cutt_gpu_tile *tile, const int *list, int modes, bool input,
+                      cutt_flat_runs *runs) {
+  runs->modes = (uint32_t)modes;
+  for (int i = 0; i < CUTT_FLAT_MODES; ++i) {
+    runs->step[i] = 0;
+    /* Beyond the last mode, no number of a run is as large as that. */
+    if (i + 1 < CUTT_FLAT_MODES) runs->extent[i] = divisor(UINT32_C(1) << 30);
+    if (i >= modes) continue;
+    const int j = list[i];
+    runs->step[i] = (int32_t)((input ? c->mode[j].in_stride : c->mode[j].out_stride) * c->elem_bytes);
+    if (i + 1 < modes) runs->extent[i] = divisor((uint32_t)tile->extent[j]);
+  }
+}
+
+static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *tile, int j) {
+  const cutt_mode *mode = &c->mode[j];
+  const int64_t chunk = tile->extent[j], bytes = chunk * c->elem_bytes;
+  return (cutt_flat_digit){.extent = divisor((uint32_t)cutt_gpu_chunks(mode->extent, chunk)),
+                           .in = (int32_t)(mode->in_stride * bytes),
+                           .out = (int32_t)(mode->out_stride * bytes)};
+}
+
+/* The chunks of the output's runs first, then those of the input's, then the rest in output order: as in launch.c. */
+static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_flat_args *args) {
+  for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
+  args->grid_modes = 2;
+  for (int i = 0; i < c->rank; ++i) {
+    const int j = c->out_order[i];
+    if (tile->extent[j] == c->mode[j].extent) continue;
+    const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
+    args->grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
+  }
+}
+
+/* `length`, of a whole tile, in one that has the last chunk of what the set cuts. */
+static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t set, uint32_t length) {
+  for (int i = 0; i < 2; ++i) {
+    const int j = tile->cut[i];
+    if (j < 0 || !(set >> j & 1)) continue;
+    return length / (uint32_t)tile->extent[j] * (uint32_t)cutt_gpu_last_chunk(c->mode[j].extent, tile->extent[j]);
+  }
+  return length;
+}
+
+void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
+                        cutt_flat_args *args) {
+  fill_grid(c, tile, args);
+  fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
+  fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
+  args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
+  args->rows = (uint32_t)tile->rows;
+  args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);
+  args->last_rows = last_length(c, tile, tile->in_k, args->rows);
+  args->pitch = f->pitch;
+  args->load_log2 = (uint32_t)__builtin_ctz(f->load);
+  args->loads = (cutt_flat_spread){divisor(f->loads.along), divisor(f->loads.across), f->load_step};
+  args->stores = (cutt_flat_spread){divisor(f->stores.along), divisor(f->stores.across), f->store_step};
+}

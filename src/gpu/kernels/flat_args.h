@@ -1,0 +1,51 @@
+/* The parameters of the kernels of flat.cu: few, so that a launch is short and a block begins at once. As in args.h, offsets
+ * and steps in global memory are in bytes, from the kernel's in and out, and here of 32 bits each.
+ *
+ * A tile's rows are counted over the modes of M_k, in output order, and its columns over those of M_m, which are others: so
+ * row number y is place y of every column, and column number x is place x of every row. */
+#ifndef CUTT_GPU_KERNELS_FLAT_ARGS_H
+#define CUTT_GPU_KERNELS_FLAT_ARGS_H
+
+#include "args.h"
+
+enum {
+  CUTT_FLAT_GRID = 5,  /* most digits of a tile's number */
+  CUTT_FLAT_MODES = 3, /* most modes of M_m, and of M_k */
+  CUTT_FLAT_THREADS = 256,
+  CUTT_FLAT_BLOCKS = 4 /* of that size that fit on an SM: 64 registers for each thread */
+};
+
+/* A digit of a tile's number: bytes per step on both sides. */
+typedef struct cutt_flat_digit {
+  cutt_divisor extent;
+  int32_t in, out;
+} cutt_flat_digit;
+
+/* Rows, or columns: the modes that they are counted over, fastest first, and the bytes from one to the next of each, of rows
+ * in the input and of columns in the output. */
+typedef struct cutt_flat_runs {
+  uint32_t modes;
+  int32_t step[CUTT_FLAT_MODES];
+  cutt_divisor extent[CUTT_FLAT_MODES - 1];
+} cutt_flat_runs;
+
+/* How the threads of a block are spread: so many side by side along a run, times so many runs at once, times as often as there
+ * are threads. along_step: accesses of a run that are made at once, all together. */
+typedef struct cutt_flat_spread {
+  cutt_divisor along, across;
+  uint32_t along_step;
+} cutt_flat_spread;
+
+typedef struct cutt_flat_args {
+  /* Digit 0 numbers the chunks of the mode that M_k cuts, digit 1 those of M_m's; of extent 1 where there is none. */
+  uint32_t grid_modes;
+  cutt_flat_digit grid[CUTT_FLAT_GRID];
+  /* Bytes of a row, and rows: of all tiles but those that have the last chunk, and of those. */
+  uint32_t row_bytes, last_row_bytes, rows, last_rows;
+  uint32_t pitch;                 /* bytes from row to row in shared memory */
+  cutt_flat_spread loads, stores; /* over rows; over columns, or groups of them that are stored from the same loads */
+  uint32_t load_log2;             /* of the bytes of a load from global memory, in the kernels that have a choice */
+  cutt_flat_runs row, column;
+} cutt_flat_args;
+
+#endif
