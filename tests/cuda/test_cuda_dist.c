@@ -38,7 +38,7 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel)
+  if (!l.kernel && !l.flat_kernel)
     snprintf(fault, sizeof fault, "no kernel %s", launch->kernel);
   else if (!fault[0])
     simt_run(&l, &written, NULL, fault, sizeof fault);

@@ -173,7 +173,7 @@ def try_command(where, command, after, folder):
 
 def make_files(folder):
     """Those that the commands of the guide read."""
-    shapes = "('in', (4, 5, 6)), ('batch', (4, 30, 25, 3)), ('A', (6, 5, 4, 3)), ('B', (7, 5, 2, 3)), ('film', (4, 6, 8))"
+    shapes = "('in', (4, 5, 6)), ('batch', (4, 30, 25, 3)), ('A', (6, 5, 4, 3)), ('B', (7, 5, 2, 3)), ('film', (24, 64, 80))"
     program = (f"import numpy as np\nfor name, shape in ({shapes}): np.save(name, np.ones(shape, 'f4'))\n"
                "np.savez('data', images=np.ones((2, 3, 4, 3), 'f4'))")
     return run([sys.executable, "-c", program], folder).returncode == 0

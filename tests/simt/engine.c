@@ -94,12 +94,18 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-simt_launch simt_launch_named(const char *name, const cutt_kernel_args *args, const cutt_pairs *pairs) {
-  simt_launch launch = {.args = args, .pairs = pairs, .shared_split = args->stage_at};
+simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs) {
+  simt_launch launch = {0};
   for (int i = 0; i < CUTT_KERNEL_COUNT; ++i) {
-    if (strcmp(name, pairs ? cutt_gpu_batched_name[i] : cutt_gpu_kernel_name[i]) != 0) continue;
+    const bool tables = i < CUTT_TABLE_KERNEL_COUNT;
+    if ((pairs && !tables) || strcmp(name, pairs ? cutt_gpu_batched_name[i] : cutt_gpu_kernel_name[i]) != 0) continue;
     launch.kernel = kernels[i].kernel;
     launch.batched = kernels[i].batched;
+    launch.flat_kernel = kernels[i].flat;
+    launch.pairs = pairs;
+    if (tables) launch.args = args;
+    if (tables) launch.shared_split = launch.args->stage_at;
+    if (!tables) launch.flat = args;
   }
   return launch;
 }

@@ -19,7 +19,8 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
 /* Modes of simt_engine's run. */
 enum { SIMT_WITHOUT_ASYNC = 1 };
 
-/* The launch of a kernel by its name, as a driver is given it; .kernel is NULL if there is none of this name. */
-simt_launch simt_launch_named(const char *name, const cutt_kernel_args *args, const cutt_pairs *pairs);
+/* The launch of a kernel by its name, as a driver is given it: args are cutt_kernel_args, or cutt_flat_args if it has no tables.
+ * .kernel and .flat_kernel are NULL if there is none of this name. */
+simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs);
 
 #endif
