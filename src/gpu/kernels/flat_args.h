@@ -11,8 +11,7 @@
 enum {
   CUTT_FLAT_GRID = 5,  /* most digits of a tile's number */
   CUTT_FLAT_MODES = 3, /* most modes of M_m, and of M_k */
-  CUTT_FLAT_THREADS = 256,
-  CUTT_FLAT_BLOCKS = 4 /* of that size that fit on an SM: 64 registers for each thread */
+  CUTT_FLAT_THREADS = 256
 };
 
 /* A digit of a tile's number: bytes per step on both sides. */
