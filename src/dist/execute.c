@@ -228,7 +228,8 @@ cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *i
     cutt_channel *c = &plan->channel[side];
     c->posted = c->finished = c->taken = c->head = c->tail = 0;
   }
-  const cuttResult result = plan->exchange.way == CUTT_WAY_DIRECT ? write_directly(&r) : exchange_messages(&r);
+  if (plan->exchange.way == CUTT_WAY_DIRECT) return write_directly(&r);
+  const cuttResult result = exchange_messages(&r);
   if (!result) return CUTT_SUCCESS;
   const cuttResult failure = cutt_comm_fail(plan->comm);
   drain(plan);
@@ -277,8 +278,10 @@ cuttResult cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, c
   result = cutt_comm_agree(plan->comm, &record);
   if (result) return result;
   result = cutt_dist_run(plan, in, out, NULL);
-  if (result) return result;
-  /* Done when all are: others may still read this rank's input, or write its output; and what has failed has failed for all. */
+  if (result && plan->exchange.way != CUTT_WAY_DIRECT) return result;
+  /* Done when all are: others may still read this rank's input, or write its output, also when it has failed itself; and what
+   * has failed has failed for all. */
   record.step = CUTT_STEP_END;
+  record.code = (int32_t)result;
   return cutt_comm_agree(plan->comm, &record);
 }

@@ -194,8 +194,12 @@ static void outputs_that_are_not_reached(void **unused) {
   s.ends[1].fails_at = REACH;
   s.ends[1].countdown = 3;
   j = run_job(&s, CUTT_DIST_DIRECT_ALWAYS, -1, 0);
-  assert_all_fail(j, "rank 1 of 5 has failed: the transport faulty does not reach the output of rank 4");
-  for (int i = 0; i < RANKS; i++) assert_int_equal(j->again[i], CUTT_INTERNAL_ERROR);
+  assert_all_fail(j, "rank 1: the transport faulty does not reach the output of rank 4");
+  for (int i = 0; i < RANKS; i++) {
+    assert_int_equal(j->executed[i], CUTT_INTERNAL_ERROR);
+    assert_int_equal(j->again[i], CUTT_SUCCESS);
+    assert_false(j->wrong[i]);
+  }
   free(j);
   close_setting(&s);
 
