@@ -22,13 +22,32 @@ static fake_nccl_control *nccl;
 static pthread_mutex_t emulator = PTHREAD_MUTEX_INITIALIZER;
 static char fault[400];
 
-/* All that a kernel may touch is on the heap. */
+/* What all pairs of a launch touch, and the heap around it: their tensors may be far from one another. */
+static simt_span span_of(const fake_launch *launch, uintptr_t in, uintptr_t out) {
+  const uintptr_t room = (uintptr_t)256 << 20;
+  uintptr_t low = in < out ? in : out, high = in < out ? out : in;
+  if (launch->pairs) {
+    const cutt_kernel_args *args = launch->args;
+    const cutt_pairs *pairs = launch->pairs;
+    uint32_t each = 1;
+    for (uint32_t i = 0; i < args->grid_modes; i++) each *= args->grid[i].extent.by;
+    for (uint32_t i = 0; i < args->tiles / each; i++) {
+      const uintptr_t at[2] = {in + ((uintptr_t)pairs->at[i].in << pairs->in_log2),
+                               out + ((uintptr_t)pairs->at[i].out << pairs->out_log2)};
+      for (int side = 0; side < 2; side++) {
+        if (at[side] < low) low = at[side];
+        if (at[side] > high) high = at[side];
+      }
+    }
+  }
+  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
+}
+
 static void run_kernel(const fake_launch *launch) {
   simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
   int64_t written = 0;
   const uintptr_t in = (uintptr_t)launch->in, out = (uintptr_t)launch->out;
-  const uintptr_t room = (uintptr_t)256 << 20, first = (in < out ? in : out) - room;
-  const simt_span span = {(const unsigned char *)first, (in < out ? out : in) + room - first};
+  const simt_span span = span_of(launch, in, out);
   l.in = (const unsigned char *)in;
   l.out = (unsigned char *)out;
   l.blocks = launch->blocks;
