@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "dist/amounts.h"
 #include "dist/contract.h"
 #include "plan/services.h"
 
@@ -46,23 +47,6 @@ cuttResult cuttDistContractionGetInfo(cuttDistContractionPlan_t plan, cuttDistCo
 
 /* ------------------------------------------------------------------------------------------------------------------- text */
 
-static void add_bytes(cutt_text *text, int64_t bytes) {
-  if (bytes < 1000000)
-    cutt_text_add(text, "%.1f kB", (double)bytes * 1e-3);
-  else
-    cutt_text_add(text, "%.1f MB", (double)bytes * 1e-6);
-}
-
-static void add_seconds(cutt_text *text, double seconds) {
-  const double unit = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
-  cutt_text_add(text, "%.3f %s", seconds * unit, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
-}
-
-static void add_cut(cutt_text *text, const cutt_part *part) {
-  if (part->parts > 1) cutt_text_add(text, " in %d parts", part->parts);
-  if (part->block) cutt_text_add(text, " by blocks of %" PRId64, part->block);
-}
-
 static void add_tensor(const struct cuttDistContractionStruct *plan, int t, cutt_text *text) {
   const cutt_spread *s = &plan->s;
   const cutt_layout *layout = &s->layout[t];
@@ -70,7 +54,7 @@ static void add_tensor(const struct cuttDistContractionStruct *plan, int t, cutt
   cutt_text_add(text, "%-13s ", tensor_name[t]);
   for (int i = 0; i < layout->modes; ++i) {
     cutt_text_add(text, "%s%s %" PRId64, i ? ", " : "", s->name[s->label[t][i]].name, layout->part[i].extent);
-    add_cut(text, &layout->part[i]);
+    cutt_add_cut(text, &layout->part[i]);
   }
   if (!layout->modes) cutt_text_add(text, "one element");
   if (layout->copies > 1) cutt_text_add(text, "; %d copies", layout->copies);
@@ -100,7 +84,7 @@ static void add_algorithm(const struct cuttDistContractionStruct *plan, cutt_tex
     const cutt_verdict *v = &plan->choice.verdict[i];
     cutt_text_add(text, "%s %s ", i > 1 ? "," : "", algorithm_name[i]);
     if (v->seconds >= 0)
-      add_seconds(text, v->seconds);
+      cutt_add_seconds(text, v->seconds);
     else
       cutt_text_add(text, "can't be (%s)", v->why);
   }
@@ -117,7 +101,7 @@ static void add_mesh(const struct cuttDistContractionStruct *plan, cutt_text *te
       continue;
     }
     cutt_text_add(text, ", %s", plan->s.name[mesh->axis[i]].name);
-    add_cut(text, &mesh->part[mesh->axis[i]]);
+    cutt_add_cut(text, &mesh->part[mesh->axis[i]]);
   }
   cutt_text_add(text, "\n");
 }
@@ -130,19 +114,19 @@ static void describe_text(const struct cuttDistContractionStruct *plan, cutt_tex
   add_algorithm(plan, text);
   add_mesh(plan, text);
   cutt_text_add(text, "this rank     sends ");
-  add_bytes(text, plan->sent);
+  cutt_add_bytes(text, plan->sent);
   cutt_text_add(text, ", receives ");
-  add_bytes(text, plan->received);
+  cutt_add_bytes(text, plan->received);
   cutt_text_add(text, ", %.3f Gflop\nany rank      sends at most ", plan->flops * 1e-9);
-  add_bytes(text, plan->most_sent);
+  cutt_add_bytes(text, plan->most_sent);
   cutt_text_add(text, ", receives ");
-  add_bytes(text, plan->most_received);
+  cutt_add_bytes(text, plan->most_received);
   cutt_text_add(text, "\nworkspace     ");
-  add_bytes(text, (int64_t)plan->workspace_bytes);
+  cutt_add_bytes(text, (int64_t)plan->workspace_bytes);
   cutt_text_add(text, "\npredicted     ");
-  add_seconds(text, plan->predicted_seconds);
+  cutt_add_seconds(text, plan->predicted_seconds);
   cutt_text_add(text, "\nmade in       ");
-  add_seconds(text, plan->create_seconds);
+  cutt_add_seconds(text, plan->create_seconds);
   cutt_text_add(text, "\n");
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/amounts.h"
 #include "dist/plan.h"
 #include "plan/services.h"
 
@@ -56,26 +57,13 @@ cuttResult cuttDistPlanGetInfo(cuttDistPlan_t plan, cuttDistPlanInfo_t *info) {
 
 /* ------------------------------------------------------------------------------------------------------------------- text */
 
-static void add_bytes(cutt_text *text, int64_t bytes) {
-  if (bytes < 1000000)
-    cutt_text_add(text, "%.1f kB", (double)bytes * 1e-3);
-  else
-    cutt_text_add(text, "%.1f MB", (double)bytes * 1e-6);
-}
-
-static void add_seconds(cutt_text *text, double seconds) {
-  const double unit = seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1;
-  cutt_text_add(text, "%.3f %s", seconds * unit, seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s");
-}
-
 static void add_layout(const struct cuttDistPlanStruct *plan, int side, cutt_text *text) {
   const cutt_layout *layout = &plan->task.layout[side];
   cutt_text_add(text, "%-13s ", side_name[side]);
   for (int i = 0; i < layout->modes; ++i) {
     const cutt_part *part = &layout->part[i];
     cutt_text_add(text, "%s%" PRId64, i ? " x " : "", part->extent);
-    if (part->parts > 1) cutt_text_add(text, " in %d parts", part->parts);
-    if (part->block) cutt_text_add(text, " by blocks of %" PRId64, part->block);
+    cutt_add_cut(text, part);
   }
   if (!layout->modes) cutt_text_add(text, "one element");
   cutt_text_add(text, "; %d rank%s", layout->positions, layout->positions == 1 ? "" : "s");
@@ -88,13 +76,13 @@ static void add_sent(const struct cuttDistPlanStruct *plan, cutt_text *text) {
   double sum = 0;
   for (int i = 0; i < size; ++i) sum += (double)plan->sent[i];
   cutt_text_add(text, "sent          ");
-  add_bytes(text, (int64_t)(sum / size));
+  cutt_add_bytes(text, (int64_t)(sum / size));
   cutt_text_add(text, " by a rank, ");
-  add_bytes(text, most_sent(plan));
+  cutt_add_bytes(text, most_sent(plan));
   cutt_text_add(text, " at most:");
   for (int i = 0; i < size && i < RANKS_IN_TEXT; ++i) {
     cutt_text_add(text, "%s ", i ? "," : "");
-    add_bytes(text, plan->sent[i]);
+    cutt_add_bytes(text, plan->sent[i]);
   }
   cutt_text_add(text, "%s\n", size > RANKS_IN_TEXT ? ", ..." : "");
 }
@@ -128,25 +116,25 @@ static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text
   }
   add_sent(plan, text);
   cutt_text_add(text, "this rank     keeps ");
-  add_bytes(text, x->kept_bytes);
+  cutt_add_bytes(text, x->kept_bytes);
   cutt_text_add(text, ", sends ");
-  add_bytes(text, sent->bytes);
+  cutt_add_bytes(text, sent->bytes);
   cutt_text_add(text, " in %" PRId64 " piece%s", sent->pieces, sent->pieces == 1 ? "" : "s");
   if (!is_direct(plan)) {
     cutt_text_add(text, " (");
-    add_bytes(text, sent->through_bytes);
+    cutt_add_bytes(text, sent->through_bytes);
     cutt_text_add(text, " packed), receives ");
-    add_bytes(text, received->bytes);
+    cutt_add_bytes(text, received->bytes);
     cutt_text_add(text, " in %" PRId64 " (", received->pieces);
-    add_bytes(text, received->through_bytes);
+    cutt_add_bytes(text, received->through_bytes);
     cutt_text_add(text, " unpacked)");
   }
   cutt_text_add(text, "\nboxes         %" PRId64 " of %d shapes\nworkspace     ", x->moves, plan->shapes.count);
-  add_bytes(text, (int64_t)plan->workspace_bytes);
+  cutt_add_bytes(text, (int64_t)plan->workspace_bytes);
   cutt_text_add(text, "\npredicted     ");
-  add_seconds(text, plan->predicted_seconds);
+  cutt_add_seconds(text, plan->predicted_seconds);
   cutt_text_add(text, "\nmade in       ");
-  add_seconds(text, plan->create_seconds);
+  cutt_add_seconds(text, plan->create_seconds);
   cutt_text_add(text, "\n");
 }
 
