@@ -30,10 +30,6 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
 
 /* -------------------------------------------------------------------------------------------------------------- rounds */
 
-static int64_t rounded(int64_t bytes) {
-  return (bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
-}
-
 static void free_rounds(cutt_rounds *r) {
   free(r->piece);
   free(r->first);
@@ -66,7 +62,7 @@ static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, int64_t str
       const cutt_piece *piece = &flow->piece[r->piece[i]];
       if (!piece->staged) continue;
       r->room[r->piece[i]] = bytes;
-      bytes += rounded(piece->bytes);
+      bytes += cutt_piece_room(piece->bytes);
     }
     r->slot_bytes = larger(r->slot_bytes, bytes);
   }

@@ -386,7 +386,7 @@ static cuttResult add_peer(builder *b, int side, int step) {
 static void finish_flow(cutt_exchange *x, cutt_flow *flow, const cutt_shapes *shapes) {
   for (int64_t i = 0; i < flow->pieces; ++i) {
     const cutt_piece *piece = &flow->piece[i];
-    const int64_t rounded = (piece->bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+    const int64_t rounded = cutt_piece_room(piece->bytes);
     flow->bytes += piece->bytes;
     x->most_moves = larger(x->most_moves, piece->moves);
     if (!piece->staged) continue;

@@ -59,6 +59,11 @@ typedef struct cutt_flow {
 
 enum { CUTT_PIECE_ALIGNMENT = 64 };
 
+/* What a piece of so many bytes takes of workspace. */
+static inline int64_t cutt_piece_room(int64_t bytes) {
+  return (bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+}
+
 typedef struct cutt_exchange {
   cutt_way way;
   cutt_flow flow[CUTT_SIDES]; /* what is sent, what is received; when direct, the former is what is written to peers */

@@ -34,30 +34,12 @@ typedef struct run {
     if (result_ != CUTT_SUCCESS) return result_;                                                                       \
   } while (0)
 
-/* Adds boxes to what is launched next, which has n. */
-static int64_t add(const run *r, int64_t n, int64_t first, int64_t count, const unsigned char *from,
-                   unsigned char *to) {
-  struct cuttDistPlanStruct *plan = r->plan;
-  if (count == 0) return n;
-  const cutt_move *move = plan->exchange.move + first;
-  for (int64_t i = 0; i < count; ++i) {
-    plan->plans[n + i] = plan->shapes.shape[move[i].shape].plan;
-    plan->in[n + i] = from + move[i].from;
-    plan->out[n + i] = to + move[i].to;
-  }
-  return n + count;
-}
-
-static cuttResult launch(const run *r, int64_t n, cudaStream_t stream) {
-  return n > 0 ? cuttPlansExecute(n, r->plan->plans, r->plan->in, r->plan->out, stream) : CUTT_SUCCESS;
-}
-
 /* Part `part` of so many of what stays. */
 static cuttResult keep(const run *r, int64_t part, int64_t parts, cudaStream_t stream) {
   const cutt_exchange *x = &r->plan->exchange;
   const int64_t each = x->kept_moves / parts, more = x->kept_moves % parts;
   const int64_t first = part * each + smaller(part, more), count = each + (part < more);
-  return launch(r, add(r, 0, x->kept_first + first, count, r->in, r->out), stream);
+  return cutt_dist_launch(r->plan, cutt_dist_add(r->plan, 0, x->kept_first + first, count, r->in, r->out), stream);
 }
 
 /* -------------------------------------------------------------------------------------------------------------- rounds */
@@ -78,10 +60,10 @@ static cuttResult permute_round(const run *r, int side, int64_t round) {
     const cutt_piece *piece = &flow->piece[rounds->piece[i]];
     if (!piece->staged && !(side == CUTT_FROM && packs_all(r->d))) continue;
     unsigned char *room = room_of(r->d, side, round, rounds->piece[i]);
-    n = side == CUTT_FROM ? add(r, n, piece->first, piece->moves, r->in, room)
-                          : add(r, n, piece->first, piece->moves, room, r->out);
+    n = side == CUTT_FROM ? cutt_dist_add(r->plan, n, piece->first, piece->moves, r->in, room)
+                          : cutt_dist_add(r->plan, n, piece->first, piece->moves, room, r->out);
   }
-  return launch(r, n, r->stream);
+  return cutt_dist_launch(r->plan, n, r->stream);
 }
 
 static cuttResult lost(const run *r) {
@@ -227,8 +209,9 @@ static cuttResult write_by_turns(const run *r) {
   const cutt_device_part *d = r->d;
   int64_t n = 0;
   for (int64_t i = 0; i <= x->flow[CUTT_FROM].pieces; ++i) TRY(find_output(r, i, &d->output[i]));
-  for (int64_t i = 0; i < d->turns; ++i) n = add(r, n, d->turn[i].move, 1, r->in, d->output[d->turn[i].piece]);
-  return launch(r, n, r->stream);
+  for (int64_t i = 0; i < d->turns; ++i)
+    n = cutt_dist_add(r->plan, n, d->turn[i].move, 1, r->in, d->output[d->turn[i].piece]);
+  return cutt_dist_launch(r->plan, n, r->stream);
 }
 
 /* What stays is permuted in the other stream, beside what goes over links. */
@@ -241,9 +224,9 @@ static cuttResult write_beside(const run *r) {
   for (int64_t i = 0; i < flow->pieces; ++i) {
     unsigned char *out = NULL;
     TRY(find_output(r, i, &out));
-    n = add(r, n, flow->piece[i].first, flow->piece[i].moves, r->in, out);
+    n = cutt_dist_add(r->plan, n, flow->piece[i].first, flow->piece[i].moves, r->in, out);
   }
-  TRY(launch(r, n, r->stream));
+  TRY(cutt_dist_launch(r->plan, n, r->stream));
   TRY(r->runtime->event_record(d->packed[0], d->side));
   return r->runtime->stream_wait(r->stream, d->packed[0]);
 }

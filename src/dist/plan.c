@@ -322,8 +322,7 @@ static int64_t ring_bytes(const struct cuttDistPlanStruct *plan, const cutt_flow
   if (!plan->device.runtime) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
   int64_t all = 0, most = 0;
   for (int64_t i = 0; i < flow->pieces; ++i) {
-    const int64_t bytes =
-        (flow->piece[i].bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
+    const int64_t bytes = cutt_piece_room(flow->piece[i].bytes);
     all += bytes;
     most = larger(most, bytes);
   }

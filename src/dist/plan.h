@@ -52,6 +52,12 @@ bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
  * nothing, where tensors are in the host's memory. Collective. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
 cuttResult cutt_dist_ready(struct cuttDistPlanStruct *plan);
 
+/* Adds count boxes, from the exchange's move number `first` on, to what is launched next, which has n: how many it has then. from
+ * and to: where their two sides begin. */
+int64_t cutt_dist_add(struct cuttDistPlanStruct *plan, int64_t n, int64_t first, int64_t count,
+                      const unsigned char *from, unsigned char *to);
+cuttResult cutt_dist_launch(const struct cuttDistPlanStruct *plan, int64_t n, cudaStream_t stream);
+
 /* The work of an execution, whose arguments have been found to be valid on all ranks, until this rank's part of it is done.
  * comm->records are those of the start, in which each rank says where its output is. */
 cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out,

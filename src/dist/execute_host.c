@@ -1,0 +1,266 @@
+/* Executions by the host's messages, or by writing into peers' outputs.
+ *
+ * Messages of a rank have an order: by step, the distance to the peer, then by number. It starts receives and sends in that order
+ * as long as there is room, and then waits for the first that is under way; what it received is unpacked, and the room is free
+ * for the next. So packing, messages and unpacking of different pieces go on side by side, and none waits for ever: take the first
+ * message of all ranks that is not finished. Whatever a rank waits for is no later than what fills its room, so both of its ends
+ * have started it, or are not waiting. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "dist/plan.h"
+#include "dist/reach.h"
+#include "plan/services.h"
+
+/* An execution. */
+typedef struct run {
+  struct cuttDistPlanStruct *plan;
+  const unsigned char *in;
+  unsigned char *out;
+  cudaStream_t stream;
+} run;
+
+int64_t cutt_dist_add(struct cuttDistPlanStruct *plan, int64_t n, int64_t first, int64_t count,
+                      const unsigned char *from, unsigned char *to) {
+  if (count == 0) return n;
+  const cutt_move *move = plan->exchange.move + first;
+  for (int64_t i = 0; i < count; ++i) {
+    plan->plans[n + i] = plan->shapes.shape[move[i].shape].plan;
+    plan->in[n + i] = from + move[i].from;
+    plan->out[n + i] = to + move[i].to;
+  }
+  return n + count;
+}
+
+cuttResult cutt_dist_launch(const struct cuttDistPlanStruct *plan, int64_t n, cudaStream_t stream) {
+  return n > 0 ? cuttPlansExecute(n, plan->plans, plan->in, plan->out, stream) : CUTT_SUCCESS;
+}
+
+/* Permutes the boxes of a piece, or of what is kept. */
+static cuttResult permute(const run *r, int64_t first, int64_t count, const unsigned char *from, unsigned char *to) {
+  return cutt_dist_launch(r->plan, cutt_dist_add(r->plan, 0, first, count, from, to), r->stream);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- channels */
+
+/* Room for a piece, in the order in which it is given back; -1: there is none now. */
+static int64_t take_room(cutt_channel *c, int64_t bytes) {
+  bytes = cutt_piece_room(bytes);
+  if (c->taken == 0) c->head = c->tail = 0;
+  const bool wrapped = c->taken > 0 && c->head <= c->tail;
+  int64_t begin = c->head;
+  if (wrapped ? begin + bytes > c->tail : begin + bytes > c->ring_bytes) {
+    if (wrapped || bytes > c->tail) return -1;
+    begin = 0;
+  }
+  c->head = begin + bytes;
+  c->taken++;
+  return begin;
+}
+
+/* On a device every message has room, in pinned memory. */
+static bool needs_room(const struct cuttDistPlanStruct *plan, const cutt_piece *piece) {
+  return piece->staged || plan->device.runtime;
+}
+
+/* Copies between the host's room of a message and the device, behind what the stream has been given; waits if the host needs the
+ * outcome, or the room. */
+static cuttResult copy_and_wait(const run *r, void *to, const void *from, int64_t bytes) {
+  const cutt_device_part *d = &r->plan->device;
+  cuttResult result = d->runtime->copy_start(to, from, (size_t)bytes, r->stream);
+  if (!result) result = d->runtime->event_record(d->packed[0], r->stream);
+  return result ? result : d->runtime->event_wait(d->packed[0]);
+}
+
+/* Gives back the oldest room. The next oldest begins where the next piece that has room says. */
+static void give_room(cutt_channel *c) {
+  c->taken--;
+  for (int64_t i = c->finished; i < c->posted; ++i) {
+    const int64_t begin = c->begin[i % c->requests];
+    if (begin < 0) continue;
+    c->tail = begin;
+    return;
+  }
+}
+
+static cuttResult message_failed(const run *r, const char *what, const cutt_piece *piece) {
+  const struct cuttDistCommStruct *comm = r->plan->comm;
+  const cuttResult result = cutt_comm_failure(comm); /* of whoever was first */
+  if (result) return result;
+  return cutt_error(CUTT_INTERNAL_ERROR, "the transport %s could not %s rank %d: %" PRId64 " bytes of piece %" PRId64,
+                    comm->transport.name, what, piece->peer, piece->bytes, piece->number);
+}
+
+/* Packs a piece, if it has to be: *bytes is what is sent. */
+static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin, const unsigned char **bytes) {
+  const cutt_channel *c = &r->plan->channel[CUTT_FROM];
+  *bytes = piece->staged ? c->ring + begin : r->in + piece->offset;
+  if (piece->staged) {
+    const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
+    if (result) return result;
+  }
+  if (!r->plan->device.runtime) return CUTT_SUCCESS;
+  const cuttResult result = copy_and_wait(r, c->host + begin, *bytes, piece->bytes);
+  *bytes = c->host + begin;
+  return result;
+}
+
+/* Where a piece is received. */
+static unsigned char *room_to_receive(const run *r, const cutt_piece *piece, int64_t begin) {
+  const cutt_channel *c = &r->plan->channel[CUTT_TO];
+  if (r->plan->device.runtime) return c->host + begin;
+  return piece->staged ? c->ring + begin : r->out + piece->offset;
+}
+
+static cuttResult unpack(const run *r, const cutt_piece *piece, int64_t begin) {
+  const cutt_channel *c = &r->plan->channel[CUTT_TO];
+  if (r->plan->device.runtime) {
+    unsigned char *to = piece->staged ? c->ring + begin : r->out + piece->offset;
+    const cuttResult result = copy_and_wait(r, to, c->host + begin, piece->bytes);
+    if (result) return result;
+  }
+  return piece->staged ? permute(r, piece->first, piece->moves, c->ring + begin, r->out) : CUTT_SUCCESS;
+}
+
+/* Starts the next receive or send, if there is room for it: *started. */
+static cuttResult start_next(const run *r, int side, bool *started) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  cutt_channel *c = &plan->channel[side];
+  const cutt_flow *flow = &plan->exchange.flow[side];
+  *started = false;
+  if (c->posted == flow->pieces || c->posted - c->finished == c->requests) return CUTT_SUCCESS;
+  const cutt_piece *piece = &flow->piece[c->posted];
+  const int64_t begin = needs_room(plan, piece) ? take_room(c, piece->bytes) : -1;
+  if (needs_room(plan, piece) && begin < 0) return CUTT_SUCCESS;
+  cuttDistRequest_t *request = &c->request[c->posted % c->requests];
+  int lost;
+  if (side == CUTT_FROM) {
+    const unsigned char *bytes = NULL;
+    const cuttResult result = pack(r, piece, begin, &bytes);
+    if (result) return result;
+    lost = t->send(t->data, piece->peer, bytes, piece->bytes, request);
+  } else {
+    lost = t->receive(t->data, piece->peer, room_to_receive(r, piece, begin), piece->bytes, request);
+  }
+  if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
+  c->begin[c->posted++ % c->requests] = begin;
+  *started = true;
+  return CUTT_SUCCESS;
+}
+
+/* Waits for the oldest message that is under way, and unpacks it. */
+static cuttResult finish_oldest(const run *r, int side) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  cutt_channel *c = &plan->channel[side];
+  const cutt_piece *piece = &plan->exchange.flow[side].piece[c->finished];
+  const int64_t begin = c->begin[c->finished % c->requests];
+  const int lost = t->wait(t->data, &c->request[c->finished % c->requests]);
+  c->finished++;
+  if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
+  cuttResult result = CUTT_SUCCESS;
+  if (side == CUTT_TO) result = unpack(r, piece, begin);
+  if (begin >= 0) give_room(c);
+  return result;
+}
+
+/* The side of the first message that is under way; a receive comes before a send of the same place in the order. -1: none is. */
+static int first_under_way(const struct cuttDistPlanStruct *plan) {
+  const cutt_piece *piece[CUTT_SIDES] = {NULL, NULL};
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    const cutt_channel *c = &plan->channel[side];
+    if (c->finished < c->posted) piece[side] = &plan->exchange.flow[side].piece[c->finished];
+  }
+  const cutt_piece *sent = piece[CUTT_FROM], *received = piece[CUTT_TO];
+  if (!sent || !received) return sent ? CUTT_FROM : received ? CUTT_TO : -1;
+  if (sent->step != received->step) return sent->step < received->step ? CUTT_FROM : CUTT_TO;
+  return sent->number < received->number ? CUTT_FROM : CUTT_TO;
+}
+
+static cuttResult start_all(const run *r, int side) {
+  bool started = true;
+  cuttResult result = CUTT_SUCCESS;
+  while (started && !result) result = start_next(r, side, &started);
+  return result;
+}
+
+static cuttResult exchange_messages(const run *r) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  const cutt_exchange *x = &plan->exchange;
+  bool kept = false;
+  for (;;) {
+    cuttResult result = start_all(r, CUTT_TO);
+    if (!result) result = start_all(r, CUTT_FROM);
+    if (!result && !kept) result = permute(r, x->kept_first, x->kept_moves, r->in, r->out);
+    kept = true;
+    if (result) return result;
+    const int side = first_under_way(plan);
+    if (side < 0) return CUTT_SUCCESS;
+    result = finish_oldest(r, side);
+    if (result) return result;
+  }
+}
+
+/* After a failure: the transport lets go of all messages. */
+static void drain(struct cuttDistPlanStruct *plan) {
+  const cuttDistTransport_t *t = &plan->comm->transport;
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    cutt_channel *c = &plan->channel[side];
+    for (; c->finished < c->posted; c->finished++) t->wait(t->data, &c->request[c->finished % c->requests]);
+  }
+}
+
+/* --------------------------------------------------------------------------------------------------------------- direct */
+
+static cuttResult write_directly(const run *r) {
+  const cutt_exchange *x = &r->plan->exchange;
+  const cutt_flow *flow = &x->flow[CUTT_FROM];
+  cuttResult result = permute(r, x->kept_first, x->kept_moves, r->in, r->out);
+  for (int64_t i = 0; i < flow->pieces && !result; ++i) {
+    const cutt_piece *piece = &flow->piece[i];
+    cutt_start peer;
+    unsigned char *out = NULL;
+    memcpy(&peer, r->plan->comm->records[piece->peer].what, sizeof peer);
+    result = cutt_reach_peer(r->plan->comm, NULL, piece->peer, peer.token, &out);
+    if (!result) result = permute(r, piece->first, piece->moves, r->in, out);
+  }
+  return result;
+}
+
+cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out,
+                         cudaStream_t stream) {
+  const run r = {plan, in, out, stream};
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    cutt_channel *c = &plan->channel[side];
+    c->posted = c->finished = c->taken = c->head = c->tail = 0;
+  }
+  if (plan->exchange.way == CUTT_WAY_DIRECT) return write_directly(&r);
+  const cuttResult result = exchange_messages(&r);
+  if (!result) return CUTT_SUCCESS;
+  const cuttResult failure = cutt_comm_fail(plan->comm);
+  drain(plan);
+  return failure;
+}
+
+/* ------------------------------------------------------------------------------------------------------- arguments */
+
+cuttResult cutt_dist_check_tensors(const struct cuttDistPlanStruct *plan, const void *in, const void *out) {
+  const cutt_task *task = &plan->task;
+  const void *const tensor[CUTT_SIDES] = {in, out};
+  for (int side = 0; side < CUTT_SIDES; ++side)
+    if (!tensor[side] && task->volume[side] > 0)
+      return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0) of this rank's part",
+                        side == CUTT_FROM ? "in" : "out");
+  if (task->volume[CUTT_FROM] == 0 || task->volume[CUTT_TO] == 0) return CUTT_SUCCESS;
+  const uintptr_t from = (uintptr_t)in + (uintptr_t)plan->low[CUTT_FROM];
+  const uintptr_t from_end = (uintptr_t)in + (uintptr_t)plan->high[CUTT_FROM];
+  const uintptr_t to = (uintptr_t)out + (uintptr_t)plan->low[CUTT_TO];
+  const uintptr_t to_end = (uintptr_t)out + (uintptr_t)plan->high[CUTT_TO];
+  if (from >= to_end || to >= from_end) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "in spans bytes [0x%" PRIxPTR ", 0x%" PRIxPTR ") and out [0x%" PRIxPTR ", 0x%" PRIxPTR
+                    "), which overlap; they may not",
+                    from, from_end, to, to_end);
+}
