@@ -67,7 +67,7 @@ typedef struct cutt_tally {
   double received, sent, kept;
 } cutt_tally;
 
-/* A way to contract. */
+/* An algorithm on a mesh, and what moves for it. */
 typedef struct cutt_scheme {
   cuttDistAlgorithm_t algorithm;
   cutt_mesh mesh;

@@ -353,6 +353,17 @@ static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | sector);
 }
 
+static void count_global(const sums *loads, const sums *stores, cutt_gpu_requests *counts) {
+  counts->load_requests = loads->requests;
+  counts->load_sectors = loads->sectors;
+  counts->tile_load_sectors = loads->tile_sectors;
+  counts->store_requests = stores->requests;
+  counts->store_sectors = stores->sectors;
+  counts->store_sectors_whole = stores->sectors_whole;
+  counts->tile_store_sectors = stores->tile_sectors;
+  counts->tile_store_sectors_whole = stores->tile_sectors_whole;
+}
+
 /* A kernel without tables: shared memory has no bank conflicts to speak of. */
 static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
                        uint32_t threads, cutt_gpu_requests *counts) {
@@ -376,14 +387,7 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
   const double kept = (double)f->load / f->shared_store, collected = (double)f->store / f->shared_load;
   sums loads = {0}, stores = {0};
   add_tiles(c, tile, &in, &out, &loads, &stores);
-  counts->load_requests = loads.requests;
-  counts->load_sectors = loads.sectors;
-  counts->tile_load_sectors = loads.tile_sectors;
-  counts->store_requests = stores.requests;
-  counts->store_sectors = stores.sectors;
-  counts->store_sectors_whole = stores.sectors_whole;
-  counts->tile_store_sectors = stores.tile_sectors;
-  counts->tile_store_sectors_whole = stores.tile_sectors_whole;
+  count_global(&loads, &stores, counts);
   counts->shared_stores = loads.requests * kept;
   counts->shared_store_wavefronts = loads.groups * kept;
   counts->shared_loads = stores.requests * collected;
@@ -432,14 +436,8 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
                     .shared_width = access.shared_load};
   sums loads = {0}, stores = {0};
   add_tiles(c, tile, &in, &out, &loads, &stores);
-  counts->load_requests = loads.requests;
-  counts->load_sectors = loads.sectors;
-  counts->tile_load_sectors = loads.tile_sectors;
-  counts->store_requests = stores.requests + stores.ends;
-  counts->store_sectors = stores.sectors;
-  counts->store_sectors_whole = stores.sectors_whole;
-  counts->tile_store_sectors = stores.tile_sectors;
-  counts->tile_store_sectors_whole = stores.tile_sectors_whole;
+  count_global(&loads, &stores, counts);
+  counts->store_requests += stores.ends;
   if (adds) { /* what is stored is loaded first, in the same way */
     counts->load_requests += stores.requests;
     counts->load_sectors += stores.sectors;
