@@ -335,19 +335,14 @@ cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, con
 
 cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttContractionInfo_t");
-  const size_t size = info->struct_size;
-  if (size < first_info_size || size > CUTT_LARGEST_STRUCT)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "info->struct_size is %zu; it must be set to sizeof(cuttContractionInfo_t), %zu", size,
-                      sizeof *info);
+  const cuttResult code = cutt_info_check(info, first_info_size, sizeof *info, "cuttContractionInfo_t");
+  if (code) return code;
   const cutt_block *block = plan->kind[0];
   int64_t extent[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, extent);
   const double left = (double)plan->asked.volume[CUTT_LEFT], right = (double)plan->asked.volume[CUTT_RIGHT];
   const double volume = (double)plan->asked.volume[CUTT_RESULT];
   cuttContractionInfo_t own = {
-      .struct_size = size,
       .backend = plan->backend->id,
       .provider = cutt_plan_provider(plan),
       .threads = plan->threads,
@@ -377,7 +372,6 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
     own.gemm_k = block->gemm.k;
     own.gemm_count = cutt_plan_products(plan);
   }
-  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
-  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  cutt_info_write(info, &own, sizeof own);
   return CUTT_SUCCESS;
 }

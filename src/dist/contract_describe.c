@@ -1,6 +1,5 @@
 /* What a plan of a contraction is: as numbers, in words and as JSON. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,15 +14,10 @@ static const char *const algorithm_name[CUTT_DIST_ALGORITHMS] = {"", "local", "r
 
 cuttResult cuttDistContractionGetInfo(cuttDistContractionPlan_t plan, cuttDistContractionInfo_t *info) {
   if (!cutt_dist_contraction_alive(plan)) return CUTT_INVALID_PLAN;
-  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttDistContractionInfo_t");
-  const size_t size = info->struct_size;
-  if (size < first_info_size || size > CUTT_LARGEST_STRUCT)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "info->struct_size is %zu; it must be set to sizeof(cuttDistContractionInfo_t), %zu", size,
-                      sizeof *info);
+  const cuttResult code = cutt_info_check(info, first_info_size, sizeof *info, "cuttDistContractionInfo_t");
+  if (code) return code;
   const cutt_scheme *c = &plan->choice.best;
   const cuttDistContractionInfo_t own = {
-      .struct_size = size,
       .algorithm = c->algorithm,
       .ranks = c->mesh.positions,
       .moves_left = !c->stands[CUTT_LEFT],
@@ -40,8 +34,7 @@ cuttResult cuttDistContractionGetInfo(cuttDistContractionPlan_t plan, cuttDistCo
       .predicted_seconds = plan->predicted_seconds,
       .create_seconds = plan->create_seconds,
   };
-  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
-  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  cutt_info_write(info, &own, sizeof own);
   return CUTT_SUCCESS;
 }
 

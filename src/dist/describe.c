@@ -1,6 +1,5 @@
 /* What a plan is: as numbers, in words and as JSON. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -24,16 +23,11 @@ static int64_t most_sent(const struct cuttDistPlanStruct *plan) {
 
 cuttResult cuttDistPlanGetInfo(cuttDistPlan_t plan, cuttDistPlanInfo_t *info) {
   if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttDistPlanInfo_t");
-  const size_t size = info->struct_size;
-  if (size < first_info_size || size > CUTT_LARGEST_STRUCT)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "info->struct_size is %zu; it must be set to sizeof(cuttDistPlanInfo_t), %zu", size,
-                      sizeof *info);
+  const cuttResult code = cutt_info_check(info, first_info_size, sizeof *info, "cuttDistPlanInfo_t");
+  if (code) return code;
   const cutt_exchange *x = &plan->exchange;
   const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
   const cuttDistPlanInfo_t own = {
-      .struct_size = size,
       .permute = x->way == CUTT_WAY_PACK     ? CUTT_DIST_PACK
                  : x->way == CUTT_WAY_UNPACK ? CUTT_DIST_UNPACK
                                              : CUTT_DIST_BY_COST,
@@ -50,8 +44,7 @@ cuttResult cuttDistPlanGetInfo(cuttDistPlan_t plan, cuttDistPlanInfo_t *info) {
       .predicted_seconds = plan->predicted_seconds,
       .create_seconds = plan->create_seconds,
   };
-  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
-  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  cutt_info_write(info, &own, sizeof own);
   return CUTT_SUCCESS;
 }
 

@@ -28,6 +28,26 @@ cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const
   return CUTT_SUCCESS;
 }
 
+cuttResult cutt_info_check(const void *info, size_t first_size, size_t own_size, const char *type) {
+  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a %s", type);
+  size_t size = 0;
+  memcpy(&size, info, sizeof size);
+  if (size < first_size || size > CUTT_LARGEST_STRUCT) {
+    return cutt_error(CUTT_INVALID_PARAMETER, "info->struct_size is %zu; it must be set to sizeof(%s), %zu", size, type,
+                      own_size);
+  }
+  return CUTT_SUCCESS;
+}
+
+void cutt_info_write(void *info, const void *own, size_t own_size) {
+  size_t size = 0;
+  memcpy(&size, info, sizeof size);
+  unsigned char *bytes = info;
+  if (size > own_size) memset(bytes + own_size, 0, size - own_size);
+  memcpy(bytes + sizeof size, (const unsigned char *)own + sizeof size,
+         (size < own_size ? size : own_size) - sizeof size);
+}
+
 /* The bytes that a side spans, [low, high) from the caller's pointer. */
 typedef struct range {
   uintptr_t low, high;

@@ -6,7 +6,7 @@
 
 #include "model/canonical.h"
 
-/* No struct that users fill will ever be larger: a size beyond it is a field that was never set. */
+/* No struct that users hand over will ever be larger: a size beyond it is a field that was never set. */
 enum { CUTT_LARGEST_STRUCT = 4096 };
 
 /* Copies a struct that starts with its own size from a caller, who may have been compiled with an older header (the
@@ -14,6 +14,12 @@ enum { CUTT_LARGEST_STRUCT = 4096 };
  * first_size: what the struct measured in the first version that had it. name: "problem", for the error text.
  * Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const void *callers, const char *name);
+
+/* The same two for a struct that a call fills, `info`, whose size the caller has set. The check refuses NULL and a size that
+ * is none; type: "cuttPlanInfo_t", for the error text. The write leaves the size as it is, and makes a newer caller's fields,
+ * which this library does not know, 0. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_info_check(const void *info, size_t first_size, size_t own_size, const char *type);
+void cutt_info_write(void *info, const void *own, size_t own_size);
 
 /* May a problem be executed on these buffers? Checks NULL and overlap; only for a volume above 0. The names are those
  * of the arguments. Errors: CUTT_INVALID_PARAMETER. */

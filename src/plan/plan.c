@@ -277,15 +277,10 @@ cuttResult cuttPlanDestroy(cuttPlan_t plan) {
 
 cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info) {
   if (!cutt_plan_alive(plan)) return CUTT_INVALID_PLAN;
-  if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a cuttPlanInfo_t");
-  const size_t size = info->struct_size;
-  if (size < first_info_size || size > CUTT_LARGEST_STRUCT) {
-    return cutt_error(CUTT_INVALID_PARAMETER, "info->struct_size is %zu; it must be set to sizeof(cuttPlanInfo_t), %zu",
-                      size, sizeof *info);
-  }
+  const cuttResult code = cutt_info_check(info, first_info_size, sizeof *info, "cuttPlanInfo_t");
+  if (code) return code;
   const cutt_candidate *candidate = &plan->choice.candidate;
   const cuttPlanInfo_t own = {
-      .struct_size = size,
       .backend = plan->backend->id,
       .method = cutt_method_name[candidate->method],
       .isa = plan->isa,
@@ -297,8 +292,6 @@ cuttResult cuttPlanGetInfo(cuttPlan_t plan, cuttPlanInfo_t *info) {
       .measured_seconds = plan->choice.measured_seconds,
       .create_seconds = plan->create_seconds,
   };
-  /* A newer caller's fields that this library doesn't know become 0. */
-  if (size > sizeof own) memset((unsigned char *)info + sizeof own, 0, size - sizeof own);
-  memcpy(info, &own, size < sizeof own ? size : sizeof own);
+  cutt_info_write(info, &own, sizeof own);
   return CUTT_SUCCESS;
 }

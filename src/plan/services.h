@@ -20,6 +20,8 @@
   X(cuttResult, cutt_struct_read,                                                                                      \
     (void *own, size_t own_size, size_t first_size, const void *callers, const char *name),                            \
     (own, own_size, first_size, callers, name))                                                                        \
+  X(cuttResult, cutt_info_check, (const void *info, size_t first_size, size_t own_size, const char *type),             \
+    (info, first_size, own_size, type))                                                                                \
   X(cuttResult, cutt_overlap_check, (int rank, const int64_t *extent, const int64_t *stride, const char *name),        \
     (rank, extent, stride, name))                                                                                      \
   X(cuttResult, cutt_backend_select, (cuttBackend_t id, const char *argument, const cutt_backend **backend),           \
@@ -39,6 +41,7 @@
 #define CUTT_SERVICES_MEMBER(type, name, parameters, arguments) type(*name) parameters;
 typedef struct cutt_services {
   CUTT_SERVICE_FUNCTIONS(CUTT_SERVICES_MEMBER)
+  void (*cutt_info_write)(void *info, const void *own, size_t own_size);
   void (*cutt_team_run)(int threads, cutt_team_work *work, void *what);
   void (*cutt_scratch_give)(void *block);
   /* Those with arguments of any number, given a list of them, or their text. */

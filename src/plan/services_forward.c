@@ -9,6 +9,10 @@
 CUTT_SERVICE_FUNCTIONS(CALL)
 #undef CALL
 
+void cutt_info_write(void *info, const void *own, size_t own_size) {
+  CUTT_SERVICES.cutt_info_write(info, own, own_size);
+}
+
 void cutt_team_run(int threads, cutt_team_work *work, void *what) { CUTT_SERVICES.cutt_team_run(threads, work, what); }
 
 void cutt_scratch_give(void *block) { CUTT_SERVICES.cutt_scratch_give(block); }
