@@ -7,45 +7,11 @@
 #include <string.h>
 
 #include "dist/ranks.h"
+#include "fuzz/input.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Threads that spin while they wait for work would take the processor from the fuzzer. */
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc;
-  (void)argv;
-  setenv("OMP_WAIT_POLICY", "passive", 0);
-  setenv("KMP_BLOCKTIME", "0", 0);
-  return 0;
-}
-
 enum { SIZES = 5, VOLUME = 2000, PLACES = 64 };
-
-typedef struct stream {
-  const uint8_t *at;
-  size_t left;
-} stream;
-
-/* 0 once the input is used up. */
-static uint8_t byte(stream *s) {
-  if (!s->left) return 0;
-  s->left--;
-  return *s->at++;
-}
-
-static int64_t bytes(stream *s, int count) {
-  uint64_t value = 0;
-  while (count-- > 0) value = value << 8 | byte(s);
-  return (int64_t)value;
-}
-
-/* Mostly small numbers, now and then any. */
-static int64_t number(stream *s, bool wild, int64_t low, int64_t high) {
-  const uint8_t kind = byte(s);
-  if (wild && kind >= 240) return bytes(s, 8);
-  return low + kind % (high - low + 1);
-}
 
 static void read_side(stream *s, bool wild, const dist_case *c, dist_side *side) {
   side->copies = (int)number(s, wild, 1, 2);

@@ -8,45 +8,11 @@
 
 #include "contract/cases.h"
 #include "contract/try.h"
+#include "fuzz/input.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Threads that spin while they wait for work would take the processor from the fuzzer. */
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  (void)argc;
-  (void)argv;
-  setenv("OMP_WAIT_POLICY", "passive", 0);
-  setenv("KMP_BLOCKTIME", "0", 0);
-  return 0;
-}
-
 enum { WILD = 1, STRIDED = 2, ALPHA = 4, BETA = 8, LIMITED = 16, JSON = 32, MOST_PRODUCTS = 3000, MOST_SPAN = 20000 };
-
-typedef struct stream {
-  const uint8_t *at;
-  size_t left;
-} stream;
-
-/* 0 once the input is used up. */
-static uint8_t byte(stream *s) {
-  if (!s->left) return 0;
-  s->left--;
-  return *s->at++;
-}
-
-static uint64_t bytes(stream *s, int count) {
-  uint64_t value = 0;
-  while (count-- > 0) value = value << 8 | byte(s);
-  return value;
-}
-
-/* Mostly small numbers, now and then any. */
-static int64_t number(stream *s, bool wild, int64_t low, int64_t high) {
-  const uint8_t kind = byte(s);
-  if (wild && kind >= 240) return (int64_t)bytes(s, 8);
-  return low + (int64_t)(kind % (uint64_t)(high - low + 1));
-}
 
 static cuttType_t type_of(stream *s, bool wild) {
   static const cuttType_t types[] = {CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_F16, CUTT_BF16};
