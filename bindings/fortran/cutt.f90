@@ -25,7 +25,7 @@ module cutt
   public :: cutt_permute, cutt_plan, cutt_last_error, cutt_version, cutt_devices
   public :: CUTT_SUCCESS, CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR
   public :: CUTT_BACKEND_AUTO, CUTT_BACKEND_CPU, CUTT_BACKEND_CUDA
-  public :: cutt_finish, cutt_string ! for the module cutt_contraction
+  public :: cutt_address, cutt_finish, cutt_string ! for the modules cutt_contraction and cutt_dist
 
   integer, parameter :: most = 15 ! the largest rank of a Fortran array
 
@@ -284,7 +284,7 @@ contains
   end subroutine
 
   ! c_loc of what may be absent.
-  function address(scalar) result(where)
+  function cutt_address(scalar) result(where)
     type(*), intent(in), optional, target :: scalar
     type(c_ptr) :: where
     where = c_null_ptr
@@ -301,8 +301,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_F32, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_F32, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine create_r8(this, in, out, perm, alpha, beta, conjugate, threads, backend, measure, stat, errmsg)
@@ -314,8 +314,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_F64, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_F64, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine create_c4(this, in, out, perm, alpha, beta, conjugate, threads, backend, measure, stat, errmsg)
@@ -327,8 +327,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_C32, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_C32, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine create_c8(this, in, out, perm, alpha, beta, conjugate, threads, backend, measure, stat, errmsg)
@@ -340,8 +340,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_C64, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_C64, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine create_i4(this, in, out, perm, alpha, beta, conjugate, threads, backend, measure, stat, errmsg)
@@ -353,8 +353,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_I32, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_I32, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine create_i8(this, in, out, perm, alpha, beta, conjugate, threads, backend, measure, stat, errmsg)
@@ -366,8 +366,8 @@ contains
     integer, intent(in), optional :: threads, backend
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_I64, shape(in, c_int64_t), shape(out, c_int64_t), perm, address(alpha), address(beta), conjugate, &
-                threads, backend, measure, stat, errmsg)
+    call create(this, CUTT_I64, shape(in, c_int64_t), shape(out, c_int64_t), perm, cutt_address(alpha), cutt_address(beta), &
+                conjugate, threads, backend, measure, stat, errmsg)
   end subroutine
 
   subroutine permute_r4(in, out, perm, alpha, beta, conjugate, threads, backend, stat, errmsg)

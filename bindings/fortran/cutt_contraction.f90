@@ -15,7 +15,7 @@ module cutt_contraction
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: real32, real64
   use cutt_raw
-  use cutt, only: cutt_finish, cutt_string
+  use cutt, only: cutt_address, cutt_finish, cutt_string
   implicit none
   private
   public :: cutt_contract, cutt_contraction_plan, cutt_providers, CUTT_NO_LIMIT
@@ -179,14 +179,6 @@ contains
     call this%destroy()
   end subroutine
 
-  ! c_loc of what may be absent.
-  function address(scalar) result(where)
-    type(*), intent(in), optional, target :: scalar
-    type(c_ptr) :: where
-    where = c_null_ptr
-    if (present(scalar)) where = c_loc(scalar)
-  end function
-
   ! The same for each type. create asks for the shapes only: sections are not copied.
   subroutine create_r4(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
                        workspace_limit, stat, errmsg)
@@ -200,7 +192,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_F32, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
-                address(alpha), address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, stat, errmsg)
+                cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
+                stat, errmsg)
   end subroutine
 
   subroutine create_r8(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
@@ -215,7 +208,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_F64, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
-                address(alpha), address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, stat, errmsg)
+                cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
+                stat, errmsg)
   end subroutine
 
   subroutine create_c4(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
@@ -230,7 +224,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_C32, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
-                address(alpha), address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, stat, errmsg)
+                cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
+                stat, errmsg)
   end subroutine
 
   subroutine create_c8(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
@@ -245,7 +240,8 @@ contains
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_C64, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
-                address(alpha), address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, stat, errmsg)
+                cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
+                stat, errmsg)
   end subroutine
 
   subroutine contract_r4(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &

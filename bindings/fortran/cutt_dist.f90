@@ -20,7 +20,7 @@ module cutt_dist
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use cutt_raw
   use cutt_dist_raw
-  use cutt, only: cutt_finish, cutt_last_error, cutt_string
+  use cutt, only: cutt_address, cutt_finish, cutt_last_error, cutt_string
   implicit none
   private
   public :: cutt_dist_comm, cutt_dist_layout, cutt_dist_plan, cutt_dist_relabel
@@ -468,14 +468,6 @@ contains
     call this%destroy()
   end subroutine
 
-  ! c_loc of what may be absent.
-  function address(scalar) result(where)
-    type(*), intent(in), optional, target :: scalar
-    type(c_ptr) :: where
-    where = c_null_ptr
-    if (present(scalar)) where = c_loc(scalar)
-  end function
-
   ! The same for each type. The arrays are asked for their shapes only: sections are not copied.
 
   subroutine create_r4(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -492,8 +484,8 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_F32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_F32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 
   subroutine create_r8(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -510,8 +502,8 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_F64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_F64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 
   subroutine create_c4(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -528,8 +520,8 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_C32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_C32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 
   subroutine create_c8(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -546,8 +538,8 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_C64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_C64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 
   subroutine create_i4(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -564,8 +556,8 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_I32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_I32, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 
   subroutine create_i8(this, comm, in, out, from, to, perm, alpha, beta, conjugate, threads, workspace_limit, piece_bytes, &
@@ -582,7 +574,7 @@ contains
     integer(c_int), intent(in), optional :: permute, direct
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
-    call create(this, CUTT_I64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, address(alpha), &
-                address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
+    call create(this, CUTT_I64, comm, shape(in, c_int64_t), shape(out, c_int64_t), from, to, perm, cutt_address(alpha), &
+                cutt_address(beta), conjugate, threads, workspace_limit, piece_bytes, permute, direct, stat, errmsg)
   end subroutine
 end module
