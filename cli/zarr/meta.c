@@ -8,7 +8,7 @@
 
 #include "cli/zarr/fill.h"
 
-__attribute__((format(printf, 2, 3))) static bool refuse(char *why, const char *format, ...) {
+bool cutt_zarr_refuse(char *why, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(why, CUTT_ZARR_WHY, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
@@ -32,13 +32,14 @@ static bool read_extents(const json_t *list, const char *key, int64_t least, int
   char text[64];
   const size_t count = json_array_size(list);
   if (!json_is_array(list))
-    return refuse(why, "%s is %s; it must be a list of whole numbers", key, text_of(list, text));
+    return cutt_zarr_refuse(why, "%s is %s; it must be a list of whole numbers", key, text_of(list, text));
   if (count > CUTT_NPY_MAX_RANK)
-    return refuse(why, "%s has %zu extents; at most %d are supported", key, count, CUTT_NPY_MAX_RANK);
+    return cutt_zarr_refuse(why, "%s has %zu extents; at most %d are supported", key, count, CUTT_NPY_MAX_RANK);
   for (size_t i = 0; i < count; ++i) {
     const json_t *each = json_array_get(list, i);
     if (!json_is_integer(each) || json_integer_value(each) < least)
-      return refuse(why, "%s has %s in it; extents are whole numbers from %d on", key, text_of(each, text), (int)least);
+      return cutt_zarr_refuse(why, "%s has %s in it; extents are whole numbers from %d on", key, text_of(each, text),
+                              (int)least);
     extents[i] = json_integer_value(each);
   }
   *rank = (int)count;
@@ -54,15 +55,16 @@ static bool read_shapes(const json_t *shape, const json_t *chunks, const char *c
       !read_extents(chunks, chunk_key, 1, meta->chunk, &rank, why))
     return false;
   if (rank != meta->npy.rank)
-    return refuse(why, "%s has %d extents, and shape %d; they must have as many", chunk_key, rank, meta->npy.rank);
+    return cutt_zarr_refuse(why, "%s has %d extents, and shape %d; they must have as many", chunk_key, rank,
+                            meta->npy.rank);
   int64_t volume = 1;
   for (int i = 0; i < rank; ++i)
     if (__builtin_mul_overflow(volume, meta->npy.shape[i] ? meta->npy.shape[i] : 1, &volume) || volume > INT64_MAX / 64)
-      return refuse(why, "shape has more elements than can be counted");
+      return cutt_zarr_refuse(why, "shape has more elements than can be counted");
   meta->npy.elem_bytes = 1; /* as long as it is not known */
   const size_t bytes = cutt_npy_write_header(&meta->npy, header);
   if (!cutt_npy_parse(header, bytes, &meta->npy, why)) return false;
-  if (cutt_zarr_chunk_bytes(meta) < 0) return refuse(why, "%s has more bytes than can be counted", chunk_key);
+  if (cutt_zarr_chunk_bytes(meta) < 0) return cutt_zarr_refuse(why, "%s has more bytes than can be counted", chunk_key);
   return true;
 }
 
@@ -78,7 +80,8 @@ static bool read_fill(const json_t *value, cutt_zarr_meta *meta, char *why) {
   char text[64];
   if (value && !json_is_null(value)) meta->fill_value = json_incref((json_t *)(uintptr_t)value);
   if (cutt_zarr_fill_read(value, meta->npy.descr, meta->npy.elem_bytes, meta->fill)) return true;
-  return refuse(why, "fill_value is %s, which is no value of dtype '%s'", text_of(value, text), meta->npy.descr);
+  return cutt_zarr_refuse(why, "fill_value is %s, which is no value of dtype '%s'", text_of(value, text),
+                          meta->npy.descr);
 }
 
 /* --------------------------------------------------------------------------------------------------------- codecs */
@@ -102,14 +105,14 @@ static int shuffle_of(const json_t *settings) {
 static bool read_codec(const char *name, const json_t *settings, cutt_zarr_meta *meta, char *why) {
   if (!cutt_zarr_codec_find(name, meta->npy.elem_bytes, &meta->codec) || meta->codec.kind == CUTT_ZARR_NONE ||
       (meta->format == 3 && meta->codec.kind == CUTT_ZARR_ZLIB))
-    return refuse(
+    return cutt_zarr_refuse(
         why, "codec '%s' is not one that can be read; %s are", name,
         meta->format == 2 ? "blosc, zstd, gzip and zlib, without filters," : "bytes, transpose, blosc, zstd and gzip");
   if (!cutt_zarr_codec_usable(meta->codec.kind))
-    return refuse(why, "codec '%s' is of a library that the program was built without; no codec, %s%s%s can be read",
-                  name, cutt_zarr_codec_usable(CUTT_ZARR_BLOSC) ? "blosc, " : "",
-                  cutt_zarr_codec_usable(CUTT_ZARR_ZSTD) ? "zstd, " : "",
-                  cutt_zarr_codec_usable(CUTT_ZARR_GZIP) ? "gzip" : "");
+    return cutt_zarr_refuse(
+        why, "codec '%s' is of a library that the program was built without; no codec, %s%s%s can be read", name,
+        cutt_zarr_codec_usable(CUTT_ZARR_BLOSC) ? "blosc, " : "",
+        cutt_zarr_codec_usable(CUTT_ZARR_ZSTD) ? "zstd, " : "", cutt_zarr_codec_usable(CUTT_ZARR_GZIP) ? "gzip" : "");
   cutt_zarr_codec *codec = &meta->codec;
   codec->level = integer_of(settings, codec->kind == CUTT_ZARR_BLOSC ? "clevel" : "level", codec->level);
   if (codec->kind != CUTT_ZARR_ZSTD && (codec->level < 0 || codec->level > 9)) codec->level = 5;
@@ -130,20 +133,21 @@ static bool read_v2(const json_t *root, cutt_zarr_meta *meta, char *why) {
   const char *order = json_string_value(get(root, "order")), *separator = ".";
   if (get(root, "dimension_separator")) separator = json_string_value(get(root, "dimension_separator"));
   if (!json_is_string(dtype) || json_string_length(dtype) >= CUTT_NPY_DESCR)
-    return refuse(why, "dtype is %s; it must be one word, such as \"<f4\" (structured dtypes are not supported)",
-                  text_of(dtype, text));
+    return cutt_zarr_refuse(why,
+                            "dtype is %s; it must be one word, such as \"<f4\" (structured dtypes are not supported)",
+                            text_of(dtype, text));
   snprintf(meta->npy.descr, sizeof meta->npy.descr, "%s", json_string_value(dtype));
   if (!order || (strcmp(order, "C") != 0 && strcmp(order, "F") != 0))
-    return refuse(why, "order is %s; it must be \"C\" or \"F\"", text_of(get(root, "order"), text));
+    return cutt_zarr_refuse(why, "order is %s; it must be \"C\" or \"F\"", text_of(get(root, "order"), text));
   if (!separator || (strcmp(separator, ".") != 0 && strcmp(separator, "/") != 0))
-    return refuse(why, "dimension_separator is %s; it must be \".\" or \"/\"",
-                  text_of(get(root, "dimension_separator"), text));
+    return cutt_zarr_refuse(why, "dimension_separator is %s; it must be \".\" or \"/\"",
+                            text_of(get(root, "dimension_separator"), text));
   meta->separator = *separator;
   if (!read_shapes(get(root, "shape"), get(root, "chunks"), "chunks", meta, why)) return false;
   for (int i = 0; i < meta->npy.rank; ++i) meta->order[i] = *order == 'C' ? i : meta->npy.rank - 1 - i;
   if (filters && !json_is_null(filters) && (!json_is_array(filters) || json_array_size(filters) > 0))
-    return refuse(why, "filters has %s; arrays without filters can be read",
-                  text_of(json_is_array(filters) ? get(json_array_get(filters, 0), "id") : filters, text));
+    return cutt_zarr_refuse(why, "filters has %s; arrays without filters can be read",
+                            text_of(json_is_array(filters) ? get(json_array_get(filters, 0), "id") : filters, text));
   if (compressor && !json_is_null(compressor)) {
     const char *id = json_string_value(get(compressor, "id"));
     if (!read_codec(id ? id : text_of(compressor, text), compressor, meta, why)) return false;
@@ -171,9 +175,9 @@ static bool read_layout(const json_t *codec, const char *name, cutt_zarr_meta *m
     const char *endian = json_string_value(get(settings, "endian"));
     *has_bytes = true;
     if (endian && strcmp(endian, "little") != 0 && strcmp(endian, "big") != 0)
-      return refuse(why, "codec 'bytes' has the endian '%s'; it must be little or big", endian);
+      return cutt_zarr_refuse(why, "codec 'bytes' has the endian '%s'; it must be little or big", endian);
     if (!endian && meta->npy.elem_bytes > 1)
-      return refuse(why, "codec 'bytes' has no endian; it must be little or big");
+      return cutt_zarr_refuse(why, "codec 'bytes' has no endian; it must be little or big");
     if (meta->npy.elem_bytes > 1) meta->npy.descr[0] = *endian == 'b' ? '>' : '<';
     return true;
   }
@@ -181,13 +185,13 @@ static bool read_layout(const json_t *codec, const char *name, cutt_zarr_meta *m
   memcpy(before, meta->order, sizeof before);
   for (int i = 0; i < rank; ++i) {
     if (rank != meta->npy.rank || order[i] >= rank || seen[order[i]])
-      return refuse(why, "codec 'transpose' has the order %s; it must have each axis once",
-                    text_of(get(settings, "order"), text));
+      return cutt_zarr_refuse(why, "codec 'transpose' has the order %s; it must have each axis once",
+                              text_of(get(settings, "order"), text));
     seen[order[i]] = true;
     meta->order[i] = before[order[i]];
   }
   return rank == meta->npy.rank ||
-         refuse(why, "codec 'transpose' has an order of %d axes, and the array %d", rank, meta->npy.rank);
+         cutt_zarr_refuse(why, "codec 'transpose' has an order of %d axes, and the array %d", rank, meta->npy.rank);
 }
 
 static bool read_codecs(const json_t *codecs, cutt_zarr_meta *meta, char *why) {
@@ -196,18 +200,19 @@ static bool read_codecs(const json_t *codecs, cutt_zarr_meta *meta, char *why) {
   for (size_t i = 0; i < json_array_size(codecs); ++i) {
     const json_t *codec = json_array_get(codecs, i);
     const char *name = json_string_value(get(codec, "name"));
-    if (!name) return refuse(why, "codecs has %s in it; each must have a name", text_of(codec, text));
+    if (!name) return cutt_zarr_refuse(why, "codecs has %s in it; each must have a name", text_of(codec, text));
     if (!has_bytes && (!strcmp(name, "bytes") || !strcmp(name, "transpose"))) {
       if (!read_layout(codec, name, meta, &has_bytes, why)) return false;
     } else {
       if (meta->codec.kind != CUTT_ZARR_NONE)
-        return refuse(why, "codec '%s' follows '%s'; there can be one after 'bytes'", name,
-                      cutt_zarr_codec_name(meta->codec.kind));
+        return cutt_zarr_refuse(why, "codec '%s' follows '%s'; there can be one after 'bytes'", name,
+                                cutt_zarr_codec_name(meta->codec.kind));
       if (!read_codec(name, get(codec, "configuration"), meta, why)) return false;
-      if (!has_bytes) return refuse(why, "codec '%s' is where 'bytes' has to be", name);
+      if (!has_bytes) return cutt_zarr_refuse(why, "codec '%s' is where 'bytes' has to be", name);
     }
   }
-  return has_bytes || refuse(why, "codecs is %s; it must be a list with 'bytes' in it", text_of(codecs, text));
+  return has_bytes ||
+         cutt_zarr_refuse(why, "codecs is %s; it must be a list with 'bytes' in it", text_of(codecs, text));
 }
 
 static bool read_keys(const json_t *encoding, cutt_zarr_meta *meta, char *why) {
@@ -215,13 +220,15 @@ static bool read_keys(const json_t *encoding, cutt_zarr_meta *meta, char *why) {
   const char *name = json_string_value(get(encoding, "name"));
   const json_t *separator = get(get(encoding, "configuration"), "separator");
   if (!name || (strcmp(name, "default") != 0 && strcmp(name, "v2") != 0))
-    return refuse(why, "chunk_key_encoding is %s; its name must be \"default\" or \"v2\"", text_of(encoding, text));
+    return cutt_zarr_refuse(why, "chunk_key_encoding is %s; its name must be \"default\" or \"v2\"",
+                            text_of(encoding, text));
   meta->prefixed = !strcmp(name, "default");
   meta->separator = meta->prefixed ? '/' : '.';
   if (!separator) return true;
   const char *word = json_string_value(separator);
   if (!word || (strcmp(word, "/") != 0 && strcmp(word, ".") != 0))
-    return refuse(why, "chunk_key_encoding has the separator %s; it must be \".\" or \"/\"", text_of(separator, text));
+    return cutt_zarr_refuse(why, "chunk_key_encoding has the separator %s; it must be \".\" or \"/\"",
+                            text_of(separator, text));
   meta->separator = *word;
   return true;
 }
@@ -236,10 +243,10 @@ static bool check_members(const json_t *root, char *why) {
   json_object_foreach((json_t *)(uintptr_t)root, key, value) {
     bool found = json_is_false(get(value, "must_understand"));
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) found = found || !strcmp(key, known[i]);
-    if (!found) return refuse(why, "the metadata has '%.64s', an extension that is not supported", key);
+    if (!found) return cutt_zarr_refuse(why, "the metadata has '%.64s', an extension that is not supported", key);
   }
   const json_t *transformers = get(root, "storage_transformers");
-  return json_array_size(transformers) == 0 || refuse(why, "storage_transformers are not supported");
+  return json_array_size(transformers) == 0 || cutt_zarr_refuse(why, "storage_transformers are not supported");
 }
 
 static bool read_v3(const json_t *root, cutt_zarr_meta *meta, char *why) {
@@ -248,20 +255,21 @@ static bool read_v3(const json_t *root, cutt_zarr_meta *meta, char *why) {
   const char *name = json_string_value(type), *grid_name = json_string_value(get(grid, "name"));
   const char *node = json_string_value(get(root, "node_type"));
   if (!node || strcmp(node, "array") != 0)
-    return refuse(why, "node_type is %s; it must be \"array\": the path of a group has no elements",
-                  text_of(get(root, "node_type"), text));
+    return cutt_zarr_refuse(why, "node_type is %s; it must be \"array\": the path of a group has no elements",
+                            text_of(get(root, "node_type"), text));
   if (!check_members(root, why)) return false;
   for (int i = 0; name && i < TYPES; ++i)
     if (!strcmp(name, types[i][0]))
       snprintf(meta->npy.descr, sizeof meta->npy.descr, "%c%s",
                strchr(types[i][1], '1') && types[i][1][0] != 'c' ? '|' : '<', types[i][1]);
   if (!*meta->npy.descr)
-    return refuse(why,
-                  "data_type is %s; it must be bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or "
-                  "complex128",
-                  text_of(type, text));
+    return cutt_zarr_refuse(
+        why,
+        "data_type is %s; it must be bool, int8 to int64, uint8 to uint64, float16 to float64, complex64 or "
+        "complex128",
+        text_of(type, text));
   if (!grid_name || strcmp(grid_name, "regular") != 0)
-    return refuse(why, "chunk_grid is %s; its name must be \"regular\"", text_of(grid, text));
+    return cutt_zarr_refuse(why, "chunk_grid is %s; its name must be \"regular\"", text_of(grid, text));
   if (!read_shapes(get(root, "shape"), get(get(grid, "configuration"), "chunk_shape"), "chunk_shape", meta, why))
     return false;
   for (int i = 0; i < meta->npy.rank; ++i) meta->order[i] = i;
@@ -281,11 +289,11 @@ bool cutt_zarr_meta_parse(const char *text, size_t bytes, int format, cutt_zarr_
   memset(meta, 0, sizeof *meta);
   meta->format = format;
   json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-  if (!root) return refuse(why, "is no JSON that can be read: line %d: %.200s", error.line, error.text);
+  if (!root) return cutt_zarr_refuse(why, "is no JSON that can be read: line %d: %.200s", error.line, error.text);
   const json_t *found = get(root, "zarr_format");
-  bool good = json_is_object(root) || refuse(why, "is no JSON object");
+  bool good = json_is_object(root) || cutt_zarr_refuse(why, "is no JSON object");
   if (good && json_integer_value(found) != format)
-    good = refuse(why, "zarr_format is %s; here it must be %d", text_of(found, (char[64]){0}), format);
+    good = cutt_zarr_refuse(why, "zarr_format is %s; here it must be %d", text_of(found, (char[64]){0}), format);
   good = good && (format == 2 ? read_v2 : read_v3)(root, meta, why);
   json_decref(root);
   if (!good) cutt_zarr_meta_release(meta);
@@ -379,8 +387,8 @@ static json_t *v3_of(const cutt_zarr_meta *meta, char *why) {
   for (int i = 0; i < TYPES; ++i)
     if (!strcmp(plain, types[i][1])) type = types[i][0];
   if (!type || meta->codec.kind == CUTT_ZARR_ZLIB) {
-    refuse(why, "%s '%s' is not in version 3 of Zarr; --zarr 2 has it", type ? "codec" : "dtype",
-           type ? "zlib" : meta->npy.descr);
+    cutt_zarr_refuse(why, "%s '%s' is not in version 3 of Zarr; --zarr 2 has it", type ? "codec" : "dtype",
+                     type ? "zlib" : meta->npy.descr);
     return NULL;
   }
   json_t *root = json_pack(
@@ -394,7 +402,7 @@ static json_t *v3_of(const cutt_zarr_meta *meta, char *why) {
 }
 
 char *cutt_zarr_meta_text(const cutt_zarr_meta *meta, char *why) {
-  refuse(why, "out of memory for the metadata");
+  cutt_zarr_refuse(why, "out of memory for the metadata");
   json_t *root = meta->format == 2 ? v2_of(meta) : v3_of(meta, why);
   char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
   json_decref(root);

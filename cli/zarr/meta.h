@@ -10,6 +10,9 @@
 
 enum { CUTT_ZARR_WHY = 512 };
 
+/* Writes what is wrong to `why`, of CUTT_ZARR_WHY bytes. Always false. */
+__attribute__((format(printf, 2, 3))) bool cutt_zarr_refuse(char *why, const char *format, ...);
+
 typedef struct cutt_zarr_meta {
   int format;                       /* 2 or 3 */
   cutt_npy npy;                     /* dtype and shape, as what it would be in an .npy file */

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +16,6 @@
 #include "cli/guard.h"
 
 enum { KEY = 1500, MOST_METADATA = 16 << 20 }; /* a key has 64 numbers of 20 digits at most */
-
-__attribute__((format(printf, 2, 3))) static bool refuse(char *why, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(why, CUTT_ZARR_WHY, format, arguments); /* NOLINT(clang-analyzer-valist.Uninitialized): it was started */
-  va_end(arguments);
-  return false;
-}
 
 /* ----------------------------------------------------------------------------------------------------------- opening */
 
@@ -94,7 +85,7 @@ bool cutt_zarr_open(cutt_zarr *zarr, const char *path, char *why) {
   memset(zarr, 0, sizeof *zarr);
   pthread_mutex_init(&zarr->lock, NULL);
   zarr->descriptor = open_folder(path);
-  if (zarr->descriptor < 0) return refuse(why, "can't be read: %s", strerror(errno));
+  if (zarr->descriptor < 0) return cutt_zarr_refuse(why, "can't be read: %s", strerror(errno));
   int format = 3;
   size_t bytes = 0;
   char *text = read_text(zarr->descriptor, "zarr.json", &bytes);
@@ -102,11 +93,11 @@ bool cutt_zarr_open(cutt_zarr *zarr, const char *path, char *why) {
     format = 2;
     text = read_text(zarr->descriptor, ".zarray", &bytes);
   }
-  if (!text) return refuse(why, "its metadata can't be read: %s", strerror(errno));
+  if (!text) return cutt_zarr_refuse(why, "its metadata can't be read: %s", strerror(errno));
   char reason[CUTT_ZARR_WHY];
   const bool good = cutt_zarr_meta_parse(text, bytes, format, &zarr->meta, reason);
   free(text);
-  if (!good) return refuse(why, "%s: %.480s", format == 3 ? "zarr.json" : ".zarray", reason);
+  if (!good) return cutt_zarr_refuse(why, "%s: %.480s", format == 3 ? "zarr.json" : ".zarray", reason);
   derive(zarr);
   if (format == 3) return true;
   text = read_text(zarr->descriptor, ".zattrs", &bytes); /* which need not be there */
@@ -118,7 +109,7 @@ bool cutt_zarr_open(cutt_zarr *zarr, const char *path, char *why) {
 static bool write_text(int folder, const char *name, const char *text, char *why) {
   const int descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   bool good = descriptor >= 0 && cutt_descriptor_write(descriptor, text, strlen(text), 0);
-  if (!good) refuse(why, "%s could not be written: %s", name, strerror(errno));
+  if (!good) cutt_zarr_refuse(why, "%s could not be written: %s", name, strerror(errno));
   if (descriptor >= 0) close(descriptor);
   return good;
 }
@@ -137,14 +128,14 @@ void cutt_zarr_describe(cutt_zarr *zarr, const cutt_zarr_meta *meta) {
 bool cutt_zarr_create(cutt_zarr *zarr, const cutt_zarr_meta *meta, int folder, bool write_metadata, char *why) {
   cutt_zarr_describe(zarr, meta);
   zarr->descriptor = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-  if (zarr->descriptor < 0) return refuse(why, "can't be written: %s", strerror(errno));
+  if (zarr->descriptor < 0) return cutt_zarr_refuse(why, "can't be written: %s", strerror(errno));
   if (!write_metadata) return true;
   char *text = cutt_zarr_meta_text(meta, why);
   bool good = text && write_text(folder, meta->format == 3 ? "zarr.json" : ".zarray", text, why);
   free(text);
   if (!good || meta->format == 3 || json_object_size(meta->attributes) == 0) return good;
   text = json_dumps(meta->attributes, JSON_INDENT(2));
-  good = text ? write_text(folder, ".zattrs", text, why) : refuse(why, "out of memory for the attributes");
+  good = text ? write_text(folder, ".zattrs", text, why) : cutt_zarr_refuse(why, "out of memory for the attributes");
   free(text);
   return good;
 }
@@ -266,7 +257,7 @@ static bool copy_part(const cutt_zarr *zarr, const part *p, const int64_t *origi
   options.threads = 1; /* several do this at once */
   if (cuttPermute(&problem, &options, to_memory ? chunk : memory, to_memory ? memory : chunk, NULL) == CUTT_SUCCESS)
     return true;
-  return refuse(why, "chunk %.200s could not be copied: %.200s", p->key, cuttLastError());
+  return cutt_zarr_refuse(why, "chunk %.200s could not be copied: %.200s", p->key, cuttLastError());
 }
 
 static void swap_words(const cutt_zarr *zarr, uint8_t *at) {
@@ -316,20 +307,20 @@ static bool load_chunk(const cutt_zarr *zarr, const part *p, uint8_t *chunk, uin
   int64_t got = descriptor >= 0 && fstat(descriptor, &status) == 0 ? 0 : -1;
   if (got == 0 &&
       (!S_ISREG(status.st_mode) || (uint64_t)status.st_size > room || (plain && status.st_size != zarr->chunk_bytes))) {
-    refuse(why, "chunk %.200s is damaged: it is of %lld bytes, and %s%zu", p->key, (long long)status.st_size,
-           plain ? "must have " : "can't have more than ", room);
+    cutt_zarr_refuse(why, "chunk %.200s is damaged: it is of %lld bytes, and %s%zu", p->key, (long long)status.st_size,
+                     plain ? "must have " : "can't have more than ", room);
     close(descriptor);
     return false;
   }
   if (got == 0) got = read_fully(descriptor, plain ? chunk : stored, (size_t)status.st_size);
   const int error = errno;
   if (descriptor >= 0) close(descriptor);
-  if (got < 0) return refuse(why, "chunk %.200s can't be read: %s", p->key, strerror(error));
+  if (got < 0) return cutt_zarr_refuse(why, "chunk %.200s can't be read: %s", p->key, strerror(error));
   if (plain && got != zarr->chunk_bytes)
-    return refuse(why, "chunk %.200s became shorter while it was read; no output is written", p->key);
+    return cutt_zarr_refuse(why, "chunk %.200s became shorter while it was read; no output is written", p->key);
   const char *wrong =
       plain ? NULL : cutt_zarr_decode(&zarr->meta.codec, stored, (size_t)got, chunk, (size_t)zarr->chunk_bytes);
-  return !wrong || refuse(why, "chunk %.200s %s", p->key, wrong);
+  return !wrong || cutt_zarr_refuse(why, "chunk %.200s %s", p->key, wrong);
 }
 
 bool cutt_zarr_read(cutt_zarr *zarr, const int64_t *origin, const int64_t *extents, int64_t first, int64_t last,
@@ -337,7 +328,8 @@ bool cutt_zarr_read(cutt_zarr *zarr, const int64_t *origin, const int64_t *exten
   if (first >= last) return true;
   uint8_t *scratch = take_scratch(zarr);
   part p;
-  bool good = scratch || refuse(why, "there is no memory for a chunk of %lld bytes", (long long)zarr->chunk_bytes);
+  bool good =
+      scratch || cutt_zarr_refuse(why, "there is no memory for a chunk of %lld bytes", (long long)zarr->chunk_bytes);
   for (int64_t i = first; i < last && good; ++i) {
     find_part(zarr, origin, extents, i, &p);
     const bool straight = is_all_of(zarr, &p, extents);
@@ -374,7 +366,7 @@ static bool store_chunk(const cutt_zarr *zarr, part *p, const uint8_t *chunk, ui
   const uint8_t *from = chunk;
   if (zarr->meta.codec.kind != CUTT_ZARR_NONE) {
     const char *wrong = cutt_zarr_encode(&zarr->meta.codec, chunk, bytes, stored, &bytes);
-    if (wrong) return refuse(why, "chunk %.200s %s", p->key, wrong);
+    if (wrong) return cutt_zarr_refuse(why, "chunk %.200s %s", p->key, wrong);
     from = stored;
   }
   const int descriptor = create_chunk(zarr, p);
@@ -383,7 +375,8 @@ static bool store_chunk(const cutt_zarr *zarr, part *p, const uint8_t *chunk, ui
   /* So that the disk is not idle until the end. */
   if (good) sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
   if (descriptor >= 0 && close(descriptor) != 0 && good) good = false;
-  return good || refuse(why, "chunk %.200s could not be written: %s", p->key, strerror(error ? error : errno));
+  return good ||
+         cutt_zarr_refuse(why, "chunk %.200s could not be written: %s", p->key, strerror(error ? error : errno));
 }
 
 bool cutt_zarr_write(cutt_zarr *zarr, const int64_t *origin, const int64_t *extents, int64_t first, int64_t last,
@@ -391,7 +384,8 @@ bool cutt_zarr_write(cutt_zarr *zarr, const int64_t *origin, const int64_t *exte
   if (first >= last) return true;
   uint8_t *scratch = take_scratch(zarr);
   part p;
-  bool good = scratch || refuse(why, "there is no memory for a chunk of %lld bytes", (long long)zarr->chunk_bytes);
+  bool good =
+      scratch || cutt_zarr_refuse(why, "there is no memory for a chunk of %lld bytes", (long long)zarr->chunk_bytes);
   for (int64_t i = first; i < last && good; ++i) {
     find_part(zarr, origin, extents, i, &p);
     const uint8_t *chunk = memory;
