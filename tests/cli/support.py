@@ -31,6 +31,14 @@ def cutt(*arguments, **options):
     return subprocess.run([PROGRAM, *map(str, arguments)], text=True, timeout=TIMEOUT, **options)
 
 
+def finish(process, *signals):
+    """Sends the signals to a program that runs, one after the other; its exit status and stderr."""
+    for number in signals:
+        process.send_signal(number)
+    _, text = process.communicate(timeout=TIMEOUT)
+    return process.returncode, text
+
+
 def fill(shape, dtype, seed=0):
     """An array of this dtype whose bytes are random (bool: random truth), every element told from its neighbours."""
     dtype = np.dtype(dtype)

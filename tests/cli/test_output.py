@@ -13,7 +13,7 @@ import unittest
 
 import numpy as np
 
-from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, read, run_tests, write
+from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, finish, read, run_tests, write
 
 
 class Output(Case):
@@ -262,14 +262,8 @@ class Interrupted(Case):
         self.skipTest("the program was done each time before it could be stopped")
         return None
 
-    def finish(self, process, *signals):
-        for number in signals:
-            process.send_signal(number)
-        _, text = process.communicate(timeout=TIMEOUT)
-        return process.returncode, text
-
     def test_killed(self):
-        code, _ = self.finish(self.stopped(), signal.SIGKILL)
+        code, _ = finish(self.stopped(), signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertFalse(os.path.exists(self.output))
         leaves = self.environment is not None or not self.nameless()
@@ -277,7 +271,7 @@ class Interrupted(Case):
         for name in self.temporaries():
             os.unlink(self.path(name))
         write(self.output, b"precious")
-        code, _ = self.finish(self.stopped("--force"), signal.SIGKILL)
+        code, _ = finish(self.stopped("--force"), signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
         self.assertEqual(read(self.output), b"precious")
         self.assertEqual(len(self.temporaries()), 1 if leaves else 0)
@@ -290,7 +284,7 @@ class Interrupted(Case):
             for delay in [0.0, 0.02]:
                 with self.subTest(name=name, delay=delay):
                     number = getattr(signal, f"SIG{name}")
-                    code, _ = self.finish(self.stopped(delay=delay), number, signal.SIGCONT)
+                    code, _ = finish(self.stopped(delay=delay), number, signal.SIGCONT)
                     self.assertEqual(code, -number)
                     self.assertEqual(os.listdir(self.folder), ["in.npy"])
 
@@ -300,7 +294,7 @@ class Interrupted(Case):
                                    env=self.environment)
         while not self.writing(process) and process.poll() is None:
             time.sleep(0.0005)
-        code, text = self.finish(process, signal.SIGHUP)
+        code, text = finish(process, signal.SIGHUP)
         self.assertEqual((code, text), (0, ""))
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
 
@@ -314,7 +308,7 @@ class Interrupted(Case):
                     os.truncate(self.input, size)
                     process = self.stopped(delay=delay)
                     os.truncate(self.input, left)
-                    code, text = self.finish(process, signal.SIGCONT)
+                    code, text = finish(process, signal.SIGCONT)
                     self.assertEqual(code, 1, text)
                     self.assertRegex(text, r"\Acutt: .*in\.npy.*(shorter|changed).*\n\Z")
                     self.assertEqual(os.listdir(self.folder), ["in.npy"])
@@ -322,7 +316,7 @@ class Interrupted(Case):
     def test_output_appears_meanwhile(self):
         process = self.stopped()
         write(self.output, b"precious")
-        code, text = self.finish(process, signal.SIGCONT)
+        code, text = finish(process, signal.SIGCONT)
         self.assertEqual(code, 1, text)
         self.assertIn("meanwhile", text)
         self.assertEqual(read(self.output), b"precious")
@@ -333,7 +327,7 @@ class Interrupted(Case):
         process = self.stopped("--force")
         write(self.output, b"old")
         os.chmod(self.output, 0o640)
-        code, text = self.finish(process, signal.SIGCONT)
+        code, text = finish(process, signal.SIGCONT)
         self.assertEqual(code, 0, text)
         self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
         self.assertEqual(np.load(self.output, mmap_mode="r").shape, self.shape[::-1])
@@ -346,7 +340,7 @@ class Interrupted(Case):
         process = self.stopped("--force")
         modes = {stat.S_IMODE(os.stat(entry.path).st_mode) for entry in os.scandir(f"/proc/{process.pid}/fd")
                  if os.readlink(entry.path).startswith((f"{self.folder}/#", f"{self.folder}/."))}
-        self.finish(process, signal.SIGKILL)
+        finish(process, signal.SIGKILL)
         self.assertEqual(modes, {0o600})
 
 

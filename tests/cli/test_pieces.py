@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, no_leak_checks, read, run_tests, write
+from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, finish, no_leak_checks, read, run_tests, write
 
 
 def sparse(path, shape, dtype):
@@ -253,14 +253,8 @@ class Struck(Pieces):
         except OSError:
             return []
 
-    def finish(self, process, *signals):
-        for number in signals:
-            process.send_signal(number)
-        _, text = process.communicate(timeout=TIMEOUT)
-        return process.returncode, text
-
     def test_killed(self):
-        code, _ = self.finish(self.started(), signal.SIGKILL)
+        code, _ = finish(self.started(), signal.SIGKILL)
         if code == 0:
             self.skipTest("the program was done before it could be stopped")
         self.assertEqual(code, -signal.SIGKILL)
@@ -271,7 +265,7 @@ class Struck(Pieces):
 
     def test_interrupted(self):
         for self.environment in self.environments():
-            code, _ = self.finish(self.started(), signal.SIGTERM, signal.SIGCONT)
+            code, _ = finish(self.started(), signal.SIGTERM, signal.SIGCONT)
             if code != 0:
                 self.assertEqual(code, -signal.SIGTERM)
                 self.assertEqual(read(self.output), b"precious")
@@ -280,7 +274,7 @@ class Struck(Pieces):
     def test_input_becomes_shorter(self):
         process = self.started()
         os.truncate(self.input, 1 << 20)
-        code, text = self.finish(process, signal.SIGCONT)
+        code, text = finish(process, signal.SIGCONT)
         if code == 0:
             self.skipTest("the program was done before it could be stopped")
         self.assertEqual(code, 1)

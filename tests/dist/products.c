@@ -155,15 +155,7 @@ void product_case_make(product_case *c, uint64_t seed, int size) {
 }
 
 cuttDistLayout_t product_case_layout(const product_case *c, int tensor) {
-  const dist_side *s = &c->side[tensor];
-  cuttDistLayout_t layout = CUTT_DIST_LAYOUT_INIT;
-  layout.modes = c->modes[tensor];
-  layout.copies = s->copies;
-  layout.extents = s->extents;
-  layout.parts = s->parts;
-  layout.blocks = s->blocks;
-  layout.ranks = s->ranks;
-  return layout;
+  return dist_side_layout(&c->side[tensor], c->modes[tensor]);
 }
 
 /* --------------------------------------------------------------------------------------------------------- whole numbers */

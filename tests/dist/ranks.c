@@ -95,16 +95,29 @@ void dist_case_make(dist_case *c, uint64_t seed, int size) {
   make_options(&rng, c);
 }
 
-cuttDistLayout_t dist_case_layout(const dist_case *c, int side) {
-  const dist_side *s = &c->side[side];
+cuttDistLayout_t dist_side_layout(const dist_side *s, int modes) {
   cuttDistLayout_t layout = CUTT_DIST_LAYOUT_INIT;
-  layout.modes = c->modes;
+  layout.modes = modes;
   layout.copies = s->copies;
   layout.extents = s->extents;
   layout.parts = s->parts;
   layout.blocks = s->blocks;
   layout.ranks = s->ranks;
   return layout;
+}
+
+cuttDistLayout_t dist_case_layout(const dist_case *c, int side) { return dist_side_layout(&c->side[side], c->modes); }
+
+cuttDistProblem_t dist_case_problem(const dist_case *c, const cuttDistLayout_t *from, const cuttDistLayout_t *to) {
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  problem.type = c->type;
+  problem.from = from;
+  problem.to = to;
+  problem.perm = c->perm;
+  problem.alpha = c->has_alpha ? &c->alpha : NULL;
+  problem.beta = c->has_beta ? &c->beta : NULL;
+  problem.conjugate = c->conjugate;
+  return problem;
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- one case */
@@ -200,16 +213,9 @@ static void fail_here(trial *t, int rank, const char *what) {
 static cuttResult make_plan(const trial *t, int rank, const part *in, const part *out, cuttDistPlan_t *plan) {
   const dist_case *c = t->c;
   cuttDistLayout_t from = dist_case_layout(c, 0), to = dist_case_layout(c, 1);
-  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
   if (c->side[0].strided) from.strides = in->strides;
   if (c->side[1].strided) to.strides = out->strides;
-  problem.type = c->type;
-  problem.from = &from;
-  problem.to = &to;
-  problem.perm = c->perm;
-  problem.alpha = c->has_alpha ? &c->alpha : NULL;
-  problem.beta = c->has_beta ? &c->beta : NULL;
-  problem.conjugate = c->conjugate;
+  const cuttDistProblem_t problem = dist_case_problem(c, &from, &to);
   return cuttDistPlanCreate(plan, t->comms[rank], &problem, &c->options);
 }
 

@@ -18,6 +18,9 @@ typedef struct dist_side {
   bool strided;
 } dist_side;
 
+/* The layout of a tensor of so many modes, which points into *s; its strides are NULL. */
+cuttDistLayout_t dist_side_layout(const dist_side *s, int modes);
+
 /* A random layout for tensors of these extents; all else is set. */
 void dist_side_make(test_rng *rng, int modes, int size, dist_side *s);
 
@@ -39,6 +42,9 @@ void dist_case_make(dist_case *c, uint64_t seed, int size);
 
 /* The layout of a side, which points into the case; its strides are NULL. */
 cuttDistLayout_t dist_case_layout(const dist_case *c, int side);
+
+/* What the case asks for, between these layouts of its sides; points into all three. */
+cuttDistProblem_t dist_case_problem(const dist_case *c, const cuttDistLayout_t *from, const cuttDistLayout_t *to);
 
 /* Plans and executes the case by these communicators, twice, and compares all that every rank has afterwards. "": all is right,
  * else what is wrong. sent: the bytes that all ranks together have sent by one execution; may be NULL. */

@@ -125,15 +125,8 @@ static void plan_on(void *what, int rank) {
   attempt *a = what;
   const dist_case *c = a->c;
   const cuttDistLayout_t from = dist_case_layout(c, 0), to = dist_case_layout(c, 1);
-  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  const cuttDistProblem_t problem = dist_case_problem(c, &from, &to);
   cuttDistPlan_t plan = NULL;
-  problem.type = c->type;
-  problem.from = &from;
-  problem.to = &to;
-  problem.perm = c->perm;
-  problem.alpha = c->has_alpha ? &c->alpha : NULL;
-  problem.beta = c->has_beta ? &c->beta : NULL;
-  problem.conjugate = c->conjugate;
   a->result[rank] = cuttDistPlanCreate(&plan, a->comms[rank], &problem, &c->options);
   if (a->result[rank]) snprintf(a->text[rank], FAILURE_BYTES, "%s", cuttLastError());
   if (a->result[rank] && plan) snprintf(a->text[rank], FAILURE_BYTES, "rank %d has a plan beside an error", rank);
