@@ -348,10 +348,15 @@ typedef struct cuttDistContractionOptions {
   size_t piece_bytes;          /* as in cuttDistOptions_t */
   const char *provider;        /* of the ranks' own products, as in cuttContractionOptions_t */
   const char *local_algorithm; /* cuttContractionOptions_t's algorithm */
+  cuttBackend_t backend;       /* whose memory the tensors are in, as in cuttDistOptions_t */
+  int trust_arguments;         /* likewise */
 } cuttDistContractionOptions_t;
 
 #define CUTT_DIST_CONTRACTION_OPTIONS_INIT                                                                             \
-  { sizeof(cuttDistContractionOptions_t), 0, CUTT_DIST_FASTEST, 0, 0, 0, CUTT_DIST_DIRECT_BY_COST, 0, NULL, NULL }
+  {                                                                                                                    \
+    sizeof(cuttDistContractionOptions_t), 0, CUTT_DIST_FASTEST, 0, 0, 0, CUTT_DIST_DIRECT_BY_COST, 0, NULL, NULL,      \
+        CUTT_BACKEND_AUTO, 0                                                                                           \
+  }
 
 typedef struct cuttDistContractionStruct *cuttDistContractionPlan_t;
 
@@ -365,8 +370,11 @@ CUTT_API cuttResult_t cuttDistContractionPlanCreate(cuttDistContractionPlan_t *p
 
 /* Executes a plan. Collective; allocates nothing. left, right and result point to element (0, ..., 0) of this rank's parts, and
  * may be NULL where that part has no elements, as right may where there is one operand. The result may not overlap with an
- * operand. When the call returns this rank's result is there.
- * stream   NULL
+ * operand. When the call returns, or on a device when the stream's work so far is done, this rank's result is there.
+ * stream   on a device: any stream of the plan's context, which may not be under capture, and whose work so far may still make
+ *          the operands; else NULL. Executions of one plan in different streams come one after the other.
+ * On a device the call returns before the work is done, unless messages go by way of the host. The first one has cuBLAS make what
+ * it needs.
  * Errors: as cuttDistPlanExecute. */
 CUTT_API cuttResult_t cuttDistContractionExecute(cuttDistContractionPlan_t plan, const void *left, const void *right,
                                                  void *result, cudaStream_t stream);

@@ -90,6 +90,7 @@ module cutt_dist_raw
     integer(c_int) :: direct = CUTT_DIST_DIRECT_BY_COST
     integer(c_size_t) :: piece_bytes = 0
     type(c_ptr) :: provider = c_null_ptr, local_algorithm = c_null_ptr
+    integer(c_int) :: backend = 0, trust_arguments = 0
   end type
 
   type, bind(c) :: cuttDistContractionInfo_t

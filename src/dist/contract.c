@@ -32,6 +32,9 @@ bool cutt_dist_contraction_alive(const struct cuttDistContractionStruct *plan) {
 }
 
 static void release(struct cuttDistContractionStruct *plan) {
+  const cutt_runtime *runtime = plan->device.context.handle ? plan->device.runtime : NULL;
+  cutt_scope scope;
+  const bool entered = runtime && !runtime->enter_context(&plan->device.context, &scope);
   cutt_spread_free(&plan->s);
   cuttDistPlanDestroy(plan->align);
   for (int i = 0; i < 2; ++i)
@@ -41,7 +44,10 @@ static void release(struct cuttDistContractionStruct *plan) {
     }
   cuttDistPlanDestroy(plan->home);
   cuttContractionPlanDestroy(plan->sum);
-  cuttMemoryFree(CUTT_BACKEND_CPU, plan->memory);
+  for (int i = 0; i < 2; ++i) cuttPlanDestroy(plan->add[i]);
+  if (plan->memory) cuttMemoryFree(plan->s.options.backend, plan->memory);
+  cutt_contract_device_free(&plan->device);
+  if (entered) runtime->leave(&scope);
   free(plan);
 }
 
@@ -114,7 +120,7 @@ static cuttResult make(struct cuttDistContractionStruct *plan, cuttResult code, 
   cutt_preparing *p = NULL;
   plan->s.me = plan->comm->transport.rank;
   plan->s.size = plan->comm->transport.size;
-  if (!code) code = cutt_spread_read(&plan->s, given, contraction, options, record.hash);
+  if (!code) code = cutt_spread_read(&plan->s, given, plan->comm, contraction, options, record.hash);
   if (!code) code = cutt_spread_rates(&plan->s, &plan->comm->transport, &record.rates);
   code = agree(plan, CUTT_STEP_SPREAD_GIVEN, code, &record, sizeof record);
   if (!code) code = compare(plan);

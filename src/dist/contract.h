@@ -19,6 +19,7 @@
 #include "contract/pattern.h"
 #include "cutt_contract.h"
 #include "dist/comm.h"
+#include "dist/device.h"
 #include "dist/layout.h"
 
 enum { CUTT_DIST_ALGORITHMS = 5, CUTT_MOST_AXES = 32 };
@@ -49,9 +50,18 @@ typedef struct cutt_spread {
   _Alignas(16) unsigned char alpha[16], beta[16];
   bool has_alpha, has_beta; /* has_beta: it is not 0 */
   int conjugate[2];
-  cuttDistContractionOptions_t options;
+  cuttDistContractionOptions_t options; /* backend: the one that is meant */
+  const cutt_runtime *runtime;          /* of the device whose memory the tensors are in; NULL: it is the host's */
+  cutt_device_way way;                  /* there */
   cutt_speeds rates;
 } cutt_spread;
+
+/* Where a buffer may begin, and the least workspace that a redistribution can do with: on a device a round has a piece of each
+ * peer's, of 64 bytes at least, twice each way. */
+static inline int64_t cutt_spread_alignment(const cutt_spread *s) { return s->runtime ? 256 : 64; }
+static inline int64_t cutt_least_of_a_move(const cutt_spread *s) {
+  return s->runtime && s->size > 2 ? 256 * (int64_t)(s->size - 1) : 256;
+}
 
 typedef struct cutt_mesh {
   cutt_part part[CUTT_MOST_LABELS];
@@ -108,10 +118,11 @@ extern const char *const cutt_contract_given_name[CUTT_GIVENS];
 
 /* Reads and checks all; hash receives one number for each thing that must be the same on all ranks. What s holds is freed by
  * cutt_spread_free. Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
-cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const cuttDistContraction_t *contraction,
-                            const cuttDistContractionOptions_t *options, uint64_t hash[CUTT_GIVENS]);
+cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const struct cuttDistCommStruct *comm,
+                            const cuttDistContraction_t *contraction, const cuttDistContractionOptions_t *options,
+                            uint64_t hash[CUTT_GIVENS]);
 void cutt_spread_free(cutt_spread *s);
-/* Speeds of this rank. */
+/* Speeds of this rank; on a device in its context. */
 cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates);
 /* Has this rank a thread to multiply while another one moves? */
 bool cutt_spread_overlaps(const cutt_spread *s);
@@ -135,6 +146,25 @@ int cutt_mesh_partial(const cutt_spread *s, const cutt_mesh *mesh);
 void cutt_mesh_list(const cutt_spread *s, const cutt_mesh *mesh, const int *label, int modes, int *ranks, int *copies);
 /* Elements of a tensor's part with these parts of its labels. */
 int64_t cutt_mesh_volume(const cutt_spread *s, const cutt_mesh *mesh, int tensor, const int *at);
+
+/* ---- devices (contract_device.c) */
+
+/* For tensors in the memory of a device: what is multiplied is in the caller's stream, and panels are moved in one of the plan's own.
+ * Events tell when a panel's buffers are filled, and when they have been read. */
+typedef struct cutt_contract_device {
+  const cutt_runtime *runtime; /* NULL: tensors are in the host's memory, and nothing of this is used */
+  cutt_context context;
+  cudaStream_t side; /* NULL: there is one panel */
+  cutt_event *begun, *moved[2], *multiplied[2], *sent, *ended;
+} cutt_contract_device;
+
+/* The runtime and backend of the tensors' memory, by the options. Errors: as cutt_device_select. */
+cuttResult cutt_spread_select(cutt_spread *s, const struct cuttDistCommStruct *comm);
+/* Streams and events of a plan, for the calling thread's context; panels: it has more than one. Errors: the runtime's. */
+cuttResult cutt_contract_device_make(cutt_contract_device *device, const cutt_runtime *runtime, bool panels);
+void cutt_contract_device_free(cutt_contract_device *device);
+/* Enters the plan's context for work in a stream, which is not captured. Errors: CUTT_INVALID_DEVICE, CUTT_INVALID_PARAMETER. */
+cuttResult cutt_contract_device_enter(const cutt_contract_device *device, cudaStream_t stream, cutt_scope *scope);
 
 /* ---- choice (contract_choose.c, contract_price.c) */
 
@@ -174,11 +204,13 @@ struct cuttDistContractionStruct {
   cuttDistPlan_t align, move[2][2], home;
   cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel */
   cuttContractionPlan_t sum;
+  cuttPlan_t add[2];                             /* on a device, instead: of the first summand, and of each other one */
   int64_t volume[CUTT_TENSORS];                  /* of this rank's parts */
   int64_t low[CUTT_TENSORS], high[CUTT_TENSORS]; /* bytes that they span */
   int64_t panel_step[2]; /* bytes from one panel of an operand to the next, where it is moved from or stands */
   int64_t buffer[CUTT_STORES], bytes[CUTT_STORES]; /* where in memory, and how many */
   unsigned char *memory;
+  cutt_contract_device device;
   size_t workspace_bytes;
   int64_t sent, received, most_sent, most_received;
   double flops, moving_seconds, predicted_seconds, create_seconds; /* predicted: of products only, until ranks agree */

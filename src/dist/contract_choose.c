@@ -11,9 +11,6 @@
 #include "base/number.h"
 #include "dist/contract.h"
 
-/* Of the workspace that redistributions have at least. */
-enum { LEAST_OF_A_MOVE = 256 };
-
 typedef enum kind { KIND_LEFT, KIND_RIGHT, KIND_BATCH, KIND_SUMMED, KINDS } kind;
 
 typedef struct chooser {
@@ -40,14 +37,14 @@ static kind kind_of(const cutt_spread *s, int label) {
 /* ------------------------------------------------------------------------------------------------------------- candidates */
 
 /* Workspace that the candidate can do with. */
-static int64_t least_bytes(const cutt_scheme *c) {
-  return c->buffers > INT64_MAX / 2 ? INT64_MAX : c->buffers + (int64_t)c->moves * LEAST_OF_A_MOVE;
+static int64_t least_bytes(const cutt_spread *s, const cutt_scheme *c) {
+  return c->buffers > INT64_MAX / 2 ? INT64_MAX : c->buffers + (int64_t)c->moves * cutt_least_of_a_move(s);
 }
 
 static void try_as(chooser *h, cuttDistAlgorithm_t algorithm) {
   const size_t limit = h->s->options.workspace_limit;
   cutt_verdict *verdict = &h->choice->verdict[algorithm];
-  const int64_t least = least_bytes(&h->c);
+  const int64_t least = least_bytes(h->s, &h->c);
   h->choice->least_bytes = smaller(h->choice->least_bytes, least);
   if (least == INT64_MAX || (limit && (uint64_t)least > limit)) {
     h->limited[algorithm]++;
@@ -118,7 +115,7 @@ static void try_panels(chooser *h, int label) {
     try_as(h, CUTT_DIST_SUMMA);
     /* Beyond some panels there is only room to gain, where there is a limit. */
     const size_t limit = s->options.workspace_limit;
-    if (panels >= 32 && (!limit || (uint64_t)least_bytes(c) <= limit)) break;
+    if (panels >= 32 && (!limit || (uint64_t)least_bytes(s, c) <= limit)) break;
     if (c->panel <= larger(c->cut.block, (int64_t)1)) break;
   }
 }

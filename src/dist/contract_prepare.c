@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "dist/contract.h"
 
-enum { ALIGNMENT = 64, LEAST_OF_A_MOVE = 256, PATTERN_BYTES = 16 * CUTT_MOST_LABELS };
+enum { PATTERN_BYTES = 16 * CUTT_MOST_LABELS };
 
 /* A layout with the arrays that it points to. */
 typedef struct side {
@@ -32,7 +32,10 @@ struct cutt_preparing {
   int64_t extents[CUTT_TENSORS][CUTT_MAX_RANK];
 };
 
-static int64_t rounded(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+static int64_t rounded(const cutt_spread *s, int64_t bytes) {
+  const int64_t alignment = cutt_spread_alignment(s);
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 void cutt_prepare_free(cutt_preparing *p) {
   for (int t = 0; p && t < CUTT_TENSORS; ++t) free(p->list[t]);
@@ -155,18 +158,24 @@ cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_prepa
   plan->multiplies = p->in_mesh && cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, p->at) > 0;
   set_orders(s, c, p);
   if (c->align >= 0) align(s, c, p, &plan->bytes[CUTT_STORE_ALIGNED]);
-  if (c->moves && s->options.direct == CUTT_DIST_DIRECT_ALWAYS && !plan->comm->transport.shared)
+  if (c->moves && s->options.direct == CUTT_DIST_DIRECT_ALWAYS && !plan->comm->transport.shared && !s->runtime)
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: ranks do not reach each other's "
                       "workspace, since they are not threads of a process");
   p->options = (cuttDistOptions_t)CUTT_DIST_OPTIONS_INIT;
-  p->options.backend = CUTT_BACKEND_CPU;
   p->options.threads = s->options.threads;
   p->options.direct = s->options.direct;
   p->options.piece_bytes = s->options.piece_bytes;
+  p->options.backend = s->options.backend;
+  p->options.trust_arguments = s->runtime != NULL; /* the contraction's have been looked at */
   if (s->options.workspace_limit && c->moves) {
     const size_t share = (s->options.workspace_limit - (size_t)c->buffers) / 2 / (size_t)c->moves;
-    p->options.workspace_limit = share > LEAST_OF_A_MOVE ? share : LEAST_OF_A_MOVE;
+    const size_t least = (size_t)cutt_least_of_a_move(s);
+    p->options.workspace_limit = share > least ? share : least;
+  }
+  if (s->runtime) {
+    const cuttResult result = cutt_contract_device_make(&plan->device, s->runtime, c->panels > 1);
+    if (result) return result;
   }
   return make_lists(s, c, p);
 }
@@ -312,7 +321,8 @@ static cuttContractionOptions_t product_options(const struct cuttDistContraction
   cuttContractionOptions_t options = cutt_local_options(&plan->s);
   const size_t limit = plan->s.options.workspace_limit;
   const size_t left = limit > plan->workspace_bytes ? limit - plan->workspace_bytes : 0;
-  if (limit) options.workspace_limit = left / ALIGNMENT * ALIGNMENT;
+  const size_t alignment = (size_t)cutt_spread_alignment(&plan->s);
+  if (limit) options.workspace_limit = left / alignment * alignment;
   return options;
 }
 
@@ -391,6 +401,33 @@ static cuttResult create_sum(struct cuttDistContractionStruct *plan, cutt_prepar
   return note_product(plan, plan->sum, 1);
 }
 
+/* The same on a device: a permutation that adds, one summand after the other. */
+static cuttResult create_adds(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
+  const cutt_spread *s = &plan->s;
+  const cutt_layout *layout = &s->layout[CUTT_RESULT];
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  _Alignas(16) unsigned char one[16] = {0};
+  cuttResult result = CUTT_SUCCESS;
+  cutt_scalar_one(s->type->type, one);
+  cutt_layout_extents(layout, s->place[CUTT_RESULT][s->me] % layout->positions, p->extents[CUTT_RESULT]);
+  for (int i = 0; i < layout->modes; ++i) p->perm[i] = i;
+  problem.rank = layout->modes;
+  problem.type = s->type->type;
+  problem.extents = p->extents[CUTT_RESULT];
+  problem.perm = p->perm;
+  if (layout->strides) problem.out_strides = p->stride[CUTT_RESULT];
+  options.backend = s->options.backend;
+  for (int i = 0; i < 2 && !result; ++i) {
+    cuttPlanInfo_t info = {.struct_size = sizeof info};
+    problem.beta = i ? one : s->has_beta ? s->beta : NULL;
+    result = cuttPlanCreate(&plan->add[i], &problem, &options);
+    if (!result) result = cuttPlanGetInfo(plan->add[i], &info);
+    plan->predicted_seconds += (i ? plan->choice.best.partial - 1 : 1) * info.predicted_seconds;
+  }
+  return result ? cutt_error(result, "the sum of partial results: %s", cuttLastError()) : CUTT_SUCCESS;
+}
+
 static cuttResult create_products(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
   const cutt_scheme *c = &plan->choice.best;
   cuttResult result = CUTT_SUCCESS;
@@ -400,7 +437,8 @@ static cuttResult create_products(struct cuttDistContractionStruct *plan, cutt_p
     if (!result && c->panels > 1) result = create_product(plan, p, false, true);
     if (!result && c->panels > 2) result = create_product(plan, p, false, false);
   }
-  if (!result && c->partial > 1 && plan->volume[CUTT_RESULT] > 0) result = create_sum(plan, p);
+  if (!result && c->partial > 1 && plan->volume[CUTT_RESULT] > 0)
+    result = plan->s.runtime ? create_adds(plan, p) : create_sum(plan, p);
   return result;
 }
 
@@ -430,7 +468,7 @@ static int64_t place_buffers(struct cuttDistContractionStruct *plan) {
   int64_t next = 0;
   for (int i = 0; i < CUTT_STORES; ++i) {
     plan->buffer[i] = next;
-    next += rounded(plan->bytes[i]);
+    next += rounded(&plan->s, plan->bytes[i]);
   }
   return next;
 }
@@ -482,7 +520,7 @@ cuttResult cutt_prepare_products(struct cuttDistContractionStruct *plan, cutt_pr
   plan->workspace_bytes = moved + bytes;
   if (!bytes) return CUTT_SUCCESS;
   void *memory = NULL;
-  result = cuttMemoryAllocate(CUTT_BACKEND_CPU, bytes, &memory);
+  result = cuttMemoryAllocate(plan->s.options.backend, bytes, &memory);
   plan->memory = memory;
   return result;
 }

@@ -7,13 +7,13 @@
 #include "base/number.h"
 #include "dist/contract.h"
 
-enum { RANKS_LOOKED_AT = 8, ROUNDED = 64 };
+enum { RANKS_LOOKED_AT = 8 };
 
 /* Bytes: more than any machine has, and doubles tell them apart. */
 static const double MOST_BUFFERS = 1e15;
 
-/* Of a product, beside its operations. */
-static const double PRODUCT_SECONDS = 3e-6;
+/* Of a product, beside its operations; on a device, with the events around it. */
+static double product_seconds(const cutt_spread *s) { return s->runtime ? 15e-6 : 3e-6; }
 
 int64_t cutt_panel_extent(const cutt_scheme *c, int64_t panel) {
   const int64_t before = c->panel * c->cut.parts;
@@ -140,13 +140,13 @@ static int64_t panel_volume(const cutt_spread *s, const cutt_scheme *c, int t) {
 
 static void price_room(const cutt_spread *s, cutt_scheme *c) {
   static const int first[CUTT_MOST_LABELS];
-  const double elem = s->type->bytes;
+  const double elem = s->type->bytes, rounded = (double)cutt_spread_alignment(s);
   double bytes = 0;
   c->moves = 0;
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (c->stands[t]) continue;
     const int buffers = c->panels > 1 ? 2 : 1;
-    bytes += buffers * ((double)panel_volume(s, c, t) * elem + ROUNDED);
+    bytes += buffers * ((double)panel_volume(s, c, t) * elem + rounded);
     c->moves += buffers;
   }
   if (c->align >= 0) {
@@ -154,14 +154,14 @@ static void price_room(const cutt_spread *s, cutt_scheme *c) {
     double volume = 1;
     cutt_align_parts(s, c, part);
     for (int i = 0; i < s->modes[c->align]; ++i) volume *= (double)cutt_part_count(&part[i], 0);
-    bytes += volume * elem + ROUNDED;
+    bytes += volume * elem + rounded;
     c->moves++;
   }
   if (!c->stands[CUTT_RESULT]) {
-    bytes += (double)cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, first) * elem + ROUNDED;
+    bytes += (double)cutt_mesh_volume(s, &c->mesh, CUTT_RESULT, first) * elem + rounded;
     c->moves++;
   }
-  if (c->partial > 1) bytes += first_part(&s->layout[CUTT_RESULT]) * c->partial * elem + ROUNDED;
+  if (c->partial > 1) bytes += first_part(&s->layout[CUTT_RESULT]) * c->partial * elem + rounded;
   c->buffers = bytes < MOST_BUFFERS ? (int64_t)bytes : INT64_MAX;
 }
 
@@ -173,7 +173,7 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c) {
   for (int label = 0; label < s->labels; ++label) products *= (double)cutt_part_count(&c->mesh.part[label], 0);
   const double product =
       larger(products * (double)s->rates.multiply, touched * s->type->bytes * (double)s->rates.copy) +
-      (double)c->panels * PRODUCT_SECONDS;
+      (double)c->panels * product_seconds(s);
   const double moves = price_move(s, c, CUTT_LEFT) + price_move(s, c, CUTT_RIGHT), share = 1 / (double)c->panels;
   c->seconds = share * (moves + product) +
                (1 - share) * (larger(moves, product) + (double)s->rates.not_hidden * smaller(moves, product)) +

@@ -1,5 +1,6 @@
 /* What a contraction is given: read, checked, and told by one number for each thing on which the ranks must agree. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "plan/services.h"
 
 static const size_t first_contraction_size = sizeof(cuttDistContraction_t);
-static const size_t first_options_size = sizeof(cuttDistContractionOptions_t);
+static const size_t first_options_size = offsetof(cuttDistContractionOptions_t, backend);
 
 const char *const cutt_contract_given_name[CUTT_GIVENS] = {
     "contraction->left", "contraction->right", "contraction->result",
@@ -44,8 +45,9 @@ static uint64_t hash_text(uint64_t hash, const char *text) {
 }
 
 static uint64_t hash_options(const cuttDistContractionOptions_t *o) {
-  const uint64_t what[] = {(uint64_t)o->algorithm, o->deterministic != 0, o->workspace_limit,
-                           (uint64_t)o->panel,     (uint64_t)o->direct,   o->piece_bytes};
+  const uint64_t what[] = {(uint64_t)o->algorithm, o->deterministic != 0,  o->workspace_limit,
+                           (uint64_t)o->panel,     (uint64_t)o->direct,    o->piece_bytes,
+                           (uint64_t)o->backend,   o->trust_arguments != 0};
   return hash_text(cutt_hash(CUTT_HASH_START, what, sizeof what), o->local_algorithm);
 }
 
@@ -148,7 +150,7 @@ static bool scalar_is_zero(cuttType_t type, const unsigned char *scalar, size_t 
 
 cuttContractionOptions_t cutt_local_options(const cutt_spread *s) {
   cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
-  options.backend = CUTT_BACKEND_CPU;
+  options.backend = s->options.backend;
   options.threads = s->options.threads;
   options.provider = s->options.provider;
   options.algorithm = s->options.local_algorithm;
@@ -201,13 +203,15 @@ static cuttResult read_scalars(cutt_spread *s, const cutt_contract_given *given,
 
 /* ------------------------------------------------------------------------------------------------------------------ all */
 
-cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const cuttDistContraction_t *contraction,
-                            const cuttDistContractionOptions_t *options, uint64_t hash[CUTT_GIVENS]) {
+cuttResult cutt_spread_read(cutt_spread *s, cutt_contract_given *given, const struct cuttDistCommStruct *comm,
+                            const cuttDistContraction_t *contraction, const cuttDistContractionOptions_t *options,
+                            uint64_t hash[CUTT_GIVENS]) {
   if (!contraction)
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction is NULL; it must point to a cuttDistContraction_t");
   cuttResult result =
       cutt_struct_read(&given->problem, sizeof given->problem, first_contraction_size, contraction, "contraction");
   if (!result) result = read_options(options, &s->options);
+  if (!result) result = cutt_spread_select(s, comm);
   if (result) return result;
   if (!given->problem.pattern)
     return cutt_error(CUTT_INVALID_PARAMETER, "contraction->pattern is NULL; it must be a pattern like \"ab,bc->ac\"");
@@ -239,20 +243,32 @@ void cutt_spread_free(cutt_spread *s) {
 /* --------------------------------------------------------------------------------------------------------------- speeds */
 
 bool cutt_spread_overlaps(const cutt_spread *s) {
-  return (s->options.threads ? s->options.threads : cutt_team_default()) > 1;
+  return s->runtime || (s->options.threads ? s->options.threads : cutt_team_default()) > 1;
 }
 
-/* A product of two matrices, and a copy, as they are predicted on this rank. */
-cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates) {
-  enum { SIDE = 256, COUNT = 1 << 20 };
-  static const int64_t square[2] = {SIDE, SIDE}, row[1] = {COUNT};
-  static const int same[1] = {0};
-  const bool known = transport->message_seconds > 0 && transport->byte_seconds > 0;
-  *rates = (cutt_speeds){3e-11f, 2e-10f, known ? (float)transport->message_seconds : 5e-6f,
-                         known ? (float)transport->byte_seconds : 2e-10f, cutt_spread_overlaps(s) ? 0.5f : 1};
+/* Of messages, where nothing is computed. Between devices of a host nobody says what the link is: it is taken for NVLink 4. */
+static cutt_speeds message_speeds(const cutt_spread *s, const cuttDistTransport_t *t) {
+  const bool known = t->message_seconds > 0 && t->byte_seconds > 0;
+  cutt_speeds rates = {3e-11f, 2e-10f, known ? (float)t->message_seconds : 5e-6f,
+                       known ? (float)t->byte_seconds : 2e-10f, cutt_spread_overlaps(s) ? 0.5f : 1};
   /* Ranks that reach each other's memory send no bytes: they copy. */
-  if (transport->shared && s->options.direct != CUTT_DIST_DIRECT_NEVER) rates->byte = 0;
-  if (s->options.deterministic) return CUTT_SUCCESS;
+  if (t->shared && s->options.direct != CUTT_DIST_DIRECT_NEVER) rates.byte = 0;
+  if (!s->runtime) return rates;
+  rates.multiply = 4e-14f;
+  rates.copy = 5e-13f;
+  rates.not_hidden = 0.1f;
+  if (s->way == CUTT_BY_HOST) {
+    rates.message += 20e-6f;
+    rates.byte += 4e-11f; /* to pinned memory and from there */
+  } else if (!known || !t->exchange) {
+    rates.message = 20e-6f;
+    rates.byte = 1 / 360e9f;
+  }
+  return rates;
+}
+
+static cuttResult predict_product(const cutt_spread *s, int64_t side, float *seconds) {
+  const int64_t square[2] = {side, side};
   cuttContraction_t c = CUTT_CONTRACTION_INIT;
   const cuttContractionOptions_t options = cutt_local_options(s);
   cuttContractionPlan_t product = NULL;
@@ -264,21 +280,33 @@ cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *tr
   cuttResult result = cuttContractionPlanCreate(&product, &c, &options);
   if (!result) result = cuttContractionGetInfo(product, &info);
   cuttContractionPlanDestroy(product);
-  if (result) return result;
-  rates->multiply = (float)(info.predicted_seconds / ((double)SIDE * SIDE * SIDE));
+  *seconds = (float)(info.predicted_seconds / ((double)side * (double)side * (double)side));
+  return result;
+}
+
+static cuttResult predict_copy(const cutt_spread *s, int64_t count, float *seconds) {
+  static const int same[1] = {0};
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   cuttOptions_t plain = CUTT_OPTIONS_INIT;
   cuttPlan_t copy = NULL;
   cuttPlanInfo_t copied = {.struct_size = sizeof copied};
   problem.rank = 1;
   problem.type = s->type->type;
-  problem.extents = row;
+  problem.extents = &count;
   problem.perm = same;
-  plain.backend = CUTT_BACKEND_CPU;
+  plain.backend = s->options.backend;
   plain.threads = s->options.threads;
-  result = cuttPlanCreate(&copy, &problem, &plain);
+  cuttResult result = cuttPlanCreate(&copy, &problem, &plain);
   if (!result) result = cuttPlanGetInfo(copy, &copied);
   cuttPlanDestroy(copy);
-  rates->copy = (float)(copied.predicted_seconds / ((double)COUNT * s->type->bytes));
+  *seconds = (float)(copied.predicted_seconds / ((double)count * s->type->bytes));
   return result;
+}
+
+/* A product of two matrices, and a copy, as they are predicted on this rank: large enough that what a call takes is little of it. */
+cuttResult cutt_spread_rates(const cutt_spread *s, const cuttDistTransport_t *transport, cutt_speeds *rates) {
+  *rates = message_speeds(s, transport);
+  if (s->options.deterministic) return CUTT_SUCCESS;
+  const cuttResult result = predict_product(s, s->runtime ? 4096 : 256, &rates->multiply);
+  return result ? result : predict_copy(s, s->runtime ? (int64_t)1 << 26 : (int64_t)1 << 20, &rates->copy);
 }

@@ -1,137 +1,24 @@
 /* Tensors over ranks whose memory is that of devices, without a GPU: the stand-ins for the driver and for NCCL, and kernels by the
  * emulator. Ranks are threads, each with a context of its own. */
-#include <dlfcn.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/fake_nccl.h"
-#include "cuda/fixture.h"
+#include "cuda/dist_setting.h"
 #include "ranks.h"
-#include "simt/engine.h"
-
-enum { MOST = 5 };
-
-static struct CUctx_st *context[MOST];
-static fake_nccl_control *nccl;
-
-/* ------------------------------------------------------------------------------------------------------------- kernels */
-
-static pthread_mutex_t emulator = PTHREAD_MUTEX_INITIALIZER;
-static char fault[400];
-
-/* What all pairs of a launch touch, and the heap around it: their tensors may be far from one another. */
-static simt_span span_of(const fake_launch *launch, uintptr_t in, uintptr_t out) {
-  const uintptr_t room = (uintptr_t)256 << 20;
-  uintptr_t low = in < out ? in : out, high = in < out ? out : in;
-  if (launch->pairs) {
-    const cutt_kernel_args *args = launch->args;
-    const cutt_pairs *pairs = launch->pairs;
-    uint32_t each = 1;
-    for (uint32_t i = 0; i < args->grid_modes; i++) each *= args->grid[i].extent.by;
-    for (uint32_t i = 0; i < args->tiles / each; i++) {
-      const uintptr_t at[2] = {in + ((uintptr_t)pairs->at[i].in << pairs->in_log2),
-                               out + ((uintptr_t)pairs->at[i].out << pairs->out_log2)};
-      for (int side = 0; side < 2; side++) {
-        if (at[side] < low) low = at[side];
-        if (at[side] > high) high = at[side];
-      }
-    }
-  }
-  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
-}
-
-static void run_kernel(const fake_launch *launch) {
-  simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  int64_t written = 0;
-  const uintptr_t in = (uintptr_t)launch->in, out = (uintptr_t)launch->out;
-  const simt_span span = span_of(launch, in, out);
-  l.in = (const unsigned char *)in;
-  l.out = (unsigned char *)out;
-  l.blocks = launch->blocks;
-  l.threads = launch->threads;
-  l.shared_bytes = launch->shared_bytes;
-  l.async = true;
-  l.read = l.write = span;
-  l.reads_out = true;
-  pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel)
-    snprintf(fault, sizeof fault, "no kernel %s", launch->kernel);
-  else if (!fault[0])
-    simt_run(&l, &written, NULL, fault, sizeof fault);
-  pthread_mutex_unlock(&emulator);
-}
-
-/* ------------------------------------------------------------------------------------------------------------ settings */
-
-typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST } kind;
-
-typedef struct setting {
-  kind kind;
-  int size;
-  cuttDistComm_t threads[MOST], comms[MOST];
-  struct fake_nccl_comm *nccl[MOST];
-  cuttResult made[MOST];
-  cuttDistTransport_t real[MOST];
-  char text[MOST][FAILURE_BYTES];
-} setting;
-
-static void make_comm(void *what, int rank) {
-  setting *s = what;
-  cuttDistNccl_t options = CUTT_DIST_NCCL_INIT;
-  fake->context_set(context[rank]);
-  options.host = s->kind == NCCL_BY_THREADS ? s->threads[rank] : NULL;
-  options.seconds = 20;
-  s->made[rank] = cuttDistCommNccl(&s->comms[rank], s->nccl[rank], &options);
-  snprintf(s->text[rank], sizeof s->text[rank], "%s", cuttLastError());
-  fake->context_set(NULL);
-}
-
-static void open_setting(setting *s, kind k, int size) {
-  memset(s, 0, sizeof *s);
-  s->kind = k;
-  s->size = size;
-  assert_success(cuttDistCommThreads(size, s->threads));
-  if (k == NCCL_BY_THREADS || k == NCCL_ALONE) {
-    nccl->open(size, s->nccl);
-    ranks_run(size, make_comm, s);
-    for (int i = 0; i < size; i++)
-      if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
-  }
-  for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
-  for (int i = 0; i < size && k == THROUGH_HOST; i++) {
-    cuttDistTransport_t t;
-    assert_success(cuttDistCommTransport(s->threads[i], &t));
-    t.name = "through the host";
-    t.shared = 0;
-    t.destroy = NULL;
-    assert_success(cuttDistCommCreate(&s->comms[i], &t));
-  }
-}
-
-static void close_setting(setting *s) {
-  for (int i = 0; i < s->size; i++) {
-    fake->context_set(context[i]);
-    if (s->comms[i] != s->threads[i]) assert_success(cuttDistCommDestroy(s->comms[i]));
-    assert_success(cuttDistCommDestroy(s->threads[i]));
-  }
-  fake->context_set(NULL);
-  if (s->nccl[0]) nccl->close(s->nccl);
-}
 
 /* ---------------------------------------------------------------------------------------------------------- random cases */
 
 typedef struct job {
   setting *s;
   dist_case c;
-  char failure[MOST][FAILURE_BYTES];
+  char failure[DIST_MOST][FAILURE_BYTES];
 } job;
 
 static void try_rank(void *what, int rank) {
   job *j = what;
-  fake->context_set(context[rank]);
+  fake->context_set(dist_context[rank]);
   dist_case_try_rank(&j->c, j->s->comms[rank], rank, j->failure[rank]);
   fake->context_set(NULL);
 }
@@ -139,7 +26,7 @@ static void try_rank(void *what, int rank) {
 static void random_cases(kind k, bool direct, int count) {
   job *j = calloc(1, sizeof *j);
   assert_non_null(j);
-  for (int size = 1; size <= MOST; size++) {
+  for (int size = 1; size <= DIST_MOST; size++) {
     setting s;
     open_setting(&s, k, size);
     j->s = &s;
@@ -151,7 +38,7 @@ static void random_cases(kind k, bool direct, int count) {
       if (o->workspace_limit && o->workspace_limit < 1024) o->workspace_limit = 1024;
       if (!direct && o->direct == CUTT_DIST_DIRECT_ALWAYS) o->direct = CUTT_DIST_DIRECT_BY_COST;
       ranks_run(size, try_rank, j);
-      if (fault[0]) fail_msg("seed %llu: %s", (unsigned long long)j->c.seed, fault);
+      if (dist_fault[0]) fail_msg("seed %llu: %s", (unsigned long long)j->c.seed, dist_fault);
       for (int rank = 0; rank < size; rank++)
         if (j->failure[rank][0]) fail_msg("%s", j->failure[rank]);
     }
@@ -199,10 +86,10 @@ typedef struct turn {
   int fails; /* a function of the driver, or -1, and which of its calls, once all have their tensors */
   long fails_at;
   pthread_barrier_t returned;
-  cuttResult created[MOST], executed[MOST], again[MOST];
-  long heavy[MOST]; /* calls that make something, of all ranks, while each executed for the second time */
-  bool right[MOST], is_direct[MOST];
-  char text[MOST][FAILURE_BYTES];
+  cuttResult created[DIST_MOST], executed[DIST_MOST], again[DIST_MOST];
+  long heavy[DIST_MOST]; /* calls that make something, of all ranks, while each executed for the second time */
+  bool right[DIST_MOST], is_direct[DIST_MOST];
+  char text[DIST_MOST][FAILURE_BYTES];
 } turn;
 
 static long heavy_calls(void) {
@@ -240,7 +127,7 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
   struct CUctx_st *other = NULL;
   if (here && t->wrong == CAPTURED) {
     static struct CUstream_st captured;
-    captured.context = context[rank];
+    captured.context = dist_context[rank];
     atomic_store(&captured.capturing, true);
     stream = &captured;
   }
@@ -251,7 +138,7 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
   t->executed[rank] = cuttDistPlanExecute(plan, here && t->wrong == HOST_IN ? host : in,
                                           here && t->wrong == HOST_OUT ? host : out, stream);
   if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
-  fake->context_set(context[rank]);
+  fake->context_set(dist_context[rank]);
   if (other) fake->context_destroy(other);
   const long before = heavy_calls();
   t->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
@@ -270,7 +157,7 @@ static void run_turn(void *what, int rank) {
   cuttDistPlan_t plan = NULL;
   void *in = NULL, *out = NULL;
   int64_t own[3];
-  fake->context_set(context[rank]);
+  fake->context_set(dist_context[rank]);
   describe_turn(&from, &to, parts, t->s->size);
   problem.type = CUTT_F64;
   problem.from = &from;
@@ -322,7 +209,7 @@ static turn *turn_with(setting *s, const turn *like) {
   ranks_run(s->size, run_turn, t);
   pthread_barrier_destroy(&t->returned);
   atomic_store(&fake->fail, -1);
-  if (fault[0]) fail_msg("%s", fault);
+  if (dist_fault[0]) fail_msg("%s", dist_fault);
   return t;
 }
 
@@ -466,13 +353,13 @@ static void nccl_fails(void **unused) {
     for (long at = 1; at < 12; at++) {
       setting s;
       open_setting(&s, all_kinds[k], 3);
-      atomic_store(&nccl->calls, 0);
-      atomic_store(&nccl->fail_at, at);
+      atomic_store(&dist_nccl->calls, 0);
+      atomic_store(&dist_nccl->fail_at, at);
       turn *t = turn_round(&s, CUTT_DIST_DIRECT_NEVER, NOTHING, 0);
-      atomic_store(&nccl->fail_at, 0);
+      atomic_store(&dist_nccl->fail_at, 0);
       int failed = 0;
       for (int i = 0; i < 3; i++) failed += t->created[i] || t->executed[i] || t->again[i];
-      if (atomic_load(&nccl->calls) >= at) assert_int_equal(failed, 3);
+      if (atomic_load(&dist_nccl->calls) >= at) assert_int_equal(failed, 3);
       free(t);
       close_setting(&s);
     }
@@ -499,52 +386,19 @@ static void communicators_are_checked(void **unused) {
   close_setting(&s);
 }
 
-static int start(void **state) {
-  const int result = fixture_start(state);
-  for (int i = 0; i < MOST; i++) context[i] = fake->context_create(i % 2);
-  fault[0] = 0;
-  fake->run = run_kernel;
-  fake->args_size = 0;
-  atomic_store(&fake->peers, 1);
-  atomic_store(&fake->opens, 1);
-  atomic_store(&nccl->fail_at, 0);
-  return result;
-}
-
-static int end(void **state) {
-  for (int i = 0; i < MOST; i++) fake->context_destroy(context[i]);
-  return fixture_end(state);
-}
-
-static int open_all(void **state) {
-  void *library = dlopen("libnccl.so.2", RTLD_NOW);
-  void *symbol = library ? dlsym(library, "fake_nccl") : NULL;
-  fake_nccl_function *function = NULL;
-  memcpy(&function, &symbol, sizeof function);
-  if (!function) {
-    print_error("the stand-in for NCCL is not the first libnccl.so.2 on LD_LIBRARY_PATH\n");
-    return -1;
-  }
-  nccl = function();
-  /* One heap, so that all memory of devices is near the rest. */
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  return fixture_open(state);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(between_threads, start, end),
-      cmocka_unit_test_setup_teardown(by_nccl, start, end),
-      cmocka_unit_test_setup_teardown(through_the_host, start, end),
-      cmocka_unit_test_setup_teardown(between_processes, start, end),
-      cmocka_unit_test_setup_teardown(executions_make_nothing, start, end),
-      cmocka_unit_test_setup_teardown(wrong_arguments, start, end),
-      cmocka_unit_test_setup_teardown(trusted_arguments, start, end),
-      cmocka_unit_test_setup_teardown(no_peer_access, start, end),
-      cmocka_unit_test_setup_teardown(nccl_fails, start, end),
-      cmocka_unit_test_setup_teardown(communicators_are_checked, start, end),
-      cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, end),
+      cmocka_unit_test_setup_teardown(between_threads, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(by_nccl, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(through_the_host, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(between_processes, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(executions_make_nothing, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(wrong_arguments, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(trusted_arguments, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(no_peer_access, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(nccl_fails, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(communicators_are_checked, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, dist_start, dist_end),
   };
-  return cmocka_run_group_tests_name("cuda_dist", tests, open_all, NULL);
+  return cmocka_run_group_tests_name("cuda_dist", tests, dist_open, NULL);
 }

@@ -409,15 +409,40 @@ static void check_info(trial *t, int rank, cuttDistContractionPlan_t plan) {
     fail_here(t, rank, "the most is less than this rank's");
 }
 
+/* A part's memory where the plan wants it: itself, or a copy on the device. */
+static unsigned char *place(const trial *t, const part *p) {
+  void *memory = NULL;
+  if (!t->c->on_device) return p->memory;
+  return cuttMemoryAllocate(CUTT_BACKEND_CUDA, p->bytes, &memory) == CUTT_SUCCESS ? memory : NULL;
+}
+
+static cuttResult execute(const trial *t, cuttDistContractionPlan_t plan, const part *parts,
+                          unsigned char *const *memory) {
+  unsigned char *origin[TENSORS];
+  cuttResult result = CUTT_SUCCESS;
+  for (int k = 0; k < TENSORS; k++) {
+    const bool there = parts[k].count && (k != RIGHT || !t->c->one);
+    origin[k] = there ? memory[k] + (parts[k].origin - parts[k].memory) : NULL;
+    if (t->c->on_device && !result)
+      result = cuttMemoryCopy(CUTT_BACKEND_CUDA, memory[k], parts[k].memory, parts[k].bytes);
+  }
+  if (!result) result = cuttDistContractionExecute(plan, origin[LEFT], origin[RIGHT], origin[RESULT], NULL);
+  if (t->c->on_device && !result)
+    result = cuttMemoryCopy(CUTT_BACKEND_CUDA, parts[RESULT].memory, memory[RESULT], parts[RESULT].bytes);
+  return result;
+}
+
 static void try_rank(void *what, int rank) {
   trial *t = what;
   const product_case *c = t->c;
   part parts[TENSORS];
+  unsigned char *memory[TENSORS];
   cuttDistContractionPlan_t plan = NULL;
   for (int k = 0; k < TENSORS; k++) {
     make_part(t, k, rank, &parts[k]);
     memset(parts[k].memory, POISON, parts[k].bytes);
     visit(t, k, rank, &parts[k], t->tensor[k], false);
+    memory[k] = place(t, &parts[k]);
   }
   const bool reads = c->has_beta && (c->beta[0] || c->beta[1]);
   const cuttResult result = make_plan(t, rank, parts, &plan);
@@ -431,9 +456,7 @@ static void try_rank(void *what, int rank) {
     memset(out->memory, POISON, out->bytes);
     memset(out->wanted, POISON, out->bytes);
     if (reads) visit(t, RESULT, rank, out, t->tensor[RESULT], false);
-    if (cuttDistContractionExecute(plan, parts[LEFT].count ? parts[LEFT].origin : NULL,
-                                   parts[RIGHT].count && !c->one ? parts[RIGHT].origin : NULL,
-                                   out->count ? out->origin : NULL, NULL) != CUTT_SUCCESS)
+    if (execute(t, plan, parts, memory) != CUTT_SUCCESS)
       fail_here(t, rank, "execute");
     else if (!visit(t, RESULT, rank, out, t->expected, true))
       fail_here(t, rank, "a wrong element");
@@ -442,6 +465,7 @@ static void try_rank(void *what, int rank) {
   }
   if (cuttDistContractionPlanDestroy(plan) != CUTT_SUCCESS) fail_here(t, rank, "destroy");
   for (int k = 0; k < TENSORS; k++) {
+    if (c->on_device) cuttMemoryFree(CUTT_BACKEND_CUDA, memory[k]);
     free(parts[k].memory);
     free(parts[k].wanted);
   }

@@ -21,6 +21,7 @@ typedef struct product_case {
   int alpha[2], beta[2];
   int conjugate[2];
   cuttDistContractionOptions_t options;
+  bool on_device; /* tensors are in the memory of the calling thread's GPU */
 } product_case;
 
 /* A random case for so many ranks; the same for the same seed. */

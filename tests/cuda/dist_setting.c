@@ -1,0 +1,141 @@
+/* Ranks whose memory is that of devices (dist_setting.h). */
+#include "cuda/dist_setting.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simt/engine.h"
+
+struct CUctx_st *dist_context[DIST_MOST];
+fake_nccl_control *dist_nccl;
+char dist_fault[400];
+
+/* ------------------------------------------------------------------------------------------------------------- kernels */
+
+static pthread_mutex_t emulator = PTHREAD_MUTEX_INITIALIZER;
+
+/* What all pairs of a launch touch, and the heap around it: their tensors may be far from one another. */
+static simt_span span_of(const fake_launch *launch, uintptr_t in, uintptr_t out) {
+  const uintptr_t room = (uintptr_t)256 << 20;
+  uintptr_t low = in < out ? in : out, high = in < out ? out : in;
+  if (launch->pairs) {
+    const cutt_kernel_args *args = launch->args;
+    const cutt_pairs *pairs = launch->pairs;
+    uint32_t each = 1;
+    for (uint32_t i = 0; i < args->grid_modes; i++) each *= args->grid[i].extent.by;
+    for (uint32_t i = 0; i < args->tiles / each; i++) {
+      const uintptr_t at[2] = {in + ((uintptr_t)pairs->at[i].in << pairs->in_log2),
+                               out + ((uintptr_t)pairs->at[i].out << pairs->out_log2)};
+      for (int side = 0; side < 2; side++) {
+        if (at[side] < low) low = at[side];
+        if (at[side] > high) high = at[side];
+      }
+    }
+  }
+  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
+}
+
+static void run_kernel(const fake_launch *launch) {
+  simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
+  int64_t written = 0;
+  const uintptr_t in = (uintptr_t)launch->in, out = (uintptr_t)launch->out;
+  const simt_span span = span_of(launch, in, out);
+  l.in = (const unsigned char *)in;
+  l.out = (unsigned char *)out;
+  l.blocks = launch->blocks;
+  l.threads = launch->threads;
+  l.shared_bytes = launch->shared_bytes;
+  l.async = true;
+  l.read = l.write = span;
+  l.reads_out = true;
+  pthread_mutex_lock(&emulator);
+  if (!l.kernel && !l.flat_kernel)
+    snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
+  else if (!dist_fault[0])
+    simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
+  pthread_mutex_unlock(&emulator);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ settings */
+
+static void make_comm(void *what, int rank) {
+  setting *s = what;
+  cuttDistNccl_t options = CUTT_DIST_NCCL_INIT;
+  fake->context_set(dist_context[rank]);
+  options.host = s->kind == NCCL_BY_THREADS ? s->threads[rank] : NULL;
+  options.seconds = 20;
+  s->made[rank] = cuttDistCommNccl(&s->comms[rank], s->nccl[rank], &options);
+  snprintf(s->text[rank], sizeof s->text[rank], "%s", cuttLastError());
+  fake->context_set(NULL);
+}
+
+void open_setting(setting *s, kind k, int size) {
+  memset(s, 0, sizeof *s);
+  s->kind = k;
+  s->size = size;
+  assert_success(cuttDistCommThreads(size, s->threads));
+  if (k == NCCL_BY_THREADS || k == NCCL_ALONE) {
+    dist_nccl->open(size, s->nccl);
+    ranks_run(size, make_comm, s);
+    for (int i = 0; i < size; i++)
+      if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
+  }
+  for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
+  for (int i = 0; i < size && k == THROUGH_HOST; i++) {
+    cuttDistTransport_t t;
+    assert_success(cuttDistCommTransport(s->threads[i], &t));
+    t.name = "through the host";
+    t.shared = 0;
+    t.destroy = NULL;
+    assert_success(cuttDistCommCreate(&s->comms[i], &t));
+  }
+}
+
+void close_setting(setting *s) {
+  for (int i = 0; i < s->size; i++) {
+    fake->context_set(dist_context[i]);
+    if (s->comms[i] != s->threads[i]) assert_success(cuttDistCommDestroy(s->comms[i]));
+    assert_success(cuttDistCommDestroy(s->threads[i]));
+  }
+  fake->context_set(NULL);
+  if (s->nccl[0]) dist_nccl->close(s->nccl);
+}
+
+/* -------------------------------------------------------------------------------------------------- set-up and tear-down */
+
+int dist_start(void **state) {
+  const int result = fixture_start(state);
+  for (int i = 0; i < DIST_MOST; i++) dist_context[i] = fake->context_create(i % 2);
+  dist_fault[0] = 0;
+  fake->run = run_kernel;
+  fake->args_size = 0;
+  atomic_store(&fake->peers, 1);
+  atomic_store(&fake->opens, 1);
+  atomic_store(&dist_nccl->fail_at, 0);
+  return result;
+}
+
+int dist_end(void **state) {
+  for (int i = 0; i < DIST_MOST; i++) fake->context_destroy(dist_context[i]);
+  return fixture_end(state);
+}
+
+int dist_open(void **state) {
+  void *library = dlopen("libnccl.so.2", RTLD_NOW);
+  void *symbol = library ? dlsym(library, "fake_nccl") : NULL;
+  fake_nccl_function *function = NULL;
+  memcpy(&function, &symbol, sizeof function);
+  if (!function) {
+    print_error("the stand-in for NCCL is not the first libnccl.so.2 on LD_LIBRARY_PATH\n");
+    return -1;
+  }
+  dist_nccl = function();
+  /* One heap, so that all memory of devices is near the rest. */
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  return fixture_open(state);
+}

@@ -1,0 +1,36 @@
+/* Ranks whose memory is that of devices, without a GPU: the stand-ins for the driver and for NCCL, and kernels by the emulator. Ranks
+ * are threads, each with a context of its own. */
+#ifndef CUTT_TESTS_CUDA_DIST_SETTING_H
+#define CUTT_TESTS_CUDA_DIST_SETTING_H
+
+#include "cuda/fake_nccl.h"
+#include "cuda/fixture.h"
+#include "ranks.h"
+
+enum { DIST_MOST = 5 }; /* ranks */
+
+extern struct CUctx_st *dist_context[DIST_MOST];
+extern fake_nccl_control *dist_nccl;
+extern char dist_fault[400]; /* what the emulator has found; "": nothing */
+
+/* A group's set-up; a test's set-up and tear-down, as those of fixture.h. */
+int dist_open(void **state);
+int dist_start(void **state);
+int dist_end(void **state);
+
+typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST } kind;
+
+typedef struct setting {
+  kind kind;
+  int size;
+  cuttDistComm_t threads[DIST_MOST], comms[DIST_MOST];
+  struct fake_nccl_comm *nccl[DIST_MOST];
+  cuttResult made[DIST_MOST];
+  cuttDistTransport_t real[DIST_MOST];
+  char text[DIST_MOST][FAILURE_BYTES];
+} setting;
+
+void open_setting(setting *s, kind k, int size);
+void close_setting(setting *s);
+
+#endif
