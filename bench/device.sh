@@ -201,6 +201,7 @@ run_ranks() {
   if [[ -x $tests/test_dist_gpu ]]; then
     step "ranks: threads" 120 "$tests/test_dist_gpu" threads
     step "ranks: processes" 150 "$tests/test_dist_gpu" processes "$ranks"
+    step "ranks: contractions" 60 "$tests/test_dist_contract_gpu" "$ranks"
   else
     cannot "ranks: tests" "$tests/test_dist_gpu is not there (without cmocka no tests are built)"
   fi
@@ -209,6 +210,9 @@ run_ranks() {
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
       step "ranks: MPI" 90 mpirun -n "$ranks" --oversubscribe --mca btl_vader_single_copy_mechanism none --mca plm_rsh_agent /bin/false \
       "$tests/test_dist_mpi_$kind" gpu
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+      step "ranks: contractions, MPI" 60 mpirun -n "$ranks" --oversubscribe --mca btl_vader_single_copy_mechanism none \
+      --mca plm_rsh_agent /bin/false "$tests/test_dist_contract_mpi_$kind" gpu
     break
   done
   if [[ ! -x $program ]]; then
@@ -222,6 +226,15 @@ run_ranks() {
       step "ranks: $megabytes MiB, $mode" 120 "$program" "$mode" "$ranks" "$megabytes" "$rounds"
     done
   done
+  program=$build/bench/dist_contract_gpu
+  if [[ ! -x $program ]]; then
+    program=$folder/dist_contract_gpu
+    step "ranks: build, contractions" 60 gcc -O2 -fopenmp "-I$root/include" -I/usr/local/cuda/include "$root/bench/dist_contract_gpu.c" \
+      -Wl,--wrap=cuttDistPlanExecute -Wl,--wrap=cuttContractionExecute "$build/lib/libcutt_dist.a" "$build/lib/libcutt_contract.a" \
+      "$build/lib/libcutt.a" -L/usr/local/cuda/lib64 -lcudart -lnccl -lpthread -ldl -lm -o "$program" || return
+  fi
+  step "ranks: products" 120 "$program" products "$ranks"
+  step "ranks: CCSD's terms" 120 "$program" ccsd "$ranks" 24
 }
 
 # --------------------------------------------------------------------------------------------------------- the benches
