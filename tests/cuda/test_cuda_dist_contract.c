@@ -1,6 +1,7 @@
 /* Contractions of tensors over ranks whose memory is that of devices, without a GPU (dist_setting.h); products by the stand-in for
  * cuBLAS. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,286 @@ static void between_processes(void **unused) {
   random_cases(THROUGH_HOST, true, 12);
 }
 
+/* --------------------------------------------------------------------------------------------------------- one execution */
+
+enum { SIDE = 24, PANELS = 4 };
+
+/* What is wrong on the last rank. */
+typedef enum fault_kind {
+  NOTHING,
+  HOST_LEFT,
+  HOST_RESULT,
+  NULL_RIGHT,
+  OTHER_CONTEXT,
+  CAPTURED,
+  CPU_BACKEND,
+  OTHER_TRUST
+} fault_kind;
+
+typedef struct turn {
+  setting *s;
+  cuttDistAlgorithm_t algorithm;
+  cuttDistDirect_t direct;
+  fault_kind wrong;
+  int trust;
+  int fails; /* a function of the driver, or -1, and which of its calls, once all have their tensors */
+  long fails_at;
+  int fails_gemm;
+  pthread_barrier_t meet;
+  struct CUstream_st stream[DIST_MOST];
+  cuttResult created[DIST_MOST], executed[DIST_MOST], again[DIST_MOST];
+  long heavy[DIST_MOST];  /* calls that make something, of all ranks, while each executed for the second time */
+  long beside[DIST_MOST]; /* kernels in another stream than the caller's, of an execution */
+  bool right[DIST_MOST];
+  char text[DIST_MOST][FAILURE_BYTES];
+} turn;
+
+static _Thread_local const turn *own_turn;
+static _Thread_local int own_rank;
+static void (*run_kernel)(const fake_launch *launch);
+
+static void count_and_run(const fake_launch *launch) {
+  turn *t = (turn *)(uintptr_t)own_turn;
+  if (t && launch->stream != &t->stream[own_rank]) t->beside[own_rank]++;
+  run_kernel(launch);
+}
+
+static long heavy_calls(void) {
+  return fixture_calls(FAKE_mem_alloc) + fixture_calls(FAKE_stream_create) + fixture_calls(FAKE_event_create) +
+         fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
+}
+
+static double element(int tensor, int64_t row, int64_t column) {
+  return (double)((row * 7 + column * 3 + 5 * tensor + row * column) % 11 - 5);
+}
+
+static const int64_t square[2] = {SIDE, SIDE};
+
+/* L and D by columns, R by rows: nothing fits. */
+static void set_layouts(int size, cuttDistLayout_t *layout, int parts[3][2]) {
+  for (int t = 0; t < 3; t++) {
+    parts[t][0] = t == 1 ? size : 1;
+    parts[t][1] = t == 1 ? 1 : size;
+    layout[t] = (cuttDistLayout_t)CUTT_DIST_LAYOUT_INIT;
+    layout[t].modes = 2;
+    layout[t].extents = square;
+    layout[t].parts = parts[t];
+  }
+}
+
+/* Elements of a part, or those that the result has to have: three times its own and the product. */
+static void fill(const cuttDistLayout_t *layout, int rank, int tensor, double *part, bool product) {
+  int64_t local[2], index[2], global[2];
+  cuttDistLocalExtents(layout, rank, local);
+  for (index[1] = 0; index[1] < local[1]; index[1]++)
+    for (index[0] = 0; index[0] < local[0]; index[0]++) {
+      double *at = &part[index[0] + local[0] * index[1]];
+      cuttDistGlobal(layout, rank, index, global);
+      *at = element(tensor, global[0], global[1]) * (product ? 3 : 1);
+      for (int64_t k = 0; k < SIDE && product; k++) *at += element(0, global[0], k) * element(1, k, global[1]);
+    }
+}
+
+static cuttResult plan_turn(const turn *t, int rank, const cuttDistLayout_t *layout, cuttDistContractionPlan_t *plan) {
+  static const double three = 3;
+  const bool odd = rank == t->s->size - 1;
+  cuttDistContraction_t c = CUTT_DIST_CONTRACTION_INIT;
+  cuttDistContractionOptions_t options = CUTT_DIST_CONTRACTION_OPTIONS_INIT;
+  c.pattern = "ab,bc->ac";
+  c.type = CUTT_F64;
+  c.left = &layout[0];
+  c.right = &layout[1];
+  c.result = &layout[2];
+  c.beta = &three;
+  options.algorithm = t->algorithm;
+  options.direct = t->direct;
+  options.panel = SIDE / PANELS;
+  options.backend = odd && t->wrong == CPU_BACKEND ? CUTT_BACKEND_CPU : CUTT_BACKEND_CUDA;
+  options.trust_arguments = t->trust || (odd && t->wrong == OTHER_TRUST);
+  return cuttDistContractionPlanCreate(plan, t->s->comms[rank], &c, &options);
+}
+
+static void execute_turn(turn *t, int rank, cuttDistContractionPlan_t plan, double *const memory[3]) {
+  const fault_kind wrong = rank == t->s->size - 1 ? t->wrong : NOTHING;
+  static double host[SIDE * SIDE];
+  struct CUctx_st *other = NULL;
+  cudaStream_t stream = &t->stream[rank];
+  atomic_store(&stream->capturing, wrong == CAPTURED);
+  if (wrong == OTHER_CONTEXT) {
+    other = fake->context_create(0);
+    fake->context_set(other);
+    stream = NULL;
+  }
+  t->executed[rank] =
+      cuttDistContractionExecute(plan, wrong == HOST_LEFT ? host : memory[0], wrong == NULL_RIGHT ? NULL : memory[1],
+                                 wrong == HOST_RESULT ? host : memory[2], stream);
+  if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  fake->context_set(dist_context[rank]);
+  if (other) fake->context_destroy(other);
+  atomic_store(&t->stream[rank].capturing, false);
+}
+
+static void run_turn(void *what, int rank) {
+  turn *t = what;
+  cuttDistLayout_t layout[3];
+  int parts[3][2];
+  double wanted[SIDE * SIDE], *memory[3] = {NULL, NULL, NULL};
+  int64_t count[3];
+  cuttDistContractionPlan_t plan = NULL;
+  fake->context_set(dist_context[rank]);
+  t->stream[rank].context = dist_context[rank];
+  set_layouts(t->s->size, layout, parts);
+  for (int k = 0; k < 3; k++) {
+    void *made = NULL;
+    cuttDistLocalCount(&layout[k], rank, &count[k]);
+    cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count[k] * 8, &made);
+    memory[k] = made;
+    fill(&layout[k], rank, k, memory[k], false);
+  }
+  fill(&layout[2], rank, 2, wanted, true);
+  pthread_barrier_wait(&t->meet);
+  if (rank == 0 && t->fails >= 0) {
+    fake->forget();
+    atomic_store(&fake->fail_at, t->fails_at);
+    atomic_store(&fake->fail, t->fails);
+  }
+  pthread_barrier_wait(&t->meet);
+  own_rank = rank;
+  t->created[rank] = plan_turn(t, rank, layout, &plan);
+  if (t->created[rank]) {
+    snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  } else {
+    execute_turn(t, rank, plan, memory);
+    if (!t->executed[rank]) fill(&layout[2], rank, 2, memory[2], false);
+    const long before = heavy_calls();
+    own_turn = t;
+    t->again[rank] = cuttDistContractionExecute(plan, memory[0], memory[1], memory[2], &t->stream[rank]);
+    own_turn = NULL;
+    t->heavy[rank] = heavy_calls() - before;
+    t->right[rank] = !t->again[rank] && memcmp(memory[2], wanted, (size_t)count[2] * 8) == 0;
+    if (t->again[rank] && !t->text[rank][0]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  }
+  pthread_barrier_wait(&t->meet); /* after a failure the others may still use what this one has */
+  cuttDistContractionPlanDestroy(plan);
+  for (int k = 0; k < 3; k++) cuttMemoryFree(CUTT_BACKEND_CUDA, memory[k]);
+  fake->context_set(NULL);
+}
+
+static turn *turn_with(setting *s, const turn *like) {
+  turn *t = calloc(1, sizeof *t);
+  assert_non_null(t);
+  *t = *like;
+  t->s = s;
+  pthread_barrier_init(&t->meet, NULL, (unsigned)s->size);
+  atomic_store(&blas->fail_gemm, t->fails_gemm);
+  ranks_run(s->size, run_turn, t);
+  atomic_store(&blas->fail_gemm, 0);
+  pthread_barrier_destroy(&t->meet);
+  atomic_store(&fake->fail, -1);
+  if (dist_fault[0]) fail_msg("%s", dist_fault);
+  return t;
+}
+
+static void assert_right(const turn *t) {
+  for (int i = 0; i < t->s->size; i++) {
+    if (t->created[i] || t->executed[i] || t->again[i]) fail_msg("rank %d: %s", i, t->text[i]);
+    assert_true(t->right[i]);
+  }
+}
+
+static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST};
+enum { KINDS = sizeof all_kinds / sizeof *all_kinds };
+
+/* From the second execution on: the first has cuBLAS make its handles. Panels move beside the caller's stream. */
+static void executions_make_nothing(void **unused) {
+  (void)unused;
+  static const cuttDistAlgorithm_t algorithms[] = {CUTT_DIST_REDISTRIBUTE, CUTT_DIST_SUMMA, CUTT_DIST_REDUCE};
+  run_kernel = fake->run;
+  fake->run = count_and_run;
+  for (int k = 0; k < KINDS; k++)
+    for (int a = 0; a < 3; a++)
+      for (int size = 2; size <= 3; size++) {
+        setting s;
+        open_setting(&s, all_kinds[k], size);
+        const turn like = {.algorithm = algorithms[a], .direct = CUTT_DIST_DIRECT_NEVER, .fails = -1};
+        turn *t = turn_with(&s, &like);
+        assert_right(t);
+        long beside = 0;
+        for (int i = 0; i < size; i++) {
+          assert_int_equal(t->heavy[i], 0);
+          beside += t->beside[i];
+        }
+        assert_true(algorithms[a] != CUTT_DIST_SUMMA ? beside == 0 : beside >= PANELS);
+        free(t);
+        close_setting(&s);
+      }
+}
+
+/* All ranks have the same error, and all is well afterwards. */
+static void wrong_arguments(void **unused) {
+  (void)unused;
+  static const struct {
+    fault_kind wrong;
+    const char *words;
+  } faults[] = {{HOST_LEFT, "rank 2: left is "},
+                {HOST_RESULT, "rank 2: result is "},
+                {NULL_RIGHT, "rank 2: right is NULL"},
+                {OTHER_CONTEXT, "rank 2: the plan is for context number"},
+                {CAPTURED, "which is being captured; contractions can't be"},
+                {OTHER_TRUST, "rank 2 has other options"},
+                {CPU_BACKEND, "rank 2"}};
+  for (int k = 0; k < KINDS; k++)
+    for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
+      setting s;
+      open_setting(&s, all_kinds[k], 3);
+      const turn like = {.algorithm = CUTT_DIST_SUMMA, .wrong = faults[f].wrong, .fails = -1};
+      turn *t = turn_with(&s, &like);
+      for (int i = 0; i < 3; i++) {
+        if (!t->created[i] && !t->executed[i]) fail_msg("fault %zu: rank %d has not heard of it", f, i);
+        if (!strstr(t->text[i], faults[f].words)) fail_msg("\"%s\", wanted \"%s\"", t->text[i], faults[f].words);
+        assert_string_equal(t->text[i], t->text[0]);
+        if (!t->created[i]) assert_int_equal(t->again[i], CUTT_SUCCESS);
+      }
+      free(t);
+      close_setting(&s);
+    }
+}
+
+/* Products fail, and so does each call of the driver's that creations and executions make, once, on one rank: none hangs, nothing is
+ * left, and whoever says that it is done has the right result. */
+static void calls_fail(void **unused) {
+  (void)unused;
+  static const int functions[] = {FAKE_stream_create,     FAKE_event_create, FAKE_mem_alloc,     FAKE_event_record,
+                                  FAKE_stream_wait_event, FAKE_memcpy_async, FAKE_launch_kernel, FAKE_mem_host_alloc};
+  const long step = test_scale() < 0.5 ? 13 : 4;
+  for (int k = 0; k < KINDS; k++)
+    for (int f = -1; f < (int)(sizeof functions / sizeof *functions); f++)
+      for (long at = 1; at < 80; at += step) {
+        setting s;
+        atomic_store(&fake->failed, 0);
+        open_setting(&s, all_kinds[k], 2);
+        const turn like = {.algorithm = CUTT_DIST_SUMMA,
+                           .direct = CUTT_DIST_DIRECT_NEVER,
+                           .fails = f < 0 ? -1 : functions[f],
+                           .fails_at = at,
+                           .fails_gemm = f < 0 ? 14 : 0};
+        turn *t = turn_with(&s, &like);
+        const bool failed = f < 0 || atomic_load(&fake->failed) > 0;
+        bool any = false;
+        for (int i = 0; i < 2; i++) {
+          any = any || t->created[i] || t->executed[i] || t->again[i];
+          if (!t->created[i] && !t->executed[i] && !t->again[i]) assert_true(t->right[i]);
+        }
+        /* Without the event behind its work, cuBLAS's handle is not used again, which only the log says. */
+        if (failed && !any && (f < 0 || functions[f] != FAKE_event_record))
+          fail_msg("nobody has heard of call %ld of function %d, kind %d", at, f, k);
+        if (!failed) assert_right(t);
+        free(t);
+        close_setting(&s);
+        if (!failed || f < 0) break;
+      }
+}
+
 /* ---------------------------------------------------------------------------------------------------------- set-up, main */
 
 static int open_all(void **state) {
@@ -134,6 +415,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(by_nccl, dist_start, end),
       cmocka_unit_test_setup_teardown(through_the_host, dist_start, end),
       cmocka_unit_test_setup_teardown(between_processes, dist_start, end),
+      cmocka_unit_test_setup_teardown(executions_make_nothing, dist_start, end),
+      cmocka_unit_test_setup_teardown(wrong_arguments, dist_start, end),
+      cmocka_unit_test_setup_teardown(calls_fail, dist_start, end),
   };
   return cmocka_run_group_tests_name("cuda_dist_contract", tests, open_all, NULL);
 }
