@@ -15,6 +15,7 @@ is wrong. mpi4py is needed for communicators of MPI only, and any MPI that it ru
 
 from __future__ import annotations
 
+import contextlib
 import math
 import weakref
 from ctypes import POINTER, byref, c_int, c_int64, c_void_p, cast, create_string_buffer, sizeof, addressof
@@ -22,10 +23,11 @@ from typing import Any, Optional, Sequence
 
 import numpy as np
 
+from . import _cuda
 from . import _dist_library as D
 from . import _library as L
 from ._arguments import INT64, MAX_INT, threads_of, whole, wholes
-from ._arrays import check_device, check_out, is_zero, view_of
+from ._arrays import check_device, check_out, device_text, is_zero, view_of
 from ._permute import arithmetic_of, normal_axes, run
 from ._plan import dtype_of, info_dict, steps_differ
 from ._views import CPU, NUMPY, DType, View, packed_strides
@@ -298,9 +300,10 @@ def _kind(dtype: DType, arithmetic: tuple) -> int:
 class Plan:
     """From one layout to another, with a permutation; planned once and executed any number of times.
 
-    Collective. `plan(a, out=None)` is collective too: it takes this rank's part of the input, an array of NumPy or of
-    another library in the processor's memory, and returns this rank's part of the result. Where a part is empty, `a`
-    may be None.
+    Collective. `plan(a, out=None)` is collective too: it takes this rank's part of the input, an array of any library
+    in the memory that the plan is for, and returns this rank's part of the result. Where a part is empty, `a` may be
+    None; on a GPU the result is then None too, if that part is empty, and else has to be given as `out`. Work on a GPU
+    is done in the stream that the array's library is in, and the call may return before it is done.
 
     Parameters
     ----------
@@ -324,6 +327,9 @@ class Plan:
         are sent. None: directly where any memory will do, and that is predicted to be faster.
     workspace_limit, piece_bytes : int, optional
         Most bytes of workspace, and of a message.
+    device : int, optional
+        The CUDA device in whose memory this rank's parts are: arrays of CuPy, of PyTorch, or of a library that has
+        DLPack or __cuda_array_interface__ (default: the processor's memory). All ranks give one, each its own.
 
     Attributes
     ----------
@@ -354,6 +360,7 @@ class Plan:
         direct: Optional[bool] = None,
         workspace_limit: Optional[int] = None,
         piece_bytes: Optional[int] = None,
+        device: Optional[int] = None,
     ):
         if not isinstance(comm, Comm):
             raise TypeError(f"comm is {comm!r}; it must be a cutt.dist.Comm")
@@ -390,11 +397,16 @@ class Plan:
                 options.workspace_limit = whole(workspace_limit, "workspace_limit", 256, INT64[1])
             if piece_bytes is not None:
                 options.piece_bytes = whole(piece_bytes, "piece_bytes", 16, INT64[1])
-        except (TypeError, ValueError) as error:
+            self._device = CPU if device is None else ("cuda", whole(device, "device", 0, MAX_INT))
+            if device is not None:
+                options.backend = L.BACKENDS["cuda"]
+                _cuda.primary(device)
+        except (TypeError, ValueError, RuntimeError) as error:
             comm._refuse(None, error)
             raise
         plan = c_void_p()
-        comm._check(D.lib.cuttDistPlanCreate(byref(plan), comm._value(), byref(problem), byref(options)))
+        with self._context():
+            comm._check(D.lib.cuttDistPlanCreate(byref(plan), comm._value(), byref(problem), byref(options)))
         self._handle = L.Handle(plan, D.lib.cuttDistPlanDestroy)
         comm._plans.add(self)
 
@@ -415,6 +427,10 @@ class Plan:
             raise ValueError("the plan's communicator has been freed")
         return self._handle.value
 
+    def _context(self) -> Any:
+        """The device's, made current for a while."""
+        return contextlib.nullcontext() if self._device == CPU else _cuda.context(self._device[1])
+
     def _checked(self, view: View, side: int, name: str) -> None:
         shape, strides, _ = self._sides[side]
         if view.shape != shape:
@@ -423,18 +439,21 @@ class Plan:
             raise TypeError(f"{name} has elements of type {view.dtype.name}; the plan is for {self._dtype.name}")
         if view.conj:
             raise ValueError(f"{name} is lazily conjugated, which the plan is not for: give a.resolve_conj()")
-        if view.device != CPU:
-            raise ValueError(
-                f"{name} is on CUDA device {view.device[1]}; tensors over ranks are in the processor's memory"
-            )
+        if view.device != self._device:
+            raise ValueError(f"{name} is on {device_text(view)}, and the plan is for {self._place()}")
         if steps_differ(shape, strides, view.strides):
             raise ValueError(f"{name} has strides {view.strides}, and the plan is for {strides}")
 
+    def _place(self) -> str:
+        return "the CPU" if self._device == CPU else f"CUDA device {self._device[1]}"
+
     def _absent(self, side: int, name: str) -> View:
         """What stands for an array that is not given."""
-        shape, _, size = self._sides[side]
+        shape, strides, size = self._sides[side]
         if size:
             raise TypeError(f"{name} is None, and this rank's part is {shape}")
+        if self._device != CPU:
+            return View(0, shape, strides, self._dtype, self._device, NUMPY, None)
         return NUMPY.view(np.empty(shape, self._dtype.native if isinstance(self._dtype.native, np.dtype) else "V1"))
 
     def _views(self, a: Any, out: Any) -> tuple:
@@ -443,14 +462,17 @@ class Plan:
             self._checked(source, 0, "a")
         shape, strides, size = self._sides[1]
         array = out
+        if out is None and a is None and self._device != CPU:
+            if size:
+                raise ValueError(f"a is None, and this rank's result is {shape}: it must be given an out")
+            return source, self._absent(1, "out"), None
         if out is None:
             if self._adds and size:
                 raise ValueError("the plan adds to its result (beta): it must be given an out")
             array = source.adapter.empty(shape, source)
             result = view_of(array, "the result")
         else:
-            like = source if a is not None else NUMPY.view(np.empty(0, self._dtype.native))
-            result = check_out(out, shape, like)
+            result = check_out(out, shape, source)
             check_device(result, source, "out")
             self._checked(result, 1, "out")
         if out is None and steps_differ(shape, strides, result.strides):
@@ -469,8 +491,13 @@ class Plan:
             pointers = (source.pointer or None, result.pointer or None, stream or None)
             self._comm._check(D.lib.cuttDistPlanExecute(handle, *pointers))
 
-        run(source, (result,), call)
-        return source.adapter.finish(array, False) if out is None else out
+        given = [view for view in (source, result) if view.device == CPU or view.owner is not None]
+        if given:
+            run(given[0], given[1:], call)
+        else:
+            with self._context():
+                call(0)
+        return out if out is not None or array is None else source.adapter.finish(array, False)
 
     @property
     def info(self) -> dict[str, Any]:

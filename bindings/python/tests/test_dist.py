@@ -1,15 +1,20 @@
 """cutt.dist: layouts, and redistributions between threads. Processes of MPI are in dist_mpi.py."""
 
+import contextlib
 import gc
 import os
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 
 import numpy as np
 
 import cutt.dist as dist
+from cutt import _cuda
+from cutt import _dist_library as D
+from cutt import _library as L
 from dist_trials import errors, fails, trial
 from support import need, rounds
 
@@ -215,3 +220,118 @@ class Imports(unittest.TestCase):
             "assert not any(name.startswith('mpi4py') for name in sys.modules), sys.modules"
         )
         subprocess.run([sys.executable, "-c", program], check=True)
+
+
+class CudaArray:
+    """An array that says that it is on a GPU; its memory is NumPy's."""
+
+    def __init__(self, inner, stream):
+        self.inner, self.stream = inner, stream
+
+    @property
+    def __cuda_array_interface__(self):
+        return dict(self.inner.__array_interface__, stream=self.stream, strides=self.inner.strides)
+
+
+class LikeADriver:
+    """libcutt_dist, which is told of a GPU, and plans for the CPU, where the arrays are."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def __getattr__(self, name):
+        return getattr(REAL, name)
+
+    def cuttDistPlanCreate(self, plan, comm, problem, options):
+        self.told.append(("create", options._obj.backend, CURRENT.device))
+        options._obj.backend = 0
+        return REAL.cuttDistPlanCreate(plan, comm, problem, options)
+
+    def cuttDistPlanExecute(self, plan, source, result, stream):
+        self.told.append(("execute", stream, CURRENT.device))
+        return REAL.cuttDistPlanExecute(plan, source, result, None)
+
+
+REAL, CURRENT = D.lib, threading.local()
+
+
+@contextlib.contextmanager
+def context(device):
+    CURRENT.device = device
+    yield
+    CURRENT.device = None
+
+
+class OnDevice(unittest.TestCase):
+    """Arrays on GPUs, with stand-ins for the driver and for the library's calls."""
+
+    def setUp(self):
+        self.told, self.waited = [], []
+        stand_ins = {
+            "primary": lambda device: 0x1000 + device,
+            "context": context,
+            "wait": self.waited.append,
+            "device_of": lambda pointer: 3,
+        }
+        patches = [unittest.mock.patch.object(_cuda, *each) for each in stand_ins.items()]
+        for patch in [*patches, unittest.mock.patch.object(D, "lib", LikeADriver(self.told))]:
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def test_context_and_stream(self):
+        whole = np.arange(70.0).reshape(7, 10)
+
+        def work(comm):
+            CURRENT.device = None
+            rows, columns = dist.Layout((7, 10), (2, 1)), dist.Layout((10, 7), (2, 1))
+            plan = dist.Plan(comm, rows, columns, (1, 0), device=3)
+            a = np.ascontiguousarray(whole[rows.indices(comm.rank)[0]])
+            out = np.full(columns.local_shape(comm.rank), -1.0)
+            given = CudaArray(out, 0x50)
+            assert plan(CudaArray(a, 0x50), out=given) is given
+            assert (out == whole.T[columns.indices(comm.rank)[0]]).all()
+            with self.assertRaisesRegex(ValueError, "a is on the CPU, and the plan is for CUDA device 3"):
+                plan(a, out=given)
+
+        on_ranks(2, work)
+        self.assertEqual(sorted(self.told), [("create", L.BACKENDS["cuda"], 3)] * 2 + [("execute", 0x50, 3)] * 2)
+        self.assertEqual(self.waited, [0x50, 0x50])  # nobody says in which stream these arrays are read
+
+    def test_parts_that_are_not_there(self):
+        whole = np.arange(12.0)
+
+        def work(comm):
+            CURRENT.device = None
+            first, second = dist.Layout((12,), (1,), ranks=[0]), dist.Layout((12,), (1,), ranks=[1])
+            there, back = dist.Plan(comm, first, second, device=3), dist.Plan(comm, first, first, device=3)
+            out = np.zeros(12)
+            if comm.rank == 0:
+                there(CudaArray(whole, 1), out=CudaArray(np.empty(0), 1))
+                back(CudaArray(whole, 1), out=CudaArray(out, 1))
+            else:
+                there(None, out=CudaArray(out, 1))
+                assert back() is None
+            assert (out == whole).all()
+
+        on_ranks(2, work)
+        self.assertEqual({told[2] for told in self.told}, {3})
+
+    def test_refusals(self):
+        def work(comm):
+            CURRENT.device = None
+            layout = dist.Layout((4,), (1,))
+            with self.assertRaisesRegex(ValueError, "device is -1"):
+                dist.Plan(comm, layout, layout, device=-1)
+            plan = dist.Plan(comm, layout, layout)
+            with self.assertRaisesRegex(ValueError, "a is on CUDA device 3, and the plan is for the CPU"):
+                plan(CudaArray(np.zeros(4), 1))
+            plan = dist.Plan(comm, layout, layout, device=3)
+            with self.assertRaisesRegex(ValueError, "give out="):
+                plan(CudaArray(np.zeros(4), 1))
+            with self.assertRaisesRegex(ValueError, "a is None, and this rank's part is"):
+                plan()
+            with unittest.mock.patch.object(_cuda, "primary", side_effect=RuntimeError("no driver is here")):
+                with self.assertRaisesRegex(ValueError, "no driver is here"):
+                    dist.Plan(comm, layout, layout, device=3)
+
+        on_ranks(1, work)
