@@ -6,7 +6,7 @@
 
 #include "cutt_dist.h"
 
-enum { CUTT_RECORD_BYTES = 128, CUTT_WHY_BYTES = 256 };
+enum { CUTT_RECORD_BYTES = 192, CUTT_WHY_BYTES = 256 };
 
 struct cutt_record;
 

@@ -1,10 +1,12 @@
 /* Contractions, made by all ranks together.
  *
- * First ranks compare what they were given, and take the speeds of the slowest one. From then on all choose the same without asking
- * each other. Then each makes its lists, all make the redistributions, and each its products and memory; after each of the three
- * they agree that nothing has failed, so that a plan exists on all ranks or on none. */
+ * Each rank chooses an algorithm with the speeds that it knows, and makes all that it takes: lists, redistributions, products and
+ * memory. Then, in one agreement, ranks compare what they were given and what they have chosen, and hear whether anything has failed,
+ * so that a plan exists on all ranks or on none. Mostly they have chosen the same; else they do it once more, with the speeds of
+ * the slowest rank, by which all choose alike. */
 #include "dist/contract.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +18,14 @@
 
 /* The records of the agreements, behind their heads. */
 typedef struct given_record {
-  uint64_t hash[CUTT_GIVENS];
-  cutt_speeds rates;
+  uint32_t hash[CUTT_GIVENS], choice;
+  cutt_prepared prepared;
 } given_record;
 typedef struct made_record {
   int64_t sent, received;
   double product_seconds;
 } made_record;
-_Static_assert(sizeof(given_record) <= sizeof((cutt_record){0}.what), "what ranks are given fits into a record");
+_Static_assert(sizeof(given_record) <= sizeof((cutt_record){0}.what), "what ranks have made fits into a record");
 
 bool cutt_dist_contraction_alive(const struct cuttDistContractionStruct *plan) {
   if (plan && plan->magic == CONTRACTION_MAGIC) return true;
@@ -31,23 +33,30 @@ bool cutt_dist_contraction_alive(const struct cuttDistContractionStruct *plan) {
   return false;
 }
 
-static void release(struct cuttDistContractionStruct *plan) {
+/* Frees all that follows from the choice of an algorithm, so that another one can be made. */
+static void undo(struct cuttDistContractionStruct *plan) {
   const cutt_runtime *runtime = plan->device.context.handle ? plan->device.runtime : NULL;
   cutt_scope scope;
   const bool entered = runtime && !runtime->enter_context(&plan->device.context, &scope);
-  cutt_spread_free(&plan->s);
-  cuttDistPlanDestroy(plan->align);
-  for (int i = 0; i < 2; ++i)
-    for (int last = 0; last < 2; ++last) {
-      cuttDistPlanDestroy(plan->move[i][last]);
-      cuttContractionPlanDestroy(plan->product[i][last]);
-    }
-  cuttDistPlanDestroy(plan->home);
+  for (int i = 0; i < CUTT_MOVES; ++i) {
+    int64_t count = 0;
+    cuttDistPlan_t *move = cutt_contract_move(plan, i, &count);
+    cuttDistPlanDestroy(*move);
+    *move = NULL;
+  }
+  for (int i = 0; i < 2; ++i) {
+    for (int last = 0; last < 2; ++last) cuttContractionPlanDestroy(plan->product[i][last]);
+    cuttPlanDestroy(plan->add[i]);
+  }
   cuttContractionPlanDestroy(plan->sum);
-  for (int i = 0; i < 2; ++i) cuttPlanDestroy(plan->add[i]);
   if (plan->memory) cuttMemoryFree(plan->s.options.backend, plan->memory);
   cutt_contract_device_free(&plan->device);
   if (entered) runtime->leave(&scope);
+}
+
+static void release(struct cuttDistContractionStruct *plan) {
+  undo(plan);
+  cutt_spread_free(&plan->s);
   free(plan);
 }
 
@@ -60,43 +69,96 @@ static cuttResult agree(struct cuttDistContractionStruct *plan, int step, cuttRe
   return cutt_comm_agree(plan->comm, &record);
 }
 
-/* Do all ranks mean the same? Takes the speeds of the slowest. */
-static cuttResult compare(struct cuttDistContractionStruct *plan) {
-  const struct cuttDistCommStruct *comm = plan->comm;
+static float slower(float a, float b) { return a > b ? a : b; }
+
+static given_record record_of(const struct cuttDistContractionStruct *plan, int rank) {
+  given_record record;
+  memcpy(&record, plan->comm->records[rank].what, sizeof record);
+  return record;
+}
+
+/* Do all ranks mean the same? Takes the speeds of the slowest. *alike: they have chosen the same. */
+static cuttResult compare(struct cuttDistContractionStruct *plan, bool *alike) {
+  const given_record first = record_of(plan, 0);
   cutt_speeds *slowest = &plan->s.rates;
-  given_record first, other;
-  memcpy(&first, comm->records[0].what, sizeof first);
-  *slowest = first.rates;
-  for (int rank = 1; rank < comm->transport.size; ++rank) {
-    memcpy(&other, comm->records[rank].what, sizeof other);
+  *slowest = first.prepared.rates;
+  *alike = true;
+  for (int rank = 1; rank < plan->s.size; ++rank) {
+    const given_record other = record_of(plan, rank);
+    const cutt_speeds *r = &other.prepared.rates;
     for (int i = 0; i < CUTT_GIVENS; ++i)
       if (other.hash[i] != first.hash[i])
         return cutt_error(CUTT_INVALID_PARAMETER, "rank %d has other %s than rank 0; they must be the same", rank,
                           cutt_contract_given_name[i]);
-    const cutt_speeds *r = &other.rates;
-    slowest->multiply = r->multiply > slowest->multiply ? r->multiply : slowest->multiply;
-    slowest->copy = r->copy > slowest->copy ? r->copy : slowest->copy;
-    slowest->message = r->message > slowest->message ? r->message : slowest->message;
-    slowest->byte = r->byte > slowest->byte ? r->byte : slowest->byte;
-    slowest->not_hidden = r->not_hidden > slowest->not_hidden ? r->not_hidden : slowest->not_hidden;
+    *alike = *alike && other.choice == first.choice;
+    slowest->multiply = slower(slowest->multiply, r->multiply);
+    slowest->copy = slower(slowest->copy, r->copy);
+    slowest->message = slower(slowest->message, r->message);
+    slowest->byte = slower(slowest->byte, r->byte);
+    slowest->not_hidden = slower(slowest->not_hidden, r->not_hidden);
   }
   return CUTT_SUCCESS;
 }
 
-/* What the plans that were made are predicted to take together, by the slowest rank, and what moves. */
-static void settle(struct cuttDistContractionStruct *plan) {
-  const cutt_scheme *c = &plan->choice.best;
+/* What an execution is predicted to take, by the slowest rank of each kind of work. */
+static void predict(struct cuttDistContractionStruct *plan, double product) {
+  const double moves = plan->moving_seconds, panels = (double)plan->choice.best.panels;
+  const double hidden = (1 - (double)plan->s.rates.not_hidden) * (1 - 1 / panels);
+  plan->predicted_seconds = moves + product - hidden * smaller(moves, product) + 2 * (double)plan->s.rates.message;
+}
+
+/* By messages; what is written directly is not received. */
+static int64_t received_by(struct cuttDistContractionStruct *plan, const cutt_prepared *said) {
+  int64_t received = 0;
+  for (int i = 0; i < CUTT_MOVES; ++i) {
+    cuttDistPlanInfo_t info = {.struct_size = sizeof info};
+    int64_t count = 0;
+    cuttDistPlan_t move = *cutt_contract_move(plan, i, &count);
+    if (move && !cuttDistPlanGetInfo(move, &info) && !info.direct) received += count * said->received[i];
+  }
+  return received;
+}
+
+/* In the host's memory: the ways of redistributions are those that are fastest for the slowest rank, which can't fail. */
+static cuttResult settle(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
+  float slowest[CUTT_MOVES][CUTT_WAYS] = {{0}};
   double product = 0;
   for (int rank = 0; rank < plan->s.size; ++rank) {
+    const given_record record = record_of(plan, rank);
+    plan->most_sent = larger(plan->most_sent, record.prepared.sent);
+    product = larger(product, (double)record.prepared.product_seconds);
+    for (int i = 0; i < CUTT_MOVES; ++i)
+      for (int way = 0; way < CUTT_WAYS; ++way) {
+        const float seconds = record.prepared.seconds[i][way];
+        slowest[i][way] = seconds < 0 || slowest[i][way] < 0 ? -1 : slower(slowest[i][way], seconds);
+      }
+  }
+  const cuttResult result = cutt_prepare_end(plan, p, slowest);
+  for (int rank = 0; rank < plan->s.size && !result; ++rank) {
+    const given_record record = record_of(plan, rank);
+    plan->most_received = larger(plan->most_received, received_by(plan, &record.prepared));
+  }
+  predict(plan, product);
+  return result;
+}
+
+/* On a device redistributions agree on more than fits into one record: on what ranks reach, and where. */
+static cuttResult make_on_device(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
+  double product = 0;
+  cuttResult code = cutt_prepare_moves(plan, p);
+  if (code) return code;
+  code = cutt_prepare_products(plan, p);
+  const made_record own = {plan->sent, plan->received, plan->predicted_seconds};
+  code = agree(plan, CUTT_STEP_SPREAD_MADE, code, &own, sizeof own);
+  for (int rank = 0; rank < plan->s.size && !code; ++rank) {
     made_record made;
     memcpy(&made, plan->comm->records[rank].what, sizeof made);
     plan->most_sent = larger(plan->most_sent, made.sent);
     plan->most_received = larger(plan->most_received, made.received);
     product = larger(product, made.product_seconds);
   }
-  const double moves = plan->moving_seconds;
-  const double hidden = (1 - (double)plan->s.rates.not_hidden) * (1 - 1 / (double)c->panels);
-  plan->predicted_seconds = moves + product - hidden * smaller(moves, product) + 2 * (double)plan->s.rates.message;
+  predict(plan, product);
+  return code;
 }
 
 static void count_flops(struct cuttDistContractionStruct *plan) {
@@ -113,31 +175,53 @@ static void count_flops(struct cuttDistContractionStruct *plan) {
 
 /* -------------------------------------------------------------------------------------------------------- creation */
 
+/* All that this rank can do with the speeds that it knows. */
+static cuttResult make_alone(struct cuttDistContractionStruct *plan, cutt_preparing **p, given_record *record) {
+  cuttResult code = cutt_scheme_choose(&plan->s, &plan->choice);
+  if (!code) code = cutt_prepare_alone(plan, p);
+  if (!code && !plan->s.runtime) code = cutt_prepare_moves(plan, *p);
+  if (!code && !plan->s.runtime) code = cutt_prepare_products(plan, *p);
+  if (code) return code;
+  record->choice = cutt_scheme_hash(&plan->s, &plan->choice.best);
+  cutt_prepare_tell(plan, *p, &record->prepared);
+  return CUTT_SUCCESS;
+}
+
+/* Back to where nothing was chosen. */
+static void start_again(struct cuttDistContractionStruct *plan, cutt_preparing **p) {
+  undo(plan);
+  cutt_prepare_free(*p);
+  *p = NULL;
+  const size_t chosen = offsetof(struct cuttDistContractionStruct, choice);
+  memset((unsigned char *)plan + chosen, 0, sizeof *plan - chosen);
+}
+
 static cuttResult make(struct cuttDistContractionStruct *plan, cuttResult code, cutt_contract_given *given,
                        const cuttDistContraction_t *contraction, const cuttDistContractionOptions_t *options) {
-  given_record record = {{0}, {0, 0, 0, 0, 0}};
-  made_record made = {0, 0, 0};
+  given_record record = {.choice = 0};
+  uint64_t hash[CUTT_GIVENS] = {0};
   cutt_preparing *p = NULL;
+  bool alike = false;
   plan->s.me = plan->comm->transport.rank;
   plan->s.size = plan->comm->transport.size;
-  if (!code) code = cutt_spread_read(&plan->s, given, plan->comm, contraction, options, record.hash);
-  if (!code) code = cutt_spread_rates(&plan->s, &plan->comm->transport, &record.rates);
+  if (!code) code = cutt_spread_read(&plan->s, given, plan->comm, contraction, options, hash);
+  if (!code) code = cutt_spread_rates(&plan->s, &plan->comm->transport, &plan->s.rates);
+  for (int i = 0; i < CUTT_GIVENS; ++i) record.hash[i] = (uint32_t)(hash[i] ^ hash[i] >> 32);
+  record.prepared.rates = plan->s.rates;
+  if (!code) code = make_alone(plan, &p, &record);
   code = agree(plan, CUTT_STEP_SPREAD_GIVEN, code, &record, sizeof record);
-  if (!code) code = compare(plan);
-  if (code) return code;
-  code = cutt_scheme_choose(&plan->s, &plan->choice);
-  if (!code) code = cutt_prepare_alone(plan, &p);
-  code = agree(plan, CUTT_STEP_SPREAD_READY, code, &made, sizeof made);
-  if (!code) code = cutt_prepare_moves(plan, p);
-  if (!code) {
-    code = cutt_prepare_products(plan, p);
-    made = (made_record){plan->sent, plan->received, plan->predicted_seconds};
-    code = agree(plan, CUTT_STEP_SPREAD_MADE, code, &made, sizeof made);
+  if (!code) code = compare(plan, &alike);
+  if (!code && !alike) {
+    start_again(plan, &p);
+    memset(&record.prepared, 0, sizeof record.prepared);
+    record.prepared.rates = plan->s.rates;
+    code = make_alone(plan, &p, &record);
+    code = agree(plan, CUTT_STEP_SPREAD_AGAIN, code, &record, sizeof record);
   }
+  if (!code) code = plan->s.runtime ? make_on_device(plan, p) : settle(plan, p);
   cutt_prepare_free(p);
   if (code) return code;
   count_flops(plan);
-  settle(plan);
   cutt_spread_free(&plan->s);
   plan->choice.best.mesh.ranks = NULL;
   return CUTT_SUCCESS;

@@ -21,11 +21,13 @@
 #include "dist/comm.h"
 #include "dist/device.h"
 #include "dist/layout.h"
+#include "dist/parts.h"
 
 enum { CUTT_DIST_ALGORITHMS = 5, CUTT_MOST_AXES = 32 };
 
-/* Steps (comm.h) of a creation: what is given, what is needed, what there is. */
-enum { CUTT_STEP_SPREAD_GIVEN = 32, CUTT_STEP_SPREAD_READY = 33, CUTT_STEP_SPREAD_MADE = 34 };
+/* Steps (comm.h) of a creation: what each rank was given and has made of it; the same with the slowest rank's speeds, where ranks have
+ * not chosen alike; and on a device, what there is. */
+enum { CUTT_STEP_SPREAD_GIVEN = 32, CUTT_STEP_SPREAD_AGAIN = 33, CUTT_STEP_SPREAD_MADE = 34 };
 
 /* Speeds: of the slowest rank. */
 typedef struct cutt_speeds {
@@ -176,10 +178,16 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c);
 int64_t cutt_panel_extent(const cutt_scheme *c, int64_t panel);
 /* The layout of an operand that is first cut like the other one: parts of its modes, and positions. */
 int cutt_align_parts(const cutt_spread *s, const cutt_scheme *c, cutt_part *part);
-/* The same on all ranks. Errors: CUTT_INVALID_PARAMETER (no algorithm that the options allow), CUTT_INTERNAL_ERROR. */
+/* A number for what was chosen: ranks that have the same have chosen alike. */
+uint32_t cutt_scheme_hash(const cutt_spread *s, const cutt_scheme *c);
+/* By s->rates; with the same rates the same on all ranks. Errors: CUTT_INVALID_PARAMETER (no algorithm that the options allow), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_scheme_choose(const cutt_spread *s, cutt_sharing *choice);
 
 /* ---- plans (contract_prepare.c, contract_execute.c) */
+
+/* Redistributions: of the operand that is first cut like the other one; of each operand, in panels but the last, and in the last; and
+ * of the result. */
+enum { CUTT_MOVE_ALIGN, CUTT_MOVE_OPERANDS, CUTT_MOVE_HOME = 5, CUTT_MOVES };
 
 typedef enum cutt_store {
   CUTT_STORE_ALIGNED,
@@ -219,12 +227,27 @@ struct cuttDistContractionStruct {
 bool cutt_dist_contraction_alive(const struct cuttDistContractionStruct *plan);
 
 typedef struct cutt_preparing cutt_preparing;
-/* What can be done without the others; cutt_prepare_free frees what is made. */
+/* What a rank says of what it has made. */
+typedef struct cutt_prepared {
+  cutt_speeds rates;
+  float product_seconds;
+  int64_t sent;
+  int64_t received[CUTT_MOVES]; /* by messages, of an execution of each move */
+  float seconds[CUTT_MOVES][CUTT_WAYS];
+} cutt_prepared;
+
+/* Lists, and what follows from them without the others; cutt_prepare_free frees what is made. */
 cuttResult cutt_prepare_alone(struct cuttDistContractionStruct *plan, cutt_preparing **made);
-/* Collective: the redistributions. */
+/* The redistributions: on a device collective; else they are started. */
 cuttResult cutt_prepare_moves(struct cuttDistContractionStruct *plan, cutt_preparing *p);
 /* Products and memory. */
 cuttResult cutt_prepare_products(struct cuttDistContractionStruct *plan, cutt_preparing *p);
+/* Of redistributions that were started: what others have to know of them, and their end, given the slowest seconds. */
+void cutt_prepare_tell(struct cuttDistContractionStruct *plan, const cutt_preparing *p, cutt_prepared *said);
+cuttResult cutt_prepare_end(struct cuttDistContractionStruct *plan, cutt_preparing *p,
+                            float slowest[CUTT_MOVES][CUTT_WAYS]);
+/* A plan's redistribution by its number, and how often an execution makes it. */
+cuttDistPlan_t *cutt_contract_move(struct cuttDistContractionStruct *plan, int number, int64_t *count);
 void cutt_prepare_free(cutt_preparing *p);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "dist/contract.h"
+#include "dist/shapes.h"
 
 typedef enum kind { KIND_LEFT, KIND_RIGHT, KIND_BATCH, KIND_SUMMED, KINDS } kind;
 
@@ -329,4 +330,20 @@ cuttResult cutt_scheme_choose(const cutt_spread *s, cutt_sharing *choice) {
     choice->best = h->best[best];
   free(h);
   return result;
+}
+
+uint32_t cutt_scheme_hash(const cutt_spread *s, const cutt_scheme *c) {
+  const cutt_mesh *mesh = &c->mesh;
+  uint64_t hash = CUTT_HASH_START;
+  for (int label = 0; label < s->labels; ++label) {
+    const int64_t part[2] = {mesh->part[label].parts, mesh->part[label].block};
+    hash = cutt_hash(hash, part, sizeof part);
+  }
+  hash = cutt_hash(hash, mesh->axis, (size_t)mesh->axes * sizeof *mesh->axis);
+  if (mesh->stays) hash = cutt_hash(hash, mesh->stays, strlen(mesh->stays));
+  const int64_t rest[] = {
+      c->algorithm, mesh->copies, c->stands[CUTT_LEFT], c->stands[CUTT_RIGHT], c->stands[CUTT_RESULT], c->panel_label,
+      c->panel,     c->align};
+  hash = cutt_hash(hash, rest, sizeof rest);
+  return (uint32_t)(hash ^ hash >> 32);
 }

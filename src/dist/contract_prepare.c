@@ -30,6 +30,7 @@ struct cutt_preparing {
   cuttDistOptions_t options;
   char pattern[PATTERN_BYTES];
   int64_t extents[CUTT_TENSORS][CUTT_MAX_RANK];
+  cutt_making *started[CUTT_MOVES]; /* in the host's memory */
 };
 
 static int64_t rounded(const cutt_spread *s, int64_t bytes) {
@@ -39,6 +40,7 @@ static int64_t rounded(const cutt_spread *s, int64_t bytes) {
 
 void cutt_prepare_free(cutt_preparing *p) {
   for (int t = 0; p && t < CUTT_TENSORS; ++t) free(p->list[t]);
+  for (int i = 0; p && i < CUTT_MOVES; ++i) cutt_part_drop(&p->started[i]);
   free(p);
 }
 
@@ -228,15 +230,27 @@ static void set_mesh(const struct cuttDistContractionStruct *plan, const cutt_pr
   own->layout.ranks = p->list[t];
 }
 
-static cuttResult create(const struct cuttDistContractionStruct *plan, cutt_preparing *p, const void *beta,
-                         const char *what, cuttDistPlan_t *made) {
+cuttDistPlan_t *cutt_contract_move(struct cuttDistContractionStruct *plan, int number, int64_t *count) {
+  const int of_operand = number - CUTT_MOVE_OPERANDS;
+  *count = 1;
+  if (number == CUTT_MOVE_ALIGN) return &plan->align;
+  if (number == CUTT_MOVE_HOME) return &plan->home;
+  if (of_operand % 2 == 0) *count = plan->choice.best.panels - 1;
+  return &plan->move[of_operand / 2][of_operand % 2];
+}
+
+static cuttResult create(struct cuttDistContractionStruct *plan, cutt_preparing *p, const void *beta, const char *what,
+                         int number) {
+  int64_t count = 0;
   cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
   problem.type = plan->s.type->type;
   problem.from = &p->from.layout;
   problem.to = &p->to.layout;
   problem.perm = p->perm;
   problem.beta = beta;
-  const cuttResult result = cuttDistPlanCreate(made, plan->comm, &problem, &p->options);
+  const cuttResult result =
+      plan->s.runtime ? cuttDistPlanCreate(cutt_contract_move(plan, number, &count), plan->comm, &problem, &p->options)
+                      : cutt_part_start(&p->started[number], plan->comm, &problem, &p->options);
   return result ? cutt_error(result, "redistribution of %s: %s", what, cuttLastError()) : CUTT_SUCCESS;
 }
 
@@ -246,7 +260,7 @@ static cuttResult create_align(struct cuttDistContractionStruct *plan, cutt_prep
   set_callers(plan, p, &p->to, t, true, -1);
   p->to.layout.strides = NULL;
   for (int i = 0; i < plan->s.modes[t]; ++i) p->perm[i] = i;
-  return create(plan, p, NULL, t == CUTT_LEFT ? "left" : "right", &plan->align);
+  return create(plan, p, NULL, t == CUTT_LEFT ? "left" : "right", CUTT_MOVE_ALIGN);
 }
 
 /* An operand, or its panels: of one length but for the last. */
@@ -259,7 +273,8 @@ static cuttResult create_moves(struct cuttDistContractionStruct *plan, cutt_prep
     if (aligned) p->from.layout.strides = p->from.strides;
     set_mesh(plan, p, &p->to, t, panel);
     memcpy(p->perm, p->order[t], sizeof p->perm);
-    const cuttResult result = create(plan, p, NULL, t == CUTT_LEFT ? "left" : "right", &plan->move[t][last]);
+    const cuttResult result =
+        create(plan, p, NULL, t == CUTT_LEFT ? "left" : "right", CUTT_MOVE_OPERANDS + 2 * t + last);
     if (result) return result;
   }
   return CUTT_SUCCESS;
@@ -283,7 +298,7 @@ static cuttResult create_home(struct cuttDistContractionStruct *plan, cutt_prepa
   } else if (p->options.direct == CUTT_DIST_DIRECT_ALWAYS) {
     p->options.direct = CUTT_DIST_DIRECT_BY_COST; /* some rank may have strides */
   }
-  return create(plan, p, c->partial == 1 && s->has_beta ? s->beta : NULL, "result", &plan->home);
+  return create(plan, p, c->partial == 1 && s->has_beta ? s->beta : NULL, "result", CUTT_MOVE_HOME);
 }
 
 cuttResult cutt_prepare_moves(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
@@ -486,30 +501,48 @@ static void set_steps(struct cuttDistContractionStruct *plan, const cutt_prepari
     }
 }
 
-/* What a redistribution adds to this rank's numbers. */
-static cuttResult note_move(struct cuttDistContractionStruct *plan, cuttDistPlan_t move, int64_t count) {
-  cuttDistPlanInfo_t info = {.struct_size = sizeof info};
-  if (!move) return CUTT_SUCCESS;
-  const cuttResult result = cuttDistPlanGetInfo(move, &info);
-  plan->workspace_bytes += info.workspace_bytes;
-  plan->sent += count * info.bytes_sent;
-  plan->received += count * info.bytes_received;
-  plan->moving_seconds += (double)count * info.predicted_seconds;
-  return result;
+/* What redistributions add to this rank's numbers. */
+static cuttResult note_moves(struct cuttDistContractionStruct *plan) {
+  for (int i = 0; i < CUTT_MOVES; ++i) {
+    int64_t count = 0;
+    cuttDistPlan_t move = *cutt_contract_move(plan, i, &count);
+    cuttDistPlanInfo_t info = {.struct_size = sizeof info};
+    if (!move) continue;
+    const cuttResult result = cuttDistPlanGetInfo(move, &info);
+    if (result) return result;
+    plan->workspace_bytes += info.workspace_bytes;
+    plan->sent += count * info.bytes_sent;
+    plan->received += count * info.bytes_received;
+    plan->moving_seconds += (double)count * info.predicted_seconds;
+  }
+  return CUTT_SUCCESS;
 }
 
-static cuttResult note_moves(struct cuttDistContractionStruct *plan) {
-  cuttResult result = note_move(plan, plan->align, 1);
-  for (int t = 0; t < CUTT_RESULT && !result; ++t) {
-    result = note_move(plan, plan->move[t][0], plan->choice.best.panels - 1);
-    if (!result) result = note_move(plan, plan->move[t][1], 1);
+void cutt_prepare_tell(struct cuttDistContractionStruct *plan, const cutt_preparing *p, cutt_prepared *said) {
+  said->product_seconds = (float)plan->predicted_seconds;
+  for (int i = 0; i < CUTT_MOVES; ++i) {
+    int64_t count = 0, sent = 0;
+    if (!p->started[i]) continue;
+    cutt_contract_move(plan, i, &count);
+    cutt_part_tell(p->started[i], said->seconds[i], &sent, &said->received[i]);
+    said->sent += count * sent;
   }
-  return result ? result : note_move(plan, plan->home, 1);
+}
+
+cuttResult cutt_prepare_end(struct cuttDistContractionStruct *plan, cutt_preparing *p,
+                            float slowest[CUTT_MOVES][CUTT_WAYS]) {
+  int64_t count = 0;
+  for (int i = 0; i < CUTT_MOVES; ++i)
+    if (p->started[i]) *cutt_contract_move(plan, i, &count) = cutt_part_end(&p->started[i], slowest[i]);
+  plan->workspace_bytes = plan->memory ? (size_t)place_buffers(plan) : 0;
+  return note_moves(plan);
 }
 
 cuttResult cutt_prepare_products(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
-  cuttResult result = note_moves(plan);
+  cuttResult result = plan->s.runtime ? note_moves(plan) : CUTT_SUCCESS;
   if (result) return result;
+  for (int i = 0; i < CUTT_MOVES; ++i)
+    if (p->started[i]) plan->workspace_bytes += cutt_part_room(p->started[i]);
   size_buffers(plan, p);
   set_steps(plan, p);
   const size_t moved = plan->workspace_bytes;

@@ -3,7 +3,7 @@
  * Every rank derives what it would have to do in each way that is allowed (pack, unpack, direct) and predicts its time. Then, in
  * one agreement, ranks compare what they were given, and take the way that is fastest for its slowest rank. All that can fail
  * comes before it, memory included, so that a plan exists on all ranks or on none. */
-#include "dist/plan.h"
+#include "dist/making.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -23,35 +23,8 @@
 static const size_t first_problem_size = sizeof(cuttDistProblem_t);
 static const size_t first_options_size = offsetof(cuttDistOptions_t, backend);
 
-/* What is compared. */
-enum { GIVEN_FROM, GIVEN_TO, GIVEN_PERM, GIVEN_SCALARS, GIVEN_OPTIONS, GIVENS };
-static const char *const given_name[GIVENS] = {"problem->from", "problem->to", "problem->perm",
-                                               "problem->type, alpha, beta or conjugate", "options"};
-
-/* The record of a creation, behind its head. */
-typedef struct creation {
-  uint64_t given[GIVENS];
-  float seconds[CUTT_WAYS]; /* below 0: this rank can't */
-  uint32_t unused;
-  int64_t bytes_sent;
-  int64_t rounds[CUTT_WAYS];  /* on a device: pieces of the longest message */
-  int64_t longest[CUTT_WAYS]; /* bytes of the longest piece that is sent */
-} creation;
-_Static_assert(sizeof(creation) <= sizeof((cutt_record){0}.what), "what a creation tells fits into a record");
-
-/* What a creation works with until the plan is made. */
-typedef struct making {
-  struct cuttDistPlanStruct *plan;
-  cuttDistProblem_t problem;
-  cuttDistOptions_t options;
-  cutt_exchange exchange[CUTT_WAYS];
-  creation record;
-  /* Of each way, what is largest among all ranks. */
-  double slowest[CUTT_WAYS];
-  int64_t rounds[CUTT_WAYS], longest[CUTT_WAYS];
-  bool entered; /* the context of a device */
-  cutt_scope scope;
-} making;
+static const char *const given_name[CUTT_GIVEN_OF_MOVES] = {"problem->from", "problem->to", "problem->perm",
+                                                            "problem->type, alpha, beta or conjugate", "options"};
 
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan) {
   if (plan && plan->magic == PLAN_MAGIC) return true;
@@ -99,7 +72,7 @@ static bool scalar_is(const cutt_type_info *type, const unsigned char *scalar, i
 }
 
 /* Type and scalars: libcutt checks them in a problem of one element. */
-static cuttResult read_scalars(making *m) {
+static cuttResult read_scalars(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cuttProblem_t one = CUTT_PROBLEM_INIT;
   cuttOptions_t options = CUTT_OPTIONS_INIT;
@@ -145,7 +118,7 @@ static cuttResult make_places(const cutt_layout *layout, int size, int **places)
 }
 
 /* Strides that a caller gives are checked by libcutt: those of the input as an input's, those of the output as an output's. */
-static cuttResult check_strides(const making *m, int side) {
+static cuttResult check_strides(const cutt_making *m, int side) {
   static const char *const name[CUTT_SIDES] = {"from", "to"};
   const cutt_task *task = &m->plan->task;
   int same[CUTT_MAX_RANK];
@@ -168,7 +141,7 @@ static cuttResult check_strides(const making *m, int side) {
 }
 
 /* This rank's part on a side. */
-static cuttResult read_part(making *m, int side) {
+static cuttResult read_part(cutt_making *m, int side) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_task *task = &plan->task;
   const cutt_layout *layout = &task->layout[side];
@@ -191,7 +164,7 @@ static cuttResult read_part(making *m, int side) {
   return CUTT_SUCCESS;
 }
 
-static cuttResult read_layouts(making *m) {
+static cuttResult read_layouts(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_task *task = &plan->task;
   task->me = plan->comm->transport.rank;
@@ -236,7 +209,7 @@ static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t as
 }
 
 /* A round has a piece of each peer's. */
-static cuttResult limit_piece(const making *m, size_t *piece) {
+static cuttResult limit_piece(const cutt_making *m, size_t *piece) {
   const cuttDistOptions_t *o = &m->options;
   const int size = m->plan->task.size;
   const size_t pieces = 4 * (size_t)(in_rounds(m->plan) && size > 1 ? size - 1 : 1);
@@ -248,7 +221,7 @@ static cuttResult limit_piece(const making *m, size_t *piece) {
   return CUTT_SUCCESS;
 }
 
-static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
+static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
   if (!problem) return cutt_error(CUTT_INVALID_PARAMETER, "problem is NULL; it must point to a cuttDistProblem_t");
   cuttResult result = cutt_struct_read(&m->problem, sizeof m->problem, first_problem_size, problem, "problem");
   if (!result) result = read_options(options, &m->options);
@@ -281,7 +254,7 @@ static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cu
 /* --------------------------------------------------------------------------------------------------------- the ways */
 
 /* The two ways by messages differ only where the permutation does something. */
-static bool allows(const making *m, cutt_way way) {
+static bool allows(const cutt_making *m, cutt_way way) {
   const cutt_layout *from = &m->plan->task.layout[CUTT_FROM];
   bool moves = false, any = false;
   for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
@@ -293,7 +266,7 @@ static bool allows(const making *m, cutt_way way) {
   return m->options.permute != CUTT_DIST_PACK;
 }
 
-static cuttResult make_ways(making *m) {
+static cuttResult make_ways(cutt_making *m) {
   const bool packed = !m->plan->task.layout[CUTT_TO].strides;
   bool any = false;
   const bool reaches = cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any);
@@ -362,7 +335,7 @@ static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring
 }
 
 /* For all ways that are still open. */
-static cuttResult make_memory(making *m) {
+static cuttResult make_memory(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, pieces[CUTT_SIDES] = {0, 0};
   for (int way = 0; way < CUTT_WAYS; ++way) {
@@ -386,7 +359,7 @@ static cuttResult make_memory(making *m) {
   return result || in_rounds(plan) ? result : make_rings(plan, ring);
 }
 
-static void release(struct cuttDistPlanStruct *plan) {
+void cutt_making_release(struct cuttDistPlanStruct *plan) {
   const cutt_runtime *runtime = plan->device.context.handle ? plan->device.runtime : NULL;
   cutt_scope scope;
   const bool entered = runtime && !runtime->enter_context(&plan->device.context, &scope);
@@ -411,11 +384,11 @@ static void release(struct cuttDistPlanStruct *plan) {
 
 /* Do all ranks mean the same? */
 static cuttResult compare(const struct cuttDistCommStruct *comm) {
-  creation first, other;
+  cutt_creation first, other;
   memcpy(&first, comm->records[0].what, sizeof first);
   for (int rank = 1; rank < comm->transport.size; ++rank) {
     memcpy(&other, comm->records[rank].what, sizeof other);
-    for (int i = 0; i < GIVENS; ++i)
+    for (int i = 0; i < CUTT_GIVEN_OF_MOVES; ++i)
       if (other.given[i] != first.given[i])
         return cutt_error(CUTT_INVALID_PARAMETER, "rank %d has other %s than rank 0; they must be the same", rank,
                           given_name[i]);
@@ -423,9 +396,9 @@ static cuttResult compare(const struct cuttDistCommStruct *comm) {
   return CUTT_SUCCESS;
 }
 
-static void compare_ways(making *m) {
+static void compare_ways(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
-  creation record;
+  cutt_creation record;
   for (int rank = 0; rank < plan->task.size; ++rank) {
     memcpy(&record, plan->comm->records[rank].what, sizeof record);
     plan->sent[rank] = record.bytes_sent;
@@ -439,7 +412,7 @@ static void compare_ways(making *m) {
 }
 
 /* The way whose slowest rank is fastest, among those that all ranks can go. */
-static cutt_way choose(const making *m, bool direct) {
+static cutt_way choose(const cutt_making *m, bool direct) {
   int best = direct ? CUTT_WAY_DIRECT : CUTT_WAY_PACK;
   for (int way = 0; way < CUTT_WAY_DIRECT; ++way)
     if (m->slowest[way] < m->slowest[best]) best = way;
@@ -447,7 +420,7 @@ static cutt_way choose(const making *m, bool direct) {
 }
 
 /* On a device ranks see whether they reach each other before they rely on it. */
-static cuttResult check_direct(const making *m, cutt_way *way) {
+static cuttResult check_direct(const cutt_making *m, cutt_way *way) {
   struct cuttDistPlanStruct *plan = m->plan;
   struct cuttDistCommStruct *comm = plan->comm;
   bool reached = comm->near >= 0;
@@ -466,7 +439,7 @@ static cuttResult check_direct(const making *m, cutt_way *way) {
 }
 
 /* Keeps what the chosen way needs. */
-static cuttResult settle(making *m) {
+cuttResult cutt_making_settle(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_way way = choose(m, true);
   cuttResult result = check_direct(m, &way);
@@ -491,15 +464,20 @@ static cuttResult settle(making *m) {
   return result;
 }
 
-static cuttResult make(making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
+cuttResult cutt_making_start(cutt_making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
   cuttResult result = read_all(m, problem, options);
   if (!result) result = make_ways(m);
   return result ? result : make_memory(m);
 }
 
+void cutt_making_end(struct cuttDistPlanStruct *plan, double start) {
+  plan->magic = PLAN_MAGIC;
+  plan->create_seconds = cutt_clock() - start;
+}
+
 /* Processes on devices try once whether they reach each other, when all of them have asked for a plan; what is planned depends on
  * it. */
-static cuttResult try_near(const making *m, bool *again) {
+static cuttResult try_near(const cutt_making *m, bool *again) {
   struct cuttDistPlanStruct *plan = m->plan;
   struct cuttDistCommStruct *comm = plan->comm;
   const bool matters = plan->device.way == CUTT_BY_HOST || m->options.direct != CUTT_DIST_DIRECT_NEVER;
@@ -517,7 +495,7 @@ static cuttResult try_near(const making *m, bool *again) {
 static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, const cuttDistProblem_t *problem,
                          const cuttDistOptions_t *options, bool *again) {
   const double start = cutt_clock();
-  making *m = calloc(1, sizeof *m);
+  cutt_making *m = calloc(1, sizeof *m);
   struct cuttDistPlanStruct *made = calloc(1, sizeof *made);
   cutt_record record = {.plan = ++comm->plans, .step = CUTT_STEP_CREATE};
   cuttResult result = CUTT_SUCCESS;
@@ -528,7 +506,7 @@ static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, 
     made->comm = comm;
     made->number = comm->plans;
   }
-  if (!result) result = make(m, problem, options);
+  if (!result) result = cutt_making_start(m, problem, options);
   if (!result) memcpy(record.what, &m->record, sizeof m->record);
   record.code = (int32_t)result;
   result = cutt_comm_agree(comm, &record);
@@ -536,17 +514,16 @@ static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, 
   if (!result && made && m && plan) {
     compare_ways(m);
     result = try_near(m, again);
-    if (!result && !*again) result = settle(m);
+    if (!result && !*again) result = cutt_making_settle(m);
   }
   const cutt_runtime *runtime = m && m->entered ? m->plan->device.runtime : NULL;
   if (!result && !*again && made && plan) {
-    made->magic = PLAN_MAGIC;
-    made->create_seconds = cutt_clock() - start;
+    cutt_making_end(made, start);
     *plan = made;
     made = NULL;
   }
   for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
-  if (made) release(made);
+  if (made) cutt_making_release(made);
   if (runtime) runtime->leave(&m->scope);
   free(m);
   return result;
@@ -567,6 +544,6 @@ cuttResult cuttDistPlanDestroy(cuttDistPlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
   if (!cutt_dist_plan_alive(plan)) return CUTT_INVALID_PLAN;
   plan->magic = 0;
-  release(plan);
+  cutt_making_release(plan);
   return CUTT_SUCCESS;
 }
