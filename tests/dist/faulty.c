@@ -76,6 +76,7 @@ static int faulty_wait(void *data, cuttDistRequest_t *request) {
 
 static int faulty_allgather(void *data, const void *mine, int64_t count, void *all) {
   faulty *f = data;
+  f->gatherings++;
   if (fails_now(f, ALLGATHER)) return 1;
   const int lost = start_held(f);
   return f->real.allgather(f->real.data, mine, count, all) || lost;

@@ -35,7 +35,9 @@ typedef struct job {
   cuttResult created[MOST_RANKS], executed[MOST_RANKS], again[MOST_RANKS];
   char text[MOST_RANKS][400];
   bool differs[MOST_RANKS];
-  bool fractions; /* elements that are no whole numbers, whose sums depend on their order */
+  bool alike;                 /* all ranks know the same speeds */
+  int gatherings[MOST_RANKS]; /* of the creation */
+  bool fractions;             /* elements that are no whole numbers, whose sums depend on their order */
   double results[MOST_RANKS][VOLUME];
 } job;
 
@@ -75,7 +77,8 @@ static cuttResult plan_it(const job *j, int rank, cuttDistContractionPlan_t *pla
   c.left = odd && j->wrong == NO_LEFT ? NULL : &layout[0];
   c.right = &layout[1];
   c.result = &layout[2];
-  options.threads = 1 + rank % 2; /* one after the other, or side by side */
+  options.threads = j->alike ? 1 : 1 + rank % 2; /* one after the other, or side by side */
+  options.deterministic = j->alike;
   options.algorithm = j->algorithm;
   if (j->wrong == ALL_DIRECT) options.direct = CUTT_DIST_DIRECT_ALWAYS;
   options.panel = odd && j->wrong == OTHER_OPTIONS ? 6 : 5;
@@ -113,6 +116,7 @@ static void multiply(void *what, int rank) {
   faulty_allocations = 0;
   faulty_at = odd ? j->oom_at : 0;
   j->created[rank] = plan_it(j, rank, &plan);
+  j->gatherings[rank] = j->s->ends[rank].gatherings;
   faulty_at = 0;
   j->allocations[rank] = faulty_allocations;
   if (j->created[rank]) {
@@ -298,6 +302,61 @@ static void ranks_that_differ(void **unused) {
   close_setting(&s);
 }
 
+/* One gathering, whatever has to move. */
+static void creations_agree_once(void **unused) {
+  (void)unused;
+  for (int a = 0; a < 3; a++) {
+    setting s;
+    open_setting(&s, RANKS);
+    job *j = make_job(&s, moving[a], NOTHING, -1, 0);
+    j->alike = true;
+    ranks_run(RANKS, multiply, j);
+    assert_all_right(j);
+    for (int i = 0; i < RANKS; i++) assert_int_equal(j->gatherings[i], 1);
+    free(j);
+    close_setting(&s);
+  }
+}
+
+/* A rank that knows other speeds has chosen something else: a second gathering, behind which all is made anew. */
+static void other_speeds(void **unused) {
+  (void)unused;
+  setting s;
+  cuttDistComm_t plain[RANKS];
+  open_setting(&s, RANKS);
+  for (int i = 0; i < RANKS; i++) {
+    cuttDistTransport_t t;
+    plain[i] = s.comms[i];
+    assert_success(cuttDistCommTransport(plain[i], &t));
+    t.message_seconds = i == 3 ? 1e-9 : 1e-3; /* 3 would redistribute, the others add up partial results */
+    t.byte_seconds = i == 3 ? 1e-12 : 1e-3;
+    t.destroy = NULL;
+    assert_success(cuttDistCommCreate(&s.comms[i], &t));
+  }
+  job *j = make_job(&s, CUTT_DIST_FASTEST, NOTHING, -1, 0);
+  j->alike = true;
+  ranks_run(RANKS, multiply, j);
+  assert_all_right(j);
+  for (int i = 0; i < RANKS; i++) assert_int_equal(j->gatherings[i], 2);
+  const long most = j->allocations[3];
+  free(j);
+  for (long at = most; at > 0; at -= 7) {
+    j = make_job(&s, CUTT_DIST_FASTEST, NOTHING, 3, at);
+    j->alike = true;
+    ranks_run(RANKS, multiply, j);
+    if (j->created[0])
+      assert_all_fail(j, "rank 3: ");
+    else
+      assert_all_right(j);
+    free(j);
+  }
+  for (int i = 0; i < RANKS; i++) {
+    assert_success(cuttDistCommDestroy(s.comms[i]));
+    s.comms[i] = plain[i];
+  }
+  close_setting(&s);
+}
+
 static void executions_allocate_nothing(void **unused) {
   (void)unused;
   for (int a = 0; a < 3; a++) {
@@ -313,9 +372,10 @@ static void executions_allocate_nothing(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calls_that_fail),     cmocka_unit_test(late_and_reordered),
-      cmocka_unit_test(sums_have_one_order), cmocka_unit_test(memory_runs_out_on_one_rank),
-      cmocka_unit_test(ranks_that_differ),   cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(calls_that_fail),      cmocka_unit_test(late_and_reordered),
+      cmocka_unit_test(sums_have_one_order),  cmocka_unit_test(memory_runs_out_on_one_rank),
+      cmocka_unit_test(ranks_that_differ),    cmocka_unit_test(executions_allocate_nothing),
+      cmocka_unit_test(creations_agree_once), cmocka_unit_test(other_speeds),
   };
   return cmocka_run_group_tests_name("dist_contract_faults", tests, NULL, NULL);
 }
