@@ -329,7 +329,9 @@ typedef enum cuttDistAlgorithm {
   CUTT_DIST_FASTEST = 0,      /* the one with the shortest predicted time */
   CUTT_DIST_LOCAL = 1,        /* all tensors stay where they are; CUTT_INVALID_PARAMETER where one would have to move */
   CUTT_DIST_REDISTRIBUTE = 2, /* tensors that do not fit to the others are moved, then ranks multiply */
-  CUTT_DIST_SUMMA = 3, /* the same in panels of a contracted mode: one is moved while the one before is multiplied */
+  /* the same in panels of a contracted mode, or of a free one of the operand that moves: one is moved while the one before is
+   * multiplied */
+  CUTT_DIST_SUMMA = 3,
   CUTT_DIST_REDUCE = 4 /* contracted modes are cut, and the ranks' partial results are added up */
 } cuttDistAlgorithm_t;
 
@@ -342,11 +344,11 @@ typedef struct cuttDistContractionOptions {
   /* Ranks' partial results are always added in the same order, whatever arrives first. Not 0: the choice of the algorithm does
    * not depend on measured speeds either, so that every run of a program sums in the same order. */
   int deterministic;
-  size_t workspace_limit;      /* most bytes of workspace on a rank; 0: no limit */
-  int64_t panel;               /* indices of the contracted mode in a panel of SUMMA, about; 0: by predicted time */
-  cuttDistDirect_t direct;     /* as in cuttDistOptions_t, but for a result that has strides */
-  size_t piece_bytes;          /* as in cuttDistOptions_t */
-  const char *provider;        /* of the ranks' own products, as in cuttContractionOptions_t */
+  size_t workspace_limit;  /* most bytes of workspace on a rank; 0: no limit */
+  int64_t panel;           /* indices of the mode that SUMMA's panels are of, in a panel, about; 0: by predicted time */
+  cuttDistDirect_t direct; /* as in cuttDistOptions_t, but for a result that has strides */
+  size_t piece_bytes;      /* as in cuttDistOptions_t */
+  const char *provider;    /* of the ranks' own products, as in cuttContractionOptions_t */
   const char *local_algorithm; /* cuttContractionOptions_t's algorithm */
   cuttBackend_t backend;       /* whose memory the tensors are in, as in cuttDistOptions_t */
   int trust_arguments;         /* likewise */

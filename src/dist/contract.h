@@ -11,7 +11,8 @@
  *
  * A panel is a few local indices of a contracted label from every part of it. Of near-even parts and of cyclic ones that is a tensor
  * with a layout of the same kind, so that panels are redistributions too; L and R must be cut alike in this label for the panel to
- * be the same set of indices in both, and one of them is moved before where they are not. */
+ * be the same set of indices in both, and one of them is moved before where they are not. Where only one operand moves, a panel may
+ * also be a few indices of a label of its own that nobody cuts: then each panel computes a part of D, and all of the sum. */
 #ifndef CUTT_DIST_CONTRACT_H
 #define CUTT_DIST_CONTRACT_H
 
@@ -87,6 +88,7 @@ typedef struct cutt_scheme {
   bool stands[CUTT_TENSORS]; /* is used where it lies */
   int partial;               /* results to be added up; 1: none */
   int panel_label;           /* -1: one panel of all */
+  bool panel_of_result;      /* it is one of D's */
   cutt_part cut;             /* of that label, in all operands that have it */
   int64_t panel, panels;     /* local indices of a panel */
   int align;                 /* the operand that is first cut like the other one; -1: none */
@@ -210,12 +212,13 @@ struct cuttDistContractionStruct {
   bool multiplies; /* this rank is in the mesh, and its part of the result has elements */
   /* [1]: of the last panel */
   cuttDistPlan_t align, move[2][2], home;
-  cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel */
+  cuttContractionPlan_t product[2][2]; /* [1][.]: of the first panel, or of any that nothing is added to */
   cuttContractionPlan_t sum;
   cuttPlan_t add[2];                             /* on a device, instead: of the first summand, and of each other one */
   int64_t volume[CUTT_TENSORS];                  /* of this rank's parts */
   int64_t low[CUTT_TENSORS], high[CUTT_TENSORS]; /* bytes that they span */
-  int64_t panel_step[2]; /* bytes from one panel of an operand to the next, where it is moved from or stands */
+  int64_t panel_step
+      [CUTT_TENSORS]; /* bytes from one panel of a tensor to the next, where it is moved from or stands, or is computed */
   int64_t buffer[CUTT_STORES], bytes[CUTT_STORES]; /* where in memory, and how many */
   unsigned char *memory;
   cutt_contract_device device;

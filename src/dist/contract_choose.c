@@ -70,12 +70,28 @@ static int mode_of(const cutt_spread *s, int t, int label) {
   return -1;
 }
 
+/* Of a label of one operand, which alone moves, and of the result? */
+static bool can_cut_free(chooser *h, int label) {
+  const cutt_spread *s = h->s;
+  cutt_scheme *c = &h->c;
+  const int operand = mode_of(s, CUTT_LEFT, label) >= 0 ? CUTT_LEFT : CUTT_RIGHT;
+  const cutt_part *part = &s->layout[operand].part[mode_of(s, operand, label)];
+  c->align = -1;
+  c->cut = (cutt_part){s->extent[label], 0, 1};
+  c->panel_of_result = true;
+  return !c->stands[operand] && c->stands[1 - operand] && part->parts == 1 && c->mesh.part[label].parts == 1;
+}
+
 /* Can the contraction be done in panels of this label? Sets cut and align. */
 static bool can_cut(chooser *h, int label) {
   const cutt_spread *s = h->s;
   cutt_scheme *c = &h->c;
+  const kind of = kind_of(s, label);
+  c->panel_of_result = false;
+  if (repeats(s, label) || s->extent[label] < 2) return false;
+  if (of == KIND_LEFT || of == KIND_RIGHT) return can_cut_free(h, label);
   const int left = mode_of(s, CUTT_LEFT, label), right = mode_of(s, CUTT_RIGHT, label);
-  if (kind_of(s, label) != KIND_SUMMED || repeats(s, label) || s->extent[label] < 2) return false;
+  if (of != KIND_SUMMED) return false;
   c->align = -1;
   c->cut = left >= 0 ? s->layout[CUTT_LEFT].part[left] : s->layout[CUTT_RIGHT].part[right];
   if (left < 0 || right < 0) return true;
@@ -142,6 +158,7 @@ static void try_mesh(chooser *h) {
   cutt_scheme *c = &h->c;
   c->partial = cutt_mesh_partial(s, &c->mesh);
   c->panel_label = c->align = -1;
+  c->panel_of_result = false;
   c->panel = c->panels = 1;
   for (int t = 0; t < CUTT_TENSORS; ++t) c->stands[t] = cutt_mesh_stands(s, &c->mesh, t);
   if (c->partial > 1) c->stands[CUTT_RESULT] = false;
@@ -159,6 +176,7 @@ static void try_mesh(chooser *h) {
   bool panels = false;
   for (int label = 0; label < s->labels; ++label) panels = can_cut(h, label) || panels;
   c->align = -1;
+  c->panel_of_result = false;
   if (forced && !panels) try_as(h, CUTT_DIST_SUMMA); /* of one */
   const bool stands[2] = {c->stands[CUTT_LEFT], c->stands[CUTT_RIGHT]};
   for (int label = 0; label < s->labels; ++label) {

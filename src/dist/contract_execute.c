@@ -42,6 +42,13 @@ static const unsigned char *step_to(const unsigned char *tensor, int64_t panel, 
   return tensor ? tensor + panel * step : NULL;
 }
 
+/* Where a panel's part of the result is computed. */
+static unsigned char *computed_at(const run *r, int64_t panel) {
+  const struct cuttDistContractionStruct *plan = r->plan;
+  unsigned char *result = plan->choice.best.stands[CUTT_RESULT] ? r->result : buffer(plan, CUTT_STORE_RESULT);
+  return result + panel * plan->panel_step[CUTT_RESULT];
+}
+
 /* Collective. */
 static cuttResult move_panel(const run *r, int64_t panel, cudaStream_t stream) {
   const struct cuttDistContractionStruct *plan = r->plan;
@@ -64,9 +71,9 @@ static cuttResult multiply_panel(const run *r, int64_t panel) {
     operand[t] = c->stands[t] ? step_to(r->operand[t], panel, plan->panel_step[t])
                               : buffer(plan, operand_buffer(plan, t, panel));
   const int64_t bytes = plan->bytes[CUTT_STORE_PRODUCT];
-  return cuttContractionExecute(plan->product[panel == 0][is_last(r, panel)], operand[0], operand[1],
-                                c->stands[CUTT_RESULT] ? r->result : buffer(plan, CUTT_STORE_RESULT),
-                                bytes ? buffer(plan, CUTT_STORE_PRODUCT) : NULL, (size_t)bytes, r->stream);
+  return cuttContractionExecute(plan->product[panel == 0 || c->panel_of_result][is_last(r, panel)], operand[0],
+                                operand[1], computed_at(r, panel), bytes ? buffer(plan, CUTT_STORE_PRODUCT) : NULL,
+                                (size_t)bytes, r->stream);
 }
 
 /* Member 0 is the calling thread. */

@@ -25,6 +25,8 @@ struct cutt_preparing {
   cutt_part aligned[CUTT_MAX_RANK];
   int aligned_ranks;
   int64_t aligned_stride[CUTT_MAX_RANK];
+  int64_t
+      computed_stride[CUTT_MAX_RANK]; /* of what is computed of the result, where it is not the result's part itself */
   side from, to;
   int perm[CUTT_MAX_RANK];
   cuttDistOptions_t options;
@@ -375,13 +377,15 @@ static cuttResult create_product(struct cuttDistContractionStruct *plan, cutt_pr
   if (c->stands[CUTT_LEFT]) product.left_strides = p->stride[CUTT_LEFT];
   if (c->stands[CUTT_RIGHT] && !s->one) product.right_strides = p->stride[CUTT_RIGHT];
   if (in_place) product.result_strides = p->stride[CUTT_RESULT];
+  if (!in_place && c->panel_of_result) product.result_strides = p->computed_stride;
   product.alpha = s->has_alpha ? s->alpha : NULL;
   product.beta = !first ? one : in_place && s->has_beta ? s->beta : NULL;
   product.conjugate_left = s->conjugate[CUTT_LEFT];
   product.conjugate_right = s->conjugate[CUTT_RIGHT];
   cuttResult result = cuttContractionPlanCreate(&plan->product[first][last], &product, &options);
   if (result) return cutt_error(result, "the product of this rank's parts: %s", cuttLastError());
-  return note_product(plan, plan->product[first][last], last || first ? 1 : (double)(c->panels - 2));
+  const int64_t count = last ? 1 : c->panel_of_result ? c->panels - 1 : first ? 1 : c->panels - 2;
+  return note_product(plan, plan->product[first][last], (double)count);
 }
 
 /* The sum of this rank's summands. */
@@ -449,8 +453,8 @@ static cuttResult create_products(struct cuttDistContractionStruct *plan, cutt_p
   if (plan->multiplies) {
     write_pattern(plan, p);
     result = create_product(plan, p, true, c->panels == 1);
-    if (!result && c->panels > 1) result = create_product(plan, p, false, true);
-    if (!result && c->panels > 2) result = create_product(plan, p, false, false);
+    if (!result && c->panels > 1) result = create_product(plan, p, c->panel_of_result, true);
+    if (!result && c->panels > 2 && !c->panel_of_result) result = create_product(plan, p, false, false);
   }
   if (!result && c->partial > 1 && plan->volume[CUTT_RESULT] > 0)
     result = plan->s.runtime ? create_adds(plan, p) : create_sum(plan, p);
@@ -488,12 +492,19 @@ static int64_t place_buffers(struct cuttDistContractionStruct *plan) {
   return next;
 }
 
-/* How far operands go from one panel to the next. */
-static void set_steps(struct cuttDistContractionStruct *plan, const cutt_preparing *p) {
+/* How far tensors go from one panel to the next. */
+static void set_steps(struct cuttDistContractionStruct *plan, cutt_preparing *p) {
   const cutt_spread *s = &plan->s;
   const cutt_scheme *c = &plan->choice.best;
   if (c->panel_label < 0) return;
-  for (int t = 0; t < CUTT_RESULT; ++t)
+  int64_t next = 1;
+  for (int i = 0; i < s->modes[CUTT_RESULT]; ++i) {
+    const int label = s->label[CUTT_RESULT][p->order[CUTT_RESULT][i]];
+    p->computed_stride[i] = next;
+    if (label == c->panel_label) plan->panel_step[CUTT_RESULT] = c->panel * next * s->type->bytes;
+    next *= cutt_part_count(&c->mesh.part[label], p->at[label]);
+  }
+  for (int t = 0; t < (c->stands[CUTT_RESULT] ? CUTT_TENSORS : CUTT_RESULT); ++t)
     for (int i = 0; i < s->modes[t]; ++i) {
       if (s->label[t][i] != c->panel_label) continue;
       const int64_t stride = c->align == t ? p->aligned_stride[i] : p->stride[t][i];

@@ -169,7 +169,8 @@ void cutt_scheme_price(const cutt_spread *s, cutt_scheme *c) {
   static const int first[CUTT_MOST_LABELS];
   double products = 1, touched = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t)
-    touched += (double)cutt_mesh_volume(s, &c->mesh, t, first) * (t == CUTT_RESULT ? (double)c->panels : 1);
+    touched += (double)cutt_mesh_volume(s, &c->mesh, t, first) *
+               (t == CUTT_RESULT && !c->panel_of_result ? (double)c->panels : 1);
   for (int label = 0; label < s->labels; ++label) products *= (double)cutt_part_count(&c->mesh.part[label], 0);
   const double product =
       larger(products * (double)s->rates.multiply, touched * s->type->bytes * (double)s->rates.copy) +

@@ -97,6 +97,8 @@ static void bytes_are_the_formulas(void **unused) {
   } cases[] = {
       /* Rows of the mesh have the same rows of L, columns the same columns of R: 2 (sqrt P - 1) n^2 / P. */
       {CUTT_DIST_SUMMA, {{2, 2}, {2, 2}, {2, 2}}, 2 * SIDE * SIDE / RANKS},
+      /* L alone moves, in panels of its free mode, which nobody cuts: (P - 1) n^2 / P. */
+      {CUTT_DIST_SUMMA, {{1, 4}, {1, 4}, {1, 4}}, 3 * SIDE * SIDE / RANKS},
       /* R is replicated: (P - 1) n^2 / P. */
       {CUTT_DIST_REDISTRIBUTE, {{4, 1}, {4, 1}, {4, 1}}, 3 * SIDE * SIDE / RANKS},
       /* As many from every other rank as this one's part of the result has: (P - 1) n^2 / P. */
