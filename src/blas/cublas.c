@@ -86,6 +86,7 @@ typedef struct cublas {
   pthread_mutex_t lock;
   /* The pool; the handle that came back last is first. */
   pooled_handle *idle;
+  pooled_handle *lost; /* nobody knows when their work is done */
   struct cublas *next;
 } cublas;
 
@@ -189,6 +190,10 @@ static void end(const cutt_blas *blas, void *session) {
   pooled_handle *one = session;
   if (one->used && cutt_cublas_runtime()->event_record(one->done, one->stream)) {
     /* It can't be known when its work is done, so it does not go back. (The execution reports what is wrong.) */
+    pthread_mutex_lock(&library->lock);
+    one->next = library->lost;
+    library->lost = one;
+    pthread_mutex_unlock(&library->lock);
     cutt_log(CUTT_LOG_WARN, "a cuBLAS handle is lost: no event could be recorded after its work");
     return;
   }
