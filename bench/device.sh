@@ -13,7 +13,7 @@
 #     --figures-only calibration and the figures alone
 #     --contract-only contractions alone: their tests and benches
 #     --ranks N      tensors over N GPUs, and nothing else: their tests (peer access, NCCL, CUDA's IPC, MPI by mpirun, a rank that
-#                    is killed), and times beside a plain all-to-all of NCCL
+#                    is killed), times beside a plain all-to-all of NCCL, and contractions beside one GPU's
 #     --fuzz         a million random problems against a naive kernel, and nothing else; a minute or two
 #     --samples N    of the figures, see `cutt bench --help` (default: 2)
 #     --seed S       of the figures, and of --fuzz (default: 2017)
