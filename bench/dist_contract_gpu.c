@@ -398,6 +398,7 @@ typedef struct way {
   const char *name;
   int by_nccl;
   cuttDistAlgorithm_t algorithm;
+  cuttDistDirect_t direct;
 } way;
 
 /* One way: false if it can't be. */
@@ -415,6 +416,7 @@ static int measure(setting *s, rank_state *r, const way *w, int rounds, double o
   c.result = &s->t[2].layout;
   options.backend = CUTT_BACKEND_CUDA;
   options.algorithm = w->algorithm;
+  options.direct = w->direct;
   options.trust_arguments = 1;
   options.workspace_limit = (size_t)70 << 30;
   if (getenv("DIST_PANEL")) options.panel = atoll(getenv("DIST_PANEL"));
@@ -485,13 +487,18 @@ static void scale(setting *s) {
 }
 
 static void be_case(const bench_case *c, rank_state *r, int is_term) {
-  static const way product_ways[] = {
-      {"NCCL, chosen", 1, CUTT_DIST_FASTEST},    {"NCCL, redistribute", 1, CUTT_DIST_REDISTRIBUTE},
-      {"NCCL, summa", 1, CUTT_DIST_SUMMA},       {"NCCL, reduce", 1, CUTT_DIST_REDUCE},
-      {"threads, chosen", 0, CUTT_DIST_FASTEST}, {"threads, summa", 0, CUTT_DIST_SUMMA}};
-  static const way term_ways[] = {{"NCCL, chosen", 1, CUTT_DIST_FASTEST}, {"threads, chosen", 0, CUTT_DIST_FASTEST}};
+  static const way product_ways[] = {{"NCCL, chosen", 1, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST},
+                                     {"NCCL, redistribute", 1, CUTT_DIST_REDISTRIBUTE, CUTT_DIST_DIRECT_BY_COST},
+                                     {"NCCL, summa", 1, CUTT_DIST_SUMMA, CUTT_DIST_DIRECT_BY_COST},
+                                     {"NCCL, summa, messages", 1, CUTT_DIST_SUMMA, CUTT_DIST_DIRECT_NEVER},
+                                     {"NCCL, reduce", 1, CUTT_DIST_REDUCE, CUTT_DIST_DIRECT_BY_COST},
+                                     {"threads, chosen", 0, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST},
+                                     {"threads, summa", 0, CUTT_DIST_SUMMA, CUTT_DIST_DIRECT_BY_COST},
+                                     {"threads, summa, copies", 0, CUTT_DIST_SUMMA, CUTT_DIST_DIRECT_NEVER}};
+  static const way term_ways[] = {{"NCCL, chosen", 1, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST},
+                                  {"threads, chosen", 0, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST}};
   const way *ways = is_term ? term_ways : product_ways;
-  const int count = is_term ? 2 : 6;
+  const int count = is_term ? 2 : 8;
   setting s = {.c = c};
   double one = 0, predicted = 0;
   memcpy(s.extent, c->extent, sizeof s.extent);

@@ -256,7 +256,7 @@ static cutt_speeds message_speeds(const cutt_spread *s, const cuttDistTransport_
   if (!s->runtime) return rates;
   rates.multiply = 4e-14f;
   rates.copy = 5e-13f;
-  rates.not_hidden = 0.1f;
+  rates.not_hidden = s->way == CUTT_BY_COPIES && s->options.direct == CUTT_DIST_DIRECT_NEVER ? 0.2f : 0.9f;
   if (s->way == CUTT_BY_HOST) {
     rates.message += 20e-6f;
     rates.byte += 4e-11f; /* to pinned memory and from there */
