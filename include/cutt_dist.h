@@ -257,9 +257,9 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
  * as when a plan is direct and some rank's output is where others can't reach it;
  * CUTT_INTERNAL_ERROR: a message or a permutation has failed on some rank. The outputs are undefined then, and every later call
- * with the communicator returns the same error, but for a direct plan in the host's memory, where no rank has returned before all
- * were done. Else, where ranks reach each other's memory, others may use this rank's tensors and its plan until they have
- * returned, too: free them after that. */
+ * with the communicator returns the same error, but for a direct plan, where no rank has returned before all were done, and the
+ * next execution may succeed. Else, where ranks reach each other's memory, others may use this rank's tensors and its plan until
+ * they have returned, too: free them after that. */
 CUTT_API cuttResult_t cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
 /* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is

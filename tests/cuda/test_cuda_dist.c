@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/fake_nccl.h"
 #include "cuda/fixture.h"
@@ -43,7 +44,16 @@ static simt_span span_of(const fake_launch *launch, uintptr_t in, uintptr_t out)
   return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
 }
 
+/* A rank that returns from an execution while another one writes is noticed by the latter, which gives it some time. */
+static atomic_int returned, watching;
+
+static void watch_others(void) {
+  for (int i = 0; i < 60 && !atomic_load(&returned); i++) usleep(5000);
+  if (atomic_load(&returned)) snprintf(fault, sizeof fault, "a rank has returned while another one still writes");
+}
+
 static void run_kernel(const fake_launch *launch) {
+  if (atomic_exchange(&watching, 0)) watch_others();
   simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
   int64_t written = 0;
   const uintptr_t in = (uintptr_t)launch->in, out = (uintptr_t)launch->out;
@@ -251,6 +261,7 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
   t->executed[rank] = cuttDistPlanExecute(plan, here && t->wrong == HOST_IN ? host : in,
                                           here && t->wrong == HOST_OUT ? host : out, stream);
   if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  atomic_fetch_add(&returned, 1);
   fake->context_set(context[rank]);
   if (other) fake->context_destroy(other);
   const long before = heavy_calls();
@@ -460,6 +471,28 @@ static void calls_of_the_driver_fail(void **unused) {
         }
 }
 
+/* A launch of a direct execution fails on one rank: the ranks return together, with that rank's error, and what follows is right. */
+static void a_direct_execution_fails(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 4; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 2);
+    atomic_store(&returned, 0);
+    atomic_store(&watching, 1);
+    const turn like = {.direct = CUTT_DIST_DIRECT_ALWAYS, .fails = FAKE_launch_kernel, .fails_at = 1};
+    turn *t = turn_with(&s, &like);
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(t->executed[i], CUTT_INTERNAL_ERROR);
+      if (!strstr(t->text[i], "a failure on request")) fail_msg("rank %d: \"%s\"", i, t->text[i]);
+      assert_string_equal(t->text[i], t->text[0]);
+      assert_int_equal(t->again[i], CUTT_SUCCESS);
+      assert_true(t->right[i]);
+    }
+    free(t);
+    close_setting(&s);
+  }
+}
+
 static void nccl_fails(void **unused) {
   (void)unused;
   for (int k = 1; k <= 2; k++)
@@ -503,6 +536,7 @@ static int start(void **state) {
   const int result = fixture_start(state);
   for (int i = 0; i < MOST; i++) context[i] = fake->context_create(i % 2);
   fault[0] = 0;
+  atomic_store(&watching, 0);
   fake->run = run_kernel;
   fake->args_size = 0;
   atomic_store(&fake->peers, 1);
@@ -544,6 +578,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(no_peer_access, start, end),
       cmocka_unit_test_setup_teardown(nccl_fails, start, end),
       cmocka_unit_test_setup_teardown(communicators_are_checked, start, end),
+      cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, end),
       cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, end),
   };
   return cmocka_run_group_tests_name("cuda_dist", tests, open_all, NULL);
