@@ -48,6 +48,7 @@ typedef struct cutt_explanation {
   double requests, wavefronts;          /* of warps to memory; of shared memory; 0 where there is no such thing */
   const char *sector_name;              /* "sectors", "lines" */
   int sector_bytes;
+  double link_seconds; /* what a link takes, where the output is far; the breakdown is of what goes on beside it */
   double copy_seconds; /* what a plain copy of the same bytes is predicted to take */
 } cutt_explanation;
 
