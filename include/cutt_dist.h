@@ -139,6 +139,7 @@ typedef struct cuttDistTransport {
    * so far is done. Between two ranks they match in their order; both ends are in the same of the calls that the two make. Without
    * it tensors of devices go through pinned memory of the host, by send and receive. */
   int (*exchange)(void *data, const cuttDistMessage_t *messages, int count, cudaStream_t stream);
+  double gather_seconds; /* what an allgather takes, for predictions; 0: little */
 } cuttDistTransport_t;
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;
@@ -213,6 +214,7 @@ typedef enum cuttDistPermute {
 /* Where ranks reach each other's memory, the sender can permute into the receiver's output: no message, no packing. */
 typedef enum cuttDistDirect {
   CUTT_DIST_DIRECT_BY_COST = 0, /* if it can be, and is predicted to be faster */
+  /* With NCCL, messages are NCCL's then; else they may be copies between GPUs that reach each other, where that is faster. */
   CUTT_DIST_DIRECT_NEVER = 1,
   /* CUTT_INVALID_PARAMETER if it can't be: ranks do not reach each other's memory, or to->strides are given on some rank */
   CUTT_DIST_DIRECT_ALWAYS = 2
@@ -251,8 +253,8 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
  * where that part has no elements. The memory that they span may not overlap. When the call returns, or on a device when the
  * stream's work so far is done, this rank's output is there, and other ranks need its input no longer.
  * stream   on a device: any stream of the plan's context, whose work so far may still make the input; else NULL.
- *          It may be one that is captured for a graph if messages go by NCCL (the plan is not direct); ranks capture together, and
- *          launch the graphs together.
+ *          It may be one that is captured for a graph if messages go by NCCL's (CUTT_DIST_DIRECT_NEVER); ranks capture together,
+ *          and launch the graphs together.
  * On a device the call returns before the work is done: with NCCL by messages, and between threads. Otherwise it waits.
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
  * as when a plan is direct and some rank's output is where others can't reach it;

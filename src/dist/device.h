@@ -64,7 +64,8 @@ typedef struct cutt_device_part {
 
 /* The backend and the way of a plan's device, from what the options and the communicator say. Errors: CUTT_INVALID_PARAMETER,
  * CUTT_INVALID_DEVICE. */
-cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm, cuttBackend_t asked);
+cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm,
+                              const cuttDistOptions_t *options);
 
 /* What a rank tells others in other processes. */
 typedef struct cutt_neighbour {

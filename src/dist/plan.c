@@ -252,7 +252,7 @@ static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cu
   if (!problem) return cutt_error(CUTT_INVALID_PARAMETER, "problem is NULL; it must point to a cuttDistProblem_t");
   cuttResult result = cutt_struct_read(&m->problem, sizeof m->problem, first_problem_size, problem, "problem");
   if (!result) result = read_options(options, &m->options);
-  if (!result) result = cutt_device_select(&m->plan->device, m->plan->comm, m->options.backend);
+  if (!result) result = cutt_device_select(&m->plan->device, m->plan->comm, &m->options);
   if (!result && m->plan->device.runtime) {
     result = m->plan->device.runtime->enter(&m->scope);
     m->entered = !result;
@@ -271,6 +271,7 @@ static cuttResult read_all(making *m, const cuttDistProblem_t *problem, const cu
   if (piece > CUTT_PIECE_ALIGNMENT) piece -= piece % CUTT_PIECE_ALIGNMENT;
   m->plan->task.piece_elements = (int64_t)piece / m->plan->task.elem_bytes;
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
+  m->plan->task.far = m->plan->device.runtime && t->size > 1;
   if (m->plan->device.runtime) m->plan->task.stretch_elements = stretch_elements(m->plan, o->piece_bytes);
   const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
                             (uint64_t)m->plan->trusts};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/services.h"
 
 /* FNV-1a: the same on every machine of one byte order. */
 uint64_t cutt_hash(uint64_t hash, const void *bytes, size_t count) {
@@ -43,6 +44,7 @@ static cuttResult make_plan(const cutt_shapes *shapes, const cutt_box *box, cutt
   options.threads = shapes->threads;
   options.trust_pointers = shapes->backend != CUTT_BACKEND_CPU; /* they are looked at once, as a whole */
   cuttPlanInfo_t info = {.struct_size = sizeof info};
+  if (shape->far) return cutt_plan_create_far(&shape->plan, &problem, &options, &shape->seconds, &shape->link_seconds);
   cuttResult result = cuttPlanCreate(&shape->plan, &problem, &options);
   if (!result) result = cuttPlanGetInfo(shape->plan, &info);
   shape->seconds = info.predicted_seconds;
@@ -59,21 +61,22 @@ static cuttResult grow(cutt_shapes *shapes) {
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, int *number) {
+cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, bool far, int *number) {
   int64_t *numbers = shapes->numbers;
   const size_t bytes = 3 * (size_t)box->rank * sizeof *numbers;
   list_numbers(box, numbers);
-  const uint64_t hash = cutt_hash(CUTT_HASH_START + (uint64_t)scaled, numbers, bytes);
+  const uint64_t hash = cutt_hash(CUTT_HASH_START + (uint64_t)scaled + 2 * (uint64_t)far, numbers, bytes);
   for (int i = shapes->count - 1; i >= 0; --i) {
     const cutt_shape *s = &shapes->shape[i];
-    if (s->hash != hash || s->rank != box->rank || s->scaled != scaled || (bytes && memcmp(s->numbers, numbers, bytes)))
+    if (s->hash != hash || s->rank != box->rank || s->scaled != scaled || s->far != far ||
+        (bytes && memcmp(s->numbers, numbers, bytes)))
       continue;
     *number = i;
     return CUTT_SUCCESS;
   }
   cuttResult result = grow(shapes);
   if (result) return result;
-  cutt_shape made = {.hash = hash, .rank = box->rank, .scaled = scaled, .numbers = malloc(bytes + 1)};
+  cutt_shape made = {.hash = hash, .rank = box->rank, .scaled = scaled, .far = far, .numbers = malloc(bytes + 1)};
   if (!made.numbers) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a shape", bytes);
   memcpy(made.numbers, numbers, bytes);
   result = make_plan(shapes, box, &made);

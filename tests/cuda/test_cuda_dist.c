@@ -436,6 +436,74 @@ static void no_peer_access(void **unused) {
   }
 }
 
+/* Which way is predicted to be the fastest between two H200. */
+typedef struct choice {
+  setting *s;
+  int64_t extents[3];
+  cuttDistDirect_t direct;
+  cuttResult created[MOST];
+  char text[MOST][8192];
+} choice;
+
+static void choose_way(void *what, int rank) {
+  choice *c = what;
+  static const int reversed[3] = {2, 1, 0};
+  const int64_t out_extents[3] = {c->extents[2], c->extents[1], c->extents[0]};
+  const int parts[3] = {1, 1, c->s->size};
+  cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  cuttDistPlan_t plan = NULL;
+  from.modes = to.modes = 3;
+  from.extents = c->extents;
+  to.extents = out_extents;
+  from.parts = to.parts = parts;
+  problem.type = CUTT_F64;
+  problem.from = &from;
+  problem.to = &to;
+  problem.perm = reversed;
+  options.backend = CUTT_BACKEND_CUDA;
+  options.direct = c->direct;
+  fake->context_set(context[rank]);
+  c->created[rank] = cuttDistPlanCreate(&plan, c->s->comms[rank], &problem, &options);
+  if (!c->created[rank])
+    c->created[rank] = cuttDistPlanDescribe(plan, CUTT_JSON, c->text[rank], sizeof c->text[0], NULL);
+  if (c->created[rank]) snprintf(c->text[rank], sizeof c->text[0], "%s", cuttLastError());
+  cuttDistPlanDestroy(plan);
+  fake->context_set(NULL);
+}
+
+static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
+  choice *c = calloc(1, sizeof *c);
+  assert_non_null(c);
+  *c = (choice){.s = s, .extents = {extents[0], extents[1], extents[2]}, .direct = direct};
+  ranks_run(s->size, choose_way, c);
+  for (int i = 0; i < s->size; i++) {
+    if (c->created[i] || !strstr(c->text[i], words)) fail_msg("rank %d: wanted %s in %s", i, words, c->text[i]);
+  }
+  free(c);
+}
+
+/* Whole lines are written directly, runs of three doubles are packed and copied; messages are NCCL's where they have been asked
+ * for. */
+static void the_faster_way(void **unused) {
+  (void)unused;
+  static const int64_t lines[3] = {512, 64, 512}, triples[3] = {4096, 4096, 6};
+  static const char direct[] = "\"direct\":true", copies[] = "\"messages\":\"copies\"",
+                    stream[] = "\"messages\":\"the transport's stream\"";
+  for (int k = 0; k < 3; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 2);
+    if (k < 2) {
+      assert_way(&s, lines, CUTT_DIST_DIRECT_BY_COST, direct);
+      assert_way(&s, triples, CUTT_DIST_DIRECT_BY_COST, copies);
+    }
+    assert_way(&s, lines, CUTT_DIST_DIRECT_NEVER, k == 0 ? copies : stream);
+    assert_way(&s, triples, CUTT_DIST_DIRECT_ALWAYS, direct);
+    close_setting(&s);
+  }
+}
+
 /* Each call of the driver's that creations and executions make fails once, on one rank: none hangs, and nothing is left. */
 static void calls_of_the_driver_fail(void **unused) {
   (void)unused;
@@ -578,6 +646,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(no_peer_access, start, end),
       cmocka_unit_test_setup_teardown(nccl_fails, start, end),
       cmocka_unit_test_setup_teardown(communicators_are_checked, start, end),
+      cmocka_unit_test_setup_teardown(the_faster_way, start, end),
       cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, end),
       cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, end),
   };
