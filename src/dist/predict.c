@@ -30,10 +30,10 @@ static double pack_seconds(const cutt_device_part *d, const cutt_flow *sent) {
  * says what the link is: copies are taken for those over NVLink 4. Constants are measured on two H200 (docs/dist.md). */
 static double predict_device(const cuttDistTransport_t *t, const cutt_device_part *d, const cutt_exchange *x) {
   const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
-  const double bytes = (double)larger(sent->bytes, received->bytes), copy_byte = 1 / 372e9, memory_byte = 1 / 2e12;
+  const double bytes = (double)larger(sent->bytes, received->bytes), copy_byte = 1 / 372e9;
   const double agreements = 3 * t->gather_seconds;
   if (x->way == CUTT_WAY_DIRECT)
-    return 30e-6 + agreements + together(sent->link_seconds, x->kept_seconds + sent->seconds);
+    return 30e-6 + agreements + together(sent->link_seconds, x->kept_seconds + sent->seconds) + 0.23 * x->kept_seconds;
   if (d->way == CUTT_BY_HOST) return 20e-6 + predict_host(t, x) + 2 * bytes * copy_byte;
   const bool copies = d->way == CUTT_BY_COPIES;
   const double byte = copies || !(t->byte_seconds > 0) ? copy_byte : t->byte_seconds;
@@ -42,7 +42,7 @@ static double predict_device(const cuttDistTransport_t *t, const cutt_device_par
   const double rounds = (double)larger(cutt_exchange_rounds(x), (int64_t)1);
   const double links = bytes * byte + round * rounds, ends = (packing + received->seconds) / rounds;
   /* Threads' copies take turns with little at memory; where all is packed, and by NCCL's kernels, there is more that collides. */
-  const double middle = d->shared && copies ? larger(links, work) : together(links, work + bytes * memory_byte);
+  const double middle = d->shared && copies ? larger(links, work) : together(links, work);
   return 20e-6 + agreements + middle + ends;
 }
 

@@ -22,8 +22,7 @@ typedef struct cutt_shape {
   int rank;
   bool scaled, far;
   cuttPlan_t plan;
-  double seconds; /* predicted; of a far one, what goes on in the device */
-  double link_seconds;
+  double seconds, link_seconds; /* predicted: in the device, and of the link beside it if it is far */
 } cutt_shape;
 
 typedef struct cutt_shapes {

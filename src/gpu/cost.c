@@ -519,7 +519,6 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
   candidate->seconds = cutt_breakdown_seconds(breakdown, values_of(d));
-  if (c->far)
-    candidate->seconds = cutt_breakdown_overlap(candidate->seconds, cutt_gpu_link_seconds(d, c, tile, n, candidate));
+  if (c->far) candidate->seconds += cutt_gpu_link_seconds(d, c, tile, n, candidate);
   return true;
 }

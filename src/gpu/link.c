@@ -17,14 +17,23 @@ static double link_bandwidth(const cutt_device *d) {
   return d->major >= 10 ? 900e9 : d->major == 9 ? 450e9 : d->major == 8 ? 300e9 : d->major == 7 ? 150e9 : 80e9;
 }
 
+/* Of whole lines and of others, by their bytes. What is added to comes over the link first. */
+static double seconds_of(const cutt_device *d, const cutt_canonical *c, double sectors, double packets) {
+  const bool reads = c->scale.active && c->scale.reads_out;
+  return (reads ? 2 : 1) * (sectors + packets * packet_bytes) / link_bandwidth(d);
+}
+
+double cutt_gpu_least_link_seconds(const cutt_device *d, const cutt_canonical *c) {
+  const double bytes = (double)c->volume * c->elem_bytes;
+  return seconds_of(d, c, bytes, bytes / LINE);
+}
+
 double cutt_gpu_link_seconds(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
                              const cutt_gpu_counts *n, const cutt_candidate *candidate) {
   const double bytes = (double)c->volume * c->elem_bytes;
   cutt_gpu_requests requests;
   cutt_gpu_count_requests(d, c, tile, candidate, &requests);
-  const double cuts = larger(0, requests.store_sectors - requests.tile_store_sectors);
-  const double packets = bytes * (1 + n->written_lines) / LINE + cuts,
-               sectors = bytes * (1 + n->written_sectors) + cuts * cutt_gpu_sector(d);
-  const bool reads = c->scale.active && c->scale.reads_out; /* what is added to comes over the link first */
-  return (reads ? 2 : 1) * (sectors + packets * packet_bytes) / link_bandwidth(d);
+  const double cuts = larger(0, requests.store_sectors - requests.tile_store_sectors); /* sectors of two requests */
+  return seconds_of(d, c, bytes * (1 + n->written_sectors) + cuts * cutt_gpu_sector(d),
+                    bytes * (1 + n->written_lines) / LINE + cuts);
 }

@@ -4,6 +4,9 @@
 
 #include "gpu/cost.h"
 
+/* What a link takes at least, all lines being written whole. */
+double cutt_gpu_least_link_seconds(const cutt_device *device, const cutt_canonical *canonical);
+
 double cutt_gpu_link_seconds(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
                              const cutt_gpu_counts *counts, const cutt_candidate *candidate);
 

@@ -48,7 +48,9 @@ typedef struct cutt_explanation {
   double requests, wavefronts;          /* of warps to memory; of shared memory; 0 where there is no such thing */
   const char *sector_name;              /* "sectors", "lines" */
   int sector_bytes;
-  double link_seconds; /* what a link takes, where the output is far; the breakdown is of what goes on beside it */
+  /* What a link to another device takes, where that has the output, and what it would, were all lines written whole; 0 where
+   * there is no such thing. The breakdown is of what goes on in the device. */
+  double link_seconds, least_link_seconds;
   double copy_seconds; /* what a plain copy of the same bytes is predicted to take */
 } cutt_explanation;
 

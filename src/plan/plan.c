@@ -220,17 +220,17 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
   return create(plan, problem, options, false);
 }
 
-cuttResult cutt_plan_create_far(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options,
-                                double *here, double *link) {
+cuttResult cutt_plan_create_far(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,
+                                cutt_far_seconds *seconds) {
   cutt_explanation e;
-  const cuttResult result = create(plan, problem, options, true);
-  *here = *link = 0;
+  const cuttResult result = create(plan, problem, options, far);
+  *seconds = (cutt_far_seconds){0, 0, 0};
   if (result || (*plan)->canonical.volume == 0) return result;
   const struct cuttPlanStruct *made = *plan;
   made->backend->methods->explain(made->target, &made->canonical, &made->choice.candidate, &e);
-  const cutt_schema *schema = made->backend->schema;
-  *here = cutt_breakdown_seconds(&e.breakdown, cutt_target_values(made->target, schema->value));
-  *link = e.link_seconds;
+  seconds->here = cutt_breakdown_seconds(&e.breakdown, cutt_target_values(made->target, made->backend->schema->value));
+  seconds->link = e.link_seconds;
+  seconds->least_link = e.least_link_seconds;
   return CUTT_SUCCESS;
 }
 

@@ -35,8 +35,9 @@
   X(cuttResult, cutt_description_check, (cuttFormat_t format, const char *buffer, size_t size),                        \
     (format, buffer, size))                                                                                            \
   X(cuttResult, cutt_plan_create_far,                                                                                  \
-    (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, double *here, double *link),       \
-    (plan, problem, options, here, link))                                                                              \
+    (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,                          \
+     cutt_far_seconds *seconds),                                                                                       \
+    (plan, problem, options, far, seconds))                                                                            \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
