@@ -130,8 +130,8 @@ typedef struct cuttDistTransport {
    * owner behind it. Neither is called by shared transports. */
   const char *(*offer)(void *data, void *begin, int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]);
   void *(*reach)(void *data, int peer, const unsigned char token[CUTT_DIST_TOKEN_BYTES]);
-  /* not 0: offer takes whatever memory tensors are in, so that plans may be direct by cost. 0: it takes some, and plans are direct
-   * only where CUTT_DIST_DIRECT_ALWAYS asks for it. */
+  /* not 0: offer takes whatever memory tensors are in. 0: it takes some; a plan that may be direct has messages, too, and executions
+   * find out whether all outputs can be reached. */
   int offers_all;
   /* Whose memory tensors are in unless options->backend says it; CUTT_BACKEND_AUTO: CUTT_BACKEND_CPU. */
   cuttBackend_t backend;
@@ -213,7 +213,9 @@ typedef enum cuttDistPermute {
 
 /* Where ranks reach each other's memory, the sender can permute into the receiver's output: no message, no packing. */
 typedef enum cuttDistDirect {
-  CUTT_DIST_DIRECT_BY_COST = 0, /* if it can be, and is predicted to be faster */
+  /* If it can be, and is predicted to be faster. Between processes of MPI: in executions whose outputs are all in memory of
+   * cuttDistMpiAllocate */
+  CUTT_DIST_DIRECT_BY_COST = 0,
   /* With NCCL, messages are NCCL's then; else they may be copies between GPUs that reach each other, where that is faster. */
   CUTT_DIST_DIRECT_NEVER = 1,
   /* CUTT_INVALID_PARAMETER if it can't be: ranks do not reach each other's memory, or to->strides are given on some rank */
@@ -275,14 +277,14 @@ CUTT_API cuttResult_t cuttDistPlanDestroy(cuttDistPlan_t plan);
 typedef struct cuttDistPlanInfo {
   size_t struct_size;        /* set to sizeof(cuttDistPlanInfo_t) before the call */
   cuttDistPermute_t permute; /* CUTT_DIST_PACK or CUTT_DIST_UNPACK; 0 when direct */
-  int direct;                /* not 0: senders write into the receivers' outputs */
-  int64_t bytes_kept;        /* that go straight from this rank's input to its output */
-  int64_t bytes_sent;        /* to other ranks */
-  int64_t bytes_received;    /* from other ranks; 0 when direct */
-  int64_t bytes_packed;      /* of those sent: that are written to workspace first */
-  int64_t bytes_unpacked;    /* of those received: that come through workspace */
-  int64_t most_bytes_sent;   /* by any rank */
-  int64_t pieces_sent;       /* messages, or parts of them */
+  int direct; /* not 0: senders write into the receivers' outputs. 0, too, where that depends on each execution's outputs */
+  int64_t bytes_kept;      /* that go straight from this rank's input to its output */
+  int64_t bytes_sent;      /* to other ranks */
+  int64_t bytes_received;  /* from other ranks; 0 when direct */
+  int64_t bytes_packed;    /* of those sent: that are written to workspace first */
+  int64_t bytes_unpacked;  /* of those received: that come through workspace */
+  int64_t most_bytes_sent; /* by any rank */
+  int64_t pieces_sent;     /* messages, or parts of them */
   int64_t pieces_received;
   size_t workspace_bytes;   /* of this rank */
   double predicted_seconds; /* of an execution, by the slowest rank */

@@ -270,7 +270,7 @@ static cuttResult check(const run *r) {
 static cuttResult begin(const run *r, uint64_t number) {
   struct cuttDistPlanStruct *plan = r->plan;
   cutt_record record = {.plan = number, .step = CUTT_STEP_START};
-  cutt_start start = {{0}};
+  cutt_start start = {{0}, 0};
   cuttResult result = check(r);
   r->d->in = r->in;
   if (!result) result = r->runtime->event_record(r->d->begun, r->stream);

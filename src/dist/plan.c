@@ -287,8 +287,7 @@ static bool allows(const making *m, cutt_way way) {
   bool moves = false, any = false;
   for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
   if (way == CUTT_WAY_DIRECT)
-    return cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any) &&
-           m->options.direct != CUTT_DIST_DIRECT_NEVER && (any || m->options.direct == CUTT_DIST_DIRECT_ALWAYS);
+    return cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any) && m->options.direct != CUTT_DIST_DIRECT_NEVER;
   if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return false;
   if (way == CUTT_WAY_PACK) return m->options.permute != CUTT_DIST_UNPACK && (moves || m->options.permute);
   return m->options.permute != CUTT_DIST_PACK;
@@ -394,6 +393,7 @@ static void release(struct cuttDistPlanStruct *plan) {
   if (plan->device.runtime) cutt_device_free(&plan->device);
   cutt_shapes_free(&plan->shapes);
   cutt_exchange_free(&plan->exchange);
+  cutt_exchange_free(&plan->direct);
   for (int side = 0; side < CUTT_SIDES; ++side) {
     free(plan->task.place[side]);
     free(plan->channel[side].request);
@@ -466,10 +466,23 @@ static cuttResult check_direct(const making *m, cutt_way *way) {
   return CUTT_SUCCESS;
 }
 
+/* Where ranks reach some memory only, executions see what outputs are in: messages remain for those that are elsewhere. */
+static void keep_both(making *m, cutt_way *way) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  bool any = false;
+  if (*way != CUTT_WAY_DIRECT || m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return;
+  if (cutt_reach_can(plan->comm, plan->device.runtime, &any) && any) return;
+  plan->either = true;
+  plan->direct = m->exchange[CUTT_WAY_DIRECT];
+  memset(&m->exchange[CUTT_WAY_DIRECT], 0, sizeof m->exchange[0]);
+  *way = choose(m, false);
+}
+
 /* Keeps what the chosen way needs. */
 static cuttResult settle(making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_way way = choose(m, true);
+  keep_both(m, &way);
   cuttResult result = check_direct(m, &way);
   if (result) return result;
   plan->predicted_seconds = m->slowest[way];

@@ -29,6 +29,7 @@ typedef struct faulty {
   held_send held[MOST_HELD];
   int holds;
   int64_t offered; /* bytes */
+  int64_t sent;    /* messages */
 } faulty;
 
 typedef struct setting {
