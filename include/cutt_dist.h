@@ -140,6 +140,9 @@ typedef struct cuttDistTransport {
    * it tensors of devices go through pinned memory of the host, by send and receive. */
   int (*exchange)(void *data, const cuttDistMessage_t *messages, int count, cudaStream_t stream);
   double gather_seconds; /* what an allgather takes, for predictions; 0: little */
+  /* not 0: send and receive take memory of devices, too, whose work on it is done by then. Tensors there do not go through pinned
+   * memory of the host then. */
+  int takes_devices;
 } cuttDistTransport_t;
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;

@@ -84,7 +84,8 @@ static void add_sent(const struct cuttDistPlanStruct *plan, cutt_text *text) {
 static const char *device_way(const struct cuttDistPlanStruct *plan) {
   static const char *const name[] = {
       [CUTT_BY_HOST] = "pinned memory", [CUTT_IN_STREAM] = "the transport's stream", [CUTT_BY_COPIES] = "copies"};
-  return plan->device.runtime ? name[plan->device.way] : NULL;
+  if (!plan->device.runtime) return NULL;
+  return plan->device.way == CUTT_BY_HOST && !plan->device.pinned_messages ? "the transport" : name[plan->device.way];
 }
 
 static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text) {

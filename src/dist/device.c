@@ -36,6 +36,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
   device->way = device->near && !prefers_stream(t, options) ? CUTT_BY_COPIES
                 : t->exchange                               ? CUTT_IN_STREAM
                                                             : CUTT_BY_HOST;
+  device->pinned_messages = device->way == CUTT_BY_HOST && !t->takes_devices;
   return CUTT_SUCCESS;
 }
 

@@ -319,7 +319,7 @@ static cuttResult make_ways(making *m) {
 
 /* A ring has room for two pieces, or for all there are. On a device all of them go through the host's. */
 static int64_t ring_bytes(const struct cuttDistPlanStruct *plan, const cutt_flow *flow) {
-  if (!plan->device.runtime) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
+  if (!plan->device.pinned_messages) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
   int64_t all = 0, most = 0;
   for (int64_t i = 0; i < flow->pieces; ++i) {
     const int64_t bytes = cutt_piece_room(flow->piece[i].bytes);
@@ -350,7 +350,7 @@ static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring
   plan->workspace_bytes = (size_t)(ring[CUTT_FROM] + ring[CUTT_TO]);
   if (!plan->workspace_bytes) return CUTT_SUCCESS;
   result = cuttMemoryAllocate(plan->shapes.backend, plan->workspace_bytes, &plan->workspace);
-  if (!result && d->runtime) result = d->runtime->pinned_allocate(plan->workspace_bytes, &host);
+  if (!result && d->pinned_messages) result = d->runtime->pinned_allocate(plan->workspace_bytes, &host);
   d->pinned = host;
   for (int side = 0; side < CUTT_SIDES && !result; ++side) {
     const int64_t at = side == CUTT_FROM ? 0 : ring[CUTT_FROM];

@@ -34,7 +34,7 @@ static double predict_device(const cuttDistTransport_t *t, const cutt_device_par
   const double agreements = 3 * t->gather_seconds;
   if (x->way == CUTT_WAY_DIRECT)
     return 30e-6 + agreements + together(sent->link_seconds, x->kept_seconds + sent->seconds) + 0.23 * x->kept_seconds;
-  if (d->way == CUTT_BY_HOST) return 20e-6 + predict_host(t, x) + 2 * bytes * copy_byte;
+  if (d->way == CUTT_BY_HOST) return 20e-6 + predict_host(t, x) + (d->pinned_messages ? 2 * bytes * copy_byte : 0);
   const bool copies = d->way == CUTT_BY_COPIES;
   const double byte = copies || !(t->byte_seconds > 0) ? copy_byte : t->byte_seconds;
   const double round = copies ? 16e-6 : t->message_seconds > 0 ? t->message_seconds : 90e-6;

@@ -76,7 +76,7 @@ static void run_kernel(const fake_launch *launch) {
 
 /* ------------------------------------------------------------------------------------------------------------ settings */
 
-typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST } kind;
+typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST, TAKES_DEVICES } kind;
 
 typedef struct setting {
   kind kind;
@@ -111,10 +111,11 @@ static void open_setting(setting *s, kind k, int size) {
       if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
   }
   for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
-  for (int i = 0; i < size && k == THROUGH_HOST; i++) {
+  for (int i = 0; i < size && (k == THROUGH_HOST || k == TAKES_DEVICES); i++) {
     cuttDistTransport_t t;
     assert_success(cuttDistCommTransport(s->threads[i], &t));
     t.name = "through the host";
+    t.takes_devices = k == TAKES_DEVICES;
     t.shared = 0;
     t.destroy = NULL;
     assert_success(cuttDistCommCreate(&s->comms[i], &t));
@@ -186,6 +187,15 @@ static void through_the_host(void **unused) {
   (void)unused;
   atomic_store(&fake->opens, 0);
   random_cases(THROUGH_HOST, false, 30);
+}
+
+/* The same, with messages that take the device's memory: there is no pinned one. */
+static void by_messages_of_the_device(void **unused) {
+  (void)unused;
+  atomic_store(&fake->opens, 0);
+  fake->forget();
+  random_cases(TAKES_DEVICES, false, 30);
+  assert_int_equal(fixture_calls(FAKE_mem_host_alloc), 0);
 }
 
 /* The same ranks, where memory and events can be opened. */
@@ -360,12 +370,12 @@ static void assert_refused(const turn *t, const char *words) {
   }
 }
 
-static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST};
+static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST, TAKES_DEVICES};
 
 /* An execution makes nothing, and opens what is another process's once. */
 static void executions_make_nothing(void **unused) {
   (void)unused;
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 5; k++)
     for (int direct = 0; direct < 2; direct++)
       for (int size = 2; size <= 4; size++) {
         setting s;
@@ -642,6 +652,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(between_threads, start, end),
       cmocka_unit_test_setup_teardown(by_nccl, start, end),
       cmocka_unit_test_setup_teardown(through_the_host, start, end),
+      cmocka_unit_test_setup_teardown(by_messages_of_the_device, start, end),
       cmocka_unit_test_setup_teardown(between_processes, start, end),
       cmocka_unit_test_setup_teardown(executions_make_nothing, start, end),
       cmocka_unit_test_setup_teardown(wrong_arguments, start, end),
