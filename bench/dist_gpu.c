@@ -4,6 +4,7 @@
  *   copies      cuttDistPlanExecute, messages by copies between GPUs
  *   direct      cuttDistPlanExecute, the kernel writes into the peers' outputs: by peer access between threads, or by CUDA's IPC
  *               between processes
+ *   default     cuttDistPlanExecute with NCCL's communicator and no options: whichever way is predicted to be the fastest, which is said
  * A tensor of doubles that is spread by its last mode becomes its permutation, spread by its last mode again: of two ranks, half
  * of what each has leaves it. Seconds are those of the slowest rank, from before all begin until all are done; medians are
  * printed, as bytes that leave a rank in a second, beside the all-to-all's. Then a time line of one execution.
@@ -28,14 +29,15 @@
 enum {
   MOST_RANKS = 8,
   MOST_ROUNDS = 51,
-  WAYS = 4,
+  WAYS = 5,
   BY_NCCL = 1,
   BY_COPIES = 2,
   DIRECTLY = 3,
+  BY_DEFAULT = 4,
   MOST_RECORD = 1024,
   MOST_STEPS = 64
 };
-static const char *const way_name[WAYS] = {"all-to-all", "nccl", "copies", "direct"};
+static const char *const way_name[WAYS] = {"all-to-all", "nccl", "copies", "direct", "default"};
 
 /* What ranks share, threads or processes. */
 typedef struct meeting {
@@ -141,9 +143,12 @@ static void plan_case(setting *t, const bench_case *c, rank_state *s, int way) {
   problem.to = &to;
   problem.perm = c->perm;
   options.backend = CUTT_BACKEND_CUDA;
-  options.piece_bytes = way != DIRECTLY ? (size_t)(s->piece * 1048576) : 0;
-  options.direct = way == DIRECTLY ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_NEVER;
-  must(!cuttDistPlanCreate(&t->plan[way], way != BY_NCCL ? s->near : s->comm, &problem, &options), "plan");
+  options.piece_bytes = way == BY_NCCL || way == BY_COPIES ? (size_t)(s->piece * 1048576) : 0;
+  options.direct = way == DIRECTLY     ? CUTT_DIST_DIRECT_ALWAYS
+                   : way == BY_DEFAULT ? CUTT_DIST_DIRECT_BY_COST
+                                       : CUTT_DIST_DIRECT_NEVER;
+  const cuttDistComm_t comm = way == BY_NCCL || way == BY_DEFAULT ? s->comm : s->near;
+  must(!cuttDistPlanCreate(&t->plan[way], comm, &problem, &options), "plan");
   must(!cuttDistPlanGetInfo(t->plan[way], &info), "info");
   t->message = info.bytes_sent / (s->size > 1 ? s->size - 1 : 1);
 }
@@ -276,6 +281,22 @@ static void time_line(const bench_case *c, rank_state *s) {
 
 /* -------------------------------------------------------------------------------------------------------------- measuring */
 
+/* The way that the default has taken. */
+static int way_of(cuttDistPlan_t plan) {
+  static _Thread_local char text[8192];
+  must(!cuttDistPlanDescribe(plan, CUTT_JSON, text, sizeof text, NULL), "describe");
+  if (strstr(text, "\"direct\":true")) return DIRECTLY;
+  return strstr(text, "\"messages\":\"copies\"") ? BY_COPIES : BY_NCCL;
+}
+
+static void print_choice(const setting *t, const double *median) {
+  int fastest = BY_NCCL;
+  for (int way = BY_NCCL; way < BY_DEFAULT; way++)
+    if (median[way] < median[fastest]) fastest = way;
+  printf(" the default goes by %s, the fastest by %s (%.3f of its speed)", way_name[way_of(t->plan[BY_DEFAULT])],
+         way_name[fastest], median[fastest] / median[BY_DEFAULT]);
+}
+
 static void measure(const bench_case *c, rank_state *s) {
   setting t = {0};
   double seconds[WAYS][MOST_ROUNDS], median[WAYS];
@@ -303,6 +324,7 @@ static void measure(const bench_case *c, rank_state *s) {
       printf(" %s %.3f ms, %.0f GB/s", way_name[way], 1e3 * median[way], 1e-9 * (double)bytes / median[way]);
       printf(way ? " (%.3f);" : ";", median[0] / median[way]);
     }
+    print_choice(&t, median);
     printf("\n");
     if (getenv("DIST_DESCRIBE")) {
       static char text[8192];

@@ -130,8 +130,8 @@ typedef struct cuttDistTransport {
    * owner behind it. Neither is called by shared transports. */
   const char *(*offer)(void *data, void *begin, int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]);
   void *(*reach)(void *data, int peer, const unsigned char token[CUTT_DIST_TOKEN_BYTES]);
-  /* not 0: offer takes whatever memory tensors are in, so that plans may be direct by cost. 0: it takes some, and plans are direct
-   * only where CUTT_DIST_DIRECT_ALWAYS asks for it. */
+  /* not 0: offer takes whatever memory tensors are in. 0: it takes some; a plan that may be direct has messages, too, and executions
+   * find out whether all outputs can be reached. */
   int offers_all;
   /* Whose memory tensors are in unless options->backend says it; CUTT_BACKEND_AUTO: CUTT_BACKEND_CPU. */
   cuttBackend_t backend;
@@ -139,6 +139,10 @@ typedef struct cuttDistTransport {
    * so far is done. Between two ranks they match in their order; both ends are in the same of the calls that the two make. Without
    * it tensors of devices go through pinned memory of the host, by send and receive. */
   int (*exchange)(void *data, const cuttDistMessage_t *messages, int count, cudaStream_t stream);
+  double gather_seconds; /* what an allgather takes, for predictions; 0: little */
+  /* not 0: send and receive take memory of devices, too, whose work on it is done by then. Tensors there do not go through pinned
+   * memory of the host then. */
+  int takes_devices;
 } cuttDistTransport_t;
 
 typedef struct cuttDistCommStruct *cuttDistComm_t;
@@ -212,7 +216,10 @@ typedef enum cuttDistPermute {
 
 /* Where ranks reach each other's memory, the sender can permute into the receiver's output: no message, no packing. */
 typedef enum cuttDistDirect {
-  CUTT_DIST_DIRECT_BY_COST = 0, /* if it can be, and is predicted to be faster */
+  /* If it can be, and is predicted to be faster. Between processes of MPI: in executions whose outputs are all in memory of
+   * cuttDistMpiAllocate */
+  CUTT_DIST_DIRECT_BY_COST = 0,
+  /* With NCCL, messages are NCCL's then; else they may be copies between GPUs that reach each other, where that is faster. */
   CUTT_DIST_DIRECT_NEVER = 1,
   /* CUTT_INVALID_PARAMETER if it can't be: ranks do not reach each other's memory, or to->strides are given on some rank */
   CUTT_DIST_DIRECT_ALWAYS = 2
@@ -251,15 +258,15 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
  * where that part has no elements. The memory that they span may not overlap. When the call returns, or on a device when the
  * stream's work so far is done, this rank's output is there, and other ranks need its input no longer.
  * stream   on a device: any stream of the plan's context, whose work so far may still make the input; else NULL.
- *          It may be one that is captured for a graph if messages go by NCCL (the plan is not direct); ranks capture together, and
- *          launch the graphs together.
+ *          It may be one that is captured for a graph if messages go by NCCL's (CUTT_DIST_DIRECT_NEVER); ranks capture together,
+ *          and launch the graphs together.
  * On a device the call returns before the work is done: with NCCL by messages, and between threads. Otherwise it waits.
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
  * as when a plan is direct and some rank's output is where others can't reach it;
  * CUTT_INTERNAL_ERROR: a message or a permutation has failed on some rank. The outputs are undefined then, and every later call
- * with the communicator returns the same error, but for a direct plan in the host's memory, where no rank has returned before all
- * were done. Else, where ranks reach each other's memory, others may use this rank's tensors and its plan until they have
- * returned, too: free them after that. */
+ * with the communicator returns the same error, but for a direct plan, where no rank has returned before all were done, and the
+ * next execution may succeed. Else, where ranks reach each other's memory, others may use this rank's tensors and its plan until
+ * they have returned, too: free them after that. */
 CUTT_API cuttResult_t cuttDistPlanExecute(cuttDistPlan_t plan, const void *in, void *out, cudaStream_t stream);
 
 /* For wrappers that find errors of their own: takes the place, on this rank, of the collective call that the others make, which is
@@ -273,14 +280,14 @@ CUTT_API cuttResult_t cuttDistPlanDestroy(cuttDistPlan_t plan);
 typedef struct cuttDistPlanInfo {
   size_t struct_size;        /* set to sizeof(cuttDistPlanInfo_t) before the call */
   cuttDistPermute_t permute; /* CUTT_DIST_PACK or CUTT_DIST_UNPACK; 0 when direct */
-  int direct;                /* not 0: senders write into the receivers' outputs */
-  int64_t bytes_kept;        /* that go straight from this rank's input to its output */
-  int64_t bytes_sent;        /* to other ranks */
-  int64_t bytes_received;    /* from other ranks; 0 when direct */
-  int64_t bytes_packed;      /* of those sent: that are written to workspace first */
-  int64_t bytes_unpacked;    /* of those received: that come through workspace */
-  int64_t most_bytes_sent;   /* by any rank */
-  int64_t pieces_sent;       /* messages, or parts of them */
+  int direct; /* not 0: senders write into the receivers' outputs. 0, too, where that depends on each execution's outputs */
+  int64_t bytes_kept;      /* that go straight from this rank's input to its output */
+  int64_t bytes_sent;      /* to other ranks */
+  int64_t bytes_received;  /* from other ranks; 0 when direct */
+  int64_t bytes_packed;    /* of those sent: that are written to workspace first */
+  int64_t bytes_unpacked;  /* of those received: that come through workspace */
+  int64_t most_bytes_sent; /* by any rank */
+  int64_t pieces_sent;     /* messages, or parts of them */
   int64_t pieces_received;
   size_t workspace_bytes;   /* of this rank */
   double predicted_seconds; /* of an execution, by the slowest rank */

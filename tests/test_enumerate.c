@@ -31,6 +31,7 @@ static void make_problem(test_rng *rng, int most_rank, cutt_canonical *canonical
   const test_problem problem = test_packed(types[test_random_in(rng, 0, 4)], rank, extents, perm);
   const cuttProblem_t view = test_problem_view(&problem);
   assert_success(cutt_canonicalize(&view, canonical));
+  canonical->far = test_chance(rng, 30);
 }
 
 /* A list as long as it may be, and each of its candidates as the price says, in order; and the first by itself. */

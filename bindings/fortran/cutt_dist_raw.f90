@@ -38,6 +38,8 @@ module cutt_dist_raw
     type(c_funptr) :: offer = c_null_funptr, reach = c_null_funptr
     integer(c_int) :: offers_all = 0, backend = 0
     type(c_funptr) :: exchange = c_null_funptr
+    real(c_double) :: gather_seconds = 0
+    integer(c_int) :: takes_devices = 0
   end type
 
   type, bind(c) :: cuttDistMessage_t

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 enum { ALIGNMENT = 64 }; /* of what cuttDistMpiAllocate gives */
 enum { TAG_NOTICE = 0, TAG_DATA = 1, DATA_TAGS = 32000, NOTICE_BYTES = 512, RECORD_BYTES = 256, SPINS = 100 };
@@ -267,6 +270,15 @@ static end *make_end(MPI_Comm comm, int rank, int size) {
   return NULL;
 }
 
+/* Does the MPI that runs take memory of GPUs? */
+static int takes_devices(void) {
+#if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return 0;
+#endif
+}
+
 static cuttDistTransport_t transport_of(end *e) {
   const cuttDistTransport_t transport = {.struct_size = sizeof transport,
                                          .name = "MPI",
@@ -284,7 +296,8 @@ static cuttDistTransport_t transport_of(end *e) {
                                          .failure = mpi_failure,
                                          .destroy = mpi_destroy,
                                          .offer = mpi_offer,
-                                         .reach = mpi_reach};
+                                         .reach = mpi_reach,
+                                         .takes_devices = takes_devices()};
   return transport;
 }
 

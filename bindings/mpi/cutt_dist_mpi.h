@@ -26,9 +26,9 @@ cuttResult_t cuttDistCommMpi(cuttDistComm_t *comm, MPI_Comm mpi);
 /* The same for a communicator as Fortran has it: an MPI_Fint, in mpi_f08 the component MPI_VAL. The module cutt_dist_mpi calls this. */
 cuttResult_t cuttDistCommMpiFortran(cuttDistComm_t *comm, int64_t mpi);
 
-/* Memory that the ranks of one node reach (MPI_Win_allocate_shared): this rank's bytes, 0 or more, at a multiple of 64. Plans with
- * CUTT_DIST_DIRECT_ALWAYS write straight into each rank's output, without messages; all outputs lie within such memory of their
- * communicator then. Collective. cuttDistMpiFree, collective too, takes what one call has given to each rank; cuttDistCommDestroy
+/* Memory that the ranks of one node reach (MPI_Win_allocate_shared): this rank's bytes, 0 or more, at a multiple of 64. Where
+ * all outputs of an execution lie within such memory of their communicator, ranks write straight into each other's, without
+ * messages, unless the plan has CUTT_DIST_DIRECT_NEVER. Collective. cuttDistMpiFree, collective too, takes what one call has given to each rank; cuttDistCommDestroy
  * frees the rest.
  * Errors: CUTT_INVALID_PLAN (comm), CUTT_INTERNAL_ERROR: ranks are on different nodes, an argument of some rank is wrong, MPI has
  * no memory; cuttDistMpiFree: pointer is another one. */

@@ -45,7 +45,8 @@ typedef enum cutt_step {
   CUTT_STEP_OPEN = 8,   /* whether it can hear of the others' */
   CUTT_STEP_OPENED = 9, /* whether it has opened it */
   /* The end of an execution for whoever uses what others have. */
-  CUTT_STEP_LEAVE = 7
+  CUTT_STEP_LEAVE = 7,
+  CUTT_STEP_STOPPED = 10 /* the same, where something has failed that ranks need not wait for */
 } cutt_step;
 
 /* What ranks tell each other: all of one size, so that ranks that are in different calls understand each other. */

@@ -5,7 +5,9 @@
 
 cuttResult cutt_spread_select(cutt_spread *s, const struct cuttDistCommStruct *comm) {
   cutt_device_part part = {.runtime = NULL};
-  const cuttResult result = cutt_device_select(&part, comm, s->options.backend);
+  const cuttDistOptions_t moves = {
+      .backend = s->options.backend, .direct = s->options.direct, .trust_arguments = 1}; /* as they will be made */
+  const cuttResult result = cutt_device_select(&part, comm, &moves);
   if (result) return result;
   s->options.backend = part.backend;
   s->runtime = part.runtime;

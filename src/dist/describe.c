@@ -84,7 +84,8 @@ static void add_sent(const struct cuttDistPlanStruct *plan, cutt_text *text) {
 static const char *device_way(const struct cuttDistPlanStruct *plan) {
   static const char *const name[] = {
       [CUTT_BY_HOST] = "pinned memory", [CUTT_IN_STREAM] = "the transport's stream", [CUTT_BY_COPIES] = "copies"};
-  return plan->device.runtime ? name[plan->device.way] : NULL;
+  if (!plan->device.runtime) return NULL;
+  return plan->device.way == CUTT_BY_HOST && !plan->device.pinned_messages ? "the transport" : name[plan->device.way];
 }
 
 static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text) {
@@ -96,10 +97,11 @@ static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text
   add_layout(plan, CUTT_TO, text);
   cutt_text_add(text, "permutation  ");
   for (int i = 0; i < plan->task.layout[CUTT_TO].modes; ++i) cutt_text_add(text, " %d", plan->perm[i]);
-  cutt_text_add(text, "\npermuted      %s\n",
+  cutt_text_add(text, "\npermuted      %s%s\n",
                 is_direct(plan)           ? "into the receivers' outputs, directly"
                 : x->way == CUTT_WAY_PACK ? "by the sender, while packing"
-                                          : "by the receiver, while unpacking");
+                                          : "by the receiver, while unpacking",
+                plan->either ? "; directly, if all outputs are in memory that ranks share" : "");
   if (device_way(plan)) {
     cutt_text_add(text, "memory        of %s", cutt_backend_of(plan->device.backend)->name);
     if (!is_direct(plan)) cutt_text_add(text, "; messages by %s", device_way(plan));
@@ -154,7 +156,8 @@ static void describe_json(const struct cuttDistPlanStruct *plan, cutt_text *text
   add_json_layout(plan, CUTT_TO, text);
   cutt_text_add(text, ",\"perm\":[");
   for (int i = 0; i < plan->task.layout[CUTT_TO].modes; ++i) cutt_text_add(text, "%s%d", i ? "," : "", plan->perm[i]);
-  cutt_text_add(text, "],\"direct\":%s,\"permuted\":\"%s\",\"sent_by_rank\":[", is_direct(plan) ? "true" : "false",
+  cutt_text_add(text, "],\"direct\":%s,\"direct_if_shared\":%s,\"permuted\":\"%s\",\"sent_by_rank\":[",
+                is_direct(plan) ? "true" : "false", plan->either ? "true" : "false",
                 is_direct(plan)           ? "direct"
                 : x->way == CUTT_WAY_PACK ? "pack"
                                           : "unpack");

@@ -8,9 +8,18 @@
 #include "base/number.h"
 #include "plan/services.h"
 
-cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm, cuttBackend_t asked) {
+/* Messages in a stream, where copies could be, too: these are faster (docs/dist.md), but want a gathering in each round, and can't
+ * be captured for a graph. */
+static bool prefers_stream(const cuttDistTransport_t *t, const cuttDistOptions_t *options) {
+  return t->exchange &&
+         (options->direct == CUTT_DIST_DIRECT_NEVER || options->trust_arguments || t->gather_seconds > 0);
+}
+
+cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm,
+                              const cuttDistOptions_t *options) {
   const cuttDistTransport_t *t = &comm->transport;
   const cutt_backend *backend = NULL;
+  cuttBackend_t asked = options->backend;
   if (asked == CUTT_BACKEND_AUTO) asked = t->backend == CUTT_BACKEND_AUTO ? CUTT_BACKEND_CPU : t->backend;
   const cuttResult result = cutt_backend_select(asked, "options->backend", &backend);
   if (result) return result;
@@ -24,7 +33,10 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
   device->runtime = backend->runtime;
   device->shared = t->shared != 0;
   device->near = device->shared || comm->near > 0;
-  device->way = t->exchange ? CUTT_IN_STREAM : device->near ? CUTT_BY_COPIES : CUTT_BY_HOST;
+  device->way = device->near && !prefers_stream(t, options) ? CUTT_BY_COPIES
+                : t->exchange                               ? CUTT_IN_STREAM
+                                                            : CUTT_BY_HOST;
+  device->pinned_messages = device->way == CUTT_BY_HOST && !t->takes_devices;
   return CUTT_SUCCESS;
 }
 

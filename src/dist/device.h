@@ -35,8 +35,9 @@ typedef struct cutt_device_part {
   const cutt_runtime *runtime; /* NULL: tensors are in the host's memory, and nothing of this is used */
   cuttBackend_t backend;
   cutt_device_way way;
-  bool shared; /* ranks are threads of a process */
-  bool near;   /* or processes that open each other's memory and events */
+  bool pinned_messages; /* by the host, which does not take the device's memory */
+  bool shared;          /* ranks are threads of a process */
+  bool near;            /* or processes that open each other's memory and events */
   cutt_context context;
   cudaStream_t side; /* where messages are exchanged */
   /* In the caller's stream: the beginning, and what has been packed; in the other: what has arrived; in the caller's: the end. */
@@ -64,7 +65,8 @@ typedef struct cutt_device_part {
 
 /* The backend and the way of a plan's device, from what the options and the communicator say. Errors: CUTT_INVALID_PARAMETER,
  * CUTT_INVALID_DEVICE. */
-cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm, cuttBackend_t asked);
+cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCommStruct *comm,
+                              const cuttDistOptions_t *options);
 
 /* What a rank tells others in other processes. */
 typedef struct cutt_neighbour {

@@ -24,7 +24,7 @@ typedef struct builder {
   /* Strides of the two sides, by input mode, for the peer at hand. */
   int64_t stride[CUTT_SIDES][CUTT_MAX_RANK];
   int side, peer, step;
-  bool scaled;
+  bool scaled, far;
   /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
   int score[CUTT_MAX_RANK]; /* of the box's modes: how slow they are, on the side where they are faster */
   int order[CUTT_MAX_RANK];
@@ -125,7 +125,7 @@ static cuttResult add_to_piece(builder *b) {
   }
   box->offset[1 - b->side] = piece->bytes / elem;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
-  result = cutt_shapes_find(b->shapes, box, b->scaled, &move.shape);
+  result = cutt_shapes_find(b->shapes, box, b->scaled, false, &move.shape);
   if (!result) result = add_move(x, move);
   if (result) return result;
   piece->staged = piece->moves > 0 || b->scaled || !is_run(box, b->side);
@@ -199,7 +199,7 @@ static cuttResult add_cut(builder *b) {
 static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, double *seconds) {
   const int64_t elem = b->task->elem_bytes;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
-  cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, &move.shape);
+  cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &move.shape);
   if (!result) result = add_move(b->exchange, move);
   if (result) return result;
   *bytes += volume_of(box) * elem;
@@ -241,9 +241,10 @@ static cuttResult add_stretches(builder *b, int64_t *moves, int64_t *bytes, doub
   if (runs) stretch = (stretch + RUN - 1) / RUN * RUN;
   *part = *box;
   /* One launch does all stretches: it takes what the whole would. */
-  const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, &whole);
+  const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &whole);
   if (found) return found;
   *seconds += b->shapes->shape[whole].seconds;
+  if (b->step) b->exchange->flow[CUTT_FROM].link_seconds += b->shapes->shape[whole].link_seconds;
   for (int64_t at = 0; at < extent; at += stretch) {
     if (cut >= 0) part->extent[cut] = smaller(stretch, extent - at);
     for (int side = 0; side < CUTT_SIDES && cut >= 0; ++side)
@@ -378,6 +379,8 @@ static cuttResult add_peer(builder *b, int side, int step) {
   b->peer = peer;
   b->step = step;
   b->scaled = scales(b);
+  /* What stays has the kernel of what goes, so that one launch does both by turns. */
+  b->far = task->far && b->exchange->way == CUTT_WAY_DIRECT;
   set_strides(b);
   return add_boxes(b, parts);
 }
@@ -388,13 +391,17 @@ static void finish_flow(cutt_exchange *x, cutt_flow *flow, const cutt_shapes *sh
     const cutt_piece *piece = &flow->piece[i];
     const int64_t rounded = cutt_piece_room(piece->bytes);
     flow->bytes += piece->bytes;
+    double seconds = 0;
     x->most_moves = larger(x->most_moves, piece->moves);
+    if (x->way == CUTT_WAY_DIRECT) continue;
+    for (int64_t m = piece->first; m < piece->first + piece->moves; ++m)
+      seconds += shapes->shape[x->move[m].shape].seconds;
+    flow->all_seconds += seconds;
     if (!piece->staged) continue;
     flow->through_bytes += piece->bytes;
     flow->staged_bytes += rounded;
     flow->most_bytes = larger(flow->most_bytes, rounded);
-    for (int64_t m = piece->first; m < piece->first + piece->moves; ++m)
-      flow->seconds += shapes->shape[x->move[m].shape].seconds;
+    flow->seconds += seconds;
   }
 }
 

@@ -26,6 +26,7 @@ typedef struct cutt_task {
   int64_t piece_elements;
   bool cuts_inside;         /* pieces are cut along modes that are slow on both sides */
   int64_t stretch_elements; /* direct boxes are cut into what is about as long; 0: they are not cut */
+  bool far;                 /* direct boxes are written over links between devices */
   bool computes;            /* alpha, beta or conjugate do something */
   bool reads_back;          /* beta is not 0 */
 } cutt_task;
@@ -55,6 +56,8 @@ typedef struct cutt_flow {
   int64_t through_bytes;       /* that go through workspace */
   int64_t most_bytes;          /* of a piece that is staged, likewise rounded up */
   double seconds;              /* predicted, of its moves */
+  double all_seconds;          /* the same, if every piece were staged */
+  double link_seconds;         /* of links, when direct */
 } cutt_flow;
 
 enum { CUTT_PIECE_ALIGNMENT = 64 };

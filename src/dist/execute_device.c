@@ -11,6 +11,7 @@
  * Directly: the permuting kernel writes into the peers' outputs. Events tell when these may be written, and when they have been;
  * where ranks have no events in common, each waits for its stream before it says so. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -269,7 +270,7 @@ static cuttResult check(const run *r) {
 static cuttResult begin(const run *r, uint64_t number) {
   struct cuttDistPlanStruct *plan = r->plan;
   cutt_record record = {.plan = number, .step = CUTT_STEP_START};
-  cutt_start start = {{0}};
+  cutt_start start = {{0}, 0};
   cuttResult result = check(r);
   r->d->in = r->in;
   if (!result) result = r->runtime->event_record(r->d->begun, r->stream);
@@ -281,34 +282,71 @@ static cuttResult begin(const run *r, uint64_t number) {
   return agrees(plan) ? cutt_comm_agree(plan->comm, &record) : result;
 }
 
-/* Where ranks are near, the stream comes after what peers still do with this rank's memory; and none goes before all have seen to it,
- * since events are the plans'. */
-static cuttResult end(const run *r) {
+/* Lets the stream come after what peers still do with this rank's memory. */
+static cuttResult follow_peers(const run *r) {
+  const struct cuttDistPlanStruct *plan = r->plan;
+  const cutt_device_part *d = r->d;
+  for (int i = 0; i < plan->task.size; ++i) {
+    const cutt_device_part *peer = d->all[i];
+    if (i == plan->task.me) continue;
+    if (plan->exchange.way == CUTT_WAY_DIRECT) {
+      TRY(r->runtime->stream_wait(r->stream, peer->ended));
+      continue;
+    }
+    for (int slot = 0; slot < CUTT_SLOTS && slot < d->all_rounds; ++slot)
+      TRY(r->runtime->stream_wait(r->stream, peer->arrived[slot]));
+  }
+  return CUTT_SUCCESS;
+}
+
+/* None goes before all have seen to what follows theirs, since events are the plans'. */
+static cuttResult leave(const run *r) {
+  cutt_record record = {.plan = r->plan->number, .step = CUTT_STEP_LEAVE};
+  if (!r->d->near) return CUTT_SUCCESS;
+  record.code = (int32_t)follow_peers(r);
+  return cutt_comm_agree(r->plan->comm, &record);
+}
+
+/* The end of an execution by messages that this rank has started without an error. */
+static cuttResult end_messages(const run *r) {
   struct cuttDistPlanStruct *plan = r->plan;
-  cutt_device_part *d = r->d;
-  cutt_record record = {.plan = plan->number, .step = CUTT_STEP_END};
-  if (d->way == CUTT_IN_STREAM && plan->exchange.way != CUTT_WAY_DIRECT) return CUTT_SUCCESS;
+  const cutt_device_part *d = r->d;
+  const cutt_record record = {.plan = plan->number, .step = CUTT_STEP_END};
+  if (d->way == CUTT_IN_STREAM) return CUTT_SUCCESS;
   if (waits(plan)) {
     cuttResult result = r->runtime->event_record(d->ended, r->stream);
     if (!result) result = r->runtime->event_wait(d->ended);
     if (result) return cutt_comm_fail(plan->comm);
   }
   TRY(cutt_comm_agree(plan->comm, &record));
-  if (!d->near) return CUTT_SUCCESS;
-  cuttResult result = CUTT_SUCCESS;
-  for (int i = 0; i < plan->task.size && !result; ++i) {
-    const cutt_device_part *peer = d->all[i];
-    if (i == plan->task.me) continue;
-    if (plan->exchange.way == CUTT_WAY_DIRECT) {
-      result = r->runtime->stream_wait(r->stream, peer->ended);
-    } else {
-      for (int slot = 0; slot < CUTT_SLOTS && slot < d->all_rounds && !result; ++slot)
-        result = r->runtime->stream_wait(r->stream, peer->arrived[slot]);
-    }
-  }
-  record.step = CUTT_STEP_LEAVE;
+  return leave(r);
+}
+
+/* Waits for what this rank has given its streams, as far as they still tell. */
+static void stop_writing(const run *r) {
+  const cutt_device_part *d = r->d;
+  if (!r->runtime->event_record(d->packed[0], d->side)) r->runtime->event_wait(d->packed[0]);
+  if (!r->runtime->event_record(d->ended, r->stream)) r->runtime->event_wait(d->ended);
+}
+
+/* The end of a direct execution: nothing waits for a message, so that all ranks come to it, with what has failed. When something
+ * has, on any of them, none returns while others may still write to its output. */
+static cuttResult end_direct(const run *r, cuttResult written) {
+  struct cuttDistPlanStruct *plan = r->plan;
+  cutt_record record = {.plan = plan->number, .step = CUTT_STEP_END};
+  cuttResult result = written;
+  if (!result && waits(plan)) result = r->runtime->event_wait(r->d->ended);
   record.code = (int32_t)result;
-  return cutt_comm_agree(plan->comm, &record);
+  result = cutt_comm_agree(plan->comm, &record);
+  if (!result) result = leave(r);
+  if (!result) return CUTT_SUCCESS;
+  char text[2 * CUTT_WHY_BYTES];
+  snprintf(text, sizeof text, "%s", cuttLastError());
+  TRY(cutt_comm_failure(plan->comm));
+  stop_writing(r);
+  record = (cutt_record){.plan = plan->number, .step = CUTT_STEP_STOPPED};
+  TRY(cutt_comm_agree(plan->comm, &record));
+  return cutt_error(result, "%s", text);
 }
 
 cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream) {
@@ -322,15 +360,11 @@ cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void 
   }
   if (result) return result;
   result = begin(&r, plan->number);
-  if (!result) {
-    if (plan->exchange.way == CUTT_WAY_DIRECT)
-      result = write_directly(&r);
-    else if (d->way == CUTT_BY_HOST)
-      result = cutt_dist_run(plan, in, out, stream);
-    else
-      result = run_rounds(&r);
-    if (result) result = cutt_comm_fail(plan->comm);
-    if (!result) result = end(&r);
+  if (!result && plan->exchange.way == CUTT_WAY_DIRECT) {
+    result = end_direct(&r, write_directly(&r));
+  } else if (!result) {
+    result = d->way == CUTT_BY_HOST ? cutt_dist_run(plan, in, out, stream) : run_rounds(&r);
+    result = result ? cutt_comm_fail(plan->comm) : end_messages(&r);
   }
   cutt_device_leave(d, &scope);
   return result;

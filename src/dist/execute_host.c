@@ -59,18 +59,25 @@ static int64_t take_room(cutt_channel *c, int64_t bytes) {
   return begin;
 }
 
-/* On a device every message has room, in pinned memory. */
+/* In pinned memory every message has room. */
 static bool needs_room(const struct cuttDistPlanStruct *plan, const cutt_piece *piece) {
-  return piece->staged || plan->device.runtime;
+  return piece->staged || plan->device.pinned_messages;
+}
+
+/* On a device: waits for what the stream has been given. */
+static cuttResult wait_for_stream(const run *r) {
+  const cutt_device_part *d = &r->plan->device;
+  if (!d->runtime) return CUTT_SUCCESS;
+  const cuttResult result = d->runtime->event_record(d->packed[0], r->stream);
+  return result ? result : d->runtime->event_wait(d->packed[0]);
 }
 
 /* Copies between the host's room of a message and the device, behind what the stream has been given; waits if the host needs the
  * outcome, or the room. */
 static cuttResult copy_and_wait(const run *r, void *to, const void *from, int64_t bytes) {
   const cutt_device_part *d = &r->plan->device;
-  cuttResult result = d->runtime->copy_start(to, from, (size_t)bytes, r->stream);
-  if (!result) result = d->runtime->event_record(d->packed[0], r->stream);
-  return result ? result : d->runtime->event_wait(d->packed[0]);
+  const cuttResult result = d->runtime->copy_start(to, from, (size_t)bytes, r->stream);
+  return result ? result : wait_for_stream(r);
 }
 
 /* Gives back the oldest room. The next oldest begins where the next piece that has room says. */
@@ -100,7 +107,7 @@ static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin, con
     const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
     if (result) return result;
   }
-  if (!r->plan->device.runtime) return CUTT_SUCCESS;
+  if (!r->plan->device.pinned_messages) return piece->staged ? wait_for_stream(r) : CUTT_SUCCESS;
   const cuttResult result = copy_and_wait(r, c->host + begin, *bytes, piece->bytes);
   *bytes = c->host + begin;
   return result;
@@ -109,18 +116,21 @@ static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin, con
 /* Where a piece is received. */
 static unsigned char *room_to_receive(const run *r, const cutt_piece *piece, int64_t begin) {
   const cutt_channel *c = &r->plan->channel[CUTT_TO];
-  if (r->plan->device.runtime) return c->host + begin;
+  if (r->plan->device.pinned_messages) return c->host + begin;
   return piece->staged ? c->ring + begin : r->out + piece->offset;
 }
 
 static cuttResult unpack(const run *r, const cutt_piece *piece, int64_t begin) {
   const cutt_channel *c = &r->plan->channel[CUTT_TO];
-  if (r->plan->device.runtime) {
+  if (r->plan->device.pinned_messages) {
     unsigned char *to = piece->staged ? c->ring + begin : r->out + piece->offset;
     const cuttResult result = copy_and_wait(r, to, c->host + begin, piece->bytes);
     if (result) return result;
   }
-  return piece->staged ? permute(r, piece->first, piece->moves, c->ring + begin, r->out) : CUTT_SUCCESS;
+  if (!piece->staged) return CUTT_SUCCESS;
+  const cuttResult result = permute(r, piece->first, piece->moves, c->ring + begin, r->out);
+  /* What arrives next in this room does not come in the stream. */
+  return result || r->plan->device.pinned_messages ? result : wait_for_stream(r);
 }
 
 /* Starts the next receive or send, if there is room for it: *started. */

@@ -265,7 +265,8 @@ static void nccl_destroy(void *data) {
 
 /* ------------------------------------------------------------------------------------------------------------ creation */
 
-enum { RECORD_BYTES = 256, MEASURED_BYTES = 32 << 20, ROUNDS = 4 };
+enum { RECORD_BYTES = 256, MEASURED_BYTES = 64 << 20, SMALLER = 16, ROUNDS = 4 };
+static const double gather_seconds = 60e-6; /* by NCCL and back to the host */
 
 /* Seconds of an exchange with all peers, the second of two alike. */
 static cuttResult time_exchange(end *e, cuttDistMessage_t *messages, unsigned char *memory, int64_t count,
@@ -288,22 +289,22 @@ static cuttResult time_exchange(end *e, cuttDistMessage_t *messages, unsigned ch
   return result;
 }
 
-/* What messages take: by small ones and by large ones. It connects all ranks, too. */
+/* What messages take: by large ones, and by some that are large enough for NCCL's usual ways. It connects all ranks, too. */
 static cuttResult measure(end *e, double *message, double *byte) {
   if (e->size == 1) return CUTT_SUCCESS;
-  const int64_t peers = e->size - 1, count = MEASURED_BYTES / peers / 16 * 16;
+  const int64_t peers = e->size - 1, count = MEASURED_BYTES / peers / (16 * SMALLER) * (16 * SMALLER);
   double small = 0, large = 0;
   void *memory = NULL;
   cuttDistMessage_t *messages = malloc(2 * (size_t)peers * sizeof *messages);
   cuttResult result = messages
                           ? e->runtime->memory_allocate((size_t)(2 * peers * count), &memory)
                           : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld messages", (long long)(2 * peers));
-  if (!result) result = time_exchange(e, messages, memory, 16, &small);
+  if (!result) result = time_exchange(e, messages, memory, count / SMALLER, &small);
   if (!result) result = time_exchange(e, messages, memory, count, &large);
   if (memory) e->runtime->memory_free(memory);
   free(messages);
-  *message = small;
-  *byte = large > small ? (large - small) / (double)(peers * count) : 1 / 350e9;
+  *byte = large > small ? (large - small) / (double)(peers * (count - count / SMALLER)) : 1 / 350e9;
+  *message = larger(small - *byte * (double)(peers * (count / SMALLER)), 10e-6);
   return result;
 }
 
@@ -342,7 +343,8 @@ static cuttDistTransport_t transport_of(end *e, double message, double byte) {
                                          .failure = nccl_failure,
                                          .destroy = nccl_destroy,
                                          .backend = CUTT_BACKEND_CUDA,
-                                         .exchange = nccl_exchange};
+                                         .exchange = nccl_exchange,
+                                         .gather_seconds = e->by_host ? e->host.gather_seconds : gather_seconds};
   return transport;
 }
 

@@ -225,7 +225,7 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   if (!problem) return cutt_error(CUTT_INVALID_PARAMETER, "problem is NULL; it must point to a cuttDistProblem_t");
   cuttResult result = cutt_struct_read(&m->problem, sizeof m->problem, first_problem_size, problem, "problem");
   if (!result) result = read_options(options, &m->options);
-  if (!result) result = cutt_device_select(&m->plan->device, m->plan->comm, m->options.backend);
+  if (!result) result = cutt_device_select(&m->plan->device, m->plan->comm, &m->options);
   if (!result && m->plan->device.runtime) {
     result = m->plan->device.runtime->enter(&m->scope);
     m->entered = !result;
@@ -244,6 +244,7 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   if (piece > CUTT_PIECE_ALIGNMENT) piece -= piece % CUTT_PIECE_ALIGNMENT;
   m->plan->task.piece_elements = (int64_t)piece / m->plan->task.elem_bytes;
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
+  m->plan->task.far = m->plan->device.runtime && t->size > 1;
   if (m->plan->device.runtime) m->plan->task.stretch_elements = stretch_elements(m->plan, o->piece_bytes);
   const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
                             (uint64_t)m->plan->trusts};
@@ -259,8 +260,7 @@ static bool allows(const cutt_making *m, cutt_way way) {
   bool moves = false, any = false;
   for (int i = 0; i < from->modes; ++i) moves = moves || m->plan->perm[i] != i;
   if (way == CUTT_WAY_DIRECT)
-    return cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any) &&
-           m->options.direct != CUTT_DIST_DIRECT_NEVER && (any || m->options.direct == CUTT_DIST_DIRECT_ALWAYS);
+    return cutt_reach_can(m->plan->comm, m->plan->device.runtime, &any) && m->options.direct != CUTT_DIST_DIRECT_NEVER;
   if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return false;
   if (way == CUTT_WAY_PACK) return m->options.permute != CUTT_DIST_UNPACK && (moves || m->options.permute);
   return m->options.permute != CUTT_DIST_PACK;
@@ -292,7 +292,7 @@ static cuttResult make_ways(cutt_making *m) {
 
 /* A ring has room for two pieces, or for all there are. On a device all of them go through the host's. */
 static int64_t ring_bytes(const struct cuttDistPlanStruct *plan, const cutt_flow *flow) {
-  if (!plan->device.runtime) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
+  if (!plan->device.pinned_messages) return smaller(flow->staged_bytes, 2 * flow->most_bytes);
   int64_t all = 0, most = 0;
   for (int64_t i = 0; i < flow->pieces; ++i) {
     const int64_t bytes = cutt_piece_room(flow->piece[i].bytes);
@@ -323,7 +323,7 @@ static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring
   plan->workspace_bytes = (size_t)(ring[CUTT_FROM] + ring[CUTT_TO]);
   if (!plan->workspace_bytes) return CUTT_SUCCESS;
   result = cuttMemoryAllocate(plan->shapes.backend, plan->workspace_bytes, &plan->workspace);
-  if (!result && d->runtime) result = d->runtime->pinned_allocate(plan->workspace_bytes, &host);
+  if (!result && d->pinned_messages) result = d->runtime->pinned_allocate(plan->workspace_bytes, &host);
   d->pinned = host;
   for (int side = 0; side < CUTT_SIDES && !result; ++side) {
     const int64_t at = side == CUTT_FROM ? 0 : ring[CUTT_FROM];
@@ -366,6 +366,7 @@ void cutt_making_release(struct cuttDistPlanStruct *plan) {
   if (plan->device.runtime) cutt_device_free(&plan->device);
   cutt_shapes_free(&plan->shapes);
   cutt_exchange_free(&plan->exchange);
+  cutt_exchange_free(&plan->direct);
   for (int side = 0; side < CUTT_SIDES; ++side) {
     free(plan->task.place[side]);
     free(plan->channel[side].request);
@@ -438,10 +439,23 @@ static cuttResult check_direct(const cutt_making *m, cutt_way *way) {
   return CUTT_SUCCESS;
 }
 
+/* Where ranks reach some memory only, executions see what outputs are in: messages remain for those that are elsewhere. */
+static void keep_both(cutt_making *m, cutt_way *way) {
+  struct cuttDistPlanStruct *plan = m->plan;
+  bool any = false;
+  if (*way != CUTT_WAY_DIRECT || m->options.direct == CUTT_DIST_DIRECT_ALWAYS) return;
+  if (cutt_reach_can(plan->comm, plan->device.runtime, &any) && any) return;
+  plan->either = true;
+  plan->direct = m->exchange[CUTT_WAY_DIRECT];
+  memset(&m->exchange[CUTT_WAY_DIRECT], 0, sizeof m->exchange[0]);
+  *way = choose(m, false);
+}
+
 /* Keeps what the chosen way needs. */
 cuttResult cutt_making_settle(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_way way = choose(m, true);
+  keep_both(m, &way);
   cuttResult result = check_direct(m, &way);
   if (result) return result;
   plan->predicted_seconds = m->slowest[way];

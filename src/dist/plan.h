@@ -33,6 +33,8 @@ struct cuttDistPlanStruct {
   _Alignas(16) unsigned char alpha[16], beta[16];
   cutt_shapes shapes;
   cutt_exchange exchange;
+  cutt_exchange direct; /* where all outputs can be reached, which executions find out: done instead of the messages */
+  bool either;          /* there is such a one */
   cutt_channel channel[CUTT_SIDES];
   void *workspace;
   size_t workspace_bytes;
@@ -72,6 +74,7 @@ cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void 
 /* The record of an execution's start, behind its head: where the rank's output is, if the plan is direct (reach.h). */
 typedef struct cutt_start {
   unsigned char token[CUTT_DIST_TOKEN_BYTES];
+  unsigned char offered; /* of a plan that may do either: others reach it, or there is nothing to reach */
 } cutt_start;
 _Static_assert(sizeof(cutt_start) <= sizeof((cutt_record){0}.what), "a token fits into a record");
 

@@ -15,18 +15,35 @@ static double predict_host(const cuttDistTransport_t *t, const cutt_exchange *x)
          byte * (double)larger(sent->bytes, received->bytes);
 }
 
-/* On a device the link works beside the kernels; what is packed first and unpacked last is not hidden. Between devices of a host
- * nobody says what the link is: it is taken for NVLink 4. */
+/* What goes on side by side: what is shorter hides behind what is longer, but for what collides. */
+static double together(double a, double b) {
+  const double x = a * a, y = b * b;
+  return sqrt(sqrt(x * x + y * y));
+}
+
+/* Pieces that other processes fetch are packed, also those that lie in one run. */
+static double pack_seconds(const cutt_device_part *d, const cutt_flow *sent) {
+  return d->way == CUTT_BY_COPIES && !d->shared ? sent->all_seconds : sent->seconds;
+}
+
+/* On a device links work beside the kernels; what is packed first and unpacked last is not hidden. Between devices of a host nobody
+ * says what the link is: copies are taken for those over NVLink 4. Constants are measured on two H200 (docs/dist.md). */
 static double predict_device(const cuttDistTransport_t *t, const cutt_device_part *d, const cutt_exchange *x) {
   const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
-  const bool known = t->exchange && t->byte_seconds > 0;
-  const double byte = known ? t->byte_seconds : 1 / 360e9, round = known ? t->message_seconds : 20e-6;
-  const double link = byte * (double)larger(sent->bytes, received->bytes), start = 20e-6;
-  const double work = x->kept_seconds + sent->seconds + received->seconds;
-  if (x->way == CUTT_WAY_DIRECT) return start + larger(link, work);
-  if (d->way == CUTT_BY_HOST) return start + predict_host(t, x) + 2 * link;
+  const double bytes = (double)larger(sent->bytes, received->bytes), copy_byte = 1 / 372e9;
+  const double agreements = 3 * t->gather_seconds;
+  if (x->way == CUTT_WAY_DIRECT)
+    return 30e-6 + agreements + together(sent->link_seconds, x->kept_seconds + sent->seconds) + 0.23 * x->kept_seconds;
+  if (d->way == CUTT_BY_HOST) return 20e-6 + predict_host(t, x) + (d->pinned_messages ? 2 * bytes * copy_byte : 0);
+  const bool copies = d->way == CUTT_BY_COPIES;
+  const double byte = copies || !(t->byte_seconds > 0) ? copy_byte : t->byte_seconds;
+  const double round = copies ? 16e-6 : t->message_seconds > 0 ? t->message_seconds : 90e-6;
+  const double packing = pack_seconds(d, sent), work = x->kept_seconds + packing + received->seconds;
   const double rounds = (double)larger(cutt_exchange_rounds(x), (int64_t)1);
-  return start + larger(link + round * rounds, work) + (sent->seconds + received->seconds) / rounds;
+  const double links = bytes * byte + round * rounds, ends = (packing + received->seconds) / rounds;
+  /* Threads' copies take turns with little at memory; where all is packed, and by NCCL's kernels, there is more that collides. */
+  const double middle = d->shared && copies ? larger(links, work) : together(links, work);
+  return 20e-6 + agreements + middle + ends;
 }
 
 double cutt_predict(const cuttDistTransport_t *transport, const cutt_device_part *device,

@@ -110,6 +110,12 @@ cuttResult cutt_reach_offer(const struct cuttDistCommStruct *comm, const cutt_ru
   return CUTT_SUCCESS;
 }
 
+bool cutt_reach_offers(const struct cuttDistCommStruct *comm, void *begin, int64_t count,
+                       unsigned char token[CUTT_DIST_TOKEN_BYTES]) {
+  const cuttDistTransport_t *t = &comm->transport;
+  return t->offer(t->data, begin, count, token) == NULL;
+}
+
 cuttResult cutt_reach_peer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, int peer,
                            const unsigned char token[CUTT_DIST_TOKEN_BYTES], unsigned char **at) {
   const cuttDistTransport_t *t = &comm->transport;

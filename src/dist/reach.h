@@ -19,6 +19,10 @@ cuttResult cutt_reach_try(struct cuttDistCommStruct *comm, const cutt_runtime *r
 cuttResult cutt_reach_offer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, void *begin,
                             int64_t count, unsigned char token[CUTT_DIST_TOKEN_BYTES]);
 
+/* Does a transport that takes some memory take this? No error if it does not. */
+bool cutt_reach_offers(const struct cuttDistCommStruct *comm, void *begin, int64_t count,
+                       unsigned char token[CUTT_DIST_TOKEN_BYTES]);
+
 /* Where this rank finds what a peer describes: *at. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_reach_peer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, int peer,
                            const unsigned char token[CUTT_DIST_TOKEN_BYTES], unsigned char **at);

@@ -16,6 +16,7 @@
 #include "gpu/banks.h"
 #include "gpu/flat.h"
 #include "gpu/kernels/args.h"
+#include "gpu/link.h"
 #include "gpu/pitch.h"
 
 enum { LINE = 128, WARP = CUTT_GPU_WARP }; /* bytes of a cache line; lanes */
@@ -518,5 +519,6 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   candidate->param[CUTT_GPU_PARAM_STAGES] = stages;
   candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = (int64_t)n->block_tiles;
   candidate->seconds = cutt_breakdown_seconds(breakdown, values_of(d));
+  if (c->far) candidate->seconds += cutt_gpu_link_seconds(d, c, tile, n, candidate);
   return true;
 }

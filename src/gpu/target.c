@@ -9,6 +9,7 @@
 #include "gpu/count.h"
 #include "gpu/flat.h"
 #include "gpu/kernels/args.h"
+#include "gpu/link.h"
 
 /* ----------------------------------------------------------------------------------------------------------- schema */
 
@@ -84,6 +85,8 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   if (!cutt_gpu_predict(device, canonical, &tile, &counts, stages, &predicted, &e->breakdown)) {
     e->breakdown.count = 0;
   }
+  e->link_seconds = cutt_gpu_link_seconds(device, canonical, &tile, &counts, &predicted);
+  e->least_link_seconds = cutt_gpu_least_link_seconds(device, canonical);
   for (int j = 0; j < canonical->rank; ++j) e->tile[j] = tile.extent[j];
   e->row_length = tile.row_length;
   e->rows = tile.rows;

@@ -48,6 +48,9 @@ typedef struct cutt_explanation {
   double requests, wavefronts;          /* of warps to memory; of shared memory; 0 where there is no such thing */
   const char *sector_name;              /* "sectors", "lines" */
   int sector_bytes;
+  /* What a link to another device takes, where that has the output, and what it would, were all lines written whole; 0 where
+   * there is no such thing. The breakdown is of what goes on in the device. */
+  double link_seconds, least_link_seconds;
   double copy_seconds; /* what a plain copy of the same bytes is predicted to take */
 } cutt_explanation;
 

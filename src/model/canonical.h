@@ -60,6 +60,7 @@ typedef struct cutt_canonical {
   int64_t in_start, out_start; /* bytes from the user's pointers to the canonical element (0, ..., 0) */
   int64_t in_low, in_high;     /* bytes that the input spans, [low, high) from the user's pointer */
   int64_t out_low, out_high;   /* the same for the output */
+  bool far;                    /* the output is in the memory of another device, which is written to over a link */
   bool identity;               /* element by element in == out is harmless: equal strides in every mode */
 } cutt_canonical;
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "plan/described.h"
+#include "plan/far.h"
 #include "plan/problem.h"
 #include "store/device_file.h"
 #include "store/wisdom.h"
@@ -174,10 +175,12 @@ static cuttResult fill_there(struct cuttPlanStruct *plan, const cuttProblem_t *p
 }
 
 /* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
-static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers) {
+static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers,
+                       bool far) {
   plan->own_target = NULL;
   cuttResult result = cutt_canonicalize(problem, &plan->canonical);
   if (result) return result;
+  plan->canonical.far = far;
   cuttOptions_t options;
   result = read_options(callers, &options);
   if (result) return result;
@@ -192,13 +195,13 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
   return result;
 }
 
-cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
+static cuttResult create(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far) {
   const double start = cutt_clock();
   if (!plan) return cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttPlan_t");
   *plan = NULL;
   struct cuttPlanStruct *made = malloc(sizeof *made);
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
-  const cuttResult result = fill(made, problem, options);
+  const cuttResult result = fill(made, problem, options, far);
   if (result) {
     free(made->own_target);
     free(made);
@@ -210,6 +213,24 @@ cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const 
            cutt_method_name[made->choice.candidate.method], made->backend->name, made->canonical.rank,
            made->canonical.elem_bytes, made->choice.candidate.threads, made->create_seconds * 1e6);
   *plan = made;
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
+  return create(plan, problem, options, false);
+}
+
+cuttResult cutt_plan_create_far(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,
+                                cutt_far_seconds *seconds) {
+  cutt_explanation e;
+  const cuttResult result = create(plan, problem, options, far);
+  *seconds = (cutt_far_seconds){0, 0, 0};
+  if (result || (*plan)->canonical.volume == 0) return result;
+  const struct cuttPlanStruct *made = *plan;
+  made->backend->methods->explain(made->target, &made->canonical, &made->choice.candidate, &e);
+  seconds->here = cutt_breakdown_seconds(&e.breakdown, cutt_target_values(made->target, made->backend->schema->value));
+  seconds->link = e.link_seconds;
+  seconds->least_link = e.least_link_seconds;
   return CUTT_SUCCESS;
 }
 

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "plan/arguments.h"
 #include "plan/backend.h"
+#include "plan/far.h"
 #include "plan/problem.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/team.h"
@@ -33,6 +34,10 @@
     (backend, memory, name))                                                                                           \
   X(cuttResult, cutt_description_check, (cuttFormat_t format, const char *buffer, size_t size),                        \
     (format, buffer, size))                                                                                            \
+  X(cuttResult, cutt_plan_create_far,                                                                                  \
+    (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,                          \
+     cutt_far_seconds *seconds),                                                                                       \
+    (plan, problem, options, far, seconds))                                                                            \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \

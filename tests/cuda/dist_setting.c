@@ -85,10 +85,11 @@ void open_setting(setting *s, kind k, int size) {
       if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
   }
   for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
-  for (int i = 0; i < size && k == THROUGH_HOST; i++) {
+  for (int i = 0; i < size && (k == THROUGH_HOST || k == TAKES_DEVICES); i++) {
     cuttDistTransport_t t;
     assert_success(cuttDistCommTransport(s->threads[i], &t));
     t.name = "through the host";
+    t.takes_devices = k == TAKES_DEVICES;
     t.shared = 0;
     t.destroy = NULL;
     assert_success(cuttDistCommCreate(&s->comms[i], &t));

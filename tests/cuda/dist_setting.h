@@ -18,7 +18,7 @@ int dist_open(void **state);
 int dist_start(void **state);
 int dist_end(void **state);
 
-typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST } kind;
+typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST, TAKES_DEVICES } kind;
 
 typedef struct setting {
   kind kind;

@@ -1,12 +1,31 @@
 /* Tensors over ranks whose memory is that of devices, without a GPU: the stand-ins for the driver and for NCCL, and kernels by the
  * emulator. Ranks are threads, each with a context of its own. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda/dist_setting.h"
 #include "ranks.h"
+
+/* What runs kernels otherwise. */
+static void (*run_kernel)(const fake_launch *launch);
+
+/* A rank that returns from an execution while another one writes is noticed by the latter, which gives it some time. */
+static atomic_int returned, watching;
+
+static void watch_others(void) {
+  for (int i = 0; i < 60 && !atomic_load(&returned); i++) usleep(5000);
+  if (atomic_load(&returned))
+    snprintf(dist_fault, sizeof dist_fault, "a rank has returned while another one still writes");
+}
+
+static void watch_and_run(const fake_launch *launch) {
+  if (atomic_exchange(&watching, 0)) watch_others();
+  run_kernel(launch);
+}
 
 /* ---------------------------------------------------------------------------------------------------------- random cases */
 
@@ -63,6 +82,15 @@ static void through_the_host(void **unused) {
   (void)unused;
   atomic_store(&fake->opens, 0);
   random_cases(THROUGH_HOST, false, 30);
+}
+
+/* The same, with messages that take the device's memory: there is no pinned one. */
+static void by_messages_of_the_device(void **unused) {
+  (void)unused;
+  atomic_store(&fake->opens, 0);
+  fake->forget();
+  random_cases(TAKES_DEVICES, false, 30);
+  assert_int_equal(fixture_calls(FAKE_mem_host_alloc), 0);
 }
 
 /* The same ranks, where memory and events can be opened. */
@@ -138,6 +166,7 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
   t->executed[rank] = cuttDistPlanExecute(plan, here && t->wrong == HOST_IN ? host : in,
                                           here && t->wrong == HOST_OUT ? host : out, stream);
   if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
+  atomic_fetch_add(&returned, 1);
   fake->context_set(dist_context[rank]);
   if (other) fake->context_destroy(other);
   const long before = heavy_calls();
@@ -236,12 +265,12 @@ static void assert_refused(const turn *t, const char *words) {
   }
 }
 
-static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST};
+static const kind all_kinds[] = {THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST, TAKES_DEVICES};
 
 /* An execution makes nothing, and opens what is another process's once. */
 static void executions_make_nothing(void **unused) {
   (void)unused;
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 5; k++)
     for (int direct = 0; direct < 2; direct++)
       for (int size = 2; size <= 4; size++) {
         setting s;
@@ -312,6 +341,77 @@ static void no_peer_access(void **unused) {
   }
 }
 
+/* Which way is predicted to be the fastest between two H200. */
+typedef struct choice {
+  setting *s;
+  int64_t extents[3];
+  cuttDistDirect_t direct;
+  cuttResult created[DIST_MOST];
+  char text[DIST_MOST][8192];
+} choice;
+
+static void choose_way(void *what, int rank) {
+  choice *c = what;
+  static const int reversed[3] = {2, 1, 0};
+  const int64_t out_extents[3] = {c->extents[2], c->extents[1], c->extents[0]};
+  const int parts[3] = {1, 1, c->s->size};
+  cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
+  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
+  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
+  cuttDistPlan_t plan = NULL;
+  from.modes = to.modes = 3;
+  from.extents = c->extents;
+  to.extents = out_extents;
+  from.parts = to.parts = parts;
+  problem.type = CUTT_F64;
+  problem.from = &from;
+  problem.to = &to;
+  problem.perm = reversed;
+  options.backend = CUTT_BACKEND_CUDA;
+  options.direct = c->direct;
+  fake->context_set(dist_context[rank]);
+  c->created[rank] = cuttDistPlanCreate(&plan, c->s->comms[rank], &problem, &options);
+  if (!c->created[rank])
+    c->created[rank] = cuttDistPlanDescribe(plan, CUTT_JSON, c->text[rank], sizeof c->text[0], NULL);
+  if (c->created[rank]) snprintf(c->text[rank], sizeof c->text[0], "%s", cuttLastError());
+  cuttDistPlanDestroy(plan);
+  fake->context_set(NULL);
+}
+
+static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
+  choice *c = calloc(1, sizeof *c);
+  assert_non_null(c);
+  *c = (choice){.s = s, .extents = {extents[0], extents[1], extents[2]}, .direct = direct};
+  ranks_run(s->size, choose_way, c);
+  for (int i = 0; i < s->size; i++) {
+    if (c->created[i] || !strstr(c->text[i], words)) fail_msg("rank %d: wanted %s in %s", i, words, c->text[i]);
+  }
+  free(c);
+}
+
+/* Whole lines are written directly, much that begins anywhere is packed and copied; messages are NCCL's where they have been asked
+ * for. */
+static void the_faster_way(void **unused) {
+  (void)unused;
+  static const int64_t lines[3] = {512, 64, 512}, ragged[3] = {1292, 1290, 1290};
+  static const char direct[] = "\"direct\":true", copies[] = "\"messages\":\"copies\"",
+                    stream[] = "\"messages\":\"the transport's stream\"";
+  struct CUctx_st *const other = dist_context[1];
+  dist_context[1] = dist_context[2]; /* of a device like the first one's */
+  for (int k = 0; k < 3; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 2);
+    if (k < 2) {
+      assert_way(&s, lines, CUTT_DIST_DIRECT_BY_COST, direct);
+      assert_way(&s, ragged, CUTT_DIST_DIRECT_BY_COST, copies);
+    }
+    assert_way(&s, lines, CUTT_DIST_DIRECT_NEVER, k == 0 ? copies : stream);
+    assert_way(&s, ragged, CUTT_DIST_DIRECT_ALWAYS, direct);
+    close_setting(&s);
+  }
+  dist_context[1] = other;
+}
+
 /* Each call of the driver's that creations and executions make fails once, on one rank: none hangs, and nothing is left. */
 static void calls_of_the_driver_fail(void **unused) {
   (void)unused;
@@ -345,6 +445,28 @@ static void calls_of_the_driver_fail(void **unused) {
           close_setting(&s);
           if (!failed) break;
         }
+}
+
+/* A launch of a direct execution fails on one rank: the ranks return together, with that rank's error, and what follows is right. */
+static void a_direct_execution_fails(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 4; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 2);
+    atomic_store(&returned, 0);
+    atomic_store(&watching, 1);
+    const turn like = {.direct = CUTT_DIST_DIRECT_ALWAYS, .fails = FAKE_launch_kernel, .fails_at = 1};
+    turn *t = turn_with(&s, &like);
+    for (int i = 0; i < 2; i++) {
+      assert_int_equal(t->executed[i], CUTT_INTERNAL_ERROR);
+      if (!strstr(t->text[i], "a failure on request")) fail_msg("rank %d: \"%s\"", i, t->text[i]);
+      assert_string_equal(t->text[i], t->text[0]);
+      assert_int_equal(t->again[i], CUTT_SUCCESS);
+      assert_true(t->right[i]);
+    }
+    free(t);
+    close_setting(&s);
+  }
 }
 
 static void nccl_fails(void **unused) {
@@ -386,19 +508,30 @@ static void communicators_are_checked(void **unused) {
   close_setting(&s);
 }
 
+static int start(void **state) {
+  const int result = dist_start(state);
+  atomic_store(&watching, 0);
+  run_kernel = fake->run;
+  fake->run = watch_and_run;
+  return result;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(between_threads, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(by_nccl, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(through_the_host, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(between_processes, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(executions_make_nothing, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(wrong_arguments, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(trusted_arguments, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(no_peer_access, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(nccl_fails, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(communicators_are_checked, dist_start, dist_end),
-      cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(between_threads, start, dist_end),
+      cmocka_unit_test_setup_teardown(by_nccl, start, dist_end),
+      cmocka_unit_test_setup_teardown(through_the_host, start, dist_end),
+      cmocka_unit_test_setup_teardown(by_messages_of_the_device, start, dist_end),
+      cmocka_unit_test_setup_teardown(between_processes, start, dist_end),
+      cmocka_unit_test_setup_teardown(executions_make_nothing, start, dist_end),
+      cmocka_unit_test_setup_teardown(wrong_arguments, start, dist_end),
+      cmocka_unit_test_setup_teardown(trusted_arguments, start, dist_end),
+      cmocka_unit_test_setup_teardown(no_peer_access, start, dist_end),
+      cmocka_unit_test_setup_teardown(nccl_fails, start, dist_end),
+      cmocka_unit_test_setup_teardown(communicators_are_checked, start, dist_end),
+      cmocka_unit_test_setup_teardown(the_faster_way, start, dist_end),
+      cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, dist_end),
+      cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, dist_end),
   };
   return cmocka_run_group_tests_name("cuda_dist", tests, dist_open, NULL);
 }

@@ -53,6 +53,7 @@ static int faulty_send(void *data, int peer, const void *bytes, int64_t count, c
   faulty *f = data;
   const struct timespec moment = {0, 200000};
   if (fails_now(f, SEND)) return 1;
+  f->sent++;
   if (f->delays) nanosleep(&moment, NULL);
   if (!f->reorders) return f->real.send(f->real.data, peer, bytes, count, request);
   int lost = 0;

@@ -30,6 +30,7 @@ typedef struct faulty {
   int holds;
   int64_t offered; /* bytes */
   int gatherings;  /* so far */
+  int64_t sent;    /* messages */
 } faulty;
 
 typedef struct setting {

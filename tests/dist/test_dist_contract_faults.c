@@ -80,7 +80,7 @@ static cuttResult plan_it(const job *j, int rank, cuttDistContractionPlan_t *pla
   options.threads = j->alike ? 1 : 1 + rank % 2; /* one after the other, or side by side */
   options.deterministic = j->alike;
   options.algorithm = j->algorithm;
-  if (j->wrong == ALL_DIRECT) options.direct = CUTT_DIST_DIRECT_ALWAYS;
+  options.direct = j->wrong == ALL_DIRECT ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_NEVER; /* else by messages */
   options.panel = odd && j->wrong == OTHER_OPTIONS ? 6 : 5;
   options.piece_bytes = 200;
   return cuttDistContractionPlanCreate(plan, j->s->comms[rank], &c, &options);

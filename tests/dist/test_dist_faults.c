@@ -20,6 +20,7 @@ typedef struct job {
   cuttResult created[MOST_RANKS], executed[MOST_RANKS], again[MOST_RANKS];
   char text[MOST_RANKS][400];
   bool wrong[MOST_RANKS];
+  int64_t sent_at_first[MOST_RANKS]; /* messages of the first execution */
 } job;
 
 /* Columns to rows, of a matrix that is turned round. */
@@ -62,6 +63,8 @@ static void turn(void *what, int rank) {
     return;
   }
   j->executed[rank] = cuttDistPlanExecute(plan, in, out, NULL);
+  j->sent_at_first[rank] = s->ends[rank].sent;
+  memset(out, 0xee, sizeof out);
   if (j->executed[rank]) snprintf(j->text[rank], sizeof j->text[rank], "%s", cuttLastError());
   faulty_allocations = 0;
   j->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
@@ -155,8 +158,8 @@ static void outputs_are_offered(void **unused) {
     assert_int_equal(s.ends[i].offered, 2 * SIDE * columns * 4); /* by two executions */
   }
   free(j);
-  /* Some memory only: not unless asked for. */
-  j = run_job(&s, CUTT_DIST_DIRECT_BY_COST, -1, 0);
+  /* Not if it is not wanted. */
+  j = run_job(&s, CUTT_DIST_DIRECT_NEVER, -1, 0);
   for (int i = 0; i < RANKS; i++) {
     assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
     assert_int_equal(s.ends[i].offered, 2 * SIDE * (SIDE / RANKS + (i < SIDE % RANKS)) * 4);
@@ -168,6 +171,42 @@ static void outputs_are_offered(void **unused) {
     dist_case_make(&c, seed, RANKS);
     c.side[1].strided = false;
     c.options.direct = CUTT_DIST_DIRECT_ALWAYS;
+    dist_case_try(&c, s.comms, failure, NULL);
+    if (failure[0]) fail_msg("%s", failure);
+  }
+  close_setting(&s);
+}
+
+/* Executions are direct if all ranks' outputs can be reached, and send messages if one can't: the first time rank 3's can't. */
+static void outputs_of_some_memory(void **unused) {
+  (void)unused;
+  setting s;
+  open_setting(&s, RANKS);
+  s.ends[3].fails_at = OFFER;
+  s.ends[3].countdown = 1;
+  job *j = run_job(&s, CUTT_DIST_DIRECT_BY_COST, -1, 0);
+  for (int i = 0; i < RANKS; i++) {
+    const int64_t bytes = SIDE * (SIDE / RANKS + (i < SIDE % RANKS)) * 4;
+    if (j->created[i] || j->executed[i] || j->again[i]) fail_msg("rank %d: %s", i, j->text[i]);
+    assert_false(j->wrong[i]);
+    assert_int_equal(s.ends[i].offered, i == 3 ? bytes : 2 * bytes);
+    assert_int_equal(s.ends[i].sent, j->sent_at_first[i]); /* nothing in the second execution */
+    assert_true(s.ends[i].sent > 0);
+    assert_int_equal(j->in_execution[i], 0);
+  }
+  free(j);
+  /* What fails then fails as in a plan that is always direct. */
+  s.ends[1].fails_at = REACH;
+  s.ends[1].countdown = 3;
+  j = run_job(&s, CUTT_DIST_DIRECT_BY_COST, -1, 0);
+  assert_all_fail(j, "rank 1: the transport faulty does not reach the output of rank 4");
+  for (int i = 0; i < RANKS; i++) assert_int_equal(j->again[i], CUTT_SUCCESS);
+  free(j);
+  for (uint64_t seed = 0; seed < (uint64_t)test_scaled(100); seed++) {
+    dist_case c;
+    char failure[FAILURE_BYTES];
+    dist_case_make(&c, seed, RANKS);
+    c.options.direct = CUTT_DIST_DIRECT_BY_COST;
     dist_case_try(&c, s.comms, failure, NULL);
     if (failure[0]) fail_msg("%s", failure);
   }
@@ -297,6 +336,7 @@ int main(void) {
       cmocka_unit_test(calls_that_fail),
       cmocka_unit_test(sends_in_another_order),
       cmocka_unit_test(outputs_are_offered),
+      cmocka_unit_test(outputs_of_some_memory),
       cmocka_unit_test(outputs_that_are_not_reached),
       cmocka_unit_test(memory_runs_out_on_one_rank),
       cmocka_unit_test(executions_allocate_nothing),

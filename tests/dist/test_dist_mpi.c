@@ -29,7 +29,7 @@ static void random_cases(cuttDistComm_t comm, int count, bool direct) {
     c.options.backend = on_device ? CUTT_BACKEND_CUDA : CUTT_BACKEND_AUTO;
     if (!on_device && c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
     if (direct) {
-      c.options.direct = CUTT_DIST_DIRECT_ALWAYS;
+      c.options.direct = i % 2 ? CUTT_DIST_DIRECT_ALWAYS : CUTT_DIST_DIRECT_BY_COST;
       c.side[1].strided = false;
     }
     alarm(120);

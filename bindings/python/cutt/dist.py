@@ -247,7 +247,7 @@ class Comm:
         self._check(D.lib.cuttDistRefuse(self._value(), plan, str(error).encode(errors="replace")))
 
     def empty(self, shape: Sequence[int], dtype: Any = np.float64) -> np.ndarray:
-        """An array, in C order, that the processes of one node reach: plans with direct=True write results there
+        """An array, in C order, that the processes of one node reach: plans write results there
         without messages. Collective; shapes may differ from rank to rank. It is there until the communicator is
         freed.
 
@@ -324,7 +324,7 @@ class Plan:
         Where elements are permuted: by the sender, by the receiver, or where it is predicted to be faster.
     direct : bool, optional
         True: ranks write into each other's results, which are threads' or in memory of `Comm.empty`; False: messages
-        are sent. None: directly where any memory will do, and that is predicted to be faster.
+        are sent. None: directly where results are in memory that all reach, and that is predicted to be faster.
     workspace_limit, piece_bytes : int, optional
         Most bytes of workspace, and of a message.
     device : int, optional

@@ -1,0 +1,39 @@
+/* Times over a link (link.h).
+ *
+ * A write travels as one packet for each cache line that it touches: a header, and the line's sectors that are touched. So what
+ * counts is where the runs that a tile writes begin and end: a run of 10 doubles that begins anywhere makes 1.6 packets, and
+ * moves at two thirds of the speed of whole lines. Measured between two H200 (docs/dist.md). */
+#include "gpu/link.h"
+
+#include "base/number.h"
+#include "gpu/count.h"
+
+enum { LINE = 128 };
+
+static const double packet_bytes = 29; /* of a packet, beside its sectors */
+
+/* Bytes per second, each way, of the NVLink of a generation's largest boards: the data sheets'. */
+static double link_bandwidth(const cutt_device *d) {
+  return d->major >= 10 ? 900e9 : d->major == 9 ? 450e9 : d->major == 8 ? 300e9 : d->major == 7 ? 150e9 : 80e9;
+}
+
+/* Of whole lines and of others, by their bytes. What is added to comes over the link first. */
+static double seconds_of(const cutt_device *d, const cutt_canonical *c, double sectors, double packets) {
+  const bool reads = c->scale.active && c->scale.reads_out;
+  return (reads ? 2 : 1) * (sectors + packets * packet_bytes) / link_bandwidth(d);
+}
+
+double cutt_gpu_least_link_seconds(const cutt_device *d, const cutt_canonical *c) {
+  const double bytes = (double)c->volume * c->elem_bytes;
+  return seconds_of(d, c, bytes, bytes / LINE);
+}
+
+double cutt_gpu_link_seconds(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                             const cutt_gpu_counts *n, const cutt_candidate *candidate) {
+  const double bytes = (double)c->volume * c->elem_bytes;
+  cutt_gpu_requests requests;
+  cutt_gpu_count_requests(d, c, tile, candidate, &requests);
+  const double cuts = larger(0, requests.store_sectors - requests.tile_store_sectors); /* sectors of two requests */
+  return seconds_of(d, c, bytes * (1 + n->written_sectors) + cuts * cutt_gpu_sector(d),
+                    bytes * (1 + n->written_lines) / LINE + cuts);
+}
