@@ -96,6 +96,7 @@ typedef struct listing {
   cutt_model model;
   cutt_candidate *list;
   int count, max;
+  bool copied;        /* a copy of runs without tables is in the list, of whatever tile */
   int alone;          /* a mode of which no tile has more than one position; -1: none */
   cutt_gpu_tile tile; /* of the candidate at hand: one for all, since it is large */
 } listing;
@@ -123,7 +124,7 @@ static double bound_of(const listing *l) {
 static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts *counts) {
   cutt_breakdown breakdown;
   const char *why;
-  if (!cutt_gpu_flat_takes(l->c, tile, &why)) return;
+  if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
     if (!cutt_gpu_count_flat(l->c, tile, flat_threads[i], counts)) break;
     if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
@@ -184,7 +185,7 @@ static void add(listing *l, cutt_candidate *candidate) {
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
     cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
-    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
+    if (cutt_gpu_least_of_tile(l->device, c, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
       if (!cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
@@ -196,7 +197,8 @@ static void add(listing *l, cutt_candidate *candidate) {
       insert(l, candidate);
     }
   }
-  if (!direct && l->alone < 0) add_flat(l, candidate, tile, &counts);
+  if (l->alone < 0 && !(direct && l->copied)) add_flat(l, candidate, tile, &counts);
+  l->copied = l->copied || direct;
 }
 
 /* Adds a geometry with a batch of so many positions, or, where the tables of short runs would take too much shared memory,

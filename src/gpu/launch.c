@@ -18,8 +18,11 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_ADD(name) [CUTT_KERNEL_##name] = "add",
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
 #define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
-const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(
-    OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY) CUTT_FLAT_KERNELS(OF_FLAT)};
+#define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
+#define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
+const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
+    CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
+        CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
@@ -268,8 +271,8 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
     return refuse(why, "threads is not a multiple of 32 from 32 to 512");
   }
   if (direct && threads > CUTT_COPY_THREADS) return refuse(why, "threads is not up to 256 for direct copies");
-  if (flat != 0 && (flat != 1 || direct || stages != 1 || block_tiles != 1 || threads > CUTT_FLAT_THREADS)) {
-    return refuse(why, "flat is for one stage and one tile of up to 256 threads, not direct");
+  if (flat != 0 && (flat != 1 || stages != 1 || block_tiles != 1 || threads > CUTT_FLAT_THREADS)) {
+    return refuse(why, "flat is for one stage and one tile of up to 256 threads");
   }
   for (int i = CUTT_GPU_PARAM_FLAT + 1; i < CUTT_PARAMS; ++i) {
     if (candidate->param[i] != 0) return refuse(why, "a parameter that this backend does not have");
@@ -341,17 +344,16 @@ static void share_out(const layout *l, const cutt_device *device, int threads, u
 }
 
 /* Without tables, if the buffers are aligned to elements. In `problems` launches there is none. */
-static bool lay_out_flat(const layout *l, uint32_t threads) {
+static bool lay_out_flat(const layout *l, uint32_t in_align, uint32_t out_align, uint32_t threads) {
   cutt_gpu_launch *launch = l->launch;
   cutt_gpu_flat flat;
-  if (l->problems > 1 ||
-      !cutt_gpu_flat_choose(l->canonical, l->tile, l->access.in_align, l->access.out_align, threads, &flat))
+  if (l->problems > 1 || !cutt_gpu_flat_choose(l->canonical, l->tile, &l->access, in_align, out_align, threads, &flat))
     return false;
   cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->flat);
   launch->without_tables = true;
   launch->kernel = flat.kernel;
   launch->threads = threads;
-  launch->blocks = (uint32_t)l->tile->tiles;
+  launch->blocks = cutt_gpu_flat_blocks(l->tile, &flat, threads);
   launch->shared_bytes = cutt_gpu_flat_shared(l->tile, &flat);
   return true;
 }
@@ -374,8 +376,8 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   launch->tiles = (uint32_t)tile.tiles * problems;
   launch->without_tables = false;
   if (candidate->param[CUTT_GPU_PARAM_FLAT]) {
-    if (!cutt_gpu_flat_takes(canonical, &tile, why)) return false;
-    if (lay_out_flat(&l, threads)) return true;
+    if (!cutt_gpu_flat_takes(canonical, &tile, direct, why)) return false;
+    if (lay_out_flat(&l, in_align, out_align, threads)) return true;
   }
   fill_problem(&l, candidate->param[CUTT_GPU_PARAM_BLOCK_TILES], threads);
   choose_pitch(&l);

@@ -77,7 +77,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   const int stages = (int)candidate->param[CUTT_GPU_PARAM_STAGES];
   cutt_candidate predicted = *candidate;
   cutt_gpu_count(device, canonical, &tile, direct, &counts);
-  if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, &why) ||
+  if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, direct, &why) ||
       !cutt_gpu_count_flat(canonical, &tile, candidate->threads, &counts)) {
     cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
   }

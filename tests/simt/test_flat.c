@@ -19,28 +19,48 @@ typedef struct flat_case {
   int m, k;
   int64_t split_m, split_k;
   int threads, in_at, out_at; /* bytes from 16-byte alignment */
+  int direct;                 /* a copy of runs */
   /* Of 32 words that are moved: requests of loads, of stores, and to shared memory, and its wavefronts; 0: not held. */
   double loads, stores, shared, wavefronts;
 } flat_case;
 
 #define SQUARE(chunk) 2, {1, 0}, {256, 256}, 1, 1, chunk, chunk, 256, 0, 0
 static const flat_case cases[] = {
-    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, SQUARE(128), 0.25, 1, 2, 2},
-    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0.25, 0.25, 2, 2},
-    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, SQUARE(64), 0.25, 0.25, 2, 2},
-    {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, SQUARE(32), 0.25, 0.25, 1, 2},
-    {CUTT_KERNEL_flat_16, CUTT_BYTES_16, SQUARE(16), 0.25, 0.25, 0.5, 2},
-    {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0.25, 1, 2, 2},
+    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, SQUARE(128), 0, 0.25, 1, 2, 2},
+    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0, 0.25, 0.25, 2, 2},
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 2, 2},
+    {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 1, 2},
+    {CUTT_KERNEL_flat_16, CUTT_BYTES_16, SQUARE(16), 0, 0.25, 0.25, 0.5, 2},
+    {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0, 0.25, 1, 2, 2},
     /* What words do not divide, several modes on both sides, tiles at edges, and few rows. */
-    {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0.25, 0, 0, 0},
-    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, 2, {1, 0}, {2048, 16}, 1, 1, 512, 0, 256, 0, 0, 0.25, 0.25, 0, 0},
-    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, 3, {1, 0, 2}, {64, 100, 3}, 1, 1, 0, 48, 64, 0, 0, 0, 0, 0, 0},
-    /* Not aligned to elements: there are tables after all. */
-    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {1, 0}, {40, 50}, 1, 1, 0, 0, 64, 0, 4, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0, 0.25, 0, 0, 0},
+    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, 2, {1, 0}, {2048, 16}, 1, 1, 512, 0, 256, 0, 0, 0, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, 3, {1, 0, 2}, {64, 100, 3}, 1, 1, 0, 48, 64, 0, 0, 0, 0, 0, 0, 0},
+    /* Pixels: the side that is one range goes 16 bytes at a time, if its tiles begin there, and without bank conflicts where their
+     * elements are an odd number; several modes, tiles at the edge, and a range that is aligned to words. */
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2048}, 1, 1, 0, 512, 128, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 1024, 2}, 1, 1, 0, 512, 256, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_4, CUTT_BYTES_4, 2, {1, 0}, {3, 1024}, 1, 1, 0, 256, 256, 0, 0, 0, 0.25, 1, 1.25, 2},
+    {CUTT_KERNEL_flat_in_8, CUTT_BYTES_8, 2, {1, 0}, {3, 1024}, 1, 1, 0, 128, 64, 0, 0, 0, 0.25, 0.5, 0.75, 2},
+    {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {2048, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 1, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 3, {2, 0, 1}, {1024, 2, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 1, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_out_4, CUTT_BYTES_4, 2, {1, 0}, {1024, 3}, 1, 1, 256, 0, 256, 0, 0, 0, 1, 0.25, 1.25, 2},
+    {CUTT_KERNEL_flat_out_8, CUTT_BYTES_8, 2, {1, 0}, {1024, 5}, 1, 1, 128, 0, 64, 0, 0, 0, 0.5, 0.25, 0.75, 2},
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 4, {2, 1, 0, 3}, {3, 5, 100, 7}, 2, 1, 0, 36, 96, 4, 8, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 4, {2, 1, 0, 3}, {100, 5, 3, 3}, 1, 2, 36, 0, 32, 4, 8, 0, 0, 0, 0, 0},
+    /* Copies of runs, of which a warp takes several, or a part of one, with gaps between none of them. */
+    {CUTT_KERNEL_flat_copy_16, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 64}, 1, 1, 0, 0, 256, 0, 0, 1, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_copy_8, CUTT_BYTES_4, 4, {0, 3, 2, 1}, {6, 7, 5, 9}, 1, 1, 0, 0, 64, 0, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_4, 3, {0, 2, 1}, {31, 16, 64}, 1, 1, 0, 0, 96, 0, 0, 1, 1, 1, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_16, 3, {0, 2, 1}, {10, 16, 64}, 1, 1, 0, 0, 96, 4, 8, 1, 1, 1, 0, 0},
+    /* Not aligned to elements, or to words: there are tables after all. */
+    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {1, 0}, {40, 50}, 1, 1, 0, 0, 64, 0, 4, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {4, 100}, 1, 1, 0, 0, 64, 4, 0, 0, 0, 0, 0, 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -64,6 +84,7 @@ static void run_case(const flat_case *f) {
   candidate.threads = f->threads;
   candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
   candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+  candidate.param[CUTT_GPU_PARAM_DIRECT] = f->direct;
   candidate.method = cutt_gpu_method(&canonical, &candidate);
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 15) / 16 * 16;
   unsigned char *from = aligned_alloc(16, room), *to = aligned_alloc(16, room), *expected = malloc(bytes);

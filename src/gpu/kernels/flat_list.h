@@ -3,7 +3,7 @@
 #ifndef CUTT_GPU_KERNELS_FLAT_LIST_H
 #define CUTT_GPU_KERNELS_FLAT_LIST_H
 
-#define CUTT_FLAT_KERNELS(X)                                                                                           \
+#define CUTT_FLAT_TILE_KERNELS(X)                                                                                      \
   X(flat_1)                                                                                                            \
   X(flat_1w) /* elements of 1 byte, read and written in words */                                                       \
   X(flat_2)                                                                                                            \
@@ -14,5 +14,17 @@
   X(flat_8)                                                                                                            \
   X(flat_8w)                                                                                                           \
   X(flat_16)
+/* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
+#define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
+  X(flat_in_1)                                                                                                         \
+  X(flat_in_2)                                                                                                         \
+  X(flat_in_4)                                                                                                         \
+  X(flat_in_8)                                                                                                         \
+  X(flat_out_1)                                                                                                        \
+  X(flat_out_2)                                                                                                        \
+  X(flat_out_4)                                                                                                        \
+  X(flat_out_8)
+#define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
+#define CUTT_FLAT_KERNELS(X) CUTT_FLAT_TILE_KERNELS(X) CUTT_FLAT_JOINED_KERNELS(X) CUTT_FLAT_COPY_KERNELS(X)
 
 #endif
