@@ -378,23 +378,25 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   n->store.across = smaller(n->store.across, steps.across);
 }
 
-/* As which a word of elements of so many bytes counts, which is put together from them or taken apart. */
-static double turns_of(uint32_t element) { return element >= 4 ? 1 : element == 2 ? 1.5 : 2; }
+/* As what an access of global memory counts that is put together of accesses of shared memory, or taken apart to them. */
+static double turns_of(uint32_t bytes, uint32_t shared) { return 0.75 + 0.25 * bytes / shared; }
 
 bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n) {
   cutt_gpu_flat flat;
-  if (threads > CUTT_FLAT_THREADS ||
-      !cutt_gpu_flat_choose(c, tile, &n->widest, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
+  if (threads > CUTT_FLAT_THREADS || !cutt_gpu_flat_choose(c, tile, n->widest.copies, &n->widest, CUTT_GPU_ALIGNED,
+                                                           CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
     return false;
   n->flat = true;
+  n->joined = flat.joined != CUTT_GPU_NOT_JOINED;
   n->threads = threads;
   n->access.load = flat.load;
   if (flat.copies > 0) {
-    n->load = n->store = (cutt_gpu_steps){CUTT_FLAT_COPIES, 1};
-    n->load_turns = n->turns = 1;
+    n->load = n->store = (cutt_gpu_steps){flat.each, 1};
+    n->load_turns = 1;
+    n->turns = adds_to_output(c) ? 2 : 1;
     n->store_parts = 1;
     n->tiles = cutt_gpu_flat_blocks(tile, &flat, (uint32_t)threads);
-    n->tile_bytes = (double)flat.load * CUTT_FLAT_COPIES * threads;
+    n->tile_bytes = (double)flat.load * flat.each * threads;
     n->table_bytes = n->shared_bytes = n->padding = 0;
     return true;
   }
@@ -405,8 +407,9 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
   const uint32_t groups = joined_columns ? 1 : (uint32_t)tile->columns / flat.group;
   n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, rows);
   n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
-  n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.shared_load) : 1;
-  n->load_turns = joined_columns ? turns_of(flat.shared_store) : 1;
+  n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.store, flat.shared_load) : 1;
+  if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
+  n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
   n->table_bytes = 0;
   n->shared_bytes = cutt_gpu_flat_shared(tile, &flat);
@@ -436,7 +439,8 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   part[FLAT_TILES] = tiles / slots * 1e-9;
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
-  if (!whole) part[FLAT_SINGLE] = part[TRAFFIC]; /* 0 of a copy of runs, which waits for no other thread */
+  if (!whole && !n->joined)
+    part[FLAT_SINGLE] = part[TRAFFIC]; /* 0 of a copy of runs, which waits for no other thread */
 }
 
 /* The terms of a kernel that goes through shared memory, without those of the launch. */

@@ -26,6 +26,7 @@ typedef struct cutt_gpu_counts {
   double padding;           /* what tiles at edges would have if they were whole, over the volume */
   double block_tiles;       /* set by cutt_gpu_predict */
   bool flat;                /* without tables: set by cutt_gpu_count_flat */
+  bool joined;              /* there: one side of a tile is a single range */
   double load_turns, turns; /* there: as which a load counts, and a store, each of which turns narrow elements */
   double store_parts;       /* there: as many requests write a column; 0: columns are joined */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */

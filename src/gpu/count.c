@@ -302,6 +302,10 @@ static void add(const kind *k, const side *s, sums *sum) {
   const uint32_t run_bytes = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
   const uint32_t accesses = s->anywhere ? (run_bytes + 7 - align) / 4 : run_bytes / s->width;
   request_counts a = count_requests(s, accesses, runs);
+  if (s->joined && accesses * s->width < run_bytes) { /* the end of a range, byte by byte */
+    a.requests += 1;
+    a.cuts += cut_inside(s, accesses);
+  }
   const joined n = join_runs(k, s, run_bytes, runs);
   double full = 1; /* the share of requests whose warps store a whole word */
   double inside = s->copies ? accesses * s->width : run_bytes,
@@ -377,6 +381,15 @@ static void count_global(const sums *loads, const sums *stores, cutt_gpu_request
   counts->tile_store_sectors_whole = stores->tile_sectors_whole;
 }
 
+static bool adds_to_output(const cutt_canonical *c) { return c->scale.active && c->scale.reads_out; }
+
+/* What is stored is loaded first, in the same way. */
+static void add_reads(const sums *stores, cutt_gpu_requests *counts) {
+  counts->load_requests += stores->requests;
+  counts->load_sectors += stores->sectors;
+  counts->tile_load_sectors += stores->tile_sectors;
+}
+
 /* A copy of runs without tables: a request is of a warp's neighbouring accesses, in one run or in several, and the runs
  * that lie one behind the other in memory are one. */
 static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
@@ -442,13 +455,15 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
   const double kept = (double)f->load / f->shared_store, collected = (double)f->store / f->shared_load;
   sums loads = {0}, stores = {0};
   if (f->copies > 0) {
-    count_flat_copy(c, f, true, sector, threads * CUTT_FLAT_COPIES, &loads);
-    count_flat_copy(c, f, false, sector, threads * CUTT_FLAT_COPIES, &stores);
+    count_flat_copy(c, f, true, sector, threads * f->each, &loads);
+    count_flat_copy(c, f, false, sector, threads * f->each, &stores);
     count_global(&loads, &stores, counts);
+    if (adds_to_output(c)) add_reads(&stores, counts);
     return;
   }
   add_tiles(c, tile, &in, &out, &loads, &stores);
   count_global(&loads, &stores, counts);
+  if (adds_to_output(c)) add_reads(&stores, counts);
   counts->shared_stores = loads.requests * kept;
   counts->shared_store_wavefronts = loads.groups * kept;
   counts->shared_loads = stores.requests * collected;
@@ -465,7 +480,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   if (!cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &access, &why)) return;
   cutt_gpu_flat flat;
   if (candidate->param[CUTT_GPU_PARAM_FLAT] &&
-      cutt_gpu_flat_choose(c, tile, &access, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, threads, &flat)) {
+      cutt_gpu_flat_choose(c, tile, direct, &access, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, threads, &flat)) {
     count_flat(c, tile, &flat, sector, threads, counts);
     return;
   }
@@ -475,7 +490,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   } else {
     banks = cutt_gpu_banks_expect(c, tile, threads, &access);
   }
-  const bool anywhere = cutt_gpu_stores_anywhere(&access), adds = c->scale.active && c->scale.reads_out;
+  const bool anywhere = cutt_gpu_stores_anywhere(&access), adds = adds_to_output(c);
   const uint32_t load = access.load > 0 ? access.load : 4;
   const side in = {.input = true,
                    .start_align = start_align(c, tile, true, false, sector),
@@ -499,11 +514,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   add_tiles(c, tile, &in, &out, &loads, &stores);
   count_global(&loads, &stores, counts);
   counts->store_requests += stores.ends;
-  if (adds) { /* what is stored is loaded first, in the same way */
-    counts->load_requests += stores.requests;
-    counts->load_sectors += stores.sectors;
-    counts->tile_load_sectors += stores.tile_sectors;
-  }
+  if (adds) add_reads(&stores, counts);
   if (direct) return;
   const double gathered = (double)access.store / access.shared_load; /* loads that are stored as one */
   counts->shared_stores = loads.requests;

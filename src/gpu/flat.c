@@ -39,8 +39,10 @@ static bool takes_copy(const cutt_canonical *c, const cutt_gpu_tile *tile, const
 
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   int outside = 0;
-  if (c->scale.active) return refuse(why, "flat is for executions without alpha, beta or conjugate");
   if (direct) return takes_copy(c, tile, why);
+  if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
+    return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
+  }
   if (tile->in_m == 0 || tile->in_k == 0 || (tile->in_m & tile->in_k)) {
     return refuse(why, "flat is for tiles of which M_m and M_k have no mode in common");
   }
@@ -70,18 +72,42 @@ static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs
   return (cutt_gpu_spread){along, across};
 }
 
+/* With alpha, op and beta: for an element, or a word of narrow ones, and for 16 bytes. */
+static cutt_kernel sum_kernel(cuttType_t type, bool wide) {
+#define OF_TYPE(type)                                                                                                  \
+  { CUTT_KERNEL_flat_sum_##type, CUTT_KERNEL_flat_sum_##type##v }
+  static const cutt_kernel kernels[][2] = {
+      [0] = OF_TYPE(f16),
+      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
+      [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+      [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+      [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_sum_c64v, CUTT_KERNEL_flat_sum_c64v},
+      [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+      [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+#undef OF_TYPE
+  return kernels[type - CUTT_F16][wide];
+}
+
 /* A copy of runs: as wide as they, and where they begin, are aligned. Narrower than words, there is no kernel. */
-static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, cutt_gpu_flat *f) {
+static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, uint32_t threads, cutt_gpu_flat *f) {
+  enum { FEW = 256 }; /* blocks, with which some SMs have nothing to do: then a thread has fewer accesses */
   const int64_t run_bytes = c->mode[0].extent * c->elem_bytes, bytes = c->volume * c->elem_bytes;
-  const uint32_t width = (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes);
-  if (width < 4 || bytes / width > INT32_MAX) return false;
-  *f = (cutt_gpu_flat){.kernel = width == 4   ? CUTT_KERNEL_flat_copy_4
-                                 : width == 8 ? CUTT_KERNEL_flat_copy_8
-                                              : CUTT_KERNEL_flat_copy_16,
+  uint32_t width = (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes);
+  if (c->scale.active && width < 16) width = smaller(width, larger(4, (uint32_t)c->base_bytes));
+  if (width < 4 || (c->scale.active && width < (uint32_t)c->base_bytes) || bytes / width > INT32_MAX) return false;
+  const uint32_t accesses = (uint32_t)(bytes / width);
+  uint32_t each = CUTT_FLAT_COPIES;
+  while (each > 1 && accesses < each * threads * FEW) each /= 2;
+  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width == 16)
+                                 : width == 4    ? CUTT_KERNEL_flat_copy_4
+                                 : width == 8    ? CUTT_KERNEL_flat_copy_8
+                                                 : CUTT_KERNEL_flat_copy_16,
                        .load = width,
                        .store = width,
                        .group = 1,
-                       .copies = (uint32_t)(bytes / width),
+                       .copies = accesses,
+                       .each = each,
                        .run = (uint32_t)(run_bytes / width)};
   return true;
 }
@@ -110,16 +136,9 @@ uint64_t cutt_gpu_range_steps(const cutt_canonical *c, const cutt_gpu_tile *tile
   return bits;
 }
 
-/* What divides the beginnings and the lengths of these ranges, and those of tiles at the edge. */
+/* What divides the beginnings of these ranges. */
 static uint32_t range_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start) {
-  uint64_t bits = start | cutt_gpu_range_steps(c, tile, input) | CUTT_GPU_ALIGNED;
-  const uint64_t length = (uint64_t)(tile->volume * c->elem_bytes);
-  for (int j = 0; j < c->rank; ++j) {
-    const int64_t extent = c->mode[j].extent, chunk = tile->extent[j];
-    if (chunk == extent) continue;
-    bits |= length / (uint64_t)chunk * (uint64_t)cutt_gpu_last_chunk(extent, chunk);
-  }
-  return (uint32_t)cutt_gpu_power(bits | length);
+  return (uint32_t)cutt_gpu_power(start | cutt_gpu_range_steps(c, tile, input) | CUTT_GPU_ALIGNED);
 }
 
 /* Runs of a few elements are worth it where they are no power of two, which other kernels access at least 16 bytes at a time. Lanes
@@ -135,12 +154,11 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   static const cutt_kernel kernels[2][4] = {
       {CUTT_KERNEL_flat_in_1, CUTT_KERNEL_flat_in_2, CUTT_KERNEL_flat_in_4, CUTT_KERNEL_flat_in_8},
       {CUTT_KERNEL_flat_out_1, CUTT_KERNEL_flat_out_2, CUTT_KERNEL_flat_out_4, CUTT_KERNEL_flat_out_8}};
-  const uint32_t w = (uint32_t)c->elem_bytes, word = larger(w, 4), warp = CUTT_GPU_WARP;
+  const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
-  const bool rows = short_runs(row_bytes, w) && access->out_align >= word &&
-                    one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
-  const bool columns = !rows && short_runs(column_bytes, w) && access->in_align >= word &&
-                       one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
+  const bool rows = short_runs(row_bytes, w) && one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
+  const bool columns =
+      !rows && short_runs(column_bytes, w) && one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
   if (!rows && !columns) return false;
   const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
@@ -153,38 +171,57 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
                        .pitch = rows ? row_bytes : column_bytes};
   if (rows) {
     f->load = f->shared_store = range;
-    f->store = word;
+    f->store = access->out_align >= 4 ? larger(w, 4) : w;
     f->shared_load = w;
     f->loads = side_by_side_all;
     f->load_step = side_by_side_all.along;
-    f->stores = spread(threads, column_bytes / word, row_bytes / w, larger(threads, warp), &f->store_step);
+    f->stores = spread(threads, column_bytes / f->store, row_bytes / w, larger(threads, warp), &f->store_step);
   } else {
-    f->load = word;
+    f->load = w < 4 ? smaller(access->in_align, 8) : access->in_align >= 16 ? 16 : w;
+    if (f->load < 4) f->load = w;
     f->shared_store = w;
     f->store = f->shared_load = range;
-    f->loads = spread(threads, row_bytes / word, column_bytes / w, larger(threads, warp), &f->load_step);
+    f->loads = spread(threads, row_bytes / f->load, column_bytes / w, larger(threads, warp), &f->load_step);
     f->stores = side_by_side_all;
     f->store_step = side_by_side_all.along;
   }
   return true;
 }
 
-bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
-                          uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *f) {
+/* With alpha, op and beta: for elements alone, gathered to 16 bytes (or 4, of narrow ones), and 16 bytes at once. */
+static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
+#define OF_TYPE(type)                                                                                                  \
+  { CUTT_KERNEL_flat_add_##type, CUTT_KERNEL_flat_add_##type##w, CUTT_KERNEL_flat_add_##type##q }
+  static const cutt_kernel kernels[][3] = {
+      [0] = OF_TYPE(f16),
+      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
+      [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+      [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+      [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64},
+      [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+      [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+#undef OF_TYPE
+  return kernels[c->scale.type - CUTT_F16][c->elem_bytes == 16 ? 2 : gathered];
+}
+
+bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
+                          const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
+                          cutt_gpu_flat *f) {
   const uint32_t in_align = access->in_align, out_align = access->out_align;
   static const cutt_kernel single[] = {CUTT_KERNEL_flat_1, CUTT_KERNEL_flat_2, CUTT_KERNEL_flat_4, CUTT_KERNEL_flat_8,
                                        CUTT_KERNEL_flat_16};
   const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
-  if (access->copies) return choose_copy(c, access, f);
+  if (direct) return choose_copy(c, access, threads, f);
   if (least < w) return false;
-  if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
+  if (!c->scale.active && choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
   uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
   if (w < 4 && least >= 4) {
     f->load = in_align >= 16 ? 16 : 4;
-    f->store = w == 2 && out_align >= 16 ? 16 : 4;
+    f->store = w == 2 && out_align >= 16 && !c->scale.active ? 16 : 4;
     f->kernel = w == 1 ? CUTT_KERNEL_flat_1w : f->store == 16 ? CUTT_KERNEL_flat_2q : CUTT_KERNEL_flat_2w;
     f->shared_load = f->shared_store = 4;
     f->group = 4 / w;
@@ -195,6 +232,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     f->kernel = w == 4 ? CUTT_KERNEL_flat_4w : CUTT_KERNEL_flat_8w;
     load_lanes = store_lanes = 8;
   }
+  if (c->scale.active) f->kernel = add_kernel(c, f->store > w);
   f->loads = spread(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);
@@ -210,7 +248,7 @@ uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f)
 
 uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t threads) {
   if (f->copies == 0) return (uint32_t)tile->tiles;
-  return (f->copies + threads * CUTT_FLAT_COPIES - 1) / (threads * CUTT_FLAT_COPIES);
+  return (f->copies + threads * f->each - 1) / (threads * f->each);
 }
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
@@ -261,7 +299,7 @@ static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 
 /* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
 static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat_args *args) {
-  *args = (cutt_flat_args){.rows = f->copies, .loads = {.along = divisor(f->run)}};
+  *args = (cutt_flat_args){.rows = f->copies, .each = f->each, .loads = {.along = divisor(f->run)}};
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   for (int i = 0; i < c->rank; ++i) {
     const cutt_mode *mode = &c->mode[c->out_order[i]];
@@ -287,6 +325,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->last_rows = last_length(c, tile, tile->in_k, args->rows);
   args->pitch = f->pitch;
   args->load_log2 = (uint32_t)__builtin_ctz(f->load);
+  args->store_log2 = (uint32_t)__builtin_ctz(f->store);
   args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_GPU_JOINED_COLUMNS ? f->store : f->load);
   args->loads = (cutt_flat_spread){divisor(f->loads.along), divisor(f->loads.across), f->load_step};
   args->stores = (cutt_flat_spread){divisor(f->stores.along), divisor(f->stores.across), f->store_step};

@@ -20,7 +20,7 @@ typedef struct cutt_gpu_flat {
   cutt_gpu_joined joined;
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
-  uint32_t run;
+  uint32_t run, each; /* ... and so many of a thread */
   /* Of threads over rows, and over groups of columns; and accesses of a run that all of them make at once. */
   cutt_gpu_spread loads, stores;
   uint32_t load_step, store_step;
@@ -32,8 +32,9 @@ bool cutt_gpu_flat_takes(const cutt_canonical *canonical, const cutt_gpu_tile *t
 
 /* The accesses of such a tile in buffers that are aligned to so many bytes, for which `access` has been chosen. False: elements
  * are not aligned, or there are too many accesses. */
-bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
-                          uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *flat);
+bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct,
+                          const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
+                          cutt_gpu_flat *flat);
 
 /* The bitwise or of the bytes by which the beginnings of tiles differ on a side: of ranges, where the side is joined. */
 uint64_t cutt_gpu_range_steps(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);

@@ -4,27 +4,7 @@
  * first load but the few parameters. */
 #include "flat_tile.h"
 
-/* The same where an access is one element, of which there are enough in a row's batch: less is worked out for each. */
-#define DEFINE_FLAT_LOAD_EACH(bytes, type)                                                                             \
-  DEVICE void flat_load_##bytes(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) { \
-    const uint32_t accesses = t->row_bytes / bytes, rows = t->rows, step = args->loads.across.by;                      \
-    const flat_share s = flat_share_of(&args->loads);                                                                  \
-    for (uint32_t access = s.along; access < accesses; access += args->loads.along_step) {                             \
-      const unsigned char *const from = in + (t->in + access * bytes);                                                 \
-      for (uint32_t row = s.across; row < rows; row += FLAT_BATCH * step) {                                            \
-        type value[FLAT_BATCH];                                                                                        \
-        UNROLL(FLAT_BATCH)                                                                                             \
-        for (uint32_t i = 0; i < FLAT_BATCH; ++i) {                                                                    \
-          if (row + i * step < rows)                                                                                   \
-            value[i] = global_load##bytes(from + flat_offset(&args->row, row + i * step, single));                     \
-        }                                                                                                              \
-        UNROLL(FLAT_BATCH)                                                                                             \
-        for (uint32_t i = 0; i < FLAT_BATCH; ++i) {                                                                    \
-          if (row + i * step < rows) shared_store##bytes((row + i * step) * args->pitch + access * bytes, value[i]);   \
-        }                                                                                                              \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }
+/* Where an access is one element, of which there are enough in a column's batch: less is worked out for each. */
 #define DEFINE_FLAT_STORE_EACH(bytes, type)                                                                            \
   DEVICE void flat_store_##bytes(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {    \
     const uint32_t rows = t->rows, columns = t->row_bytes / bytes, step = args->stores.across.by;                      \
@@ -46,43 +26,10 @@
       }                                                                                                                \
     }                                                                                                                  \
   }
-#define DEFINE_FLAT_EACH(bytes, type)                                                                                  \
-  DEFINE_FLAT_LOAD_EACH(bytes, type)                                                                                   \
-  DEFINE_FLAT_STORE_EACH(bytes, type)
-DEFINE_FLAT_EACH(1, uint8_t)
-DEFINE_FLAT_EACH(2, uint16_t)
-DEFINE_FLAT_EACH(4, uint32_t)
-DEFINE_FLAT_EACH(8, word2)
-
-#define flat_keep16(v, at) shared_store16(at, v)
-#define flat_get16(at, pitch) shared_load16(at)
-
-/* 16 bytes of a row, whose places in shared memory are aligned to 4, or to 8. */
-DEVICE void flat_keep4w(word4 v, uint32_t at) {
-  shared_store4(at, v.x);
-  shared_store4(at + 4, v.y);
-  shared_store4(at + 8, v.z);
-  shared_store4(at + 12, v.w);
-}
-DEVICE void flat_keep8w(word4 v, uint32_t at) {
-  const word2 low = {v.x, v.y}, high = {v.z, v.w};
-  shared_store8(at, low);
-  shared_store8(at + 8, high);
-}
-DEVICE word4 flat_get4w(uint32_t at, uint32_t pitch) {
-  const word4 v = {shared_load4(at), shared_load4(at + pitch), shared_load4(at + 2 * pitch),
-                   shared_load4(at + 3 * pitch)};
-  return v;
-}
-DEVICE word4 flat_get8w(uint32_t at, uint32_t pitch) {
-  const word2 a = shared_load8(at), b = shared_load8(at + pitch);
-  const word4 v = {a.x, a.y, b.x, b.y};
-  return v;
-}
-
-DEFINE_FLAT_LOAD(16, 16, word4, FLAT_BATCH_16, flat_keep16)
-DEFINE_FLAT_LOAD(4w, 16, word4, FLAT_BATCH_16, flat_keep4w)
-DEFINE_FLAT_LOAD(8w, 16, word4, FLAT_BATCH_16, flat_keep8w)
+DEFINE_FLAT_STORE_EACH(1, uint8_t)
+DEFINE_FLAT_STORE_EACH(2, uint16_t)
+DEFINE_FLAT_STORE_EACH(4, uint32_t)
+DEFINE_FLAT_STORE_EACH(8, word2)
 DEFINE_FLAT_STORE(16, 16, 16, word4, FLAT_BATCH_16, flat_get16)
 DEFINE_FLAT_STORE(4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w)
 DEFINE_FLAT_STORE(8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w)
@@ -111,11 +58,6 @@ DEFINE_FLAT_STORE(8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w)
       }                                                                                                                \
     }                                                                                                                  \
   }
-DEVICE void flat_turn2(uint32_t at, uint32_t pitch, uint32_t *value) {
-  const uint32_t a = shared_load4(at), b = shared_load4(at + pitch);
-  value[0] = permute_bytes(a, b, 0x5410);
-  value[1] = permute_bytes(a, b, 0x7632);
-}
 DEVICE void flat_turn2w(uint32_t at, uint32_t pitch, word4 *value) {
   uint32_t low[4], high[4];
   UNROLL(4)
@@ -142,13 +84,6 @@ DEFINE_FLAT_TURN(1w, 1, 4, uint32_t, flat_turn1)
 DEFINE_FLAT_TURN(2w, 2, 4, uint32_t, flat_turn2)
 DEFINE_FLAT_TURN(2q, 2, 16, word4, flat_turn2w)
 
-DEVICE void flat_load_any(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) {
-  if (args->load_log2 == 4) {
-    flat_load_4w(args, in, t, single);
-  } else {
-    flat_load_4(args, in, t, single);
-  }
-}
 #define flat_load_1w flat_load_any
 #define flat_load_2w flat_load_any
 #define flat_load_2q flat_load_any

@@ -1,7 +1,8 @@
 /* The kernels without tables where one side has a few elements only, such as the colours of pixels, which lie one behind the
  * other: rows in the input (flat_in_*), or columns in the output (flat_out_*). That side of a tile is one range of memory,
- * moved 16 bytes at a time, and lies in shared memory as it does outside; the other side has a few long runs, accessed by
- * words, whose elements are gathered from their places in the range, or scattered to them. */
+ * moved 16 bytes at a time, and lies in shared memory as it does outside; the other side has a few long runs, whose elements are
+ * gathered from their places in the range for stores of a word, or scattered to them from loads of up to 16 bytes. Where the long
+ * runs are not aligned to words, they are accessed element by element. */
 #include "flat_tile.h"
 
 enum { FLAT_BATCH_JOINED = 4 };
@@ -22,6 +23,8 @@ enum { FLAT_BATCH_JOINED = 4 };
         if (access + i * step < accesses) shared_store##bytes((access + i * step) * bytes, value[i]);                  \
       }                                                                                                                \
     }                                                                                                                  \
+    const uint32_t tail = accesses * bytes + thread_index(); /* of a tile at the edge */                               \
+    if (tail < length) shared_store1(tail, global_load1(from + tail));                                                 \
   }                                                                                                                    \
   DEVICE void flat_store_range##bytes(const cutt_flat_args *args, unsigned char *to, uint32_t length) {                \
     const uint32_t accesses = length / bytes;                                                                          \
@@ -30,41 +33,69 @@ enum { FLAT_BATCH_JOINED = 4 };
     for (uint32_t access = s.along; access < accesses; access += args->stores.along_step) {                            \
       global_store##bytes(to + access * bytes, shared_load##bytes(access * bytes));                                    \
     }                                                                                                                  \
+    const uint32_t tail = accesses * bytes + thread_index();                                                           \
+    if (tail < length) global_store1(to + tail, shared_load1(tail));                                                   \
   }
 DEFINE_FLAT_RANGE(4, uint32_t)
 DEFINE_FLAT_RANGE(16, word4)
 
-/* Elements that lie `pitch` bytes apart in shared memory, as a word. */
-DEVICE uint32_t flat_get1e(uint32_t at, uint32_t pitch) {
+/* Elements that lie `pitch` bytes apart in shared memory: one, or as many as a word has. */
+#define flat_get1(at, pitch) shared_load1(at)
+#define flat_get2(at, pitch) shared_load2(at)
+#define flat_get4(at, pitch) shared_load4(at)
+#define flat_get8(at, pitch) shared_load8(at)
+DEVICE uint32_t flat_get1of4(uint32_t at, uint32_t pitch) {
   return (uint32_t)shared_load1(at) | (uint32_t)shared_load1(at + pitch) << 8 |
          (uint32_t)shared_load1(at + 2 * pitch) << 16 | (uint32_t)shared_load1(at + 3 * pitch) << 24;
 }
-DEVICE uint32_t flat_get2e(uint32_t at, uint32_t pitch) {
+DEVICE uint32_t flat_get2of4(uint32_t at, uint32_t pitch) {
   return (uint32_t)shared_load2(at) | (uint32_t)shared_load2(at + pitch) << 16;
 }
-#define flat_get4e(at, pitch) shared_load4(at)
-#define flat_get8e(at, pitch) shared_load8(at)
-DEFINE_FLAT_STORE(1e, 1, 4, uint32_t, FLAT_BATCH_JOINED, flat_get1e)
-DEFINE_FLAT_STORE(2e, 2, 4, uint32_t, FLAT_BATCH_JOINED, flat_get2e)
-DEFINE_FLAT_STORE(4e, 4, 4, uint32_t, FLAT_BATCH_JOINED, flat_get4e)
-DEFINE_FLAT_STORE(8e, 8, 8, word2, FLAT_BATCH_JOINED, flat_get8e)
+DEFINE_FLAT_STORE(1of1, 1, 1, uint8_t, FLAT_BATCH_JOINED, flat_get1)
+DEFINE_FLAT_STORE(1of4, 1, 4, uint32_t, FLAT_BATCH_JOINED, flat_get1of4)
+DEFINE_FLAT_STORE(2of2, 2, 2, uint16_t, FLAT_BATCH_JOINED, flat_get2)
+DEFINE_FLAT_STORE(2of4, 2, 4, uint32_t, FLAT_BATCH_JOINED, flat_get2of4)
+DEFINE_FLAT_STORE(4of4, 4, 4, uint32_t, FLAT_BATCH_JOINED, flat_get4)
+DEFINE_FLAT_STORE(8of8, 8, 8, word2, FLAT_BATCH_JOINED, flat_get8)
 
-/* And a word's elements to such places. */
-DEVICE void flat_put1e(uint32_t v, uint32_t at, uint32_t pitch) {
+/* And what a load brings to such places. */
+#define flat_put1of1(v, at, pitch) shared_store1(at, v)
+#define flat_put2of2(v, at, pitch) shared_store2(at, v)
+#define flat_put4of4(v, at, pitch) shared_store4(at, v)
+#define flat_put8of8(v, at, pitch) shared_store8(at, v)
+DEVICE void flat_put1of4(uint32_t v, uint32_t at, uint32_t pitch) {
   shared_store1(at, (uint8_t)v);
   shared_store1(at + pitch, (uint8_t)(v >> 8));
   shared_store1(at + 2 * pitch, (uint8_t)(v >> 16));
   shared_store1(at + 3 * pitch, (uint8_t)(v >> 24));
 }
-DEVICE void flat_put2e(uint32_t v, uint32_t at, uint32_t pitch) {
+DEVICE void flat_put1of8(word2 v, uint32_t at, uint32_t pitch) {
+  flat_put1of4(v.x, at, pitch);
+  flat_put1of4(v.y, at + 4 * pitch, pitch);
+}
+DEVICE void flat_put2of4(uint32_t v, uint32_t at, uint32_t pitch) {
   shared_store2(at, (uint16_t)v);
   shared_store2(at + pitch, (uint16_t)(v >> 16));
 }
-#define flat_put4e(v, at, pitch) shared_store4(at, v)
-#define flat_put8e(v, at, pitch) shared_store8(at, v)
+DEVICE void flat_put2of8(word2 v, uint32_t at, uint32_t pitch) {
+  flat_put2of4(v.x, at, pitch);
+  flat_put2of4(v.y, at + 2 * pitch, pitch);
+}
+DEVICE void flat_put4of16(word4 v, uint32_t at, uint32_t pitch) {
+  shared_store4(at, v.x);
+  shared_store4(at + pitch, v.y);
+  shared_store4(at + 2 * pitch, v.z);
+  shared_store4(at + 3 * pitch, v.w);
+}
+DEVICE void flat_put8of16(word4 v, uint32_t at, uint32_t pitch) {
+  const word2 low = {v.x, v.y}, high = {v.z, v.w};
+  shared_store8(at, low);
+  shared_store8(at + pitch, high);
+}
 
-#define DEFINE_FLAT_SCATTER(name, width, bytes, type, batch)                                                           \
-  DEVICE void flat_load_##name(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) { \
+#define DEFINE_FLAT_SCATTER(width, bytes, type, batch)                                                                 \
+  DEVICE void flat_load_##width##of##bytes(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t,    \
+                                           bool single) {                                                              \
     const uint32_t accesses = t->row_bytes / bytes;                                                                    \
     const flat_share s = flat_share_of(&args->loads);                                                                  \
     const unsigned char *const from = in + t->in;                                                                      \
@@ -78,39 +109,48 @@ DEVICE void flat_put2e(uint32_t v, uint32_t at, uint32_t pitch) {
                 at[i] = access * (bytes / width) * args->pitch + run * width)                                          \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (at[i] != FLAT_NOWHERE) flat_put##name(value[i], at[i], args->pitch);                                       \
+        if (at[i] != FLAT_NOWHERE) flat_put##width##of##bytes(value[i], at[i], args->pitch);                           \
       }                                                                                                                \
     }                                                                                                                  \
   }
-DEFINE_FLAT_SCATTER(1e, 1, 4, uint32_t, FLAT_BATCH)
-DEFINE_FLAT_SCATTER(2e, 2, 4, uint32_t, FLAT_BATCH)
-DEFINE_FLAT_SCATTER(4e, 4, 4, uint32_t, FLAT_BATCH)
-DEFINE_FLAT_SCATTER(8e, 8, 8, word2, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(1, 1, uint8_t, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(1, 4, uint32_t, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(1, 8, word2, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(2, 2, uint16_t, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(2, 4, uint32_t, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(2, 8, word2, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(4, 4, uint32_t, FLAT_BATCH)
+DEFINE_FLAT_SCATTER(4, 16, word4, FLAT_BATCH_16)
+DEFINE_FLAT_SCATTER(8, 8, word2, FLAT_BATCH_16)
+DEFINE_FLAT_SCATTER(8, 16, word4, FLAT_BATCH_16)
 
-#define FLAT_JOINED(width)                                                                                             \
+#define FLAT_IN(width, store)                                                                                          \
   KERNEL(cutt_flat_in_##width, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, block_index());                                                            \
+    const bool single = args.column.modes == 1;                                                                        \
     if (args.range_log2 == 4) {                                                                                        \
       flat_load_range16(&args, in + t.in, t.rows * t.row_bytes);                                                       \
     } else {                                                                                                           \
       flat_load_range4(&args, in + t.in, t.rows * t.row_bytes);                                                        \
     }                                                                                                                  \
     barrier();                                                                                                         \
-    if (args.column.modes == 1) {                                                                                      \
-      flat_store_##width##e(&args, out, &t, true);                                                                     \
-    } else {                                                                                                           \
-      flat_store_##width##e(&args, out, &t, false);                                                                    \
-    }                                                                                                                  \
-  }                                                                                                                    \
+    store;                                                                                                             \
+  }
+#define FLAT_STORED(width, bytes) flat_store_##width##of##bytes(&args, out, &t, single)
+FLAT_IN(
+    1, if (args.store_log2 == 2) { FLAT_STORED(1, 4); } else { FLAT_STORED(1, 1); })
+FLAT_IN(
+    2, if (args.store_log2 == 2) { FLAT_STORED(2, 4); } else { FLAT_STORED(2, 2); })
+FLAT_IN(4, FLAT_STORED(4, 4))
+FLAT_IN(8, FLAT_STORED(8, 8))
+
+#define FLAT_OUT(width, load)                                                                                          \
   KERNEL(cutt_flat_out_##width, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                        \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, block_index());                                                            \
-    if (args.row.modes == 1) {                                                                                         \
-      flat_load_##width##e(&args, in, &t, true);                                                                       \
-    } else {                                                                                                           \
-      flat_load_##width##e(&args, in, &t, false);                                                                      \
-    }                                                                                                                  \
+    const bool single = args.row.modes == 1;                                                                           \
+    load;                                                                                                              \
     barrier();                                                                                                         \
     if (args.range_log2 == 4) {                                                                                        \
       flat_store_range16(&args, out + t.out, t.rows * t.row_bytes);                                                    \
@@ -118,7 +158,16 @@ DEFINE_FLAT_SCATTER(8e, 8, 8, word2, FLAT_BATCH)
       flat_store_range4(&args, out + t.out, t.rows * t.row_bytes);                                                     \
     }                                                                                                                  \
   }
-FLAT_JOINED(1)
-FLAT_JOINED(2)
-FLAT_JOINED(4)
-FLAT_JOINED(8)
+#define FLAT_LOADED(width, bytes) flat_load_##width##of##bytes(&args, in, &t, single)
+FLAT_OUT(
+    1, if (args.load_log2 == 3) { FLAT_LOADED(1, 8); } else if (args.load_log2 == 2) {
+      FLAT_LOADED(1, 4);
+    } else { FLAT_LOADED(1, 1); })
+FLAT_OUT(
+    2, if (args.load_log2 == 3) { FLAT_LOADED(2, 8); } else if (args.load_log2 == 2) {
+      FLAT_LOADED(2, 4);
+    } else { FLAT_LOADED(2, 2); })
+FLAT_OUT(
+    4, if (args.load_log2 == 4) { FLAT_LOADED(4, 16); } else { FLAT_LOADED(4, 4); })
+FLAT_OUT(
+    8, if (args.load_log2 == 4) { FLAT_LOADED(8, 16); } else { FLAT_LOADED(8, 8); })
