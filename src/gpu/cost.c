@@ -160,6 +160,8 @@ static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's ba
 static const double flight_least = 32 * 1024;
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
+/* What the least of these kernels takes of their terms for warps and tiles. */
+static const double flat_least = 0.35;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -273,7 +275,7 @@ double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, co
   /* A kernel without tables has as few threads as a warp. */
   const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
   const double flat_slots = larger(1, (double)cutt_gpu_occupancy(d, false, WARP, 0) * d->sms);
-  const double round = smaller(v[TILES] / slots, v[FLAT_TILES] / flat_slots);
+  const double round = smaller(v[TILES] / slots, flat_least * v[FLAT_TILES] / flat_slots);
   return least(d, v, memory, (double)c->volume / tile_elements * 1e-9 * round);
 }
 
@@ -411,6 +413,8 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
   if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
   n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
+  if (joined_rows) n->in_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, true) | LINE);
+  if (joined_columns) n->out_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, false) | LINE);
   n->table_bytes = 0;
   n->shared_bytes = cutt_gpu_flat_shared(tile, &flat);
   return true;
@@ -422,8 +426,10 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
                          double slots, double byte, double *part) {
   const double bytes = (double)c->volume * c->elem_bytes, room = larger((double)d->l2_bytes, 1e6);
   const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
-  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
-  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
+  const double row = n->flat && n->joined && n->store_parts > 0 ? n->tile_bytes : n->row_bytes;
+  const double column = n->flat && n->joined && n->store_parts == 0 ? n->tile_bytes : n->column_bytes;
+  part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
@@ -432,11 +438,12 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
   const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
-  part[FLAT_WARPS] = tiles * warps * cycle;
+  /* A thread of a copy, or of a tile with one range, has less to work out before its first access; the former waits for no other. */
+  part[FLAT_WARPS] = tiles * warps * cycle * (n->access.copies ? 0.2 : n->joined ? flat_least : 1);
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
   part[FLAT_LAST] = accesses * 1e-9;
   part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
-  part[FLAT_TILES] = tiles / slots * 1e-9;
+  part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   if (!whole && !n->joined)

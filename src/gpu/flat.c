@@ -164,7 +164,7 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
   if (align < 4) return false;
   const uint32_t range = align >= 16 ? 16 : 4, accesses = (uint32_t)tile->volume * w / range;
-  const cutt_gpu_spread side_by_side_all = {smaller(threads, accesses), 1};
+  const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
   *f = (cutt_gpu_flat){.kernel = kernels[rows ? 0 : 1][__builtin_ctz(w)],
                        .group = 1,
                        .joined = rows ? CUTT_GPU_JOINED_ROWS : CUTT_GPU_JOINED_COLUMNS,

@@ -54,6 +54,7 @@ static const flat_case cases[] = {
     {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 4, {2, 1, 0, 3}, {100, 5, 3, 3}, 1, 2, 36, 0, 32, 4, 8, 0, 0, 0, 0, 0},
     /* Not aligned to words, of which the last tile ends in a part, and with one range for all. */
     {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 1001}, 1, 1, 0, 256, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2}, 1, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 2, {1, 0}, {3, 333}, 1, 1, 0, 64, 96, 4, 2, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {1001, 3}, 1, 1, 256, 0, 64, 1, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 2, {1, 0}, {333, 7}, 1, 1, 0, 0, 160, 2, 4, 0, 0, 0, 0, 0},
