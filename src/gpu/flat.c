@@ -6,6 +6,8 @@
  * of their warp fill the banks that are left. */
 #include "gpu/flat.h"
 
+#include <string.h>
+
 #include "base/number.h"
 
 static bool refuse(const char **why, const char *text) {
@@ -299,7 +301,9 @@ static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 
 /* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
 static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat_args *args) {
-  *args = (cutt_flat_args){.rows = f->copies, .each = f->each, .loads = {.along = divisor(f->run)}};
+  args->rows = f->copies;
+  args->each = f->each;
+  args->loads.along = divisor(f->run);
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   for (int i = 0; i < c->rank; ++i) {
     const cutt_mode *mode = &c->mode[c->out_order[i]];
@@ -312,6 +316,7 @@ static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat
 
 void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
                         cutt_flat_args *args) {
+  memset(args, 0, sizeof *args);
   if (f->copies > 0) {
     fill_copy(c, f, args);
     return;

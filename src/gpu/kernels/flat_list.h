@@ -44,8 +44,8 @@
   X(flat_sum_f32)                                                                                                      \
   X(flat_sum_f32v)                                                                                                     \
   X(flat_sum_i32)                                                                                                      \
-  X(flat_sum_i32v) X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v)  \
-      X(flat_sum_c64v)
+  X(flat_sum_i32v)                                                                                                     \
+  X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v) X(flat_sum_c64v)
 #define CUTT_FLAT_KERNELS(X)                                                                                           \
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
   CUTT_FLAT_JOINED_KERNELS(X) CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
