@@ -389,7 +389,7 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
                                                            CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
     return false;
   n->flat = true;
-  n->joined = flat.joined != CUTT_GPU_NOT_JOINED;
+  n->joined = flat.joined != CUTT_FLAT_NOT_JOINED;
   n->threads = threads;
   n->access.load = flat.load;
   if (flat.copies > 0) {
@@ -402,7 +402,7 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
     n->table_bytes = n->shared_bytes = n->padding = 0;
     return true;
   }
-  const bool joined_rows = flat.joined == CUTT_GPU_JOINED_ROWS, joined_columns = flat.joined == CUTT_GPU_JOINED_COLUMNS;
+  const bool joined_rows = flat.joined == CUTT_FLAT_ROWS, joined_columns = flat.joined == CUTT_FLAT_COLUMNS;
   const uint32_t loads = (uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes) / flat.load;
   const uint32_t stores = (uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes) / flat.store;
   const uint32_t rows = joined_rows ? 1 : (uint32_t)tile->rows;

@@ -151,45 +151,6 @@ static bool short_runs(uint32_t bytes, uint32_t width) {
   return width < 16 && bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
 }
 
-static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
-                          uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *f) {
-  static const cutt_kernel kernels[2][4] = {
-      {CUTT_KERNEL_flat_in_1, CUTT_KERNEL_flat_in_2, CUTT_KERNEL_flat_in_4, CUTT_KERNEL_flat_in_8},
-      {CUTT_KERNEL_flat_out_1, CUTT_KERNEL_flat_out_2, CUTT_KERNEL_flat_out_4, CUTT_KERNEL_flat_out_8}};
-  const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
-  const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
-  const bool rows = short_runs(row_bytes, w) && one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
-  const bool columns =
-      !rows && short_runs(column_bytes, w) && one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
-  if (!rows && !columns) return false;
-  const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
-                              : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
-  if (align < 4) return false;
-  const uint32_t range = align >= 16 ? 16 : 4, accesses = (uint32_t)tile->volume * w / range;
-  const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
-  *f = (cutt_gpu_flat){.kernel = kernels[rows ? 0 : 1][__builtin_ctz(w)],
-                       .group = 1,
-                       .joined = rows ? CUTT_GPU_JOINED_ROWS : CUTT_GPU_JOINED_COLUMNS,
-                       .pitch = rows ? row_bytes : column_bytes};
-  if (rows) {
-    f->load = f->shared_store = range;
-    f->store = access->out_align >= 4 ? larger(w, 4) : w;
-    f->shared_load = w;
-    f->loads = side_by_side_all;
-    f->load_step = side_by_side_all.along;
-    f->stores = spread(threads, column_bytes / f->store, row_bytes / w, larger(threads, warp), &f->store_step);
-  } else {
-    f->load = w < 4 ? smaller(access->in_align, 8) : access->in_align >= 16 ? 16 : w;
-    if (f->load < 4) f->load = w;
-    f->shared_store = w;
-    f->store = f->shared_load = range;
-    f->loads = spread(threads, row_bytes / f->load, column_bytes / w, larger(threads, warp), &f->load_step);
-    f->stores = side_by_side_all;
-    f->store_step = side_by_side_all.along;
-  }
-  return true;
-}
-
 /* With alpha, op and beta: for elements alone, gathered to 16 bytes (or 4, of narrow ones), and 16 bytes at once. */
 static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
 #define OF_TYPE(type)                                                                                                  \
@@ -207,6 +168,47 @@ static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
   return kernels[c->scale.type - CUTT_F16][c->elem_bytes == 16 ? 2 : gathered];
 }
 
+/* With alpha, op and beta the output is accessed element by element, also where it is one range. */
+static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
+                          uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *f) {
+  static const cutt_kernel kernels[2][4] = {
+      {CUTT_KERNEL_flat_in_1, CUTT_KERNEL_flat_in_2, CUTT_KERNEL_flat_in_4, CUTT_KERNEL_flat_in_8},
+      {CUTT_KERNEL_flat_out_1, CUTT_KERNEL_flat_out_2, CUTT_KERNEL_flat_out_4, CUTT_KERNEL_flat_out_8}};
+  const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
+  const bool sums = c->scale.active;
+  const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
+  const bool rows = short_runs(row_bytes, w) && one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
+  const bool columns =
+      !rows && short_runs(column_bytes, w) && one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
+  if (!rows && !columns) return false;
+  const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
+                              : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
+  if (align < 4 && !(sums && columns)) return false;
+  const uint32_t range = sums && columns ? w : align >= 16 ? 16 : 4, accesses = (uint32_t)tile->volume * w / range;
+  const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
+  *f = (cutt_gpu_flat){.kernel = sums ? add_kernel(c, false) : kernels[rows ? 0 : 1][__builtin_ctz(w)],
+                       .group = 1,
+                       .joined = rows ? CUTT_FLAT_ROWS : CUTT_FLAT_COLUMNS,
+                       .pitch = rows ? row_bytes : column_bytes};
+  if (rows) {
+    f->load = f->shared_store = range;
+    f->store = access->out_align >= 4 && !sums ? larger(w, 4) : w;
+    f->shared_load = w;
+    f->loads = side_by_side_all;
+    f->load_step = side_by_side_all.along;
+    f->stores = spread(threads, column_bytes / f->store, row_bytes / w, larger(threads, warp), &f->store_step);
+  } else {
+    f->load = w < 4 ? smaller(access->in_align, sums ? 4 : 8) : access->in_align >= 16 && !sums ? 16 : w;
+    if (f->load < 4) f->load = w;
+    f->shared_store = w;
+    f->store = f->shared_load = range;
+    f->loads = spread(threads, row_bytes / f->load, column_bytes / w, larger(threads, warp), &f->load_step);
+    f->stores = side_by_side_all;
+    f->store_step = side_by_side_all.along;
+  }
+  return true;
+}
+
 bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
                           const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
                           cutt_gpu_flat *f) {
@@ -217,7 +219,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   if (direct) return choose_copy(c, access, threads, f);
   if (least < w) return false;
-  if (!c->scale.active && choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
+  if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
   uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
@@ -244,7 +246,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
 
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f) {
   if (f->copies > 0) return 0;
-  const uint32_t runs = (uint32_t)(f->joined == CUTT_GPU_JOINED_COLUMNS ? tile->columns : tile->rows);
+  const uint32_t runs = (uint32_t)(f->joined == CUTT_FLAT_COLUMNS ? tile->columns : tile->rows);
   return (runs * f->pitch + 15) / 16 * 16;
 }
 
@@ -329,9 +331,11 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);
   args->last_rows = last_length(c, tile, tile->in_k, args->rows);
   args->pitch = f->pitch;
+  args->store_pitch = f->joined == CUTT_FLAT_COLUMNS ? (uint32_t)c->elem_bytes : f->pitch;
+  args->joined = f->joined;
   args->load_log2 = (uint32_t)__builtin_ctz(f->load);
   args->store_log2 = (uint32_t)__builtin_ctz(f->store);
-  args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_GPU_JOINED_COLUMNS ? f->store : f->load);
+  args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_FLAT_COLUMNS ? f->store : f->load);
   args->loads = (cutt_flat_spread){divisor(f->loads.along), divisor(f->loads.across), f->load_step};
   args->stores = (cutt_flat_spread){divisor(f->stores.along), divisor(f->stores.across), f->store_step};
 }

@@ -7,9 +7,6 @@
 #include "gpu/kernels/flat_args.h"
 #include "gpu/tile.h"
 
-/* A side whose runs are few elements each, one behind the other: a tile's is one range of memory (kernels/flat_joined.cu). */
-typedef enum cutt_gpu_joined { CUTT_GPU_NOT_JOINED, CUTT_GPU_JOINED_ROWS, CUTT_GPU_JOINED_COLUMNS } cutt_gpu_joined;
-
 typedef struct cutt_gpu_flat {
   cutt_kernel kernel;
   uint32_t load, store;  /* bytes of an access to global memory */
@@ -17,7 +14,7 @@ typedef struct cutt_gpu_flat {
   uint32_t shared_store; /* of a store to it */
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
-  cutt_gpu_joined joined;
+  uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
   uint32_t run, each; /* ... and so many of a thread */

@@ -141,17 +141,22 @@ typedef struct sum_case {
   int rank, perm[3];
   int64_t extents[3];
   int64_t split_m, split_k;
-  bool of_bytes; /* the first extent is in bytes */
-  int direct, in_at, out_at;
+  bool of_bytes;             /* the first extent is in bytes */
+  int direct, in_at, out_at; /* -1: aligned to elements alone */
+  uint32_t joined;
 } sum_case;
-static const sum_case sum_cases[] = {{"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0},
-                                     {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1},
-                                     {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0},
-                                     {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0},
-                                     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0},
-                                     {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0},
-                                     {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0},
-                                     {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0}};
+static const sum_case sum_cases[] = {{"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0, 0},
+                                     {"add_%s", 2, {1, 0}, {3, 333}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS},
+                                     {"add_%s", 2, {1, 0}, {3, 200}, 0, 0, false, 0, 0, -1, CUTT_FLAT_ROWS},
+                                     {"add_%s", 2, {1, 0}, {333, 3}, 64, 0, false, 0, 0, 0, CUTT_FLAT_COLUMNS},
+                                     {"add_%s", 3, {1, 0, 2}, {200, 3, 5}, 0, 0, false, 0, -1, -1, CUTT_FLAT_COLUMNS},
+                                     {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1, 0},
+                                     {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0},
+                                     {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0},
+                                     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0},
+                                     {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0, 0},
+                                     {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0, 0},
+                                     {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0, 0}};
 static const struct {
   const char *name;
   cuttType_t type;
@@ -222,7 +227,8 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 15) / 16 * 16;
   unsigned char *from = aligned_alloc(16, room), *to = aligned_alloc(16, room), *expected = malloc(bytes);
   assert_true(from && to && expected);
-  const size_t in_at = (size_t)f->in_at, out_at = f->out_at < 0 ? (size_t)width % 16 : (size_t)f->out_at;
+  const size_t in_at = f->in_at < 0 ? (size_t)width % 16 : (size_t)f->in_at,
+               out_at = f->out_at < 0 ? (size_t)width % 16 : (size_t)f->out_at;
   test_fill_numbers(from, room, type, 7);
   test_fill_numbers(to, room, type, 8);
   memcpy(expected, to + out_at, bytes);
@@ -230,6 +236,7 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
                         cutt_gpu_alignment(to + out_at), &launch, &why))
     fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, why);
+  if (width < 16) assert_int_equal(launch.flat.joined, f->joined);
   const simt_launch asked = simt_launch_of(&launch, &canonical, from + in_at, to + out_at, true);
   int64_t written;
   if (!simt_run(&asked, &written, NULL, error, sizeof error))

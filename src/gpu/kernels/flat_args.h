@@ -18,6 +18,9 @@ enum {
   CUTT_FLAT_COPIES = 4 /* most accesses of a thread in a copy of runs */
 };
 
+/* A side of which a tile has one range of memory (flat_joined.cu). */
+enum { CUTT_FLAT_NOT_JOINED, CUTT_FLAT_ROWS, CUTT_FLAT_COLUMNS };
+
 /* A digit of a tile's number: bytes per step on both sides. */
 typedef struct cutt_flat_digit {
   cutt_divisor extent;
@@ -45,7 +48,9 @@ typedef struct cutt_flat_args {
   cutt_flat_digit grid[CUTT_FLAT_GRID];
   /* Bytes of a row, and rows: of all tiles but those that have the last chunk, and of those. */
   uint32_t row_bytes, last_row_bytes, rows, last_rows;
-  uint32_t pitch;                 /* bytes from row to row in shared memory */
+  uint32_t pitch; /* bytes from row to row in shared memory; from column to column of joined ones */
+  uint32_t store_pitch,
+      joined; /* with alpha, op and beta: bytes from element to element of a column there; which side is joined */
   cutt_flat_spread loads, stores; /* over rows; over columns, or groups of them that are stored from the same loads */
   uint32_t load_log2, store_log2; /* of the bytes of an access of global memory, in the kernels that have a choice */
   uint32_t range_log2; /* of the bytes of an access of the side that is one range, in those of flat_joined.cu */
