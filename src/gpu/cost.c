@@ -161,6 +161,8 @@ static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's ba
 static const double flight_least = 32 * 1024;
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
+/* What the least of these kernels takes of their terms for warps and tiles. */
+static const double flat_least = 0.35;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -274,15 +276,14 @@ double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, co
   /* A kernel without tables has as few threads as a warp. */
   const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
   const double flat_slots = larger(1, (double)cutt_gpu_occupancy(d, false, WARP, 0) * d->sms);
-  const double round = smaller(v[TILES] / slots, v[FLAT_TILES] / flat_slots);
+  const double round = smaller(v[TILES] / slots, flat_least * v[FLAT_TILES] / flat_slots);
   return least(d, v, memory, (double)c->volume / tile_elements * 1e-9 * round);
 }
 
-double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n) {
+double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_counts *n) {
   if (n->widest.copies) return 0;
   const double *v = values_of(d);
-  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = (double)tile->tiles;
+  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = n->tiles;
   double memory = least_memory(d, c, v, byte, n->padding, n->written_sectors, n->written_lines, n->read_lines);
   if (n->threads > 256) memory += 2.0 * (double)c->volume * c->elem_bytes * byte * v[LARGE_BLOCKS];
   const int resident = cutt_gpu_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
@@ -310,6 +311,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   n->read_lines = partial(in.bytes, in.align, LINE);
   n->written_lines = partial(out.bytes, out.align, LINE);
   n->tile_bytes = (double)tile->volume * w;
+  n->tiles = (double)tile->tiles;
   double padded = 1, all = 1;
   for (int j = 0; j < c->rank; ++j) {
     padded *= (double)(cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]) * tile->extent[j]);
@@ -379,20 +381,41 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   n->store.across = smaller(n->store.across, steps.across);
 }
 
+/* As what an access of global memory counts that is put together of accesses of shared memory, or taken apart to them. */
+static double turns_of(uint32_t bytes, uint32_t shared) { return 0.75 + 0.25 * bytes / shared; }
+
 bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n) {
   cutt_gpu_flat flat;
-  if (threads > CUTT_FLAT_THREADS ||
-      !cutt_gpu_flat_choose(c, tile, n->widest.in_align, n->widest.out_align, (uint32_t)threads, &flat))
+  if (threads > CUTT_FLAT_THREADS || !cutt_gpu_flat_choose(c, tile, n->widest.copies, &n->widest, CUTT_GPU_ALIGNED,
+                                                           CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
     return false;
-  const uint32_t loads = (uint32_t)n->row_bytes / flat.load, stores = (uint32_t)n->column_bytes / flat.store;
-  const uint32_t groups = (uint32_t)tile->columns / flat.group;
   n->flat = true;
+  n->joined = flat.joined != CUTT_FLAT_NOT_JOINED;
   n->threads = threads;
-  n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, (uint32_t)tile->rows);
-  n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
-  n->turns = flat.group > 1 ? 2 : 1;
-  n->store_parts = up((double)stores / flat.stores.along);
   n->access.load = flat.load;
+  if (flat.copies > 0) {
+    n->load = n->store = (cutt_gpu_steps){flat.each, 1};
+    n->load_turns = 1;
+    n->turns = adds_to_output(c) ? 2 : 1;
+    n->store_parts = 1;
+    n->tiles = cutt_gpu_flat_blocks(tile, &flat, (uint32_t)threads);
+    n->tile_bytes = (double)flat.load * flat.each * threads;
+    n->table_bytes = n->shared_bytes = n->padding = 0;
+    return true;
+  }
+  const bool joined_rows = flat.joined == CUTT_FLAT_ROWS, joined_columns = flat.joined == CUTT_FLAT_COLUMNS;
+  const uint32_t loads = (uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes) / flat.load;
+  const uint32_t stores = (uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes) / flat.store;
+  const uint32_t rows = joined_rows ? 1 : (uint32_t)tile->rows;
+  const uint32_t groups = joined_columns ? 1 : (uint32_t)tile->columns / flat.group;
+  n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, rows);
+  n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
+  n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.store, flat.shared_load) : 1;
+  if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
+  n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
+  n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
+  if (joined_rows) n->in_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, true) | LINE);
+  if (joined_columns) n->out_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, false) | LINE);
   n->table_bytes = 0;
   n->shared_bytes = cutt_gpu_flat_shared(tile, &flat);
   return true;
@@ -404,25 +427,28 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
                          double slots, double byte, double *part) {
   const double bytes = (double)c->volume * c->elem_bytes, room = larger((double)d->l2_bytes, 1e6);
   const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
-  part[PRESSED_SECTORS] = partial(n->column_bytes, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
-  part[PRESSED_LINES] = partial(n->row_bytes, n->in_align, LINE) * bytes * byte * pressure;
+  const double row = n->flat && n->joined && n->store_parts > 0 ? n->tile_bytes : n->row_bytes;
+  const double column = n->flat && n->joined && n->store_parts == 0 ? n->tile_bytes : n->column_bytes;
+  part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
+  part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
  * part of one writes a sector that the next one writes too. */
-static void add_flat_terms(const cutt_device *d, const cutt_gpu_tile *tile, const cutt_gpu_counts *n, double slots,
-                           double cycle, double *part) {
-  const double tiles = (double)tile->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
-  const double accesses = n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
-  const double inside = larger(0, 1 - n->out_align / sector) * sector * (n->store_parts - 1) / n->column_bytes;
-  part[FLAT_WARPS] = tiles * warps * cycle;
+static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, double slots, double cycle, double *part) {
+  const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
+  const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
+  const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
+  /* A thread of a copy, or of a tile with one range, has less to work out before its first access; the former waits for no other. */
+  part[FLAT_WARPS] = tiles * warps * cycle * (n->access.copies ? 0.2 : n->joined ? flat_least : 1);
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
   part[FLAT_LAST] = accesses * 1e-9;
   part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
-  part[FLAT_TILES] = tiles / slots * 1e-9;
+  part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
-  if (!whole) part[FLAT_SINGLE] = part[TRAFFIC];
+  if (!whole && !n->joined)
+    part[FLAT_SINGLE] = part[TRAFFIC]; /* 0 of a copy of runs, which waits for no other thread */
 }
 
 /* The terms of a kernel that goes through shared memory, without those of the launch. */
@@ -456,8 +482,8 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
                       int stages, cutt_candidate *candidate, cutt_breakdown *breakdown) {
   const bool direct = n->access.copies;
   const int threads = n->threads;
-  const double w = c->elem_bytes, tiles = (double)tile->tiles, bytes = (double)c->volume * w;
-  const int resident = cutt_gpu_occupancy(d, direct, threads, n->table_bytes + stages * n->shared_bytes);
+  const double w = c->elem_bytes, tiles = n->tiles, bytes = (double)c->volume * w;
+  const int resident = cutt_gpu_occupancy(d, direct && !n->flat, threads, n->table_bytes + stages * n->shared_bytes);
   if (resident < 1) return false;
   const double slots = (double)resident * d->sms;
 
@@ -489,15 +515,18 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
   const double in_flight =
-      resident * (direct    ? copied_at_once(n, threads)
-                  : n->flat ? smaller(n->tile_bytes, threads * (n->access.load == 16 ? 64.0 : 8.0 * n->access.load))
+      resident * (direct    ? n->flat ? n->tile_bytes : copied_at_once(n, threads)
+                     : n->flat ? smaller(n->tile_bytes, threads * (n->access.load == 16 ? 64.0 : 8.0 * n->access.load))
                             : stages * n->tile_bytes);
   const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
   if (n->flat && !fits_cache(d, c) && in_flight < larger(needed, flat_flight_least)) return false;
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
   if (threads > 256) part[LARGE_BLOCKS] = traffic;
-  if (direct) {
+  if (direct && n->flat) {
+    if (tile->row_length < c->volume) part[RUNS] = bytes / n->row_bytes * byte;
+    add_flat_terms(d, n, slots, cycle, part);
+  } else if (direct) {
     const double load = smaller(16, smaller(n->in_align, n->out_align));
     part[COPIES] = bytes / (WARP * larger(load, 1)) * cycle;
     if (tile->rows > 1) part[RUNS] = bytes / n->row_bytes * byte;
@@ -506,7 +535,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   } else {
     add_pressure(d, c, n, stages, slots, byte, part);
     if (n->flat) {
-      add_flat_terms(d, tile, n, slots, cycle, part);
+      add_flat_terms(d, n, slots, cycle, part);
     } else {
       add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);
     }

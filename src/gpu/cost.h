@@ -20,14 +20,15 @@ typedef struct cutt_gpu_counts {
   /* Sectors and cache lines that the tile's ranges of memory touch in the mean, over those that they fill, less 1. A range
    * is a row, a column, or several that lie one behind the other. */
   double written_sectors, read_lines, written_lines;
-  double tile_bytes;
-  double shared_bytes; /* of a tile, with its rows' padding */
-  double table_bytes;  /* of a block's tables */
-  double padding;      /* what tiles at edges would have if they were whole, over the volume */
-  double block_tiles;  /* set by cutt_gpu_predict */
-  bool flat;           /* without tables: set by cutt_gpu_count_flat */
-  double turns;        /* there: a thread's stores of a step, each of which turns narrow elements */
-  double store_parts;  /* there: as many requests write a column */
+  double tile_bytes, tiles; /* a tile's bytes; how many there are */
+  double shared_bytes;      /* of a tile, with its rows' padding */
+  double table_bytes;       /* of a block's tables */
+  double padding;           /* what tiles at edges would have if they were whole, over the volume */
+  double block_tiles;       /* set by cutt_gpu_predict */
+  bool flat;                /* without tables: set by cutt_gpu_count_flat */
+  bool joined;              /* there: one side of a tile is a single range */
+  double load_turns, turns; /* there: as which a load counts, and a store, each of which turns narrow elements */
+  double store_parts;       /* there: as many requests write a column; 0: columns are joined */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;
   cutt_gpu_access access; /* with loads and stores as wide as suits the banks of shared memory */
@@ -80,7 +81,6 @@ double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, co
                                const cutt_gpu_side *columns, double tile_elements, int threads);
 
 /* The same of a geometry, for as many threads as have been counted. */
-double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n);
+double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_counts *n);
 
 #endif

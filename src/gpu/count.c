@@ -44,6 +44,8 @@ typedef struct side {
   /* Bytes of a store to a word that a run has only a part of; 0: the whole word is accessed. */
   uint32_t part;
   uint32_t shared_width; /* bytes of an access to shared memory */
+  /* All of a tile's runs are one, as they lie in memory. */
+  bool joined;
   /* Of a kernel without tables: accesses of a run that the block makes at once, and columns that are stored from the same loads;
    * 0: it has tables. Threads of the block. */
   uint32_t step, group, threads;
@@ -198,10 +200,15 @@ static double together(const side *s, double distance, double runs) {
   return last < step ? 0 : floor(last / step) * step / WARP * fmax(0, 1 - distance * (rounds - 1) / runs);
 }
 
+/* The modes that a run of the side is over. */
+static uint64_t set_of(const side *s, const cutt_gpu_tile *tile) {
+  return s->joined ? tile->in_m | tile->in_k : s->input ? tile->in_m : tile->in_k;
+}
+
 static joined join_runs(const kind *k, const side *s, double bytes, double runs) {
   const cutt_canonical *c = k->canonical;
   const cutt_gpu_tile *tile = k->tile;
-  const uint64_t set = s->input ? tile->in_m : tile->in_k;
+  const uint64_t set = set_of(s, tile);
   const int *const list = s->input ? tile->row : tile->column, count = s->input ? tile->row_modes : tile->column_modes;
   joined n = {0, 0, runs, bytes, runs, bytes};
   bool whole = true;
@@ -285,12 +292,20 @@ static void add_tails(const kind *k, const side *s, double tail, double runs, su
 
 static void add(const kind *k, const side *s, sums *sum) {
   const cutt_gpu_tile *tile = k->tile;
-  const uint64_t set = s->input ? tile->in_m : tile->in_k;
-  const int64_t length = length_of(k, s->input ? tile->row_length : tile->column_length, set);
-  const uint32_t runs = (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
+  const uint64_t set = set_of(s, tile);
+  const int64_t length = length_of(k,
+                                   s->joined  ? tile->volume
+                                   : s->input ? tile->row_length
+                                              : tile->column_length,
+                                   set);
+  const uint32_t runs = s->joined ? 1 : (uint32_t)length_of(k, s->input ? tile->rows : tile->columns, ~set);
   const uint32_t run_bytes = (uint32_t)(length * k->canonical->elem_bytes), align = (uint32_t)fmin(4, s->start_align);
   const uint32_t accesses = s->anywhere ? (run_bytes + 7 - align) / 4 : run_bytes / s->width;
   request_counts a = count_requests(s, accesses, runs);
+  if (s->joined && accesses * s->width < run_bytes) { /* the end of a range, byte by byte */
+    a.requests += 1;
+    a.cuts += cut_inside(s, accesses);
+  }
   const joined n = join_runs(k, s, run_bytes, runs);
   double full = 1; /* the share of requests whose warps store a whole word */
   double inside = s->copies ? accesses * s->width : run_bytes,
@@ -348,8 +363,10 @@ static void add_tiles(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
   }
 }
 
-static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint32_t sector) {
+static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, bool is_joined,
+                          uint32_t sector) {
   const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
+  if (is_joined) return (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, input) | start | sector);
   return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | sector);
 }
 
@@ -364,30 +381,89 @@ static void count_global(const sums *loads, const sums *stores, cutt_gpu_request
   counts->tile_store_sectors_whole = stores->tile_sectors_whole;
 }
 
+static bool adds_to_output(const cutt_canonical *c) { return c->scale.active && c->scale.reads_out; }
+
+/* What is stored is loaded first, in the same way. */
+static void add_reads(const sums *stores, cutt_gpu_requests *counts) {
+  counts->load_requests += stores->requests;
+  counts->load_sectors += stores->sectors;
+  counts->tile_load_sectors += stores->tile_sectors;
+}
+
+/* A copy of runs without tables: a request is of a warp's neighbouring accesses, in one run or in several, and the runs
+ * that lie one behind the other in memory are one. */
+static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, bool input, uint32_t sector,
+                            uint32_t block_accesses, sums *sum) {
+  enum { LOOKED_AT = 4096 }; /* beginnings of requests, and of blocks: what the rest does is alike */
+  const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
+  uint64_t bits = start | sector;
+  int64_t length = c->mode[0].extent;
+  bool open = true;
+  for (int i = 0; i < c->rank; ++i) {
+    const int j = c->out_order[i];
+    if (j == 0) continue;
+    const int64_t stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    open = open && stride == length;
+    if (open) length *= c->mode[j].extent;
+    if (!open) bits |= (uint64_t)(stride * c->elem_bytes);
+  }
+  const double align = (double)cutt_gpu_power(bits), bytes = (double)(length * c->elem_bytes);
+  const double runs = (double)(c->volume / length), accesses = f->copies;
+  const int64_t run = length * c->elem_bytes / f->load;
+  const double sectors = runs * touched(bytes, align, sector);
+  const uint32_t size[2] = {WARP, block_accesses};
+  double cuts[2];
+  for (int i = 0; i < 2; ++i) {
+    const double parts = ceil(accesses / size[i]);
+    const int64_t looked = parts < LOOKED_AT ? (int64_t)parts : LOOKED_AT;
+    cuts[i] = 0;
+    for (int64_t part = 1; part < looked; ++part) {
+      const int64_t place = part * size[i] % run * f->load;
+      const double power = fmin((double)cutt_gpu_power((uint64_t)place | sector), align);
+      if (place > 0) cuts[i] += (1 - power / sector) * parts / (double)looked;
+    }
+  }
+  sum->requests = ceil(accesses / WARP);
+  sum->sectors = sectors + cuts[0];
+  sum->sectors_whole = fmax(0, 2 * runs * bytes / sector - sum->sectors);
+  sum->tile_sectors = sectors + cuts[1];
+  sum->tile_sectors_whole = fmax(0, 2 * runs * bytes / sector - sum->tile_sectors);
+}
+
 /* A kernel without tables: shared memory has no bank conflicts to speak of. */
 static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
                        uint32_t threads, cutt_gpu_requests *counts) {
   const side in = {.input = true,
-                   .start_align = start_align(c, tile, true, sector),
+                   .start_align = start_align(c, tile, true, f->joined == CUTT_FLAT_ROWS, sector),
                    .sector = sector,
                    .width = f->load,
                    .spread = f->loads,
                    .shared_width = f->shared_store,
+                   .joined = f->joined == CUTT_FLAT_ROWS,
                    .step = f->load_step,
                    .group = 1,
                    .threads = threads};
-  const side out = {.start_align = start_align(c, tile, false, sector),
+  const side out = {.start_align = start_align(c, tile, false, f->joined == CUTT_FLAT_COLUMNS, sector),
                     .sector = sector,
                     .width = f->store,
                     .spread = f->stores,
                     .shared_width = f->shared_load,
+                    .joined = f->joined == CUTT_FLAT_COLUMNS,
                     .step = f->store_step,
                     .group = f->group,
                     .threads = threads};
   const double kept = (double)f->load / f->shared_store, collected = (double)f->store / f->shared_load;
   sums loads = {0}, stores = {0};
+  if (f->copies > 0) {
+    count_flat_copy(c, f, true, sector, threads * f->each, &loads);
+    count_flat_copy(c, f, false, sector, threads * f->each, &stores);
+    count_global(&loads, &stores, counts);
+    if (adds_to_output(c)) add_reads(&stores, counts);
+    return;
+  }
   add_tiles(c, tile, &in, &out, &loads, &stores);
   count_global(&loads, &stores, counts);
+  if (adds_to_output(c)) add_reads(&stores, counts);
   counts->shared_stores = loads.requests * kept;
   counts->shared_store_wavefronts = loads.groups * kept;
   counts->shared_loads = stores.requests * collected;
@@ -404,7 +480,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   if (!cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &access, &why)) return;
   cutt_gpu_flat flat;
   if (candidate->param[CUTT_GPU_PARAM_FLAT] &&
-      cutt_gpu_flat_choose(c, tile, access.in_align, access.out_align, threads, &flat)) {
+      cutt_gpu_flat_choose(c, tile, direct, &access, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, threads, &flat)) {
     count_flat(c, tile, &flat, sector, threads, counts);
     return;
   }
@@ -414,10 +490,10 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   } else {
     banks = cutt_gpu_banks_expect(c, tile, threads, &access);
   }
-  const bool anywhere = cutt_gpu_stores_anywhere(&access), adds = c->scale.active && c->scale.reads_out;
+  const bool anywhere = cutt_gpu_stores_anywhere(&access), adds = adds_to_output(c);
   const uint32_t load = access.load > 0 ? access.load : 4;
   const side in = {.input = true,
-                   .start_align = start_align(c, tile, true, sector),
+                   .start_align = start_align(c, tile, true, false, sector),
                    .sector = sector,
                    .width = load,
                    .spread = banks.loads,
@@ -425,7 +501,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
                    .copies = direct,
                    .anywhere = access.load == 0,
                    .shared_width = load};
-  const side out = {.start_align = start_align(c, tile, false, sector),
+  const side out = {.start_align = start_align(c, tile, false, false, sector),
                     .sector = sector,
                     .width = access.store,
                     .spread = banks.stores,
@@ -438,11 +514,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   add_tiles(c, tile, &in, &out, &loads, &stores);
   count_global(&loads, &stores, counts);
   counts->store_requests += stores.ends;
-  if (adds) { /* what is stored is loaded first, in the same way */
-    counts->load_requests += stores.requests;
-    counts->load_sectors += stores.sectors;
-    counts->tile_load_sectors += stores.tile_sectors;
-  }
+  if (adds) add_reads(&stores, counts);
   if (direct) return;
   const double gathered = (double)access.store / access.shared_load; /* loads that are stored as one */
   counts->shared_stores = loads.requests;

@@ -123,7 +123,7 @@ static double bound_of(const listing *l) {
 static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts *counts) {
   cutt_breakdown breakdown;
   const char *why;
-  if (!cutt_gpu_flat_takes(l->c, tile, &why)) return;
+  if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
     if (!cutt_gpu_count_flat(l->c, tile, flat_threads[i], counts)) break;
     if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
@@ -184,7 +184,7 @@ static void add(listing *l, cutt_candidate *candidate) {
   for (int i = 0; i < (direct ? 1 : 2); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
     cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
-    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
+    if (cutt_gpu_least_of_tile(l->device, c, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
       if (!cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
@@ -226,19 +226,20 @@ static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) 
   add(l, candidate);
 }
 
-/* Can runs of the first mode be copied, at least 8 bytes at a time? Others go through shared memory, where narrow elements
+/* Can runs of the first mode be copied, at least so many bytes at a time? Others go through shared memory, where narrow elements
  * are put together to words, and where loads can be in flight that a thread has no registers for. */
-static bool copies_runs(const cutt_canonical *c) {
-  if (c->scale.active || (c->rank > 0 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) return false;
+static bool copies_runs(const cutt_canonical *c, int64_t bytes) {
+  if ((c->rank > 0 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) return false;
   for (int i = 1; i < c->rank; ++i) {
-    if (c->mode[i].in_stride * c->elem_bytes % 8 != 0 || c->mode[i].out_stride * c->elem_bytes % 8 != 0) return false;
+    const cutt_mode *mode = &c->mode[i];
+    if (mode->in_stride * c->elem_bytes % bytes != 0 || mode->out_stride * c->elem_bytes % bytes != 0) return false;
   }
   return true;
 }
 
 /* Runs of the first mode, which both sides have: chunks of one where it is long, several of them in a tile where it is
  * short, so that each thread has several loads in flight. */
-static void add_copies(listing *l) {
+static void make_copy(const listing *l, int64_t parts, cutt_candidate *candidate) {
   const cutt_canonical *c = l->c;
   enum { BLOCK = 256, LARGEST = 16384, IN_FLIGHT = 80 }; /* threads; bytes of a tile; bytes of a thread */
   const int64_t run = c->rank == 0 ? 1 : c->mode[0].extent;
@@ -249,19 +250,37 @@ static void add_copies(listing *l) {
   const int64_t load = (int64_t)cutt_gpu_power(bits); /* bytes: 8 or 16 */
   const int64_t loads = run * c->elem_bytes / load > 0 ? run * c->elem_bytes / load : 1;
   const int64_t rows = loads < BLOCK ? BLOCK / loads : 1, many = IN_FLIGHT / load;
-  for (int64_t i = 1; i <= 4; i *= 2) {
-    cutt_candidate candidate;
-    memset(&candidate, 0, sizeof candidate);
-    candidate.m = candidate.k = c->rank > 0;
-    candidate.param[CUTT_GPU_PARAM_DIRECT] = 1;
-    const int64_t largest = LARGEST * i / c->elem_bytes, chunk = even_chunk(l->device, run, largest, c->elem_bytes);
-    if (run > LARGEST / c->elem_bytes) {
-      candidate.split_m = candidate.split_k = chunk < run ? chunk : 0;
-    } else {
-      candidate.param[CUTT_GPU_PARAM_BATCH] = rows * many / i > rows ? rows * many / i : rows;
-    }
-    add(l, &candidate);
+  memset(candidate, 0, sizeof *candidate);
+  candidate->m = candidate->k = c->rank > 0;
+  candidate->param[CUTT_GPU_PARAM_DIRECT] = 1;
+  const int64_t largest = LARGEST * parts / c->elem_bytes, chunk = even_chunk(l->device, run, largest, c->elem_bytes);
+  if (run > LARGEST / c->elem_bytes) {
+    candidate->split_m = candidate->split_k = chunk < run ? chunk : 0;
+  } else {
+    candidate->param[CUTT_GPU_PARAM_BATCH] = rows * many / parts > rows ? rows * many / parts : rows;
   }
+}
+
+/* With tables, and without, which moves all runs alike whatever the tile; of that, what has to be left to tables because of its
+ * buffers computes in shared memory. */
+static void add_copies(listing *l) {
+  const cutt_canonical *c = l->c;
+  cutt_candidate candidate;
+  cutt_gpu_counts counts;
+  const char *why;
+  if (!c->scale.active && copies_runs(c, 8)) {
+    for (int64_t i = 1; i <= 4; i *= 2) {
+      make_copy(l, i, &candidate);
+      add(l, &candidate);
+    }
+  }
+  make_copy(l, 1, &candidate);
+  if (c->rank == 0 || l->alone >= 0 || !cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
+      cutt_gpu_most_shared(c, &l->tile, !c->scale.active) > l->device->block_shared)
+    return;
+  candidate.method = cutt_gpu_method(c, &candidate);
+  cutt_gpu_count(l->device, c, &l->tile, true, &counts);
+  add_flat(l, &candidate, &l->tile, &counts);
 }
 
 /* The same runs, several at a time, through shared memory, and whole, so that only their two ends share sectors. Where the
@@ -354,9 +373,8 @@ static int list_all(listing *l) {
   const cutt_canonical *c = l->c;
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
-  const bool copies = copies_runs(c);
-  if (copies) add_copies(l);
-  if (copies && c->rank <= 1) return l->count; /* what is contiguous is copied */
+  if (copies_runs(c, 4)) add_copies(l);
+  if (!c->scale.active && copies_runs(c, 8) && c->rank <= 1) return l->count; /* what is contiguous is copied */
   const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   if (shared) add_whole_runs(l);
   pair pairs[RUNS * RUNS];

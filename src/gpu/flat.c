@@ -6,6 +6,8 @@
  * of their warp fill the banks that are left. */
 #include "gpu/flat.h"
 
+#include <string.h>
+
 #include "base/number.h"
 
 static bool refuse(const char **why, const char *text) {
@@ -20,19 +22,29 @@ static cutt_divisor divisor(uint32_t by) {
 }
 
 /* Bytes from a position to the next one that a tile, or the grid, steps to: does a number of 32 bits hold them? */
-static bool short_steps(const cutt_canonical *c, const cutt_gpu_tile *tile) {
+static bool short_steps(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct) {
   for (int j = 0; j < c->rank; ++j) {
     /* Inside of the tensors, so that nothing overflows. */
-    const int64_t bytes = (tile->extent[j] == c->mode[j].extent ? 1 : tile->extent[j]) * c->elem_bytes;
+    const int64_t bytes = (direct || tile->extent[j] == c->mode[j].extent ? 1 : tile->extent[j]) * c->elem_bytes;
     const int64_t in = c->mode[j].in_stride * bytes, out = c->mode[j].out_stride * bytes;
     if (in > INT32_MAX || in < -INT32_MAX || out > INT32_MAX) return false;
   }
   return true;
 }
 
-bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, const char **why) {
+static bool takes_copy(const cutt_canonical *c, const cutt_gpu_tile *tile, const char **why) {
+  if (tile->in_m != 1 || tile->in_k != 1) return refuse(why, "flat and direct are for runs of one mode");
+  if (c->rank - 1 > CUTT_FLAT_GRID) return refuse(why, "flat and direct are for up to 5 modes beside that of the runs");
+  if (!short_steps(c, tile, true)) return refuse(why, "flat is for steps of less than 2^31 bytes");
+  return true;
+}
+
+bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   int outside = 0;
-  if (c->scale.active) return refuse(why, "flat is for executions without alpha, beta or conjugate");
+  if (direct) return takes_copy(c, tile, why);
+  if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
+    return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
+  }
   if (tile->in_m == 0 || tile->in_k == 0 || (tile->in_m & tile->in_k)) {
     return refuse(why, "flat is for tiles of which M_m and M_k have no mode in common");
   }
@@ -44,7 +56,7 @@ bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, con
   }
   for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
   if (outside > CUTT_FLAT_GRID - 2) return refuse(why, "flat is for up to 3 modes outside of the tile");
-  if (!short_steps(c, tile)) return refuse(why, "flat is for steps of less than 2^31 bytes");
+  if (!short_steps(c, tile, false)) return refuse(why, "flat is for steps of less than 2^31 bytes");
   return true;
 }
 
@@ -62,20 +74,158 @@ static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs
   return (cutt_gpu_spread){along, across};
 }
 
-bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t in_align, uint32_t out_align,
-                          uint32_t threads, cutt_gpu_flat *f) {
-  enum { SECTOR = 32 };
+/* With alpha, op and beta: for an element, or a word of narrow ones, and for 16 bytes. */
+static cutt_kernel sum_kernel(cuttType_t type, bool wide) {
+#define OF_TYPE(type)                                                                                                  \
+  { CUTT_KERNEL_flat_sum_##type, CUTT_KERNEL_flat_sum_##type##v }
+  static const cutt_kernel kernels[][2] = {
+      [0] = OF_TYPE(f16),
+      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
+      [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+      [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+      [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_sum_c64v, CUTT_KERNEL_flat_sum_c64v},
+      [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+      [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+#undef OF_TYPE
+  return kernels[type - CUTT_F16][wide];
+}
+
+/* A copy of runs: as wide as they, and where they begin, are aligned. Narrower than words, there is no kernel. */
+static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, uint32_t threads, cutt_gpu_flat *f) {
+  enum { FEW = 256 }; /* blocks, with which some SMs have nothing to do: then a thread has fewer accesses */
+  const int64_t run_bytes = c->mode[0].extent * c->elem_bytes, bytes = c->volume * c->elem_bytes;
+  uint32_t width = (uint32_t)cutt_gpu_power(access->in_align | access->out_align | (uint64_t)run_bytes);
+  if (c->scale.active && width < 16) width = smaller(width, larger(4, (uint32_t)c->base_bytes));
+  if (width < 4 || (c->scale.active && width < (uint32_t)c->base_bytes) || bytes / width > INT32_MAX) return false;
+  const uint32_t accesses = (uint32_t)(bytes / width);
+  uint32_t each = CUTT_FLAT_COPIES;
+  while (each > 1 && accesses < each * threads * FEW) each /= 2;
+  *f = (cutt_gpu_flat){.kernel = c->scale.active ? sum_kernel(c->scale.type, width == 16)
+                                 : width == 4    ? CUTT_KERNEL_flat_copy_4
+                                 : width == 8    ? CUTT_KERNEL_flat_copy_8
+                                                 : CUTT_KERNEL_flat_copy_16,
+                       .load = width,
+                       .store = width,
+                       .group = 1,
+                       .copies = accesses,
+                       .each = each,
+                       .run = (uint32_t)(run_bytes / width)};
+  return true;
+}
+
+/* Does a tile have the whole of each run of the set, and of all runs beside it, one behind the other, in the order of `list`? */
+static bool one_range(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t set, const int *list, int modes,
+                      bool input) {
+  int64_t step = input ? tile->row_length : tile->column_length;
+  for (int i = 0; i < 2; ++i) {
+    if (tile->cut[i] >= 0 && (set >> tile->cut[i] & 1)) return false;
+  }
+  for (int i = 0; i < modes; ++i) {
+    const cutt_mode *mode = &c->mode[list[i]];
+    if ((input ? mode->in_stride : mode->out_stride) != step) return false;
+    step *= tile->extent[list[i]];
+  }
+  return true;
+}
+
+uint64_t cutt_gpu_range_steps(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+  uint64_t bits = 0;
+  for (int j = 0; j < c->rank; ++j) {
+    const int64_t stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
+    if (tile->extent[j] != c->mode[j].extent) bits |= (uint64_t)(stride * tile->extent[j] * c->elem_bytes);
+  }
+  return bits;
+}
+
+/* What divides the beginnings of these ranges. */
+static uint32_t range_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start) {
+  return (uint32_t)cutt_gpu_power(start | cutt_gpu_range_steps(c, tile, input) | CUTT_GPU_ALIGNED);
+}
+
+/* Runs of a few elements are worth it where they are no power of two, which other kernels access at least 16 bytes at a time. Lanes
+ * are some runs apart in shared memory: by a multiple of 4 words, too many of them would meet in a bank. */
+static bool short_runs(uint32_t bytes, uint32_t width) {
+  enum { SHORT = 64 };
+  const uint32_t step = bytes * (width < 4 ? 4 / width : 1) / 4;
+  return width < 16 && bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
+}
+
+/* With alpha, op and beta: for elements alone, gathered to 16 bytes (or 4, of narrow ones), and 16 bytes at once. */
+static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
+#define OF_TYPE(type)                                                                                                  \
+  { CUTT_KERNEL_flat_add_##type, CUTT_KERNEL_flat_add_##type##w, CUTT_KERNEL_flat_add_##type##q }
+  static const cutt_kernel kernels[][3] = {
+      [0] = OF_TYPE(f16),
+      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
+      [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+      [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+      [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64},
+      [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+      [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+#undef OF_TYPE
+  return kernels[c->scale.type - CUTT_F16][c->elem_bytes == 16 ? 2 : gathered];
+}
+
+/* With alpha, op and beta the output is accessed element by element, also where it is one range. */
+static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
+                          uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *f) {
+  static const cutt_kernel kernels[2][4] = {
+      {CUTT_KERNEL_flat_in_1, CUTT_KERNEL_flat_in_2, CUTT_KERNEL_flat_in_4, CUTT_KERNEL_flat_in_8},
+      {CUTT_KERNEL_flat_out_1, CUTT_KERNEL_flat_out_2, CUTT_KERNEL_flat_out_4, CUTT_KERNEL_flat_out_8}};
+  const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
+  const bool sums = c->scale.active;
+  const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
+  const bool rows = short_runs(row_bytes, w) && one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
+  const bool columns =
+      !rows && short_runs(column_bytes, w) && one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
+  if (!rows && !columns) return false;
+  const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
+                              : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
+  if (align < 4 && !(sums && columns)) return false;
+  const uint32_t range = sums && columns ? w : align >= 16 ? 16 : 4, accesses = (uint32_t)tile->volume * w / range;
+  const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
+  *f = (cutt_gpu_flat){.kernel = sums ? add_kernel(c, false) : kernels[rows ? 0 : 1][__builtin_ctz(w)],
+                       .group = 1,
+                       .joined = rows ? CUTT_FLAT_ROWS : CUTT_FLAT_COLUMNS,
+                       .pitch = rows ? row_bytes : column_bytes};
+  if (rows) {
+    f->load = f->shared_store = range;
+    f->store = access->out_align >= 4 && !sums ? larger(w, 4) : w;
+    f->shared_load = w;
+    f->loads = side_by_side_all;
+    f->load_step = side_by_side_all.along;
+    f->stores = spread(threads, column_bytes / f->store, row_bytes / w, larger(threads, warp), &f->store_step);
+  } else {
+    f->load = w < 4 ? smaller(access->in_align, sums ? 4 : 8) : access->in_align >= 16 && !sums ? 16 : w;
+    if (f->load < 4) f->load = w;
+    f->shared_store = w;
+    f->store = f->shared_load = range;
+    f->loads = spread(threads, row_bytes / f->load, column_bytes / w, larger(threads, warp), &f->load_step);
+    f->stores = side_by_side_all;
+    f->store_step = side_by_side_all.along;
+  }
+  return true;
+}
+
+bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
+                          const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
+                          cutt_gpu_flat *f) {
+  const uint32_t in_align = access->in_align, out_align = access->out_align;
   static const cutt_kernel single[] = {CUTT_KERNEL_flat_1, CUTT_KERNEL_flat_2, CUTT_KERNEL_flat_4, CUTT_KERNEL_flat_8,
                                        CUTT_KERNEL_flat_16};
   const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
+  if (direct) return choose_copy(c, access, threads, f);
   if (least < w) return false;
+  if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
   uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
   if (w < 4 && least >= 4) {
     f->load = in_align >= 16 ? 16 : 4;
-    f->store = w == 2 && out_align >= 16 ? 16 : 4;
+    f->store = w == 2 && out_align >= 16 && !c->scale.active ? 16 : 4;
     f->kernel = w == 1 ? CUTT_KERNEL_flat_1w : f->store == 16 ? CUTT_KERNEL_flat_2q : CUTT_KERNEL_flat_2w;
     f->shared_load = f->shared_store = 4;
     f->group = 4 / w;
@@ -86,6 +236,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, ui
     f->kernel = w == 4 ? CUTT_KERNEL_flat_4w : CUTT_KERNEL_flat_8w;
     load_lanes = store_lanes = 8;
   }
+  if (c->scale.active) f->kernel = add_kernel(c, f->store > w);
   f->loads = spread(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);
@@ -94,7 +245,14 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, ui
 }
 
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f) {
-  return ((uint32_t)tile->rows * f->pitch + 15) / 16 * 16;
+  if (f->copies > 0) return 0;
+  const uint32_t runs = (uint32_t)(f->joined == CUTT_FLAT_COLUMNS ? tile->columns : tile->rows);
+  return (runs * f->pitch + 15) / 16 * 16;
+}
+
+uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t threads) {
+  if (f->copies == 0) return (uint32_t)tile->tiles;
+  return (f->copies + threads * f->each - 1) / (threads * f->each);
 }
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
@@ -143,8 +301,28 @@ static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   return length;
 }
 
+/* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
+static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat_args *args) {
+  args->rows = f->copies;
+  args->each = f->each;
+  args->loads.along = divisor(f->run);
+  for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
+  for (int i = 0; i < c->rank; ++i) {
+    const cutt_mode *mode = &c->mode[c->out_order[i]];
+    if (c->out_order[i] == 0) continue;
+    args->grid[args->grid_modes++] = (cutt_flat_digit){.extent = divisor((uint32_t)mode->extent),
+                                                       .in = (int32_t)(mode->in_stride * c->elem_bytes),
+                                                       .out = (int32_t)(mode->out_stride * c->elem_bytes)};
+  }
+}
+
 void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
                         cutt_flat_args *args) {
+  memset(args, 0, sizeof *args);
+  if (f->copies > 0) {
+    fill_copy(c, f, args);
+    return;
+  }
   fill_grid(c, tile, args);
   fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
   fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
@@ -153,7 +331,11 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);
   args->last_rows = last_length(c, tile, tile->in_k, args->rows);
   args->pitch = f->pitch;
+  args->store_pitch = f->joined == CUTT_FLAT_COLUMNS ? (uint32_t)c->elem_bytes : f->pitch;
+  args->joined = f->joined;
   args->load_log2 = (uint32_t)__builtin_ctz(f->load);
+  args->store_log2 = (uint32_t)__builtin_ctz(f->store);
+  args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_FLAT_COLUMNS ? f->store : f->load);
   args->loads = (cutt_flat_spread){divisor(f->loads.along), divisor(f->loads.across), f->load_step};
   args->stores = (cutt_flat_spread){divisor(f->stores.along), divisor(f->stores.across), f->store_step};
 }

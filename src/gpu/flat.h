@@ -1,4 +1,4 @@
-/* Launches of the kernels without tables (kernels/flat.cu): which tiles they do, how wide accesses are, and which threads make
+/* Launches of the kernels without tables (kernels/flat*.cu): which tiles they do, how wide accesses are, and which threads make
  * them. Shared by those who launch one and those who count what it asks of memory. */
 #ifndef CUTT_GPU_FLAT_H
 #define CUTT_GPU_FLAT_H
@@ -13,18 +13,31 @@ typedef struct cutt_gpu_flat {
   uint32_t shared_load;  /* of a load from shared memory: an element, or a word of narrow ones */
   uint32_t shared_store; /* of a store to it */
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
-  uint32_t pitch;        /* bytes from row to row in shared memory */
+  uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
+  uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
+  uint32_t
+      copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
+  uint32_t run, each; /* ... and so many of a thread */
   /* Of threads over rows, and over groups of columns; and accesses of a run that all of them make at once. */
   cutt_gpu_spread loads, stores;
   uint32_t load_step, store_step;
 } cutt_gpu_flat;
 
-/* Is it a tile that these kernels can do, in buffers of some alignment? *why says why not. */
-bool cutt_gpu_flat_takes(const cutt_canonical *canonical, const cutt_gpu_tile *tile, const char **why);
+/* Is it a tile that these kernels can do, in buffers of some alignment? *why says why not. direct: runs go from global to
+ * global memory, all of them, whatever the tile has of them. */
+bool cutt_gpu_flat_takes(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct, const char **why);
 
-/* The accesses of such a tile; in_align and out_align as in cutt_gpu_access. False: elements are not aligned. */
-bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, uint32_t in_align,
-                          uint32_t out_align, uint32_t threads, cutt_gpu_flat *flat);
+/* The accesses of such a tile in buffers that are aligned to so many bytes, for which `access` has been chosen. False: elements
+ * are not aligned, or there are too many accesses. */
+bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct,
+                          const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
+                          cutt_gpu_flat *flat);
+
+/* The bitwise or of the bytes by which the beginnings of tiles differ on a side: of ranges, where the side is joined. */
+uint64_t cutt_gpu_range_steps(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);
+
+/* The blocks of a launch. */
+uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *flat, uint32_t threads);
 
 /* The bytes of shared memory of a block. */
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *flat);

@@ -18,8 +18,13 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_ADD(name) [CUTT_KERNEL_##name] = "add",
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
 #define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
-const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(
-    OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY) CUTT_FLAT_KERNELS(OF_FLAT)};
+#define OF_FLAT_ADD(name) [CUTT_KERNEL_##name] = "flat_add",
+#define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
+#define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
+const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
+    CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
+        CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
+            CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
@@ -170,7 +175,7 @@ static uint32_t parts_of(cutt_factor factor) {
                                        : CUTT_PARTS_ALONE;
 }
 
-static void fill_scale(const cutt_scale *scale, cutt_kernel_args *args) {
+static void fill_scale(const cutt_scale *scale, cutt_scale_args *args) {
   args->alpha[0] = scale->alpha.re;
   args->alpha[1] = scale->alpha.im;
   args->beta[0] = scale->beta.re;
@@ -259,8 +264,8 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
   const int64_t direct = candidate->param[CUTT_GPU_PARAM_DIRECT], flat = candidate->param[CUTT_GPU_PARAM_FLAT];
   const int threads = candidate->threads;
   if (candidate->method != cutt_gpu_method(canonical, candidate)) return refuse(why, "the method has another name");
-  if (direct != 0 && (direct != 1 || !same_runs(canonical, candidate) || canonical->scale.active)) {
-    return refuse(why, "direct is for runs that both sides have, without alpha, beta or conjugate");
+  if (direct != 0 && (direct != 1 || !same_runs(canonical, candidate) || (canonical->scale.active && flat == 0))) {
+    return refuse(why, "direct is for runs that both sides have, with alpha, beta or conjugate only if flat");
   }
   if (stages < 1 || stages > CUTT_STAGES) return refuse(why, "stages is not 1 to 4");
   if (block_tiles < 1 || block_tiles > CUTT_BLOCK_TILES) return refuse(why, "block_tiles is not 1 to 32");
@@ -268,8 +273,8 @@ static bool takes_parameters(const cutt_canonical *canonical, const cutt_candida
     return refuse(why, "threads is not a multiple of 32 from 32 to 512");
   }
   if (direct && threads > CUTT_COPY_THREADS) return refuse(why, "threads is not up to 256 for direct copies");
-  if (flat != 0 && (flat != 1 || direct || stages != 1 || block_tiles != 1 || threads > CUTT_FLAT_THREADS)) {
-    return refuse(why, "flat is for one stage and one tile of up to 256 threads, not direct");
+  if (flat != 0 && (flat != 1 || stages != 1 || block_tiles != 1 || threads > CUTT_FLAT_THREADS)) {
+    return refuse(why, "flat is for one stage and one tile of up to 256 threads");
   }
   for (int i = CUTT_GPU_PARAM_FLAT + 1; i < CUTT_PARAMS; ++i) {
     if (candidate->param[i] != 0) return refuse(why, "a parameter that this backend does not have");
@@ -321,7 +326,7 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   args->near = c->volume * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
   args->near_out = c->volume * c->elem_bytes * 8 >= (c->out_high - c->out_low) * 7;
   fill_grid(l);
-  fill_scale(&c->scale, args);
+  fill_scale(&c->scale, &args->scale);
 }
 
 /* A block's tiles and stages in a launch for many executions: a plan for a single one often has too few tiles for more than
@@ -341,17 +346,19 @@ static void share_out(const layout *l, const cutt_device *device, int threads, u
 }
 
 /* Without tables, if the buffers are aligned to elements. In `problems` launches there is none. */
-static bool lay_out_flat(const layout *l, uint32_t threads) {
+static bool lay_out_flat(const layout *l, bool direct, uint32_t in_align, uint32_t out_align, uint32_t threads) {
   cutt_gpu_launch *launch = l->launch;
   cutt_gpu_flat flat;
   if (l->problems > 1 ||
-      !cutt_gpu_flat_choose(l->canonical, l->tile, l->access.in_align, l->access.out_align, threads, &flat))
+      !cutt_gpu_flat_choose(l->canonical, l->tile, direct, &l->access, in_align, out_align, threads, &flat))
     return false;
   cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->flat);
+  launch->flat.reads_out = l->canonical->scale.reads_out;
+  fill_scale(&l->canonical->scale, &launch->flat.scale);
   launch->without_tables = true;
   launch->kernel = flat.kernel;
   launch->threads = threads;
-  launch->blocks = (uint32_t)l->tile->tiles;
+  launch->blocks = cutt_gpu_flat_blocks(l->tile, &flat, threads);
   launch->shared_bytes = cutt_gpu_flat_shared(l->tile, &flat);
   return true;
 }
@@ -360,10 +367,12 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
                     uint32_t in_align, uint32_t out_align, uint32_t problems, cutt_gpu_launch *launch,
                     const char **why) {
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
+  /* There is no copy of runs with tables that computes: where the buffers ask for tables, the runs go through shared memory. */
+  const bool copies = direct && !canonical->scale.active;
   cutt_gpu_tile tile;
   layout l = {.canonical = canonical, .tile = &tile, .problems = problems, .launch = launch};
   if (!takes_device(device, why) || !cutt_gpu_tile_derive(canonical, candidate, &tile, why) ||
-      !takes_parameters(canonical, candidate, why) || !takes_tile(device, canonical, &tile, direct, why) ||
+      !takes_parameters(canonical, candidate, why) || !takes_tile(device, canonical, &tile, copies, why) ||
       !cutt_gpu_access_choose(canonical, &tile, direct, in_align, out_align, &l.access, why)) {
     return false;
   }
@@ -374,8 +383,11 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   launch->tiles = (uint32_t)tile.tiles * problems;
   launch->without_tables = false;
   if (candidate->param[CUTT_GPU_PARAM_FLAT]) {
-    if (!cutt_gpu_flat_takes(canonical, &tile, why)) return false;
-    if (lay_out_flat(&l, threads)) return true;
+    if (!cutt_gpu_flat_takes(canonical, &tile, direct, why)) return false;
+    if (lay_out_flat(&l, direct, in_align, out_align, threads)) return true;
+    if (direct != copies && !cutt_gpu_access_choose(canonical, &tile, copies, in_align, out_align, &l.access, why)) {
+      return false;
+    }
   }
   fill_problem(&l, candidate->param[CUTT_GPU_PARAM_BLOCK_TILES], threads);
   choose_pitch(&l);

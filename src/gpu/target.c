@@ -78,7 +78,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   const int stages = (int)candidate->param[CUTT_GPU_PARAM_STAGES];
   cutt_candidate predicted = *candidate;
   cutt_gpu_count(device, canonical, &tile, direct, &counts);
-  if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, &why) ||
+  if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, direct, &why) ||
       !cutt_gpu_count_flat(canonical, &tile, candidate->threads, &counts)) {
     cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
   }
@@ -94,7 +94,8 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   e->columns = tile.columns;
   e->tiles = tile.tiles;
   e->shared_bytes = (int64_t)ceil(counts.table_bytes + stages * counts.shared_bytes);
-  e->blocks_per_sm = cutt_gpu_occupancy(device, direct, candidate->threads, (double)e->shared_bytes);
+  e->blocks_per_sm = cutt_gpu_occupancy(device, direct && candidate->param[CUTT_GPU_PARAM_FLAT] == 0,
+                                        candidate->threads, (double)e->shared_bytes);
   e->occupancy = (double)e->blocks_per_sm * candidate->threads / (device->sm_threads > 0 ? device->sm_threads : 1);
   cutt_gpu_requests requests;
   cutt_gpu_count_requests(device, canonical, &tile, candidate, &requests);

@@ -262,7 +262,7 @@ struct CUfunc_st {
 
 /* Modules and functions are not freed: a context has few, and a test's process is short. */
 static struct CUmod_st modules[1024];
-static struct CUfunc_st functions[16384];
+static struct CUfunc_st functions[65536];
 static atomic_int module_count, function_count;
 
 PUBLIC cutt_cu_result cuModuleLoadData(cutt_cu_module *module, const void *image) {

@@ -162,7 +162,9 @@ static void make_flat(const cutt_canonical *canonical, cutt_candidate *c) {
   cutt_candidate flat = *c;
   flat.param[CUTT_GPU_PARAM_FLAT] = flat.param[CUTT_GPU_PARAM_STAGES] = flat.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
   flat.threads = c->threads < CUTT_FLAT_THREADS ? c->threads : CUTT_FLAT_THREADS;
-  if (cutt_gpu_tile_derive(canonical, &flat, &tile, &why) && cutt_gpu_flat_takes(canonical, &tile, &why)) *c = flat;
+  if (cutt_gpu_tile_derive(canonical, &flat, &tile, &why) &&
+      cutt_gpu_flat_takes(canonical, &tile, c->param[CUTT_GPU_PARAM_DIRECT] != 0, &why))
+    *c = flat;
 }
 
 static cutt_candidate draw_shape(test_rng *rng, const cutt_canonical *canonical) {

@@ -19,28 +19,56 @@ typedef struct flat_case {
   int m, k;
   int64_t split_m, split_k;
   int threads, in_at, out_at; /* bytes from 16-byte alignment */
+  int direct;                 /* a copy of runs */
   /* Of 32 words that are moved: requests of loads, of stores, and to shared memory, and its wavefronts; 0: not held. */
   double loads, stores, shared, wavefronts;
 } flat_case;
 
 #define SQUARE(chunk) 2, {1, 0}, {256, 256}, 1, 1, chunk, chunk, 256, 0, 0
 static const flat_case cases[] = {
-    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, SQUARE(128), 0.25, 1, 2, 2},
-    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0.25, 0.25, 2, 2},
-    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, SQUARE(64), 0.25, 0.25, 2, 2},
-    {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, SQUARE(32), 0.25, 0.25, 1, 2},
-    {CUTT_KERNEL_flat_16, CUTT_BYTES_16, SQUARE(16), 0.25, 0.25, 0.5, 2},
-    {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0.25, 1, 2, 2},
+    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, SQUARE(128), 0, 0.25, 1, 2, 2},
+    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0, 0.25, 0.25, 2, 2},
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 2, 2},
+    {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 1, 2},
+    {CUTT_KERNEL_flat_16, CUTT_BYTES_16, SQUARE(16), 0, 0.25, 0.25, 0.5, 2},
+    {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0, 0.25, 1, 2, 2},
     /* What words do not divide, several modes on both sides, tiles at edges, and few rows. */
-    {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0.25, 0, 0, 0},
-    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, 2, {1, 0}, {2048, 16}, 1, 1, 512, 0, 256, 0, 0, 0.25, 0.25, 0, 0},
-    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, 3, {1, 0, 2}, {64, 100, 3}, 1, 1, 0, 48, 64, 0, 0, 0, 0, 0, 0},
-    /* Not aligned to elements: there are tables after all. */
-    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {1, 0}, {40, 50}, 1, 1, 0, 0, 64, 0, 4, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0, 0.25, 0, 0, 0},
+    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, 2, {1, 0}, {2048, 16}, 1, 1, 512, 0, 256, 0, 0, 0, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, 3, {1, 0, 2}, {64, 100, 3}, 1, 1, 0, 48, 64, 0, 0, 0, 0, 0, 0, 0},
+    /* Pixels: the side that is one range goes 16 bytes at a time, if its tiles begin there, and without bank conflicts where their
+     * elements are an odd number; several modes, tiles at the edge, and a range that is aligned to words. */
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2048}, 1, 1, 0, 512, 128, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 1024, 2}, 1, 1, 0, 512, 256, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_4, CUTT_BYTES_4, 2, {1, 0}, {3, 1024}, 1, 1, 0, 256, 256, 0, 0, 0, 0.25, 1, 1.25, 2},
+    {CUTT_KERNEL_flat_in_8, CUTT_BYTES_8, 2, {1, 0}, {3, 1024}, 1, 1, 0, 128, 64, 0, 0, 0, 0.25, 0.5, 0.75, 2},
+    {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {2048, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 0.5, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 3, {2, 0, 1}, {1024, 2, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 0.5, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_out_4, CUTT_BYTES_4, 2, {1, 0}, {1024, 3}, 1, 1, 256, 0, 256, 0, 0, 0, 0.25, 0.25, 1.25, 5},
+    {CUTT_KERNEL_flat_out_8, CUTT_BYTES_8, 2, {1, 0}, {1024, 5}, 1, 1, 128, 0, 64, 0, 0, 0, 0.25, 0.25, 0.75, 3},
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 4, {2, 1, 0, 3}, {3, 5, 100, 7}, 2, 1, 0, 36, 96, 4, 8, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 4, {2, 1, 0, 3}, {100, 5, 3, 3}, 1, 2, 36, 0, 32, 4, 8, 0, 0, 0, 0, 0},
+    /* Not aligned to words, of which the last tile ends in a part, and with one range for all. */
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 1001}, 1, 1, 0, 256, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2}, 1, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 2, {1, 0}, {3, 333}, 1, 1, 0, 64, 96, 4, 2, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {1001, 3}, 1, 1, 256, 0, 64, 1, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 2, {1, 0}, {333, 7}, 1, 1, 0, 0, 160, 2, 4, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_4, CUTT_BYTES_4, 2, {1, 0}, {333, 7}, 1, 1, 64, 0, 160, 4, 8, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_out_8, CUTT_BYTES_8, 2, {1, 0}, {333, 3}, 1, 1, 0, 0, 256, 8, 0, 0, 0, 0, 0, 0},
+    /* Copies of runs, of which a warp takes several, or a part of one, with gaps between none of them. */
+    {CUTT_KERNEL_flat_copy_16, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 64}, 1, 1, 0, 0, 256, 0, 0, 1, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_copy_8, CUTT_BYTES_4, 4, {0, 3, 2, 1}, {6, 7, 5, 9}, 1, 1, 0, 0, 64, 0, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_4, 3, {0, 2, 1}, {31, 16, 64}, 1, 1, 0, 0, 96, 0, 0, 1, 1, 1, 0, 0},
+    {CUTT_KERNEL_flat_copy_4, CUTT_BYTES_16, 3, {0, 2, 1}, {10, 16, 64}, 1, 1, 0, 0, 96, 4, 8, 1, 1, 1, 0, 0},
+    /* Not aligned to elements, or to words: there are tables after all. */
+    {CUTT_KERNEL_tile_4, CUTT_BYTES_8, 2, {1, 0}, {40, 50}, 1, 1, 0, 0, 64, 0, 4, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {4, 100}, 1, 1, 0, 0, 64, 4, 0, 0, 0, 0, 0, 0},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -64,6 +92,7 @@ static void run_case(const flat_case *f) {
   candidate.threads = f->threads;
   candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
   candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+  candidate.param[CUTT_GPU_PARAM_DIRECT] = f->direct;
   candidate.method = cutt_gpu_method(&canonical, &candidate);
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 15) / 16 * 16;
   unsigned char *from = aligned_alloc(16, room), *to = aligned_alloc(16, room), *expected = malloc(bytes);
@@ -98,10 +127,146 @@ static void run_case(const flat_case *f) {
 static void each_kernel(void **unused) {
   (void)unused;
   for (int i = 0; i < CASES; ++i) run_case(&cases[i]);
-  for (int k = CUTT_TABLE_KERNEL_COUNT; k < CUTT_KERNEL_COUNT; ++k) {
+  for (int k = CUTT_TABLE_KERNEL_COUNT; k < (int)CUTT_KERNEL_flat_add_f16; ++k) {
     int found = 0;
     for (int i = 0; i < CASES; ++i) found += cases[i].kernel == (cutt_kernel)k;
     assert_true(found > 0);
+  }
+}
+
+/* Each kernel with alpha and beta: name ending, extents, and what makes it that kernel. Extents are of bytes in the first mode
+ * where it is one that both sides have. */
+typedef struct sum_case {
+  const char *kernel; /* with %s for the type */
+  int rank, perm[3];
+  int64_t extents[3];
+  int64_t split_m, split_k;
+  bool of_bytes;             /* the first extent is in bytes */
+  int direct, in_at, out_at; /* -1: aligned to elements alone */
+  uint32_t joined;
+} sum_case;
+static const sum_case sum_cases[] = {{"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0, 0},
+                                     {"add_%s", 2, {1, 0}, {3, 333}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS},
+                                     {"add_%s", 2, {1, 0}, {3, 200}, 0, 0, false, 0, 0, -1, CUTT_FLAT_ROWS},
+                                     {"add_%s", 2, {1, 0}, {333, 3}, 64, 0, false, 0, 0, 0, CUTT_FLAT_COLUMNS},
+                                     {"add_%s", 3, {1, 0, 2}, {200, 3, 5}, 0, 0, false, 0, -1, -1, CUTT_FLAT_COLUMNS},
+                                     {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1, 0},
+                                     {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0},
+                                     {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0},
+                                     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0},
+                                     {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0, 0},
+                                     {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0, 0},
+                                     {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0, 0}};
+static const struct {
+  const char *name;
+  cuttType_t type;
+} sum_types[] = {{"f16", CUTT_F16}, {"bf16", CUTT_BF16}, {"f32", CUTT_F32}, {"i32", CUTT_I32},
+                 {"f64", CUTT_F64}, {"c32", CUTT_C32},   {"i64", CUTT_I64}, {"c64", CUTT_C64}};
+enum { SUM_CASES = sizeof sum_cases / sizeof *sum_cases, SUM_TYPES = sizeof sum_types / sizeof *sum_types };
+
+static test_scalar number_of(cuttType_t type, int n) {
+  test_scalar s = {.raw = {0}};
+  if (type == CUTT_I32) {
+    s.i32 = n;
+  } else if (type == CUTT_I64) {
+    s.i64 = n;
+  } else if (type == CUTT_F64 || type == CUTT_C64) {
+    s.f64[0] = n + 0.25;
+    s.f64[1] = n - 0.5; /* of complex numbers */
+  } else {
+    s.f32[0] = (float)n + 0.25F;
+    s.f32[1] = (float)n - 0.5F;
+  }
+  return s;
+}
+
+static bool of_kernel(const cutt_gpu_launch *launch, const sum_case *f, const char *type) {
+  char name[64];
+  size_t at = (size_t)snprintf(name, sizeof name, "cutt_flat_");
+  for (const char *k = f->kernel; *k; ++k) {
+    if (k[0] == '%') {
+      at += (size_t)snprintf(name + at, sizeof name - at, "%s", type);
+      ++k;
+    } else {
+      name[at++] = *k;
+      name[at] = 0;
+    }
+  }
+  return strcmp(cutt_gpu_kernel_name[launch->kernel], name) == 0;
+}
+
+/* alpha and beta, alpha alone, and conjugated; true: by the kernel of the case. */
+static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
+  const cuttType_t type = sum_types[t].type;
+  const int64_t width = (int64_t)test_type_bytes(type);
+  int64_t extents[3];
+  memcpy(extents, f->extents, sizeof extents);
+  if (f->of_bytes) extents[0] /= width;
+  test_problem problem = test_packed(type, f->rank, extents, f->perm);
+  problem.has_alpha = true;
+  problem.alpha = number_of(type, 3);
+  problem.has_beta = variant == 0;
+  problem.beta = number_of(type, -2);
+  problem.conjugate = variant == 2;
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch launch;
+  const char *why = "";
+  char error[768];
+  assert_success(cutt_canonicalize(&view, &canonical));
+  memset(&candidate, 0, sizeof candidate);
+  candidate.m = candidate.k = 1;
+  candidate.split_m = f->split_m;
+  candidate.split_k = f->split_k;
+  candidate.threads = 64;
+  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+  candidate.param[CUTT_GPU_PARAM_DIRECT] = f->direct;
+  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 15) / 16 * 16;
+  unsigned char *from = aligned_alloc(16, room), *to = aligned_alloc(16, room), *expected = malloc(bytes);
+  assert_true(from && to && expected);
+  const size_t in_at = f->in_at < 0 ? (size_t)width % 16 : (size_t)f->in_at,
+               out_at = f->out_at < 0 ? (size_t)width % 16 : (size_t)f->out_at;
+  test_fill_numbers(from, room, type, 7);
+  test_fill_numbers(to, room, type, 8);
+  memcpy(expected, to + out_at, bytes);
+  test_reference(&problem, from + in_at, expected);
+  if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
+                        cutt_gpu_alignment(to + out_at), &launch, &why))
+    fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, why);
+  if (width < 16) assert_int_equal(launch.flat.joined, f->joined);
+  const simt_launch asked = simt_launch_of(&launch, &canonical, from + in_at, to + out_at, true);
+  int64_t written;
+  if (!simt_run(&asked, &written, NULL, error, sizeof error))
+    fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, error);
+  assert_int_equal(written, bytes);
+  assert_memory_equal(to + out_at, expected, bytes);
+  free(from);
+  free(to);
+  free(expected);
+  used[launch.kernel] = true;
+  return of_kernel(&launch, f, sum_types[t].name);
+}
+
+static void alpha_and_beta(void **unused) {
+  (void)unused;
+  bool used[CUTT_KERNEL_COUNT] = {false};
+  for (int t = 0; t < SUM_TYPES; ++t) {
+    const cuttType_t type = sum_types[t].type;
+    const bool is_complex = type == CUTT_C32 || type == CUTT_C64;
+    for (int i = 0; i < SUM_CASES; ++i) {
+      if (sum_cases[i].of_bytes && sum_cases[i].extents[0] < 2 * (int64_t)test_type_bytes(type)) continue;
+      for (int variant = 0; variant < (is_complex ? 3 : 2); ++variant) {
+        /* Elements of 16 bytes are as wide as any, whatever a case is there for. */
+        if (!run_sum(&sum_cases[i], t, variant, used) && type != CUTT_C64)
+          fail_msg("%s of %s is done by another kernel", sum_cases[i].kernel, sum_types[t].name);
+      }
+    }
+  }
+  for (int k = CUTT_KERNEL_flat_add_f16; k < CUTT_KERNEL_COUNT; ++k) {
+    if (!used[k]) fail_msg("%s is not tested", cutt_gpu_kernel_name[k]);
   }
 }
 
@@ -149,6 +314,7 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(alpha_and_beta),
+                                     cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

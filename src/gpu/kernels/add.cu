@@ -64,7 +64,7 @@
         const uint32_t access = first + i * step;                                                                      \
         if (access >= count) continue;                                                                                 \
         begin;                                                                                                         \
-        b->before[i] = sum(args, get, b->before[i], true);                                                             \
+        b->before[i] = sum(&args->scale, get, b->before[i], true);                                                             \
       }                                                                                                                \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
@@ -88,7 +88,7 @@
           if (column + i * step >= columns) continue;                                                                  \
           const column_entry c = read_column(entry + i * step * CUTT_COLUMN_ENTRY);                                    \
           to[i] = base + c.global;                                                                                     \
-          b->before[i] = sum(args, get, b->before[i], true);                                                           \
+          b->before[i] = sum(&args->scale, get, b->before[i], true);                                                           \
         }                                                                                                              \
         UNROLL(batch)                                                                                                  \
         for (uint32_t i = 0; i < batch; ++i) {                                                                         \

@@ -72,6 +72,15 @@ enum {
   CUTT_PARTS_MIXED   /* the product of two complex numbers */
 };
 
+/* alpha * op(x) + beta * y: alpha and beta in the form that the type needs; how they multiply complex numbers. */
+typedef struct cutt_scale_args {
+  double alpha[2], beta[2];
+  int64_t alpha_integer, beta_integer;
+  uint32_t alpha_parts, beta_parts;
+  /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
+  uint32_t flip;
+} cutt_scale_args;
+
 /* A count that depends on the tile: `each`, times the extent that cut 1 or 2 has in this tile; cut 0: `each` alone. */
 typedef struct cutt_count {
   uint32_t each, cut;
@@ -104,12 +113,7 @@ typedef struct cutt_kernel_args {
   cutt_cut cut[2];
   /* The bytes that the input spans: unaligned rows are not read past them. */
   int64_t in_low, in_high;
-  /* Scale kernels: alpha and beta, in the form that the type needs; how they multiply complex numbers. */
-  double alpha[2], beta[2];
-  int64_t alpha_integer, beta_integer;
-  uint32_t alpha_parts, beta_parts;
-  /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
-  uint32_t flip;
+  cutt_scale_args scale; /* of scale kernels */
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];
 } cutt_kernel_args;

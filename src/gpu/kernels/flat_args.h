@@ -1,8 +1,11 @@
-/* The parameters of the kernels of flat.cu: few, so that a launch is short and a block begins at once. As in args.h, offsets
+/* The parameters of the kernels without tables (flat*.cu): few, so that a launch is short and a block begins at once. As in args.h, offsets
  * and steps in global memory are in bytes, from the kernel's in and out, and here of 32 bits each.
  *
  * A tile's rows are counted over the modes of M_k, in output order, and its columns over those of M_m, which are others: so
- * row number y is place y of every column, and column number x is place x of every row. */
+ * row number y is place y of every column, and column number x is place x of every row.
+ *
+ * A copy of runs uses few of them: `rows` is the number of accesses of all runs, `each` that of a thread, loads.along how many a
+ * run has, and `grid` the digits of a run's number. */
 #ifndef CUTT_GPU_KERNELS_FLAT_ARGS_H
 #define CUTT_GPU_KERNELS_FLAT_ARGS_H
 
@@ -11,8 +14,12 @@
 enum {
   CUTT_FLAT_GRID = 5,  /* most digits of a tile's number */
   CUTT_FLAT_MODES = 3, /* most modes of M_m, and of M_k */
-  CUTT_FLAT_THREADS = 256
+  CUTT_FLAT_THREADS = 256,
+  CUTT_FLAT_COPIES = 4 /* most accesses of a thread in a copy of runs */
 };
+
+/* A side of which a tile has one range of memory (flat_joined.cu). */
+enum { CUTT_FLAT_NOT_JOINED, CUTT_FLAT_ROWS, CUTT_FLAT_COLUMNS };
 
 /* A digit of a tile's number: bytes per step on both sides. */
 typedef struct cutt_flat_digit {
@@ -41,10 +48,16 @@ typedef struct cutt_flat_args {
   cutt_flat_digit grid[CUTT_FLAT_GRID];
   /* Bytes of a row, and rows: of all tiles but those that have the last chunk, and of those. */
   uint32_t row_bytes, last_row_bytes, rows, last_rows;
-  uint32_t pitch;                 /* bytes from row to row in shared memory */
+  uint32_t pitch; /* bytes from row to row in shared memory; from column to column of joined ones */
+  uint32_t store_pitch,
+      joined; /* with alpha, op and beta: bytes from element to element of a column there; which side is joined */
   cutt_flat_spread loads, stores; /* over rows; over columns, or groups of them that are stored from the same loads */
-  uint32_t load_log2;             /* of the bytes of a load from global memory, in the kernels that have a choice */
+  uint32_t load_log2, store_log2; /* of the bytes of an access of global memory, in the kernels that have a choice */
+  uint32_t range_log2; /* of the bytes of an access of the side that is one range, in those of flat_joined.cu */
   cutt_flat_runs row, column;
+  uint32_t each;
+  uint32_t reads_out;    /* with alpha, op and beta: is the output read? */
+  cutt_scale_args scale; /* of these */
 } cutt_flat_args;
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef CUTT_GPU_KERNELS_FLAT_LIST_H
 #define CUTT_GPU_KERNELS_FLAT_LIST_H
 
-#define CUTT_FLAT_KERNELS(X)                                                                                           \
+#define CUTT_FLAT_TILE_KERNELS(X)                                                                                      \
   X(flat_1)                                                                                                            \
   X(flat_1w) /* elements of 1 byte, read and written in words */                                                       \
   X(flat_2)                                                                                                            \
@@ -14,5 +14,40 @@
   X(flat_8)                                                                                                            \
   X(flat_8w)                                                                                                           \
   X(flat_16)
+/* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
+#define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
+  X(flat_in_1)                                                                                                         \
+  X(flat_in_2)                                                                                                         \
+  X(flat_in_4)                                                                                                         \
+  X(flat_in_8)                                                                                                         \
+  X(flat_out_1)                                                                                                        \
+  X(flat_out_2)                                                                                                        \
+  X(flat_out_4)                                                                                                        \
+  X(flat_out_8)
+#define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
+/* With alpha, op and beta; w and q as in list.h. */
+#define CUTT_FLAT_ADD_16_BIT(X)                                                                                        \
+  X(flat_add_f16) X(flat_add_f16w) X(flat_add_f16q) X(flat_add_bf16) X(flat_add_bf16w) X(flat_add_bf16q)
+#define CUTT_FLAT_ADD_32_BIT(X)                                                                                        \
+  X(flat_add_f32) X(flat_add_f32w) X(flat_add_f32q) X(flat_add_i32) X(flat_add_i32w) X(flat_add_i32q)
+#define CUTT_FLAT_ADD_64_BIT(X)                                                                                        \
+  X(flat_add_f64) X(flat_add_f64w) X(flat_add_f64q) X(flat_add_i64) X(flat_add_i64w) X(flat_add_i64q)
+#define CUTT_FLAT_ADD_COMPLEX(X) X(flat_add_c32) X(flat_add_c32w) X(flat_add_c32q) X(flat_add_c64)
+#define CUTT_FLAT_ADD_KERNELS(X)                                                                                       \
+  CUTT_FLAT_ADD_16_BIT(X) CUTT_FLAT_ADD_32_BIT(X) CUTT_FLAT_ADD_64_BIT(X) CUTT_FLAT_ADD_COMPLEX(X)
+/* The same of copies of runs: of an element, or a word of narrow ones, and v, of 16 bytes. */
+#define CUTT_FLAT_SUM_KERNELS(X)                                                                                       \
+  X(flat_sum_f16)                                                                                                      \
+  X(flat_sum_f16v)                                                                                                     \
+  X(flat_sum_bf16)                                                                                                     \
+  X(flat_sum_bf16v)                                                                                                    \
+  X(flat_sum_f32)                                                                                                      \
+  X(flat_sum_f32v)                                                                                                     \
+  X(flat_sum_i32)                                                                                                      \
+  X(flat_sum_i32v)                                                                                                     \
+  X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v) X(flat_sum_c64v)
+#define CUTT_FLAT_KERNELS(X)                                                                                           \
+  CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
+  CUTT_FLAT_JOINED_KERNELS(X) CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
 
 #endif

@@ -27,25 +27,25 @@
 DEFINE_MULTIPLY(float, float)
 DEFINE_MULTIPLY(double, double)
 
-DEVICE uint32_t sum_float(const cutt_kernel_args *args, float x, float y, bool reads) {
+DEVICE uint32_t sum_float(const cutt_scale_args *args, float x, float y, bool reads) {
   const float scaled = (float)args->alpha[0] * x;
   return float_to_bits(reads ? scaled + (float)args->beta[0] * y : scaled);
 }
 
-DEVICE uint16_t sum_f16(const cutt_kernel_args *args, uint16_t x, uint16_t y, bool reads) {
+DEVICE uint16_t sum_f16(const cutt_scale_args *args, uint16_t x, uint16_t y, bool reads) {
   return float_to_half(bits_to_float(sum_float(args, half_to_float(x), half_to_float(y), reads)));
 }
-DEVICE uint16_t sum_bf16(const cutt_kernel_args *args, uint16_t x, uint16_t y, bool reads) {
+DEVICE uint16_t sum_bf16(const cutt_scale_args *args, uint16_t x, uint16_t y, bool reads) {
   return float_to_bfloat(bits_to_float(sum_float(args, bfloat_to_float(x), bfloat_to_float(y), reads)));
 }
-DEVICE uint32_t sum_f32(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {
+DEVICE uint32_t sum_f32(const cutt_scale_args *args, uint32_t x, uint32_t y, bool reads) {
   return sum_float(args, bits_to_float(x), bits_to_float(y), reads);
 }
-DEVICE word2 sum_f64(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+DEVICE word2 sum_f64(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const double scaled = args->alpha[0] * bits_to_double(x);
   return double_to_bits(reads ? scaled + args->beta[0] * bits_to_double(y) : scaled);
 }
-DEVICE word2 sum_c32(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+DEVICE word2 sum_c32(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const complex_float v = {bits_to_float(x.x), bits_to_float(x.y ^ args->flip)};
   complex_float z = multiply_float(v, args->alpha, args->alpha_parts);
   if (reads) {
@@ -57,7 +57,7 @@ DEVICE word2 sum_c32(const cutt_kernel_args *args, word2 x, word2 y, bool reads)
   const word2 bits = {float_to_bits(z.re), float_to_bits(z.im)};
   return bits;
 }
-DEVICE word4 sum_c64(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {
+DEVICE word4 sum_c64(const cutt_scale_args *args, word4 x, word4 y, bool reads) {
   const word2 x_re = {x.x, x.y}, x_im = {x.z, x.w ^ args->flip}, y_re = {y.x, y.y}, y_im = {y.z, y.w};
   const complex_double v = {bits_to_double(x_re), bits_to_double(x_im)};
   complex_double z = multiply_double(v, args->alpha, args->alpha_parts);
@@ -72,11 +72,11 @@ DEVICE word4 sum_c64(const cutt_kernel_args *args, word4 x, word4 y, bool reads)
   return bits;
 }
 /* Unsigned arithmetic is the two's complement kind. */
-DEVICE uint32_t sum_i32(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {
+DEVICE uint32_t sum_i32(const cutt_scale_args *args, uint32_t x, uint32_t y, bool reads) {
   const uint32_t scaled = (uint32_t)args->alpha_integer * x;
   return reads ? scaled + (uint32_t)args->beta_integer * y : scaled;
 }
-DEVICE word2 sum_i64(const cutt_kernel_args *args, word2 x, word2 y, bool reads) {
+DEVICE word2 sum_i64(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const uint64_t scaled = (uint64_t)args->alpha_integer * (uint64_t)join_words(x.x, x.y);
   const uint64_t added = (uint64_t)args->beta_integer * (uint64_t)join_words(y.x, y.y);
   return split_words((int64_t)(reads ? scaled + added : scaled));
@@ -84,11 +84,11 @@ DEVICE word2 sum_i64(const cutt_kernel_args *args, word2 x, word2 y, bool reads)
 
 /* sum_<type>_<n>: of the n elements that 4 or 16 bytes hold. */
 #define DEFINE_SUM_OF_2_BYTES(type)                                                                                    \
-  DEVICE uint32_t sum_##type##_2(const cutt_kernel_args *args, uint32_t x, uint32_t y, bool reads) {                   \
+  DEVICE uint32_t sum_##type##_2(const cutt_scale_args *args, uint32_t x, uint32_t y, bool reads) {                    \
     const uint32_t low = sum_##type(args, (uint16_t)x, (uint16_t)y, reads);                                            \
     return low | (uint32_t)sum_##type(args, (uint16_t)(x >> 16), (uint16_t)(y >> 16), reads) << 16;                    \
   }                                                                                                                    \
-  DEVICE word4 sum_##type##_8(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+  DEVICE word4 sum_##type##_8(const cutt_scale_args *args, word4 x, word4 y, bool reads) {                             \
     const word4 z = {sum_##type##_2(args, x.x, y.x, reads), sum_##type##_2(args, x.y, y.y, reads),                     \
                      sum_##type##_2(args, x.z, y.z, reads), sum_##type##_2(args, x.w, y.w, reads)};                    \
     return z;                                                                                                          \
@@ -96,7 +96,7 @@ DEVICE word2 sum_i64(const cutt_kernel_args *args, word2 x, word2 y, bool reads)
 DEFINE_SUM_OF_2_BYTES(f16)
 DEFINE_SUM_OF_2_BYTES(bf16)
 #define DEFINE_SUM_OF_4_BYTES(type)                                                                                    \
-  DEVICE word4 sum_##type##_4(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+  DEVICE word4 sum_##type##_4(const cutt_scale_args *args, word4 x, word4 y, bool reads) {                             \
     const word4 z = {sum_##type(args, x.x, y.x, reads), sum_##type(args, x.y, y.y, reads),                             \
                      sum_##type(args, x.z, y.z, reads), sum_##type(args, x.w, y.w, reads)};                            \
     return z;                                                                                                          \
@@ -104,7 +104,7 @@ DEFINE_SUM_OF_2_BYTES(bf16)
 DEFINE_SUM_OF_4_BYTES(f32)
 DEFINE_SUM_OF_4_BYTES(i32)
 #define DEFINE_SUM_OF_8_BYTES(type)                                                                                    \
-  DEVICE word4 sum_##type##_2(const cutt_kernel_args *args, word4 x, word4 y, bool reads) {                            \
+  DEVICE word4 sum_##type##_2(const cutt_scale_args *args, word4 x, word4 y, bool reads) {                             \
     const word2 x0 = {x.x, x.y}, x1 = {x.z, x.w}, y0 = {y.x, y.y}, y1 = {y.z, y.w};                                    \
     const word2 z0 = sum_##type(args, x0, y0, reads), z1 = sum_##type(args, x1, y1, reads);                            \
     const word4 z = {z0.x, z0.y, z1.x, z1.y};                                                                          \

@@ -1,0 +1,183 @@
+/* The kernels of flat.cu with alpha, op and beta (scale.h). Where the output is read, a thread asks for its first batch of it
+ * before the tile's rows, so that a small tensor waits for memory once, and for each other batch before it stores any of it. */
+#include "flat_range.h"
+#include "scale.h"
+
+/* get(at, pitch) collects an access from shared memory; sum(args, x, y, reads) makes what is stored of it and of what the output
+ * holds. */
+#define DEFINE_FLAT_ADD(name, width, bytes, type, batch, get, sum)                                                     \
+  /* What the output holds at the thread's next accesses, from `access` of column `run` on. */                         \
+  DEVICE void flat_fetch_##name(const cutt_flat_args *args, const unsigned char *out, const flat_tile *t, flat_share s, \
+                                uint32_t access, uint32_t run, type *before) {                                         \
+    const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
+    const bool single = args->column.modes == 1;                                                                       \
+    const unsigned char *const from = out + t->out;                                                                    \
+    if (!args->reads_out || run >= columns) return;                                                                    \
+    FLAT_STEPS(batch, columns, &args->stores, , \
+              before[i] = global_load##bytes(from + (flat_offset(&args->column, run, single) + access * bytes)))       \
+  }                                                                                                                    \
+  DEVICE void flat_add_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, flat_share s,        \
+                              type *before) {                                                                          \
+    const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
+    const bool single = args->column.modes == 1, reads = args->reads_out;                                              \
+    unsigned char *const to = out + t->out;                                                                            \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= columns) return;                                                                                        \
+    for (bool first = true; access < accesses; first = false) {                                                        \
+      int64_t offset[batch];                                                                                           \
+      uint32_t at[batch];                                                                                              \
+      if (!first) flat_fetch_##name(args, out, t, s, access, run, before);                                             \
+      FLAT_WALK(batch, columns, &args->stores,                                                                         \
+                at[i] = access * (bytes / width) * args->store_pitch + run * width;                                    \
+                before[i] = sum(&args->scale, get(at[i], args->store_pitch), before[i], reads);                        \
+                offset[i] = flat_offset(&args->column, run, single) + access * bytes)                                  \
+      UNROLL(batch)                                                                                                    \
+      for (uint32_t i = 0; i < batch; ++i) {                                                                           \
+        if (at[i] != FLAT_NOWHERE) global_store##bytes(to + offset[i], before[i]);                                     \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+#define FLAT_ADD_KERNEL(name, width, load, type, batch)                                                                \
+  KERNEL(cutt_flat_add_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
+    const flat_tile t = flat_tile_of(&args, block_index()), written = flat_written(&args, &t, width);                  \
+    const flat_share s = flat_share_of(&args.stores);                                                                  \
+    type before[batch];                                                                                                \
+    flat_fetch_##name(&args, out, &written, s, s.along, s.across, before);                                             \
+    load(&args, in, &t, args.row.modes == 1);                                                                          \
+    barrier();                                                                                                         \
+    flat_add_##name(&args, out, &written, s, before);                                                                  \
+  }
+#define FLAT_ADD(name, load, width, bytes, type, batch, get, sum)                                                      \
+  DEFINE_FLAT_ADD(name, width, bytes, type, batch, get, sum)                                                           \
+  FLAT_ADD_KERNEL(name, width, load, type, batch)
+
+/* The columns of a tile that are one range are one column, whose places in shared memory are as in memory. */
+DEVICE flat_tile flat_written(const cutt_flat_args *args, const flat_tile *t, uint32_t width) {
+  flat_tile written = *t;
+  if (args->joined != CUTT_FLAT_COLUMNS) return written;
+  written.rows = t->rows * (t->row_bytes / width);
+  written.row_bytes = width;
+  return written;
+}
+
+/* A tile's rows, element by element or as a range, or scattered to a range of columns. */
+#define DEFINE_FLAT_LOAD_JOINED(width, words)                                                                          \
+  DEVICE void flat_load_joined##width(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t,         \
+                                      bool single) {                                                                   \
+    if (args->joined == CUTT_FLAT_NOT_JOINED) {                                                                        \
+      flat_load_##width(args, in, t, single);                                                                          \
+    } else if (args->joined == CUTT_FLAT_COLUMNS) {                                                                    \
+      words;                                                                                                           \
+    } else if (args->range_log2 == 4) {                                                                                \
+      flat_load_range16(args, in + t->in, t->rows * t->row_bytes);                                                     \
+    } else {                                                                                                           \
+      flat_load_range4(args, in + t->in, t->rows * t->row_bytes);                                                      \
+    }                                                                                                                  \
+  }
+DEFINE_FLAT_LOAD_JOINED(
+    2, if (args->load_log2 == 2) { flat_load_2of4(args, in, t, single); } else { flat_load_2of2(args, in, t, single); })
+DEFINE_FLAT_LOAD_JOINED(4, flat_load_4of4(args, in, t, single))
+DEFINE_FLAT_LOAD_JOINED(8, flat_load_8of8(args, in, t, single))
+
+/* Elements of 8 bytes alone have fewer in flight: what they load for the tile is in registers then, too. */
+enum { FLAT_BATCH_8 = 3 };
+
+/* Each type, and as in scale.h: w, several elements gathered for each store, and q, those that always travel together. */
+FLAT_ADD(f16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_f16)
+FLAT_ADD(bf16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_bf16)
+FLAT_ADD(f32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_f32)
+FLAT_ADD(i32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_i32)
+FLAT_ADD(f64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_f64)
+FLAT_ADD(c32, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_c32)
+FLAT_ADD(i64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_i64)
+FLAT_ADD(c64, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c64)
+FLAT_ADD(f32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_f32_4)
+FLAT_ADD(i32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_i32_4)
+FLAT_ADD(f64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_f64_2)
+FLAT_ADD(c32w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_c32_2)
+FLAT_ADD(i64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_i64_2)
+FLAT_ADD(f16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f16_8)
+FLAT_ADD(bf16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_bf16_8)
+FLAT_ADD(f32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f32_4)
+FLAT_ADD(i32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i32_4)
+FLAT_ADD(f64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f64_2)
+FLAT_ADD(c32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
+FLAT_ADD(i64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
+
+/* Elements of 2 bytes in words, two columns at a time. */
+typedef struct flat_pair {
+  uint32_t of[2];
+} flat_pair;
+
+#define FLAT_ADD_TURN(name, sum)                                                                                       \
+  DEVICE void flat_fetch_##name(const cutt_flat_args *args, const unsigned char *out, const flat_tile *t, flat_share s, \
+                                uint32_t access, uint32_t run, flat_pair *before) {                                    \
+    const uint32_t accesses = t->rows / 2, groups = t->row_bytes / 4;                                                  \
+    const bool single = args->column.modes == 1;                                                                       \
+    const unsigned char *const from = out + t->out;                                                                    \
+    if (!args->reads_out || run >= groups) return;                                                                     \
+    FLAT_STEPS(FLAT_BATCH_16, groups, &args->stores, , \
+              before[i].of[0] = global_load4(from + (flat_offset(&args->column, run * 2, single) + access * 4));       \
+              before[i].of[1] = global_load4(from + (flat_offset(&args->column, run * 2 + 1, single) + access * 4)))   \
+  }                                                                                                                    \
+  DEVICE void flat_add_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, flat_share s,        \
+                              flat_pair *before) {                                                                     \
+    const uint32_t accesses = t->rows / 2, groups = t->row_bytes / 4;                                                  \
+    const bool single = args->column.modes == 1, reads = args->reads_out;                                              \
+    unsigned char *const to = out + t->out;                                                                            \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= groups) return;                                                                                         \
+    for (bool first = true; access < accesses; first = false) {                                                        \
+      uint32_t value[2];                                                                            \
+      if (!first) flat_fetch_##name(args, out, t, s, access, run, before);                                             \
+      FLAT_STEPS(FLAT_BATCH_16, groups, &args->stores, , \
+                flat_turn2(access * 2 * args->pitch + run * 4, args->pitch, value);                                    \
+                global_store4(to + (flat_offset(&args->column, run * 2, single) + access * 4),                         \
+                              sum(&args->scale, value[0], before[i].of[0], reads));                                    \
+                global_store4(to + (flat_offset(&args->column, run * 2 + 1, single) + access * 4),                     \
+                              sum(&args->scale, value[1], before[i].of[1], reads)))                                    \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  FLAT_ADD_KERNEL(name, 2, flat_load_any, flat_pair, FLAT_BATCH_16)
+FLAT_ADD_TURN(f16w, sum_f16_2)
+FLAT_ADD_TURN(bf16w, sum_bf16_2)
+
+/* Copies of runs (flat_copy.cu) with alpha, op and beta. */
+#define FLAT_SUM(name, bytes, type, sum)                                                                               \
+  KERNEL(cutt_flat_sum_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
+    const uint32_t step = thread_count(), first = block_index() * (args.each * step) + thread_index();                 \
+    const bool reads = args.reads_out;                                                                                 \
+    type value[CUTT_FLAT_COPIES], before[CUTT_FLAT_COPIES];                                                            \
+    int64_t to[CUTT_FLAT_COPIES];                                                                                      \
+    UNROLL(CUTT_FLAT_COPIES)                                                                                           \
+    for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
+      if (i >= args.each || first + i * step >= args.rows) break;                                                      \
+      const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
+      value[i] = global_load##bytes(in + p.in);                                                                        \
+      if (reads) before[i] = global_load##bytes(out + p.out);                                                          \
+      to[i] = p.out;                                                                                                   \
+    }                                                                                                                  \
+    UNROLL(CUTT_FLAT_COPIES)                                                                                           \
+    for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
+      if (i < args.each && first + i * step < args.rows)                                                               \
+        global_store##bytes(out + to[i], sum(&args.scale, value[i], before[i], reads));                                \
+    }                                                                                                                  \
+  }
+FLAT_SUM(f16, 4, uint32_t, sum_f16_2)
+FLAT_SUM(f16v, 16, word4, sum_f16_8)
+FLAT_SUM(bf16, 4, uint32_t, sum_bf16_2)
+FLAT_SUM(bf16v, 16, word4, sum_bf16_8)
+FLAT_SUM(f32, 4, uint32_t, sum_f32)
+FLAT_SUM(f32v, 16, word4, sum_f32_4)
+FLAT_SUM(i32, 4, uint32_t, sum_i32)
+FLAT_SUM(i32v, 16, word4, sum_i32_4)
+FLAT_SUM(f64, 8, word2, sum_f64)
+FLAT_SUM(f64v, 16, word4, sum_f64_2)
+FLAT_SUM(i64, 8, word2, sum_i64)
+FLAT_SUM(i64v, 16, word4, sum_i64_2)
+FLAT_SUM(c32, 8, word2, sum_c32)
+FLAT_SUM(c32v, 16, word4, sum_c32_2)
+FLAT_SUM(c64v, 16, word4, sum_c64)

@@ -1,0 +1,221 @@
+/* What the kernels without tables have in common: a tile's place, from its number, and a thread's share of its rows and columns. */
+#ifndef CUTT_GPU_KERNELS_FLAT_TILE_H
+#define CUTT_GPU_KERNELS_FLAT_TILE_H
+
+#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "flat_args.h"
+
+/* Blocks that fit on an SM: 64 registers for each thread. From sm_100 on the same loads in flight take up to 80. */
+#if __CUDA_ARCH__ >= 1000
+#define FLAT_BLOCKS 3
+#else
+#define FLAT_BLOCKS 4
+#endif
+enum { FLAT_BATCH = 8, FLAT_BATCH_16 = 4 }; /* loads of a thread that are in flight at once, and of 16 bytes */
+#define FLAT_NOWHERE UINT32_MAX             /* no place in shared memory */
+
+DEVICE uint32_t flat_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
+
+/* Where row, or column, number n begins. single: they are counted over one mode. */
+DEVICE int64_t flat_offset(const cutt_flat_runs *runs, uint32_t n, bool single) {
+  if (single) return (int64_t)(int32_t)n * runs->step[0];
+  const uint32_t rest = flat_divide(n, runs->extent[0]), last = flat_divide(rest, runs->extent[1]);
+  return (int64_t)(int32_t)(n - rest * runs->extent[0].by) * runs->step[0] +
+         (int64_t)(int32_t)(rest - last * runs->extent[1].by) * runs->step[1] + (int64_t)(int32_t)last * runs->step[2];
+}
+
+typedef struct flat_tile {
+  int64_t in, out;
+  uint32_t row_bytes, rows;
+} flat_tile;
+
+DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number) {
+  flat_tile t;
+  uint32_t rest = flat_divide(number, args->grid[0].extent);
+  const uint32_t digit0 = number - rest * args->grid[0].extent.by;
+  number = rest;
+  rest = flat_divide(number, args->grid[1].extent);
+  const uint32_t digit1 = number - rest * args->grid[1].extent.by;
+  t.rows = digit0 + 1 == args->grid[0].extent.by ? args->last_rows : args->rows;
+  t.row_bytes = digit1 + 1 == args->grid[1].extent.by ? args->last_row_bytes : args->row_bytes;
+  t.in = (int64_t)(int32_t)digit0 * args->grid[0].in + (int64_t)(int32_t)digit1 * args->grid[1].in;
+  t.out = (int64_t)(int32_t)digit0 * args->grid[0].out + (int64_t)(int32_t)digit1 * args->grid[1].out;
+  UNROLL(CUTT_FLAT_GRID)
+  for (uint32_t i = 2; i < CUTT_FLAT_GRID; ++i) {
+    if (i >= args->grid_modes) break;
+    number = rest;
+    rest = flat_divide(number, args->grid[i].extent);
+    const int32_t digit = (int32_t)(number - rest * args->grid[i].extent.by);
+    t.in += (int64_t)digit * args->grid[i].in;
+    t.out += (int64_t)digit * args->grid[i].out;
+  }
+  return t;
+}
+
+typedef struct flat_places {
+  int64_t in, out;
+} flat_places;
+
+/* Of access number n in a copy of runs: the digits of its run's number are those of a tile's in the other kernels. */
+DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32_t bytes) {
+  uint32_t number = flat_divide(n, args->loads.along);
+  const int64_t inside = (int64_t)(n - number * args->loads.along.by) * bytes;
+  flat_places p = {inside, inside};
+  UNROLL(CUTT_FLAT_GRID)
+  for (uint32_t i = 0; i < CUTT_FLAT_GRID; ++i) {
+    if (i >= args->grid_modes) break;
+    const bool last = i + 1 == args->grid_modes;
+    const uint32_t rest = last ? 0 : flat_divide(number, args->grid[i].extent);
+    const int32_t digit = (int32_t)(number - rest * args->grid[i].extent.by);
+    p.in += (int64_t)digit * args->grid[i].in;
+    p.out += (int64_t)digit * args->grid[i].out;
+    number = rest;
+  }
+  return p;
+}
+
+/* A thread's share of a tile's rows (or columns, or groups of them): access `along` of run `across`, and from there on run by
+ * run, and then the same of another access. */
+typedef struct flat_share {
+  uint32_t along, across;
+} flat_share;
+
+DEVICE flat_share flat_share_of(const cutt_flat_spread *spread) {
+  flat_share s;
+  const uint32_t rest = flat_divide(thread_index(), spread->along), part = flat_divide(rest, spread->across);
+  s.along = thread_index() - rest * spread->along.by + part * spread->along.by;
+  s.across = rest - part * spread->across.by;
+  if (s.along >= spread->along_step) s.along = 0x40000000u; /* a thread that is left over */
+  return s;
+}
+
+/* A thread's next accesses, up to `batch` of them: `first` is done for each turn, `each` for each that there is. */
+#define FLAT_STEPS(batch, runs, spread, first, each)                                                                   \
+  UNROLL(batch)                                                                                                        \
+  for (uint32_t i = 0; i < batch; ++i) {                                                                               \
+    first;                                                                                                             \
+    if (access < accesses) {                                                                                           \
+      each;                                                                                                            \
+      run += (spread)->across.by;                                                                                      \
+      if (run >= runs) {                                                                                               \
+        run = s.across;                                                                                                \
+        access += (spread)->along_step;                                                                                \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+/* The same where `each` says where in shared memory an access is. */
+#define FLAT_WALK(batch, runs, spread, each) FLAT_STEPS(batch, runs, spread, at[i] = FLAT_NOWHERE, each)
+
+/* A tile's rows, by loads of so many bytes; keep(value, at) puts one into shared memory. */
+#define DEFINE_FLAT_LOAD(name, bytes, type, batch, keep)                                                               \
+  DEVICE void flat_load_##name(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) { \
+    const uint32_t accesses = t->row_bytes / bytes;                                                                    \
+    const flat_share s = flat_share_of(&args->loads);                                                                  \
+    const unsigned char *const from = in + t->in;                                                                      \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= t->rows) return;                                                                                        \
+    while (access < accesses) {                                                                                        \
+      type value[batch];                                                                                               \
+      uint32_t at[batch];                                                                                              \
+      FLAT_WALK(batch, t->rows, &args->loads,                                                                          \
+                value[i] = global_load##bytes(from + (flat_offset(&args->row, run, single) + access * bytes));         \
+                at[i] = run * args->pitch + access * bytes)                                                            \
+      UNROLL(batch)                                                                                                    \
+      for (uint32_t i = 0; i < batch; ++i) {                                                                           \
+        if (at[i] != FLAT_NOWHERE) keep(value[i], at[i]);                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+/* Stores so many bytes of a column at a time: get(at, pitch) collects them from shared memory. */
+#define DEFINE_FLAT_STORE(name, width, bytes, type, batch, get)                                                        \
+  DEVICE void flat_store_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {     \
+    const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
+    const flat_share s = flat_share_of(&args->stores);                                                                 \
+    unsigned char *const to = out + t->out;                                                                            \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= columns) return;                                                                                        \
+    while (access < accesses) {                                                                                        \
+      type value[batch];                                                                                               \
+      int64_t offset[batch];                                                                                           \
+      uint32_t at[batch];                                                                                              \
+      FLAT_WALK(batch, columns, &args->stores, at[i] = access * (bytes / width) * args->pitch + run * width;           \
+                value[i] = get(at[i], args->pitch);                                                                    \
+                offset[i] = flat_offset(&args->column, run, single) + access * bytes)                                  \
+      UNROLL(batch)                                                                                                    \
+      for (uint32_t i = 0; i < batch; ++i) {                                                                           \
+        if (at[i] != FLAT_NOWHERE) global_store##bytes(to + offset[i], value[i]);                                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+
+/* The same where an access is one element, of which there are enough in a row's batch: less is worked out for each. */
+#define DEFINE_FLAT_LOAD_EACH(bytes, type)                                                                             \
+  DEVICE void flat_load_##bytes(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t,               \
+                                bool single) {                                                                         \
+    const uint32_t accesses = t->row_bytes / bytes, rows = t->rows, step = args->loads.across.by;                      \
+    const flat_share s = flat_share_of(&args->loads);                                                                  \
+    for (uint32_t access = s.along; access < accesses; access += args->loads.along_step) {                             \
+      const unsigned char *const from = in + (t->in + access * bytes);                                                 \
+      for (uint32_t row = s.across; row < rows; row += FLAT_BATCH * step) {                                            \
+        type value[FLAT_BATCH];                                                                                        \
+        UNROLL(FLAT_BATCH)                                                                                             \
+        for (uint32_t i = 0; i < FLAT_BATCH; ++i) {                                                                    \
+          if (row + i * step < rows)                                                                                   \
+            value[i] = global_load##bytes(from + flat_offset(&args->row, row + i * step, single));                     \
+        }                                                                                                              \
+        UNROLL(FLAT_BATCH)                                                                                             \
+        for (uint32_t i = 0; i < FLAT_BATCH; ++i) {                                                                    \
+          if (row + i * step < rows) shared_store##bytes((row + i * step) * args->pitch + access * bytes, value[i]);   \
+        }                                                                                                              \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_FLAT_LOAD_EACH(1, uint8_t)
+DEFINE_FLAT_LOAD_EACH(2, uint16_t)
+DEFINE_FLAT_LOAD_EACH(4, uint32_t)
+DEFINE_FLAT_LOAD_EACH(8, word2)
+
+#define flat_keep16(v, at) shared_store16(at, v)
+#define flat_get16(at, pitch) shared_load16(at)
+
+/* 16 bytes of a row, whose places in shared memory are aligned to 4, or to 8. */
+DEVICE void flat_keep4w(word4 v, uint32_t at) {
+  shared_store4(at, v.x);
+  shared_store4(at + 4, v.y);
+  shared_store4(at + 8, v.z);
+  shared_store4(at + 12, v.w);
+}
+DEVICE void flat_keep8w(word4 v, uint32_t at) {
+  const word2 low = {v.x, v.y}, high = {v.z, v.w};
+  shared_store8(at, low);
+  shared_store8(at + 8, high);
+}
+DEVICE word4 flat_get4w(uint32_t at, uint32_t pitch) {
+  const word4 v = {shared_load4(at), shared_load4(at + pitch), shared_load4(at + 2 * pitch),
+                   shared_load4(at + 3 * pitch)};
+  return v;
+}
+DEVICE word4 flat_get8w(uint32_t at, uint32_t pitch) {
+  const word2 a = shared_load8(at), b = shared_load8(at + pitch);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+
+DEFINE_FLAT_LOAD(16, 16, word4, FLAT_BATCH_16, flat_keep16)
+DEFINE_FLAT_LOAD(4w, 16, word4, FLAT_BATCH_16, flat_keep4w)
+DEFINE_FLAT_LOAD(8w, 16, word4, FLAT_BATCH_16, flat_keep8w)
+DEVICE void flat_turn2(uint32_t at, uint32_t pitch, uint32_t *value) {
+  const uint32_t a = shared_load4(at), b = shared_load4(at + pitch);
+  value[0] = permute_bytes(a, b, 0x5410);
+  value[1] = permute_bytes(a, b, 0x7632);
+}
+DEVICE void flat_load_any(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) {
+  if (args->load_log2 == 4) {
+    flat_load_4w(args, in, t, single);
+  } else {
+    flat_load_4(args, in, t, single);
+  }
+}
+
+#endif
