@@ -73,7 +73,7 @@ class PlanCache:
     hits, misses : int
         How often a plan was there, and how often it had to be made.
     wisdom : Wisdom or None
-        Measured choices that permutations are planned by. Setting it drops the plans that are kept, and so they are made
+        Measured choices that permutations and contractions are planned by. Setting it drops the plans that are kept, and so they are made
         anew; what is loaded into it later counts for plans that are made from then on.
     """
 

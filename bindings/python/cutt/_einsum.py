@@ -15,7 +15,7 @@ from . import _library as L
 from ._arguments import flags, threads_of, wholes
 from ._arrays import array_of, check_out, is_zero, view_of
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
-from ._contract import create as create_contraction
+from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
 from ._permute import arithmetic_of, misfit, permute, plan_key, vouched_for
