@@ -79,8 +79,10 @@ class PlanCache:
 
     def __init__(self, limit: int):
         self.kept = _Kept() if calls is None else calls.Plans()
-        self.kept.limit = limit
+        self.networks = _Kept()  # of einsum with many operands, each with plans of its own
+        self.kept.limit = self.networks.limit = limit
         self._wisdom: Optional[Wisdom] = None
+        self.drops: list[Callable[[], None]] = []  # called by clear()
 
     @property
     def wisdom(self) -> Optional[Wisdom]:
@@ -97,18 +99,18 @@ class PlanCache:
 
     @limit.setter
     def limit(self, limit: int) -> None:
-        self.kept.limit = whole(limit, "limit", 0, MAX_INT)
+        self.kept.limit = self.networks.limit = whole(limit, "limit", 0, MAX_INT)
 
     @property
     def hits(self) -> int:
-        return self.kept.hits
+        return self.kept.hits + self.networks.hits
 
     @property
     def misses(self) -> int:
-        return self.kept.misses
+        return self.kept.misses + self.networks.misses
 
     def __len__(self) -> int:
-        return len(self.kept)
+        return len(self.kept) + len(self.networks)
 
     def __repr__(self) -> str:
         return f"<{len(self)} of at most {self.limit} plans; {self.hits} hits, {self.misses} misses>"
@@ -123,8 +125,11 @@ class PlanCache:
         return plan
 
     def clear(self) -> None:
-        """Drops all plans."""
+        """Drops all plans, and the memory that waits for intermediates."""
         self.kept.clear()
+        self.networks.clear()
+        for drop in self.drops:
+            drop()
 
 
 plan_cache = PlanCache(256)
