@@ -56,6 +56,7 @@ static void close_race(race *r) {
 static cuttResult open_race(race *r) {
   const cutt_contraction *c = &r->started->asked;
   cuttResult result = CUTT_SUCCESS;
+  r->operands.workspace = (unsigned char *)r; /* until there is some: offsets of 0 may be added to it */
   for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
     const int64_t bytes = c->high[t] - c->low[t];
     if (t == CUTT_RIGHT && c->right_is_one) continue;
@@ -79,9 +80,10 @@ static cuttResult take_workspace(race *r, size_t bytes) {
   r->workspace = NULL;
   r->workspace_bytes = 0;
   const cuttResult result = r->runtime->scratch_create(bytes, r->started->threads, &r->workspace);
+  if (result) return result;
   r->operands.workspace = r->workspace;
-  if (!result) r->workspace_bytes = bytes;
-  return result;
+  r->workspace_bytes = bytes;
+  return CUTT_SUCCESS;
 }
 
 /* --------------------------------------------------------------------------------------------------------------- the race */
