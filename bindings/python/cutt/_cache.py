@@ -6,9 +6,10 @@ of one shape gain by keeping it. One that has left the cache lives on until the 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Hashable, Optional
+from typing import Any, Callable, Hashable, Iterator, Optional
 
 from ._arguments import MAX_INT, whole
 from ._compiled import calls
@@ -61,6 +62,27 @@ class _Kept:
     def clear(self) -> None:
         dropped = self._trim(0)
         del dropped
+
+
+class _Choosing(threading.local):
+    """How the plans of the call that a thread is in are chosen."""
+
+    seconds: Optional[float] = None  # to measure each in (0: as long as the library does by default); None: by the model
+
+    def options(self) -> dict[str, Any]:
+        """Fields of cuttOptions_t and of cuttContractionOptions_t."""
+        return {} if self.seconds is None else {"choice": 1, "measure_seconds": self.seconds}
+
+    @contextlib.contextmanager
+    def measuring(self, seconds: float) -> Iterator[None]:
+        before, self.seconds = self.seconds, seconds
+        try:
+            yield
+        finally:
+            self.seconds = before
+
+
+choosing = _Choosing()
 
 
 class PlanCache:

@@ -16,7 +16,7 @@ from typing import Any, Mapping, Optional, Sequence
 from . import _compiled
 from . import _library as L
 from ._arrays import check_device, scalar, view_of
-from ._cache import plan_cache
+from ._cache import choosing, plan_cache
 from ._library import Handle
 from ._permute import misfit, packed, run
 from ._views import View
@@ -192,7 +192,7 @@ def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> Contract
 
 def create_kept(key: tuple) -> ContractionHandle:
     """A plan of einsum(), by the wisdom that plan_cache has."""
-    return create(key, plan_cache.wisdom)
+    return create(key, plan_cache.wisdom, **choosing.options())
 
 
 def facts_of(handle: ContractionHandle, shape: tuple, constant: Optional[View] = None) -> tuple:
@@ -244,7 +244,7 @@ def contract(
     key = pair_key(left, right, labels, result, code, alpha, beta, threads)
 
     def call(stream: int) -> None:
-        plan = plan_cache.get((result.device, key), lambda: create_kept(key))
+        plan = plan_cache.get((result.device, key, choosing.seconds), lambda: create_kept(key))
         execute(plan, left.view, right.view, result, stream)
 
     run(left.view, (right.view, result), call)

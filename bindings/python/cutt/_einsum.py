@@ -12,9 +12,9 @@ import numpy as np
 
 from . import _compiled, _cuda, _path, _types
 from . import _library as L
-from ._arguments import flags, threads_of, wholes
+from ._arguments import flags, seconds_of, threads_of, wholes
 from ._arrays import array_of, check_out, is_zero, scalar, view_of
-from ._cache import plan_cache
+from ._cache import choosing, plan_cache
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
 from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
@@ -121,7 +121,7 @@ def _many(
             operand.view = packed(operand.view)
     tensors = tuple((one.labels, one.view.shape, one.view.strides, one.view.conj) for one in operands)
     scalars = tuple(scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta")))
-    key = (tensors, labels, result.strides, code, scalars, threads, pairs, result.device)
+    key = (tensors, labels, result.strides, code, scalars, threads, pairs, result.device, choosing.seconds)
 
     def call(stream: int) -> Network:
         network = plan_cache.networks.get(key)
@@ -214,6 +214,7 @@ def einsum(
     dtype: Any = None,
     order: str = "K",
     casting: str = "safe",
+    measure: Union[bool, float] = False,
 ) -> Any:
     """Sum products of arrays over the axes that subscripts name: ``alpha * einsum(spec, ...) + beta * out``.
 
@@ -251,6 +252,10 @@ def einsum(
         else in C order.
     casting : {'safe', 'no', 'equiv', 'same_kind', 'unsafe'}, optional
         Which conversions of operands and to `out` are allowed, as for NumPy.
+    measure : bool or float, optional
+        True, or a limit in seconds for each plan (True: 2): plans are chosen by timing the best ways, on memory of the
+        library's own, instead of by the model. Later calls with the same `measure` take what was found; so do all calls
+        where `plan_cache.wisdom` keeps it.
 
     Returns
     -------
@@ -282,6 +287,10 @@ def einsum(
     """
     if not operands:
         raise ValueError("einsum needs subscripts and operands")
+    if measure is not False:
+        seconds = 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure")
+        with choosing.measuring(seconds) if measure else contextlib.nullcontext():
+            return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, None)
     plain = out is None and conj is None and dtype is None and type(alpha) is type(beta) is int
     plain = plain and alpha == 1 and beta == 0
     key = _known(operands, optimize, threads) if plain and len(operands) > 3 and order == "K" else None
@@ -293,6 +302,23 @@ def einsum(
             made = np.einsum(*operands, order="C" if order == "K" else order, casting=casting)
             if getattr(made, "base", None) is None:  # of one operand it may be a view
                 return made
+    return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, key)
+
+
+def _sum(
+    operands: Sequence[Any],
+    out: Any,
+    alpha: Any,
+    beta: Any,
+    conj: Any,
+    optimize: Any,
+    threads: Optional[int],
+    dtype: Any,
+    order: str,
+    casting: str,
+    key: Optional[tuple],
+) -> Any:
+    """einsum(); key: of a plain call, by which a network is found again."""
     if isinstance(operands[0], str):
         spec, arrays = operands[0], list(operands[1:])
     else:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 
 from . import _library as L
-from ._cache import plan_cache
-from ._contract import ContractionHandle, Operand, create_kept, info_of, pair_key
+from ._cache import choosing, plan_cache
+from ._contract import ContractionHandle, Operand, create, create_kept, info_of, pair_key
 from ._views import View, packed_strides
 
 _ALIGNMENT = 256
@@ -157,7 +157,7 @@ class _Maker:
 
     def _plan(self, left: Operand, right: Operand, made: Operand, alpha: Any = 1, beta: Any = 0) -> ContractionHandle:
         key = pair_key(left, right, made.labels, made.view, self.code, alpha, beta, self.threads)
-        return create_kept(key)
+        return create(key, plan_cache.wisdom)
 
     def _orders(self, step: int) -> list:
         """Orders of an intermediate to choose among: as a matrix product leaves it, and as the one that needs it takes it."""
@@ -224,6 +224,12 @@ class _Maker:
                 handle = self._plan(self.tensors[one], self.tensors[other], made, alpha, beta)
             else:
                 made, handle = self._choose(number)
+            if choosing.seconds is not None:  # orders are chosen by the model, which takes no time
+                last = number == len(self.pairs) - 1
+                scalars = (alpha, beta) if last else (1, 0)
+                left, right = self.tensors[one], self.tensors[other]
+                key = pair_key(left, right, made.labels, made.view, self.code, *scalars, self.threads)
+                handle = create_kept(key)
             self.tensors.append(made)
             steps.append(Step(one, other, made.labels, handle))
         return steps

@@ -156,6 +156,32 @@ class Networks(unittest.TestCase):
         self.assertFalse(wrong)
 
 
+    def test_measured(self):
+        """One, two and many operands; what was measured is kept in wisdom, for calls without `measure` too."""
+        random = np.random.default_rng(12)
+        arrays = [noise(random, shape, "f8") for shape in ((30, 40, 20), (20, 40, 25), (25, 30))]
+        wisdom = cutt.plan_cache.wisdom = cutt.Wisdom()
+        try:
+            for spec, taken in (("abc->cab", 1), ("abc->b", 1), ("abc,cbd->ad", 2), ("abc,cbd,da->", 3), ("abc,cbd,dx->xa", 3)):
+                theirs = np.einsum(spec, *arrays[:taken], optimize=True)
+                for measure in (0.003, 0.003, False, 0):
+                    mine = cutt.einsum(spec, *arrays[:taken], measure=measure, threads=1)
+                    self.assertTrue(close(mine, theirs, 99999), spec)
+            plan = cutt.ContractionPlan("abc,cbd->ad", *arrays[:2], threads=1, wisdom=wisdom)
+            self.assertEqual(plan.describe("json")["by"], "wisdom")
+        finally:
+            cutt.plan_cache.wisdom = None
+        with self.assertRaisesRegex(ValueError, "^measure is"):
+            cutt.einsum("abc->b", arrays[0], measure=-1)
+        with self.assertRaisesRegex(TypeError, "^measure is"):
+            cutt.einsum("abc->b", arrays[0], measure="long")
+        with self.assertRaises(ValueError):
+            cutt.einsum("abc->bx", arrays[0], measure=0.1)
+        cutt.plan_cache.clear()
+        plain = cutt.einsum("abc,cbd->ad", *arrays[:2])
+        self.assertTrue(close(plain, np.einsum("abc,cbd->ad", *arrays[:2]), 9999))
+
+
 class Paths(unittest.TestCase):
     def test_memory(self):
         """Blocks that are needed at one time never overlap."""
