@@ -37,8 +37,8 @@ static void add_mode(strided *s, int64_t extent, int64_t in, int64_t out) {
 }
 
 /* Plans it, and frees it. */
-static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, const cutt_permuting *permuting,
-                               cuttPlan_t *made) {
+static cuttResult plan_chosen(strided *s, const cutt_backend *backend, int threads, const cutt_permuting *permuting,
+                              cuttPlan_t *made) {
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = backend->id;
   options.threads = threads;
@@ -50,6 +50,10 @@ static cuttResult plan_strided(strided *s, const cutt_backend *backend, int thre
   const cuttResult result = cuttPlanCreate(made, &s->problem, &options);
   free(s);
   return result;
+}
+
+static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+  return plan_chosen(s, backend, threads, NULL, made);
 }
 
 cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
@@ -64,7 +68,7 @@ cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorith
   }
   if (t == CUTT_RESULT && !c->beta_is_zero) s->problem.beta = c->beta;
   s->problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
-  return plan_strided(s, backend, threads, permuting, made);
+  return plan_chosen(s, backend, threads, permuting, made);
 }
 
 cuttResult cutt_scale_permutation(const cutt_contraction *c, const cutt_backend *backend, int threads,
@@ -76,5 +80,5 @@ cuttResult cutt_scale_permutation(const cutt_contraction *c, const cutt_backend 
     if (stride) add_mode(s, c->mode[i].extent, c->beta_is_zero ? 0 : stride, stride);
   }
   if (!c->beta_is_zero) s->problem.alpha = c->beta;
-  return plan_strided(s, backend, threads, NULL, made);
+  return plan_strided(s, backend, threads, made);
 }
