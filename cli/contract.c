@@ -36,6 +36,7 @@ typedef struct contract_request {
   const char *path[CUTT_CLI_TENSORS]; /* A, B, and D of --in or NULL */
   scalar alpha, beta;
   cuttContractionOptions_t options;
+  const char *wisdom_path;
   cutt_zarr_choice zarr;
   size_t memory; /* 0: a share of what is free */
   bool force, json, quiet, verbose;
@@ -131,6 +132,10 @@ static const cutt_cli_option options[] = {
      "the "
      "faster one)",
      cutt_cli_read_text, offsetof(contract_request, options.algorithm)},
+    {"measure", NULL, "time the most promising ways and take the fastest, rather than predict it",
+     cutt_cli_read_measure, offsetof(contract_request, options.choice)},
+    {"wisdom", "FILE", "use the measured choices in FILE, and add to them; it is created when missing",
+     cutt_cli_read_text, offsetof(contract_request, wisdom_path)},
     {"memory", "SIZE",
      "take no more than SIZE bytes of memory, such as 4G or 512Mi: arrays that need more are contracted block by block "
      "(default: half of what is free)",
@@ -367,6 +372,14 @@ static bool choose_blocks(const contract_request *request, const array *arrays, 
         chunks ? "in chunks" : "more than the memory that may be used (see --memory)");
     return false;
   }
+  if (request->options.choice == CUTT_MEASURE) {
+    cutt_cli_message(
+        "--measure: the arrays take %s, %s, and blocks of them leave no memory to time their contraction on; leave it "
+        "out",
+        cutt_cli_bytes(bytes, size, sizeof size),
+        chunks ? "in chunks" : "more than the memory that may be used (see --memory)");
+    return false;
+  }
   job->options.backend = CUTT_BACKEND_CPU;
   *blocks = blocks_job(request, arrays, job);
   blocks->out_zarr = out_zarr;
@@ -417,6 +430,21 @@ static bool open_output(const contract_request *request, cutt_output *output, cu
   return false;
 }
 
+/* Plans again with what was or will be measured, now that it is known that all of it is done in memory. */
+static int plan_measured(cutt_cli_contract_job *job) {
+  if (job->options.choice != CUTT_MEASURE && !job->options.wisdom) return CUTT_CLI_DONE;
+  cuttContractionPlanDestroy(job->plan);
+  return cutt_cli_contraction_plan(me, job->contraction, &job->options, &job->plan);
+}
+
+/* Saves what was measured, before the result appears: a failure leaves it untouched. */
+static bool save_wisdom(const contract_request *request, const cutt_cli_contract_job *job) {
+  if (!request->wisdom_path || !(job->wisdom_is_new || request->options.choice == CUTT_MEASURE)) return true;
+  if (cuttWisdomSave(job->options.wisdom, request->wisdom_path) == CUTT_SUCCESS) return true;
+  cutt_cli_message("the wisdom file could not be written: %s", cuttLastError());
+  return false;
+}
+
 static int write_output(const contract_request *request, array *arrays, cutt_cli_contract_job *job, cutt_npy *npy,
                         cutt_zarr *zarr, cutt_blocks_job *blocks) {
   for (int t = 0; t < 2; ++t) job->bytes[t] = arrays[t].file.npy.data_bytes;
@@ -424,10 +452,13 @@ static int write_output(const contract_request *request, array *arrays, cutt_cli
   if (!choose_blocks(request, arrays, job, zarr, blocks)) return CUTT_CLI_FAILED;
   const bool in_blocks = blocks->steps > 0;
   cutt_output output;
+  int code = in_blocks ? CUTT_CLI_DONE : plan_measured(job);
+  if (code != CUTT_CLI_DONE) return code;
   if (!open_output(request, &output, npy, zarr, in_blocks)) return CUTT_CLI_FAILED;
   const size_t header_bytes = (size_t)npy->data_start;
-  const int code = in_blocks ? fill_blocks(blocks, arrays, &output, header_bytes, job)
-                             : fill_output(arrays, &output, header_bytes, job);
+  code = in_blocks ? fill_blocks(blocks, arrays, &output, header_bytes, job)
+                   : fill_output(arrays, &output, header_bytes, job);
+  if (code == CUTT_CLI_DONE && !save_wisdom(request, job)) code = CUTT_CLI_FAILED;
   if (code == CUTT_CLI_DONE) return cutt_output_commit(&output, &job->progress) ? CUTT_CLI_DONE : CUTT_CLI_FAILED;
   cutt_output_abandon(&output);
   return code;
@@ -467,8 +498,18 @@ static int contract(const contract_request *request, array *arrays, bool to_zarr
                                .quiet = request->quiet,
                                .progress = cutt_cli_progress_start(request->quiet)};
   if (!cutt_cli_find_backend(request->options.backend, &job.options.backend)) return CUTT_CLI_FAILED;
-  int code = cutt_cli_contraction_plan(me, &contraction, &job.options, &job.plan);
+  /* Nothing is measured until it is known that all is well. */
+  cuttContractionOptions_t predicted = job.options;
+  predicted.choice = CUTT_PREDICT;
+  int code = cutt_cli_contraction_plan(me, &contraction, &predicted, &job.plan);
   if (code != CUTT_CLI_DONE) return code;
+  if (request->wisdom_path) {
+    job.options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &job.wisdom_is_new);
+    if (!job.options.wisdom) {
+      cuttContractionPlanDestroy(job.plan);
+      return CUTT_CLI_FAILED;
+    }
+  }
   if (arrays[CUTT_CLI_RESULT].number && !check_initial(&contraction, &arrays[CUTT_CLI_RESULT]))
     code = CUTT_CLI_USAGE;
   else if (!(to_zarr ? cutt_output_check_folder(request->out_path, request->force)
@@ -483,6 +524,7 @@ static int contract(const contract_request *request, array *arrays, bool to_zarr
   if (code == CUTT_CLI_DONE && request->json) code = print_json(&job, total);
   if (code == CUTT_CLI_DONE && !request->quiet) closing_line(&job, &blocks, total);
   cuttContractionPlanDestroy(job.plan);
+  cuttWisdomDestroy(job.options.wisdom);
   return code;
 }
 

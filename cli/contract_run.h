@@ -10,6 +10,7 @@ typedef struct cutt_cli_contract_job {
   const char *command; /* for messages of wrong usage */
   const cutt_cli_contraction *contraction;
   cuttContractionOptions_t options; /* backend: what it comes to here */
+  bool wisdom_is_new;               /* options.wisdom is of a file that is to be made */
   bool may_fall_back;               /* to the processor, when a device lacks the memory: --backend was left open */
   const void *operand[2];           /* in this machine's byte order */
   void *result;                     /* packed in C order */

@@ -128,15 +128,13 @@ static bool read_dtype(const char *text, cuttType_t *type) {
 
 /* An option that was given and makes no sense for contractions; NULL: there is none. */
 static const char *only_for_permutations(const plan_request *request) {
-  return request->axes_text                        ? "--axes"
-         : request->options.choice == CUTT_MEASURE ? "--measure"
-         : request->wisdom_path                    ? "--wisdom"
-         : request->options.device                 ? "--device"
-         : request->options.model != CUTT_MODEL    ? "--model"
-         : request->draw                           ? "--draw"
-         : request->svg_path                       ? "--svg"
-         : request->force                          ? "--force"
-                                                   : NULL;
+  return request->axes_text                     ? "--axes"
+         : request->options.device              ? "--device"
+         : request->options.model != CUTT_MODEL ? "--model"
+         : request->draw                        ? "--draw"
+         : request->svg_path                    ? "--svg"
+         : request->force                       ? "--force"
+                                                : NULL;
 }
 
 /* An option that was given and makes no sense for permutations; NULL: there is none. */
@@ -261,28 +259,33 @@ static int show_plan(const plan_request *request) {
   return code;
 }
 
-static int show_plan_with_wisdom(plan_request *request) {
-  if (!request->wisdom_path) return show_plan(request);
+static int explain_contraction(const plan_request *request) {
+  cutt_cli_plan_contract contract = request->contract;
+  contract.dtype = request->dtype;
+  contract.json = request->json;
+  contract.quiet = request->quiet;
+  contract.options.threads = request->options.threads;
+  contract.options.backend = request->options.backend;
+  contract.options.choice = request->options.choice;
+  contract.options.wisdom = request->options.wisdom;
+  return cutt_cli_plan_contraction(&contract);
+}
+
+static int show(const plan_request *request) {
+  return request->contract.pattern ? explain_contraction(request) : show_plan(request);
+}
+
+static int show_with_wisdom(plan_request *request) {
+  if (!request->wisdom_path) return show(request);
   bool is_new = false;
   request->options.wisdom = cutt_cli_wisdom_open(request->wisdom_path, request->quiet, &is_new);
   if (!request->options.wisdom) return CUTT_CLI_FAILED;
-  int code = show_plan(request);
+  int code = show(request);
   if (code == CUTT_CLI_DONE && (is_new || request->options.choice == CUTT_MEASURE) &&
       cuttWisdomSave(request->options.wisdom, request->wisdom_path) != CUTT_SUCCESS)
     code = cutt_cli_failed("the wisdom file could not be written: %s", cuttLastError());
   cuttWisdomDestroy(request->options.wisdom);
   return code;
-}
-
-static int explain_contraction(plan_request *request) {
-  const char *option = only_for_permutations(request);
-  if (option) return cutt_cli_misused(me, "%s is for permutations, and --contract is given", option);
-  request->contract.dtype = request->dtype;
-  request->contract.json = request->json;
-  request->contract.quiet = request->quiet;
-  request->contract.options.threads = request->options.threads;
-  request->contract.options.backend = request->options.backend;
-  return cutt_cli_plan_contraction(&request->contract);
 }
 
 /* What does not go together; false after a message. */
@@ -316,11 +319,15 @@ int cutt_cli_plan(int argc, char **argv) {
   int code;
   if (!cutt_cli_read_options(&syntax, argc, argv, &request, &code)) return code;
   if (optind < argc) return cutt_cli_misused(me, "'%s' is not an option; plan takes options only", argv[optind]);
-  if (request.contract.pattern) return explain_contraction(&request);
+  if (request.contract.pattern) {
+    const char *option = only_for_permutations(&request);
+    if (option) return cutt_cli_misused(me, "%s is for permutations, and --contract is given", option);
+    return show_with_wisdom(&request);
+  }
   if (!check_options(&request) || !read_dtype(request.dtype, &request.type)) return CUTT_CLI_USAGE;
   if (!cutt_cli_parse_axes(me, request.axes_text, request.rank, request.axes)) return CUTT_CLI_USAGE;
   if (request.svg_path && cutt_output_is_stream(request.svg_path))
     return cutt_cli_misused(me, "--svg is '-'; the drawing needs a file, since standard output has the plan");
   if (request.svg_path && !cutt_output_check(request.svg_path, "", request.force)) return CUTT_CLI_FAILED;
-  return show_plan_with_wisdom(&request);
+  return show_with_wisdom(&request);
 }

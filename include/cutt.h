@@ -213,7 +213,8 @@ typedef struct cuttProblem {
 #define CUTT_PROBLEM_INIT                                                                                              \
   { sizeof(cuttProblem_t), 0, (cuttType_t)0, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
-/* Measured choices, kept to be used again: an object of its own, safe to share between threads. */
+/* Measured choices, of permutations and of contractions, kept to be used again: an object of its own, safe to share between
+ * threads. */
 typedef struct cuttWisdom *cuttWisdom_t;
 
 /* How to plan. NULL where options are taken means CUTT_OPTIONS_INIT. */

@@ -79,10 +79,18 @@ typedef struct cuttContractionOptions {
    * products. "one-pass", on the CPU: kernels of the library's own that read and write each tensor once, without workspace and
    * without a BLAS; they are for contractions that contract little, and do any. */
   const char *algorithm;
+  /* CUTT_MEASURE: the model's best ways (12 at most), and what is left of the time limit the permutations of the fastest, are
+   * timed by turns, on memory of the library's own as large as the three tensors and the workspace. The first one is run whatever
+   * the limit. */
+  cuttChoice_t choice;
+  double measure_seconds; /* CUTT_MEASURE: the time limit in seconds; 0: 2 */
+  /* Looked up first, for this problem, device, BLAS library, threads and workspace_limit, and for the permutations; a measured
+   * choice is added to it. NULL: none */
+  cuttWisdom_t wisdom;
 } cuttContractionOptions_t;
 
 #define CUTT_CONTRACTION_OPTIONS_INIT                                                                                  \
-  { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL, NULL }
+  { sizeof(cuttContractionOptions_t), CUTT_BACKEND_AUTO, 0, CUTT_NO_LIMIT, NULL, NULL, CUTT_PREDICT, 0, NULL }
 
 /* A plan of a contraction: immutable, and alive until cuttContractionPlanDestroy. */
 typedef struct cuttContractionStruct *cuttContractionPlan_t;
@@ -144,6 +152,7 @@ typedef struct cuttContractionInfo {
   double predicted_permute_seconds; /* the part of it that is permuting */
   double create_seconds;            /* what cuttContractionPlanCreate took */
   const char *algorithm;            /* "ttgt" or "one-pass", as in the options; lives as long as the library */
+  double measured_seconds;          /* by CUTT_MEASURE or wisdom; 0 when neither */
 } cuttContractionInfo_t;
 
 /* What was chosen, and what it is predicted to take.
@@ -152,8 +161,8 @@ typedef struct cuttContractionInfo {
  * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER (info is NULL or has a wrong struct_size). */
 CUTT_API cuttResult_t cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInfo_t *info);
 
-/* Describes a plan: the modes by groups, what is permuted and how, the matrix products, blocks, workspace, and predicted
- * times. Buffer, size, needed and errors as for cuttPlanDescribe. */
+/* Describes a plan: the modes by groups, what is permuted and how, the matrix products, blocks, workspace, predicted
+ * times, and what was measured. Buffer, size, needed and errors as for cuttPlanDescribe. */
 CUTT_API cuttResult_t cuttContractionDescribe(cuttContractionPlan_t plan, cuttFormat_t format, char *buffer,
                                               size_t size, size_t *needed);
 

@@ -80,6 +80,9 @@ module cutt_raw
     integer(c_int) :: backend = CUTT_BACKEND_AUTO, threads = 0
     integer(c_size_t) :: workspace_limit = CUTT_NO_LIMIT
     type(c_ptr) :: provider = c_null_ptr, algorithm = c_null_ptr
+    integer(c_int) :: choice = CUTT_PREDICT
+    real(c_double) :: measure_seconds = 0
+    type(c_ptr) :: wisdom = c_null_ptr
   end type
 
   type, bind(c) :: cuttContractionInfo_t
@@ -91,6 +94,7 @@ module cutt_raw
     integer(c_size_t) :: workspace_bytes = 0
     real(c_double) :: flops = 0, intensity = 0, predicted_seconds = 0, predicted_permute_seconds = 0, create_seconds = 0
     type(c_ptr) :: algorithm = c_null_ptr
+    real(c_double) :: measured_seconds = 0
   end type
 
   type, bind(c) :: cuttContractionTimes_t

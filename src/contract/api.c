@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "contract/context.h"
+#include "contract/measure.h"
 #include "plan/services.h"
 
 static const size_t first_options_size = offsetof(cuttContractionOptions_t, algorithm);
@@ -18,9 +19,21 @@ static cuttResult read_options(const cuttContractionOptions_t *callers, cuttCont
   if (!callers) return CUTT_SUCCESS;
   const cuttResult result = cutt_struct_read(options, sizeof *options, first_options_size, callers, "options");
   if (result) return result;
-  if (options->threads >= 0 && options->threads <= CUTT_MAX_THREADS) return CUTT_SUCCESS;
-  return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
-                    CUTT_MAX_THREADS);
+  if (options->threads < 0 || options->threads > CUTT_MAX_THREADS)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->threads is %d; it must be 0 (default) to %d", options->threads,
+                      CUTT_MAX_THREADS);
+  if (options->choice != CUTT_PREDICT && options->choice != CUTT_MEASURE)
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->choice is %ld; it must be CUTT_PREDICT or CUTT_MEASURE",
+                      (long)options->choice);
+  if (!(options->measure_seconds >= 0) || !isfinite(options->measure_seconds))
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->measure_seconds is %g; it must be 0 (default) or more, and finite",
+                      options->measure_seconds);
+  if (options->wisdom && !cutt_wisdom_alive(options->wisdom))
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "options->wisdom is %p, which is not alive; it must come from cuttWisdomCreate",
+                      (void *)options->wisdom);
+  return CUTT_SUCCESS;
 }
 
 /* The algorithm that the options name, and the library for its products. Half types and whole numbers have none on the CPU, and
@@ -91,7 +104,10 @@ static cuttResult fill(struct cuttContractionStruct *plan, const cuttContraction
   if (!result) {
     const int64_t limit = options.workspace_limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)options.workspace_limit;
     const int threads = backend->runtime->has_streams ? 1 : options.threads ? options.threads : cutt_team_default();
-    result = cutt_contraction_prepare(plan, backend, plan->blas, threads, limit);
+    const cutt_measuring how = {options.choice, options.measure_seconds, options.wisdom};
+    result = how.choice == CUTT_MEASURE || how.wisdom
+                 ? cutt_contraction_prepare_measured(plan, backend, plan->blas, threads, limit, &how)
+                 : cutt_contraction_prepare(plan, backend, plan->blas, threads, limit);
   }
   plan->context = context.number;
   if (backend->runtime->leave) backend->runtime->leave(&scope);
@@ -255,12 +271,6 @@ static void close_request(const struct cuttContractionStruct *plan, const reques
   cutt_contraction_leave(plan, &r->scope);
 }
 
-cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,
-                                cudaStream_t stream, cutt_steps *steps) {
-  return cutt_contraction_on_gpu(plan) ? cutt_contraction_run_gpu(plan, operands, stream, steps)
-                                       : cutt_contraction_run_cpu(plan, operands, steps);
-}
-
 cuttResult cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
                                   void *workspace, size_t workspace_bytes, cudaStream_t stream) {
   if (!cutt_contraction_alive(plan)) return CUTT_INVALID_PLAN;
@@ -284,11 +294,6 @@ cuttResult cuttContract(const cuttContraction_t *contraction, const cuttContract
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ timing */
-
-cuttResult cutt_execution_run(const void *execution, cudaStream_t stream) {
-  const cutt_execution *e = execution;
-  return cutt_contraction_run(e->plan, e->operands, stream, NULL);
-}
 
 static cuttResult time_once(const struct cuttContractionStruct *plan, const request *r, cuttContractionTimes_t *times) {
   const cutt_execution what = {plan, &r->operands};
@@ -360,6 +365,7 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .predicted_permute_seconds = cutt_plan_permute_seconds(plan),
       .create_seconds = plan->create_seconds,
       .algorithm = cutt_plan_algorithm(plan),
+      .measured_seconds = plan->measured_seconds,
   };
   own.permutes_left = plan->reduce[CUTT_LEFT] != NULL;
   own.permutes_right = plan->reduce[CUTT_RIGHT] != NULL;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "blas/blocks.h"
 #include "contract/context.h"
+#include "contract/numbers.h"
 
 /* The contraction with all modes of each role in one, packed: "mkb,knb->mnb". */
 static void products_alone(const struct cuttContractionStruct *plan, cutt_contraction *c) {
@@ -30,54 +31,24 @@ static void products_alone(const struct cuttContractionStruct *plan, cutt_contra
   c->volume[CUTT_RESULT] = m * n * size[CUTT_ROLE_BATCH];
 }
 
-enum { PATTERN = 1 << 16 };
-
-typedef union pattern {
-  double f64[PATTERN / sizeof(double)];
-  float f32[PATTERN / sizeof(float)];
-  uint16_t half[PATTERN / sizeof(uint16_t)];
-} pattern;
-
-/* Numbers from 0.5 to 1, since products of denormal numbers take longer. */
-static void draw_pattern(cuttType_t type, pattern *p) {
-  if (type == CUTT_F16 || type == CUTT_BF16)
-    for (size_t i = 0; i < sizeof p->half / sizeof *p->half; ++i)
-      p->half[i] = (uint16_t)(type == CUTT_F16 ? 0x3800 + i % 997 : 0x3f00 + i % 127);
-  else if (cutt_gemm_single(type))
-    for (size_t i = 0; i < sizeof p->f32 / sizeof *p->f32; ++i) p->f32[i] = 0.5f + (float)(i % 997) / 1994;
-  else
-    for (size_t i = 0; i < sizeof p->f64 / sizeof *p->f64; ++i) p->f64[i] = 0.5 + (double)(i % 997) / 1994;
-}
-
-/* Allocates memory of the backend and fills it with the pattern: a copy from the host, and then of what is there already, twice
- * as much each time. */
-static cuttResult take_numbers(const cutt_backend *backend, const pattern *p, int64_t bytes, void **memory) {
-  const int64_t first = bytes < PATTERN ? bytes : PATTERN;
-  cuttResult result = backend->runtime->memory_allocate((size_t)bytes, memory);
-  if (!result) result = backend->runtime->memory_copy(*memory, p, (size_t)first);
-  for (int64_t done = first; done < bytes && !result; done *= 2)
-    result = backend->runtime->memory_copy((unsigned char *)*memory + done, *memory,
-                                           (size_t)(bytes - done < done ? bytes - done : done));
-  return result;
-}
-
 static cuttResult time_products(const struct cuttContractionStruct *plan, cudaStream_t stream, int count,
                                 double *seconds) {
   const cutt_backend *backend = plan->backend;
   struct cuttContractionStruct *products = calloc(1, sizeof *products);
-  pattern *numbers = malloc(sizeof *numbers);
   void *memory[CUTT_TENSORS] = {NULL, NULL, NULL};
   cuttResult result = CUTT_SUCCESS;
-  if (!products || !numbers) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
+  if (!products) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory for the matrix product alone");
   if (!result) {
     products->family = CUTT_FAMILY_TTGT;
     products_alone(plan, &products->asked);
     result = cutt_contraction_prepare(products, backend, plan->blas, plan->threads, 0);
   }
   const cutt_type_info *type = plan->contraction.type;
-  if (!result) draw_pattern(type->type, numbers);
-  for (int t = 0; t < CUTT_TENSORS && !result; ++t)
-    result = take_numbers(backend, numbers, products->asked.volume[t] * type->bytes, &memory[t]);
+  for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
+    const int64_t bytes = products->asked.volume[t] * type->bytes;
+    result = backend->runtime->memory_allocate((size_t)bytes, &memory[t]);
+    if (!result) result = cutt_numbers_fill(backend->runtime, type->type, memory[t], bytes);
+  }
   if (!result) {
     const cutt_operands operands = {.operand = {memory[0], memory[1]},
                                     .result = memory[2],
@@ -91,7 +62,6 @@ static cuttResult time_products(const struct cuttContractionStruct *plan, cudaSt
     if (memory[t]) backend->runtime->memory_free(memory[t]);
   if (products) cutt_contraction_release(products);
   free(products);
-  free(numbers);
   return result;
 }
 

@@ -12,13 +12,13 @@
 #include "contract/permutation.h"
 
 /* Of more modes than MANY_MODES only so few algorithms are looked at closely, and of more than MOST_MODES none. */
-enum { SHORTLIST = 24, MANY_MODES = 12, FEW = 3, MOST_MODES = 24 };
+enum { SHORTLIST = CUTT_LISTED_ALGORITHMS, MANY_MODES = 12, FEW = 3, MOST_MODES = 24 };
 
 typedef struct shortlist {
   const cutt_contraction *c;
   const cutt_rates *rates;
   int64_t limit;
-  int count, fitting;
+  int count, fitting, most;
   /* The fastest by the model, the fastest first; and of those that need no more workspace than the limit. */
   cutt_algorithm_choice list[SHORTLIST];
   cutt_algorithm_choice *best;
@@ -39,11 +39,11 @@ static void consider(void *data, const cutt_algorithm *algorithm) {
   cutt_cost cost;
   cutt_cost_of(s->c, s->rates, algorithm, &cost);
   insert(s->list, &s->count, SHORTLIST, algorithm, &cost);
-  if (cost.workspace <= s->limit) insert(s->best, &s->fitting, CUTT_BEST_ALGORITHMS, algorithm, &cost);
+  if (cost.workspace <= s->limit) insert(s->best, &s->fitting, s->most, algorithm, &cost);
 }
 
-cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
-                                cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS], int *count) {
+static cuttResult find_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit, int most,
+                            cutt_algorithm_choice *best, int *count) {
   *count = 0;
   shortlist *all = calloc(1, sizeof *all);
   if (!all) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *all);
@@ -51,6 +51,7 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
   all->rates = rates;
   all->limit = limit;
   all->best = best;
+  all->most = most;
   int64_t costings = cutt_most_costings(c);
   const cuttResult result = cutt_algorithms_enumerate(c, consider, all);
   for (int i = 0; i < all->count && !result; ++i) {
@@ -61,12 +62,17 @@ cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rat
       all->cut = *e;
       if (cutt_cut(c, rates, limit, small ? rates->cache_bytes : INT64_MAX, &costings, &all->cut.algorithm,
                    &all->cut.cost))
-        insert(best, &all->fitting, CUTT_BEST_ALGORITHMS, &all->cut.algorithm, &all->cut.cost);
+        insert(best, &all->fitting, most, &all->cut.algorithm, &all->cut.cost);
     }
   }
   *count = all->fitting;
   free(all);
   return result;
+}
+
+cuttResult cutt_algorithms_best(const cutt_contraction *c, const cutt_rates *rates, int64_t limit,
+                                cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS], int *count) {
+  return find_best(c, rates, limit, CUTT_BEST_ALGORITHMS, best, count);
 }
 
 /* Replaces the rough prediction of permutations of whole tensors by that of the permutation's own model. */
@@ -78,7 +84,7 @@ static cuttResult look_closely(const struct cuttContractionStruct *plan, cutt_al
     cuttPlan_t permute = NULL;
     cuttPlanInfo_t info = {.struct_size = sizeof info};
     cuttResult result =
-        cutt_block_permutation(c, &e->algorithm, view, (cutt_tensor)t, plan->backend, plan->threads, &permute);
+        cutt_block_permutation(c, &e->algorithm, view, (cutt_tensor)t, plan->backend, plan->threads, NULL, &permute);
     if (!result) result = cuttPlanGetInfo(permute, &info);
     cuttPlanDestroy(permute);
     if (result) return result;
@@ -95,35 +101,45 @@ static bool is_whole(const cutt_contraction *c, const cutt_algorithm *algorithm)
   return true;
 }
 
-/* On the heap, since it is too large for the stack. */
-typedef struct choice {
-  cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
-  cutt_view view;
-} choice;
+cuttResult cutt_algorithm_look(const struct cuttContractionStruct *plan, cutt_algorithm_choice *choice) {
+  if (!is_whole(&plan->contraction, &choice->algorithm)) return CUTT_SUCCESS;
+  cutt_view *view = malloc(sizeof *view);
+  if (!view) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *view);
+  const cuttResult result = look_closely(plan, choice, view);
+  free(view);
+  return result;
+}
 
-static cuttResult choose(struct cuttContractionStruct *plan, int64_t limit, choice *among) {
-  int count = 0, first = 0;
-  cutt_algorithm_choice *best = among->best;
-  cuttResult result = cutt_algorithms_best(&plan->contraction, &plan->rates, limit, best, &count);
+cuttResult cutt_algorithms_look(const struct cuttContractionStruct *plan, int64_t limit, int longest,
+                                cutt_algorithm_choice *best, int *found, int *looked_at) {
+  int count = 0, looked = 0;
+  cuttResult result = find_best(&plan->contraction, &plan->rates, limit, longest, best, &count);
   if (!result && count == 0) result = cutt_error(CUTT_INTERNAL_ERROR, "no algorithm was found to do the contraction");
   const int modes = plan->contraction.modes, most = modes <= MANY_MODES ? count : modes <= MOST_MODES ? FEW : 0;
   const double least = count ? best[0].cost.seconds : 0;
-  for (int i = 0; i < count && i < most && !result; ++i) {
+  for (; looked < count && looked < most && !result; ++looked) {
     /* Where many modes are permuted the closer look takes long, and it does not find what is far slower by the rough one. */
-    if (modes > MANY_MODES && best[i].cost.seconds > 3 * least) break;
-    if (is_whole(&plan->contraction, &best[i].algorithm)) result = look_closely(plan, &best[i], &among->view);
-    if (best[i].cost.seconds < best[first].cost.seconds) first = i;
+    if (modes > MANY_MODES && best[looked].cost.seconds > 3 * least) break;
+    result = cutt_algorithm_look(plan, &best[looked]);
   }
-  if (result) return result;
-  plan->algorithm = best[first].algorithm;
-  plan->cost = best[first].cost;
-  return CUTT_SUCCESS;
+  *found = count;
+  *looked_at = looked;
+  return result;
 }
 
 cuttResult cutt_algorithm_choose(struct cuttContractionStruct *plan, int64_t limit) {
-  choice *among = malloc(sizeof *among);
-  if (!among) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *among);
-  const cuttResult result = choose(plan, limit, among);
-  free(among);
+  cutt_algorithm_choice *best = malloc(CUTT_BEST_ALGORITHMS * sizeof *best);
+  int count = 0, looked = 0, first = 0;
+  if (!best)
+    return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction",
+                      CUTT_BEST_ALGORITHMS * sizeof *best);
+  const cuttResult result = cutt_algorithms_look(plan, limit, CUTT_BEST_ALGORITHMS, best, &count, &looked);
+  for (int i = 1; i < looked && !result; ++i)
+    if (best[i].cost.seconds < best[first].cost.seconds) first = i;
+  if (!result) {
+    plan->algorithm = best[first].algorithm;
+    plan->cost = best[first].cost;
+  }
+  free(best);
   return result;
 }

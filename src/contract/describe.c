@@ -140,6 +140,19 @@ static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *
   cutt_text_add(text, "; products %s\n", duration(plan->cost.multiply, &c));
 }
 
+static void add_measured(const struct cuttContractionStruct *plan, cutt_text *text) {
+  cell c, predicted;
+  if (plan->by == CUTT_BY_MODEL) return;
+  cutt_text_add(text, "measured      %s, %s\n", duration(plan->measured_seconds, &c),
+                plan->by == CUTT_BY_WISDOM ? "by wisdom" : "the fastest of those that were timed by turns");
+  for (int i = 0; i < plan->timed_count; ++i) {
+    const cutt_timed_way *timed = &plan->timed[i];
+    cutt_text_add(text, "  %12s   predicted %12s   %s\n",
+                  timed->seconds < 0 ? "not timed" : duration(timed->seconds, &c),
+                  duration(timed->predicted, &predicted), timed->name);
+  }
+}
+
 static void describe_text(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
   const cutt_blas *blas = plan->pass ? NULL : plan->blas;
@@ -167,6 +180,7 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
     add_bytes(text, (double)plan->workspace_bytes);
     cutt_text_add(text, "\n");
     add_prediction(plan, text);
+    add_measured(plan, text);
   }
   cutt_text_add(text, "made in       %s\n", duration(plan->create_seconds, &c));
 }
@@ -244,6 +258,22 @@ static void add_json_pass(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_text_add(text, "},\"blocked\":%s,\"pieces\":%" PRId64, s->blocked ? "true" : "false", plan->pass->items);
 }
 
+static void add_json_measured(const struct cuttContractionStruct *plan, cutt_text *text) {
+  static const char *const by[] = {"model", "measured", "wisdom", "caller"};
+  cutt_text_add(text, ",\"by\":\"%s\",\"measured_seconds\":%.9g,\"timed\":[", by[plan->by], plan->measured_seconds);
+  for (int i = 0; i < plan->timed_count; ++i) {
+    const cutt_timed_way *timed = &plan->timed[i];
+    cutt_text_add(text, "%s{\"way\":", i ? "," : "");
+    cutt_text_add_json(text, timed->name);
+    cutt_text_add(text, ",\"predicted_seconds\":%.9g,\"seconds\":", timed->predicted);
+    if (timed->seconds < 0)
+      cutt_text_add(text, "null}");
+    else
+      cutt_text_add(text, "%.9g}", timed->seconds);
+  }
+  cutt_text_add(text, "]");
+}
+
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
@@ -266,6 +296,7 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
     add_json_algorithm(plan, text);
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",
                 plan->workspace_bytes, cutt_plan_seconds(plan), cutt_plan_permute_seconds(plan));
+  add_json_measured(plan, text);
   cutt_text_add(text, ",\"create_seconds\":%.9g}", plan->create_seconds);
 }
 

@@ -393,6 +393,7 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
   start(c, r, along, s);
   s->blocked = s->kind == CUTT_PASS_SCALE && sharing_extent(c, s) > 1;
   if (!s->blocked) return false;
+  s->lines = lines;
   /* From memory it is copied first, by which more of it is on its way at once. */
   if (c->volume[s->first] * c->type->bytes > r->cache_bytes) s->packed[s->first] = true;
   int order[CUTT_MOST_MODES];
@@ -412,19 +413,42 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
   return true;
 }
 
-void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {
+/* Blocks of fewer lines may be the same ones. */
+static bool is_same(const cutt_contraction *c, const cutt_pass_shape *one, const cutt_pass_shape *other) {
+  return one->along == other->along && one->blocked == other->blocked &&
+         memcmp(one->chunk, other->chunk, (size_t)c->modes * sizeof *one->chunk) == 0;
+}
+
+static void insert(const cutt_contraction *c, cutt_pass_shape *list, int *count, int most,
+                   const cutt_pass_shape *shape) {
+  for (int i = 0; i < *count; ++i)
+    if (is_same(c, &list[i], shape)) return;
+  if (*count == most && !(shape->seconds < list[most - 1].seconds)) return;
+  int at = *count < most ? (*count)++ : most - 1;
+  for (; at > 0 && list[at - 1].seconds > shape->seconds; --at) list[at] = list[at - 1];
+  list[at] = *shape;
+}
+
+int cutt_pass_list(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *list, int most) {
   enum { MANY_MODES = 12 };
   static const int64_t lines[] = {64, 12, 6, 3};
-  cutt_pass_shape_of(c, r, c->modes ? 0 : -1, best);
+  int count = 0;
+  cutt_pass_shape tried;
+  cutt_pass_shape_of(c, r, c->modes ? 0 : -1, &tried);
+  insert(c, list, &count, most, &tried);
   for (int along = 0; along < c->modes; ++along) {
-    cutt_pass_shape tried;
     if (c->modes > MANY_MODES && least_step(&c->mode[along]) > 1) continue; /* to no other have elements neighbours */
     if (along) cutt_pass_shape_of(c, r, along, &tried);
-    if (along && tried.seconds < best->seconds) *best = tried;
+    if (along) insert(c, list, &count, most, &tried);
     const bool near = least_step(&c->mode[along]) == 1; /* or else blocks would have nothing next to each other */
     for (int i = 0; i < (int)(sizeof lines / sizeof *lines) && near; ++i) {
       if (!cutt_pass_shape_blocked(c, r, along, lines[i], &tried)) break;
-      if (tried.seconds < best->seconds) *best = tried;
+      insert(c, list, &count, most, &tried);
     }
   }
+  return count;
+}
+
+void cutt_pass_choose(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *best) {
+  cutt_pass_list(c, r, best, 1);
 }

@@ -27,8 +27,10 @@ typedef struct cutt_pass_shape {
   bool packed[CUTT_TENSORS];
   /* Numbers of a row and term in the scratch: n, or 1 of a second operand that has one for all. */
   bool single[2];
-  /* Rows that share their numbers of the first operand are computed in blocks. */
+  /* Rows that share their numbers of the first operand are computed in blocks; and the cache lines of a row that were asked
+   * for, or 0. */
   bool blocked;
+  int64_t lines;
   /* Sums go to D as they are, since there is nothing else to be done to them. */
   bool direct;
   /* D is written past the caches. */
@@ -94,6 +96,9 @@ typedef struct cutt_pass {
 
 /* The best shape by predicted seconds. */
 void cutt_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *shape);
+
+/* The shapes with the shortest predicted times, the fastest first, `most` at most; returns how many. */
+int cutt_pass_list(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *list, int most);
 
 /* The shape along one mode (-1 where there are none). */
 void cutt_pass_shape_of(const cutt_contraction *contraction, const cutt_rates *rates, int along,

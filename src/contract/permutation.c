@@ -37,17 +37,28 @@ static void add_mode(strided *s, int64_t extent, int64_t in, int64_t out) {
 }
 
 /* Plans it, and frees it. */
-static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+static cuttResult plan_chosen(strided *s, const cutt_backend *backend, int threads, const cutt_permuting *permuting,
+                              cuttPlan_t *made) {
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = backend->id;
   options.threads = threads;
+  if (permuting) {
+    options.choice = permuting->choice;
+    options.measure_seconds = permuting->seconds;
+    options.wisdom = permuting->wisdom;
+  }
   const cuttResult result = cuttPlanCreate(made, &s->problem, &options);
   free(s);
   return result;
 }
 
+static cuttResult plan_strided(strided *s, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+  return plan_chosen(s, backend, threads, NULL, made);
+}
+
 cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorithm *algorithm, const cutt_view *view,
-                                  cutt_tensor t, const cutt_backend *backend, int threads, cuttPlan_t *made) {
+                                  cutt_tensor t, const cutt_backend *backend, int threads,
+                                  const cutt_permuting *permuting, cuttPlan_t *made) {
   strided *s = new_strided(c);
   if (!s) return CUTT_INTERNAL_ERROR;
   for (int i = 0; i < c->modes; ++i) {
@@ -57,7 +68,7 @@ cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorith
   }
   if (t == CUTT_RESULT && !c->beta_is_zero) s->problem.beta = c->beta;
   s->problem.conjugate = t != CUTT_RESULT && c->conjugate[t];
-  return plan_strided(s, backend, threads, made);
+  return plan_chosen(s, backend, threads, permuting, made);
 }
 
 cuttResult cutt_scale_permutation(const cutt_contraction *c, const cutt_backend *backend, int threads,

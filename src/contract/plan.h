@@ -3,7 +3,8 @@
 #define CUTT_CONTRACT_PLAN_H
 
 #include "contract/pass.h"
-#include "plan/backend.h"
+#include "contract/permutation.h"
+#include "plan/choose.h"
 
 /* Algorithms that a caller may ask for. */
 typedef enum cutt_family { CUTT_FAMILY_ANY, CUTT_FAMILY_PASS, CUTT_FAMILY_TTGT } cutt_family;
@@ -45,6 +46,12 @@ typedef struct cutt_cut_mode {
   bool held[CUTT_TENSORS];
 } cutt_cut_mode;
 
+/* A way that was timed. */
+typedef struct cutt_timed_way {
+  char name[96];
+  double predicted, seconds; /* seconds < 0: it was not run, or could not be */
+} cutt_timed_way;
+
 struct cuttContractionStruct {
   uint64_t magic;
   const cutt_backend *backend;
@@ -63,6 +70,13 @@ struct cuttContractionStruct {
   cutt_pass *pass;
   cutt_algorithm algorithm;
   cutt_cost cost;
+  /* How it was chosen, with the seconds that were measured, or 0; and what was timed for it, which is freed with the plan. */
+  cutt_chosen_by by;
+  double measured_seconds;
+  int timed_count;
+  cutt_timed_way *timed;
+  /* How the permutations are chosen. */
+  cutt_permuting permuting;
   /* Scalars of the type of alpha and beta, and the number 1 as an element of a tensor. */
   _Alignas(16) unsigned char one[CUTT_SCALAR_BYTES];
   _Alignas(16) unsigned char zero[CUTT_SCALAR_BYTES];
@@ -155,6 +169,17 @@ cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, co
                                     cutt_steps *steps);
 cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
                                     cudaStream_t stream, cutt_steps *steps);
+
+/* Executes a plan on what has been checked, in its context. */
+cuttResult cutt_contraction_run(const struct cuttContractionStruct *plan, const cutt_operands *operands,
+                                cudaStream_t stream, cutt_steps *steps);
+
+/* The same, as the function of a cutt_work, which a runtime times. */
+typedef struct cutt_execution {
+  const struct cuttContractionStruct *plan;
+  const cutt_operands *operands;
+} cutt_execution;
+cuttResult cutt_execution_run(const void *execution, cudaStream_t stream);
 
 /* Marks a plan as one that may be used, or as one that has been destroyed. */
 void cutt_contraction_set_alive(struct cuttContractionStruct *plan, bool is_alive);

@@ -8,6 +8,7 @@
 #include "blas/blocks.h"
 #include "contract/choose.h"
 #include "contract/permutation.h"
+#include "contract/prepare.h"
 #include "contract/rates.h"
 
 /* ---------------------------------------------------------------------------------------------------- cuts and workspace */
@@ -129,7 +130,7 @@ static cuttResult make_block(struct cuttContractionStruct *plan, cutt_block *blo
     if (!plan->algorithm.packed[t]) continue;
     const int threads = plan->stays[t] || !plan->cost.spread ? plan->threads : 1;
     result = cutt_block_permutation(c, &plan->algorithm, &block->view, (cutt_tensor)t, plan->backend, threads,
-                                    &block->permute[t]);
+                                    &plan->permuting, &block->permute[t]);
   }
   return result;
 }
@@ -277,8 +278,7 @@ static void set_ones(struct cuttContractionStruct *plan) {
   memcpy(plan->one_element, type == CUTT_F16 ? &half : &bfloat, sizeof half);
 }
 
-/* Can it be done in one pass? */
-static bool has_pass(const struct cuttContractionStruct *plan) {
+bool cutt_contraction_has_pass(const struct cuttContractionStruct *plan) {
   return plan->family != CUTT_FAMILY_TTGT && !cutt_contraction_on_gpu(plan);
 }
 
@@ -287,23 +287,22 @@ static double least_seconds(const struct cuttContractionStruct *plan) {
   return plan->blas ? plan->rates.call + plan->rates.launch : INFINITY;
 }
 
-static cuttResult prepare_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
   plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
   return cutt_pass_prepare(&plan->contraction, shape, plan->backend->runtime->isa(), plan->threads, &plan->pass);
 }
 
-/* After the choice of an algorithm. */
-static cuttResult lay_out_products(struct cuttContractionStruct *plan, int64_t limit) {
+cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit) {
   list_cuts(plan);
   lay_out_workspace(plan, limit);
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
   return make_blocks(plan);
 }
 
-/* The seconds of a pass, to be compared with those of products. Products with few terms, which a pass computes in blocks, take
- * longer than predicted, as measured; and with many terms blocks are no match for a BLAS, whatever is predicted. */
-static double comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+/* Products with few terms, which a pass computes in blocks, take longer than predicted, as measured; and with many terms blocks
+ * are no match for a BLAS, whatever is predicted. */
+double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
   static const double products_loss = 1.35, few_terms = 64;
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
@@ -311,25 +310,48 @@ static double comparable_seconds(const struct cuttContractionStruct *plan, const
   return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
 }
 
-cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
-                                    const cutt_blas *blas, int threads, int64_t limit) {
+cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
+                                  const cutt_blas *blas, int threads, int64_t limit, bool *done) {
   plan->backend = backend;
   plan->blas = blas;
   plan->threads = threads;
   plan->contraction = plan->asked;
+  *done = plan->asked.empty || plan->asked.no_terms;
   set_ones(plan);
   if (plan->asked.empty) return CUTT_SUCCESS;
   if (plan->asked.no_terms) return cutt_scale_permutation(&plan->contraction, backend, threads, &plan->scale);
-  cuttResult result = reduce(plan, limit);
-  if (!result) result = cutt_rates_find(plan, &plan->rates);
-  if (result) return result;
+  const cuttResult result = reduce(plan, limit);
+  return result ? result : cutt_rates_find(plan, &plan->rates);
+}
+
+cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit) {
   cutt_pass_shape shape = {.seconds = INFINITY};
-  if (has_pass(plan)) cutt_pass_choose(&plan->contraction, &plan->rates, &shape);
-  if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan)) return prepare_pass(plan, &shape);
-  result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
+  if (cutt_contraction_has_pass(plan)) cutt_pass_choose(&plan->contraction, &plan->rates, &shape);
+  if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan))
+    return cutt_contraction_take_pass(plan, &shape);
+  const cuttResult result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
-  return comparable_seconds(plan, &shape) < plan->cost.seconds ? prepare_pass(plan, &shape)
-                                                               : lay_out_products(plan, limit);
+  return cutt_comparable_seconds(plan, &shape) < plan->cost.seconds ? cutt_contraction_take_pass(plan, &shape)
+                                                                    : cutt_contraction_take_products(plan, limit);
+}
+
+cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
+                                    const cutt_blas *blas, int threads, int64_t limit) {
+  bool done = false;
+  const cuttResult result = cutt_contraction_start(plan, backend, blas, threads, limit, &done);
+  return result || done ? result : cutt_contraction_decide(plan, limit);
+}
+
+void cutt_contraction_untake(struct cuttContractionStruct *plan) {
+  for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
+    cutt_block *block = plan->kind[kind];
+    plan->kind[kind] = NULL;
+    if (!block) continue;
+    for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(block->permute[t]);
+    free(block);
+  }
+  cutt_pass_release(plan->pass);
+  plan->pass = NULL;
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {
@@ -338,12 +360,7 @@ void cutt_contraction_release(struct cuttContractionStruct *plan) {
     cutt_contraction_release(plan->reduce[t]);
     free(plan->reduce[t]);
   }
-  for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind) {
-    cutt_block *block = plan->kind[kind];
-    if (!block) continue;
-    for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(block->permute[t]);
-    free(block);
-  }
+  cutt_contraction_untake(plan);
   cuttPlanDestroy(plan->scale);
-  cutt_pass_release(plan->pass);
+  free(plan->timed);
 }

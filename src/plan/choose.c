@@ -1,9 +1,5 @@
-/* The choice among candidates: by wisdom, by the model, or by measuring.
- *
- * Measuring takes the model's best CONTENDERS and runs them in rotation, round after round, so that a slow moment of the
- * machine hits all of them alike. What counts is the fastest run of each: noise only ever adds. Contenders that have
- * fallen behind leave the race, which spends the rest of the time limit where it can still decide something. Short
- * executions are repeated within a sample, so that the clock's own step doesn't count. */
+/* The choice among candidates: by wisdom, by the model, or by measuring, which takes the model's best CONTENDERS and has them
+ * race (race.h). */
 #include "plan/choose.h"
 
 #include <inttypes.h>
@@ -12,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "plan/arguments.h"
+#include "plan/race.h"
 #include "store/wisdom.h"
 
 int cutt_candidates(const cutt_task *task, cutt_candidate *list, int max) {
@@ -19,21 +16,22 @@ int cutt_candidates(const cutt_task *task, cutt_candidate *list, int max) {
   return task->backend->methods->enumerate(task->target, task->model, task->canonical, task->threads, list, max);
 }
 
-enum { CONTENDERS = 12, ROUNDS = 24, LARGEST_REPEATS = 10000 };
-static const double default_measure_seconds = 2.0, sample_seconds = 50e-6;
+enum { CONTENDERS = 12 };
+
+struct buffers;
 
 typedef struct contender {
+  const cutt_task *task;
   cutt_candidate candidate;
+  const struct buffers *b;
   void *prepared;
-  double first;   /* seconds of the first run, which also warmed up; < 0: it has not run */
-  double fastest; /* seconds of the fastest run after it; < 0: none yet */
-  bool racing;
 } contender;
 
 /* What a choice among several takes: more than a small stack has. */
 typedef struct shortlist {
   cutt_candidate list[CUTT_MAX_CANDIDATES];
   contender contenders[CONTENDERS];
+  cutt_racer racers[CONTENDERS];
   char key[CUTT_WISDOM_KEY_BYTES];
 } shortlist;
 
@@ -82,93 +80,17 @@ static cuttResult open_buffers(const cutt_backend *backend, const cutt_canonical
   return result;
 }
 
-/* A contender's executions as one thing to be timed. */
-typedef struct executions {
-  const cutt_backend *backend;
-  const void *prepared;
-  const buffers *b;
-  int repeats;
-} executions;
-
-static cuttResult run_executions(const void *what, cudaStream_t stream) {
-  const executions *e = what;
-  for (int i = 0; i < e->repeats; ++i) {
-    const cuttResult result = cutt_execute_one(e->backend->methods, e->prepared, false, e->b->in, e->b->out, stream);
-    if (result) return result;
-  }
-  return CUTT_SUCCESS;
+static cuttResult run_contender(const void *what, cudaStream_t stream) {
+  const contender *c = what;
+  return cutt_execute_one(c->task->backend->methods, c->prepared, false, c->b->in, c->b->out, stream);
 }
 
-/* Seconds of one run, averaged over repeats. */
-static cuttResult run(const cutt_backend *backend, const contender *c, const buffers *b, int repeats, double *seconds) {
-  const executions what = {backend, c->prepared, b, repeats};
-  const cuttResult result = backend->runtime->time(&(cutt_work){run_executions, &what}, b->stream, 1, seconds);
-  *seconds /= repeats;
-  return result;
-}
-
-static int repeats_of(const contender *c) {
-  const double typical = c->fastest > 0 && c->fastest < c->first ? c->fastest : c->first;
-  if (typical * LARGEST_REPEATS <= sample_seconds) return LARGEST_REPEATS;
-  return typical >= sample_seconds ? 1 : (int)(sample_seconds / typical) + 1;
-}
-
-/* Prepares the contenders and runs each once. The first one runs whatever the limit; one that fails is left out, for
- * as long as there is another. Returns how many race; with 0, *result says why. */
-static int warm_up(const cutt_task *task, const buffers *b, double deadline, contender *list, int count,
-                   cuttResult *result) {
-  const cutt_backend *backend = task->backend;
-  int racing = 0;
-  for (int i = 0; i < count; ++i) {
-    if (racing > 0 && cutt_clock() >= deadline) break;
-    contender *c = &list[i];
-    cuttResult failed = backend->methods->prepare(task->target, task->canonical, &c->candidate, &c->prepared);
-    if (failed) {
-      c->prepared = NULL;
-    } else {
-      failed = run(backend, c, b, 1, &c->first);
-    }
-    if (failed) {
-      *result = failed;
-      cutt_log(CUTT_LOG_WARN, "measuring: candidate %d (%s) failed and is left out: %s", i,
-               cutt_method_name[c->candidate.method], cuttLastError());
-      continue;
-    }
-    c->racing = true;
-    ++racing;
-  }
-  return racing;
-}
-
-/* Who is farther behind the fastest than this leaves, by the number of rounds that have been run. */
-static double tolerance(int rounds) { return rounds < 3 ? 1.5 : rounds < 8 ? 1.2 : 1.07; }
-
-static void race(const cutt_backend *backend, const buffers *b, double deadline, contender *list, int count,
-                 int racing) {
-  double fastest = -1;
-  for (int round = 0; round < ROUNDS && (racing > 1 || round < 2); ++round) {
-    for (int i = 0; i < count; ++i) {
-      contender *c = &list[i];
-      if (!c->racing) continue;
-      const int repeats = repeats_of(c);
-      const double expected = (c->fastest > 0 ? c->fastest : c->first) * repeats;
-      if (cutt_clock() + expected > deadline) return;
-      double seconds = 0;
-      if (run(backend, c, b, repeats, &seconds)) {
-        c->racing = false;
-        c->first = c->fastest = -1;
-        --racing;
-        continue;
-      }
-      if (c->fastest < 0 || seconds < c->fastest) c->fastest = seconds;
-      if (fastest < 0 || seconds < fastest) fastest = seconds;
-    }
-    for (int i = 0; i < count; ++i) {
-      if (!list[i].racing || list[i].fastest <= fastest * tolerance(round + 1)) continue;
-      list[i].racing = false;
-      --racing;
-    }
-  }
+static cuttResult prepare_contender(void *data, int i) {
+  contender *c = (contender *)data + i;
+  const cuttResult failed =
+      c->task->backend->methods->prepare(c->task->target, c->task->canonical, &c->candidate, &c->prepared);
+  if (failed) c->prepared = NULL;
+  return failed;
 }
 
 static cuttResult measure(const cutt_task *task, const cuttOptions_t *options, shortlist *s, int count,
@@ -178,32 +100,24 @@ static cuttResult measure(const cutt_task *task, const cuttOptions_t *options, s
   buffers b;
   cuttResult result = open_buffers(backend, canonical, options, s->list[0].threads, &b);
   if (result) return result;
-  const double limit = options->measure_seconds > 0 ? options->measure_seconds : default_measure_seconds;
-  const double start = cutt_clock(), deadline = start + limit;
+  const double limit = options->measure_seconds > 0 ? options->measure_seconds : CUTT_MEASURE_SECONDS;
+  const double start = cutt_clock();
   contender *list = s->contenders;
   if (count > CONTENDERS) count = CONTENDERS;
-  for (int i = 0; i < count; ++i) list[i] = (contender){s->list[i], NULL, -1, -1, false};
-
-  const int racing = warm_up(task, &b, deadline, list, count, &result);
-  if (racing > 0) race(backend, &b, deadline, list, count, racing);
-
-  /* The fastest that was timed warm; when the limit left no time for that, the model's first that ran at all. */
-  contender *best = NULL;
   for (int i = 0; i < count; ++i) {
-    contender *c = &list[i];
-    if (c->first < 0) continue;
-    if (!best || (c->fastest >= 0 && (best->fastest < 0 || c->fastest < best->fastest))) best = c;
+    list[i] = (contender){task, s->list[i], &b, NULL};
+    s->racers[i] = (cutt_racer){.work = {run_contender, &list[i]}, .name = cutt_method_name[list[i].candidate.method]};
   }
-  if (best) {
-    *choice = (cutt_choice){best->candidate, best->prepared, CUTT_BY_MEASURING,
-                            best->fastest >= 0 ? best->fastest : best->first};
-    best->prepared = NULL;
-    result = CUTT_SUCCESS;
+  const cutt_race race = {backend->runtime, b.stream, start + limit, prepare_contender, list};
+  int racing = 0;
+  const int best = cutt_race_run(&race, s->racers, count, &racing, &result);
+  if (best >= 0) {
+    const cutt_racer *winner = &s->racers[best];
+    *choice = (cutt_choice){list[best].candidate, list[best].prepared, CUTT_BY_MEASURING,
+                            winner->fastest >= 0 ? winner->fastest : winner->first};
+    list[best].prepared = NULL;
     cutt_log(CUTT_LOG_INFO, "measured %d of %d candidates in %.3g s: %s, %.4g us (predicted %.4g us)", racing, count,
-             cutt_clock() - start, cutt_method_name[choice->candidate.method], choice->measured_seconds * 1e6,
-             choice->candidate.seconds * 1e6);
-  } else if (!result) {
-    result = cutt_error(CUTT_INTERNAL_ERROR, "no candidate could be measured");
+             cutt_clock() - start, winner->name, choice->measured_seconds * 1e6, choice->candidate.seconds * 1e6);
   }
   for (int i = 0; i < count; ++i) {
     if (list[i].prepared) backend->methods->release(list[i].prepared);

@@ -13,8 +13,10 @@
 #include "plan/backend.h"
 #include "plan/far.h"
 #include "plan/problem.h"
+#include "plan/race.h"
 #include "runtime/host/scratch.h"
 #include "runtime/host/team.h"
+#include "store/wisdom.h"
 
 /* X(type, name, parameters, arguments). */
 #define CUTT_SERVICE_FUNCTIONS(X)                                                                                      \
@@ -41,6 +43,16 @@
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \
+  X(int, cutt_race_run, (const cutt_race *race, cutt_racer *list, int count, int *raced, cuttResult *result),          \
+    (race, list, count, raced, result))                                                                                \
+  X(bool, cutt_wisdom_alive, (const struct cuttWisdom *wisdom), (wisdom))                                              \
+  X(bool, cutt_wisdom_words_key,                                                                                       \
+    (const cutt_backend *backend, const char *kind, const char *problem, char *key, size_t size),                      \
+    (backend, kind, problem, key, size))                                                                               \
+  X(bool, cutt_wisdom_find_words, (cuttWisdom_t wisdom, const char *key, char *words, size_t size, double *seconds),   \
+    (wisdom, key, words, size, seconds))                                                                               \
+  X(cuttResult, cutt_wisdom_add_words, (cuttWisdom_t wisdom, const char *key, const char *words, double seconds),      \
+    (wisdom, key, words, seconds))                                                                                     \
   X(double, cutt_clock, (void), ())
 
 #define CUTT_SERVICES_MEMBER(type, name, parameters, arguments) type(*name) parameters;

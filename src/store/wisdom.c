@@ -6,6 +6,9 @@
  *
  * Entries sit in one array, in the order in which they came, and a hash table of indices leads to them. One mutex
  * guards all: planning with wisdom is rare and short, and executing a plan never comes here. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* strdup */
+#endif
 #include "store/wisdom.h"
 
 #include <pthread.h>
@@ -52,7 +55,10 @@ cuttResult cuttWisdomDestroy(cuttWisdom_t wisdom) {
   }
   *(volatile uint64_t *)&wisdom->magic = dead; /* volatile: a plain store before free would be optimised away */
   pthread_mutex_destroy(&wisdom->lock);
-  for (size_t i = 0; i < wisdom->count; ++i) free(wisdom->entries[i].key);
+  for (size_t i = 0; i < wisdom->count; ++i) {
+    free(wisdom->entries[i].key);
+    free(wisdom->entries[i].words);
+  }
   free(wisdom->entries);
   free(wisdom->table);
   free(wisdom);
@@ -122,6 +128,14 @@ void cutt_wisdom_key(const cutt_backend *backend, const cutt_canonical *canonica
   *end = 0;
 }
 
+bool cutt_wisdom_words_key(const cutt_backend *backend, const char *kind, const char *problem, char *key, size_t size) {
+  char device[CUTT_WISDOM_DEVICE_BYTES];
+  cutt_wisdom_device(backend, device);
+  cutt_text text = cutt_text_start(key, size);
+  cutt_text_add(&text, "%d %s %s %s", cuttVersion(), device, kind, problem);
+  return text.length < size;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ store */
 
 /* The slot of a key, or the free slot where it belongs. Not for an empty table. */
@@ -160,58 +174,88 @@ static bool make_room(struct cuttWisdom *wisdom) {
   return true;
 }
 
-cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, int64_t picoseconds,
-                           bool replace) {
-  const size_t bytes = strlen(key) + 1;
-  const uint64_t hash = cutt_wisdom_hash(key, bytes - 1);
+static bool copy_text(const char *text, char **copy) {
+  *copy = text ? strdup(text) : NULL;
+  return *copy || !text;
+}
+
+cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const cutt_wisdom_entry *added, bool replace) {
+  const uint64_t hash = cutt_wisdom_hash(added->key, strlen(added->key));
+  char *key = NULL, *words = NULL;
+  const bool copied = copy_text(added->words, &words);
   cuttResult result = CUTT_SUCCESS;
   pthread_mutex_lock(&wisdom->lock);
-  size_t slot = wisdom->slots ? find_slot(wisdom, hash, key) : 0;
-  if (wisdom->slots && wisdom->table[slot]) {
+  size_t slot = wisdom->slots ? find_slot(wisdom, hash, added->key) : 0;
+  if (copied && wisdom->slots && wisdom->table[slot]) {
     cutt_wisdom_entry *entry = &wisdom->entries[wisdom->table[slot] - 1];
-    if (replace || picoseconds < entry->picoseconds) {
-      entry->candidate = *candidate;
-      entry->picoseconds = picoseconds;
+    if (replace || added->picoseconds < entry->picoseconds) {
+      char *const old = entry->words;
+      entry->candidate = added->candidate;
+      entry->words = words;
+      entry->picoseconds = added->picoseconds;
+      words = old; /* to be freed */
     }
+  } else if (copied && copy_text(added->key, &key) && make_room(wisdom)) {
+    slot = find_slot(wisdom, hash, key);
+    wisdom->entries[wisdom->count++] = (cutt_wisdom_entry){hash, key, added->candidate, words, added->picoseconds};
+    wisdom->table[slot] = (uint32_t)wisdom->count;
+    words = NULL;
   } else {
-    char *copy = malloc(bytes);
-    if (copy && make_room(wisdom)) {
-      memcpy(copy, key, bytes);
-      slot = find_slot(wisdom, hash, key);
-      wisdom->entries[wisdom->count++] = (cutt_wisdom_entry){hash, copy, *candidate, picoseconds};
-      wisdom->table[slot] = (uint32_t)wisdom->count;
-    } else {
-      free(copy);
-      result =
-          cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom of %zu entries can't take another", wisdom->count);
-    }
+    free(key);
+    result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: wisdom of %zu entries can't take another", wisdom->count);
   }
   pthread_mutex_unlock(&wisdom->lock);
+  free(words);
   return result;
 }
 
+/* The entry of a key, or NULL; the lock is held. */
+static const cutt_wisdom_entry *find_entry(const struct cuttWisdom *wisdom, const char *key) {
+  if (!wisdom->slots) return NULL;
+  const uint32_t index = wisdom->table[find_slot(wisdom, cutt_wisdom_hash(key, strlen(key)), key)];
+  return index ? &wisdom->entries[index - 1] : NULL;
+}
+
 bool cutt_wisdom_find(cuttWisdom_t wisdom, const char *key, cutt_candidate *candidate, double *seconds) {
-  const uint64_t hash = cutt_wisdom_hash(key, strlen(key));
-  bool found = false;
   pthread_mutex_lock(&wisdom->lock);
-  if (wisdom->slots) {
-    const uint32_t index = wisdom->table[find_slot(wisdom, hash, key)];
-    if (index) {
-      const cutt_wisdom_entry *entry = &wisdom->entries[index - 1];
-      *candidate = entry->candidate;
-      candidate->seconds = 0;
-      *seconds = (double)entry->picoseconds * 1e-12;
-      found = true;
-    }
+  const cutt_wisdom_entry *entry = find_entry(wisdom, key);
+  if (entry) {
+    *candidate = entry->candidate;
+    candidate->seconds = 0;
+    *seconds = (double)entry->picoseconds * 1e-12;
   }
   pthread_mutex_unlock(&wisdom->lock);
-  return found;
+  return entry != NULL;
+}
+
+bool cutt_wisdom_find_words(cuttWisdom_t wisdom, const char *key, char *words, size_t size, double *seconds) {
+  pthread_mutex_lock(&wisdom->lock);
+  const cutt_wisdom_entry *entry = find_entry(wisdom, key);
+  const size_t length = entry && entry->words ? strlen(entry->words) : SIZE_MAX;
+  if (length < size) {
+    memcpy(words, entry->words, length + 1);
+    *seconds = (double)entry->picoseconds * 1e-12;
+  }
+  pthread_mutex_unlock(&wisdom->lock);
+  return length < size;
+}
+
+static int64_t picoseconds_of(double seconds) {
+  /* 1e6 seconds are more than anyone waits for, and far from the largest number. */
+  const double bounded = seconds < 0 ? 0 : seconds > 1e6 ? 1e6 : seconds;
+  return (int64_t)(bounded * 1e12);
 }
 
 cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, double seconds) {
-  /* 1e6 seconds are more than anyone waits for, and far from the largest number. */
-  const double bounded = seconds < 0 ? 0 : seconds > 1e6 ? 1e6 : seconds;
-  return cutt_wisdom_put(wisdom, key, candidate, (int64_t)(bounded * 1e12), true);
+  const cutt_wisdom_entry entry = {
+      .key = (char *)(uintptr_t)key, .candidate = *candidate, .picoseconds = picoseconds_of(seconds)};
+  return cutt_wisdom_put(wisdom, &entry, true);
+}
+
+cuttResult cutt_wisdom_add_words(cuttWisdom_t wisdom, const char *key, const char *words, double seconds) {
+  const cutt_wisdom_entry entry = {
+      .key = (char *)(uintptr_t)key, .words = (char *)(uintptr_t)words, .picoseconds = picoseconds_of(seconds)};
+  return cutt_wisdom_put(wisdom, &entry, true);
 }
 
 const cutt_wisdom_entry *cutt_wisdom_lock(cuttWisdom_t wisdom, size_t *count) {

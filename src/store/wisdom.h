@@ -21,12 +21,24 @@ bool cutt_wisdom_find(cuttWisdom_t wisdom, const char *key, cutt_candidate *cand
 /* Adds a measured choice; one that is there for the same problem is replaced. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_wisdom_add(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, double seconds);
 
+/* Choices of other libraries' problems, of which both the problem and the choice are words: printable characters, with one
+ * space between words and no word "=". Their keys are made by cutt_wisdom_words_key. */
+enum { CUTT_WISDOM_PROBLEM_BYTES = 12288, CUTT_WISDOM_WORDS_BYTES = 4096 };
+
+/* The key of a problem on this machine: kind is a word ("contraction"), problem its words. False: they are too long. */
+bool cutt_wisdom_words_key(const cutt_backend *backend, const char *kind, const char *problem, char *key, size_t size);
+
+/* As cutt_wisdom_find and cutt_wisdom_add; the words found are given with a final 0. False also where they do not fit. */
+bool cutt_wisdom_find_words(cuttWisdom_t wisdom, const char *key, char *words, size_t size, double *seconds);
+cuttResult cutt_wisdom_add_words(cuttWisdom_t wisdom, const char *key, const char *words, double seconds);
+
 /* ------------------------------------------------------------------ between wisdom.c (the store) and wisdom_file.c */
 
 typedef struct cutt_wisdom_entry {
   uint64_t hash; /* of key */
   char *key;
   cutt_candidate candidate;
+  char *words; /* the choice, of a problem that is no permutation; else NULL */
   int64_t picoseconds;
 } cutt_wisdom_entry;
 
@@ -38,10 +50,9 @@ void cutt_wisdom_device(const cutt_backend *backend, char *buffer);
 /* Writes a number in decimal, without a final 0, and returns where it ends. At most 20 bytes. */
 char *cutt_wisdom_number(char *to, int64_t value);
 
-/* Adds an entry, copying key. One that is there with the same key gives way if replace is set or the new one is faster.
- * Errors: CUTT_INTERNAL_ERROR. */
-cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const char *key, const cutt_candidate *candidate, int64_t picoseconds,
-                           bool replace);
+/* Adds an entry, copying its key and words. One that is there with the same key gives way if replace is set or the new one is
+ * faster. entry->hash is not looked at. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const cutt_wisdom_entry *entry, bool replace);
 
 /* All entries in the order in which they were first added. Valid, like entry keys, between lock and unlock only. */
 const cutt_wisdom_entry *cutt_wisdom_lock(cuttWisdom_t wisdom, size_t *count);

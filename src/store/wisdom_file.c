@@ -5,8 +5,10 @@
  *   cutt wisdom, format 1
  *   CHECKSUM VERSION DEVICE THREADS ELEM_BYTES BASE_BYTES SCALE RANK EXTENT:IN:OUT ... = METHOD M K SPLIT_M SPLIT_K
  *   THREADS P0 ... P5 PICOSECONDS                                                        (all of it on one line)
+ *   CHECKSUM VERSION DEVICE KIND WORD ... = WORD ... PICOSECONDS
  *
- * From VERSION to the last EXTENT:IN:OUT it is the entry's key. Everything is a word or a whole number in decimal, so
+ * The second form is of a problem that is no permutation: KIND, in small letters, is what it is, and only the library that plans
+ * such problems knows the words. From VERSION to what stands before the "=" a line is the entry's key. Everything is a word or a whole number in decimal, so
  * no locale can change its meaning, and nothing is rounded. The checksum covers what follows it: a line that an editor,
  * a full disk or a crash has damaged is passed over and says so, and the others are still good. Even a line with a
  * right checksum is only believed as far as it is plausible here, and the backend looks at the candidate again before
@@ -35,10 +37,12 @@ static const char header[] = "cutt wisdom, format ";
 static const char format[] = "1";
 static const char columns[] =
     "# checksum version device threads elem_bytes base_bytes scale rank extent:in_stride:out_stride ...\n"
-    "#   = method m k split_m split_k threads p0 p1 p2 p3 p4 p5 picoseconds\n";
+    "#   = method m k split_m split_k threads p0 p1 p2 p3 p4 p5 picoseconds\n"
+    "# checksum version device contraction words ... = words ... picoseconds\n";
 
-/* VALUE_BYTES: of what follows the key. CHECK_BYTES: the checksum, 16 hexadecimal digits and a space. */
-enum { VALUE_BYTES = 320, CHECK_BYTES = 17, LINE_BYTES = CHECK_BYTES + CUTT_WISDOM_KEY_BYTES + VALUE_BYTES };
+/* VALUE_BYTES: of what follows a permutation's key. CHECK_BYTES: the checksum, 16 hexadecimal digits and a space. */
+enum { VALUE_BYTES = 320, CHECK_BYTES = 17 };
+enum { LINE_BYTES = CHECK_BYTES + CUTT_WISDOM_PROBLEM_BYTES + CUTT_WISDOM_WORDS_BYTES };
 enum { DEVICES = 8 };
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
@@ -138,6 +142,50 @@ static bool take_candidate(const char **at, int rank, int threads, cutt_candidat
   return take_number(at, 0, 0, INT64_MAX, picoseconds);
 }
 
+/* Words, one space between them, from *at to the word "=", or to the end of the text. *at moves to the end. */
+static bool take_words(const char **at) {
+  const char *c = *at;
+  for (size_t word = 0; *c; ++c) {
+    if (*c == ' ' && word == 0) return false;
+    if (*c == ' ' && c[1] == '=' && c[2] == ' ') break;
+    if (*c != ' ' && !(*c > ' ' && *c <= '~')) return false;
+    word = *c == ' ' ? 0 : word + 1;
+  }
+  if (c == *at || c[-1] == ' ') return false;
+  *at = c;
+  return true;
+}
+
+/* The rest of an entry whose problem is no permutation, from its kind on. The key and the words are given a final 0. */
+static bool take_worded(char *kind, cutt_wisdom_entry *entry) {
+  const char *at = kind, *number = NULL;
+  if (*at < 'a' || *at > 'z' || !take_words(&at) || *at != ' ') return false;
+  char *words = kind + (at - kind) + 3; /* after " = " */
+  at = words;
+  if (!take_words(&at) || *at) return false;
+  number = strrchr(words, ' ');
+  if (!number) return false;
+  char *words_end = words + (number - words);
+  ++number;
+  if (!take_number(&number, 0, 0, INT64_MAX, &entry->picoseconds)) return false;
+  *words_end = words[-3] = 0;
+  entry->words = words;
+  return true;
+}
+
+/* The rest of an entry of a permutation, from its threads on; *why: what can't be read. The key is given a final 0. */
+static bool take_permutation(char *problem, cutt_wisdom_entry *entry, const char **why) {
+  const char *at = problem;
+  int rank = 0, threads = 0;
+  *why = "its problem can't be read";
+  if (!take_problem(&at, &rank, &threads)) return false;
+  char *key_end = problem + (at - problem) - 3; /* before " = " */
+  *why = "its candidate can't be read";
+  if (!take_candidate(&at, rank, threads, &entry->candidate, &entry->picoseconds)) return false;
+  *key_end = 0;
+  return true;
+}
+
 /* A line without its end, followed by a 0. Entries of this library's version are added whichever machine they are of;
  * only those of this one count as used. */
 static cuttResult take_entry(reader *r, char *line, size_t length) {
@@ -151,7 +199,7 @@ static cuttResult take_entry(reader *r, char *line, size_t length) {
   }
   char *key = line + CHECK_BYTES;
   const char *at = key;
-  int version = 0, rank = 0, threads = 0;
+  int version = 0;
   if (!take_int(&at, ' ', 0, INT32_MAX, &version)) {
     ignore(r, "it does not begin with a version");
     return CUTT_SUCCESS;
@@ -163,21 +211,16 @@ static cuttResult take_entry(reader *r, char *line, size_t length) {
   const char *device = at;
   while (*at > ' ' && *at <= '~') ++at;
   const size_t device_length = (size_t)(at - device);
-  cutt_candidate candidate;
-  int64_t picoseconds = 0;
+  cutt_wisdom_entry entry = {.key = key};
+  const char *why = "its problem can't be read";
   const bool has_device = device_length > 0 && device_length < CUTT_WISDOM_DEVICE_BYTES && *at == ' ';
-  if (has_device) ++at;
-  if (!has_device || !take_problem(&at, &rank, &threads)) {
-    ignore(r, "its problem can't be read");
+  char *problem = key + (at - key) + 1;
+  const bool permutes = has_device && *problem >= '0' && *problem <= '9';
+  if (!has_device || !(permutes ? take_permutation(problem, &entry, &why) : take_worded(problem, &entry))) {
+    ignore(r, "%s", why);
     return CUTT_SUCCESS;
   }
-  char *key_end = key + (at - key) - 3; /* before " = " */
-  if (!take_candidate(&at, rank, threads, &candidate, &picoseconds)) {
-    ignore(r, "its candidate can't be read");
-    return CUTT_SUCCESS;
-  }
-  *key_end = 0;
-  const cuttResult result = cutt_wisdom_put(r->wisdom, key, &candidate, picoseconds, false);
+  const cuttResult result = cutt_wisdom_put(r->wisdom, &entry, false);
   if (result) return result;
   for (int i = 0; i < r->devices; ++i) {
     if (strlen(r->device[i]) == device_length && !memcmp(r->device[i], device, device_length)) {
@@ -287,14 +330,9 @@ cuttResult cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, s
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-static char *put_entry(char *to, const cutt_wisdom_entry *entry) {
-  const cutt_candidate *candidate = &entry->candidate;
-  char *line = to;
-  to += CHECK_BYTES;
-  to = stpcpy(to, entry->key);
-  to = stpcpy(to, " = ");
-  to = stpcpy(to, cutt_method_name[candidate->method]);
+static char *put_candidate(char *to, const cutt_candidate *candidate) {
   const int64_t numbers[] = {candidate->m, candidate->k, candidate->split_m, candidate->split_k, candidate->threads};
+  to = stpcpy(to, cutt_method_name[candidate->method]);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
     *to++ = ' ';
     to = cutt_wisdom_number(to, numbers[i]);
@@ -303,6 +341,15 @@ static char *put_entry(char *to, const cutt_wisdom_entry *entry) {
     *to++ = ' ';
     to = cutt_wisdom_number(to, candidate->param[i]);
   }
+  return to;
+}
+
+static char *put_entry(char *to, const cutt_wisdom_entry *entry) {
+  char *line = to;
+  to += CHECK_BYTES;
+  to = stpcpy(to, entry->key);
+  to = stpcpy(to, " = ");
+  to = entry->words ? stpcpy(to, entry->words) : put_candidate(to, &entry->candidate);
   *to++ = ' ';
   to = cutt_wisdom_number(to, entry->picoseconds);
   const char *text = line + CHECK_BYTES;
@@ -317,7 +364,10 @@ static char *compose(cuttWisdom_t wisdom, size_t *length) {
   size_t count = 0;
   const cutt_wisdom_entry *entries = cutt_wisdom_lock(wisdom, &count);
   size_t bytes = sizeof header + sizeof format + sizeof columns + 1;
-  for (size_t i = 0; i < count; ++i) bytes += CHECK_BYTES + strlen(entries[i].key) + VALUE_BYTES;
+  for (size_t i = 0; i < count; ++i) {
+    const cutt_wisdom_entry *e = &entries[i];
+    bytes += CHECK_BYTES + strlen(e->key) + (e->words ? strlen(e->words) : 0) + VALUE_BYTES;
+  }
   char *text = malloc(bytes);
   if (text) {
     char *to = stpcpy(stpcpy(stpcpy(stpcpy(text, header), format), "\n"), columns);
@@ -350,8 +400,7 @@ static cuttResult add_all(cuttWisdom_t to, cuttWisdom_t from) {
   cuttResult result = CUTT_SUCCESS;
   const cutt_wisdom_entry *entries = cutt_wisdom_lock(from, &count);
   for (size_t i = 0; i < count && !result; ++i) {
-    const cutt_wisdom_entry *e = &entries[i];
-    result = cutt_wisdom_put(to, e->key, &e->candidate, e->picoseconds, false);
+    result = cutt_wisdom_put(to, &entries[i], false);
   }
   cutt_wisdom_unlock(from);
   return result;

@@ -251,6 +251,32 @@ class Reports(Contracting):
         self.bad(2, ["--algorithm", "'three-pass'", "one-pass"], "contract", "ab,bc->ac", self.a, self.b, "-o", self.output,
                  "--force", "--algorithm", "three-pass")
 
+    def test_measure_and_wisdom(self):
+        pattern, wisdom = "abcd,dcef->abef", self.path("wisdom")
+        left, right = self.save_operands(pattern, "f8")
+        plan = json.loads(self.contract(pattern, "--threads", "1", "--wisdom", wisdom, "--json").stdout)
+        self.assertEqual((plan["by"], plan["measured_seconds"]), ("model", 0))
+        self.assertTrue(os.path.exists(wisdom))
+        plan = json.loads(self.contract(pattern, "--threads", "1", "--wisdom", wisdom, "--measure", "--json").stdout)
+        self.check(pattern, left, right)
+        self.assertEqual(plan["by"], "measured")
+        self.assertTrue(any(way["seconds"] for way in plan["timed"]))
+        self.assertIn(b" contraction any ", read(wisdom))
+        known = read(wisdom)
+        plan = json.loads(self.contract(pattern, "--threads", "1", "--wisdom", wisdom, "--json").stdout)
+        self.check(pattern, left, right)
+        self.assertEqual(plan["by"], "wisdom")
+        self.assertEqual(read(wisdom), known)
+        shapes = [word for letters in pattern.split("->")[0].split(",")
+                  for word in ("--shape", ",".join(map(str, shape_of(letters))))]
+        planned = ["plan", "--contract", pattern, *shapes, "--dtype", "f8", "--threads", "1", "--backend", "cpu"]
+        self.assertIn("by wisdom", self.good(*planned, "--wisdom", wisdom).stdout)
+        self.assertIn("timed by turns", self.good(*planned, "--measure").stdout)
+        self.bad(1, "wisdom", "contract", pattern, self.a, self.b, "-o", self.path("no.npy"), "--wisdom", self.folder)
+        self.bad(1, ["--measure", "--memory"], "contract", pattern, self.a, self.b, "-o", self.path("no.npy"), "--measure",
+                 "--memory", "4000")
+        self.assertFalse(os.path.exists(self.path("no.npy")))
+
     def test_environment_override(self):
         """Of a BLAS that picks slow kernels is said, once, what to set: of the one that is used, as long as it is not set."""
         if not OVERRIDES:
@@ -377,7 +403,7 @@ class Plan(Contracting):
             self.assertEqual(told["algorithm"], name)
 
     def test_errors(self):
-        for option in [["--axes", "0,1,2"], ["--measure"], ["--wisdom", "w"], ["--device", "p100"],
+        for option in [["--axes", "0,1,2"], ["--device", "p100"],
                        ["--model", "paper"], ["--draw"], ["--svg", "x.svg"], ["--force"]]:
             with self.subTest(option=option):
                 self.bad(2, [option[0] + " is", "--contract"], *self.planned, *option)

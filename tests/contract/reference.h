@@ -48,6 +48,8 @@ typedef struct test_contraction {
   int threads;
   char blas[512]; /* "": NULL */
   char algorithm[16];
+  double measure; /* seconds to measure the choice in; 0: by the model */
+  cuttWisdom_t wisdom;
   uint64_t seed; /* of the contents */
 } test_contraction;
 

@@ -74,6 +74,7 @@ static void vary(test_rng *rng, const test_variety *variety, test_contraction *c
   test_contraction_vary(rng, variety, c);
   c->blas[0] = 0;
   c->algorithm[0] = 0;
+  c->measure = test_chance(rng, 1) ? 0.002 : 0;
   if (test_chance(rng, 45)) {
     strcpy(c->blas, library[test_random_in(rng, 0, libraries - 1)]);
   } else if (test_chance(rng, 60) && strcmp(backend_name, "cpu") == 0) {

@@ -314,6 +314,58 @@ static void described(void **unused) {
   assert_non_null(strstr(text, "\"name\":\"cublas\",\"backend\":\"cuda\",\"default\":true"));
 }
 
+/* A plan that is measured on a GPU is right, says so, and keeps the limit of workspace. */
+static void measured(void **unused) {
+  (void)unused;
+  enum { SIDE = 8, ALL = SIDE * SIDE * SIDE };
+  static const int64_t extents[] = {SIDE, SIDE, SIDE};
+  char text[16384];
+  double *at[3];
+  for (int t = 0; t < 3; ++t) at[t] = fixture_device_memory(ALL * sizeof(double));
+  cuttContraction_t contraction = CUTT_CONTRACTION_INIT;
+  contraction.pattern = "abk,kca->cb";
+  contraction.type = CUTT_F64;
+  contraction.left_rank = contraction.right_rank = 3;
+  contraction.result_rank = 2;
+  contraction.left_extents = contraction.right_extents = extents;
+  const size_t limits[] = {CUTT_NO_LIMIT, 4096, 0};
+  for (size_t l = 0; l < sizeof limits / sizeof *limits; ++l) {
+    cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+    options.backend = CUTT_BACKEND_CUDA;
+    options.choice = CUTT_MEASURE;
+    options.algorithm = "ttgt"; /* what else there is has kernels, which the stand-in does not run */
+    options.measure_seconds = 0.05;
+    options.workspace_limit = limits[l];
+    assert_success(cuttWisdomCreate(&options.wisdom));
+    for (int again = 0; again < 2; ++again) {
+      cuttContractionPlan_t plan = NULL;
+      size_t bytes = 0;
+      for (int i = 0; i < ALL; ++i) {
+        at[0][i] = i % 13;
+        at[1][i] = i % 7;
+        at[2][i] = -1;
+      }
+      assert_success(cuttContractionPlanCreate(&plan, &contraction, &options));
+      assert_success(cuttContractionWorkspace(plan, &bytes));
+      assert_true(bytes <= limits[l]);
+      assert_success(cuttContractionDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
+      assert_non_null(strstr(text, again ? "\"by\":\"wisdom\"" : "\"by\":\"measured\""));
+      assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], NULL, 0, NULL));
+      assert_success(cuttContractionPlanDestroy(plan));
+      /* The stand-in multiplies, and permutes nothing. */
+      for (int c = 0; c < SIDE && bytes == 0; ++c)
+        for (int b = 0; b < SIDE; ++b) {
+          double sum = 0;
+          for (int a = 0; a < SIDE; ++a)
+            for (int k = 0; k < SIDE; ++k) sum += at[0][a + SIDE * (b + SIDE * k)] * at[1][k + SIDE * (c + SIDE * a)];
+          assert_true(at[2][c + SIDE * b] == sum);
+        }
+    }
+    assert_success(cuttWisdomDestroy(options.wisdom));
+  }
+  for (int t = 0; t < 3; ++t) fixture_free(at[t]);
+}
+
 static void asked_for(void **unused) {
   (void)unused;
   const cutt_blas *found = NULL;
@@ -402,6 +454,8 @@ static void little_stack(void **unused) {
     contracted.options = (cuttContractionOptions_t)CUTT_CONTRACTION_OPTIONS_INIT;
     contracted.options.backend = CUTT_BACKEND_CUDA;
     contracted.options.workspace_limit = limits[i];
+    contracted.options.choice = i == 1 ? CUTT_MEASURE : CUTT_PREDICT;
+    contracted.options.measure_seconds = 0.01;
     for (size_t n = 0; n < sizeof calls / sizeof *calls; ++n) {
       const stack_marks marks = stack_run(1 << 20, calls[n].run, NULL);
       assert_true(marks.ran);
@@ -425,6 +479,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(batches_and_sizes, start, finish),
       cmocka_unit_test_setup_teardown(failures, start, finish),
       cmocka_unit_test_setup_teardown(described, start, finish),
+      cmocka_unit_test_setup_teardown(measured, start, finish),
       cmocka_unit_test_setup_teardown(asked_for, start, finish),
       cmocka_unit_test_setup_teardown(little_stack, start, finish),
   };

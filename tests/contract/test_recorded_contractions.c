@@ -272,6 +272,7 @@ static int record(const char *name, int count) {
     test_fields f;
     test_contraction_draw(&rng, 6, 60000000, &drawn);
     drawn.type = test_chance(&rng, 50) ? CUTT_F64 : CUTT_F32;
+    snprintf(drawn.algorithm, sizeof drawn.algorithm, "ttgt");
     test_contraction_view(&drawn, &f);
     if (cutt_contraction_check(&f.contraction, &c) || !is_wanted(&drawn, &c)) continue;
     if (!record_one(&drawn, &f, done == 0)) {
@@ -421,17 +422,17 @@ static void hold(const char *name, cutt_cpu_core core, bool scaled, size_t contr
     fail_msg("%s: the choices have become worse than mean %.2f, worst %.2f", name, most_mean, most_worst);
 }
 
-/* The bars are what the planner does today, and a little: they are no claim that this is good. Where predictions are scaled the
- * choices are worse: the permutation that is timed for that, of a cube with a power of 2 as its side, took ten times as long as
- * predicted, and others did not, so that permutations are avoided that would pay. */
+/* The bars are what the planner does today, and a little: they are no claim that this is good. Large tensors have the larger
+ * differences: where one is transposed from short runs, blocks in the caches or other tensors in place are faster than
+ * predicted. */
 static void choices_for_small_tensors(void **unused) {
   (void)unused;
-  hold("xeon", CUTT_CPU_CORE_OTHER, false, 18, 1.5, 1.12);
+  hold("xeon", CUTT_CPU_CORE_OTHER, false, 17, 1.5, 1.1);
 }
 
 static void choices_for_large_tensors(void **unused) {
   (void)unused;
-  hold("xeon", CUTT_CPU_CORE_OTHER, true, 12, 4.4, 1.5);
+  hold("xeon", CUTT_CPU_CORE_OTHER, true, 13, 2.4, 1.22);
 }
 
 int main(int argc, char **argv) {

@@ -54,6 +54,9 @@ void test_contraction_view(const test_contraction *c, test_fields *f) {
   f->options.workspace_limit = c->limit;
   f->options.provider = *c->blas ? c->blas : NULL;
   f->options.algorithm = *c->algorithm ? c->algorithm : NULL;
+  f->options.choice = c->measure > 0 ? CUTT_MEASURE : CUTT_PREDICT;
+  f->options.measure_seconds = c->measure;
+  f->options.wisdom = c->wisdom;
 }
 
 void test_contraction_fill(const test_contraction *c, int tensor, unsigned char *data, size_t bytes) {

@@ -171,6 +171,8 @@ static void small_stacks(void **unused) {
     start("aebfc,cgbd->adfeg", CUTT_C64, extents);
     s.c.limit = limits[i];
     check_all("what is permuted", true);
+    s.c.measure = 0.002;
+    check_all("what is permuted, measured", true);
   }
   /* As many modes as can be, none of which can be fused. */
   start("abcdefghijklmnopqrstuvwxyz,yawucsqeomgikj->xdvbtfrhpnlz", CUTT_F32, NULL);

@@ -6,9 +6,10 @@ of one shape gain by keeping it. One that has left the cache lives on until the 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Hashable, Optional
+from typing import Any, Callable, Hashable, Iterator, Optional
 
 from ._arguments import MAX_INT, whole
 from ._compiled import calls
@@ -63,6 +64,27 @@ class _Kept:
         del dropped
 
 
+class _Choosing(threading.local):
+    """How the plans of the call that a thread is in are chosen."""
+
+    seconds: Optional[float] = None  # to measure each in (0: as long as the library does by default); None: by the model
+
+    def options(self) -> dict[str, Any]:
+        """Fields of cuttOptions_t and of cuttContractionOptions_t."""
+        return {} if self.seconds is None else {"choice": 1, "measure_seconds": self.seconds}
+
+    @contextlib.contextmanager
+    def measuring(self, seconds: float) -> Iterator[None]:
+        before, self.seconds = self.seconds, seconds
+        try:
+            yield
+        finally:
+            self.seconds = before
+
+
+choosing = _Choosing()
+
+
 class PlanCache:
     """The plans that are kept. Safe to use from several threads.
 
@@ -73,14 +95,16 @@ class PlanCache:
     hits, misses : int
         How often a plan was there, and how often it had to be made.
     wisdom : Wisdom or None
-        Measured choices that permutations are planned by. Setting it drops the plans that are kept, and so they are made
+        Measured choices that permutations and contractions are planned by. Setting it drops the plans that are kept, and so they are made
         anew; what is loaded into it later counts for plans that are made from then on.
     """
 
     def __init__(self, limit: int):
         self.kept = _Kept() if calls is None else calls.Plans()
-        self.kept.limit = limit
+        self.networks = _Kept()  # of einsum with many operands, each with plans of its own
+        self.kept.limit = self.networks.limit = limit
         self._wisdom: Optional[Wisdom] = None
+        self.drops: list[Callable[[], None]] = []  # called by clear()
 
     @property
     def wisdom(self) -> Optional[Wisdom]:
@@ -97,18 +121,18 @@ class PlanCache:
 
     @limit.setter
     def limit(self, limit: int) -> None:
-        self.kept.limit = whole(limit, "limit", 0, MAX_INT)
+        self.kept.limit = self.networks.limit = whole(limit, "limit", 0, MAX_INT)
 
     @property
     def hits(self) -> int:
-        return self.kept.hits
+        return self.kept.hits + self.networks.hits
 
     @property
     def misses(self) -> int:
-        return self.kept.misses
+        return self.kept.misses + self.networks.misses
 
     def __len__(self) -> int:
-        return len(self.kept)
+        return len(self.kept) + len(self.networks)
 
     def __repr__(self) -> str:
         return f"<{len(self)} of at most {self.limit} plans; {self.hits} hits, {self.misses} misses>"
@@ -123,8 +147,11 @@ class PlanCache:
         return plan
 
     def clear(self) -> None:
-        """Drops all plans."""
+        """Drops all plans, and the memory that waits for intermediates."""
         self.kept.clear()
+        self.networks.clear()
+        for drop in self.drops:
+            drop()
 
 
 plan_cache = PlanCache(256)

@@ -16,10 +16,11 @@ from typing import Any, Mapping, Optional, Sequence
 from . import _compiled
 from . import _library as L
 from ._arrays import check_device, scalar, view_of
-from ._cache import plan_cache
+from ._cache import choosing, plan_cache
 from ._library import Handle
 from ._permute import misfit, packed, run
 from ._views import View
+from ._wisdom import Wisdom
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -143,8 +144,8 @@ def pair_key(
     )
 
 
-def create(key: tuple) -> ContractionHandle:
-    """The library's plan of a pair_key()."""
+def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> ContractionHandle:
+    """The library's plan of a pair_key(). more: further fields of cuttContractionOptions_t."""
     (
         pattern,
         code,
@@ -175,6 +176,10 @@ def create(key: tuple) -> ContractionHandle:
     problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
     options.backend, options.threads, options.workspace_limit = backend, threads, limit
     options.provider, options.algorithm = provider, algorithm
+    known = None if wisdom is None else wisdom.handle  # held here, whoever clears it meanwhile
+    options.wisdom = None if known is None else known.value
+    for field, value in more.items():
+        setattr(options, field, value)
     plan = c_void_p()
     L.check(lib.cuttContractionPlanCreate(byref(plan), byref(problem), byref(options)))
     handle = ContractionHandle(plan, lib.cuttContractionPlanDestroy)
@@ -183,6 +188,11 @@ def create(key: tuple) -> ContractionHandle:
     if backend == L.BACKENDS["cpu"] and provider is None and facts.algorithm == b"ttgt":
         warn_of_slow_kernels(handle.provider)
     return handle
+
+
+def create_kept(key: tuple) -> ContractionHandle:
+    """A plan of einsum(), by the wisdom that plan_cache has."""
+    return create(key, plan_cache.wisdom, **choosing.options())
 
 
 def facts_of(handle: ContractionHandle, shape: tuple, constant: Optional[View] = None) -> tuple:
@@ -234,7 +244,7 @@ def contract(
     key = pair_key(left, right, labels, result, code, alpha, beta, threads)
 
     def call(stream: int) -> None:
-        plan = plan_cache.get((result.device, key), lambda: create(key))
+        plan = plan_cache.get((result.device, key, choosing.seconds), lambda: create_kept(key))
         execute(plan, left.view, right.view, result, stream)
 
     run(left.view, (right.view, result), call)

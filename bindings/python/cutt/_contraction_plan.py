@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from ctypes import c_double
-from typing import TYPE_CHECKING, Any, ContextManager, Optional, Sequence
+from typing import TYPE_CHECKING, Any, ContextManager, Optional, Sequence, Union
 
 from . import _compiled, _cuda
 from . import _library as L
-from ._arguments import MAX_INT, flags, text, threads_of, whole, wholes
+from ._arguments import MAX_INT, flags, seconds_of, text, threads_of, whole, wholes
 from ._arrays import check_out, check_workspace, is_zero, view_of
 from ._contract import Operand, check_type, create, execute, extents_of, facts_of, info_of, pair_key
 from ._permute import misfit, run
 from ._plan import Planned, described_view, info_dict, prepared_place, steps_differ
 from ._spec import parse
 from ._views import packed_strides
+from ._wisdom import Wisdom, wisdom_of
 
 _NOWHERE = 256  # what stands for the address of an operand without elements
 
@@ -49,6 +50,11 @@ class ContractionPlan(_compiled.Prepared):
     algorithm : {'ttgt', 'one-pass'}, optional
         Permutations and matrix products; or, on the CPU, kernels that read each array once, without workspace and without
         a BLAS. Default: the one with the shortest predicted time.
+    measure : bool or float, optional
+        True, or a limit in seconds (True: 2): time the best ways, on memory of the library's own, instead of trusting the
+        model.
+    wisdom : Wisdom, optional
+        Measured choices: looked up first, and added to by `measure`.
 
     Called with (left, right, out=None, *, workspace=None) it contracts two arrays of the shapes, strides, type and
     device that it is for, and returns `out`, or a new array of `left`'s library. ValueError where an array is not what
@@ -56,7 +62,8 @@ class ContractionPlan(_compiled.Prepared):
     (256 on a GPU), of any type, contiguous and writable, which nothing else uses meanwhile; by default it is taken and
     given back.
 
-    A plan can be pickled. It is loaded by planning again, with what there is on the machine that loads it.
+    A plan can be pickled, without its wisdom. It is loaded by planning again, and measuring where `measure` asked for it,
+    with what there is on the machine that loads it.
 
     Attributes
     ----------
@@ -66,7 +73,7 @@ class ContractionPlan(_compiled.Prepared):
         Bytes of workspace that an execution needs.
     info : dict
         'algorithm', 'provider', 'threads', what is permuted, 'm', 'n', 'k', 'batch', the matrix products, 'pieces', 'flops',
-        'intensity', 'predicted_seconds', ...
+        'intensity', 'predicted_seconds', 'measured_seconds', ...
 
     Raises
     ------
@@ -97,6 +104,8 @@ class ContractionPlan(_compiled.Prepared):
         workspace_limit: Optional[int] = None,
         provider: Optional[str] = None,
         algorithm: Optional[str] = None,
+        measure: Union[bool, float] = False,
+        wisdom: Optional[Wisdom] = None,
     ):
         views = [
             described_view(left, dtype, left_strides, backend, "left"),
@@ -126,10 +135,11 @@ class ContractionPlan(_compiled.Prepared):
         key = pair_key(operands[0], operands[1], labels, result, code, alpha, beta, number, limit, *names)
         self._adds = not is_zero(beta)
         self.spec = spec
+        seconds = 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure")
         with self._context():
-            self._handle = create(key)
+            self._handle = create(key, wisdom_of(wisdom), choice=int(bool(measure)), measure_seconds=seconds)
         named = {"alpha": alpha, "beta": beta, "conj": self._conj, "threads": threads, "provider": provider}
-        named.update(workspace_limit=workspace_limit, algorithm=algorithm, out_strides=self._strides)
+        named.update(workspace_limit=workspace_limit, algorithm=algorithm, out_strides=self._strides, measure=measure)
         self._recipe = (spec, *self._planned), named
         if not any(view.conj for view in views):
             layouts = [(view.shape, view.strides) for view in views] + [(self.shape, self._strides)]

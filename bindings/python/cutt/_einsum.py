@@ -1,4 +1,4 @@
-"""einsum and tensordot: any number of operands, two at a time, in an order that opt_einsum or NumPy finds."""
+"""einsum and tensordot: any number of operands, two at a time, in an order that opt_einsum or a greedy rule finds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _compiled, _cuda, _types
+from . import _compiled, _cuda, _path, _types
 from . import _library as L
-from ._arguments import flags, threads_of, wholes
-from ._arrays import array_of, check_out, is_zero, view_of
+from ._arguments import flags, seconds_of, threads_of, wholes
+from ._arrays import array_of, check_out, is_zero, scalar, view_of
+from ._cache import choosing, plan_cache
 from ._contract import _LETTERS, Operand, check_type, contract, extents_of, pair_key
-from ._contract import create as create_contraction
+from ._contract import create_kept as create_contraction
 from ._contract import facts_of as contraction_facts
 from ._integers import contract_integers, sooner_as_float64
-from ._permute import arithmetic_of, misfit, permute, plan_key, vouched_for
+from ._network import Network, pool
+from ._permute import arithmetic_of, misfit, packed, permute, plan_key, run, vouched_for
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
 from ._spec import interleaved, parse
@@ -62,51 +64,26 @@ def _scale(result: View, beta: Any, threads: int) -> None:
     permute(one, result, tuple(range(rank)), arithmetic_of(result.dtype, 0, beta, False), threads)
 
 
-@functools.lru_cache(maxsize=256)
-def _path(terms: tuple, shapes: tuple, result: tuple, optimize: str) -> tuple:
-    """Which operands to contract in which order: by opt_einsum where it is installed, else by NumPy."""
-    try:
-        import opt_einsum
-    except ImportError:
-        opt_einsum = None
-    labels = dict.fromkeys(label for term in terms for label in term)
-    if opt_einsum is not None:
-        names = {label: opt_einsum.get_symbol(place) for place, label in enumerate(labels)}
-    elif len(labels) <= len(_LETTERS):
-        names = dict(zip(labels, _LETTERS))
-    else:
-        return _left_to_right(len(terms))  # NumPy has no more letters
-    spec = ",".join("".join(names[label] for label in term) for term in terms)
-    spec += "->" + "".join(names[label] for label in result)
-    if opt_einsum is not None:
-        return tuple(opt_einsum.contract_path(spec, *shapes, shapes=True, optimize=optimize)[0])
-    kind = optimize if optimize in ("greedy", "optimal") else "greedy"
-    empty = [np.broadcast_to(np.float64(0), shape) for shape in shapes]
-    return tuple(np.einsum_path(spec, *empty, optimize=kind)[0][1:])
-
-
-def _left_to_right(count: int) -> tuple:
-    return ((0, 1),) + ((0, -1),) * (count - 2)
-
-
-def _steps(optimize: Any, terms: tuple, views: Sequence[View], result: tuple) -> tuple:
+def pairs_of(optimize: Any, terms: tuple, views: Sequence[View], result: tuple) -> tuple:
+    """The path, as pairs of numbers: operands first, then the intermediates."""
     if optimize is False or optimize is None:
-        return _left_to_right(len(views))
+        return _path.numbered([tuple(range(len(views)))], len(views))
     if isinstance(optimize, (list, tuple)):
         steps = tuple(optimize[1:] if optimize and isinstance(optimize[0], str) else optimize)
         if not all(isinstance(step, (list, tuple)) for step in steps):
             raise TypeError(f"optimize is {optimize!r}; a path is a list of tuples of operands")
-        return tuple(wholes(step, f"step {number} of optimize") for number, step in enumerate(steps))
+        places = [wholes(step, f"step {number} of optimize") for number, step in enumerate(steps)]
+        return _path.numbered(places, len(views))
     if optimize is True:
         optimize = "auto"
     if not isinstance(optimize, str):
         raise TypeError(f"optimize is {optimize!r}; it must be a bool, the name of a way to find a path, or a path")
-    return _path(terms, tuple(view.shape for view in views), result, optimize)
+    return _path.find(terms, tuple(view.shape for view in views), result, optimize)
 
 
-def _many(
+def _pairwise(
     operands: list,
-    steps: tuple,
+    pairs: tuple,
     labels: tuple,
     result: View,
     code: int,
@@ -115,33 +92,79 @@ def _many(
     threads: int,
     contract: Callable[..., None],
 ) -> None:
-    """Contracts by a path: places in the list of operands, which gets the intermediate last."""
-    for number, step in enumerate(steps):
-        places = {place + len(operands) if place < 0 else place for place in step}
-        if len(places) != len(step) or not all(0 <= place < len(operands) for place in places):
-            raise ValueError(f"step {number} of the path is {tuple(step)}, and there are {len(operands)} operands then")
-        taken = [operands[place] for place in sorted(places)]
-        operands = [operand for place, operand in enumerate(operands) if place not in places]
-        last = number == len(steps) - 1
-        if last:
-            taken, operands = taken + operands, []  # a path that stops early: the rest from left to right
-        while len(taken) > 1:
-            left, right = taken[0], taken[1]
-            del taken[:2]
-            if last and not taken:
-                contract(left, right, labels, result, code, alpha, beta, threads)
-                return
-            wanted = set(labels).union(*(operand.labels for operand in taken + operands))
-            kept = tuple(label for label in dict.fromkeys(left.labels + right.labels) if label in wanted)
-            extents = {**dict(zip(left.labels, left.view.shape)), **dict(zip(right.labels, right.view.shape))}
-            first = left.view
-            shape = tuple(extents[label] for label in kept)
-            array = first.adapter.empty(shape, first)
-            between = Operand(view_of(array, "an intermediate"), kept, extents)
-            contract(left, right, kept, between.view, code, threads=threads)
-            taken.insert(0, between)
-        operands.extend(taken)
-    raise ValueError("the path ends before all operands are contracted")
+    """Contracts by a path, each intermediate an array of the operands' library."""
+    tensors: list = list(operands)
+    for number, (one, other) in enumerate(pairs):
+        first, second = tensors[one], tensors[other]
+        tensors[one] = tensors[other] = None
+        if number == len(pairs) - 1:
+            contract(first, second, labels, result, code, alpha, beta, threads)
+            return
+        wanted = set(labels).union(*(operand.labels for operand in tensors if operand is not None))
+        kept = tuple(label for label in dict.fromkeys(first.labels + second.labels) if label in wanted)
+        extents = {**dict(zip(first.labels, first.view.shape)), **dict(zip(second.labels, second.view.shape))}
+        array = first.view.adapter.empty(tuple(extents[label] for label in kept), first.view)
+        between = Operand(view_of(array, "an intermediate"), kept, extents)
+        contract(first, second, kept, between.view, code, threads=threads)
+        tensors.append(between)
+
+
+def _many(
+    operands: list, pairs: tuple, labels: tuple, result: View, code: int, alpha: Any, beta: Any, threads: int
+) -> Network:
+    """Contracts by a path, with intermediates in memory of ours."""
+    first = operands[0].view
+    if misfit(result):
+        raise ValueError(f"the strides of out are not multiples of the {result.dtype.itemsize} bytes of an element")
+    for operand in operands:
+        if misfit(operand.view):
+            operand.view = packed(operand.view)
+    tensors = tuple((one.labels, one.view.shape, one.view.strides, one.view.conj) for one in operands)
+    scalars = tuple(scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta")))
+    key = (tensors, labels, result.strides, code, scalars, threads, pairs, result.device, choosing.seconds)
+
+    def call(stream: int) -> Network:
+        network = plan_cache.networks.get(key)
+        if network is None:
+            network = Network(operands, labels, result, code, alpha, beta, threads, pairs)
+            plan_cache.networks.put(key, network)
+        pointers = [operand.view.pointer for operand in operands]
+        if first.device[0] == "cpu":
+            network.execute_here(pointers, result.pointer)
+        else:
+            memory = view_of(first.adapter.workspace(network.bytes, first), "memory for intermediates")
+            network.execute(pointers, result.pointer, memory.pointer, stream)
+        return network
+
+    return run(first, [*(operand.view for operand in operands[1:]), result], call)
+
+
+def _known(operands: Sequence[Any], optimize: Any, threads: Optional[int]) -> Optional[tuple]:
+    """The key of a plain call with many arrays of NumPy's, all of one type; None where it is not one."""
+    first = operands[1]
+    if type(operands[0]) is not str or type(first) is not np.ndarray or not (threads is None or type(threads) is int):
+        return None
+    kind, arrays = first.dtype, operands[1:]
+    for array in arrays:
+        if type(array) is not np.ndarray or array.dtype is not kind:
+            return None
+    if type(optimize) is list or type(optimize) is tuple:
+        optimize = tuple(map(tuple, optimize)) if all(type(step) in (tuple, list) for step in optimize) else None
+    if kind.char not in "fdFD" or not (type(optimize) is tuple or type(optimize) is str):
+        return None
+    return (operands[0], kind.char, optimize, threads, *[(array.shape, array.strides) for array in arrays])
+
+
+def _again(key: tuple, arrays: Sequence[Any]) -> Any:
+    """What a call comes to for which a network has been kept; None: there is none."""
+    kept = plan_cache.networks.get(key)
+    if kept is None:
+        return None
+    network, shape = kept
+    made = np.empty(shape, arrays[0].dtype)
+    pointers = [array.__array_interface__["data"][0] for array in arrays]
+    network.execute_here(pointers, made.__array_interface__["data"][0])
+    return made if shape else made[()]
 
 
 def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
@@ -191,6 +214,7 @@ def einsum(
     dtype: Any = None,
     order: str = "K",
     casting: str = "safe",
+    measure: Union[bool, float] = False,
 ) -> Any:
     """Sum products of arrays over the axes that subscripts name: ``alpha * einsum(spec, ...) + beta * out``.
 
@@ -217,8 +241,8 @@ def einsum(
         Which operands to take the complex conjugate of (default: none).
     optimize : bool, str or list, optional
         More than two operands are contracted two at a time. 'auto', 'greedy', 'optimal' and so on: in the order that
-        ``opt_einsum.contract_path`` finds, or ``numpy.einsum_path`` where opt_einsum is not installed ('greedy' for
-        names that it does not know). False: from left to right. A list: a path, as both functions give it.
+        ``opt_einsum.contract_path`` finds; where opt_einsum is not installed, in one found greedily, or for 'optimal' by
+        ``numpy.einsum_path``. False: from left to right. A list: a path, as these functions and `einsum_path` give it.
     threads : int, optional
         Most threads to use on the CPU. Default: as OpenMP would.
     dtype : optional
@@ -228,6 +252,10 @@ def einsum(
         else in C order.
     casting : {'safe', 'no', 'equiv', 'same_kind', 'unsafe'}, optional
         Which conversions of operands and to `out` are allowed, as for NumPy.
+    measure : bool or float, optional
+        True, or a limit in seconds for each plan (True: 2): plans are chosen by timing the best ways, on memory of the
+        library's own, instead of by the model. Later calls with the same `measure` take what was found; so do all calls
+        where `plan_cache.wisdom` keeps it.
 
     Returns
     -------
@@ -259,12 +287,38 @@ def einsum(
     """
     if not operands:
         raise ValueError("einsum needs subscripts and operands")
+    if measure is not False:
+        seconds = 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure")
+        with choosing.measuring(seconds) if measure else contextlib.nullcontext():
+            return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, None)
     plain = out is None and conj is None and dtype is None and type(alpha) is type(beta) is int
-    if plain and alpha == 1 and beta == 0 and _are_few(operands, optimize):
+    plain = plain and alpha == 1 and beta == 0
+    key = _known(operands, optimize, threads) if plain and len(operands) > 3 and order == "K" else None
+    made = None if key is None else _again(key, operands[1:])
+    if made is not None:
+        return made
+    if plain and _are_few(operands, optimize):
         with contextlib.suppress(TypeError, ValueError):  # which are worded below
             made = np.einsum(*operands, order="C" if order == "K" else order, casting=casting)
             if getattr(made, "base", None) is None:  # of one operand it may be a view
                 return made
+    return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, key)
+
+
+def _sum(
+    operands: Sequence[Any],
+    out: Any,
+    alpha: Any,
+    beta: Any,
+    conj: Any,
+    optimize: Any,
+    threads: Optional[int],
+    dtype: Any,
+    order: str,
+    casting: str,
+    key: Optional[tuple],
+) -> Any:
+    """einsum(); key: of a plain call, by which a network is found again."""
     if isinstance(operands[0], str):
         spec, arrays = operands[0], list(operands[1:])
     else:
@@ -284,7 +338,7 @@ def einsum(
         raise ValueError(f"order is {order!r}; it must be one of C, F, A, K")
     number = threads_of(threads)
     if kind is None:
-        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True)
+        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True, key)
     return _converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
 
 
@@ -368,8 +422,18 @@ def _by_numpy(views: list, terms: tuple, labels: tuple, kind: np.dtype, optimize
 
 
 def _compute(
-    views: list, terms: tuple, labels: tuple, out: Any, alpha: Any, beta: Any, optimize: Any, threads: int, scalar: bool
+    views: list,
+    terms: tuple,
+    labels: tuple,
+    out: Any,
+    alpha: Any,
+    beta: Any,
+    optimize: Any,
+    threads: int,
+    scalar: bool,
+    key: Optional[tuple] = None,
 ) -> Any:
+    """key: of a plain call, by which a network is found again."""
     first = views[0]
     extents = extents_of(terms, views)
     code = 0 if _types.is_moved(terms, labels) else check_type(first, views[1:])
@@ -387,8 +451,14 @@ def _compute(
         pair(operands[0], operands[1], labels, result, code, alpha, beta, threads)
     else:
         reduced = tuple(operand.labels for operand in operands)
-        steps = _steps(optimize, reduced, [operand.view for operand in operands], labels)
-        _many(operands, steps, labels, result, code, alpha, beta, threads, pair)
+        pairs = pairs_of(optimize, reduced, [operand.view for operand in operands], labels)
+        if pair is contract and (first.device[0] == "cpu" or hasattr(first.adapter, "workspace")):
+            fits = not any(misfit(operand.view) for operand in operands)
+            network = _many(operands, pairs, labels, result, code, alpha, beta, threads)
+            if key is not None and fits:
+                plan_cache.networks.put(key, (network, result.shape))
+        else:
+            _pairwise(operands, pairs, labels, result, code, alpha, beta, threads, pair)
     return first.adapter.finish(array, scalar) if out is None else out
 
 

@@ -116,6 +116,9 @@ class ContractionOptions(Structure):
         ("workspace_limit", c_size_t),
         ("provider", c_char_p),
         ("algorithm", c_char_p),
+        ("choice", c_int),
+        ("measure_seconds", c_double),
+        ("wisdom", c_void_p),
     ]
 
 
@@ -146,6 +149,7 @@ class ContractionInfo(Structure):
         ("predicted_permute_seconds", c_double),
         ("create_seconds", c_double),
         ("algorithm", c_char_p),
+        ("measured_seconds", c_double),
     ]
 
 

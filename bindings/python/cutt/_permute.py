@@ -15,7 +15,7 @@ from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import threads_of
 from ._arrays import check_out, is_zero, scalar, view_of
-from ._cache import plan_cache
+from ._cache import choosing, plan_cache
 from ._library import Handle
 from ._views import DType, View
 from ._wisdom import Wisdom
@@ -110,7 +110,7 @@ def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> Handle:
 
 def create_kept(key: tuple, vouched: bool = False) -> Handle:
     """A plan of transpose() and einsum(), by the wisdom that plan_cache has; vouched: nobody looks what pointers are to."""
-    return create(key, plan_cache.wisdom, **({"trust_pointers": 1} if vouched else {}))
+    return create(key, plan_cache.wisdom, **({"trust_pointers": 1} if vouched else {}), **choosing.options())
 
 
 def vouched_for(*views: View) -> bool:
@@ -180,7 +180,8 @@ def permute(source: View, result: View, axes: tuple, arithmetic: tuple, threads:
     vouched = vouched_for(source, result)
 
     def call(stream: int) -> None:
-        plan = plan_cache.get((source.device, key, vouched), lambda: create_kept(key, vouched))
+        name = (source.device, key, vouched, choosing.seconds)
+        plan = plan_cache.get(name, lambda: create_kept(key, vouched))
         L.check(L.lib.cuttPlanExecute(plan.value, source.pointer, result.pointer, stream or None))
 
     run(source, (result,), call)

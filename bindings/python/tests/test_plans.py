@@ -144,6 +144,7 @@ class Pickled(unittest.TestCase):
         out = np.ones((4, 5, 7), "c16")
         more = {"alpha": 2, "beta": 1j, "conj": (True, False), "threads": 1, "workspace_limit": 1 << 12}
         self.check(cutt.ContractionPlan("abc,cd->abd", a, b, **more), a, b, out=out)
+        self.check(cutt.ContractionPlan("abc,cd->abd", a, b, measure=0.01, algorithm="one-pass"), a, b)
 
     def test_in_another_process(self):
         plan, a = cutt.Plan((40, 50), dtype="f4"), distinct((40, 50), "f4")
@@ -415,6 +416,32 @@ class ContractionPlan(unittest.TestCase):
     def test_empty(self):
         plan = cutt.ContractionPlan("ab,bc", (2, 0), (0, 4))
         self.assertTrue(same(plan(np.zeros((2, 0)), np.zeros((0, 4))), np.zeros((2, 4))))
+
+
+    def test_measured(self):
+        random = np.random.default_rng(22)
+        a, b = noise(random, (20, 30, 40), "f8"), noise(random, (40, 20, 50), "f8")
+        wisdom, spec, theirs = cutt.Wisdom(), "abc,cad->bd", np.einsum("abc,cad->bd", a, b)
+        plan = cutt.ContractionPlan(spec, a, b, measure=0.02, wisdom=wisdom)
+        self.assertTrue(close(plan(a, b), theirs, 800))
+        told = plan.describe("json")
+        self.assertEqual(told["by"], "measured")
+        self.assertTrue(told["timed"] and plan.info["measured_seconds"] > 0)
+        self.assertAlmostEqual(told["measured_seconds"] / plan.info["measured_seconds"], 1)
+        known = cutt.ContractionPlan(spec, a, b, wisdom=wisdom)
+        self.assertEqual(known.describe("json")["by"], "wisdom")
+        self.assertTrue(close(known(a, b), theirs, 800))
+        self.assertEqual(cutt.ContractionPlan(spec, a, b).info["measured_seconds"], 0)
+        for bad in (-1, float("inf")):
+            with self.assertRaisesRegex(ValueError, "^measure is"):
+                cutt.ContractionPlan(spec, a, b, measure=bad)
+        with self.assertRaisesRegex(TypeError, "^wisdom is"):
+            cutt.ContractionPlan(spec, a, b, wisdom=1)
+        cutt.plan_cache.wisdom = wisdom
+        try:
+            self.assertTrue(close(cutt.einsum(spec, a, b), theirs, 800))
+        finally:
+            cutt.plan_cache.wisdom = None
 
 
 class Cache(unittest.TestCase):

@@ -1,0 +1,293 @@
+/* The choice by wisdom or by measuring (measure.h).
+ *
+ * A plan is made for each of the model's best ways, and these plans race (plan/race.h) on memory of the library's own, since
+ * products overwrite their result. What is left of the time limit then goes to the permutations of the winner: its plan is made
+ * again with permutations that are measured too, and the two race again. */
+#include "contract/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "contract/numbers.h"
+#include "contract/prepare.h"
+#include "contract/ways.h"
+#include "plan/services.h"
+
+/* As many executions should be left of the time limit for the permutations to be measured. */
+static const double least_runs = 8;
+
+typedef struct contender {
+  struct race *race;
+  cutt_way way;
+  /* A copy of the plan that has been started, with this way; what the copies share is not theirs to free. NULL: not made. */
+  struct cuttContractionStruct *plan;
+} contender;
+
+typedef struct race {
+  const struct cuttContractionStruct *started;
+  const cutt_runtime *runtime;
+  int64_t limit;
+  cudaStream_t stream;
+  void *memory[CUTT_TENSORS], *workspace;
+  size_t workspace_bytes;
+  cutt_operands operands;
+  int count;
+  contender contender[CUTT_MOST_WAYS + 1]; /* the last one: the winner, with permutations that are measured */
+  cutt_racer racer[CUTT_MOST_WAYS];
+  cutt_way list[CUTT_MOST_WAYS];
+} race;
+
+/* ---------------------------------------------------------------------------------------------------------------- memory */
+
+static void close_race(race *r) {
+  for (int i = 0; i <= CUTT_MOST_WAYS; ++i) {
+    if (!r->contender[i].plan) continue;
+    cutt_contraction_untake(r->contender[i].plan);
+    free(r->contender[i].plan);
+  }
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (r->memory[t]) r->runtime->scratch_release(r->memory[t]);
+  if (r->workspace) r->runtime->scratch_release(r->workspace);
+  if (r->stream) r->runtime->stream_release(r->stream);
+  free(r);
+}
+
+static cuttResult open_race(race *r) {
+  const cutt_contraction *c = &r->started->asked;
+  cuttResult result = CUTT_SUCCESS;
+  r->operands.workspace = (unsigned char *)r; /* until there is some: offsets of 0 may be added to it */
+  for (int t = 0; t < CUTT_TENSORS && !result; ++t) {
+    const int64_t bytes = c->high[t] - c->low[t];
+    if (t == CUTT_RIGHT && c->right_is_one) continue;
+    result = r->runtime->scratch_create((size_t)bytes, r->started->threads, &r->memory[t]);
+    if (!result) result = cutt_numbers_fill(r->runtime, c->type->type, r->memory[t], bytes);
+    if (result) break;
+    unsigned char *first = (unsigned char *)r->memory[t] - c->low[t];
+    if (t == CUTT_RESULT)
+      r->operands.result = first;
+    else
+      r->operands.operand[t] = first;
+  }
+  if (!result && r->runtime->has_streams) result = r->runtime->stream_create(&r->stream);
+  return result;
+}
+
+/* Workspace that is large enough for a plan too; earlier plans get it as well. */
+static cuttResult take_workspace(race *r, size_t bytes) {
+  if (bytes <= r->workspace_bytes) return CUTT_SUCCESS;
+  if (r->workspace) r->runtime->scratch_release(r->workspace);
+  r->workspace = NULL;
+  r->workspace_bytes = 0;
+  const cuttResult result = r->runtime->scratch_create(bytes, r->started->threads, &r->workspace);
+  if (result) return result;
+  r->operands.workspace = r->workspace;
+  r->workspace_bytes = bytes;
+  return CUTT_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- the race */
+
+static cuttResult make_plan(contender *c, const cutt_permuting *permuting) {
+  const struct cuttContractionStruct *started = c->race->started;
+  c->plan = malloc(sizeof *c->plan);
+  if (!c->plan) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *c->plan);
+  *c->plan = *started;
+  c->plan->permuting = *permuting;
+  cuttResult result = cutt_way_take(c->plan, &c->way, c->race->limit);
+  if (!result) result = take_workspace(c->race, c->plan->workspace_bytes);
+  if (!result) return CUTT_SUCCESS;
+  cutt_contraction_untake(c->plan);
+  free(c->plan);
+  c->plan = NULL;
+  return result;
+}
+
+static cuttResult prepare(void *data, int i) {
+  contender *c = &((race *)data)->contender[i];
+  return c->plan ? CUTT_SUCCESS : make_plan(c, &c->race->started->permuting);
+}
+
+static cuttResult prepare_none(void *data, int i) {
+  (void)data;
+  (void)i;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult run(const void *what, cudaStream_t stream) {
+  const contender *c = what;
+  /* A plan that was made when another one needed less workspace, which could not be had again. */
+  if (c->plan->workspace_bytes > c->race->workspace_bytes) {
+    const cuttResult result = take_workspace(c->race, c->plan->workspace_bytes);
+    if (result) return result;
+  }
+  return cutt_contraction_run(c->plan, &c->race->operands, stream, NULL);
+}
+
+static double seconds_of(const cutt_racer *racer) { return racer->fastest >= 0 ? racer->fastest : racer->first; }
+
+static cutt_racer racer_of(const contender *c) {
+  return (cutt_racer){.work = {run, c}, .name = c->way.one_pass ? "one-pass" : "ttgt", .expected = c->way.seconds};
+}
+
+/* The fastest of all; NULL: none could be run, and *result says why. */
+static contender *race_ways(race *r, double deadline, double *seconds, cuttResult *result) {
+  const cutt_race the_race = {r->runtime, r->stream, deadline, prepare, r};
+  for (int i = 0; i < r->count; ++i) r->racer[i] = racer_of(&r->contender[i]);
+  const int best = cutt_race_run(&the_race, r->racer, r->count, NULL, result);
+  if (best < 0) return NULL;
+  *seconds = seconds_of(&r->racer[best]);
+  return &r->contender[best];
+}
+
+/* Has the winner's permutations measured too, in half of the time that is left. Returns the faster one of both. */
+static contender *race_permutations(race *r, contender *winner, double deadline, double *seconds) {
+  const double left = deadline - cutt_clock();
+  int permutations = 0;
+  for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind)
+    for (int t = 0; t < CUTT_TENSORS; ++t)
+      permutations += winner->plan->kind[kind] && winner->plan->kind[kind]->permute[t];
+  if (permutations == 0 || left < least_runs * *seconds) return winner;
+  contender *again = &r->contender[CUTT_MOST_WAYS];
+  const cutt_permuting permuting = {CUTT_MEASURE, left / 2 / permutations, r->started->permuting.wisdom};
+  again->race = r;
+  again->way = winner->way;
+  if (make_plan(again, &permuting)) return winner;
+  const cutt_race the_race = {r->runtime, r->stream, deadline, prepare_none, r};
+  cutt_racer both[2] = {racer_of(winner), racer_of(again)};
+  cuttResult result = CUTT_SUCCESS;
+  const int best = cutt_race_run(&the_race, both, 2, NULL, &result);
+  if (best < 0) return winner;
+  *seconds = seconds_of(&both[best]);
+  return best ? again : winner;
+}
+
+/* What was timed, for the description; without memory for it there is none. */
+static void note_times(struct cuttContractionStruct *plan, const race *r) {
+  plan->timed = calloc((size_t)r->count, sizeof *plan->timed);
+  plan->timed_count = plan->timed ? r->count : 0;
+  for (int i = 0; i < plan->timed_count; ++i) {
+    cutt_timed_way *timed = &plan->timed[i];
+    cutt_text name = cutt_text_start(timed->name, sizeof timed->name);
+    cutt_way_name(&plan->contraction, &r->contender[i].way, &name);
+    timed->predicted = r->contender[i].way.seconds;
+    timed->seconds = seconds_of(&r->racer[i]);
+  }
+}
+
+static cuttResult measure_in(race *r, struct cuttContractionStruct *plan, double limit, cutt_way *way) {
+  cuttResult result = cutt_ways_list(plan, r->limit - (int64_t)plan->workspace_bytes, r->list, &r->count);
+  if (!result) result = open_race(r);
+  if (result) return result;
+  const double deadline = cutt_clock() + limit;
+  for (int i = 0; i < r->count; ++i) {
+    r->contender[i].race = r;
+    r->contender[i].way = r->list[i];
+  }
+  double seconds = 0;
+  contender *winner = race_ways(r, deadline, &seconds, &result);
+  if (!winner) return result;
+  note_times(plan, r);
+  winner = race_permutations(r, winner, deadline, &seconds);
+  *way = winner->way;
+  winner->plan->timed = plan->timed;
+  winner->plan->timed_count = plan->timed_count;
+  winner->plan->permuting = plan->permuting;
+  *plan = *winner->plan; /* and so all that was made for it is this plan's to free */
+  free(winner->plan);
+  winner->plan = NULL;
+  plan->by = CUTT_BY_MEASURING;
+  plan->measured_seconds = seconds;
+  cutt_log(CUTT_LOG_INFO, "measured a contraction in %.3g s: %.4g us (predicted %.4g us)",
+           limit - (deadline - cutt_clock()), seconds * 1e6, cutt_plan_seconds(plan) * 1e6);
+  return CUTT_SUCCESS;
+}
+
+static cuttResult measure(struct cuttContractionStruct *plan, int64_t limit, double seconds, cutt_way *way) {
+  race *r = calloc(1, sizeof *r);
+  if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to measure a contraction", sizeof *r);
+  struct cuttContractionStruct *started = malloc(sizeof *started);
+  cuttResult result = CUTT_SUCCESS;
+  if (!started) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *started);
+  if (!result) {
+    *started = *plan;
+    r->started = started;
+    r->runtime = plan->backend->runtime;
+    r->limit = limit;
+    result = measure_in(r, plan, seconds > 0 ? seconds : CUTT_MEASURE_SECONDS, way);
+  }
+  close_race(r);
+  free(started);
+  return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ wisdom */
+
+typedef struct wisdom_words {
+  char problem[CUTT_WISDOM_PROBLEM_BYTES - 512], key[CUTT_WISDOM_PROBLEM_BYTES];
+  char words[CUTT_WISDOM_WORDS_BYTES];
+  cutt_way way;
+} wisdom_words;
+
+/* False where the problem is longer than a key may be. */
+static bool make_key(const struct cuttContractionStruct *plan, int64_t limit, wisdom_words *w) {
+  cutt_text text = cutt_text_start(w->problem, sizeof w->problem);
+  cutt_way_problem(plan, limit, &text);
+  return text.length < sizeof w->problem &&
+         cutt_wisdom_words_key(plan->backend, "contraction", w->problem, w->key, sizeof w->key);
+}
+
+/* Takes the way from wisdom. False where it has none that can be taken, with the plan as it was. */
+static bool recall(struct cuttContractionStruct *plan, int64_t limit, cuttWisdom_t wisdom, wisdom_words *w) {
+  double seconds = 0;
+  if (!cutt_wisdom_find_words(wisdom, w->key, w->words, sizeof w->words, &seconds)) return false;
+  const size_t workspace = plan->workspace_bytes;
+  const char *why = cutt_way_read(plan, w->words, limit - (int64_t)workspace, &w->way);
+  if (!why && cutt_way_take(plan, &w->way, limit)) {
+    cutt_contraction_untake(plan);
+    plan->workspace_bytes = workspace;
+    why = cuttLastError();
+  }
+  if (why) {
+    cutt_log(CUTT_LOG_WARN, "wisdom has a choice for this contraction that is not taken: %s", why);
+    return false;
+  }
+  plan->by = CUTT_BY_WISDOM;
+  plan->measured_seconds = seconds;
+  return true;
+}
+
+static void remember(const struct cuttContractionStruct *plan, cuttWisdom_t wisdom, wisdom_words *w) {
+  cutt_text text = cutt_text_start(w->words, sizeof w->words);
+  cutt_way_words(&plan->contraction, &w->way, &text);
+  /* A plan that is good is not given up because it could not be remembered. */
+  if (text.length >= sizeof w->words)
+    cutt_log(CUTT_LOG_WARN, "the measured choice was not added to wisdom: it is longer than an entry may be");
+  else if (cutt_wisdom_add_words(wisdom, w->key, w->words, plan->measured_seconds))
+    cutt_log(CUTT_LOG_WARN, "the measured choice was not added to wisdom: %s", cuttLastError());
+}
+
+static cuttResult choose(struct cuttContractionStruct *plan, int64_t limit, const cutt_measuring *how,
+                         wisdom_words *w) {
+  const bool keyed = how->wisdom && make_key(plan, limit, w);
+  plan->permuting.wisdom = how->wisdom;
+  if (keyed && recall(plan, limit, how->wisdom, w)) return CUTT_SUCCESS;
+  if (how->choice != CUTT_MEASURE) return cutt_contraction_decide(plan, limit);
+  const cuttResult result = measure(plan, limit, how->seconds, &w->way);
+  if (!result && keyed) remember(plan, how->wisdom, w);
+  return result;
+}
+
+cuttResult cutt_contraction_prepare_measured(struct cuttContractionStruct *plan, const cutt_backend *backend,
+                                             const cutt_blas *blas, int threads, int64_t limit,
+                                             const cutt_measuring *how) {
+  bool done = false;
+  cuttResult result = cutt_contraction_start(plan, backend, blas, threads, limit, &done);
+  if (result || done) return result;
+  wisdom_words *w = malloc(sizeof *w);
+  if (!w) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to choose a way", sizeof *w);
+  result = choose(plan, limit, how, w);
+  plan->permuting = (cutt_permuting){CUTT_PREDICT, 0, NULL};
+  free(w);
+  return result;
+}

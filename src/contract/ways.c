@@ -1,0 +1,271 @@
+/* Ways to do a contraction (ways.h).
+ *
+ * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows; products are all
+ * that an algorithm consists of, with its modes by their numbers in the canonical form. */
+#include "contract/ways.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "contract/prepare.h"
+
+enum { PASSES = 4, ALIKE = 2 };
+
+/* ------------------------------------------------------------------------------------------------------------------ list */
+
+static void insert(cutt_way *list, int *count, const cutt_way *way) {
+  if (!isfinite(way->seconds) || (*count == CUTT_MOST_WAYS && !(way->seconds < list[CUTT_MOST_WAYS - 1].seconds)))
+    return;
+  int at = *count < CUTT_MOST_WAYS ? (*count)++ : CUTT_MOST_WAYS - 1;
+  for (; at > 0 && list[at - 1].seconds > way->seconds; --at) list[at] = list[at - 1];
+  list[at] = *way;
+}
+
+/* Algorithms that permute the same tensors, both of them in blocks or not, are mostly as fast as each other: of those before
+ * number i, how many are like it. */
+static int alike(const cutt_algorithm_choice *list, int i) {
+  int count = 0;
+  for (int j = 0; j < i; ++j) {
+    const cutt_cost *one = &list[i].cost, *other = &list[j].cost;
+    const bool cut = one->result_blocks * one->k_blocks > 1, other_cut = other->result_blocks * other->k_blocks > 1;
+    count += cut == other_cut &&
+             memcmp(list[i].algorithm.packed, list[j].algorithm.packed, sizeof list[i].algorithm.packed) == 0;
+  }
+  return count;
+}
+
+typedef struct lists {
+  cutt_pass_shape pass[PASSES];
+  cutt_algorithm_choice best[CUTT_LISTED_ALGORITHMS];
+  cutt_way way;
+} lists;
+
+static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t limit, cutt_way *list, int *count,
+                            lists *all) {
+  const bool only_pass = plan->family == CUTT_FAMILY_PASS;
+  if (cutt_contraction_has_pass(plan)) {
+    const int passes = cutt_pass_list(&plan->contraction, &plan->rates, all->pass, PASSES);
+    for (int i = 0; i < passes; ++i) {
+      const double seconds = only_pass ? all->pass[i].seconds : cutt_comparable_seconds(plan, &all->pass[i]);
+      all->way.one_pass = true;
+      all->way.shape = all->pass[i];
+      all->way.seconds = seconds;
+      insert(list, count, &all->way);
+    }
+  }
+  if (only_pass || !plan->blas) return CUTT_SUCCESS;
+  int found = 0, looked = 0;
+  const cuttResult result = cutt_algorithms_look(plan, limit, CUTT_LISTED_ALGORITHMS, all->best, &found, &looked);
+  for (int i = 0; i < found && !result; ++i) {
+    if (alike(all->best, i) >= ALIKE) continue;
+    all->way.one_pass = false;
+    all->way.choice = all->best[i];
+    all->way.seconds = all->best[i].cost.seconds;
+    insert(list, count, &all->way);
+  }
+  return result;
+}
+
+cuttResult cutt_ways_list(const struct cuttContractionStruct *plan, int64_t limit, cutt_way list[CUTT_MOST_WAYS],
+                          int *count) {
+  lists *all = calloc(1, sizeof *all);
+  *count = 0;
+  if (!all) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *all);
+  const cuttResult result = list_ways(plan, limit, list, count, all);
+  free(all);
+  return result;
+}
+
+cuttResult cutt_way_take(struct cuttContractionStruct *plan, const cutt_way *way, int64_t limit) {
+  if (way->one_pass) return cutt_contraction_take_pass(plan, &way->shape);
+  plan->algorithm = way->choice.algorithm;
+  plan->cost = way->choice.cost;
+  return cutt_contraction_take_products(plan, limit);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- words */
+
+/* One word of a library's own words. */
+static void add_word(cutt_text *text, const char *words) {
+  for (; *words; ++words) {
+    const bool plain = *words > ' ' && *words <= '~' && *words != '=';
+    cutt_text_add(text, "%c", plain ? *words : '_');
+  }
+}
+
+void cutt_way_problem(const struct cuttContractionStruct *plan, int64_t limit, cutt_text *text) {
+  const cutt_contraction *c = &plan->asked;
+  static const char *const families[] = {"any", "one-pass", "ttgt"};
+  const cutt_blas *blas = plan->family == CUTT_FAMILY_PASS ? NULL : plan->blas;
+  cutt_text_add(text, "%s ", families[plan->family]);
+  add_word(text, blas ? blas->name : "none");
+  if (blas) cutt_text_add(text, "/");
+  if (blas) add_word(text, blas->version);
+  if (blas) cutt_text_add(text, "/");
+  if (blas) add_word(text, blas->kernels);
+  cutt_text_add(text, " %d %" PRId64 " %s %d %d %d %d %d", plan->threads, limit, c->type->name, c->conjugate[0],
+                c->conjugate[1], c->alpha_is_one, c->beta_is_zero + 2 * c->beta_is_one, c->right_is_one);
+  for (int i = 0; i < c->modes; ++i) {
+    const cutt_contract_mode *m = &c->mode[i];
+    cutt_text_add(text, " %d:%" PRId64, (int)m->group, m->extent);
+    for (int t = 0; t < CUTT_TENSORS; ++t) cutt_text_add(text, ":%" PRId64, m->stride[t]);
+  }
+}
+
+void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+  if (way->one_pass) {
+    cutt_text_add(text, "one-pass %d %" PRId64, way->shape.along, way->shape.lines);
+    return;
+  }
+  const cutt_algorithm *a = &way->choice.algorithm;
+  cutt_text_add(text, "ttgt");
+  for (int t = 0; t < CUTT_TENSORS; ++t) cutt_text_add(text, " %d", a->packed[t] ? 1 + (int)a->inner[t] : 0);
+  cutt_text_add(text, " %d", a->n_outside);
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
+    cutt_text_add(text, " %d", a->kept[role]);
+    for (int i = 0; i < a->kept[role]; ++i) cutt_text_add(text, " %d", a->index_group[role][i]);
+  }
+  for (int i = 0; i < c->modes; ++i) cutt_text_add(text, " %" PRId64, a->chunk[i]);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- reading words */
+
+/* The next word, a whole number from low to high. */
+static bool take(const char **at, int64_t low, int64_t high, int64_t *value) {
+  int64_t number = 0;
+  const char *c = *at;
+  if (*c++ != ' ') return false;
+  const bool negative = *c == '-';
+  c += negative;
+  const char *digits = c;
+  for (; *c >= '0' && *c <= '9'; ++c)
+    if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *c - '0', &number)) return false;
+  if (c == digits || (*c && *c != ' ')) return false;
+  *value = negative ? -number : number;
+  *at = c;
+  return *value >= low && *value <= high;
+}
+
+static bool take_int(const char **at, int low, int high, int *value) {
+  int64_t number = 0;
+  const bool good = take(at, low, high, &number);
+  *value = (int)number;
+  return good;
+}
+
+static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_algorithm *a) {
+  bool used[CUTT_MOST_MODES] = {false};
+  int number = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    if (!take_int(&at, 0, CUTT_ROLE_K + 1, &number)) return false;
+    a->packed[t] = number > 0;
+    a->inner[t] = number ? (cutt_role)(number - 1) : cutt_tensor_roles[t][0];
+    if (a->inner[t] != cutt_tensor_roles[t][0] && a->inner[t] != cutt_tensor_roles[t][1]) return false;
+  }
+  if (!take_int(&at, 0, 1, &number)) return false;
+  a->n_outside = number == 1;
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
+    if (!take_int(&at, 0, c->modes, &a->kept[role])) return false;
+    for (int i = 0; i < a->kept[role]; ++i) {
+      int *mode = &a->index_group[role][i];
+      if (!take_int(&at, 0, c->modes - 1, mode) || used[*mode] || cutt_mode_role(&c->mode[*mode]) != (cutt_role)role)
+        return false;
+      used[*mode] = true;
+    }
+  }
+  for (int i = 0; i < c->modes; ++i)
+    if (!take(&at, 1, c->mode[i].extent, &a->chunk[i])) return false;
+  return !*at;
+}
+
+/* Is the role's index group, as it is cut, contiguous in a tensor that is used in place? */
+static bool is_contiguous(const cutt_contraction *c, const cutt_algorithm *a, cutt_role role, cutt_tensor t) {
+  const cutt_contract_mode *last = NULL;
+  bool whole = true; /* all modes so far are */
+  for (int i = 0; i < a->kept[role]; ++i) {
+    const int number = a->index_group[role][i];
+    const cutt_contract_mode *mode = &c->mode[number];
+    if (mode->stride[t] <= 0 || (!whole && a->chunk[number] > 1)) return false;
+    if (last && mode->stride[t] != last->stride[t] * last->extent) return false;
+    whole = whole && a->chunk[number] == mode->extent;
+    last = mode;
+  }
+  return true;
+}
+
+/* Is it an algorithm that is right, and that a plan can be made of? */
+static bool is_sound(const cutt_contraction *c, const cutt_algorithm *a) {
+  int ragged = 0;
+  for (int i = 0; i < c->modes; ++i) ragged += c->mode[i].extent % a->chunk[i] != 0;
+  if (ragged > CUTT_MOST_RAGGED) return false;
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    for (int side = 0; side < 2 && !a->packed[t]; ++side)
+      if (!is_contiguous(c, a, cutt_tensor_roles[t][side], (cutt_tensor)t)) return false;
+  return true;
+}
+
+static const char *read_pass(const struct cuttContractionStruct *plan, const char *at, cutt_way *way) {
+  const cutt_contraction *c = &plan->contraction;
+  int along = 0;
+  int64_t lines = 0;
+  if (!cutt_contraction_has_pass(plan)) return "one pass is not to be had here";
+  if (!take_int(&at, c->modes ? 0 : -1, c->modes - 1, &along) || !take(&at, 0, 1024, &lines) || *at)
+    return "its words can't be read";
+  way->one_pass = true;
+  if (lines == 0)
+    cutt_pass_shape_of(c, &plan->rates, along, &way->shape);
+  else if (!cutt_pass_shape_blocked(c, &plan->rates, along, lines, &way->shape))
+    return "there are no rows to be computed in blocks";
+  way->seconds = way->shape.seconds;
+  return NULL;
+}
+
+const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *words, int64_t limit, cutt_way *way) {
+  static const char pass[] = "one-pass", products[] = "ttgt";
+  const cutt_contraction *c = &plan->contraction;
+  memset(way, 0, sizeof *way);
+  if (strncmp(words, pass, sizeof pass - 1) == 0) return read_pass(plan, words + sizeof pass - 1, way);
+  if (strncmp(words, products, sizeof products - 1) != 0) return "its algorithm is not known";
+  if (plan->family == CUTT_FAMILY_PASS || !plan->blas) return "there are no matrix products here";
+  cutt_algorithm *a = &way->choice.algorithm;
+  if (!read_algorithm(c, words + sizeof products - 1, a)) return "its words can't be read";
+  if (!is_sound(c, a)) return "its matrices do not lie as they have to";
+  cutt_cost_of(c, &plan->rates, a, &way->choice.cost);
+  if (!isfinite(way->choice.cost.seconds)) return "it leaves no matrix product";
+  if (way->choice.cost.workspace > limit) return "it needs more workspace than there may be";
+  if (cutt_algorithm_look(plan, &way->choice)) return cuttLastError();
+  way->seconds = way->choice.cost.seconds;
+  return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- a name */
+
+void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
+  static const char letter[CUTT_TENSORS] = {'L', 'R', 'D'};
+  if (way->one_pass) {
+    const cutt_pass_shape *s = &way->shape;
+    cutt_text_add(text, "one-pass");
+    if (s->along >= 0) cutt_text_add(text, " along %s", c->mode[s->along].name);
+    if (s->blocked) cutt_text_add(text, ", blocks of %" PRId64 " lines", s->lines);
+    return;
+  }
+  const cutt_algorithm *a = &way->choice.algorithm;
+  const cutt_cost *cost = &way->choice.cost;
+  int permuted = 0;
+  cutt_text_add(text, "ttgt");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (a->packed[t]) cutt_text_add(text, "%s%c", permuted++ ? "" : " permuting ", letter[t]);
+  if (permuted == 0) cutt_text_add(text, " in place");
+  static const char role_letter[CUTT_INDEX_GROUPS] = {'m', 'n', 'k'};
+  for (int role = 0; role < CUTT_INDEX_GROUPS; ++role) {
+    cutt_text_add(text, role ? ", %c" : "; %c", role_letter[role]);
+    for (int i = 0; i < a->kept[role]; ++i)
+      cutt_text_add(text, "%s%s", i ? "." : " ", c->mode[a->index_group[role][i]].name);
+    if (a->kept[role] == 0) cutt_text_add(text, " -");
+  }
+  const int64_t blocks = cost->result_blocks * cost->k_blocks;
+  if (blocks > 1) cutt_text_add(text, "; %" PRId64 " blocks", blocks);
+}
