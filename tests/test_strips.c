@@ -30,8 +30,8 @@ static void rows_of_a_strip(void **unused) {
     int64_t strip;
   } cases[] = {
       {CUTT_BYTES_16, {16, 96}, 96},    /* lines 256 bytes apart find 16 places, and L1 keeps 96 */
-      {CUTT_BYTES_16, {16, 256}, 96},   /* more rows than that */
-      {CUTT_BYTES_16, {16, 97}, 96},    /* one more */
+      {CUTT_BYTES_16, {16, 256}, 32},   /* more rows than that */
+      {CUTT_BYTES_16, {16, 97}, 32},    /* one more */
       {CUTT_BYTES_16, {256, 32}, 4},    /* a page apart: one place, six lines, and a vector has four rows */
       {CUTT_BYTES_8, {128, 64}, 24},    /* 1 KB apart: 24 lines, three vectors of rows */
       {CUTT_BYTES_8, {131, 384}, 384},  /* all places: 384 lines */

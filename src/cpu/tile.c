@@ -237,10 +237,11 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
-/* Rows of a strip. In L2, as many as L1 keeps a line of until the next columns are read from it; rows whose distances are
- * multiples of a large power of two share few of its sets. From beyond L2, strips of one vector are read as runs, which pays
+/* Rows of a strip. In L2, all of them if L1 keeps a line of each until the next columns are read from it, and else a few that
+ * it does keep; rows whose distances are multiples of a large power of two share few of its sets. From beyond L2, strips of one vector are read as runs, which pays
  * unless L1 loses what has been prefetched. */
 static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
   int64_t lines = 1, distances = 0;
   for (int i = 0; i < c->rank; ++i) {
     if (t->role[i] != CUTT_CPU_ROW || c->mode[i].in_stride == 0) continue;
@@ -253,7 +254,7 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
   if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;
   if (lines <= holds) return t->rows;
-  const int64_t rows = t->rows * holds / lines;
+  const int64_t rows = smaller(t->rows * holds / lines, larger(FEW_ROWS, FEW_BYTES / c->elem_bytes));
   return larger(t->block_rows, rows / t->block_rows * t->block_rows);
 }
 
