@@ -224,7 +224,7 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
        spread pages along stretches along_ahead stretches_ahead along_near stretches_near ends joined joined_near joins to_l1 to_l2 start fork */
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 0.34, 0, 2.5, 3, 0.3, 100, 0.7, 20, 5, 0.02, 1.1, 2.6, 1.5, 0.3, 30, 3000,
     /* clang-format on */
@@ -234,7 +234,7 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * is from one transpose, and in caches, and for joined runs, values are those of the Xeon. */
 static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.7, 18, 5, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
     /* clang-format on */
