@@ -138,7 +138,7 @@ static void choices_on_a_xeon(void **unused) {
 
 static void choices_on_zen_4(void **unused) {
   (void)unused;
-  hold("zen4", CUTT_CPU_CORE_ZEN, 30, 2.3, 1.12);
+  hold("zen4", CUTT_CPU_CORE_ZEN, 30, 1.6, 1.10);
 }
 
 int main(int argc, char **argv) {

@@ -14,7 +14,6 @@
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, where there is a choice */
   MAX_TILE_BYTES = 512 * 1024,
-  LEAST_ALONG_BYTES = 4 * CUTT_CPU_LINE, /* of a row, for a walk along it */
   MAX_SIDES = 30
 };
 
@@ -116,8 +115,6 @@ static void consider(search *s, cutt_candidate *q) {
   if (!cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) return;
   const int64_t tile = t.run * t.segments * (t.cols_inside ? 1 : t.cols) * s->c->elem_bytes;
   if (tile > MAX_TILE_BYTES) return;
-  /* A walk along rows of a few lines is no better than one down them, and has more to carry. */
-  if (t.along && t.cols * s->c->elem_bytes < LEAST_ALONG_BYTES) return;
   /* A window that gives fewer than two elements is no better than a gather. */
   const int vector_bytes = s->machine->vector_bytes;
   if (t.kernel == CUTT_CPU_WINDOW &&
@@ -161,7 +158,11 @@ static bool never_best(const search *s, int to) {
 
 /* A transpose along the rows, of which each gives some lines. */
 static void consider_along(search *s, cutt_candidate *q) {
+  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE };
   if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0 || s->c->scale.active) return;
+  int64_t columns = s->c->elem_bytes;
+  for (int i = 0; i < q->m; ++i) columns *= i == q->m - 1 && q->split_m != 0 ? q->split_m : s->c->mode[i].extent;
+  if (columns < LEAST_BYTES) return;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
     if (s->max == 1 && never_best(s, to)) continue;
