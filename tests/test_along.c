@@ -58,6 +58,30 @@ static void columns_that_follow_one_another(void **unused) {
   if (tried < turn * 9 / 10) fail_msg("%d of %d candidates were taken", tried, turn);
 }
 
+/* Columns that begin and end with cache lines, in one tile and in several; and half a line more, so that every
+ * other one does not. */
+static void columns_of_whole_lines(void **unused) {
+  (void)unused;
+  static const int64_t lines_of_rows[][2] = {{1, 0}, {2, 0}, {3, 0}, {5, 2}, {6, 3}, {9, 4}};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t r = 0; r < sizeof lines_of_rows / sizeof *lines_of_rows; r++) {
+      for (int more = 0; more < 2; more++) {
+        const int64_t line = 64 / (int64_t)test_type_bytes(types[t]);
+        const int64_t extents[3] = {131, lines_of_rows[r][0] * line + (more ? line / 2 : 0), 2};
+        static const int perm[3] = {1, 0, 2};
+        test_problem p = test_packed(types[t], 3, extents, perm);
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        const cutt_candidate q = along(0, lines_of_rows[r][1] * line, turn % CUTT_CPU_PREFETCHES);
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
 /* A plan joins the columns where it may, and nowhere else. */
 static void which_columns_do(void **unused) {
   (void)unused;
@@ -91,7 +115,7 @@ static void which_columns_do(void **unused) {
 int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(columns_that_follow_one_another),
-                                     cmocka_unit_test(which_columns_do)};
+                                     cmocka_unit_test(columns_of_whole_lines), cmocka_unit_test(which_columns_do)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

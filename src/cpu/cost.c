@@ -27,21 +27,32 @@ static bool goes_on(const cutt_canonical *c, const cutt_mode *mode, int64_t span
   return (distance_of(mode) - span) * c->elem_bytes < LINE;
 }
 
-/* Elements of a tile's input runs; *alignment: the alignment of their starts. */
-static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t *alignment) {
+/* Bytes that are read before a mode of the sequence comes to its next position; 0: the mode is in no sequence. */
+static double between_positions(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
+  double bytes = (double)(t->run * t->segments * (t->cols_inside ? 1 : t->cols)) * c->elem_bytes;
+  if (mode == t->split_k) return bytes;
+  if (t->role[mode] != CUTT_CPU_SEQUENCE) return 0;
+  if (t->split_k >= 0) bytes *= (double)c->mode[t->split_k].extent / (double)t->extent[t->split_k];
+  for (int i = 0; i < t->sequences && t->sequence[i] != mode; ++i) bytes *= (double)c->mode[t->sequence[i]].extent;
+  return bytes;
+}
+
+/* Elements of a tile's input runs; *alignment: the alignment of their starts. A run goes on where a later tile of the
+ * sequence begins behind it, if that comes so early that a line which the two share is still in L2. */
+static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, double l2_bytes, int64_t *alignment) {
   int64_t elements = 1, span = 1, strides = 0;
   bool leading = true;
   for (int i = 0; i < c->rank; ++i) {
     const int64_t stride = c->mode[i].in_stride, extent = t->extent[i];
     if (stride == 0) continue; /* the same run again */
-    if (leading && extent > 1 && goes_on(c, &c->mode[i], span)) {
-      /* Chunks of a split mode of M_k follow each other at once, so that a line that two share is read once. */
-      const bool in_sequence = i == t->split_k;
+    const double between = between_positions(c, t, i);
+    const bool in_sequence = i == t->split_k || (between > 0 && between <= l2_bytes / 4);
+    if (leading && (extent > 1 || in_sequence) && goes_on(c, &c->mode[i], span)) {
       const int64_t positions = in_sequence ? c->mode[i].extent : extent;
       elements *= positions;
       span += distance_of(&c->mode[i]) * (positions - 1);
-      if (extent < c->mode[i].extent && !in_sequence) strides |= distance_of(&c->mode[i]) * positions;
-      leading = extent == c->mode[i].extent;
+      if (positions < c->mode[i].extent) strides |= distance_of(&c->mode[i]) * positions;
+      leading = extent == c->mode[i].extent || (i != t->split_k && in_sequence);
     } else {
       leading = false;
       strides |= stride;
@@ -51,7 +62,7 @@ static int64_t input_run(const cutt_canonical *c, const cutt_cpu_tile *t, int64_
   return elements;
 }
 
-enum { L2_WAYS = 16, TLB_ENTRIES = 64 };
+enum { L2_WAYS = 16, TLB_ENTRIES = 64, LOAD = 16 };
 
 typedef struct row_lines {
   int64_t runs;     /* contiguous runs that a tile's rows consist of */
@@ -96,21 +107,23 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t segments = t->segments * (t->cols_inside ? 1 : t->cols);
   const double tile = (double)(t->run * segments);
   int64_t in_alignment, sequence = t->run, strides = 0;
-  n[CUTT_CPU_COUNT_RUNS] = volume / (double)input_run(c, t, &in_alignment);
+  n[CUTT_CPU_COUNT_RUNS] = volume / (double)input_run(c, t, 0, &in_alignment);
   if (t->split_k >= 0) sequence = sequence / t->extent[t->split_k] * c->mode[t->split_k].extent;
   for (int i = 0; i < t->sequences; ++i) sequence *= c->mode[t->sequence[i]].extent;
   /* The line that an input run ends in is still in L2 when the next run is read, if little was read in between. */
   const double between = (double)sequence * (double)segments * w;
   if (between > (double)machine->l2_bytes / 4) {
-    n[CUTT_CPU_COUNT_WASTE] = n[CUTT_CPU_COUNT_RUNS] * (1.0 - (double)in_alignment / LINE);
+    const double runs = volume / (double)input_run(c, t, (double)machine->l2_bytes, &in_alignment);
+    n[CUTT_CPU_COUNT_WASTE] = runs * (1.0 - (double)in_alignment / LINE);
   }
   if (t->non_temporal) {
     for (int i = 0; i < c->rank; ++i) {
       const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
       if (stride >= sequence) strides |= stride;
     }
-    const double runs = volume / (double)sequence / (t->chain > 0 ? (double)t->extent[0] : 1.0);
-    n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs * (1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE);
+    const double within = 1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE, runs = volume / (double)sequence;
+    n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs / (t->chain > 0 ? (double)t->extent[0] : 1.0) * within;
+    if (t->along) n[CUTT_CPU_COUNT_ENDS] = runs * within;
   }
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
   if (t->along) {
@@ -153,7 +166,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
    * whose distance is a multiple of a large power of two share few of a cache's sets. */
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
-  const int64_t at_once = t->kernel == CUTT_CPU_TRANSPOSE ? step * c->elem_bytes : t->shared_run * c->elem_bytes;
+  const int64_t at_once = t->kernel != CUTT_CPU_TRANSPOSE    ? t->shared_run * c->elem_bytes
+                          : t->shifts || t->strip >= t->rows ? LOAD
+                                                             : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
   if (at_once < LINE) {
     const double again = bytes / (double)at_once - bytes / LINE;
@@ -162,6 +177,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     }
     if (rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance)) n[CUTT_CPU_COUNT_RELOADS] = again;
   }
+  /* What is staged, what it comes from and what is prefetched meanwhile are in L1 together, or leave it. */
+  const int64_t staged = direct ? 0 : t->run * (t->cols_inside ? 1 : t->staged_cols) * c->elem_bytes;
+  const int together = t->prefetch == CUTT_CPU_TO_L1 ? 3 : 2;
+  if (staged * together > machine->l1_bytes / 2) n[CUTT_CPU_COUNT_RELOADS_L2] += bytes / LINE;
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
   if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
@@ -189,6 +208,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
       {level ".stretches_ahead", "ns", "an input run of it, " where},                                                  \
       {level ".along_near", "ns", "an output line of a transpose along rows that prefetches along them, " where},      \
       {level ".stretches_near", "ns", "an input run of it, " where},                                                   \
+      {level ".ends", "ns", "an output run of it that begins and ends within lines, " where},                          \
       {level ".joined", "ns", "a gathered line that is not staged, " where},                                           \
       {level ".joined_near", "ns", "the same with its input prefetched into L1, " where},                              \
       {level ".joins", "ns", "a gathered run that is not staged, " where},                                             \
@@ -202,11 +222,11 @@ const cutt_parameter cutt_cpu_parameters[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 /* An Intel Xeon with AVX-512: from times of candidates of random problems, in caches and in memory. */
 const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* lines waste runs parts flushes staged loads vectors blocks pieces piece_lines tiles reloads_l2 reloads windows
-       spread pages along stretches along_ahead stretches_ahead along_near stretches_near joined joined_near joins to_l1 to_l2 start fork */
+       spread pages along stretches along_ahead stretches_ahead along_near stretches_near ends joined joined_near joins to_l1 to_l2 start fork */
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    2.26, 5.8, 1.5, 11, 1, 0.4, 0.15, 0.02, 9.4, 0.36, 0.1, 8.6, 0, 0, 0.4, 0.32, 0, 1.44, 3, 0.9, 21, 0.6, 10, 0.02, 0.4, 2.5, 0, 0.35, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 0.34, 0, 2.5, 3, 0.3, 100, 0.7, 20, 7, 0.02, 1.1, 2.6, 1.5, 0.3, 30, 3000,
     /* clang-format on */
 };
 
@@ -214,9 +234,9 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
  * is from one transpose, and in caches, and for joined runs, values are those of the Xeon. */
 static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
-    0.676, 0.115, 0.05, 3, 2.93, 0, 0.266, 0.469, 10.8, 0.264, 0.836, 12.1, 0, 0, 0.6, 0.131, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.7, 18, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
+    0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
+    1.7, 0.1, 8, 48, 6.6, 1.5, 0.3, 0.97, 100, 0.36, 0.3, 26, 0, 0, 0.4, 0, 0, 0.8, 20, 0.5, 14, 0.7, 18, 7, 0.3, 0.6, 3, 0, 0.5, 30, 3000,
     /* clang-format on */
 };
 

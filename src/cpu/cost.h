@@ -31,6 +31,7 @@ enum {
   CUTT_CPU_COUNT_STRETCHES_AHEAD,
   CUTT_CPU_COUNT_ALONG_NEAR, /* ... where the next lines of the same rows are */
   CUTT_CPU_COUNT_STRETCHES_NEAR,
+  CUTT_CPU_COUNT_ENDS,        /* ... and its output runs that begin and end within lines */
   CUTT_CPU_COUNT_JOINED,      /* gather: output lines that need no stage */
   CUTT_CPU_COUNT_JOINED_NEAR, /* ... where input is prefetched into L1 */
   CUTT_CPU_COUNT_JOINS,       /* ... and their runs */

@@ -269,13 +269,13 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
     return;
   }
-  const int64_t strip = p->in_strips ? p->block_rows : t->rows;
   int64_t r = 0;
-  for (; r + strip <= t->rows; r += strip) p->transpose(stage + r * p->w, pos, src, row + r, strip, cols, ahead);
-  if (r < t->rows) { /* fewer rows than a strip: with some of the one before, if there is one */
-    const int64_t from = larger(0, t->rows - strip);
-    p->transpose(stage + from * p->w, pos, src, row + from, t->rows - from, cols, ahead);
+  for (; t->rows - r > p->strip; r += p->strip) {
+    p->transpose(stage + r * p->w, pos, src, row + r, p->strip, cols, ahead);
   }
+  if (t->rows - r < p->block_rows)
+    r = larger(0, t->rows - p->block_rows); /* with some of the strip before, if there is one */
+  p->transpose(stage + r * p->w, pos, src, row + r, t->rows - r, cols, ahead);
 }
 
 /* May a step of columns be written without staging? Kernels that write the output have nothing else to do where 16 bytes of

@@ -261,7 +261,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->stage_stride = cutt_cpu_stage_stride(t->run * w);
   p->run_stride = t->run_stride * w;
   p->direct = t->direct;
-  p->in_strips = t->in_strips;
+  p->strip = t->strip;
   size_scratch(t, p);
 }
 

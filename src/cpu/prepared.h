@@ -43,7 +43,6 @@ typedef struct cutt_cpu_plan {
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
   bool repeats;          /* gather: all rows are the same element */
-  bool in_strips;        /* see tile.h */
   bool gaps, rows_apart; /* see tile.h */
 
   /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's
@@ -56,6 +55,7 @@ typedef struct cutt_cpu_plan {
   int64_t rows, cols, inners, segments, aheads;
   int64_t row_max;     /* largest entry of row */
   int64_t block_rows;  /* rows of a vector */
+  int64_t strip;       /* see tile.h */
   int64_t ahead_bytes; /* bytes of an input run */
 
   int64_t shared_run;    /* bytes that a gather copies at once */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "cpu/kernels/kernels.h"
 
 int64_t cutt_cpu_stage_stride(int64_t run_bytes) {
@@ -236,9 +237,11 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
-/* Does L1 hold a line of each row, until the next columns are read from it? Rows whose distances are multiples of a large
- * power of two share few of its sets. */
-static bool keeps_lines(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+/* Rows of a strip. In L2, all of them if L1 keeps a line of each until the next columns are read from it, and else a few that
+ * it does keep; rows whose distances are multiples of a large power of two share few of its sets. From beyond L2, strips of one vector are read as runs, which pays
+ * unless L1 loses what has been prefetched. */
+static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
   int64_t lines = 1, distances = 0;
   for (int i = 0; i < c->rank; ++i) {
     if (t->role[i] != CUTT_CPU_ROW || c->mode[i].in_stride == 0) continue;
@@ -246,7 +249,13 @@ static bool keeps_lines(const cutt_cpu_machine *machine, const cutt_canonical *c
     lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[i] * distance / CUTT_CPU_LINE : t->extent[i];
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
-  return lines <= cutt_cpu_l1_holds(machine, distances & -distances);
+  const int64_t holds = cutt_cpu_l1_holds(machine, distances & -distances);
+  const bool near = 2 * c->volume * c->elem_bytes <= machine->l2_bytes;
+  if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
+  if (!near) return lines <= holds ? t->block_rows : t->rows;
+  if (lines <= holds) return t->rows;
+  const int64_t rows = smaller(t->rows * holds / lines, larger(FEW_ROWS, FEW_BYTES / c->elem_bytes));
+  return larger(t->block_rows, rows / t->block_rows * t->block_rows);
 }
 
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
@@ -292,9 +301,6 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
-  /* In L2, all rows of a few columns are the better way as long as L1 keeps their lines. From beyond it, strips of rows are
-   * read as runs, which pays unless L1 loses what has been prefetched. */
-  const bool near = 2 * c->volume * c->elem_bytes <= machine->l2_bytes;
-  t->in_strips = t->kernel == CUTT_CPU_TRANSPOSE && keeps_lines(machine, c, t) != near;
+  t->strip = strip_of(machine, c, t);
   return true;
 }

@@ -72,11 +72,11 @@ typedef struct cutt_cpu_tile {
   bool along;        /* ... and goes along the rows */
   bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
   bool direct;       /* the kernel writes the output, nothing is staged */
-  bool in_strips;    /* transpose through the caches: all columns of a step for a few rows, then for the next ones */
   int prefetch;      /* cutt_cpu_prefetch_to */
 
   bool scales;        /* by the transpose that multiplies and adds on its way */
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
+  int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
   int64_t shared_run; /* elements that a gather copies as one run */
   int64_t rows;       /* product of the extents of the row modes */
   int64_t cols;       /* ... of the column modes */

@@ -10,7 +10,7 @@ import argparse
 import json
 import math
 
-PARAMS = ("kernel", "vector_bytes", "stream", "step")
+PARAMS = ("kernel", "vector_bytes", "stream", "step", "walk", "prefetch")
 
 
 def main():

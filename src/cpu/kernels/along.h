@@ -215,18 +215,26 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
   return r;
 }
 
+/* Does any column begin within a line? Where none does, nothing is joined, and columns begin and end with whole lines. */
+CUTT_INLINE bool within_lines(const cutt_cpu_columns *q) {
+  uintptr_t leads = 0;
+  for (int64_t c = 0; c < q->count; ++c) leads |= (uintptr_t)(q->out + q->col[c]);
+  return (leads & (CUTT_CPU_LINE - 1)) != 0;
+}
+
 /* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
  * rows at once than prefetchers and the L1 cache can follow. */
 CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
                        bool last, const cutt_cpu_ahead *ahead) {
+  const bool within = (first || last) && within_lines(q);
   int64_t r = 0;
-  if (first) {
+  if (first && within) {
     begin_columns(w, q, src, row);
     r = CUTT_CPU_LINE / w;
   }
   if (w >= 4) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
   r = along_passes(w, 1, q, src, row, r, nrows, ahead);
-  if (r < nrows || last) end_columns(w, q, src, row, r, nrows, last);
+  if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last);
 }
 
 #define CUTT_DEFINE_ALONG(W)                                                                                           \

@@ -1,0 +1,92 @@
+/* The transpose through the caches goes strip by strip of rows: how many rows a strip has in L2, and that strips of every
+ * length, with what is left over behind the last one, give the right result. */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/kernels/kernels.h"
+#include "cpu/tile.h"
+#include "plan/plan.h"
+#include "support/check.h"
+
+static cutt_candidate down(int64_t vector, int64_t rows) {
+  cutt_candidate q;
+  memset(&q, 0, sizeof q);
+  q.method = CUTT_METHOD_TILED;
+  q.m = q.k = 1;
+  q.split_k = rows;
+  q.threads = 1;
+  q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+  q.param[CUTT_CPU_PARAM_VECTOR] = vector;
+  q.param[CUTT_CPU_PARAM_STEP] = 16;
+  return q;
+}
+
+/* L1 of 48 KB: 12 lines for each of 64 places of a page, of which half are for the output. */
+static void rows_of_a_strip(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2]; /* columns, rows */
+    int64_t strip;
+  } cases[] = {
+      {CUTT_BYTES_16, {16, 96}, 96},    /* lines 256 bytes apart find 16 places, and L1 keeps 96 */
+      {CUTT_BYTES_16, {16, 256}, 32},   /* more rows than that */
+      {CUTT_BYTES_16, {16, 97}, 32},    /* one more */
+      {CUTT_BYTES_16, {256, 32}, 4},    /* a page apart: one place, six lines, and a vector has four rows */
+      {CUTT_BYTES_8, {128, 64}, 24},    /* 1 KB apart: 24 lines, three vectors of rows */
+      {CUTT_BYTES_8, {131, 384}, 384},  /* all places: 384 lines */
+      {CUTT_BYTES_4, {3000, 600}, 600}, /* not in L2: what is prefetched would be lost */
+      {CUTT_BYTES_4, {3000, 100}, 16},  /* not in L2, and L1 keeps what is prefetched */
+  };
+  cutt_cpu_machine machine;
+  memset(&machine, 0, sizeof machine);
+  machine.vector_bytes = 64;
+  machine.l1_bytes = 48 * 1024;
+  machine.l2_bytes = 2 * 1024 * 1024;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static const int perm[2] = {1, 0};
+    const test_problem p = test_packed(cases[i].type, 2, cases[i].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    const cutt_candidate q = down(64, 0);
+    cutt_cpu_tile tile;
+    const char *why = "";
+    if (!cutt_cpu_tile_derive(&machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    if (tile.strip != cases[i].strip)
+      fail_msg("case %zu: a strip has %d rows, not %d", i, (int)tile.strip, (int)cases[i].strip);
+  }
+}
+
+/* Rows that lie a power of two apart, so that strips are short; some more than whole strips have. */
+static void strips_of_all_lengths(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t distances[] = {256, 1024, 2048, 4096}, more[] = {0, 1, 5, 16, 67};
+  static const int perm[2] = {1, 0};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+      for (size_t r = 0; r < sizeof more / sizeof *more; r++) {
+        const int64_t extents[2] = {distances[d] / w, 128 + more[r]};
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        const cutt_candidate q = down(16, turn % 3 == 0 ? 100 : 0);
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
+int main(void) {
+  if (test_isa_missing()) return 77;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip), cmocka_unit_test(strips_of_all_lengths)};
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  test_try_report();
+  test_try_cleanup();
+  return failed;
+}
