@@ -6,11 +6,13 @@
 # From the user:
 #   CUTT_CUDA        AUTO: with nvcc, if it is found and works. ON: it must. OFF: no kernels, a library for CPUs only.
 #   CUTT_CUDA_ARCHS  such as "90" or "80;90": only these, for a build that is quick. Empty: all that are known.
+#   CUTT_CUDA_CUBINS the folder src/kernels of another build of the same sources: what it has is taken and not compiled again.
 #   CUTT_NVCC        the compiler, if it isn't the one of CUDACXX, on PATH, or below /usr/local/cuda.
 #   CUTT_NVCC_FLAGS  anything else for it, such as -ccbin=/usr/bin/g++-12
 set(CUTT_CUDA AUTO CACHE STRING "GPU kernels: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE CUTT_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CUTT_CUDA_ARCHS "" CACHE STRING "GPU architectures to compile kernels for, such as 80;90; empty: all")
+set(CUTT_CUDA_CUBINS "" CACHE PATH "Compiled GPU kernels of another build of the same sources, to take from")
 set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 
 # All that there is reason to have code for. PTX of the newest generation is for what comes after it.
@@ -194,6 +196,12 @@ function(cutt_cuda_kernels)
         COMMAND_EXPAND_LISTS VERBATIM)
     endforeach()
     foreach(arch IN LISTS cutt_cuda_archs)
+      set(file "${CUTT_CUDA_CUBINS}/${name}.sm_${arch}.cubin")
+      if(CUTT_CUDA_CUBINS AND EXISTS "${file}")
+        list(APPEND images "--image3=kind=elf,sm=${arch},file=${file}")
+        list(APPEND files "${file}")
+        continue()
+      endif()
       set(file "${dir}/${name}.sm_${arch}.cubin")
       cutt_cuda_generation(generation ${arch})
       set(ptx "${dir}/${name}.compute_${generation}.ptx")
@@ -241,5 +249,7 @@ function(cutt_cuda_kernels)
   endif()
   list(JOIN cutt_cuda_archs " sm_" archs)
   message(STATUS "GPU kernels: nvcc ${cutt_nvcc_version}, sm_${archs}${ptx}")
-  set(cutt_cuda_report_dir "${dir}" PARENT_SCOPE)
+  if(NOT CUTT_CUDA_CUBINS) # else the reports are there
+    set(cutt_cuda_report_dir "${dir}" PARENT_SCOPE)
+  endif()
 endfunction()
