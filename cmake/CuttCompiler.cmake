@@ -30,7 +30,8 @@ if(CUTT_FUZZ)
   if(NOT cutt_sanitizers)
     set(cutt_sanitizers "address,undefined")
   endif()
-  target_compile_options(cutt_flags INTERFACE -fsanitize=fuzzer-no-link)
+  # Not for targets with the property CUTT_UNGUIDED: what is inside them is run, and does not guide the choice of inputs.
+  target_compile_options(cutt_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CUTT_UNGUIDED>>>:-fsanitize=fuzzer-no-link>)
 endif()
 if(cutt_sanitizers)
   target_compile_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}" -fno-sanitize-recover=all

@@ -6,15 +6,20 @@
 # From the user:
 #   CUTT_CUDA        AUTO: with nvcc, if it is found and works. ON: it must. OFF: no kernels, a library for CPUs only.
 #   CUTT_CUDA_ARCHS  such as "90" or "80;90": only these, for a build that is quick. Empty: all that are known.
+#   CUTT_CUDA_CUBINS the folder src/kernels of another build of the same sources: what it has is taken and not compiled again.
 #   CUTT_NVCC        the compiler, if it isn't the one of CUDACXX, on PATH, or below /usr/local/cuda.
 #   CUTT_NVCC_FLAGS  anything else for it, such as -ccbin=/usr/bin/g++-12
 set(CUTT_CUDA AUTO CACHE STRING "GPU kernels: AUTO (when nvcc is found), ON or OFF")
 set_property(CACHE CUTT_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(CUTT_CUDA_ARCHS "" CACHE STRING "GPU architectures to compile kernels for, such as 80;90; empty: all")
+set(CUTT_CUDA_CUBINS "" CACHE PATH "Compiled GPU kernels of another build of the same sources, to take from")
 set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 
-# All that there is reason to have code for. PTX of the newest is for what comes after it.
+# All that there is reason to have code for. PTX of the newest generation is for what comes after it.
 set(cutt_cuda_all_archs 70 75 80 86 89 90 100 120)
+# The architectures that device code asks __CUDA_ARCH__ for, and the oldest. From one to the next a source has the same PTX, and
+# to make that takes three times as long as to assemble it for an architecture (tests/install/generations.sh holds it to this).
+set(cutt_cuda_generations 70 75 80 100)
 set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
 
 # cutt_cuda_find(WHY): sets cutt_nvcc, cutt_nvcc_version, cutt_nvcc_flags, cutt_fatbinary, cutt_cuda_archs and
@@ -53,7 +58,8 @@ function(cutt_cuda_find why)
     set(${why} "${CUTT_NVCC} knows none of the architectures ${cutt_cuda_all_archs}" PARENT_SCOPE)
     return()
   endif()
-  list(GET archs -1 ptx)
+  list(GET archs -1 newest)
+  cutt_cuda_generation(ptx ${newest})
   if(CUTT_CUDA_ARCHS)
     foreach(arch IN LISTS CUTT_CUDA_ARCHS)
       if(NOT known MATCHES "sm_${arch}[\r\n]")
@@ -117,6 +123,16 @@ function(cutt_cuda_find why)
   set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
 endfunction()
 
+# cutt_cuda_generation(GENERATION ARCH): of an architecture; itself, if it is older than all.
+function(cutt_cuda_generation generation arch)
+  set(${generation} ${arch} PARENT_SCOPE)
+  foreach(each IN LISTS cutt_cuda_generations)
+    if(NOT each GREATER arch)
+      set(${generation} ${each} PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
 # cutt_cuda_kernels(FILE... PROBE FILE): compiles FOLDER/NAME.cu of the calling folder, src, and has runtime/cuda/embed.c
 # carry them, each by its NAME; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
 # kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
@@ -155,6 +171,12 @@ function(cutt_cuda_kernels)
     set(parameter_bytes 4096)
   endif()
   list(APPEND flags -DCUTT_PARAMETER_BYTES=${parameter_bytes})
+  set(generations)
+  foreach(arch IN LISTS cutt_cuda_archs)
+    cutt_cuda_generation(generation ${arch})
+    list(APPEND generations ${generation})
+  endforeach()
+  list(REMOVE_DUPLICATES generations)
   set(fatbins)
   set(list "")
   foreach(path IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
@@ -162,32 +184,40 @@ function(cutt_cuda_kernels)
     get_filename_component(name "${path}" NAME_WE)
     set(images)
     set(files)
+    foreach(generation IN LISTS generations)
+      set(ptx "${dir}/${name}.compute_${generation}.ptx")
+      add_custom_command(
+        OUTPUT "${ptx}"
+        COMMAND sh "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh" "${ptx}.log" "${cutt_nvcc}" -ptx -arch=compute_${generation} ${flags}
+                -MD -MF "${ptx}.d" -MT "${ptx}" "${source}" -o "${ptx}"
+        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
+        DEPFILE "${ptx}.d"
+        COMMENT "Compiling GPU kernels ${name}.cu to PTX of compute_${generation}"
+        COMMAND_EXPAND_LISTS VERBATIM)
+    endforeach()
     foreach(arch IN LISTS cutt_cuda_archs)
+      set(file "${CUTT_CUDA_CUBINS}/${name}.sm_${arch}.cubin")
+      if(CUTT_CUDA_CUBINS AND EXISTS "${file}")
+        list(APPEND images "--image3=kind=elf,sm=${arch},file=${file}")
+        list(APPEND files "${file}")
+        continue()
+      endif()
       set(file "${dir}/${name}.sm_${arch}.cubin")
+      cutt_cuda_generation(generation ${arch})
+      set(ptx "${dir}/${name}.compute_${generation}.ptx")
       add_custom_command(
         OUTPUT "${file}"
         BYPRODUCTS "${dir}/${name}.sm_${arch}.txt"
         COMMAND sh "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh" "${dir}/${name}.sm_${arch}.txt"
-                "${cutt_nvcc}" -cubin -arch=sm_${arch} ${flags} -Xptxas=-v -MD -MF "${file}.d" -MT "${file}"
-                "${source}" -o "${file}"
-        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
-        DEPFILE "${file}.d"
-        COMMENT "Compiling GPU kernels ${name}.cu for sm_${arch}"
+                "${cutt_nvcc}" -cubin -arch=sm_${arch} ${flags} -Xptxas=-v "${ptx}" -o "${file}"
+        DEPENDS "${ptx}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
+        COMMENT "Assembling GPU kernels ${name} for sm_${arch}"
         COMMAND_EXPAND_LISTS VERBATIM)
       list(APPEND images "--image3=kind=elf,sm=${arch},file=${file}")
       list(APPEND files "${file}")
     endforeach()
     if(cutt_cuda_ptx)
       set(file "${dir}/${name}.compute_${cutt_cuda_ptx}.ptx")
-      add_custom_command(
-        OUTPUT "${file}"
-        COMMAND sh "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh" "${dir}/${name}.ptx.log"
-                "${cutt_nvcc}" -ptx -arch=compute_${cutt_cuda_ptx} ${flags} -MD -MF "${file}.d" -MT "${file}"
-                "${source}" -o "${file}"
-        DEPENDS "${source}" "${PROJECT_SOURCE_DIR}/scripts/nvcc.sh"
-        DEPFILE "${file}.d"
-        COMMENT "Compiling GPU kernels ${name}.cu to PTX of compute_${cutt_cuda_ptx}"
-        COMMAND_EXPAND_LISTS VERBATIM)
       list(APPEND images "--image3=kind=ptx,sm=${cutt_cuda_ptx},file=${file}")
       list(APPEND files "${file}")
     endif()
@@ -219,5 +249,7 @@ function(cutt_cuda_kernels)
   endif()
   list(JOIN cutt_cuda_archs " sm_" archs)
   message(STATUS "GPU kernels: nvcc ${cutt_nvcc_version}, sm_${archs}${ptx}")
-  set(cutt_cuda_report_dir "${dir}" PARENT_SCOPE)
+  if(NOT CUTT_CUDA_CUBINS) # else the reports are there
+    set(cutt_cuda_report_dir "${dir}" PARENT_SCOPE)
+  endif()
 endfunction()

@@ -31,13 +31,15 @@ summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/null
 title() { printf '\n==== %s ====\n' "$*"; }
 
 # configure_and_build PRESET FLAG...
+# The others take the GPU's kernels that the release stage has compiled, if it was one of the stages.
 configure_and_build() {
   local preset=$1
   shift
   # shellcheck disable=SC2086 # CMAKE_FLAGS is a list of words
-  cmake --preset "$preset" -DCUTT_WERROR="${WERROR:-OFF}" "$@" ${CMAKE_FLAGS:-} &&
+  cmake --preset "$preset" -DCUTT_WERROR="${WERROR:-OFF}" -DCUTT_CUDA_CUBINS="$cubins" "$@" ${CMAKE_FLAGS:-} &&
     cmake --build "${folder[$preset]}" -j "$jobs"
 }
+cubins=
 declare -A folder=([release]=build [asan]=build-asan [tsan]=build-tsan)
 
 ctest=(ctest)
@@ -84,7 +86,7 @@ stage_format() { scripts/format.sh --check; }
 
 stage_release() {
   configure_and_build release -DCUTT_BUILD_TESTS=ON -DCUTT_LONG_TESTS=$long || return 1
-  release_log=build/check.log
+  cubins=$PWD/build/src/kernels release_log=build/check.log
   run_tests build
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a source distribution, a wheel of that, installs the wheel into an empty virtual environment, and uses it
-# there, far from the repository: wheel.sh PYTHON SOURCE WORK. Without the GPU's kernels, which take minutes to compile
-# and are tested elsewhere. Exit status 77, with the reason, where no registry of packages can be reached.
+# there, far from the repository: wheel.sh PYTHON SOURCE WORK. Without the GPU's kernels and without optimisation, which take
+# minutes to compile and are tested elsewhere. Exit status 77, with the reason, where no registry of packages can be reached.
 set -euo pipefail
 python=$1 source=$2 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +29,7 @@ echo "wheel: $(basename "$sdist"), $(stat -c %s "$sdist") bytes"
 
 SECONDS=0
 "$tools" -m pip wheel -q --no-deps --no-build-isolation --wheel-dir "$work/dist" \
-  --config-settings=cmake.define.CUTT_CUDA=OFF "$sdist" >>"$log" 2>&1 || { tail -n 60 "$log"; fail "no wheel"; }
+  --config-settings=cmake.define.CUTT_CUDA=OFF --config-settings=cmake.build-type=Debug "$sdist" >>"$log" 2>&1 || { tail -n 60 "$log"; fail "no wheel"; }
 wheel=$(echo "$work"/dist/cutt-*.whl)
 echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes, built in $SECONDS s"
 
