@@ -277,17 +277,43 @@ static void set_ones(struct cuttContractionStruct *plan) {
   memcpy(plan->one_element, type == CUTT_F16 ? &half : &bfloat, sizeof half);
 }
 
-/* Can it be done in one pass? */
-static bool has_pass(const struct cuttContractionStruct *plan) {
-  return plan->family != CUTT_FAMILY_TTGT && !cutt_contraction_on_gpu(plan);
-}
-
 /* What products take at least: a call for each. */
 static double least_seconds(const struct cuttContractionStruct *plan) {
   return plan->blas ? plan->rates.call + plan->rates.launch : INFINITY;
 }
 
-static cuttResult prepare_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+/* The best pass by predicted seconds: on the CPU, or on a GPU; the other's seconds are INFINITY. */
+typedef struct passes {
+  cutt_pass_shape host;
+  cutt_device_shape device;
+} passes;
+
+static void find_passes(const struct cuttContractionStruct *plan, int64_t limit, passes *best) {
+  best->host.seconds = best->device.seconds = INFINITY;
+  if (plan->family == CUTT_FAMILY_TTGT) return;
+  if (cutt_contraction_on_gpu(plan))
+    cutt_device_pass_choose(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, &best->device);
+  else
+    cutt_pass_choose(&plan->contraction, &plan->rates, &best->host);
+}
+
+static cuttResult prepare_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape) {
+  if (!(shape->seconds < INFINITY))
+    return cutt_error(CUTT_INVALID_PARAMETER, "the contraction has too many tiles for one pass on %s: 2^31 or more",
+                      plan->backend->name);
+  plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
+  const cuttResult result =
+      cutt_device_pass_prepare(&plan->contraction, &plan->rates, shape, plan->backend->runtime, &plan->device_pass);
+  if (result) return result;
+  plan->parts_offset = plan->workspace_bytes;
+  plan->workspace_bytes += plan->device_pass->workspace;
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  return CUTT_SUCCESS;
+}
+
+static cuttResult prepare_pass(struct cuttContractionStruct *plan, const passes *best) {
+  const cutt_pass_shape *shape = &best->host;
+  if (cutt_contraction_on_gpu(plan)) return prepare_device_pass(plan, &best->device);
   plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
   return cutt_pass_prepare(&plan->contraction, shape, plan->backend->runtime->isa(), plan->threads, &plan->pass);
@@ -303,10 +329,12 @@ static cuttResult lay_out_products(struct cuttContractionStruct *plan, int64_t l
 
 /* The seconds of a pass, to be compared with those of products. Products with few terms, which a pass computes in blocks, take
  * longer than predicted, as measured; and with many terms blocks are no match for a BLAS, whatever is predicted. */
-static double comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
+static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
+  const cutt_pass_shape *shape = &best->host;
   static const double products_loss = 1.35, few_terms = 64;
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
+  if (cutt_contraction_on_gpu(plan)) return best->device.seconds;
   if (!shape->blocked) return shape->seconds;
   return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
 }
@@ -323,13 +351,14 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   cuttResult result = reduce(plan, limit);
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;
-  cutt_pass_shape shape = {.seconds = INFINITY};
-  if (has_pass(plan)) cutt_pass_choose(&plan->contraction, &plan->rates, &shape);
-  if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan)) return prepare_pass(plan, &shape);
+  passes best;
+  find_passes(plan, limit, &best);
+  if (plan->family == CUTT_FAMILY_PASS || fmin(best.host.seconds, best.device.seconds) <= least_seconds(plan))
+    return prepare_pass(plan, &best);
   result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
-  return comparable_seconds(plan, &shape) < plan->cost.seconds ? prepare_pass(plan, &shape)
-                                                               : lay_out_products(plan, limit);
+  return comparable_seconds(plan, &best) < plan->cost.seconds ? prepare_pass(plan, &best)
+                                                              : lay_out_products(plan, limit);
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {
@@ -346,4 +375,5 @@ void cutt_contraction_release(struct cuttContractionStruct *plan) {
   }
   cuttPlanDestroy(plan->scale);
   cutt_pass_release(plan->pass);
+  cutt_device_pass_release(plan->device_pass);
 }

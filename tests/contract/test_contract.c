@@ -76,7 +76,7 @@ static void vary(test_rng *rng, const test_variety *variety, test_contraction *c
   c->algorithm[0] = 0;
   if (test_chance(rng, 45)) {
     strcpy(c->blas, library[test_random_in(rng, 0, libraries - 1)]);
-  } else if (test_chance(rng, 60) && strcmp(backend_name, "cpu") == 0) {
+  } else if (test_chance(rng, 60)) {
     strcpy(c->algorithm, test_chance(rng, 80) ? "one-pass" : "ttgt");
   }
 }
@@ -337,7 +337,7 @@ static void special_ones(void **unused) {
         if (c.has_beta) c.beta = scalar_of(c.type, betas[scalars / 5 - 1][0], betas[scalars / 5 - 1][1]);
         c.conjugate[0] = number % 3 == 0;
         c.conjugate[1] = number % 5 == 0;
-        if (number % 3 == 1 && strcmp(backend_name, "cpu") == 0) strcpy(c.algorithm, "one-pass");
+        if (number % 3 == 1) strcpy(c.algorithm, "one-pass");
         c.limit = number % 7 == 0 ? 0 : CUTT_NO_LIMIT;
         c.workspace = number % 3;
         c.seed = (uint64_t)number;
@@ -354,7 +354,7 @@ static void one_operand(void **unused) {
   static const test_variety variety = {40, 50, 20, 3, 0};
   tally t = {0, 0, 0};
   test_rng rng = {20240605};
-  if (strcmp(backend_name, "cpu") != 0) skip();
+
   for (size_t s = 0; s < sizeof alone / sizeof *alone; ++s) {
     for (int i = 0; i < 18; ++i) {
       test_contraction c;

@@ -23,4 +23,7 @@ enum { SIMT_WITHOUT_ASYNC = 1 };
  * .kernel and .flat_kernel are NULL if there is none of this name. */
 simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs);
 
+/* A kernel for contractions in one pass; NULL: there is none of this name. */
+simt_pass_kernel *simt_pass_named(const char *name);
+
 #endif
