@@ -138,12 +138,26 @@ static void add_chunks(const struct cuttContractionStruct *plan, const char *wha
   for (int i = 0; i < count; ++i) cutt_text_add(text, " %s %d", plan->contraction.mode[mode[i]].name, chunk[mode[i]]);
 }
 
+/* "tiles of L's i 24 k 5 times R's j 24, 12 terms at once" */
+static void add_device_products(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_multiply_shape *s = &plan->device_pass->shape.products;
+  cutt_text_add(text, "tiles of %c's", tensor_letter[s->by_rows]);
+  add_chunks(plan, "", s->row_mode, s->row_modes, s->part, text);
+  cutt_text_add(text, " times %c's", tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT]);
+  add_chunks(plan, "", s->column_mode, s->column_modes, s->part, text);
+  cutt_text_add(text, ", %" PRId64 " terms at once%s\n", s->depth, s->apart > 1 ? "; turned in shared memory" : "");
+}
+
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
 static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
   static const char *const way[] = {"", "; summed across threads", "; summed across rows", "; summed across both"};
   add_sums_beforehand(plan, text);
   cutt_text_add(text, "one pass      ");
+  if (s->multiplies) {
+    add_device_products(plan, text);
+    return;
+  }
   add_chunks(plan, s->x_modes ? "threads along" : "of one position", s->x_mode, s->x_modes, s->x, text);
   if (s->y_modes) add_chunks(plan, ", rows of", s->y_mode, s->y_modes, s->y, text);
   cutt_text_add(text, "%s", way[s->way]);
@@ -283,6 +297,19 @@ static void add_json_chunks(const struct cuttContractionStruct *plan, const char
   cutt_text_add(text, "}");
 }
 
+static void add_json_device_products(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_multiply_shape *s = &plan->device_pass->shape.products;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
+                  t == (int)s->by_rows && s->apart > 1 ? "true" : "false");
+  cutt_text_add(text, "},\"rows_of\":\"%c\"", tensor_letter[s->by_rows]);
+  add_json_chunks(plan, "rows", s->row_mode, s->row_modes, s->part, text);
+  add_json_chunks(plan, "columns", s->column_mode, s->column_modes, s->part, text);
+  cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, s->tiles);
+}
+
 static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -316,6 +343,8 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   add_json_modes(plan, text);
   if (plan->pass)
     add_json_pass(plan, text);
+  else if (plan->device_pass && plan->device_pass->shape.multiplies)
+    add_json_device_products(plan, text);
   else if (plan->device_pass)
     add_json_device_pass(plan, text);
   else if (has_blocks(plan))

@@ -19,7 +19,7 @@ enum {
 };
 
 /* Seconds of a launch; loads per second of an SM; the share of a copy's speed that is reached. */
-static const double launch_seconds = 3e-6, loads_per_second = 27e9, share_of_copy = 0.9;
+static const double launch_seconds = 3e-6, loads_per_second = 8e9, share_of_copy = 0.9;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
 
@@ -107,17 +107,21 @@ static void choose_rows(const cutt_contraction *c, bool summed, int64_t most, cu
   }
 }
 
-/* Is the operand to be turned? Its neighbours are in a mode of D that is not of x. */
-static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, int t) {
+/* Is the operand to be turned? Its neighbours are in a mode that rows may have, and x has not. */
+static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, bool summed, int t) {
   if (t >= operands(c)) return -1;
   const int fast = fast_mode(c, t);
-  if (fast < 0 || is_summed(c, fast) || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING) return -1;
-  return llabs(c->mode[fast].stride[t]) * c->type->bytes < SECTOR ? fast : -1;
+  if (fast < 0 || is_summed(c, fast) != summed || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING) return -1;
+  bool repeats = true; /* for all positions */
+  for (int i = 0; i < s->x_modes; ++i) repeats = repeats && !c->mode[s->x_mode[i]].stride[t];
+  return repeats || llabs(c->mode[fast].stride[t]) * c->type->bytes >= SECTOR ? -1 : fast;
 }
 
-static bool choose_turned(const cutt_contraction *c, cutt_device_shape *s) {
-  const int64_t batch = batch_of(c, s);
-  for (int t = 0; t < 2; ++t) s->turned[t] = mode_to_turn(c, s, t);
+static bool choose_turned(const cutt_contraction *c, bool summed, cutt_device_shape *s) {
+  /* A thread loads one row's positions, as many as it has rows. */
+  const int64_t each = CUTT_PASS_ROWS_OF(c->type->bytes), loads = (s->positions + each - 1) / each;
+  const int64_t batch = smaller(batch_of(c, s), CUTT_PASS_THREADS / loads);
+  for (int t = 0; t < 2; ++t) s->turned[t] = mode_to_turn(c, s, summed, t);
   const int first = s->turned[0] >= 0 ? s->turned[0] : s->turned[1];
   if (first < 0) return false;
   const bool two = s->turned[0] >= 0 && s->turned[1] >= 0 && s->turned[0] != s->turned[1];
@@ -172,8 +176,8 @@ static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int6
   const double enough = (double)(r->multiprocessors * BLOCKS_OF_AN_SM);
   const int64_t bytes = (c->type->bytes == 2 ? 4 : c->type->bytes) * c->volume[CUTT_RESULT];
   if (tiles * 2 > enough || terms < 2) return 1;
-  const int64_t wanted = smaller((int64_t)ceil(enough / tiles), (int64_t)terms), room = limit / bytes;
-  if (wanted > room) return room > 1 ? room : 1;
+  const int64_t wanted = smaller(smaller((int64_t)ceil(enough / tiles), (int64_t)terms), limit / bytes);
+  if (wanted < 2) return 1;
   const int64_t each = ((int64_t)terms + wanted - 1) / wanted;
   return ((int64_t)terms + each - 1) / each;
 }
@@ -190,9 +194,11 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
   const int64_t batch = batch_of(c, s), rows = across ? result : result / s->positions;
   const bool shares = rows < batch && (across ? sum / s->positions : sum) >= ENOUGH_TERMS;
   s->way = across ? (shares ? CUTT_PASS_ALL : CUTT_PASS_ACROSS_X) : shares ? CUTT_PASS_ACROSS_Y : CUTT_PASS_PLAIN;
-  if (shares) {
+  if (most <= TURNED && (shares || !across) && choose_turned(c, shares, s)) {
+    /* There are no other rows. */
+  } else if (shares) {
     choose_rows(c, true, batch, s);
-  } else if (across || most > TURNED || !choose_turned(c, s)) {
+  } else {
     const int64_t batches = rows / batch / (larger(r->multiprocessors, (int64_t)1) * BLOCKS_OF_AN_SM);
     choose_rows(c, false, smaller(batch * smaller(larger(batches, (int64_t)1), (int64_t)BATCHES), (int64_t)MOST_ROWS),
                 s);
@@ -203,17 +209,23 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
   s->seconds = tiles * (double)s->parts < INT32_MAX && terms < INT32_MAX ? seconds_of(c, r, s) : INFINITY;
 }
 
+void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
+                               cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .multiplies = true};
+  cutt_multiply_choose(c, r, by_rows, &s->products);
+  s->seconds = s->products.seconds;
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
-  shape->seconds = INFINITY;
-  bool first = true;
-  for (int across = 0; across < 2; ++across) {
-    for (size_t i = 0; i < sizeof most / sizeof *most; ++i) {
-      cutt_device_shape tried;
-      cutt_device_pass_shape(c, r, limit, across == 1, most[i], &tried);
-      if (!first && !(tried.seconds < shape->seconds * (1 - 1e-9))) continue;
-      *shape = tried;
-      first = false;
-    }
+  enum { SIZES = sizeof most / sizeof *most };
+  cutt_device_pass_shape(c, r, limit, false, most[0], shape);
+  for (int i = 1; i < 2 * SIZES + 2; ++i) {
+    cutt_device_shape tried;
+    if (i < 2 * SIZES)
+      cutt_device_pass_shape(c, r, limit, i >= SIZES, most[i % SIZES], &tried);
+    else
+      cutt_device_pass_products(c, r, i == 2 * SIZES ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }

@@ -8,7 +8,7 @@
 #ifndef CUTT_CONTRACT_DEVICE_PASS_H
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
-#include "contract/cost.h"
+#include "contract/device_multiply.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
 
@@ -25,6 +25,9 @@ typedef struct cutt_device_shape {
   int turned[2];
   int64_t parts;
   double seconds;
+  /* Instead of all that but the seconds: tiles of products. */
+  bool multiplies;
+  cutt_multiply_shape products;
 } cutt_device_shape;
 
 /* Prepared. Immutable. */
@@ -36,7 +39,10 @@ typedef struct cutt_device_pass {
   const cutt_kernels *kernels;
   int kernel;
   cutt_grid grid;
-  cutt_pass_args args;
+  union {
+    cutt_pass_args args;
+    cutt_multiply_args multiply;
+  };
 } cutt_device_pass;
 
 /* The best shape by predicted seconds, with at most limit bytes of workspace. The seconds are INFINITY where there is none: of
@@ -50,6 +56,10 @@ void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rate
 
 /* Summed modes, or those of D, into mode[], by their steps in the larger operand, or in D, the shortest first. Returns how many. */
 int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, int *mode);
+
+/* The shape of tiles of products in which this operand has the rows. */
+void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
+                               cutt_device_shape *shape);
 
 /* Prepares what cutt_device_pass_release frees, for the current context. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
 cuttResult cutt_device_pass_prepare(const cutt_contraction *contraction, const cutt_rates *rates,

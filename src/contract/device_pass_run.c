@@ -5,13 +5,18 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "contract/device_pass.h"
+#include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "plan/services.h"
 
-#define IMAGE(name) "pass",
+#define PASS_IMAGE(name) "pass",
+#define MULTIPLY_IMAGE(name) "multiply",
 #define NAME(name) "cutt_" #name,
-static const char *const images[] = {CUTT_PASS_KERNELS(IMAGE)}, *const names[] = {CUTT_PASS_KERNELS(NAME)};
+static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)};
+static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
+#define COUNT_ONE(name) +1
+enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64 };
 
 static int kernel_of(cuttType_t type) {
   static const cuttType_t order[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_I32, CUTT_I64};
@@ -65,6 +70,7 @@ static void set_bounds(maker *m) {
     if (part == 1 || chunks_of(m, i) * part == extent) continue;
     m->bound[i] = m->s->x[i] > 1 ? 0 : next++;
     args->extent[m->bound[i]] = extent;
+    args->reach[m->bound[i]] = part - 1;
   }
 }
 
@@ -103,7 +109,6 @@ static void lay_out(maker *m) {
   at += CUTT_PASS_TABLE * CUTT_PASS_TERM_ENTRY;
   args->positions_at = (uint32_t)at;
   if (s->turned[0] >= 0 || s->turned[1] >= 0) at += s->positions * CUTT_PASS_POSITION_ENTRY;
-  args->sums_at = (uint32_t)at;
   args->pitch = (uint32_t)s->positions | 1;
   most = s->way == CUTT_PASS_PLAIN      ? 0
          : s->way == CUTT_PASS_ACROSS_X ? batch * (s->positions | 1)
@@ -117,8 +122,8 @@ static void lay_out(maker *m) {
     args->turn[t] = (cutt_pass_turn){divisor(s->rows / apart), divisor(apart), (uint32_t)at};
     at += (batch * args->pitch * element + 15) / 16 * 16;
   }
-  if (args->sums_at + most > at) at = args->sums_at + most;
-  m->pass->grid.shared_bytes = (uint32_t)at;
+  args->sums_at = (uint32_t)at;
+  m->pass->grid.shared_bytes = (uint32_t)(at + most);
 }
 
 static void set_scalars(const cutt_contraction *c, cutt_pass_args *args) {
@@ -236,9 +241,21 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   return make_join(&m, rates);
 }
 
+static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  pass->shape = *shape;
+  pass->tiles = shape->products.tiles;
+  pass->kernel = c->type->type == CUTT_F64 ? MULTIPLY_F64 : MULTIPLY_F32;
+  pass->grid.blocks = (uint32_t)pass->tiles;
+  pass->grid.threads = CUTT_MULTIPLY_THREADS;
+  cutt_multiply_fill(c, &shape->products, &pass->multiply, &pass->grid.shared_bytes);
+  return CUTT_SUCCESS;
+}
+
 cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                     const cutt_runtime *runtime, cutt_device_pass **pass) {
-  cuttResult result = make(c, rates, shape, false, pass);
+  cuttResult result = shape->multiplies ? make_products(c, shape, pass) : make(c, rates, shape, false, pass);
   for (cutt_device_pass *p = *pass; p && !result; p = p->join)
     result = runtime->kernels_find(&pass_kernels, &p->kernels);
   return result;
@@ -252,7 +269,9 @@ void cutt_device_pass_release(cutt_device_pass *pass) {
 
 static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                         const unsigned char *right, unsigned char *result, cudaStream_t stream) {
-  void *parameters[] = {(void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args, (void *)&right};
+  const bool swapped = pass->shape.multiplies && pass->shape.products.by_rows == CUTT_RIGHT;
+  void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args,
+                        swapped ? (void *)&left : (void *)&right};
   return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);
 }
 

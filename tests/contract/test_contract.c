@@ -363,7 +363,8 @@ static void one_operand(void **unused) {
       test_contraction_finish(&c);
       vary(&rng, &variety, &c);
       c.type = types[i % 6];
-      if (i < 6) c.blas[0] = 0;
+      if (i < 6 || strcmp(backend_name, "cpu") != 0) c.blas[0] = 0;
+      if (strcmp(backend_name, "cpu") != 0) c.algorithm[0] = 0; /* there is one for them on a GPU */
       for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) c.at[tensor] = 0;
       c.has_alpha = c.has_beta = i % 2;
       if (i % 2) c.alpha = scalar_of(c.type, 0.5, -2), c.beta = scalar_of(c.type, i % 3 ? 1 : 0, 0);

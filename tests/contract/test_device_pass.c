@@ -39,21 +39,19 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   (void)stream;
   simt_launch l = {.in = *(const unsigned char **)parameters[0],
                    .out = *(unsigned char **)parameters[1],
-                   .pass = parameters[2],
                    .right = *(const unsigned char **)parameters[3],
-                   .pass_kernel = simt_pass_named(kernels->list->name[which]),
                    .blocks = grid->blocks,
                    .threads = grid->threads,
                    .shared_bytes = grid->shared_bytes,
                    .async = true,
                    .reads_out = reads_result};
   const bool joins = inside(workspace, l.in), parts = inside(workspace, l.out);
-  l.read = joins ? workspace : spans[TEST_LEFT];
+  l.read = joins ? workspace : spans[TEST_LEFT]; /* the operands may be the other way round */
   if (!joins) l.read_right = spans[TEST_RIGHT];
   l.write = parts ? workspace : spans[TEST_RESULT];
   if (parts) l.reads_out = false;
-  if (!l.pass_kernel || l.pass->digit != ((const cutt_pass_args *)parameters[2])->digit) return CUTT_INTERNAL_ERROR;
-  if (l.shared_bytes > 48 << 10) {
+  if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
+  if (l.shared_bytes > 64 << 10) { /* as much as a T4 has */
     snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
     return CUTT_INTERNAL_ERROR;
   }
@@ -90,7 +88,7 @@ static void place(const test_contraction *c) {
   memcpy(kept.before, result->zone, result->zone_bytes);
 }
 
-static long shapes, ways[4], turned[3], in_parts;
+static long shapes, products, ways[4], turned[3], in_parts;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -130,6 +128,8 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   }
   assert_memory_equal(result->zone, kept.before, result->zone_bytes);
   ++shapes;
+  products += shape->multiplies;
+  if (shape->multiplies) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
   in_parts += shape->parts > 1;
@@ -150,9 +150,13 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   for (int i = 1; i < count; ++i) {
     static const int64_t most[] = {256, 128, 64, 32, 7};
     const bool turns = i == 1; /* where there is anything to be turned */
-    cutt_device_pass_shape(&c, &rates, test_chance(rng, 70) ? 1 << 20 : 0, !turns && test_chance(rng, 50),
-                           turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
+    cutt_device_pass_shape(&c, &rates, test_chance(rng, 30) ? 1 << 20 : test_random_in(rng, 0, 20000),
+                           !turns && test_chance(rng, 50), turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
     assert_shape(t, &c, &shape);
+  }
+  for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
+    cutt_device_pass_products(&c, &rates, by_rows, &shape);
+    if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   }
 }
 
@@ -205,7 +209,16 @@ static void patterns(void **unused) {
                {"ii->i", {40}},
                {"ii->", {70}},
                {"ab,ab->", {2, 3}},
-               {"a->a", {1500}}};
+               {"a->a", {1500}},
+               {"dba,ec->abcde", {9, 20, 11, 3, 5}},
+               {"deca,be->abcd", {20, 5, 3, 17, 9}},
+               {"dca,bd->abc", {20, 5, 19, 40}},
+               {"ab,bc->ac", {300, 33, 50}},
+               {"gab,gbc->gac", {3, 150, 20, 9}},
+               {"ab,cb->ac", {70, 41, 37}},
+               {"cab,bd->adc", {40, 9, 30, 6}},
+               {"ab,bc->ca", {200, 7, 20}},
+               {"dbea,ec->abcd", {7, 12, 24, 20, 8}}};
   static const test_variety variety = {20, 50, 0, 1, 25};
   test_rng rng = {77};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -218,12 +231,11 @@ static void patterns(void **unused) {
       try_shapes(&rng, &t, 5);
     }
   }
-  print_message(
-      "%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all; %ld with an operand turned, %ld with two; "
-      "%ld "
-      "in parts\n",
-      shapes, ways[0], ways[1], ways[2], ways[3], turned[1], turned[2], in_parts);
+  print_message("%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all, %ld of products\n", shapes,
+                ways[0], ways[1], ways[2], ways[3], products);
+  print_message("%ld with an operand turned, %ld with two; %ld in parts\n", turned[1], turned[2], in_parts);
   for (int way = 0; way < 4; ++way) assert_true(ways[way] >= test_scaled(20));
+  assert_true(products >= test_scaled(100));
   assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(50));
 }
 

@@ -23,10 +23,7 @@ static simt_span around(uintptr_t a, uintptr_t b, uintptr_t c) {
 static void run_kernel(const fake_launch *launch) {
   simt_launch l = {0};
   int64_t written = 0;
-  l.pass_kernel = simt_pass_named(launch->kernel);
-  if (l.pass_kernel)
-    l.pass = launch->args;
-  else
+  if (!simt_pass_named(launch->kernel, launch->args, &l))
     l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
   l.in = (const unsigned char *)(uintptr_t)launch->in;
   l.out = (unsigned char *)(uintptr_t)launch->out;

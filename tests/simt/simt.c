@@ -264,6 +264,8 @@ static void run_thread(void *argument) {
       const simt_launch *l = state.launch;
       if (l->pass) {
         l->pass_kernel(l->in, l->out, *l->pass, l->right);
+      } else if (l->multiply) {
+        l->multiply_kernel(l->in, l->out, *l->multiply, l->right);
       } else if (l->flat) {
         l->flat_kernel(l->in, l->out, *l->flat);
       } else if (l->pairs) {

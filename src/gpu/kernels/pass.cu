@@ -26,12 +26,13 @@ DEVICE void pass_go(const cutt_pass_args *args, uint32_t first, uint32_t end, ui
   }
 }
 
-/* The rows' table: what is left of the bounds there; nothing of the first where the row is beyond another. */
+/* The rows' table: what is left of the bounds there; nothing of the first where there is no row. Such rows may be loaded from the
+ * first one's place. */
 DEVICE void pass_list_rows(const cutt_pass_args *args, const pass_place *tile) {
   for (uint32_t y = thread_index(); y < args->rows; y += CUTT_PASS_THREADS) {
     const uint32_t at = y * CUTT_PASS_ROW_ENTRY;
     pass_place p = *tile;
-    pass_go(args, args->x_end, args->y_end, y, &p);
+    if (y < args->rows_there) pass_go(args, args->x_end, args->y_end, y, &p);
     const int64_t more = args->extent[1] - p.at1;
     const bool within = y < args->rows_there && more > 0 && args->extent[2] > p.at2;
     pass_store(at, p.left, p.right);
@@ -40,19 +41,29 @@ DEVICE void pass_list_rows(const cutt_pass_args *args, const pass_place *tile) {
   }
 }
 
-DEVICE void pass_list_terms(const cutt_pass_args *args, uint32_t first, uint32_t count) {
+/* Is all of a tile within the bounds, so that nothing need be compared? Rows that there are not don't matter where they are not
+ * summed over. */
+DEVICE bool pass_is_whole(const cutt_pass_args *args, const pass_place *tile) {
+  return (args->rows == args->rows_there || args->way == CUTT_PASS_PLAIN || args->way == CUTT_PASS_ACROSS_X) &&
+         tile->at0 + args->reach[0] < args->extent[0] && tile->at1 + args->reach[1] < args->extent[1] &&
+         tile->at2 + args->reach[2] < args->extent[2];
+}
+
+/* The terms' table, which also says whether all of the tile is there. */
+DEVICE void pass_list_terms(const cutt_pass_args *args, const pass_place *tile, uint32_t first, uint32_t count) {
   if (thread_index() >= count) return;
   const uint32_t at = args->terms_at + thread_index() * CUTT_PASS_TERM_ENTRY;
-  pass_place p = {0, 0, 0, 0, 0, 0};
+  pass_place p = *tile;
   pass_go(args, args->y_end, args->z_end, first + thread_index(), &p);
-  pass_store(at, p.left, p.right);
-  pass_store(at + 16, p.at0, p.at1);
+  pass_store(at, p.left - tile->left, p.right - tile->right);
+  pass_store(at + 16, p.at0 - tile->at0, p.at1 - tile->at1);
+  pass_store(at + 32, pass_is_whole(args, &p), 0);
 }
 
 /* A thread's place among the others, and the position that it has. */
 typedef struct pass_thread {
   uint32_t x, group;
-  bool works; /* it is not left over */
+  bool works; /* it is not left over; if it is, it does what the first group does, and stores nothing */
   pass_place at;
 } pass_thread;
 
@@ -61,6 +72,7 @@ DEVICE pass_thread pass_begin(const cutt_pass_args *args) {
   me.group = pass_divide(thread_index(), args->x);
   me.x = thread_index() - me.group * args->x.by;
   me.works = me.group < args->groups;
+  if (!me.works) me.group = 0;
   pass_go(args, 0, args->x_end, me.x, &me.at);
   if (args->turn[0].run.by + args->turn[1].run.by && thread_index() < args->x.by) {
     const uint32_t at = args->positions_at + me.x * CUTT_PASS_POSITION_ENTRY;
@@ -68,6 +80,22 @@ DEVICE pass_thread pass_begin(const cutt_pass_args *args) {
     pass_store(at + 16, me.at.at0, 0);
   }
   return me;
+}
+
+/* What a thread loads of an operand that is turned: one row's positions from x on, so many from one to the next. */
+typedef struct pass_share {
+  uint32_t y, x, step;
+} pass_share;
+
+DEVICE pass_share pass_share_of(const cutt_pass_turn *turn, uint32_t positions) {
+  pass_share s = {0, 0, 1};
+  if (!turn->run.by) return s;
+  const uint32_t rows = turn->run.by * turn->apart.by, group = thread_index() / rows;
+  const uint32_t number = thread_index() - group * rows, rest = pass_divide(number, turn->run);
+  s.y = (number - rest * turn->run.by) * turn->apart.by + rest;
+  s.step = CUTT_PASS_THREADS / rows;
+  s.x = group < s.step ? group : positions; /* a thread that is left over */
+  return s;
 }
 
 /* A term: where it is in both operands, and how far in the modes with bounds. */

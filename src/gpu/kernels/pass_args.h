@@ -22,7 +22,7 @@ enum {
   CUTT_PASS_LANES = 32,  /* sums that are left of many after the first step of adding them up */
   /* Bytes in shared memory: of a row's description, a term's, and a position's. */
   CUTT_PASS_ROW_ENTRY = 48,
-  CUTT_PASS_TERM_ENTRY = 32,
+  CUTT_PASS_TERM_ENTRY = 48,
   CUTT_PASS_POSITION_ENTRY = 32
 };
 
@@ -60,7 +60,8 @@ typedef struct cutt_pass_args {
   uint32_t pitch;                           /* of turned rows, in elements */
   cutt_pass_turn turn[2];
   int64_t part_bytes; /* from the results of one part to those of the next, in workspace */
-  int64_t extent[CUTT_PASS_BOUNDS];
+  /* Of the modes with bounds: their extents, and how far a tile reaches beyond its beginning. */
+  int64_t extent[CUTT_PASS_BOUNDS], reach[CUTT_PASS_BOUNDS];
   /* Sign bits of the imaginary parts that are to be changed; has the contraction a second operand; are results sums of a part,
    * as wide as they are; is the left operand such; is beta not 0; is alpha 1; has alpha, or beta, an imaginary part. */
   uint32_t flip[2];

@@ -2,8 +2,8 @@
  * element, and numbers of the kind PASS_NUMBER that are computed with, of PASS_SUM_BYTES. */
 
 #define PASS_ROWS CUTT_PASS_ROWS_OF(PASS_BYTES)
-/* Blocks that fit on an SM: 80 registers for each thread. From sm_100 on loads in flight take more. */
-#if PASS_BYTES > 8 || __CUDA_ARCH__ >= 1000
+/* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, and elsewhere loads in flight take more. */
+#if PASS_BYTES > 8 || __CUDA_ARCH__ != 900
 #define PASS_BLOCKS 2
 #else
 #define PASS_BLOCKS 3
@@ -12,40 +12,80 @@
 /* Loads an operand's part of the rows from `first` on, for one term, with its neighbours by threads side by side, and puts it
  * into shared memory row by row. */
 DEVICE void PASS_OF(pass_turn_)(const cutt_pass_args *args, const unsigned char *from, uint32_t side, uint32_t first,
-                                const pass_term *term) {
-  const cutt_pass_turn *turn = &args->turn[side];
-  const uint32_t count = turn->run.by * turn->apart.by * args->x.by;
+                                const pass_term *term, bool whole) {
+  const pass_share own = pass_share_of(&args->turn[side], args->x.by), *const share = &own;
+  const uint32_t row_at = (first + share->y) * CUTT_PASS_ROW_ENTRY;
+  const pass_pair row = pass_load(row_at), left = pass_load(row_at + 16);
+  const unsigned char *const begin = from + (side ? row.b + term->offset.b : row.a + term->offset.a);
+  const bool rows = whole || term->along.b < left.b;
   PASS_WORD value[PASS_ROWS];
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    const uint32_t item = thread_index() + i * CUTT_PASS_THREADS;
+    const uint32_t x = share->x + i * share->step;
     value[i] = PASS_ACCESS(pass_none)();
-    if (item < count) {
-      const uint32_t rest = pass_divide(item, turn->run), x = pass_divide(rest, turn->apart);
-      const uint32_t y = (item - rest * turn->run.by) * turn->apart.by + rest - x * turn->apart.by;
-      const uint32_t row_at = (first + y) * CUTT_PASS_ROW_ENTRY,
-                     x_at = args->positions_at + x * CUTT_PASS_POSITION_ENTRY;
-      const pass_pair row = pass_load(row_at), left = pass_load(row_at + 16), position = pass_load(x_at);
-      const int64_t offset = side ? row.b + position.b + term->offset.b : row.a + position.a + term->offset.a;
-      if (pass_load(x_at + 16).a + term->along.a < left.a && term->along.b < left.b)
-        value[i] = PASS_ACCESS(global_load)(from + offset);
+    if (x < args->x.by && rows) {
+      const uint32_t at = args->positions_at + x * CUTT_PASS_POSITION_ENTRY;
+      const pass_pair position = pass_load(at);
+      if (whole || pass_load(at + 16).a + term->along.a < left.a)
+        value[i] = PASS_ACCESS(global_load)(begin + (side ? position.b : position.a));
     }
   }
   barrier(); /* what was there is not in use any more */
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    const uint32_t item = thread_index() + i * CUTT_PASS_THREADS;
-    if (item < count) {
-      const uint32_t rest = pass_divide(item, turn->run), x = pass_divide(rest, turn->apart);
-      const uint32_t y = (item - rest * turn->run.by) * turn->apart.by + rest - x * turn->apart.by;
-      PASS_ACCESS(shared_store)(turn->at + (y * args->pitch + x) * PASS_BYTES, value[i]);
+    const uint32_t x = share->x + i * share->step;
+    if (x < args->x.by)
+      PASS_ACCESS(shared_store)(args->turn[side].at + (share->y * args->pitch + x) * PASS_BYTES, value[i]);
+  }
+}
+
+/* Multiplies what has been loaded, of the rows that are there, and adds it to the sums. */
+DEVICE void PASS_OF(pass_fuse_)(const cutt_pass_args *args, const PASS_WORD *l, const PASS_WORD *r, uint32_t there,
+                                PASS_SUM *sum) {
+  if (args->has_right) {
+    UNROLL(PASS_ROWS)
+    for (uint32_t i = 0; i < PASS_ROWS; ++i) {
+      const PASS_SUM left = PASS_OF(number_)(l[i], args->flip[0]), right = PASS_OF(number_)(r[i], args->flip[1]);
+      if (there >> i & 1) sum[i] = PASS_NUMBER_OF(fuse_)(left, right, sum[i]);
+    }
+  } else {
+    UNROLL(PASS_ROWS)
+    for (uint32_t i = 0; i < PASS_ROWS; ++i) {
+      const PASS_SUM left = PASS_OF(number_)(l[i], args->flip[0]);
+      if (there >> i & 1) sum[i] = PASS_NUMBER_OF(add_)(left, sum[i]);
     }
   }
 }
 
-/* One term of a thread's rows. */
+/* One term of a thread's rows, all of which are there: nothing stands between the loads. */
+DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned char *left, const unsigned char *right,
+                                     const pass_thread *me, uint32_t first, const pass_term *term, PASS_SUM *sum) {
+  const unsigned char *const left_at = left + (me->at.left + term->offset.a);
+  const unsigned char *const right_at = right + (me->at.right + term->offset.b);
+  const uint32_t step = args->groups * CUTT_PASS_ROW_ENTRY;
+  uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
+  PASS_WORD l[PASS_ROWS], r[PASS_ROWS];
+  if (args->has_right) {
+    UNROLL(PASS_ROWS)
+    for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
+      const pass_pair row = pass_load(at);
+      l[i] = PASS_ACCESS(global_load)(left_at + row.a);
+      r[i] = PASS_ACCESS(global_load)(right_at + row.b);
+    }
+  } else {
+    UNROLL(PASS_ROWS)
+    for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
+      l[i] = PASS_ACCESS(global_load)(left_at + pass_load(at).a);
+      r[i] = l[i];
+    }
+  }
+  PASS_OF(pass_fuse_)(args, l, r, ~0u, sum);
+}
+
+/* The same where rows may not be there, or an operand is turned. */
 DEVICE void PASS_OF(pass_add_)(const cutt_pass_args *args, const unsigned char *left, const unsigned char *right,
-                               const pass_thread *me, uint32_t first, const pass_term *term, PASS_SUM *sum) {
+                               const pass_thread *me, uint32_t first, const pass_term *term, bool whole,
+                               PASS_SUM *sum) {
   const int64_t left_at = me->at.left + term->offset.a, right_at = me->at.right + term->offset.b;
   const int64_t along = me->at.at0 + term->along.a;
   PASS_WORD l[PASS_ROWS], r[PASS_ROWS];
@@ -54,28 +94,23 @@ DEVICE void PASS_OF(pass_add_)(const cutt_pass_args *args, const unsigned char *
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
     const uint32_t y = me->group + i * args->groups, at = (first + y) * CUTT_PASS_ROW_ENTRY;
     l[i] = r[i] = PASS_ACCESS(pass_none)();
-    if (me->works) {
+    bool is_there = whole && first + y < args->rows_there;
+    if (!whole) {
       const pass_pair bound = pass_load(at + 16);
-      if (along < bound.a && term->along.b < bound.b) {
-        const pass_pair row = pass_load(at);
-        const uint32_t turned = (y * args->pitch + me->x) * PASS_BYTES;
-        there |= 1u << i;
-        l[i] = args->turn[0].run.by ? PASS_ACCESS(shared_load)(args->turn[0].at + turned)
-                                    : PASS_ACCESS(global_load)(left + (left_at + row.a));
-        if (args->has_right)
-          r[i] = args->turn[1].run.by ? PASS_ACCESS(shared_load)(args->turn[1].at + turned)
-                                      : PASS_ACCESS(global_load)(right + (right_at + row.b));
-      }
+      is_there = along < bound.a && term->along.b < bound.b;
+    }
+    if (is_there) {
+      const pass_pair row = pass_load(at);
+      const uint32_t turned = (y * args->pitch + me->x) * PASS_BYTES;
+      there |= 1u << i;
+      l[i] = args->turn[0].run.by ? PASS_ACCESS(shared_load)(args->turn[0].at + turned)
+                                  : PASS_ACCESS(global_load)(left + (left_at + row.a));
+      if (args->has_right)
+        r[i] = args->turn[1].run.by ? PASS_ACCESS(shared_load)(args->turn[1].at + turned)
+                                    : PASS_ACCESS(global_load)(right + (right_at + row.b));
     }
   }
-  UNROLL(PASS_ROWS)
-  for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    if (there >> i & 1) {
-      const PASS_SUM number = PASS_OF(number_)(l[i], args->flip[0]);
-      sum[i] = args->has_right ? PASS_NUMBER_OF(fuse_)(number, PASS_OF(number_)(r[i], args->flip[1]), sum[i])
-                               : PASS_NUMBER_OF(add_)(number, sum[i]);
-    }
-  }
+  PASS_OF(pass_fuse_)(args, l, r, there, sum);
 }
 
 #if PASS_BYTES != PASS_SUM_BYTES
@@ -85,12 +120,10 @@ DEVICE void PASS_OF(pass_join_)(const cutt_pass_args *args, const unsigned char 
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
     const uint32_t at = (first + me->group + i * args->groups) * CUTT_PASS_ROW_ENTRY;
-    if (me->works) {
-      const pass_pair bound = pass_load(at + 16);
-      if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b) {
-        const unsigned char *from = left + (me->at.left + term->offset.a + pass_load(at).a);
-        sum[i] = PASS_NUMBER_OF(add_)(PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from)), sum[i]);
-      }
+    const pass_pair bound = pass_load(at + 16);
+    if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b) {
+      const unsigned char *from = left + (me->at.left + term->offset.a + pass_load(at).a);
+      sum[i] = PASS_NUMBER_OF(add_)(PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from)), sum[i]);
     }
   }
 }
@@ -166,11 +199,22 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
     return;
   }
   if (!me->works) return;
+  const uint32_t step = args->groups * CUTT_PASS_ROW_ENTRY;
+  uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
+  unsigned char *const to = result + me->at.result;
+  /* Terms do not go beyond D's bounds, so that what is whole for one is for all. */
+  const bool whole = pass_load(args->terms_at + 32).a && args->rows == args->rows_there;
+  if (whole && !args->reads && !args->stores_sums) {
+    UNROLL(PASS_ROWS)
+    for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
+      const PASS_SUM all = PASS_NUMBER_OF(scale_)(args, sum[i], sum[i]);
+      PASS_ACCESS(global_store)(to + pass_load(at + 32).a, PASS_OF(element_)(all));
+    }
+    return;
+  }
   UNROLL(PASS_ROWS)
-  for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    const uint32_t at = (first + me->group + i * args->groups) * CUTT_PASS_ROW_ENTRY;
-    if (me->at.at0 < pass_load(at + 16).a)
-      PASS_OF(pass_put_)(args, result + (pass_load(at + 32).a + me->at.result), sum[i]);
+  for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
+    if (me->at.at0 < pass_load(at + 16).a) PASS_OF(pass_put_)(args, to + pass_load(at + 32).a, sum[i]);
   }
 }
 
@@ -183,6 +227,7 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
   pass_go(&args, args.z_end, args.tile_end, number, &tile);
   pass_list_rows(&args, &tile);
   const pass_thread me = pass_begin(&args);
+  const bool turns = args.turn[0].run.by + args.turn[1].run.by > 0;
   for (uint32_t first = 0; first < args.rows; first += args.groups * PASS_ROWS) {
     PASS_SUM sum[PASS_ROWS];
     UNROLL(PASS_ROWS)
@@ -191,22 +236,27 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
       const uint32_t count = end - from < CUTT_PASS_TABLE ? end - from : CUTT_PASS_TABLE;
       if (first == 0 || end - begin > CUTT_PASS_TABLE) { /* otherwise all of them are there */
         barrier();
-        pass_list_terms(&args, from, count);
+        pass_list_terms(&args, &tile, from, count);
         barrier();
       }
       for (uint32_t z = 0; z < count; ++z) {
         const uint32_t at = args.terms_at + z * CUTT_PASS_TERM_ENTRY;
         const pass_term term = {pass_load(at), pass_load(at + 16)};
-        if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term);
-        if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term);
-        if (args.turn[0].run.by + args.turn[1].run.by) barrier();
+        const bool all = pass_load(at + 32).a;
+        if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term, all);
+        if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term, all);
+        if (turns) barrier();
 #if PASS_BYTES != PASS_SUM_BYTES
         if (args.loads_sums) {
           PASS_OF(pass_join_)(&args, left, &me, first, &term, sum);
           continue;
         }
 #endif
-        PASS_OF(pass_add_)(&args, left, right, &me, first, &term, sum);
+        if (all && !turns) {
+          PASS_OF(pass_add_whole_)(&args, left, right, &me, first, &term, sum);
+        } else {
+          PASS_OF(pass_add_)(&args, left, right, &me, first, &term, all, sum);
+        }
       }
     }
     PASS_OF(pass_finish_)(&args, result, &me, first, sum);
