@@ -15,6 +15,7 @@ enum {
   WORTH_TURNING = 8,   /* elements next to each other */
   SECTOR = 32,         /* bytes: the least that memory moves */
   BLOCKS_OF_AN_SM = 6, /* from which on there are enough */
+  BLOCKS_AT_ONCE = 3,  /* on an SM */
   ENOUGH_TERMS = 4     /* of a sum, to be shared among groups */
 };
 
@@ -57,10 +58,15 @@ static int fast_mode(const cutt_contraction *c, int t) {
   return fast;
 }
 
-/* Of chunks of at most `most`, as few as possible of nearly the same extent. */
-static int64_t even_chunk(int64_t extent, int64_t most) {
+/* Chunks of at most `most`: all of the same extent, if there is one that is not much shorter; else, of many, as long as can be, since
+ * few of them are not whole then; else of nearly the same extent. */
+static int64_t good_chunk(int64_t extent, int64_t most) {
+  enum { MANY = 16 };
+  if (extent <= most) return extent;
+  for (int64_t chunk = most; chunk > 1 && 4 * chunk >= 3 * most; --chunk)
+    if (extent % chunk == 0) return chunk;
   const int64_t chunks = (extent + most - 1) / most;
-  return (extent + chunks - 1) / chunks;
+  return chunks >= MANY ? most : (extent + chunks - 1) / chunks;
 }
 
 /* ------------------------------------------------------------------------------------------------------ positions and rows */
@@ -79,32 +85,46 @@ static void add_y(cutt_device_shape *s, int mode, int64_t chunk) {
   s->rows *= chunk;
 }
 
-/* The same, of positions: whole warps and cache lines, where there are so many. */
-static int64_t chunk_of_positions(int64_t extent, int64_t most) {
-  enum { WARP = 32 };
-  const int64_t chunk = even_chunk(extent, most);
-  return chunk < WARP ? chunk : smaller((chunk + WARP - 1) / WARP * WARP, most);
-}
-
 static void choose_positions(const cutt_contraction *c, bool across, int64_t most, cutt_device_shape *s) {
   int mode[CUTT_MOST_MODES];
   const int count = cutt_device_pass_modes(c, across, mode);
   for (int i = 0; i < count; ++i) {
     const int64_t extent = c->mode[mode[i]].extent, room = most / s->positions;
-    add_x(s, mode[i], extent <= room ? extent : chunk_of_positions(extent, room));
+    add_x(s, mode[i], good_chunk(extent, room));
     if (extent > room) break;
   }
 }
 
-/* Rows of modes of D, or of summed ones: at most so many. */
+/* Rows of modes of D, or of summed ones: at most so many. What x has left of a mode comes last, since an operand that lacks another
+ * one is read again for it, from a cache then. */
 static void choose_rows(const cutt_contraction *c, bool summed, int64_t most, cutt_device_shape *s) {
   int mode[CUTT_MOST_MODES];
   const int count = cutt_device_pass_modes(c, summed, mode);
-  for (int i = 0; i < count; ++i) {
-    const int64_t rest = (c->mode[mode[i]].extent + s->x[mode[i]] - 1) / s->x[mode[i]], room = most / s->rows;
-    add_y(s, mode[i], rest <= room ? rest : even_chunk(rest, room));
-    if (rest > room) break;
+  for (int left = 0; left < 2; ++left) {
+    for (int i = 0; i < count; ++i) {
+      const int m = mode[i];
+      const int64_t rest = (c->mode[m].extent + s->x[m] - 1) / s->x[m], room = most / s->rows;
+      if ((s->x[m] > 1) != (left == 1) || s->y[m] > 1) continue;
+      add_y(s, m, good_chunk(rest, room));
+      if (rest > room) return;
+    }
   }
+}
+
+/* So many batches of rows for a block that the last blocks leave few SMs idle, and that its tables are worth their time. */
+static int64_t batches_of(const cutt_rates *r, double batches) {
+  static const double tables = 0.7; /* in batches */
+  double least = INFINITY;
+  int64_t best = 1;
+  for (int64_t each = 1; each <= BATCHES; ++each) {
+    const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+    const double time = ceil(ceil(batches / (double)each) / at_once) * ((double)each + tables);
+    if (time < least) {
+      least = time;
+      best = each;
+    }
+  }
+  return best;
 }
 
 /* Is the operand to be turned? Its neighbours are in a mode that rows may have, and x has not. */
@@ -117,16 +137,25 @@ static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, b
   return repeats || llabs(c->mode[fast].stride[t]) * c->type->bytes >= SECTOR ? -1 : fast;
 }
 
-static bool choose_turned(const cutt_contraction *c, bool summed, cutt_device_shape *s) {
+/* Rows of the modes in which operands are turned. */
+static bool choose_turned(const cutt_contraction *c, const cutt_rates *r, bool summed, int64_t rows,
+                          cutt_device_shape *s) {
   /* A thread loads one row's positions, as many as it has rows. */
   const int64_t each = CUTT_PASS_ROWS_OF(c->type->bytes), loads = (s->positions + each - 1) / each;
-  const int64_t batch = smaller(batch_of(c, s), CUTT_PASS_THREADS / loads);
+  int64_t batch = smaller(batch_of(c, s), CUTT_PASS_THREADS / loads);
   for (int t = 0; t < 2; ++t) s->turned[t] = mode_to_turn(c, s, summed, t);
   const int first = s->turned[0] >= 0 ? s->turned[0] : s->turned[1];
   if (first < 0) return false;
   const bool two = s->turned[0] >= 0 && s->turned[1] >= 0 && s->turned[0] != s->turned[1];
-  add_y(s, first, even_chunk(c->mode[first].extent, two ? TURNED_ROWS : batch));
-  if (two) add_y(s, s->turned[1], even_chunk(c->mode[s->turned[1]].extent, batch / s->rows));
+  if (two) {
+    add_y(s, first, good_chunk(c->mode[first].extent, TURNED_ROWS));
+    add_y(s, s->turned[1], good_chunk(c->mode[s->turned[1]].extent, batch / s->rows));
+    return true;
+  }
+  s->turned_rows = batch;
+  if (!summed && batch == batch_of(c, s))
+    batch = smaller(batch * batches_of(r, (double)rows / (double)batch), (int64_t)MOST_ROWS);
+  add_y(s, first, good_chunk(c->mode[first].extent, batch));
   return true;
 }
 
@@ -158,7 +187,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
   const double loads = products * operands(c) / ((double)r->multiprocessors * loads_per_second * used);
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + fmax(loads, moved / (share_of_copy * r->memory));
+  const double adding = s->way == CUTT_PASS_ACROSS_X ? 1 + (double)s->positions / 1024 : 1;
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + adding * fmax(loads, moved / (share_of_copy * r->memory));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -182,8 +212,8 @@ static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int6
   return ((int64_t)terms + each - 1) / each;
 }
 
-void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, bool across, int64_t most,
-                            cutt_device_shape *s) {
+void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, bool across, bool shares,
+                            int64_t most, cutt_device_shape *s) {
   *s = (cutt_device_shape){.positions = 1, .rows = 1, .turned = {-1, -1}, .parts = 1};
   int64_t sum = 1, result = 1;
   for (int i = 0; i < c->modes; ++i) {
@@ -192,16 +222,14 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
   }
   choose_positions(c, across, most, s);
   const int64_t batch = batch_of(c, s), rows = across ? result : result / s->positions;
-  const bool shares = rows < batch && (across ? sum / s->positions : sum) >= ENOUGH_TERMS;
+  shares = (shares || rows < batch) && (across ? sum / s->positions : sum) >= ENOUGH_TERMS;
   s->way = across ? (shares ? CUTT_PASS_ALL : CUTT_PASS_ACROSS_X) : shares ? CUTT_PASS_ACROSS_Y : CUTT_PASS_PLAIN;
-  if (most <= TURNED && (shares || !across) && choose_turned(c, shares, s)) {
+  if (most <= TURNED && (shares || !across) && choose_turned(c, r, shares, rows, s)) {
     /* There are no other rows. */
   } else if (shares) {
     choose_rows(c, true, batch, s);
   } else {
-    const int64_t batches = rows / batch / (larger(r->multiprocessors, (int64_t)1) * BLOCKS_OF_AN_SM);
-    choose_rows(c, false, smaller(batch * smaller(larger(batches, (int64_t)1), (int64_t)BATCHES), (int64_t)MOST_ROWS),
-                s);
+    choose_rows(c, false, smaller(batch * batches_of(r, (double)rows / (double)batch), (int64_t)MOST_ROWS), s);
   }
   double tiles, terms;
   count_work(c, s, &tiles, &terms);
@@ -218,14 +246,14 @@ void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, c
 
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
-  enum { SIZES = sizeof most / sizeof *most };
-  cutt_device_pass_shape(c, r, limit, false, most[0], shape);
-  for (int i = 1; i < 2 * SIZES + 2; ++i) {
+  enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
+  cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
+  for (int i = 1; i < WAYS * SIZES + 2; ++i) {
     cutt_device_shape tried;
-    if (i < 2 * SIZES)
-      cutt_device_pass_shape(c, r, limit, i >= SIZES, most[i % SIZES], &tried);
+    if (i < WAYS * SIZES)
+      cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
     else
-      cutt_device_pass_products(c, r, i == 2 * SIZES ? CUTT_LEFT : CUTT_RIGHT, &tried);
+      cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }

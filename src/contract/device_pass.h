@@ -23,6 +23,7 @@ typedef struct cutt_device_shape {
   int64_t positions, rows; /* their products */
   /* Of each operand: the mode of y whose neighbours are loaded side by side; -1: it is read as it lies. */
   int turned[2];
+  int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
   int64_t parts;
   double seconds;
   /* Instead of all that but the seconds: tiles of products. */
@@ -50,9 +51,10 @@ typedef struct cutt_device_pass {
 void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                              cutt_device_shape *shape);
 
-/* The shape with positions of summed modes, or of D's, and so many at most. */
+/* The shape with positions of summed modes, or of D's (across), so many at most; and with rows of summed modes rather than of D's
+ * (shares), which also holds where D has few. */
 void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, bool across,
-                            int64_t most, cutt_device_shape *shape);
+                            bool shares, int64_t most, cutt_device_shape *shape);
 
 /* Summed modes, or those of D, into mode[], by their steps in the larger operand, or in D, the shortest first. Returns how many. */
 int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, int *mode);

@@ -119,7 +119,8 @@ static void lay_out(maker *m) {
     if (s->turned[t] < 0) continue;
     const bool second = s->y_mode[0] != s->turned[t];
     const int64_t apart = second ? s->y[s->y_mode[0]] : 1;
-    args->turn[t] = (cutt_pass_turn){divisor(s->rows / apart), divisor(apart), (uint32_t)at};
+    const int64_t at_once = s->turned_rows ? smaller(s->rows, s->turned_rows) : s->rows;
+    args->turn[t] = (cutt_pass_turn){divisor(at_once / apart), divisor(apart), (uint32_t)at};
     at += (batch * args->pitch * element + 15) / 16 * 16;
   }
   args->sums_at = (uint32_t)at;

@@ -339,6 +339,15 @@ static double comparable_seconds(const struct cuttContractionStruct *plan, const
   return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
 }
 
+static cuttResult prepare_fastest(struct cuttContractionStruct *plan, int64_t limit, passes *best) {
+  find_passes(plan, limit, best);
+  if (plan->family == CUTT_FAMILY_PASS || fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
+    return prepare_pass(plan, best);
+  const cuttResult result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
+  if (result) return result;
+  return comparable_seconds(plan, best) < plan->cost.seconds ? prepare_pass(plan, best) : lay_out_products(plan, limit);
+}
+
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                     const cutt_blas *blas, int threads, int64_t limit) {
   plan->backend = backend;
@@ -351,14 +360,11 @@ cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cu
   cuttResult result = reduce(plan, limit);
   if (!result) result = cutt_rates_find(plan, &plan->rates);
   if (result) return result;
-  passes best;
-  find_passes(plan, limit, &best);
-  if (plan->family == CUTT_FAMILY_PASS || fmin(best.host.seconds, best.device.seconds) <= least_seconds(plan))
-    return prepare_pass(plan, &best);
-  result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
-  if (result) return result;
-  return comparable_seconds(plan, &best) < plan->cost.seconds ? prepare_pass(plan, &best)
-                                                              : lay_out_products(plan, limit);
+  passes *best = malloc(sizeof *best); /* too large for the stack */
+  if (!best) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *best);
+  result = prepare_fastest(plan, limit, best);
+  free(best);
+  return result;
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {

@@ -19,7 +19,9 @@ enum {
   CUTT_PASS_DIGITS = 72, /* most entries of digit[] */
   CUTT_PASS_BOUNDS = 3,  /* most modes that are cut with a shorter last chunk */
   CUTT_PASS_TABLE = 64,  /* terms that are in a block's table at once */
-  CUTT_PASS_LANES = 32,  /* sums that are left of many after the first step of adding them up */
+  /* Sums that are left of up to 256 after the first step of adding them up, and after the second. */
+  CUTT_PASS_LANES = 32,
+  CUTT_PASS_LAST_LANES = 4,
   /* Bytes in shared memory: of a row's description, a term's, and a position's. */
   CUTT_PASS_ROW_ENTRY = 48,
   CUTT_PASS_TERM_ENTRY = 48,

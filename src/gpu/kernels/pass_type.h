@@ -143,20 +143,19 @@ DEVICE PASS_SUM PASS_OF(pass_sum_at_)(uint32_t at, uint32_t number) {
   return PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(shared_load)(at + number * PASS_SUM_BYTES));
 }
 
-/* Adds up the sums of threads, `count` for each of `results`, which lie `pitch` sums apart in shared memory, to few of each; and
- * returns how many are left. */
-DEVICE uint32_t PASS_OF(pass_narrow_)(uint32_t sums_at, uint32_t results, uint32_t count, uint32_t pitch) {
-  barrier();
-  if (count <= CUTT_PASS_LANES) return count;
-  for (uint32_t i = thread_index(); i < results * CUTT_PASS_LANES; i += CUTT_PASS_THREADS) {
-    const uint32_t lane = i % CUTT_PASS_LANES, at = i / CUTT_PASS_LANES * pitch;
+/* Adds up the sums of threads, `count` for each of `results`, which lie `pitch` sums apart in shared memory, to `lanes` of each. */
+DEVICE void PASS_OF(pass_narrow_)(uint32_t sums_at, uint32_t results, uint32_t count, uint32_t pitch, uint32_t lanes) {
+  for (uint32_t i = thread_index(); i < results * lanes; i += CUTT_PASS_THREADS) {
+    const uint32_t lane = i % lanes, at = i / lanes * pitch;
     PASS_SUM sum = PASS_OF(pass_sum_at_)(sums_at, at + lane);
-    for (uint32_t j = lane + CUTT_PASS_LANES; j < count; j += CUTT_PASS_LANES)
-      sum = PASS_NUMBER_OF(add_)(sum, PASS_OF(pass_sum_at_)(sums_at, at + j));
+    UNROLL(7)
+    for (uint32_t j = 1; j < 8; ++j) { /* at most 8 times as many */
+      const uint32_t number = lane + j * lanes;
+      if (number < count) sum = PASS_NUMBER_OF(add_)(sum, PASS_OF(pass_sum_at_)(sums_at, at + number));
+    }
     PASS_SUM_ACCESS(shared_store)(sums_at + (at + lane) * PASS_SUM_BYTES, PASS_NUMBER_OF(bits_)(sum));
   }
   barrier();
-  return CUTT_PASS_LANES;
 }
 
 /* The sums of threads to results, across positions, across rows, or all of a block. */
@@ -178,7 +177,11 @@ DEVICE void PASS_OF(pass_reduce_)(const cutt_pass_args *args, unsigned char *res
     const uint32_t at = args->way == CUTT_PASS_ALL ? thread_index() : me->x * pitch + me->group;
     PASS_SUM_ACCESS(shared_store)(args->sums_at + at * PASS_SUM_BYTES, PASS_NUMBER_OF(bits_)(sum[0]));
   }
-  const uint32_t left = PASS_OF(pass_narrow_)(args->sums_at, results, count, pitch);
+  barrier();
+  if (count > CUTT_PASS_LANES) PASS_OF(pass_narrow_)(args->sums_at, results, count, pitch, CUTT_PASS_LANES);
+  const uint32_t narrow = count < CUTT_PASS_LANES ? count : CUTT_PASS_LANES;
+  if (narrow > CUTT_PASS_LAST_LANES) PASS_OF(pass_narrow_)(args->sums_at, results, narrow, pitch, CUTT_PASS_LAST_LANES);
+  const uint32_t left = narrow < CUTT_PASS_LAST_LANES ? narrow : CUTT_PASS_LAST_LANES;
   for (uint32_t i = thread_index(); i < results; i += CUTT_PASS_THREADS) {
     const uint32_t at = (rows ? first + i : first) * CUTT_PASS_ROW_ENTRY;
     PASS_SUM all = PASS_OF(pass_sum_at_)(args->sums_at, i * pitch);
