@@ -13,6 +13,8 @@ enum { LINE = 128, SECTOR = 32 }; /* bytes */
  * time from memory; the share of the speed of large products that multiplications one by one reach: doubles have tensor cores
  * there. */
 static const double launch_seconds = 4e-6, share_of_copy = 0.8, again = 0.35, share_f32 = 0.55, share_f64 = 0.38;
+/* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double. */
+static const double sm_f32 = 200e9, sm_f64 = 120e9;
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
@@ -149,7 +151,9 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double bytes = c->type->bytes, columns = (double)((s->columns + 7) / 8 * 8);
   const double lots = ceil((double)s->terms / (double)s->depth) * (double)s->depth;
   const double flops = 2 * (double)s->tiles * (double)rows_of(c) * columns * lots;
-  const double speed = r->flops * (c->type->type == CUTT_F64 ? share_f64 : share_f32);
+  const bool wide = c->type->type == CUTT_F64;
+  const double own = (double)r->multiprocessors * (wide ? sm_f64 : sm_f32), known = wide ? share_f64 : share_f32;
+  const double speed = r->blas_flops > 0 ? fmin(own, known * r->blas_flops) : own;
   const cutt_tensor a = s->by_rows, b = other(a);
   const double of_rows = (double)c->volume[a] * bytes * waste_of(c, a, run_of(c, s, a)),
                of_columns = (double)s->tiles * columns * lots * bytes,

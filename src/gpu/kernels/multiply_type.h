@@ -3,40 +3,107 @@
 #define MULTIPLY_ROWS CUTT_MULTIPLY_ROWS(MULTIPLY_BYTES)
 #define MULTIPLY_ROWS_EACH CUTT_MULTIPLY_ROWS_EACH(MULTIPLY_BYTES)
 
-/* An element to shared memory; of a term that there is not, a zero. */
-DEVICE void MULTIPLY_OF(multiply_bring_)(uint32_t to, const unsigned char *from, bool there) {
-  if (there) {
-    MULTIPLY_ACCESS(async_copy)(to, from, false);
-  } else {
-    MULTIPLY_ACCESS(shared_store)(to, MULTIPLY_OF(multiply_bits_)(0));
+#define MULTIPLY_OWN (MULTIPLY_ROWS / CUTT_MULTIPLY_THREADS) /* rows that a thread copies */
+
+/* What a thread copies of each lot, where operands have their terms apart: the same rows and column. */
+typedef struct MULTIPLY_OF(multiply_share_) {
+  const unsigned char *row[MULTIPLY_OWN], *column;
+  uint32_t place[MULTIPLY_OWN];
+} MULTIPLY_OF(multiply_share_);
+
+DEVICE MULTIPLY_OF(multiply_share_)
+    MULTIPLY_OF(multiply_begin_)(const cutt_multiply_args *args, const unsigned char *left,
+                                 const unsigned char *right) {
+  MULTIPLY_OF(multiply_share_) share;
+  UNROLL(MULTIPLY_OWN)
+  for (uint32_t i = 0; i < MULTIPLY_OWN; ++i) {
+    const uint32_t row = multiply_row(args, thread_index() + i * CUTT_MULTIPLY_THREADS);
+    share.row[i] = left + multiply_load(row * CUTT_MULTIPLY_ENTRY).a;
+    share.place[i] = (row + (row >> args->pad_log2)) * MULTIPLY_BYTES;
+  }
+  const uint32_t column = thread_index() % CUTT_MULTIPLY_COLUMNS;
+  share.column = right + multiply_load(args->columns_at + column * CUTT_MULTIPLY_ENTRY).a;
+  return share;
+}
+
+/* Starts to copy `count` terms of L's rows, from `first` on; and zeros for the rest of the lot. */
+DEVICE void MULTIPLY_OF(multiply_copy_left_)(const cutt_multiply_args *args, const unsigned char *left,
+                                             const MULTIPLY_OF(multiply_share_) * share, uint32_t first, uint32_t count,
+                                             uint32_t to) {
+  const uint32_t pitch = args->pitch * MULTIPLY_BYTES, depth = args->depth.by;
+  const uint32_t terms_at = args->terms_at + first * CUTT_MULTIPLY_ENTRY;
+  if (args->left_by_terms) {
+    const uint32_t group = multiply_divide(thread_index(), args->depth), term = thread_index() - group * depth;
+    const uint32_t groups = multiply_divide(CUTT_MULTIPLY_THREADS, args->depth);
+    if (group >= groups) return;
+    const bool there = term < count;
+    const unsigned char *const from = left + (there ? multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).a : 0);
+    UNROLL(4)
+    for (uint32_t row = group; row < MULTIPLY_ROWS; row += groups) {
+      const uint32_t at = to + term * pitch + (row + (row >> args->pad_log2)) * MULTIPLY_BYTES;
+      if (there) {
+        MULTIPLY_ACCESS(async_copy)(at, from + multiply_load(row * CUTT_MULTIPLY_ENTRY).a, false);
+      } else {
+        MULTIPLY_ACCESS(shared_store)(at, MULTIPLY_OF(multiply_bits_)(0));
+      }
+    }
+    return;
+  }
+  UNROLL(4)
+  for (uint32_t term = 0; term < count; ++term) {
+    const int64_t offset = multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).a;
+    UNROLL(MULTIPLY_OWN)
+    for (uint32_t i = 0; i < MULTIPLY_OWN; ++i)
+      MULTIPLY_ACCESS(async_copy)(to + term * pitch + share->place[i], share->row[i] + offset, false);
+  }
+  for (uint32_t term = count; term < depth; ++term) {
+    UNROLL(MULTIPLY_OWN)
+    for (uint32_t i = 0; i < MULTIPLY_OWN; ++i)
+      MULTIPLY_ACCESS(shared_store)(to + term * pitch + share->place[i], MULTIPLY_OF(multiply_bits_)(0));
   }
 }
 
-/* Starts to copy a lot of terms: of L's rows, and of R's columns, each with what lies next to each other by threads side by side. */
+/* The same of R's columns. */
+DEVICE void MULTIPLY_OF(multiply_copy_right_)(const cutt_multiply_args *args, const unsigned char *right,
+                                              const MULTIPLY_OF(multiply_share_) * share, uint32_t first,
+                                              uint32_t count, uint32_t to) {
+  enum { PITCH = CUTT_MULTIPLY_COLUMNS * MULTIPLY_BYTES, GROUPS = CUTT_MULTIPLY_THREADS / CUTT_MULTIPLY_COLUMNS };
+  const uint32_t depth = args->depth.by, terms_at = args->terms_at + first * CUTT_MULTIPLY_ENTRY;
+  if (args->right_by_terms) {
+    const uint32_t group = multiply_divide(thread_index(), args->depth), term = thread_index() - group * depth;
+    const uint32_t groups = multiply_divide(CUTT_MULTIPLY_THREADS, args->depth);
+    if (group >= groups) return;
+    const bool there = term < count;
+    const unsigned char *const from = right + (there ? multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).b : 0);
+    for (uint32_t column = group; column < CUTT_MULTIPLY_COLUMNS; column += groups) {
+      const uint32_t at = to + term * PITCH + column * MULTIPLY_BYTES;
+      if (there) {
+        MULTIPLY_ACCESS(async_copy)(at, from + multiply_load(args->columns_at + column * CUTT_MULTIPLY_ENTRY).a, false);
+      } else {
+        MULTIPLY_ACCESS(shared_store)(at, MULTIPLY_OF(multiply_bits_)(0));
+      }
+    }
+    return;
+  }
+  const uint32_t column = to + thread_index() % CUTT_MULTIPLY_COLUMNS * MULTIPLY_BYTES;
+  for (uint32_t term = thread_index() / CUTT_MULTIPLY_COLUMNS; term < depth; term += GROUPS) {
+    if (term < count) {
+      const int64_t offset = multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).b;
+      MULTIPLY_ACCESS(async_copy)(column + term * PITCH, share->column + offset, false);
+    } else {
+      MULTIPLY_ACCESS(shared_store)(column + term * PITCH, MULTIPLY_OF(multiply_bits_)(0));
+    }
+  }
+}
+
+/* Starts to copy a lot of terms, each operand with what lies next to each other by threads side by side. */
 DEVICE void MULTIPLY_OF(multiply_copy_)(const cutt_multiply_args *args, const unsigned char *left,
-                                        const unsigned char *right, uint32_t lot) {
-  const uint32_t depth = args->depth.by, first = lot * depth, left_at = args->left_at + (lot & 1) * args->left_bytes,
-                 right_at = args->right_at + (lot & 1) * args->right_bytes;
-  for (uint32_t i = thread_index(); i < MULTIPLY_ROWS * depth; i += CUTT_MULTIPLY_THREADS) {
-    const uint32_t by_terms = multiply_divide(i, args->depth);
-    const uint32_t term = args->left_by_terms ? i - by_terms * depth : i / MULTIPLY_ROWS;
-    const uint32_t row = multiply_row(args, args->left_by_terms ? by_terms : i % MULTIPLY_ROWS);
-    const bool there = first + term < args->terms;
-    const int64_t at = there ? multiply_load(args->terms_at + (first + term) * CUTT_MULTIPLY_ENTRY).a : 0;
-    const uint32_t place = term * args->pitch + row + (row >> args->pad_log2);
-    MULTIPLY_OF(multiply_bring_)
-    (left_at + place * MULTIPLY_BYTES, left + (multiply_load(row * CUTT_MULTIPLY_ENTRY).a + at), there);
-  }
-  for (uint32_t i = thread_index(); i < CUTT_MULTIPLY_COLUMNS * depth; i += CUTT_MULTIPLY_THREADS) {
-    const uint32_t by_terms = multiply_divide(i, args->depth);
-    const uint32_t term = args->right_by_terms ? i - by_terms * depth : i / CUTT_MULTIPLY_COLUMNS;
-    const uint32_t column = args->right_by_terms ? by_terms : i % CUTT_MULTIPLY_COLUMNS;
-    const bool there = first + term < args->terms;
-    const int64_t at = there ? multiply_load(args->terms_at + (first + term) * CUTT_MULTIPLY_ENTRY).b : 0;
-    MULTIPLY_OF(multiply_bring_)
-    (right_at + (term * CUTT_MULTIPLY_COLUMNS + column) * MULTIPLY_BYTES,
-     right + (multiply_load(args->columns_at + column * CUTT_MULTIPLY_ENTRY).a + at), there);
-  }
+                                        const unsigned char *right, const MULTIPLY_OF(multiply_share_) * share,
+                                        uint32_t lot) {
+  const uint32_t first = lot * args->depth.by;
+  const uint32_t count = args->terms - first < args->depth.by ? args->terms - first : args->depth.by;
+  MULTIPLY_OF(multiply_copy_left_)(args, left, share, first, count, args->left_at + (lot & 1) * args->left_bytes);
+  MULTIPLY_OF(multiply_copy_right_)(args, right, share, first, count, args->right_at + (lot & 1) * args->right_bytes);
 }
 
 /* Columns of one term from shared memory, the same for all of a warp. */
@@ -59,6 +126,7 @@ DEVICE void MULTIPLY_OF(multiply_add_)(const cutt_multiply_args *args, uint32_t 
                                        uint32_t column, MULTIPLY_REAL (*sum)[CUTT_MULTIPLY_COLUMNS_EACH]) {
   uint32_t left = args->left_at + (lot & 1) * args->left_bytes;
   uint32_t right = args->right_at + (lot & 1) * args->right_bytes + column * MULTIPLY_BYTES;
+  UNROLL(2)
   for (uint32_t term = 0; term < args->depth.by; ++term) {
     MULTIPLY_REAL l[MULTIPLY_ROWS_EACH], r[CUTT_MULTIPLY_COLUMNS_EACH];
     UNROLL(MULTIPLY_ROWS_EACH)
@@ -111,10 +179,11 @@ MULTIPLY_KERNEL(MULTIPLY_OF(cutt_multiply_))
   }
   multiply_describe(&args, MULTIPLY_ROWS);
   barrier();
-  MULTIPLY_OF(multiply_copy_)(&args, left, right, 0);
+  const MULTIPLY_OF(multiply_share_) share = MULTIPLY_OF(multiply_begin_)(&args, left, right);
+  MULTIPLY_OF(multiply_copy_)(&args, left, right, &share, 0);
   async_commit();
   for (uint32_t lot = 0; lot < args.lots; ++lot) {
-    if (lot + 1 < args.lots) MULTIPLY_OF(multiply_copy_)(&args, left, right, lot + 1);
+    if (lot + 1 < args.lots) MULTIPLY_OF(multiply_copy_)(&args, left, right, &share, lot + 1);
     async_commit();
     async_wait(1);
     barrier();
@@ -126,6 +195,7 @@ MULTIPLY_KERNEL(MULTIPLY_OF(cutt_multiply_))
 }
 
 #undef MULTIPLY_ROWS
+#undef MULTIPLY_OWN
 #undef MULTIPLY_ROWS_EACH
 #undef MULTIPLY_TYPE
 #undef MULTIPLY_REAL
