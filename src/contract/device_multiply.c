@@ -33,7 +33,7 @@ static int64_t even_chunk(int64_t extent, int64_t most) {
 }
 
 /* The mode in which the tensor has neighbours; -1: none. */
-static int fast_mode(const cutt_contraction *c, int t) {
+static int fast_mode(const cutt_contraction *c, cutt_tensor t) {
   int fast = -1;
   for (int i = 0; i < c->modes; ++i) {
     const int64_t step = llabs(c->mode[i].stride[t]);
@@ -43,7 +43,7 @@ static int fast_mode(const cutt_contraction *c, int t) {
 }
 
 /* Modes for which `wanted` is true, by their steps in a tensor. */
-static int sort(const cutt_contraction *c, const bool *wanted, int t, int8_t *mode) {
+static int sort(const cutt_contraction *c, const bool *wanted, cutt_tensor t, int8_t *mode) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
     if (!wanted[i]) continue;
@@ -119,7 +119,7 @@ static void choose_terms(const cutt_contraction *c, cutt_multiply_shape *s) {
   s->term_modes = sort(c, wanted, s->by_rows, s->term_mode);
   s->depth = even_chunk(s->terms, CUTT_MULTIPLY_DEPTH);
   for (int side = 0; side < 2; ++side) {
-    const int fast = fast_mode(c, (int)(side ? other(s->by_rows) : s->by_rows));
+    const int fast = fast_mode(c, side ? other(s->by_rows) : s->by_rows);
     s->by_terms[side] = fast >= 0 && wanted[fast];
   }
 }
@@ -127,7 +127,7 @@ static void choose_terms(const cutt_contraction *c, cutt_multiply_shape *s) {
 /* ------------------------------------------------------------------------------------------------------------- the seconds */
 
 /* Times as many bytes as memory has to move, where elements follow each other in such runs. */
-static double waste_of(const cutt_contraction *c, int t, double run) {
+static double waste_of(const cutt_contraction *c, cutt_tensor t, double run) {
   const int fast = fast_mode(c, t);
   if (fast < 0) return 1;
   const double step = (double)llabs(c->mode[fast].stride[t]) * c->type->bytes, bytes = c->type->bytes;
@@ -136,7 +136,7 @@ static double waste_of(const cutt_contraction *c, int t, double run) {
 }
 
 /* Elements of a tensor that follow each other in a tile. */
-static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, int t) {
+static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, cutt_tensor t) {
   const int fast = fast_mode(c, t);
   if (fast < 0) return 1;
   if (is_term(&c->mode[fast])) return (double)smaller(s->terms, c->mode[fast].extent);
