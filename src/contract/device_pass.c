@@ -19,8 +19,9 @@ enum {
   ENOUGH_TERMS = 4     /* of a sum, to be shared among groups */
 };
 
-/* Seconds of a launch; loads per second of an SM; the share of a copy's speed that is reached. */
-static const double launch_seconds = 3e-6, loads_per_second = 8e9, share_of_copy = 0.9;
+/* Seconds of a launch, and of a block before its first load; loads per second of an SM, and the share of a copy's speed that is
+ * reached: as measured on an H200. */
+static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, loads_per_second = 10e9, share_of_copy = 0.95;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
 
@@ -58,15 +59,16 @@ static int fast_mode(const cutt_contraction *c, int t) {
   return fast;
 }
 
-/* Chunks of at most `most`: all of the same extent, if there is one that is not much shorter; else, of many, as long as can be, since
- * few of them are not whole then; else of nearly the same extent. */
+/* Of many chunks, as long ones as can be, since few of them are not whole; of few, all of the same extent, if there is one that is not
+ * much shorter than `most`; else of nearly the same extent. */
 static int64_t good_chunk(int64_t extent, int64_t most) {
   enum { MANY = 16 };
   if (extent <= most) return extent;
+  const int64_t chunks = (extent + most - 1) / most;
+  if (chunks >= MANY) return most;
   for (int64_t chunk = most; chunk > 1 && 4 * chunk >= 3 * most; --chunk)
     if (extent % chunk == 0) return chunk;
-  const int64_t chunks = (extent + most - 1) / most;
-  return chunks >= MANY ? most : (extent + chunks - 1) / chunks;
+  return (extent + chunks - 1) / chunks;
 }
 
 /* ------------------------------------------------------------------------------------------------------ positions and rows */
@@ -176,6 +178,21 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   return (run + SECTOR / 4.0) / run * step / bytes;
 }
 
+/* Of the tiles, and of the terms of each; INFINITY stays that. */
+static void count_work(const cutt_contraction *c, const cutt_device_shape *s, double *tiles, double *terms) {
+  *tiles = *terms = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t part = (int64_t)s->x[i] * s->y[i];
+    *(is_summed(c, i) ? terms : tiles) *= (double)((c->mode[i].extent + part - 1) / part);
+  }
+}
+
+static double blocks_of(const cutt_contraction *c, const cutt_device_shape *s) {
+  double tiles, terms;
+  count_work(c, s, &tiles, &terms);
+  return tiles * (double)s->parts;
+}
+
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
   double moved = 0, products = 1;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
@@ -187,20 +204,11 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
   const double loads = products * operands(c) / ((double)r->multiprocessors * loads_per_second * used);
-  const double adding = s->way == CUTT_PASS_ACROSS_X ? 1 + (double)s->positions / 1024 : 1;
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + adding * fmax(loads, moved / (share_of_copy * r->memory));
+  const double blocks = blocks_of(c, s) / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + blocks * block_seconds + loads + moved / (share_of_copy * r->memory);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
-
-/* Of the tiles, and of the terms of each; INFINITY stays that. */
-static void count_work(const cutt_contraction *c, const cutt_device_shape *s, double *tiles, double *terms) {
-  *tiles = *terms = 1;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t part = (int64_t)s->x[i] * s->y[i];
-    *(is_summed(c, i) ? terms : tiles) *= (double)((c->mode[i].extent + part - 1) / part);
-  }
-}
 
 static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int64_t limit, double tiles, double terms) {
   const double enough = (double)(r->multiprocessors * BLOCKS_OF_AN_SM);

@@ -329,12 +329,22 @@ static cuttResult lay_out_products(struct cuttContractionStruct *plan, int64_t l
 
 /* The seconds of a pass, to be compared with those of products. Products with few terms, which a pass computes in blocks, take
  * longer than predicted, as measured; and with many terms blocks are no match for a BLAS, whatever is predicted. */
+/* A single product of tensors as they lie takes cuBLAS half of what is predicted, as measured: of vectors with matrices or each
+ * other, and with few terms. Not so a dot product. */
+static bool is_single_product(const struct cuttContractionStruct *plan) {
+  bool single = plan->contraction.volume[CUTT_RESULT] > 1;
+  for (int i = 0; i < plan->contraction.modes; ++i)
+    single = single && cutt_algorithm_keeps(&plan->algorithm, &plan->contraction, i);
+  for (int t = 0; t < CUTT_TENSORS; ++t) single = single && !plan->algorithm.packed[t];
+  return single;
+}
+
 static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
   const cutt_pass_shape *shape = &best->host;
-  static const double products_loss = 1.35, few_terms = 64;
+  static const double products_loss = 1.35, few_terms = 64, single_gain = 2.2;
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
-  if (cutt_contraction_on_gpu(plan)) return best->device.seconds;
+  if (cutt_contraction_on_gpu(plan)) return best->device.seconds * (is_single_product(plan) ? single_gain : 1);
   if (!shape->blocked) return shape->seconds;
   return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
 }
