@@ -10,9 +10,10 @@
 enum { LINE = 128, SECTOR = 32 }; /* bytes */
 
 /* Seconds of a launch; the share of a copy's speed that is reached; of operands that come again and again from L2, their part of the
- * time from memory; the share of the speed of large products that multiplications one by one reach: doubles have tensor cores
+ * time from memory, and of those that are turned, whose neighbours are few at a time; the share of the speed of large products that multiplications one by one reach: doubles have tensor cores
  * there. */
-static const double launch_seconds = 4e-6, share_of_copy = 0.8, again = 0.35, share_f32 = 0.55, share_f64 = 0.38;
+static const double launch_seconds = 4e-6, share_of_copy = 0.8, again = 0.35, again_turned = 2.5, share_f32 = 0.55,
+                    share_f64 = 0.38;
 /* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double. */
 static const double sm_f32 = 200e9, sm_f64 = 120e9;
 /* Measured seconds over those that follow from all this: the most of TCCG's contractions on an H200 that are bound by memory. */
@@ -174,8 +175,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                of_columns = (double)s->tiles * columns * lots * bytes,
                of_result = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes *
                            waste_of(c, CUTT_RESULT, run_of(c, s, CUTT_RESULT));
-  const double moved = of_rows * (1 + again * (double)(s->column_tiles - 1)) + (double)c->volume[b] * bytes +
-                       again * of_columns + of_result;
+  const double moved = of_rows * (1 + (s->apart > 1 ? again_turned : again) * (double)(s->column_tiles - 1)) +
+                       (double)c->volume[b] * bytes + again * of_columns + of_result;
   const double work = flops / speed, move = moved / (share_of_copy * r->memory);
   return launch_seconds + (wide ? measured_f64 : measured_f32) * (fmax(work, move) + 0.25 * fmin(work, move));
 }

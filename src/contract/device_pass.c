@@ -170,7 +170,7 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   if (fast < 0) return 1;
   const double step = (double)llabs(c->mode[fast].stride[t]) * bytes;
   double run = (double)c->mode[fast].extent * step;
-  if (step >= SECTOR) return SECTOR > bytes ? SECTOR / bytes : 1;
+  if (step >= SECTOR) return fmax(SECTOR / bytes, 1) * (s->x[fast] > 1 ? 1 : 1.5);
   if (t < 2 && s->turned[t] == fast) return 1.1 * step / bytes;
   if (s->x[fast] == 1) return run >= 4 * SECTOR ? fmin(4, SECTOR / bytes) : 1.5;
   for (int i = 0; i < c->modes; ++i)
