@@ -17,7 +17,8 @@ static const double launch_seconds = 4e-6, share_of_copy = 0.8, again = 0.35, ag
 /* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double. */
 static const double sm_f32 = 200e9, sm_f64 = 120e9;
 /* Measured seconds over those that follow from all this: the most of TCCG's contractions on an H200 that are bound by memory. */
-static const double measured_f32 = 1.75, measured_f64 = 1.5;
+static const double measured_f32 = 1.75, measured_f64 = 1.5,
+                    measured_many = 2.5; /* the last of many tiles beside each other */
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
@@ -178,7 +179,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double moved = of_rows * (1 + (s->apart > 1 ? again_turned : again) * (double)(s->column_tiles - 1)) +
                        (double)c->volume[b] * bytes + again * of_columns + of_result;
   const double work = flops / speed, move = moved / (share_of_copy * r->memory);
-  return launch_seconds + (wide ? measured_f64 : measured_f32) * (fmax(work, move) + 0.25 * fmin(work, move));
+  const double measured = (wide ? measured_f64 : measured_f32) * (s->column_tiles > 2 ? measured_many : 1);
+  return launch_seconds + measured * (fmax(work, move) + 0.25 * fmin(work, move));
 }
 
 void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows, cutt_multiply_shape *s) {
@@ -188,6 +190,9 @@ void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_t
   if ((c->type->type != CUTT_F32 && c->type->type != CUTT_F64) || c->right_is_one) return;
   choose_terms(c, s);
   if (s->terms < 2 || s->terms > CUTT_MULTIPLY_TERMS) return;
+  const int fast = fast_mode(c, CUTT_RESULT);
+  if (fast < 0 || !is_of(&c->mode[fast], by_rows))
+    return; /* threads side by side would write elements that lie apart */
   choose_rows(c, s);
   choose_columns(c, s);
   double tiles = 1;
