@@ -19,7 +19,7 @@ set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 set(cutt_cuda_all_archs 70 75 80 86 89 90 100 120)
 # The architectures that device code asks __CUDA_ARCH__ for, and the oldest. From one to the next a source has the same PTX, and
 # to make that takes three times as long as to assemble it for an architecture (tests/install/generations.sh holds it to this).
-set(cutt_cuda_generations 70 75 80 100)
+set(cutt_cuda_generations 70 75 80 90 100)
 set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
 
 # cutt_cuda_find(WHY): sets cutt_nvcc, cutt_nvcc_version, cutt_nvcc_flags, cutt_fatbinary, cutt_cuda_archs and

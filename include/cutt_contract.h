@@ -32,7 +32,7 @@ extern "C" {
  *                                                 types); "+=" makes beta 1 and "=" 0, unless beta is given
  * The FIRST letter is the stride-1 mode, as in TAL-SH and Fortran; for NumPy's C-order arrays write each group backwards.
  *
- * There may be one operand: "abcb->ac" or "D(a,c)+=L(a,b,c,b)", on the CPU. Then right_rank is 0, and where the right operand's
+ * There may be one operand: "abcb->ac" or "D(a,c)+=L(a,b,c,b)". Then right_rank is 0, and where the right operand's
  * address is taken NULL will do.
  *
  * A mode may be in all three tensors (batch), in both operands (contracted), in one operand and the result, in one operand
@@ -76,8 +76,8 @@ typedef struct cuttContractionOptions {
    * of a library with a '/' in it. */
   const char *provider;
   /* NULL: the one with the shortest predicted time, or "ttgt" where provider names a library. "ttgt": permutations and matrix
-   * products. "one-pass", on the CPU: kernels of the library's own that read and write each tensor once, without workspace and
-   * without a BLAS; they are for contractions that contract little, and do any. */
+   * products. "one-pass": kernels of the library's own that read and write each tensor once, without a BLAS, and but for the
+   * parts of a long sum on a GPU without workspace; they are for contractions that contract little, and do any. */
   const char *algorithm;
   /* CUTT_MEASURE: the model's best ways (12 at most), and what is left of the time limit the permutations of the fastest, are
    * timed by turns, on memory of the library's own as large as the three tensors and the workspace. The first one is run whatever

@@ -46,18 +46,17 @@ static cuttResult find_family(struct cuttContractionStruct *plan, const cuttCont
   plan->family = !name ? CUTT_FAMILY_ANY : strcmp(name, "one-pass") == 0 ? CUTT_FAMILY_PASS : CUTT_FAMILY_TTGT;
   if (name && plan->family == CUTT_FAMILY_TTGT && strcmp(name, "ttgt") != 0)
     return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be NULL, ttgt or one-pass", name);
-  if (!host && plan->family == CUTT_FAMILY_PASS)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "options->algorithm is one-pass, which is for the CPU; the contraction is planned for %s",
-                      backend->name);
-  if (!host && plan->asked.right_is_one)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "pattern has one operand, which is for the CPU; on %s there must be two, and the second may be a "
-                      "scalar 1: \"ab,->a\"",
-                      backend->name);
+  if (!host && plan->asked.right_is_one && (plan->family == CUTT_FAMILY_TTGT || options->provider))
+    return cutt_error(
+        CUTT_INVALID_PARAMETER,
+        "pattern has one operand, which %s contracts in one pass; for products there must be two, and the "
+        "second may be a scalar 1: \"ab,->a\"",
+        backend->name);
   const bool products = type == CUTT_F32 || type == CUTT_F64 || type == CUTT_C32 || type == CUTT_C64;
   if (plan->family == CUTT_FAMILY_ANY && options->provider) plan->family = CUTT_FAMILY_TTGT;
-  if (plan->family == CUTT_FAMILY_ANY && host && !products) plan->family = CUTT_FAMILY_PASS;
+  const bool whole = type == CUTT_I32 || type == CUTT_I64;
+  if (plan->family == CUTT_FAMILY_ANY && (host ? !products : whole || plan->asked.right_is_one))
+    plan->family = CUTT_FAMILY_PASS;
   if (plan->family == CUTT_FAMILY_PASS && !options->provider) return CUTT_SUCCESS;
   return cutt_blas_find(backend->id, options->provider, "options->provider", type, &plan->blas);
 }
@@ -355,9 +354,10 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .n = extent[CUTT_ROLE_N],
       .k = extent[CUTT_ROLE_K],
       .batch = extent[CUTT_ROLE_BATCH],
-      .pieces = plan->pass ? plan->pass->items
-                : block    ? plan->cost.result_blocks * plan->cost.k_blocks
-                           : 0,
+      .pieces = plan->pass          ? plan->pass->items
+                : plan->device_pass ? plan->device_pass->tiles
+                : block             ? plan->cost.result_blocks * plan->cost.k_blocks
+                                    : 0,
       .workspace_bytes = plan->workspace_bytes,
       .flops = cutt_plan_flops(plan),
       .intensity = volume + left + right > 0 ? 2 * sqrt(volume * left * right) / (volume + left + right) : 0,

@@ -18,6 +18,8 @@ typedef struct cutt_rates {
   int64_t multiprocessors;
   /* Real floating-point operations per second in large products: of one thread on the CPU, of the whole GPU. */
   double flops;
+  /* The same, or 0 where no library is known that says. */
+  double blas_flops;
   /* Bytes per second that permutations read and write, the sum of both: of all threads together. */
   double memory;
   /* Bytes per second at which products get their operands from memory: of all threads together. */

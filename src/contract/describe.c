@@ -11,6 +11,7 @@ static const char *const role_name[CUTT_ROLES] = {"m", "n", "k", "batch"};
 static const char *const group_name[CUTT_GROUPS] = {"m", "n", "k", "batch", "sum of L", "sum of R"};
 static const char tensor_letter[CUTT_TENSORS] = {'L', 'R', 'D'};
 
+static bool is_one_pass(const struct cuttContractionStruct *plan) { return plan->pass || plan->device_pass; }
 static bool has_blocks(const struct cuttContractionStruct *plan) { return plan->kind[0] != NULL; }
 
 /* ------------------------------------------------------------------------------------------------------------------- text */
@@ -106,13 +107,17 @@ static void add_products(const struct cuttContractionStruct *plan, cutt_text *te
   cutt_text_add(text, "\n");
 }
 
+static void add_sums_beforehand(const struct cuttContractionStruct *plan, cutt_text *text) {
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    if (plan->reduce[t])
+      cutt_text_add(text, "%-13s %c is summed over what only it has beforehand\n", "tensors", tensor_letter[t]);
+}
+
 /* "along j, in tiles of i 24, j 128" */
 static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_pass_shape *s = &plan->pass->shape;
   const cutt_contraction *c = &plan->contraction;
-  for (int t = 0; t < CUTT_RESULT; ++t)
-    if (plan->reduce[t])
-      cutt_text_add(text, "%-13s %c is summed over what only it has beforehand\n", "tensors", tensor_letter[t]);
+  add_sums_beforehand(plan, text);
   cutt_text_add(text, "one pass      %s",
                 s->along < 0 ? "of a single product"
                 : s->summed  ? "summed along "
@@ -125,6 +130,41 @@ static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) 
       cutt_text_add(text, "; %c is %s in a cache", tensor_letter[t], t == CUTT_RESULT ? "transposed" : "packed");
   if (s->blocked) cutt_text_add(text, "; rows in blocks");
   cutt_text_add(text, s->streams ? "; D is written past the caches\n" : "\n");
+}
+
+static void add_chunks(const struct cuttContractionStruct *plan, const char *what, const int8_t *mode, int count,
+                       const int16_t *chunk, cutt_text *text) {
+  cutt_text_add(text, "%s", what);
+  for (int i = 0; i < count; ++i) cutt_text_add(text, " %s %d", plan->contraction.mode[mode[i]].name, chunk[mode[i]]);
+}
+
+/* "tiles of L's i 24 k 5 times R's j 24, 12 terms at once" */
+static void add_device_products(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_multiply_shape *s = &plan->device_pass->shape.products;
+  cutt_text_add(text, "tiles of %c's", tensor_letter[s->by_rows]);
+  add_chunks(plan, "", s->row_mode, s->row_modes, s->part, text);
+  cutt_text_add(text, " times %c's", tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT]);
+  add_chunks(plan, "", s->column_mode, s->column_modes, s->part, text);
+  cutt_text_add(text, ", %" PRId64 " terms at once%s\n", s->depth, s->apart > 1 ? "; turned in shared memory" : "");
+}
+
+/* "threads along j 128, rows of i 8; R is turned in shared memory" */
+static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_device_shape *s = &plan->device_pass->shape;
+  static const char *const way[] = {"", "; summed across threads", "; summed across rows", "; summed across both"};
+  add_sums_beforehand(plan, text);
+  cutt_text_add(text, "one pass      ");
+  if (s->multiplies) {
+    add_device_products(plan, text);
+    return;
+  }
+  add_chunks(plan, s->x_modes ? "threads along" : "of one position", s->x_mode, s->x_modes, s->x, text);
+  if (s->y_modes) add_chunks(plan, ", rows of", s->y_mode, s->y_modes, s->y, text);
+  cutt_text_add(text, "%s", way[s->way]);
+  for (int t = 0; t < CUTT_RESULT; ++t)
+    if (s->turned[t] >= 0) cutt_text_add(text, "; %c is turned in shared memory", tensor_letter[t]);
+  if (s->parts > 1) cutt_text_add(text, "; sums in %" PRId64 " parts", s->parts);
+  cutt_text_add(text, "\n");
 }
 
 static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *text) {
@@ -155,7 +195,7 @@ static void add_measured(const struct cuttContractionStruct *plan, cutt_text *te
 
 static void describe_text(const struct cuttContractionStruct *plan, cutt_text *text) {
   cell c;
-  const cutt_blas *blas = plan->pass ? NULL : plan->blas;
+  const cutt_blas *blas = is_one_pass(plan) ? NULL : plan->blas;
   cutt_text_add(text, "contraction   of %s on %s", plan->asked.type->name, plan->backend->name);
   if (!cutt_contraction_on_gpu(plan))
     cutt_text_add(text, ", %d thread%s", plan->threads, plan->threads == 1 ? "" : "s");
@@ -166,12 +206,14 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
   if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
   add_modes(plan, text);
-  if (!has_blocks(plan) && !plan->pass) {
+  if (!has_blocks(plan) && !is_one_pass(plan)) {
     cutt_text_add(text, plan->asked.empty ? "              the result has no elements: there is nothing to do\n"
                                           : "              a sum over nothing: the result is scaled by beta\n");
   } else {
     if (plan->pass) {
       add_pass(plan, text);
+    } else if (plan->device_pass) {
+      add_device_pass(plan, text);
     } else {
       add_tensors(plan, text);
       add_products(plan, text);
@@ -274,12 +316,51 @@ static void add_json_measured(const struct cuttContractionStruct *plan, cutt_tex
   cutt_text_add(text, "]");
 }
 
+static void add_json_chunks(const struct cuttContractionStruct *plan, const char *name, const int8_t *mode, int count,
+                            const int16_t *chunk, cutt_text *text) {
+  cutt_text_add(text, ",\"%s\":{", name);
+  for (int i = 0; i < count; ++i) {
+    if (i) cutt_text_add(text, ",");
+    cutt_text_add_json(text, plan->contraction.mode[mode[i]].name);
+    cutt_text_add(text, ":%d", chunk[mode[i]]);
+  }
+  cutt_text_add(text, "}");
+}
+
+static void add_json_device_products(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_multiply_shape *s = &plan->device_pass->shape.products;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
+                  t == (int)s->by_rows && s->apart > 1 ? "true" : "false");
+  cutt_text_add(text, "},\"rows_of\":\"%c\"", tensor_letter[s->by_rows]);
+  add_json_chunks(plan, "rows", s->row_mode, s->row_modes, s->part, text);
+  add_json_chunks(plan, "columns", s->column_mode, s->column_modes, s->part, text);
+  cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, s->tiles);
+}
+
+static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  static const char *const way[] = {"", "threads", "rows", "both"};
+  const cutt_device_shape *s = &plan->device_pass->shape;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
+                  t != CUTT_RESULT && s->turned[t] >= 0 ? "true" : "false");
+  cutt_text_add(text, "}");
+  add_json_chunks(plan, "threads_along", s->x_mode, s->x_modes, s->x, text);
+  add_json_chunks(plan, "rows", s->y_mode, s->y_modes, s->y, text);
+  cutt_text_add(text, ",\"summed_across\":\"%s\",\"parts\":%" PRId64 ",\"pieces\":%" PRId64, way[s->way], s->parts,
+                plan->device_pass->tiles);
+}
+
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
   cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d", plan->asked.type->name, plan->backend->name,
                 plan->threads);
-  const cutt_blas *blas = plan->pass ? NULL : plan->blas;
+  const cutt_blas *blas = is_one_pass(plan) ? NULL : plan->blas;
   cutt_text_add(text, ",\"algorithm\":\"%s\"", cutt_plan_algorithm(plan));
   cutt_text_add(text, ",\"provider\":{\"name\":\"%s\",\"kernels\":", cutt_plan_provider(plan));
   cutt_text_add_json(text, blas ? blas->kernels : "");
@@ -292,6 +373,10 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   add_json_modes(plan, text);
   if (plan->pass)
     add_json_pass(plan, text);
+  else if (plan->device_pass && plan->device_pass->shape.multiplies)
+    add_json_device_products(plan, text);
+  else if (plan->device_pass)
+    add_json_device_pass(plan, text);
   else if (has_blocks(plan))
     add_json_algorithm(plan, text);
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"predicted_permute_seconds\":%.9g",

@@ -222,6 +222,24 @@ static cuttResult reduce(run *r, cutt_operands *operands) {
   return CUTT_SUCCESS;
 }
 
+/* The contraction in one pass, which counts as the products. */
+static cuttResult pass(const run *r) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const cutt_operands *o = r->operands;
+  TRY(begin_step(r));
+  TRY(cutt_device_pass_run(plan->device_pass, r->runtime, o->operand[CUTT_LEFT], o->operand[CUTT_RIGHT], o->result,
+                           o->workspace + plan->parts_offset, r->stream));
+  return end_step(r, r->steps ? &r->steps->multiply : NULL);
+}
+
+static cuttResult multiply_all(run *r) {
+  const cutt_blas *blas = r->plan->blas;
+  TRY(blas->begin(blas, r->stream, &r->session));
+  const cuttResult result = do_blocks(r);
+  blas->end(blas, r->session);
+  return result;
+}
+
 /* Events and the second stream live as long as the call: the driver keeps what is under way. */
 static cuttResult open_run(run *r) {
   const bool two = r->plan->slots == 2 && !r->steps;
@@ -258,11 +276,7 @@ cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, co
   }
   cuttResult result = open_run(&r);
   if (!result) result = reduce(&r, &operands);
-  if (!result) result = plan->blas->begin(plan->blas, stream, &r.session);
-  if (!result) {
-    result = do_blocks(&r);
-    plan->blas->end(plan->blas, r.session);
-  }
+  if (!result) result = plan->device_pass ? pass(&r) : multiply_all(&r);
   close_run(&r);
   return result;
 }

@@ -19,10 +19,14 @@ bool cutt_contraction_alive(const struct cuttContractionStruct *plan) {
   return false;
 }
 
-const char *cutt_plan_algorithm(const struct cuttContractionStruct *plan) { return plan->pass ? "one-pass" : "ttgt"; }
+static bool is_one_pass(const struct cuttContractionStruct *plan) { return plan->pass || plan->device_pass; }
+
+const char *cutt_plan_algorithm(const struct cuttContractionStruct *plan) {
+  return is_one_pass(plan) ? "one-pass" : "ttgt";
+}
 
 const char *cutt_plan_provider(const struct cuttContractionStruct *plan) {
-  return plan->pass || !plan->blas ? "cutt" : plan->blas->name;
+  return is_one_pass(plan) || !plan->blas ? "cutt" : plan->blas->name;
 }
 
 double cutt_plan_permute_seconds(const struct cuttContractionStruct *plan) {

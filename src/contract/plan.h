@@ -2,6 +2,7 @@
 #ifndef CUTT_CONTRACT_PLAN_H
 #define CUTT_CONTRACT_PLAN_H
 
+#include "contract/device_pass.h"
 #include "contract/pass.h"
 #include "contract/permutation.h"
 #include "plan/choose.h"
@@ -66,8 +67,11 @@ struct cuttContractionStruct {
   cutt_contraction contraction;
   cutt_family family;
   cutt_rates rates;
-  /* The contraction in one pass (pass.h); NULL: by the algorithm that follows. */
+  /* The contraction in one pass, on the CPU (pass.h) or on a GPU (device_pass.h), where the sums of its parts are in workspace. Both
+   * NULL: by the algorithm that follows. */
   cutt_pass *pass;
+  cutt_device_pass *device_pass;
+  size_t parts_offset;
   cutt_algorithm algorithm;
   cutt_cost cost;
   /* How it was chosen, with the seconds that were measured, or 0; and what was timed for it, which is freed with the plan. */

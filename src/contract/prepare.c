@@ -278,13 +278,40 @@ static void set_ones(struct cuttContractionStruct *plan) {
   memcpy(plan->one_element, type == CUTT_F16 ? &half : &bfloat, sizeof half);
 }
 
-bool cutt_contraction_has_pass(const struct cuttContractionStruct *plan) {
-  return plan->family != CUTT_FAMILY_TTGT && !cutt_contraction_on_gpu(plan);
-}
+bool cutt_contraction_has_pass(const struct cuttContractionStruct *plan) { return plan->family != CUTT_FAMILY_TTGT; }
 
 /* What products take at least: a call for each. */
 static double least_seconds(const struct cuttContractionStruct *plan) {
   return plan->blas ? plan->rates.call + plan->rates.launch : INFINITY;
+}
+
+/* The best pass by predicted seconds: on the CPU, or on a GPU; the other's seconds are INFINITY. */
+typedef struct passes {
+  cutt_pass_shape host;
+  cutt_device_shape device;
+} passes;
+
+static void find_passes(const struct cuttContractionStruct *plan, int64_t limit, passes *best) {
+  best->host.seconds = best->device.seconds = INFINITY;
+  if (!cutt_contraction_has_pass(plan)) return;
+  if (cutt_contraction_on_gpu(plan))
+    cutt_device_pass_choose(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, &best->device);
+  else
+    cutt_pass_choose(&plan->contraction, &plan->rates, &best->host);
+}
+
+cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape) {
+  if (!(shape->seconds < INFINITY))
+    return cutt_error(CUTT_INVALID_PARAMETER, "the contraction has too many tiles for one pass on %s: 2^31 or more",
+                      plan->backend->name);
+  plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
+  const cuttResult result =
+      cutt_device_pass_prepare(&plan->contraction, &plan->rates, shape, plan->backend->runtime, &plan->device_pass);
+  if (result) return result;
+  plan->parts_offset = plan->workspace_bytes;
+  plan->workspace_bytes += plan->device_pass->workspace;
+  if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
+  return CUTT_SUCCESS;
 }
 
 cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
@@ -293,11 +320,26 @@ cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const 
   return cutt_pass_prepare(&plan->contraction, shape, plan->backend->runtime->isa(), plan->threads, &plan->pass);
 }
 
+static cuttResult take_either(struct cuttContractionStruct *plan, const passes *best) {
+  return cutt_contraction_on_gpu(plan) ? cutt_contraction_take_device_pass(plan, &best->device)
+                                       : cutt_contraction_take_pass(plan, &best->host);
+}
+
 cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit) {
   list_cuts(plan);
   lay_out_workspace(plan, limit);
   if (plan->reduce_bytes > plan->workspace_bytes) plan->workspace_bytes = plan->reduce_bytes;
   return make_blocks(plan);
+}
+
+/* A single product of tensors as they lie takes cuBLAS half of what is predicted, as measured: of vectors with matrices or each
+ * other, and with few terms. Not so a dot product. */
+static bool is_single_product(const struct cuttContractionStruct *plan) {
+  bool single = plan->contraction.volume[CUTT_RESULT] > 1;
+  for (int i = 0; i < plan->contraction.modes; ++i)
+    single = single && cutt_algorithm_keeps(&plan->algorithm, &plan->contraction, i);
+  for (int t = 0; t < CUTT_TENSORS; ++t) single = single && !plan->algorithm.packed[t];
+  return single;
 }
 
 /* Products with few terms, which a pass computes in blocks, take longer than predicted, as measured; and with many terms blocks
@@ -308,6 +350,12 @@ double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const c
   cutt_contraction_sizes(&plan->contraction, size);
   if (!shape->blocked) return shape->seconds;
   return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
+}
+
+static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
+  static const double single_gain = 2.2;
+  if (!cutt_contraction_on_gpu(plan)) return cutt_comparable_seconds(plan, &best->host);
+  return best->device.seconds * (is_single_product(plan) ? single_gain : 1);
 }
 
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
@@ -324,15 +372,22 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
   return result ? result : cutt_rates_find(plan, &plan->rates);
 }
 
-cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit) {
-  cutt_pass_shape shape = {.seconds = INFINITY};
-  if (cutt_contraction_has_pass(plan)) cutt_pass_choose(&plan->contraction, &plan->rates, &shape);
-  if (plan->family == CUTT_FAMILY_PASS || shape.seconds <= least_seconds(plan))
-    return cutt_contraction_take_pass(plan, &shape);
+static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit, passes *best) {
+  find_passes(plan, limit, best);
+  if (plan->family == CUTT_FAMILY_PASS || fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
+    return take_either(plan, best);
   const cuttResult result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
-  return cutt_comparable_seconds(plan, &shape) < plan->cost.seconds ? cutt_contraction_take_pass(plan, &shape)
-                                                                    : cutt_contraction_take_products(plan, limit);
+  return comparable_seconds(plan, best) < plan->cost.seconds ? take_either(plan, best)
+                                                             : cutt_contraction_take_products(plan, limit);
+}
+
+cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit) {
+  passes *best = malloc(sizeof *best); /* too large for the stack */
+  if (!best) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *best);
+  const cuttResult result = take_fastest(plan, limit, best);
+  free(best);
+  return result;
 }
 
 cuttResult cutt_contraction_prepare(struct cuttContractionStruct *plan, const cutt_backend *backend,
@@ -351,7 +406,9 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan) {
     free(block);
   }
   cutt_pass_release(plan->pass);
+  cutt_device_pass_release(plan->device_pass);
   plan->pass = NULL;
+  plan->device_pass = NULL;
 }
 
 void cutt_contraction_release(struct cuttContractionStruct *plan) {

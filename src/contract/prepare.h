@@ -9,10 +9,11 @@
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
                                   const cutt_blas *blas, int threads, int64_t limit, bool *done);
 
-/* Makes the rest of the plan: by the model's choice; in one pass; by the algorithm in plan->algorithm, of which plan->cost is the
+/* Makes the rest of the plan: by the model's choice; in one pass, on the CPU or on a GPU; by the algorithm in plan->algorithm, of which plan->cost is the
  * cost. */
 cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit);
 cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const cutt_pass_shape *shape);
+cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape);
 cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit);
 
 /* Frees what cutt_contraction_take_pass or cutt_contraction_take_products made. */
@@ -21,7 +22,7 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan);
 /* Can it be done in one pass? */
 bool cutt_contraction_has_pass(const struct cuttContractionStruct *plan);
 
-/* The seconds of a pass, to be compared with those of products. */
+/* The seconds of a pass on the CPU, to be compared with those of products. */
 double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape);
 
 #endif

@@ -120,6 +120,7 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   if (!gpu && blas && blas->flops > 0) rates->call = call_seconds(blas);
   rates->multiprocessors = gpu ? device_property(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
+  rates->blas_flops = flops;
   rates->stream_bytes = gpu ? 0 : device_property(plan->backend, "stream_bytes");
   rates->cache_bytes = gpu ? 0 : device_property(plan->backend, "l2_bytes") / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);

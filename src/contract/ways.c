@@ -46,7 +46,13 @@ typedef struct lists {
 static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t limit, cutt_way *list, int *count,
                             lists *all) {
   const bool only_pass = plan->family == CUTT_FAMILY_PASS;
-  if (cutt_contraction_has_pass(plan)) {
+  if (cutt_contraction_has_pass(plan) && cutt_contraction_on_gpu(plan)) {
+    all->way.one_pass = true;
+    all->way.shape.along = -1;
+    cutt_device_pass_choose(&plan->contraction, &plan->rates, limit, &all->way.device);
+    all->way.seconds = all->way.device.seconds;
+    insert(list, count, &all->way);
+  } else if (cutt_contraction_has_pass(plan)) {
     const int passes = cutt_pass_list(&plan->contraction, &plan->rates, all->pass, PASSES);
     for (int i = 0; i < passes; ++i) {
       const double seconds = only_pass ? all->pass[i].seconds : cutt_comparable_seconds(plan, &all->pass[i]);
@@ -80,7 +86,9 @@ cuttResult cutt_ways_list(const struct cuttContractionStruct *plan, int64_t limi
 }
 
 cuttResult cutt_way_take(struct cuttContractionStruct *plan, const cutt_way *way, int64_t limit) {
-  if (way->one_pass) return cutt_contraction_take_pass(plan, &way->shape);
+  if (way->one_pass)
+    return cutt_contraction_on_gpu(plan) ? cutt_contraction_take_device_pass(plan, &way->device)
+                                         : cutt_contraction_take_pass(plan, &way->shape);
   plan->algorithm = way->choice.algorithm;
   plan->cost = way->choice.cost;
   return cutt_contraction_take_products(plan, limit);
@@ -207,14 +215,20 @@ static bool is_sound(const cutt_contraction *c, const cutt_algorithm *a) {
   return true;
 }
 
-static const char *read_pass(const struct cuttContractionStruct *plan, const char *at, cutt_way *way) {
+static const char *read_pass(const struct cuttContractionStruct *plan, const char *at, int64_t limit, cutt_way *way) {
   const cutt_contraction *c = &plan->contraction;
   int along = 0;
   int64_t lines = 0;
   if (!cutt_contraction_has_pass(plan)) return "one pass is not to be had here";
-  if (!take_int(&at, c->modes ? 0 : -1, c->modes - 1, &along) || !take(&at, 0, 1024, &lines) || *at)
+  if (!take_int(&at, c->modes && !cutt_contraction_on_gpu(plan) ? 0 : -1, c->modes - 1, &along) ||
+      !take(&at, 0, 1024, &lines) || *at)
     return "its words can't be read";
   way->one_pass = true;
+  if (cutt_contraction_on_gpu(plan)) {
+    cutt_device_pass_choose(c, &plan->rates, limit, &way->device);
+    way->seconds = way->device.seconds;
+    return way->seconds < INFINITY ? NULL : "it has too many tiles";
+  }
   if (lines == 0)
     cutt_pass_shape_of(c, &plan->rates, along, &way->shape);
   else if (!cutt_pass_shape_blocked(c, &plan->rates, along, lines, &way->shape))
@@ -227,7 +241,7 @@ const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *
   static const char pass[] = "one-pass", products[] = "ttgt";
   const cutt_contraction *c = &plan->contraction;
   memset(way, 0, sizeof *way);
-  if (strncmp(words, pass, sizeof pass - 1) == 0) return read_pass(plan, words + sizeof pass - 1, way);
+  if (strncmp(words, pass, sizeof pass - 1) == 0) return read_pass(plan, words + sizeof pass - 1, limit, way);
   if (strncmp(words, products, sizeof products - 1) != 0) return "its algorithm is not known";
   if (plan->family == CUTT_FAMILY_PASS || !plan->blas) return "there are no matrix products here";
   cutt_algorithm *a = &way->choice.algorithm;

@@ -7,7 +7,8 @@
 
 typedef struct cutt_way {
   bool one_pass;
-  cutt_pass_shape shape;        /* in one pass */
+  cutt_pass_shape shape;        /* in one pass, on the CPU */
+  cutt_device_shape device;     /* in one pass, on a GPU */
   cutt_algorithm_choice choice; /* by products */
   double seconds;               /* predicted, to be compared with those of other ways */
 } cutt_way;

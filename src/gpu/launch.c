@@ -84,7 +84,7 @@ static void fill_grid(const layout *l) {
     }
   }
   args->grid_modes = (uint32_t)count;
-  for (int i = 0; i < 2; ++i) args->cut[i] = (cutt_cut){UINT32_MAX, 1, 1};
+  for (int i = 0; i < 2; ++i) args->cut[i] = (cutt_tile_cut){UINT32_MAX, 1, 1};
   for (int i = 0; i < count; ++i) {
     const int j = order[i];
     const cutt_mode *mode = &c->mode[j];
@@ -94,7 +94,8 @@ static void fill_grid(const layout *l) {
                                      .extent = divisor((uint32_t)cutt_gpu_chunks(mode->extent, chunk))};
     for (int cut = 0; cut < 2; ++cut) {
       if (tile->cut[cut] != j) continue;
-      args->cut[cut] = (cutt_cut){(uint32_t)i, (uint32_t)chunk, (uint32_t)cutt_gpu_last_chunk(mode->extent, chunk)};
+      args->cut[cut] =
+          (cutt_tile_cut){(uint32_t)i, (uint32_t)chunk, (uint32_t)cutt_gpu_last_chunk(mode->extent, chunk)};
     }
   }
 }

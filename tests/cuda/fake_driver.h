@@ -47,6 +47,7 @@ typedef struct fake_launch {
   unsigned long long in, out;
   const void *args;               /* valid during the launch */
   const void *pairs;              /* the same; NULL but for batched kernels */
+  unsigned long long right;       /* second operand of a contraction in one pass */
   unsigned char args_bytes[4096]; /* args_size of them, copied */
 } fake_launch;
 

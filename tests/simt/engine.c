@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "gpu/flat.h"
+#include "gpu/kernels/multiply_list.h"
+#include "gpu/kernels/pass_list.h"
 #include "gpu/tile.h"
 
 const cutt_device simt_h200 = {.base.name = "NVIDIA H200",
@@ -64,6 +66,11 @@ CUTT_TABLE_KERNELS(DECLARE)
   extern const uint32_t cutt_##name##_most_threads;
 CUTT_FLAT_KERNELS(DECLARE_FLAT)
 
+#define DECLARE_PASS(name) extern simt_pass_kernel cutt_##name;
+CUTT_PASS_KERNELS(DECLARE_PASS)
+#define DECLARE_MULTIPLY(name) extern simt_multiply_kernel cutt_##name;
+CUTT_MULTIPLY_KERNELS(DECLARE_MULTIPLY)
+
 #define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, &cutt_##name##_most_threads},
 #define LIST_FLAT(name) {NULL, NULL, cutt_##name, &cutt_##name##_most_threads},
 static const struct {
@@ -92,6 +99,25 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
       .reads_out = canonical->scale.active && canonical->scale.reads_out,
       .shared_split = launch->without_tables ? 0 : launch->args.stage_at,
   };
+}
+
+#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL},
+#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name},
+bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
+  static const struct {
+    const char *name;
+    simt_pass_kernel *pass;
+    simt_multiply_kernel *multiply;
+  } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY)};
+  for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
+    if (strcmp(list[i].name, name) != 0) continue;
+    launch->pass_kernel = list[i].pass;
+    launch->multiply_kernel = list[i].multiply;
+    if (list[i].pass) launch->pass = args;
+    if (list[i].multiply) launch->multiply = args;
+    return true;
+  }
+  return false;
 }
 
 simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs) {

@@ -23,4 +23,7 @@ enum { SIMT_WITHOUT_ASYNC = 1 };
  * .kernel and .flat_kernel are NULL if there is none of this name. */
 simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs);
 
+/* Sets the kernel of a contraction in one pass, and its args, in a launch. False: there is none of this name. */
+bool simt_pass_named(const char *name, const void *args, simt_launch *launch);
+
 #endif

@@ -5,6 +5,7 @@
 #ifndef CUTT_TESTS_SIMT_H
 #define CUTT_TESTS_SIMT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,6 +103,8 @@ uint32_t simt_ballot(unsigned site, const char *function, bool vote);
 /* ------------------------------------------------------------------------------------------------- arithmetic */
 
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+DEVICE float multiply_add_float(float a, float b, float c) { return fmaf(a, b, c); }
+DEVICE double multiply_add_double(double a, double b, double c) { return fma(a, b, c); }
 DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return v << (bits & 31) | v >> (-bits & 31); }
 DEVICE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t which) {
   const uint64_t both = (uint64_t)b << 32 | a;

@@ -8,7 +8,7 @@
 #ifndef CUTT_GPU_KERNELS_ARGS_H
 #define CUTT_GPU_KERNELS_ARGS_H
 
-#include <stdint.h>
+#include "divisor.h"
 
 enum {
   CUTT_GRID_MODES = 32,  /* most digits of a tile's number */
@@ -33,11 +33,6 @@ enum {
   CUTT_LOAD_UNALIGNED = 255
 };
 
-/* Division by a constant: n / by == (multiply_high(n, multiplier) + n) >> shift for n < 2^31 (Granlund, Montgomery). */
-typedef struct cutt_divisor {
-  uint32_t by, multiplier, shift;
-} cutt_divisor;
-
 /* A digit of a tile's number (Eq. 2 and 3): bytes per step on both sides. */
 typedef struct cutt_grid_mode {
   int64_t in, out;
@@ -58,12 +53,12 @@ typedef struct cutt_table_mode {
 } cutt_table_mode;
 
 /* A mode that tiles cut into chunks. */
-typedef struct cutt_cut {
+typedef struct cutt_tile_cut {
   /* Where the chunk's number is in grid[]; UINT32_MAX: there is no such mode. */
   uint32_t digit;
   /* The extent of all chunks but the last, and of the last. */
   uint32_t chunk, last;
-} cutt_cut;
+} cutt_tile_cut;
 
 /* How alpha or beta is multiplied by a complex number. */
 enum {
@@ -110,7 +105,7 @@ typedef struct cutt_kernel_args {
   uint32_t store_alike;
   /* Of a tile: bytes of a row, rows, shared loads of a column, columns. */
   cutt_count row_bytes, rows, run, columns;
-  cutt_cut cut[2];
+  cutt_tile_cut cut[2];
   /* The bytes that the input spans: unaligned rows are not read past them. */
   int64_t in_low, in_high;
   cutt_scale_args scale; /* of scale kernels */

@@ -23,6 +23,7 @@
  *   at_turn(n)                                 nothing, but to the emulator: which turn of a loop it is, from 1, whose
  *                                              accesses some lanes leave out; 0 before the loop and behind it
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
+ *   multiply_add_float, multiply_add_double(a, b, c)   a b + c, rounded once
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
  *   permute_bytes(a, b, which)                 four of the eight bytes of a (0 to 3) and b (4 to 7), a digit of which for each
  *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even */
@@ -159,6 +160,8 @@ DEVICE void async_wait(uint32_t pending) { (void)pending; }
 #endif
 
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
+DEVICE float multiply_add_float(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+DEVICE double multiply_add_double(double a, double b, double c) { return __fma_rn(a, b, c); }
 DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return __funnelshift_l(v, v, bits); }
 DEVICE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t which) { return __byte_perm(a, b, which); }
 

@@ -1,0 +1,267 @@
+/* The shape of a pass on a GPU (device_pass.h), and what it is predicted to take. */
+#include "contract/device_pass.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+
+enum {
+  MOST_ROWS = 512,     /* of a tile */
+  BATCHES = 8,         /* of rows that a block computes one after the other */
+  TURNED = 32,         /* positions where an operand is turned */
+  TURNED_ROWS = 8,     /* of each of two operands that are turned in different modes */
+  WORTH_TURNING = 8,   /* elements next to each other */
+  SECTOR = 32,         /* bytes: the least that memory moves */
+  BLOCKS_OF_AN_SM = 6, /* from which on there are enough */
+  BLOCKS_AT_ONCE = 3,  /* on an SM */
+  ENOUGH_TERMS = 4     /* of a sum, to be shared among groups */
+};
+
+/* Seconds of a launch, and of a block before its first load; loads per second of an SM, and the share of a copy's speed that is
+ * reached: as measured on an H200. */
+static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, loads_per_second = 10e9, share_of_copy = 0.95;
+
+static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+
+static int operands(const cutt_contraction *c) { return c->right_is_one ? 1 : 2; }
+
+static int64_t batch_of(const cutt_contraction *c, const cutt_device_shape *s) {
+  return smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS) *
+         (int64_t)CUTT_PASS_ROWS_OF(c->type->bytes);
+}
+
+static int larger_operand(const cutt_contraction *c) {
+  return !c->right_is_one && c->volume[CUTT_RIGHT] > c->volume[CUTT_LEFT] ? CUTT_RIGHT : CUTT_LEFT;
+}
+
+int cutt_device_pass_modes(const cutt_contraction *c, bool summed, int *mode) {
+  const int t = summed ? larger_operand(c) : CUTT_RESULT;
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (is_summed(c, i) != summed) continue;
+    const uint64_t key = (uint64_t)llabs(c->mode[i].stride[t]) - 1; /* 0 becomes the largest */
+    int at = count++;
+    for (; at > 0 && (uint64_t)llabs(c->mode[mode[at - 1]].stride[t]) - 1 > key; --at) mode[at] = mode[at - 1];
+    mode[at] = i;
+  }
+  return count;
+}
+
+/* The mode in which the tensor has neighbours; -1: none. */
+static int fast_mode(const cutt_contraction *c, int t) {
+  int fast = -1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t step = llabs(c->mode[i].stride[t]);
+    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
+  }
+  return fast;
+}
+
+/* Of many chunks, as long ones as can be, since few of them are not whole; of few, all of the same extent, if there is one that is not
+ * much shorter than `most`; else of nearly the same extent. */
+static int64_t good_chunk(int64_t extent, int64_t most) {
+  enum { MANY = 16 };
+  if (extent <= most) return extent;
+  const int64_t chunks = (extent + most - 1) / most;
+  if (chunks >= MANY) return most;
+  for (int64_t chunk = most; chunk > 1 && 4 * chunk >= 3 * most; --chunk)
+    if (extent % chunk == 0) return chunk;
+  return (extent + chunks - 1) / chunks;
+}
+
+/* ------------------------------------------------------------------------------------------------------ positions and rows */
+
+static void add_x(cutt_device_shape *s, int mode, int64_t chunk) {
+  if (chunk == 1) return;
+  s->x[mode] = (int16_t)chunk; /* at most CUTT_PASS_THREADS or MOST_ROWS */
+  s->x_mode[s->x_modes++] = (int8_t)mode;
+  s->positions *= chunk;
+}
+
+static void add_y(cutt_device_shape *s, int mode, int64_t chunk) {
+  if (chunk == 1) return;
+  s->y[mode] = (int16_t)chunk; /* at most CUTT_PASS_THREADS or MOST_ROWS */
+  s->y_mode[s->y_modes++] = (int8_t)mode;
+  s->rows *= chunk;
+}
+
+static void choose_positions(const cutt_contraction *c, bool across, int64_t most, cutt_device_shape *s) {
+  int mode[CUTT_MOST_MODES];
+  const int count = cutt_device_pass_modes(c, across, mode);
+  for (int i = 0; i < count; ++i) {
+    const int64_t extent = c->mode[mode[i]].extent, room = most / s->positions;
+    add_x(s, mode[i], good_chunk(extent, room));
+    if (extent > room) break;
+  }
+}
+
+/* Rows of modes of D, or of summed ones: at most so many. What x has left of a mode comes last, since an operand that lacks another
+ * one is read again for it, from a cache then. */
+static void choose_rows(const cutt_contraction *c, bool summed, int64_t most, cutt_device_shape *s) {
+  int mode[CUTT_MOST_MODES];
+  const int count = cutt_device_pass_modes(c, summed, mode);
+  for (int left = 0; left < 2; ++left) {
+    for (int i = 0; i < count; ++i) {
+      const int m = mode[i];
+      const int64_t rest = (c->mode[m].extent + s->x[m] - 1) / s->x[m], room = most / s->rows;
+      if ((s->x[m] > 1) != (left == 1) || s->y[m] > 1) continue;
+      add_y(s, m, good_chunk(rest, room));
+      if (rest > room) return;
+    }
+  }
+}
+
+/* So many batches of rows for a block that the last blocks leave few SMs idle, and that its tables are worth their time. */
+static int64_t batches_of(const cutt_rates *r, double batches) {
+  static const double tables = 0.7; /* in batches */
+  double least = INFINITY;
+  int64_t best = 1;
+  for (int64_t each = 1; each <= BATCHES; ++each) {
+    const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+    const double time = ceil(ceil(batches / (double)each) / at_once) * ((double)each + tables);
+    if (time < least) {
+      least = time;
+      best = each;
+    }
+  }
+  return best;
+}
+
+/* Is the operand to be turned? Its neighbours are in a mode that rows may have, and x has not. */
+static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, bool summed, int t) {
+  if (t >= operands(c)) return -1;
+  const int fast = fast_mode(c, t);
+  if (fast < 0 || is_summed(c, fast) != summed || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING) return -1;
+  bool repeats = true; /* for all positions */
+  for (int i = 0; i < s->x_modes; ++i) repeats = repeats && !c->mode[s->x_mode[i]].stride[t];
+  return repeats || llabs(c->mode[fast].stride[t]) * c->type->bytes >= SECTOR ? -1 : fast;
+}
+
+/* Rows of the modes in which operands are turned. */
+static bool choose_turned(const cutt_contraction *c, const cutt_rates *r, bool summed, int64_t rows,
+                          cutt_device_shape *s) {
+  /* A thread loads one row's positions, as many as it has rows. */
+  const int64_t each = CUTT_PASS_ROWS_OF(c->type->bytes), loads = (s->positions + each - 1) / each;
+  int64_t batch = smaller(batch_of(c, s), CUTT_PASS_THREADS / loads);
+  for (int t = 0; t < 2; ++t) s->turned[t] = mode_to_turn(c, s, summed, t);
+  const int first = s->turned[0] >= 0 ? s->turned[0] : s->turned[1];
+  if (first < 0) return false;
+  const bool two = s->turned[0] >= 0 && s->turned[1] >= 0 && s->turned[0] != s->turned[1];
+  if (two) {
+    add_y(s, first, good_chunk(c->mode[first].extent, TURNED_ROWS));
+    add_y(s, s->turned[1], good_chunk(c->mode[s->turned[1]].extent, batch / s->rows));
+    return true;
+  }
+  s->turned_rows = batch;
+  if (!summed && batch == batch_of(c, s))
+    batch = smaller(batch * batches_of(r, (double)rows / (double)batch), (int64_t)MOST_ROWS);
+  add_y(s, first, good_chunk(c->mode[first].extent, batch));
+  return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the seconds */
+
+/* Times as many bytes as there are in the tensor that memory moves, by what its neighbours in the tile are. */
+static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, int t) {
+  const int fast = fast_mode(c, t);
+  const double bytes = c->type->bytes;
+  if (fast < 0) return 1;
+  const double step = (double)llabs(c->mode[fast].stride[t]) * bytes;
+  double run = (double)c->mode[fast].extent * step;
+  if (step >= SECTOR) return fmax(SECTOR / bytes, 1) * (s->x[fast] > 1 ? 1 : 1.5);
+  if (t < 2 && s->turned[t] == fast) return 1.1 * step / bytes;
+  if (s->x[fast] == 1) return run >= 4 * SECTOR ? fmin(4, SECTOR / bytes) : 1.5;
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && (double)llabs(c->mode[i].stride[t]) * bytes == run) run *= (double)s->x[i];
+  return (run + SECTOR / 4.0) / run * step / bytes;
+}
+
+/* Of the tiles, and of the terms of each; INFINITY stays that. */
+static void count_work(const cutt_contraction *c, const cutt_device_shape *s, double *tiles, double *terms) {
+  *tiles = *terms = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t part = (int64_t)s->x[i] * s->y[i];
+    *(is_summed(c, i) ? terms : tiles) *= (double)((c->mode[i].extent + part - 1) / part);
+  }
+}
+
+static double blocks_of(const cutt_contraction *c, const cutt_device_shape *s) {
+  double tiles, terms;
+  count_work(c, s, &tiles, &terms);
+  return tiles * (double)s->parts;
+}
+
+static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
+  double moved = 0, products = 1;
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    if (t == CUTT_RIGHT && c->right_is_one) continue;
+    const double times = t == CUTT_RESULT && !c->beta_is_zero ? 2 : 1;
+    moved += times * (double)c->volume[t] * c->type->bytes * waste_of(c, s, t);
+  }
+  for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
+  const double used =
+      (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
+  const double loads = products * operands(c) / ((double)r->multiprocessors * loads_per_second * used);
+  const double blocks = blocks_of(c, s) / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + blocks * block_seconds + loads + moved / (share_of_copy * r->memory);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the shape */
+
+static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int64_t limit, double tiles, double terms) {
+  const double enough = (double)(r->multiprocessors * BLOCKS_OF_AN_SM);
+  const int64_t bytes = (c->type->bytes == 2 ? 4 : c->type->bytes) * c->volume[CUTT_RESULT];
+  if (tiles * 2 > enough || terms < 2) return 1;
+  const int64_t wanted = smaller(smaller((int64_t)ceil(enough / tiles), (int64_t)terms), limit / bytes);
+  if (wanted < 2) return 1;
+  const int64_t each = ((int64_t)terms + wanted - 1) / wanted;
+  return ((int64_t)terms + each - 1) / each;
+}
+
+void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, bool across, bool shares,
+                            int64_t most, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.positions = 1, .rows = 1, .turned = {-1, -1}, .parts = 1};
+  int64_t sum = 1, result = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    s->x[i] = s->y[i] = 1;
+    *(is_summed(c, i) ? &sum : &result) *= c->mode[i].extent;
+  }
+  choose_positions(c, across, most, s);
+  const int64_t batch = batch_of(c, s), rows = across ? result : result / s->positions;
+  shares = (shares || rows < batch) && (across ? sum / s->positions : sum) >= ENOUGH_TERMS;
+  s->way = across ? (shares ? CUTT_PASS_ALL : CUTT_PASS_ACROSS_X) : shares ? CUTT_PASS_ACROSS_Y : CUTT_PASS_PLAIN;
+  if (most <= TURNED && (shares || !across) && choose_turned(c, r, shares, rows, s)) {
+    /* There are no other rows. */
+  } else if (shares) {
+    choose_rows(c, true, batch, s);
+  } else {
+    choose_rows(c, false, smaller(batch * batches_of(r, (double)rows / (double)batch), (int64_t)MOST_ROWS), s);
+  }
+  double tiles, terms;
+  count_work(c, s, &tiles, &terms);
+  s->parts = choose_parts(c, r, limit, tiles, terms);
+  s->seconds = tiles * (double)s->parts < INT32_MAX && terms < INT32_MAX ? seconds_of(c, r, s) : INFINITY;
+}
+
+void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
+                               cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .multiplies = true};
+  cutt_multiply_choose(c, r, by_rows, &s->products);
+  s->seconds = s->products.seconds;
+}
+
+void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
+  static const int64_t most[] = {256, 128, 64, TURNED};
+  enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
+  cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
+  for (int i = 1; i < WAYS * SIZES + 2; ++i) {
+    cutt_device_shape tried;
+    if (i < WAYS * SIZES)
+      cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
+    else
+      cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
+  }
+}

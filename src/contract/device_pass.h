@@ -1,0 +1,77 @@
+/* The algorithm "one pass" on a GPU: D = alpha * sum of L R + beta * D by a kernel of our own (gpu/kernels/pass.cu), without a
+ * matrix product. Every element of D is written once, from operands that are read as they lie.
+ *
+ * The modes are dealt out to the kernel's numbers: positions x, which threads next to each other have; rows y; terms z; and
+ * tiles. Positions are modes in which D has neighbours, or, where an operand has its neighbours in summed modes, those. An
+ * operand that has its neighbours elsewhere is turned in shared memory. Sums that are too few for the GPU are cut into parts, which a
+ * second launch adds up from workspace. */
+#ifndef CUTT_CONTRACT_DEVICE_PASS_H
+#define CUTT_CONTRACT_DEVICE_PASS_H
+
+#include "contract/device_multiply.h"
+#include "gpu/kernels/pass_args.h"
+#include "plan/backend.h"
+
+/* How a contraction is dealt out. A pure function of the contraction and the rates. */
+typedef struct cutt_device_shape {
+  cutt_pass_way way;
+  /* Of each mode: its part in x, and in y, 1 where it has none there. */
+  int16_t x[CUTT_MOST_MODES], y[CUTT_MOST_MODES];
+  /* Modes of x, and of y, the fastest first. */
+  int x_modes, y_modes;
+  int8_t x_mode[CUTT_MOST_MODES], y_mode[CUTT_MOST_MODES];
+  int64_t positions, rows; /* their products */
+  /* Of each operand: the mode of y whose neighbours are loaded side by side; -1: it is read as it lies. */
+  int turned[2];
+  int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
+  int64_t parts;
+  double seconds;
+  /* Instead of all that but the seconds: tiles of products. */
+  bool multiplies;
+  cutt_multiply_shape products;
+} cutt_device_shape;
+
+/* Prepared. Immutable. */
+typedef struct cutt_device_pass {
+  cutt_device_shape shape;
+  int64_t tiles;
+  size_t workspace; /* bytes: of the sums of parts */
+  struct cutt_device_pass *join;
+  const cutt_kernels *kernels;
+  int kernel;
+  cutt_grid grid;
+  union {
+    cutt_pass_args args;
+    cutt_multiply_args multiply;
+  };
+} cutt_device_pass;
+
+/* The best shape by predicted seconds, with at most limit bytes of workspace. The seconds are INFINITY where there is none: of
+ * more than 2^31 tiles, say. */
+void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                             cutt_device_shape *shape);
+
+/* The shape with positions of summed modes, or of D's (across), so many at most; and with rows of summed modes rather than of D's
+ * (shares), which also holds where D has few. */
+void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, bool across,
+                            bool shares, int64_t most, cutt_device_shape *shape);
+
+/* Summed modes, or those of D, into mode[], by their steps in the larger operand, or in D, the shortest first. Returns how many. */
+int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, int *mode);
+
+/* The shape of tiles of products in which this operand has the rows. */
+void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
+                               cutt_device_shape *shape);
+
+/* Prepares what cutt_device_pass_release frees, for the current context. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
+cuttResult cutt_device_pass_prepare(const cutt_contraction *contraction, const cutt_rates *rates,
+                                    const cutt_device_shape *shape, const cutt_runtime *runtime,
+                                    cutt_device_pass **pass);
+void cutt_device_pass_release(cutt_device_pass *pass);
+
+/* Starts it. right may be NULL where its elements are all 1. */
+cuttResult cutt_device_pass_run(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
+                                const unsigned char *right, unsigned char *result, unsigned char *workspace,
+                                cudaStream_t stream);
+
+#endif

@@ -1,0 +1,285 @@
+/* From the shape of a pass on a GPU (device_pass.h) to the launches, and these. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/number.h"
+#include "contract/device_pass.h"
+#include "gpu/kernels/multiply_list.h"
+#include "gpu/kernels/pass_list.h"
+#include "plan/services.h"
+
+#define PASS_IMAGE(name) "pass",
+#define MULTIPLY_IMAGE(name) "multiply",
+#define NAME(name) "cutt_" #name,
+static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)};
+static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME)};
+static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
+#define COUNT_ONE(name) +1
+enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64 };
+
+static int kernel_of(cuttType_t type) {
+  static const cuttType_t order[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_I32, CUTT_I64};
+  int kernel = 0;
+  while (order[kernel] != type) ++kernel;
+  return kernel;
+}
+
+/* Division by a constant (gpu/kernels/divisor.h). */
+static cutt_divisor divisor(int64_t by) {
+  const uint32_t n = (uint32_t)by, shift = n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
+  const uint64_t multiplier = (((UINT64_C(1) << shift) - n) << 32) / n + 1;
+  return (cutt_divisor){n, (uint32_t)multiplier, shift};
+}
+
+static int64_t sum_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
+
+/* ----------------------------------------------------------------------------------------------------------- the parameters */
+
+typedef struct maker {
+  const cutt_contraction *c;
+  const cutt_device_shape *s;
+  cutt_device_pass *pass;
+  int digits;
+  int64_t bytes[CUTT_TENSORS];     /* of an element of each tensor */
+  int64_t result[CUTT_MOST_MODES]; /* D's strides, as the launch writes it */
+  uint32_t bound[CUTT_MOST_MODES];
+} maker;
+
+static int64_t chunks_of(const maker *m, int mode) {
+  const int64_t part = (int64_t)m->s->x[mode] * m->s->y[mode];
+  return (m->c->mode[mode].extent + part - 1) / part;
+}
+
+static void add_digit(maker *m, int mode, int64_t extent, int64_t along) {
+  if (extent == 1) return;
+  cutt_pass_digit *d = &m->pass->args.digit[m->digits++];
+  *d = (cutt_pass_digit){.extent = divisor(extent), .bound = m->bound[mode], .along = along};
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    d->step[t] = (t == CUTT_RESULT ? m->result[mode] : m->c->mode[mode].stride[t]) * along * m->bytes[t];
+}
+
+/* A mode whose parts do not end where it does has a bound, the one of x the first. */
+static void set_bounds(maker *m) {
+  cutt_pass_args *args = &m->pass->args;
+  uint32_t next = 1;
+  for (int b = 0; b < CUTT_PASS_BOUNDS; ++b) args->extent[b] = INT64_MAX;
+  for (int i = 0; i < m->c->modes; ++i) {
+    const int64_t extent = m->c->mode[i].extent, part = (int64_t)m->s->x[i] * m->s->y[i];
+    m->bound[i] = CUTT_PASS_BOUNDS;
+    if (part == 1 || chunks_of(m, i) * part == extent) continue;
+    m->bound[i] = m->s->x[i] > 1 ? 0 : next++;
+    args->extent[m->bound[i]] = extent;
+    args->reach[m->bound[i]] = part - 1;
+  }
+}
+
+static void list_digits(maker *m) {
+  const cutt_device_shape *s = m->s;
+  cutt_pass_args *args = &m->pass->args;
+  int mode[CUTT_MOST_MODES];
+  for (int i = 0; i < s->x_modes; ++i) add_digit(m, s->x_mode[i], s->x[s->x_mode[i]], 1);
+  args->x_end = (uint32_t)m->digits;
+  for (int i = 0; i < s->y_modes; ++i) add_digit(m, s->y_mode[i], s->y[s->y_mode[i]], s->x[s->y_mode[i]]);
+  args->y_end = (uint32_t)m->digits;
+  int64_t terms = 1;
+  m->pass->tiles = 1;
+  for (int summed = 1; summed >= 0; --summed) {
+    const int count = cutt_device_pass_modes(m->c, summed == 1, mode);
+    for (int i = 0; i < count; ++i) {
+      add_digit(m, mode[i], chunks_of(m, mode[i]), (int64_t)s->x[mode[i]] * s->y[mode[i]]);
+      *(summed ? &terms : &m->pass->tiles) *= chunks_of(m, mode[i]);
+    }
+    *(summed ? &args->z_end : &args->tile_end) = (uint32_t)m->digits;
+  }
+  args->terms = (uint32_t)terms;
+  args->part_terms = (uint32_t)((terms + s->parts - 1) / s->parts);
+}
+
+/* Where tables and tiles are in shared memory. */
+static void lay_out(maker *m) {
+  const cutt_device_shape *s = m->s;
+  cutt_pass_args *args = &m->pass->args;
+  const int64_t element = m->c->type->bytes, batch = (int64_t)args->groups * CUTT_PASS_ROWS_OF(element);
+  const int64_t rows = (s->rows + batch - 1) / batch * batch;
+  int64_t at = rows * CUTT_PASS_ROW_ENTRY, most;
+  args->rows = (uint32_t)rows;
+  args->rows_there = (uint32_t)s->rows;
+  args->terms_at = (uint32_t)at;
+  at += CUTT_PASS_TABLE * CUTT_PASS_TERM_ENTRY;
+  args->positions_at = (uint32_t)at;
+  if (s->turned[0] >= 0 || s->turned[1] >= 0) at += s->positions * CUTT_PASS_POSITION_ENTRY;
+  args->pitch = (uint32_t)s->positions | 1;
+  most = s->way == CUTT_PASS_PLAIN      ? 0
+         : s->way == CUTT_PASS_ACROSS_X ? batch * (s->positions | 1)
+         : s->way == CUTT_PASS_ACROSS_Y ? s->positions * (args->groups | 1)
+                                        : CUTT_PASS_THREADS;
+  most *= sum_bytes(m->c);
+  for (int t = 0; t < 2; ++t) {
+    if (s->turned[t] < 0) continue;
+    const bool second = s->y_mode[0] != s->turned[t];
+    const int64_t apart = second ? s->y[s->y_mode[0]] : 1;
+    const int64_t at_once = s->turned_rows ? smaller(s->rows, s->turned_rows) : s->rows;
+    args->turn[t] = (cutt_pass_turn){divisor(at_once / apart), divisor(apart), (uint32_t)at};
+    at += (batch * args->pitch * element + 15) / 16 * 16;
+  }
+  args->sums_at = (uint32_t)at;
+  m->pass->grid.shared_bytes = (uint32_t)(at + most);
+}
+
+static void set_scalars(const cutt_contraction *c, cutt_pass_args *args) {
+  const bool wide = c->type->type == CUTT_F64 || c->type->type == CUTT_C64;
+  const void *const from[2] = {c->alpha, c->beta};
+  double *const to[2] = {args->alpha, args->beta};
+  int64_t *const whole[2] = {&args->alpha_integer, &args->beta_integer};
+  for (int i = 0; i < 2; ++i) {
+    float single[2] = {0, 0};
+    int32_t narrow = 0;
+    if (c->type->type == CUTT_I32) {
+      memcpy(&narrow, from[i], sizeof narrow);
+      *whole[i] = narrow;
+    } else if (c->type->type == CUTT_I64) {
+      memcpy(whole[i], from[i], sizeof *whole[i]);
+    } else if (wide) {
+      memcpy(to[i], from[i], (size_t)c->type->scalar_bytes);
+    } else {
+      memcpy(single, from[i], (size_t)c->type->scalar_bytes);
+      to[i][0] = (double)single[0];
+      to[i][1] = (double)single[1];
+    }
+  }
+  args->alone = c->alpha_is_one;
+  args->reads = !c->beta_is_zero;
+  args->alpha_mixed = args->alpha[1] != 0 || args->alpha[1] != args->alpha[1];
+  args->beta_mixed = args->beta[1] != 0 || args->beta[1] != args->beta[1];
+}
+
+/* --------------------------------------------------------------------------------------------------------------- sums of parts */
+
+/* D = alpha * sum over the parts of what the first launch has put into workspace + beta * D. Its modes, in which D's are
+ * packed in the order that D has them in. */
+static void joining_of(const maker *m, cutt_contraction *join) {
+  const cutt_contraction *c = m->c;
+  *join = *c;
+  join->modes = 0;
+  for (int i = 0; i < c->modes; ++i) {
+    if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K) continue;
+    cutt_contract_mode *mode = &join->mode[join->modes++];
+    *mode = c->mode[i];
+    mode->group = CUTT_GROUP_M;
+    mode->stride[CUTT_LEFT] = m->result[i];
+    mode->stride[CUTT_RIGHT] = 0;
+  }
+  cutt_contract_mode *parts = &join->mode[join->modes++];
+  *parts = (cutt_contract_mode){.group = CUTT_GROUP_SUM_L, .extent = m->s->parts};
+  parts->stride[CUTT_LEFT] = c->volume[CUTT_RESULT];
+  join->modes = cutt_modes_fuse(join->mode, join->modes);
+  join->right_is_one = true;
+  join->conjugate[0] = join->conjugate[1] = false;
+  join->volume[CUTT_LEFT] = m->s->parts * c->volume[CUTT_RESULT];
+  join->volume[CUTT_RIGHT] = 1;
+}
+
+static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                       bool loads_sums, cutt_device_pass **made);
+
+static cuttResult make_join(const maker *m, const cutt_rates *rates) {
+  cutt_contraction *join = malloc(sizeof *join);
+  if (!join) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *join);
+  cutt_device_shape shape;
+  joining_of(m, join);
+  cutt_device_pass_choose(join, rates, 0, &shape);
+  const cuttResult result = make(join, rates, &shape, true, &m->pass->join);
+  free(join);
+  return result;
+}
+
+/* D's strides: as the caller has them, or packed in workspace. */
+static void set_strides(maker *m) {
+  int mode[CUTT_MOST_MODES];
+  const int count = cutt_device_pass_modes(m->c, false, mode);
+  int64_t packed = 1;
+  for (int i = 0; i < m->c->modes; ++i) m->result[i] = m->c->mode[i].stride[CUTT_RESULT];
+  for (int i = 0; i < count && m->s->parts > 1; ++i) {
+    m->result[mode[i]] = packed;
+    packed *= m->c->mode[mode[i]].extent;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ the pass */
+
+static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                       bool loads_sums, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const int64_t element = c->type->bytes, sum = sum_bytes(c);
+  const bool in_parts = shape->parts > 1;
+  maker m = {
+      .c = c, .s = shape, .pass = pass, .bytes = {loads_sums ? sum : element, element, in_parts ? sum : element}};
+  cutt_pass_args *args = &pass->args;
+  pass->shape = *shape;
+  pass->kernel = kernel_of(c->type->type);
+  args->way = (uint32_t)shape->way;
+  args->x = divisor(shape->positions);
+  args->parts = divisor(shape->parts);
+  args->groups = (uint32_t)smaller(CUTT_PASS_THREADS / shape->positions, (int64_t)CUTT_PASS_GROUPS);
+  args->has_right = !c->right_is_one;
+  args->loads_sums = loads_sums;
+  args->stores_sums = in_parts;
+  for (int t = 0; t < 2; ++t) args->flip[t] = c->conjugate[t] ? UINT32_C(1) << 31 : 0;
+  set_scalars(c, args);
+  set_strides(&m);
+  set_bounds(&m);
+  list_digits(&m);
+  lay_out(&m);
+  pass->grid.blocks = (uint32_t)(pass->tiles * shape->parts);
+  pass->grid.threads = CUTT_PASS_THREADS;
+  if (!in_parts) return CUTT_SUCCESS;
+  args->alone = 1;
+  args->reads = 0;
+  args->part_bytes = c->volume[CUTT_RESULT] * sum;
+  pass->workspace = (size_t)(args->part_bytes * shape->parts);
+  return make_join(&m, rates);
+}
+
+static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  pass->shape = *shape;
+  pass->tiles = shape->products.tiles;
+  pass->kernel = c->type->type == CUTT_F64 ? MULTIPLY_F64 : MULTIPLY_F32;
+  pass->grid.blocks = (uint32_t)pass->tiles;
+  pass->grid.threads = CUTT_MULTIPLY_THREADS;
+  cutt_multiply_fill(c, &shape->products, &pass->multiply, &pass->grid.shared_bytes);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                                    const cutt_runtime *runtime, cutt_device_pass **pass) {
+  cuttResult result = shape->multiplies ? make_products(c, shape, pass) : make(c, rates, shape, false, pass);
+  for (cutt_device_pass *p = *pass; p && !result; p = p->join)
+    result = runtime->kernels_find(&pass_kernels, &p->kernels);
+  return result;
+}
+
+void cutt_device_pass_release(cutt_device_pass *pass) {
+  if (!pass) return;
+  cutt_device_pass_release(pass->join);
+  free(pass);
+}
+
+static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
+                        const unsigned char *right, unsigned char *result, cudaStream_t stream) {
+  const bool swapped = pass->shape.multiplies && pass->shape.products.by_rows == CUTT_RIGHT;
+  void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args,
+                        swapped ? (void *)&left : (void *)&right};
+  return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);
+}
+
+cuttResult cutt_device_pass_run(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
+                                const unsigned char *right, unsigned char *result, unsigned char *workspace,
+                                cudaStream_t stream) {
+  if (!pass->join) return start(pass, runtime, left, right, result, stream);
+  const cuttResult first = start(pass, runtime, left, right, workspace, stream);
+  return first ? first : start(pass->join, runtime, workspace, NULL, result, stream);
+}

@@ -1,0 +1,104 @@
+/* Contractions of few terms or few columns in one pass (multiply_args.h): each element of the operands is read from where it lies, as
+ * often as there are tiles beside each other, and each of D is written once. Sums are in registers, by fused operations, in the
+ * order of the terms. */
+#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "multiply_args.h"
+
+#define MULTIPLY_NOWHERE INT64_MIN /* in D: beyond the end of a mode */
+
+/* Where something is: in each tensor, and in each mode that has a bound. */
+typedef struct multiply_place {
+  int64_t left, right, result;
+  int64_t at0, at1, at2, at3, at4;
+} multiply_place;
+
+DEVICE uint32_t multiply_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
+
+/* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
+DEVICE void multiply_go(const cutt_multiply_args *args, uint32_t first, uint32_t end, uint32_t number, multiply_place *p) {
+  for (uint32_t i = first; i < end; ++i) {
+    const cutt_multiply_digit *d = &args->digit[i];
+    const uint32_t rest = multiply_divide(number, d->extent);
+    const int64_t digit = (int64_t)(number - rest * d->extent.by), along = digit * d->along;
+    p->left += digit * d->step[0];
+    p->right += digit * d->step[1];
+    p->result += digit * d->step[2];
+    p->at0 += d->bound == 0 ? along : 0;
+    p->at1 += d->bound == 1 ? along : 0;
+    p->at2 += d->bound == 2 ? along : 0;
+    p->at3 += d->bound == 3 ? along : 0;
+    p->at4 += d->bound == 4 ? along : 0;
+    number = rest;
+  }
+}
+
+DEVICE bool multiply_within(const cutt_multiply_args *args, const multiply_place *p) {
+  return p->at0 < args->extent[0] && p->at1 < args->extent[1] && p->at2 < args->extent[2] && p->at3 < args->extent[3] &&
+         p->at4 < args->extent[4];
+}
+
+typedef struct multiply_pair {
+  int64_t a, b;
+} multiply_pair;
+
+DEVICE multiply_pair multiply_load(uint32_t at) {
+  const word4 v = shared_load16(at);
+  const multiply_pair p = {(int64_t)((uint64_t)v.y << 32 | v.x), (int64_t)((uint64_t)v.w << 32 | v.z)};
+  return p;
+}
+DEVICE void multiply_store(uint32_t at, int64_t a, int64_t b) {
+  const word4 v = {(uint32_t)a, (uint32_t)((uint64_t)a >> 32), (uint32_t)b, (uint32_t)((uint64_t)b >> 32)};
+  shared_store16(at, v);
+}
+
+/* Describes rows, columns and terms: rows by L and D, columns by R and D, terms by L and R. What is beyond an end is loaded from
+ * the tile's beginning, which is there, and is not stored. */
+DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows) {
+  multiply_place tile = {0, 0, 0, 0, 0, 0, 0, 0};
+  multiply_go(args, args->term_end, args->tile_end, block_index(), &tile);
+  for (uint32_t i = thread_index(); i < most_rows + CUTT_MULTIPLY_COLUMNS; i += CUTT_MULTIPLY_THREADS) {
+    const bool row = i < most_rows;
+    const uint32_t number = row ? i : i - most_rows, first = row ? 0 : args->row_end;
+    multiply_place p = tile;
+    multiply_go(args, first, row ? args->row_end : args->column_end, number, &p);
+    const bool there = number < (row ? args->rows : args->columns) && multiply_within(args, &p);
+    const multiply_place from = there ? p : tile;
+    multiply_store(i * CUTT_MULTIPLY_ENTRY, row ? from.left : from.right,
+                   there ? p.result - (row ? 0 : tile.result) : MULTIPLY_NOWHERE);
+  }
+  for (uint32_t i = thread_index(); i < args->terms; i += CUTT_MULTIPLY_THREADS) {
+    multiply_place p = {0, 0, 0, 0, 0, 0, 0, 0};
+    multiply_go(args, args->column_end, args->term_end, i, &p);
+    multiply_store(args->terms_at + i * CUTT_MULTIPLY_ENTRY, p.left, p.right);
+  }
+}
+
+/* Number i of the rows in the order in which L has them. */
+DEVICE uint32_t multiply_row(const cutt_multiply_args *args, uint32_t i) {
+  if (args->apart.by == 1 || i >= args->rows) return i;
+  const uint32_t rest = multiply_divide(i, args->run), group = multiply_divide(rest, args->apart);
+  return (group * args->run.by + i - rest * args->run.by) * args->apart.by + rest - group * args->apart.by;
+}
+
+#define MULTIPLY_PASTE(a, b) a##b
+#define MULTIPLY_NAME(a, b) MULTIPLY_PASTE(a, b)
+#define MULTIPLY_OF(what) MULTIPLY_NAME(what, MULTIPLY_TYPE)
+#define MULTIPLY_ACCESS(what) MULTIPLY_NAME(what, MULTIPLY_BYTES)
+#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, 4)
+
+DEVICE float multiply_fuse_f32(float a, float b, float c) { return multiply_add_float(a, b, c); }
+DEVICE double multiply_fuse_f64(double a, double b, double c) { return multiply_add_double(a, b, c); }
+DEVICE float multiply_number_f32(uint32_t v) { return bits_to_float(v); }
+DEVICE double multiply_number_f64(word2 v) { return bits_to_double(v); }
+DEVICE uint32_t multiply_bits_f32(float v) { return float_to_bits(v); }
+DEVICE word2 multiply_bits_f64(double v) { return double_to_bits(v); }
+
+#define MULTIPLY_TYPE f32
+#define MULTIPLY_REAL float
+#define MULTIPLY_BYTES 4
+#include "multiply_type.h"
+
+#define MULTIPLY_TYPE f64
+#define MULTIPLY_REAL double
+#define MULTIPLY_BYTES 8
+#include "multiply_type.h"

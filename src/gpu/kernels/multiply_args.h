@@ -1,0 +1,54 @@
+/* The parameters of the kernels of multiply.cu: one struct, passed by value. Offsets and steps are in bytes.
+ *
+ * D = alpha * L R + beta * D. A block does a tile of D: rows, which are positions of L and D, times columns, which are positions of R
+ * and D. Rows, columns, terms and tiles are numbers whose digits are modes of the contraction, or chunks of modes. The terms are taken
+ * so many at a time: while one lot is multiplied, the next is copied to shared memory. */
+#ifndef CUTT_GPU_KERNELS_MULTIPLY_ARGS_H
+#define CUTT_GPU_KERNELS_MULTIPLY_ARGS_H
+
+#include "divisor.h"
+
+enum {
+  CUTT_MULTIPLY_THREADS = 128,
+  CUTT_MULTIPLY_LANES = 32,
+  CUTT_MULTIPLY_COLUMNS = 32,     /* of a tile */
+  CUTT_MULTIPLY_COLUMNS_EACH = 8, /* of a thread, which has the same ones as all of its warp */
+  CUTT_MULTIPLY_DEPTH = 16,       /* most terms in shared memory at once, of each of two lots */
+  CUTT_MULTIPLY_TERMS = 1024,     /* of a contraction */
+  CUTT_MULTIPLY_DIGITS = 72,
+  CUTT_MULTIPLY_BOUNDS = 5, /* most modes that are cut with a shorter last chunk */
+  CUTT_MULTIPLY_ENTRY = 16  /* bytes in shared memory of a row's description, a column's, a term's */
+};
+
+/* Rows of a thread: so many that a lane's are all of a tile's, by elements of so many bytes. */
+#define CUTT_MULTIPLY_ROWS_EACH(element_bytes) ((element_bytes) > 4 ? 4u : 8u)
+#define CUTT_MULTIPLY_ROWS(element_bytes) (CUTT_MULTIPLY_LANES * CUTT_MULTIPLY_ROWS_EACH(element_bytes))
+
+/* A digit of a number: its steps in each tensor (L, R, D), and in the mode that it is a part of. */
+typedef struct cutt_multiply_digit {
+  cutt_divisor extent;
+  uint32_t bound; /* the number of that mode's bound; CUTT_MULTIPLY_BOUNDS: it needs none */
+  int64_t step[3];
+  int64_t along;
+} cutt_multiply_digit;
+
+typedef struct cutt_multiply_args {
+  /* Ends of the lists of digits in digit[]: of rows, columns, terms, and tiles. */
+  uint32_t row_end, column_end, term_end, tile_end;
+  uint32_t rows, columns, terms; /* of a tile; of the contraction */
+  cutt_divisor depth;            /* terms at once */
+  uint32_t lots;
+  /* Rows that L has next to each other: `run` of them, `apart` from one to the next. The order in which they are loaded. */
+  cutt_divisor run, apart;
+  uint32_t left_by_terms, right_by_terms; /* the operand has its terms next to each other */
+  uint32_t pad_log2;                      /* in shared memory an element is left out behind every so many rows */
+  uint32_t pitch;                         /* of a term's rows, in elements */
+  uint32_t reads, alone;                  /* is beta not 0; is alpha 1 */
+  /* In shared memory: descriptions of columns, and of terms, behind those of the rows; the lots of L, and of R. */
+  uint32_t columns_at, terms_at, left_at, right_at, left_bytes, right_bytes;
+  int64_t extent[CUTT_MULTIPLY_BOUNDS];
+  double alpha, beta;
+  cutt_multiply_digit digit[CUTT_MULTIPLY_DIGITS];
+} cutt_multiply_args;
+
+#endif

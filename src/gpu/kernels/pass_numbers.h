@@ -1,0 +1,149 @@
+/* Numbers as the kernels of pass.cu compute with them, a family of functions for each kind:
+ *   zero, add, fuse(l, r, s): s + l r, scale(args, s, before): alpha s + beta before; bits and from_bits: in memory. */
+#ifndef CUTT_GPU_KERNELS_PASS_NUMBERS_H
+#define CUTT_GPU_KERNELS_PASS_NUMBERS_H
+
+#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "pass_args.h"
+
+typedef struct pass_pair {
+  int64_t a, b;
+} pass_pair;
+
+DEVICE int64_t pass_join(uint32_t low, uint32_t high) { return (int64_t)((uint64_t)high << 32 | low); }
+DEVICE pass_pair pass_load(uint32_t at) {
+  const word4 v = shared_load16(at);
+  const pass_pair p = {pass_join(v.x, v.y), pass_join(v.z, v.w)};
+  return p;
+}
+DEVICE void pass_store(uint32_t at, int64_t a, int64_t b) {
+  const word4 v = {(uint32_t)a, (uint32_t)((uint64_t)a >> 32), (uint32_t)b, (uint32_t)((uint64_t)b >> 32)};
+  shared_store16(at, v);
+}
+
+DEVICE float zero_float(void) { return 0; }
+DEVICE float add_float(float a, float b) { return a + b; }
+DEVICE float fuse_float(float l, float r, float s) { return multiply_add_float(l, r, s); }
+DEVICE uint32_t bits_float(float s) { return float_to_bits(s); }
+DEVICE float from_bits_float(uint32_t v) { return bits_to_float(v); }
+DEVICE float scale_float(const cutt_pass_args *args, float s, float before) {
+  if (!args->alone) s = (float)args->alpha[0] * s;
+  return args->reads ? s + (float)args->beta[0] * before : s;
+}
+
+DEVICE double zero_double(void) { return 0; }
+DEVICE double add_double(double a, double b) { return a + b; }
+DEVICE double fuse_double(double l, double r, double s) { return multiply_add_double(l, r, s); }
+DEVICE word2 bits_double(double s) { return double_to_bits(s); }
+DEVICE double from_bits_double(word2 v) { return bits_to_double(v); }
+DEVICE double scale_double(const cutt_pass_args *args, double s, double before) {
+  if (!args->alone) s = args->alpha[0] * s;
+  return args->reads ? s + args->beta[0] * before : s;
+}
+
+DEVICE uint32_t zero_u32(void) { return 0; }
+DEVICE uint32_t add_u32(uint32_t a, uint32_t b) { return a + b; }
+DEVICE uint32_t fuse_u32(uint32_t l, uint32_t r, uint32_t s) { return l * r + s; }
+DEVICE uint32_t bits_u32(uint32_t s) { return s; }
+DEVICE uint32_t from_bits_u32(uint32_t v) { return v; }
+DEVICE uint32_t scale_u32(const cutt_pass_args *args, uint32_t s, uint32_t before) {
+  s = (uint32_t)args->alpha_integer * s;
+  return args->reads ? s + (uint32_t)args->beta_integer * before : s;
+}
+
+DEVICE uint64_t zero_u64(void) { return 0; }
+DEVICE uint64_t add_u64(uint64_t a, uint64_t b) { return a + b; }
+DEVICE uint64_t fuse_u64(uint64_t l, uint64_t r, uint64_t s) { return l * r + s; }
+DEVICE word2 bits_u64(uint64_t s) {
+  const word2 v = {(uint32_t)s, (uint32_t)(s >> 32)};
+  return v;
+}
+DEVICE uint64_t from_bits_u64(word2 v) { return (uint64_t)v.y << 32 | v.x; }
+DEVICE uint64_t scale_u64(const cutt_pass_args *args, uint64_t s, uint64_t before) {
+  s = (uint64_t)args->alpha_integer * s;
+  return args->reads ? s + (uint64_t)args->beta_integer * before : s;
+}
+
+#define DEFINE_PASS_COMPLEX(name, real, fuse)                                                                          \
+  typedef struct pass_##name {                                                                                         \
+    real re, im;                                                                                                       \
+  } pass_##name;                                                                                                       \
+  DEVICE pass_##name make_##name(real re, real im) {                                                                   \
+    const pass_##name z = {re, im};                                                                                    \
+    return z;                                                                                                          \
+  }                                                                                                                    \
+  DEVICE pass_##name zero_##name(void) { return make_##name(0, 0); }                                                   \
+  DEVICE pass_##name add_##name(pass_##name a, pass_##name b) { return make_##name(a.re + b.re, a.im + b.im); }        \
+  DEVICE pass_##name fuse_##name(pass_##name l, pass_##name r, pass_##name s) {                                        \
+    return make_##name(fuse(-l.im, r.im, fuse(l.re, r.re, s.re)), fuse(l.im, r.re, fuse(l.re, r.im, s.im)));           \
+  }                                                                                                                    \
+  DEVICE pass_##name times_##name(const double *by, uint32_t mixed, pass_##name s) {                                   \
+    const real re = (real)by[0], im = (real)by[1];                                                                     \
+    return mixed ? make_##name(re * s.re - im * s.im, re * s.im + im * s.re) : make_##name(re * s.re, re * s.im);      \
+  }                                                                                                                    \
+  DEVICE pass_##name scale_##name(const cutt_pass_args *args, pass_##name s, pass_##name before) {                     \
+    if (!args->alone) s = times_##name(args->alpha, args->alpha_mixed, s);                                             \
+    return args->reads ? add_##name(s, times_##name(args->beta, args->beta_mixed, before)) : s;                        \
+  }
+DEFINE_PASS_COMPLEX(complex_float, float, multiply_add_float)
+DEFINE_PASS_COMPLEX(complex_double, double, multiply_add_double)
+typedef float pass_float;
+typedef double pass_double;
+typedef uint32_t pass_u32;
+typedef uint64_t pass_u64;
+
+DEVICE word2 bits_complex_float(pass_complex_float z) {
+  const word2 v = {float_to_bits(z.re), float_to_bits(z.im)};
+  return v;
+}
+DEVICE pass_complex_float from_bits_complex_float(word2 v) {
+  return make_complex_float(bits_to_float(v.x), bits_to_float(v.y));
+}
+DEVICE word4 bits_complex_double(pass_complex_double z) {
+  const word2 re = double_to_bits(z.re), im = double_to_bits(z.im);
+  const word4 v = {re.x, re.y, im.x, im.y};
+  return v;
+}
+DEVICE pass_complex_double from_bits_complex_double(word4 v) {
+  const word2 re = {v.x, v.y}, im = {v.z, v.w};
+  return make_complex_double(bits_to_double(re), bits_to_double(im));
+}
+
+/* An element as a number, with the sign of the imaginary part changed by flip; and a number as an element. */
+#define DEFINE_PASS_PLAIN(type, number, word)                                                                          \
+  DEVICE pass_##number number_##type(word v, uint32_t flip) {                                                          \
+    (void)flip;                                                                                                        \
+    return from_bits_##number(v);                                                                                      \
+  }                                                                                                                    \
+  DEVICE word element_##type(pass_##number s) { return bits_##number(s); }
+DEFINE_PASS_PLAIN(f32, float, uint32_t)
+DEFINE_PASS_PLAIN(f64, double, word2)
+DEFINE_PASS_PLAIN(i32, u32, uint32_t)
+DEFINE_PASS_PLAIN(i64, u64, word2)
+DEVICE float number_f16(uint16_t v, uint32_t flip) { return (void)flip, half_to_float(v); }
+DEVICE uint16_t element_f16(float s) { return float_to_half(s); }
+DEVICE float number_bf16(uint16_t v, uint32_t flip) { return (void)flip, bfloat_to_float(v); }
+DEVICE uint16_t element_bf16(float s) { return float_to_bfloat(s); }
+DEVICE pass_complex_float number_c32(word2 v, uint32_t flip) {
+  return make_complex_float(bits_to_float(v.x), bits_to_float(v.y ^ flip));
+}
+DEVICE word2 element_c32(pass_complex_float s) { return bits_complex_float(s); }
+DEVICE pass_complex_double number_c64(word4 v, uint32_t flip) {
+  v.w ^= flip;
+  return from_bits_complex_double(v);
+}
+DEVICE word4 element_c64(pass_complex_double s) { return bits_complex_double(s); }
+
+/* No element: what is loaded beyond the ends of a mode. */
+DEVICE uint16_t pass_none2(void) { return 0; }
+DEVICE uint32_t pass_none4(void) { return 0; }
+DEVICE word2 pass_none8(void) {
+  const word2 v = {0, 0};
+  return v;
+}
+DEVICE word4 pass_none16(void) {
+  const word4 v = {0, 0, 0, 0};
+  return v;
+}
+
+#endif

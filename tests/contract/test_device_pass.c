@@ -1,0 +1,303 @@
+/* The algorithm "one pass" on a GPU: shapes of all kinds, the planner's and others, whose launches the emulator runs, held to the
+ * plain definition; whole numbers; and what is chosen. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "contract/device_pass.h"
+#include "simt/engine.h"
+#include "support/buffers.h"
+#include "support/check.h"
+#include "try.h"
+
+static cutt_rates rates = {
+    .gpu = true, .threads = 1, .multiprocessors = 132, .flops = 60e12, .memory = 4e12, .fetch = 4e12};
+
+/* ------------------------------------------------------------------------------------------------- a runtime of launches alone */
+
+/* What the launches may touch. */
+static simt_span spans[TEST_TENSORS], workspace;
+static char fault[768];
+static bool reads_result;
+
+static cuttResult find(const cutt_kernel_list *list, const cutt_kernels **kernels) {
+  static cutt_kernels found;
+  found.list = list;
+  *kernels = &found;
+  return CUTT_SUCCESS;
+}
+
+static bool inside(simt_span span, const unsigned char *p) {
+  return span.bytes && (uintptr_t)p - (uintptr_t)span.low <= span.bytes;
+}
+
+static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
+                         cudaStream_t stream) {
+  (void)stream;
+  simt_launch l = {.in = *(const unsigned char **)parameters[0],
+                   .out = *(unsigned char **)parameters[1],
+                   .right = *(const unsigned char **)parameters[3],
+                   .blocks = grid->blocks,
+                   .threads = grid->threads,
+                   .shared_bytes = grid->shared_bytes,
+                   .async = true,
+                   .reads_out = reads_result};
+  const bool joins = inside(workspace, l.in), parts = inside(workspace, l.out);
+  l.read = joins ? workspace : spans[TEST_LEFT]; /* the operands may be the other way round */
+  if (!joins) l.read_right = spans[TEST_RIGHT];
+  l.write = parts ? workspace : spans[TEST_RESULT];
+  if (parts) l.reads_out = false;
+  if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
+  if (l.shared_bytes > 64 << 10) { /* as much as a T4 has */
+    snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
+    return CUTT_INTERNAL_ERROR;
+  }
+  int64_t written = 0;
+  return simt_run(&l, &written, NULL, fault, sizeof fault) ? CUTT_SUCCESS : CUTT_INTERNAL_ERROR;
+}
+
+static const cutt_runtime runtime = {.has_streams = true, .kernels_find = find, .launch = launch};
+
+/* ---------------------------------------------------------------------------------------------------------------- one shape */
+
+typedef struct tensors {
+  test_region region[TEST_TENSORS];
+  test_buffer buffer[TEST_TENSORS];
+  unsigned char *zero[TEST_TENSORS], *before;
+} tensors;
+static tensors kept;
+
+static void place(const test_contraction *c) {
+  const size_t element = test_type_bytes(c->type);
+  for (int t = 0; t < TEST_TENSORS; ++t) {
+    int64_t low, high;
+    test_contraction_span(c, t, &low, &high);
+    assert_true(test_buffer_place(&kept.region[t], (size_t)(high - low) * element, 0, &kept.buffer[t]));
+    test_fill_bits(kept.buffer[t].zone, kept.buffer[t].zone_bytes, 1, c->seed);
+    test_contraction_fill(c, t, kept.buffer[t].data, kept.buffer[t].bytes);
+    kept.zero[t] = kept.buffer[t].data - low * (int64_t)element;
+    spans[t] = (simt_span){kept.buffer[t].data, kept.buffer[t].bytes};
+  }
+  const test_buffer *result = &kept.buffer[TEST_RESULT];
+  free(kept.before);
+  kept.before = malloc(result->zone_bytes);
+  assert_non_null(kept.before);
+  memcpy(kept.before, result->zone, result->zone_bytes);
+}
+
+static long shapes, products, ways[4], turned[3], in_parts;
+
+static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
+  char line[3 * TEST_PATTERN_BYTES];
+  test_contraction_print(t, line, sizeof line);
+  fail_msg("way %d, %" PRId64 " positions, %" PRId64 " rows, %" PRId64 " parts, turned %d and %d: %s\n  %s",
+           (int)s->way, s->positions, s->rows, s->parts, s->turned[0], s->turned[1], what, line);
+}
+
+static void run_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+  const test_buffer *result = &kept.buffer[TEST_RESULT];
+  cutt_device_pass *pass = NULL;
+  memcpy(result->zone, kept.before, result->zone_bytes);
+  assert_success(cutt_device_pass_prepare(c, &rates, shape, &runtime, &pass));
+  unsigned char *work = malloc(pass->workspace + 1);
+  assert_non_null(work);
+  workspace = (simt_span){work, pass->workspace};
+  reads_result = !c->beta_is_zero;
+  if (cutt_device_pass_run(pass, &runtime, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT], work,
+                           NULL))
+    fail_shape(t, shape, fault);
+  free(work);
+  cutt_device_pass_release(pass);
+}
+
+static void assert_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+  const test_buffer *result = &kept.buffer[TEST_RESULT];
+  const int64_t element = (int64_t)test_type_bytes(t->type);
+  const ptrdiff_t zero = kept.zero[TEST_RESULT] - result->zone;
+  char what[600];
+  run_shape(t, c, shape);
+  if (!test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.before + zero,
+                              kept.zero[TEST_RESULT], what, sizeof what))
+    fail_shape(t, shape, what);
+  for (int64_t i = 0; i < test_contraction_volume(t, TEST_RESULT); ++i) {
+    const int64_t at = zero + test_contraction_at(t, TEST_RESULT, i) * element;
+    memcpy(result->zone + at, kept.before + at, (size_t)element);
+  }
+  assert_memory_equal(result->zone, kept.before, result->zone_bytes);
+  ++shapes;
+  products += shape->multiplies;
+  if (shape->multiplies) return;
+  ++ways[shape->way];
+  ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
+  in_parts += shape->parts > 1;
+}
+
+static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
+  test_fields fields;
+  static cutt_contraction c;
+  cutt_device_shape shape;
+  test_contraction_view(t, &fields);
+  assert_success(cutt_contraction_check(&fields.contraction, &c));
+  if (c.empty || c.no_terms) return;
+  place(t);
+  rates.multiprocessors = test_chance(rng, 50) ? 132 : 1;
+  cutt_device_pass_choose(&c, &rates, 1 << 20, &shape);
+  assert_true(isfinite(shape.seconds) && shape.seconds > 0);
+  assert_shape(t, &c, &shape);
+  for (int i = 1; i < count; ++i) {
+    static const int64_t most[] = {256, 128, 64, 32, 7};
+    const bool turns = i == 1; /* where there is anything to be turned */
+    cutt_device_pass_shape(&c, &rates, test_chance(rng, 30) ? 1 << 20 : test_random_in(rng, 0, 20000),
+                           !turns && test_chance(rng, 50), test_chance(rng, 30),
+                           turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
+    assert_shape(t, &c, &shape);
+  }
+  for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
+    cutt_device_pass_products(&c, &rates, by_rows, &shape);
+    if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the tests */
+
+static void random_contractions(void **unused) {
+  (void)unused;
+  static const test_variety variety = {40, 50, 0, 1, 20};
+  test_rng rng = {20261122};
+  for (int i = 0; i < test_scaled(250); ++i) {
+    test_contraction t;
+    test_contraction_draw(&rng, (int)test_random_in(&rng, 1, 5), i % 10 ? 1500 : 12000, &t);
+    test_contraction_vary(&rng, &variety, &t);
+    try_shapes(&rng, &t, 3);
+  }
+}
+
+/* Extents as in use: neighbours in other modes, long sums, few results. */
+static void patterns(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[5];
+  } cases[] = {{"ab,ab->ab", {70, 41}},
+               {"ab,ba->ab", {50, 70}},
+               {"abc,bca->abc", {19, 23, 9}},
+               {"bac,cab->abc", {20, 40, 12}},
+               {"bca,cba->abc", {12, 9, 33}},
+               {"ab,a->ab", {300, 13}},
+               {"ab,b->ab", {300, 13}},
+               {",ab->ab", {40, 40}},
+               {"a,b->ab", {40, 30}},
+               {"ab,ab->b", {3, 900}},
+               {"abn,bn->an", {3, 3, 300}},
+               {"nab,nb->na", {200, 3, 4}},
+               {"nab,nbc->nac", {60, 4, 4, 3}},
+               {"abn,bcn->acn", {4, 3, 5, 40}},
+               {"a,a->", {9000}},
+               {"ab->b", {700, 9}},
+               {"ab->a", {9, 700}},
+               {"ab->a", {300, 5}},
+               {"abc->b", {30, 20, 15}},
+               {"aab->b", {30, 9}},
+               {"abcb->ac", {17, 18, 19}},
+               {"ab->ba", {45, 70}},
+               {"abc->", {20, 21, 22}},
+               {"ab,ba->", {60, 50}},
+               {"ab,bc->ac", {17, 11, 13}},
+               {"ab,ac->bc", {150, 5, 6}},
+               {"ii->i", {40}},
+               {"ii->", {70}},
+               {"ab,ab->", {2, 3}},
+               {"a->a", {1500}},
+               {"dba,ec->abcde", {9, 20, 11, 3, 5}},
+               {"deca,be->abcd", {20, 5, 3, 17, 9}},
+               {"dca,bd->abc", {20, 5, 19, 40}},
+               {"ab,bc->ac", {300, 33, 50}},
+               {"gab,gbc->gac", {3, 150, 20, 9}},
+               {"ab,cb->ac", {70, 41, 37}},
+               {"cab,bd->adc", {40, 9, 30, 6}},
+               {"ab,bc->ca", {200, 7, 20}},
+               {"dbea,ec->abcd", {7, 12, 24, 20, 8}}};
+  static const test_variety variety = {20, 50, 0, 1, 25};
+  test_rng rng = {77};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int again = 0; again < test_scaled(3); ++again) {
+      test_contraction t;
+      assert_true(test_contraction_make(cases[i].pattern, CUTT_F64, &t));
+      for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+      t.seed = (uint64_t)again + 10 * i;
+      test_contraction_vary(&rng, &variety, &t);
+      try_shapes(&rng, &t, 5);
+    }
+  }
+  print_message("%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all, %ld of products\n", shapes,
+                ways[0], ways[1], ways[2], ways[3], products);
+  print_message("%ld with an operand turned, %ld with two; %ld in parts\n", turned[1], turned[2], in_parts);
+  for (int way = 0; way < 4; ++way) assert_true(ways[way] >= test_scaled(20));
+  assert_true(products >= test_scaled(50));
+  assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(50));
+}
+
+/* Sums of whole numbers are exact, modulo 2^32 or 2^64. */
+static void whole_numbers(void **unused) {
+  (void)unused;
+  enum { ROWS = 70, SUM = 90 };
+  static const int64_t left_extents[] = {SUM, ROWS}, right_extents[] = {ROWS, SUM};
+  int64_t left[SUM * ROWS], right[SUM * ROWS], result[ROWS], alpha = -3, beta = 5;
+  int32_t short_left[SUM * ROWS], short_right[SUM * ROWS], short_result[ROWS], short_alpha = -3, short_beta = 5;
+  for (int wide = 0; wide < 2; ++wide) {
+    test_rng rng = {5};
+    static cutt_contraction c;
+    cuttContraction_t asked = CUTT_CONTRACTION_INIT;
+    cutt_device_shape shape;
+    cutt_device_pass *pass = NULL;
+    uint64_t expected[ROWS];
+    for (int i = 0; i < SUM * ROWS; ++i) {
+      left[i] = (int64_t)test_random(&rng);
+      right[i] = (int64_t)test_random(&rng);
+      short_left[i] = (int32_t)left[i];
+      short_right[i] = (int32_t)right[i];
+    }
+    for (int j = 0; j < ROWS; ++j) {
+      short_result[j] = (int32_t)(result[j] = j);
+      expected[j] = 0;
+      for (int i = 0; i < SUM; ++i) expected[j] += (uint64_t)left[i + SUM * j] * (uint64_t)right[j + ROWS * i];
+      expected[j] = expected[j] * (uint64_t)alpha + 5 * (uint64_t)j;
+    }
+    asked.pattern = "ij,ji->j";
+    asked.type = wide ? CUTT_I64 : CUTT_I32;
+    asked.left_rank = asked.right_rank = 2;
+    asked.result_rank = 1;
+    asked.left_extents = left_extents;
+    asked.right_extents = right_extents;
+    asked.alpha = wide ? (void *)&alpha : &short_alpha;
+    asked.beta = wide ? (void *)&beta : &short_beta;
+    assert_success(cutt_contraction_check(&asked, &c));
+    cutt_device_pass_choose(&c, &rates, 0, &shape);
+    assert_success(cutt_device_pass_prepare(&c, &rates, &shape, &runtime, &pass));
+    const void *const at[] = {wide ? (void *)left : short_left, wide ? (void *)right : short_right,
+                              wide ? (void *)result : short_result};
+    for (int t = 0; t < TEST_TENSORS; ++t)
+      spans[t] =
+          (simt_span){at[t], (t == TEST_RESULT ? ROWS : SUM * ROWS) * (wide ? sizeof *left : sizeof *short_left)};
+    workspace = (simt_span){NULL, 0};
+    reads_result = true;
+    if (cutt_device_pass_run(pass, &runtime, at[0], at[1], wide ? (void *)result : short_result, NULL, NULL))
+      fail_msg("%s", fault);
+    cutt_device_pass_release(pass);
+    for (int j = 0; j < ROWS; ++j)
+      assert_true(wide ? (uint64_t)result[j] == expected[j] : (uint32_t)short_result[j] == (uint32_t)expected[j]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
+                                     cmocka_unit_test(whole_numbers)};
+  const int result = cmocka_run_group_tests(tests, NULL, NULL);
+  for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
+  free(kept.before);
+  simt_cleanup();
+  return result;
+}

@@ -1,0 +1,124 @@
+/* Contractions in one pass on the stand-in for the driver, through the public calls: the emulator runs their kernels. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/cases.h"
+#include "contract/try.h"
+#include "cuda/fixture.h"
+#include "simt/engine.h"
+#include "support/check.h"
+
+static char fault[768];
+
+/* What lies around the tensors belongs to the process's own memory, which is not looked at here. */
+static simt_span around(uintptr_t a, uintptr_t b, uintptr_t c) {
+  const uintptr_t room = (uintptr_t)64 << 20;
+  uintptr_t low = a < b ? a : b, high = a < b ? b : a;
+  if (c && c < low) low = c;
+  if (c > high) high = c;
+  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
+}
+
+static void run_kernel(const fake_launch *launch) {
+  simt_launch l = {0};
+  int64_t written = 0;
+  if (!simt_pass_named(launch->kernel, launch->args, &l))
+    l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
+  l.in = (const unsigned char *)(uintptr_t)launch->in;
+  l.out = (unsigned char *)(uintptr_t)launch->out;
+  l.right = (const unsigned char *)(uintptr_t)launch->right;
+  l.blocks = launch->blocks;
+  l.threads = launch->threads;
+  l.shared_bytes = launch->shared_bytes;
+  l.async = true;
+  l.read = l.write = around((uintptr_t)l.in, (uintptr_t)l.out, (uintptr_t)l.right);
+  l.reads_out = true;
+  if (!fault[0]) simt_run(&l, &written, NULL, fault, sizeof fault);
+}
+
+static void start(void) {
+  fault[0] = 0;
+  fake->run = run_kernel;
+  test_contraction_use(CUTT_BACKEND_CUDA);
+}
+
+static void random_contractions(void **unused) {
+  (void)unused;
+  static const test_variety variety = {40, 50, 40, 1, 20};
+  test_rng rng = {4711};
+  int with_workspace = 0;
+  start();
+  for (int i = 0; i < test_scaled(150); ++i) {
+    test_contraction c;
+    size_t bytes = 0;
+    test_contraction_draw(&rng, (int)test_random_in(&rng, 1, 5), i % 5 ? 1500 : 12000, &c);
+    test_contraction_vary(&rng, &variety, &c);
+    c.blas[0] = 0;
+    strcpy(c.algorithm, "one-pass");
+    if (test_contraction_try(&c, &bytes) != TEST_RIGHT_RESULT) fail_msg("contraction %d is wrong", i);
+    if (fault[0]) fail_msg("contraction %d: %s", i, fault);
+    with_workspace += bytes > 0;
+  }
+  print_message("%d of them with workspace\n", with_workspace);
+  assert_true(with_workspace >= 1);
+  test_contraction_done();
+}
+
+/* A launch, or two, and nothing else. */
+static void launches(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {100, 100}, long_extents[] = {1000000};
+  static const struct {
+    const char *pattern;
+    const int64_t *extents;
+    int rank, result_rank;
+    long launches;
+  } cases[] = {{"ab,ab->ab", extents, 2, 2, 1}, {"a,a->", long_extents, 1, 0, 2}};
+  start();
+  fake->run = NULL;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    cuttContraction_t c = CUTT_CONTRACTION_INIT;
+    cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+    cuttContractionPlan_t plan = NULL;
+    cuttContractionInfo_t info = {.struct_size = sizeof info};
+    char text[8192];
+    size_t bytes = 0;
+    c.pattern = cases[i].pattern;
+    c.type = CUTT_F32;
+    c.left_rank = c.right_rank = cases[i].rank;
+    c.result_rank = cases[i].result_rank;
+    c.left_extents = c.right_extents = cases[i].extents;
+    options.backend = CUTT_BACKEND_CUDA;
+    options.algorithm = "one-pass";
+    assert_success(cuttContractionPlanCreate(&plan, &c, &options));
+    assert_success(cuttContractionWorkspace(plan, &bytes));
+    assert_int_equal(bytes > 0, cases[i].launches == 2);
+    assert_success(cuttContractionGetInfo(plan, &info));
+    assert_string_equal(info.algorithm, "one-pass");
+    assert_string_equal(info.provider, "cutt");
+    assert_true(info.predicted_seconds > 0 && info.pieces > 0);
+    void *memory[3], *work = fixture_device_memory(bytes + 1);
+    for (int t = 0; t < 3; ++t) memory[t] = fixture_device_memory(4000000);
+    fake->forget();
+    assert_success(cuttContractionExecute(plan, memory[0], memory[1], memory[2], bytes ? work : NULL, bytes, NULL));
+    assert_int_equal(fixture_calls(FAKE_launch_kernel), cases[i].launches);
+    assert_int_equal(fixture_heavy_calls(), 0);
+    assert_success(cuttContractionDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+    assert_non_null(strstr(text, cases[i].launches == 1 ? "one pass      threads along ab 256" : "; sums in "));
+    assert_success(cuttContractionDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
+    assert_non_null(strstr(text, "\"algorithm\":\"one-pass\""));
+    assert_non_null(strstr(text, "\"threads_along\":{"));
+    for (int t = 0; t < 3; ++t) fixture_free(memory[t]);
+    fixture_free(work);
+    assert_success(cuttContractionPlanDestroy(plan));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(random_contractions, fixture_start, fixture_end),
+                                     cmocka_unit_test_setup_teardown(launches, fixture_start, fixture_end)};
+  const int result = cmocka_run_group_tests(tests, fixture_open, NULL);
+  simt_cleanup();
+  return result;
+}
