@@ -21,6 +21,10 @@
 extern "C" {
 #endif
 
+/* How numbers are put together. CUTT_OP_MAX and CUTT_OP_MIN are not for complex types; where a number is a NaN their result is
+ * one, as NumPy's is. Whole numbers have a sign, and wrap around. */
+typedef enum cuttOperator { CUTT_OP_ADD = 0, CUTT_OP_MULTIPLY = 1, CUTT_OP_MAX = 2, CUTT_OP_MIN = 3 } cuttOperator_t;
+
 /* What to compute. Start from CUTT_CONTRACTION_INIT, then fill in. Everything that a pointer points to is read during the
  * call that takes it and not kept.
  *
@@ -56,10 +60,16 @@ typedef struct cuttContraction {
   const void *beta;   /* NULL: what the pattern says, which is 0 but for "+="; 0: D is written and never read */
   int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
   int conjugate_right;
+  /* What takes the place of the sum over modes that D does not have: D = alpha * reduce(L * R) + beta * D. Other than
+   * CUTT_OP_ADD (0) on the CPU, in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
+  cuttOperator_t reduce;
 } cuttContraction_t;
 
 #define CUTT_CONTRACTION_INIT                                                                                          \
-  { sizeof(cuttContraction_t), NULL, (cuttType_t)0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+  {                                                                                                                    \
+    sizeof(cuttContraction_t), NULL, (cuttType_t)0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0,     \
+        CUTT_OP_ADD                                                                                                    \
+  }
 
 /* No limit on workspace. */
 #define CUTT_NO_LIMIT ((size_t)-1)

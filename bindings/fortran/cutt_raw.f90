@@ -24,6 +24,7 @@ module cutt_raw
   integer(c_int), parameter :: CUTT_PREDICT = 0, CUTT_MEASURE = 1
   integer(c_int), parameter :: CUTT_MODEL = 0, CUTT_MODEL_PAPER = 1
   integer(c_int), parameter :: CUTT_TEXT = 0, CUTT_JSON = 1
+  integer(c_int), parameter :: CUTT_OP_ADD = 0, CUTT_OP_MULTIPLY = 1, CUTT_OP_MAX = 2, CUTT_OP_MIN = 3
   integer(c_int), parameter :: CUTT_DRAW_TEXT = 0, CUTT_DRAW_SVG = 1
   integer(c_size_t), parameter :: CUTT_NO_LIMIT = -1_c_size_t ! all bits set, as (size_t)-1 in C
 
@@ -73,6 +74,7 @@ module cutt_raw
     type(c_ptr) :: left_strides = c_null_ptr, right_strides = c_null_ptr, result_strides = c_null_ptr
     type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr
     integer(c_int) :: conjugate_left = 0, conjugate_right = 0
+    integer(c_int) :: reduce = CUTT_OP_ADD
   end type
 
   type, bind(c) :: cuttContractionOptions_t

@@ -42,6 +42,19 @@ static cuttResult find_family(struct cuttContractionStruct *plan, const cuttCont
                       "pattern has one operand, which is for the CPU; on %s there must be two, and the second may be a "
                       "scalar 1: \"ab,->a\"",
                       backend->name);
+  if (plan->asked.reduce) {
+    const char *word = cutt_operator_names[plan->asked.reduce];
+    if (!host)
+      return cutt_error(CUTT_INVALID_PARAMETER, "reduce is %s, which is for the CPU; on %s it must be CUTT_OP_ADD",
+                        word, backend->name);
+    if (plan->family == CUTT_FAMILY_TTGT || options->provider)
+      return cutt_error(CUTT_INVALID_PARAMETER,
+                        "reduce is %s, which is done in one pass and not by matrix products; options->%s must be %s",
+                        word, options->provider ? "provider" : "algorithm",
+                        options->provider ? "NULL" : "NULL or one-pass");
+    plan->family = CUTT_FAMILY_PASS;
+    return CUTT_SUCCESS;
+  }
   const bool products = type == CUTT_F32 || type == CUTT_F64 || type == CUTT_C32 || type == CUTT_C64;
   if (plan->family == CUTT_FAMILY_ANY && options->provider) plan->family = CUTT_FAMILY_TTGT;
   if (plan->family == CUTT_FAMILY_ANY && host && !products) plan->family = CUTT_FAMILY_PASS;

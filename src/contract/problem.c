@@ -19,11 +19,13 @@
 #include "plan/problem.h"
 
 /* Sizes of the structs in the first version that had them: when a struct grows, its entry here becomes a number. */
-static const size_t first_contraction_size = sizeof(cuttContraction_t);
+static const size_t first_contraction_size = offsetof(cuttContraction_t, reduce);
 
 /* Of a tensor, all elements counted, also those that a stride of 0 repeats: more than any machine has, and so little that
  * the planner may add up workspace of several packed tensors for a thousand threads. */
 static const int64_t MOST_BYTES = INT64_C(1) << 52;
+
+const char *const cutt_operator_names[] = {"CUTT_OP_ADD", "CUTT_OP_MULTIPLY", "CUTT_OP_MAX", "CUTT_OP_MIN"};
 
 /* The fields of a tensor, as errors call them. */
 typedef struct tensor_names {
@@ -65,6 +67,19 @@ static cuttResult check_type(const cuttContraction_t *callers, cutt_contraction 
       return cutt_error(CUTT_INVALID_PARAMETER, "type is %s, which can't be contracted; %s", checked->type->name,
                         allowed);
   }
+}
+
+static cuttResult check_operator(const cuttContraction_t *callers, cutt_contraction *checked) {
+  checked->reduce = callers->reduce;
+  if ((int)callers->reduce < CUTT_OP_ADD || callers->reduce > CUTT_OP_MIN)
+    return cutt_error(CUTT_INVALID_PARAMETER,
+                      "reduce is %d; it must be CUTT_OP_ADD, CUTT_OP_MULTIPLY, CUTT_OP_MAX or CUTT_OP_MIN",
+                      (int)callers->reduce);
+  if (!checked->type->complex || callers->reduce < CUTT_OP_MAX) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "reduce is %s and type is %s; complex numbers have no order, so it must be CUTT_OP_ADD or "
+                    "CUTT_OP_MULTIPLY",
+                    cutt_operator_names[callers->reduce], checked->type->name);
 }
 
 static cuttResult check_rank(const request *r, cutt_tensor tensor, int rank) {
@@ -335,14 +350,30 @@ static void sort_modes(cutt_contract_mode *mode, int count) {
   }
 }
 
-static void make_modes(const request *r, cutt_contraction *checked) {
-  checked->empty = checked->volume[CUTT_RESULT] == 0;
-  checked->no_terms = checked->alpha_is_zero;
+/* A label with no elements that the result does not have; -1: there is none. */
+static int nothing_summed(const request *r) {
   for (int label = 0; label < r->pattern.labels; ++label) {
     bool in_result = false;
     for (int i = 0; i < r->pattern.rank[CUTT_RESULT]; ++i) in_result |= r->pattern.label[CUTT_RESULT][i] == label;
-    if (r->extent[label] == 0 && !in_result) checked->no_terms = true;
+    if (r->extent[label] == 0 && !in_result) return label;
   }
+  return -1;
+}
+
+/* What is the largest of nothing? */
+static cuttResult check_terms(const request *r, const cutt_contraction *checked) {
+  const int label = nothing_summed(r);
+  if (label < 0 || checked->reduce < CUTT_OP_MAX || checked->volume[CUTT_RESULT] == 0) return CUTT_SUCCESS;
+  return cutt_error(
+      CUTT_INVALID_PARAMETER,
+      "reduce is %s, and '%s' has extent 0, which leaves it nothing to choose from; the extents of letters "
+      "that the result does not have must be 1 or more",
+      cutt_operator_names[checked->reduce], r->pattern.name[label].name);
+}
+
+static void make_modes(const request *r, cutt_contraction *checked) {
+  checked->empty = checked->volume[CUTT_RESULT] == 0;
+  checked->no_terms = checked->alpha_is_zero || nothing_summed(r) >= 0;
   checked->modes = 0;
   if (checked->empty) return;
   for (int label = 0; label < r->pattern.labels; ++label) {
@@ -378,6 +409,8 @@ static cuttResult check(const cuttContraction_t *own, request *r, cutt_contracti
   if (result) return result;
   read_scalars(own, &r->pattern, contraction);
   contraction->right_is_one = r->pattern.one;
+  result = check_terms(r, contraction);
+  if (result) return result;
   make_modes(r, contraction);
   return CUTT_SUCCESS;
 }
@@ -391,6 +424,7 @@ cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contrac
   if (result) return result;
   memset(contraction, 0, sizeof *contraction);
   result = check_type(&own, contraction);
+  if (!result) result = check_operator(&own, contraction);
   if (result) return result;
   request *r = calloc(1, sizeof *r);
   if (!r) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to check a contraction", sizeof *r);

@@ -23,6 +23,7 @@ from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
+from ._reduce import reduce
 from ._wisdom import Wisdom
 
 _host.bind()
@@ -41,6 +42,7 @@ __all__ = [
     "permute_dims",
     "plan_cache",
     "providers",
+    "reduce",
     "tensordot",
     "transpose",
 ]

@@ -24,6 +24,9 @@ F16, BF16, F32, F64, C32, C64, I32, I64 = range(32, 40)
 # cuttBackend_t
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 
+# cuttOperator_t
+OPERATORS = {"add": 0, "multiply": 1, "max": 2, "min": 3}
+
 NO_LIMIT = c_size_t(-1).value
 MAX_RANK = 64
 
@@ -103,6 +106,7 @@ class Contraction(Structure):
         ("beta", c_void_p),
         ("conjugate_left", c_int),
         ("conjugate_right", c_int),
+        ("reduce", c_int),
     ]
 
 
