@@ -95,6 +95,21 @@ module cutt_raw
     type(c_ptr) :: algorithm = c_null_ptr
   end type
 
+  type, bind(c) :: cuttElementwise_t
+    integer(c_size_t) :: struct_size = 0
+    type(c_ptr) :: pattern = c_null_ptr
+    integer(c_int) :: type = 0, a_rank = 0, b_rank = 0, c_rank = 0, result_rank = 0
+    type(c_ptr) :: a_extents = c_null_ptr, b_extents = c_null_ptr, c_extents = c_null_ptr, result_extents = c_null_ptr
+    type(c_ptr) :: a_strides = c_null_ptr, b_strides = c_null_ptr, c_strides = c_null_ptr, result_strides = c_null_ptr
+    type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr, gamma = c_null_ptr
+    integer(c_int) :: conjugate_a = 0, conjugate_b = 0, conjugate_c = 0, op_ab = CUTT_OP_ADD, op_abc = CUTT_OP_ADD
+  end type
+
+  type, bind(c) :: cuttElementwiseOptions_t
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: backend = CUTT_BACKEND_AUTO, threads = 0
+  end type
+
   type, bind(c) :: cuttContractionTimes_t
     real(c_double) :: total = 0, permute = 0, gemm = 0
   end type
@@ -322,6 +337,25 @@ module cutt_raw
       integer(c_size_t), value :: workspace_bytes
       integer(c_int), value :: count
       type(cuttContractionTimes_t), intent(inout) :: times(*)
+    end function
+    integer(c_int) function cuttElementwisePlanCreate(plan, elementwise, options) bind(c, name='cuttElementwisePlanCreate')
+      import
+      type(c_ptr), intent(out) :: plan
+      type(cuttElementwise_t), intent(in) :: elementwise
+      type(c_ptr), value :: options
+    end function
+    integer(c_int) function cuttElementwiseExecute(plan, a, b, c, result) bind(c, name='cuttElementwiseExecute')
+      import
+      type(c_ptr), value :: plan, a, b, c, result
+    end function
+    integer(c_int) function cuttElementwisePlanDestroy(plan) bind(c, name='cuttElementwisePlanDestroy')
+      import
+      type(c_ptr), value :: plan
+    end function
+    integer(c_int) function cuttElementwiseCompute(elementwise, options, a, b, c, result) bind(c, name='cuttElementwiseCompute')
+      import
+      type(cuttElementwise_t), intent(in) :: elementwise
+      type(c_ptr), value :: options, a, b, c, result
     end function
     integer(c_int) function cuttContractionTimeGemm(plan, stream, count, seconds) bind(c, name='cuttContractionTimeGemm')
       import

@@ -67,6 +67,12 @@ typedef struct cutt_contraction {
 /* The operators by their names in cutt_contract.h. */
 extern const char *const cutt_operator_names[];
 
+/* The type's facts, if it is one that is computed with. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_contraction_type_check(cuttType_t type, const cutt_type_info **checked);
+
+/* Is a scalar of the type 0, or 1? By comparison, so that -0 is a 0 and a NaN is not. */
+bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int value);
+
 /* Validates all of a contraction and brings it to the canonical form. Errors: CUTT_INVALID_PARAMETER, with the text naming
  * the field, and for a pattern the letter and its place; CUTT_INTERNAL_ERROR (memory). */
 cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contraction *contraction);

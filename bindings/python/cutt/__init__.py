@@ -19,6 +19,7 @@ from ._batch import batch
 from ._cache import PlanCache, plan_cache
 from ._contraction_plan import ContractionPlan
 from ._einsum import einsum, tensordot
+from ._elementwise import elementwise
 from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
@@ -39,6 +40,7 @@ __all__ = [
     "copy_bandwidth",
     "devices",
     "einsum",
+    "elementwise",
     "permute_dims",
     "plan_cache",
     "providers",
