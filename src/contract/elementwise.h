@@ -15,8 +15,7 @@ enum {
   CUTT_ELEMENTWISE_OPERANDS = 3,
   CUTT_ELEMENTWISE_RAGGED = 3, /* most modes whose last chunk is shorter */
   CUTT_ELEMENTWISE_KINDS = 1 << CUTT_ELEMENTWISE_RAGGED,
-  CUTT_ELEMENTWISE_BLOCK = 96 * 1024, /* bytes of a tensor's part of a block: four of them fit the scratch */
-  CUTT_ELEMENTWISE_ROW = 4096         /* bytes of numbers that are computed with at a time */
+  CUTT_ELEMENTWISE_ROW = 8192 /* bytes of numbers that are computed with at a time */
 };
 
 /* Modes are in the order of their steps in D, which are positive: fused, and without those of extent 1. */
@@ -64,8 +63,6 @@ struct cuttElementwiseStruct {
   int modes;
   cutt_elementwise_mode mode[CUTT_MOST_LABELS];
   int64_t blocks;
-  int64_t place[CUTT_MOST_TENSORS]; /* where in the scratch the packed part of each tensor is */
-  int64_t rows_place;               /* and the rows that are computed with */
   cutt_elementwise_block *kind[CUTT_ELEMENTWISE_KINDS];
 };
 

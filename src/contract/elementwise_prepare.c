@@ -8,9 +8,12 @@
 #include "plan/services.h"
 
 enum {
-  LONG_RUN = 512, /* elements that a tensor's part should have next to each other, if there is room */
-  SHORT_ROW = 32  /* elements of a row below which operands are packed so that it becomes longer */
+  LEAST_RUN = 64,           /* bytes that each tensor's part of a block should have next to each other */
+  LONG_RUN = 512,           /* that are enough of them */
+  BLOCK_BYTES = 128 * 1024, /* of a tensor's part of a block */
+  SHORT_ROW = 32            /* elements of a row below which operands are packed so that it becomes longer */
 };
+_Static_assert((int)BLOCK_BYTES <= (int)CUTT_SCRATCH_BYTES, "a block has to fit the scratch");
 
 typedef struct cuttElementwiseStruct plan_t;
 
@@ -39,9 +42,9 @@ static int next_mode(const plan_t *p, int t, int before) {
   return next;
 }
 
-/* Makes blocks so long that the tensor has `wanted` elements next to each other in them. False: there is no more room. */
-static bool extend(plan_t *p, int t, int64_t wanted) {
-  const int64_t most = CUTT_ELEMENTWISE_BLOCK / p->type->bytes;
+/* Makes blocks so long that the tensor has so many bytes next to each other in them. False: there is no more room. */
+static bool extend(plan_t *p, int t, int64_t bytes) {
+  const int64_t most = BLOCK_BYTES / p->type->bytes, wanted = bytes / p->type->bytes;
   int64_t run = 1;
   for (int i = next_mode(p, t, -1); i >= 0 && run < wanted; i = next_mode(p, t, i)) {
     cutt_elementwise_mode *mode = &p->mode[i];
@@ -77,9 +80,9 @@ static void even_out(plan_t *p) {
 static void cut(plan_t *p) {
   bool room = true;
   for (int i = 0; i < p->modes; ++i) p->mode[i].chunk = 1;
-  for (int64_t wanted = 8; wanted <= LONG_RUN && room; wanted *= 2)
+  for (int64_t run = LEAST_RUN; run <= LONG_RUN && room; run *= 2)
     for (int t = 0; t < CUTT_MOST_TENSORS && room; ++t)
-      if (is_there(p, t)) room = extend(p, t, wanted);
+      if (is_there(p, t)) room = extend(p, t, run);
   if (room) extend(p, CUTT_RESULT, INT64_MAX / 2);
   even_out(p);
 }
@@ -191,12 +194,6 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
     const cuttResult result = make_kind(p, kind);
     if (result) return result;
   }
-  int64_t at = 0;
-  for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-    p->place[t] = at;
-    if (is_packed(p, t)) at += (volume(p) * p->type->bytes + 63) / 64 * 64;
-  }
-  p->rows_place = at;
   return CUTT_SUCCESS;
 }
 

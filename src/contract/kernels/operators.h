@@ -182,18 +182,29 @@
 
 /* ------------------------------------------------------------------------------------------------- elementwise operations */
 
+/* plain: neither operand is scaled or conjugated. */
 #define DEFINE_COMBINE(op, name)                                                                                       \
-  CUTT_INLINE void op##_place_##name(const cutt_pass_pair *p, char *out, int64_t at, int64_t here) {                   \
-    const vector_##name x = scaled_##name(p, 0, take_##name(p->operand[0] + at, here)),                                \
-                        y = scaled_##name(p, 1, take_##name(p->operand[1] + at, here));                                \
-    keep_##name(out + at, op##_##name(x, y), here);                                                                    \
+  CUTT_INLINE void op##_place_##name(const cutt_pass_pair *p, bool plain, const char *l, const char *r, char *out,     \
+                                     int64_t here) {                                                                   \
+    vector_##name x = take_##name(l, here), y = take_##name(r, here);                                                  \
+    if (!plain) x = scaled_##name(p, 0, x);                                                                            \
+    if (!plain) y = scaled_##name(p, 1, y);                                                                            \
+    keep_##name(out, op##_##name(x, y), here);                                                                         \
   }                                                                                                                    \
-  static void op##_combine_##name(char *out, const cutt_pass_pair *callers) {                                          \
-    const cutt_pass_pair own = *callers, *p = &own; /* which no store may change */                                    \
+  CUTT_INLINE void op##_all_places_##name(char *out, const cutt_pass_pair *p, bool plain) {                            \
     const int64_t bytes = p->n * ELEMENT_##name;                                                                       \
+    const char *l = p->operand[0], *r = p->operand[1];                                                                 \
     int64_t at = 0;                                                                                                    \
-    for (; at + V <= bytes; at += V) op##_place_##name(p, out, at, V);                                                 \
-    if (at < bytes) op##_place_##name(p, out, at, bytes - at);                                                         \
+    for (; at + 4 * V <= bytes; at += 4 * V)                                                                           \
+      for (int i = 0; i < 4; ++i) op##_place_##name(p, plain, l + at + i * V, r + at + i * V, out + at + i * V, V);    \
+    for (; at + V <= bytes; at += V) op##_place_##name(p, plain, l + at, r + at, out + at, V);                         \
+    if (at < bytes) op##_place_##name(p, plain, l + at, r + at, out + at, bytes - at);                                 \
+  }                                                                                                                    \
+  static void op##_combine_##name(char *out, const cutt_pass_pair *p) {                                                \
+    if (p->scaled[0] || p->scaled[1] || p->conjugate[0] || p->conjugate[1])                                            \
+      op##_all_places_##name(out, p, false);                                                                           \
+    else                                                                                                               \
+      op##_all_places_##name(out, p, true);                                                                            \
   }
 
 /* All of a type that can be compared, and of one that can't. */
