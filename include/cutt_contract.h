@@ -56,7 +56,9 @@ typedef struct cuttContraction {
   const int64_t *left_strides;   /* any sign, 0 repeats; NULL: packed */
   const int64_t *right_strides;
   const int64_t *result_strides; /* any sign, none may make elements overlap; NULL: packed */
-  const void *alpha;             /* one scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1 */
+  /* One scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1. With 0 no algorithm reads an operand: D = beta * D, also
+   * where one has a NaN or infinity. */
+  const void *alpha;
   const void *beta;   /* NULL: what the pattern says, which is 0 but for "+="; 0: D is written and never read */
   int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
   int conjugate_right;

@@ -346,6 +346,37 @@ static void of_nothing(void **unused) {
   assert_success(cuttContract(&call.c, &call.options, NULL, NULL, NULL, NULL));
 }
 
+/* With alpha 0 operands are not read by any algorithm: NaNs in them make no difference, nor does it that they are not there. */
+static void alpha_zero(void **unused) {
+  (void)unused;
+  static const char *const algorithms[] = {"ttgt", "one-pass", NULL};
+  const double none = 0, beta = 2;
+  double left[6], right[2] = {NAN, INFINITY};
+  for (int i = 0; i < 6; ++i) left[i] = NAN;
+  for (int i = 0; i < 3; ++i) {
+    for (int op = CUTT_OP_ADD; op <= (i ? CUTT_OP_MIN : CUTT_OP_ADD); ++op) {
+      for (int two = 0; two < 2; ++two) {
+        asked call;
+        start(&call, (cuttOperator_t)op);
+        call.options.algorithm = algorithms[i];
+        call.c.alpha = &none;
+        if (two) {
+          call.c.pattern = "ab,b->b";
+          call.c.right_rank = 1;
+          call.c.right_extents = &call.extents[1];
+        }
+        double result[2] = {NAN, NAN};
+        assert_success(cuttContract(&call.c, &call.options, left, right, result, NULL));
+        assert_true(result[0] == 0 && result[1] == 0);
+        call.c.beta = &beta;
+        result[0] = 3, result[1] = -4;
+        assert_success(cuttContract(&call.c, &call.options, NULL, NULL, result, NULL));
+        assert_true(result[0] == 6 && result[1] == -8);
+      }
+    }
+  }
+}
+
 static void refused(void **unused) {
   (void)unused;
   asked call;
@@ -384,8 +415,8 @@ static void refused(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_pattern), cmocka_unit_test(long_ones), cmocka_unit_test(by_hand),
-      cmocka_unit_test(of_nothing),  cmocka_unit_test(refused),
+      cmocka_unit_test(any_pattern), cmocka_unit_test(long_ones),  cmocka_unit_test(by_hand),
+      cmocka_unit_test(of_nothing),  cmocka_unit_test(alpha_zero), cmocka_unit_test(refused),
   };
   const int failed = cmocka_run_group_tests_name("reduce", tests, NULL, NULL);
   for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&region[t]);
