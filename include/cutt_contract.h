@@ -21,6 +21,10 @@
 extern "C" {
 #endif
 
+/* How numbers are put together. CUTT_OP_MAX and CUTT_OP_MIN are not for complex types; where a number is a NaN their result is
+ * one, as NumPy's is. Whole numbers have a sign, and wrap around. */
+typedef enum cuttOperator { CUTT_OP_ADD = 0, CUTT_OP_MULTIPLY = 1, CUTT_OP_MAX = 2, CUTT_OP_MIN = 3 } cuttOperator_t;
+
 /* What to compute. Start from CUTT_CONTRACTION_INIT, then fill in. Everything that a pointer points to is read during the
  * call that takes it and not kept.
  *
@@ -52,14 +56,22 @@ typedef struct cuttContraction {
   const int64_t *left_strides;   /* any sign, 0 repeats; NULL: packed */
   const int64_t *right_strides;
   const int64_t *result_strides; /* any sign, none may make elements overlap; NULL: packed */
-  const void *alpha;             /* one scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1 */
+  /* One scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1. With 0 no algorithm reads an operand: D = beta * D, also
+   * where one has a NaN or infinity. */
+  const void *alpha;
   const void *beta;   /* NULL: what the pattern says, which is 0 but for "+="; 0: D is written and never read */
   int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
   int conjugate_right;
+  /* What takes the place of the sum over modes that D does not have: D = alpha * reduce(L * R) + beta * D. Other than
+   * CUTT_OP_ADD (0) on the CPU, in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
+  cuttOperator_t reduce;
 } cuttContraction_t;
 
 #define CUTT_CONTRACTION_INIT                                                                                          \
-  { sizeof(cuttContraction_t), NULL, (cuttType_t)0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0 }
+  {                                                                                                                    \
+    sizeof(cuttContraction_t), NULL, (cuttType_t)0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, 0,     \
+        CUTT_OP_ADD                                                                                                    \
+  }
 
 /* No limit on workspace. */
 #define CUTT_NO_LIMIT ((size_t)-1)
@@ -186,6 +198,68 @@ CUTT_API cuttResult_t cuttContractionTime(cuttContractionPlan_t plan, const void
  * CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR (also when the memory can't be had). */
 CUTT_API cuttResult_t cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaStream_t stream, int count,
                                               double *seconds);
+
+/* ---------------------------------------------------------------------------------------- elementwise operations */
+
+/* What to compute: D = (alpha * A) op_ab (beta * B), or with a third operand D = ((alpha * A) op_ab (beta * B)) op_abc (gamma * C),
+ * element by element. On the CPU, in one pass over memory. Start from CUTT_ELEMENTWISE_INIT, then fill in.
+ *
+ * The pattern names the modes: "ab,ba->ab" or "ab,ba,b->ab", one letter a mode, as einsum's of cuttContraction_t, with the result
+ * written. A mode that an operand lacks is repeated in it; one that is there twice is its diagonal; one that the result lacks is
+ * an error. Modes may be as many as there are letters. */
+typedef struct cuttElementwise {
+  size_t struct_size;  /* sizeof(cuttElementwise_t) */
+  const char *pattern; /* see above */
+  cuttType_t type;     /* as cuttContraction_t's, of all tensors; half types are computed in float and rounded once */
+  int a_rank, b_rank, c_rank, result_rank; /* as many modes as the pattern gives; c_rank is 0 without a third operand */
+  const int64_t *a_extents, *b_extents, *c_extents, *result_extents; /* result_extents: to be checked, or NULL */
+  const int64_t *a_strides, *b_strides, *c_strides, *result_strides; /* as cuttContraction_t's; NULL: packed */
+  /* One scalar of the type (float for CUTT_F16 and CUTT_BF16); NULL: 1. An operand whose scalar is 0 is not read, and counts as
+   * 0 everywhere, also where it is a NaN or infinite. */
+  const void *alpha, *beta, *gamma;
+  int conjugate_a, conjugate_b, conjugate_c; /* not 0: that operand is conjugated */
+  cuttOperator_t op_ab, op_abc;
+} cuttElementwise_t;
+
+#define CUTT_ELEMENTWISE_INIT                                                                                          \
+  {                                                                                                                    \
+    sizeof(cuttElementwise_t), NULL, (cuttType_t)0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,  \
+        NULL, NULL, 0, 0, 0, CUTT_OP_ADD, CUTT_OP_ADD                                                                  \
+  }
+
+/* How to plan. NULL where options are taken means CUTT_ELEMENTWISE_OPTIONS_INIT. */
+typedef struct cuttElementwiseOptions {
+  size_t struct_size;    /* sizeof(cuttElementwiseOptions_t) */
+  cuttBackend_t backend; /* CUTT_BACKEND_CPU; CUTT_BACKEND_AUTO does where there is no GPU */
+  int threads;           /* most threads to use; 0: as OpenMP would */
+} cuttElementwiseOptions_t;
+
+#define CUTT_ELEMENTWISE_OPTIONS_INIT                                                                                  \
+  { sizeof(cuttElementwiseOptions_t), CUTT_BACKEND_AUTO, 0 }
+
+/* A plan of an elementwise operation: immutable, and alive until cuttElementwisePlanDestroy. */
+typedef struct cuttElementwiseStruct *cuttElementwisePlan_t;
+
+/* Plans an elementwise operation. *plan receives the plan, or NULL on failure.
+ * Errors: CUTT_INVALID_PARAMETER (the text names the field; also for a GPU, which has none), CUTT_INVALID_DEVICE,
+ * CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElementwise_t *elementwise,
+                                                const cuttElementwiseOptions_t *options);
+
+/* Executes a plan. Each pointer is to element (0, ..., 0) of its tensor, at any address; c is NULL without a third operand, and any
+ * of an operand that is not read. An operand may be the result itself, if it has the result's address and its layout; else it
+ * may not overlap with it. Any number of threads may execute one plan at once.
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+CUTT_API cuttResult_t cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
+                                             void *result);
+
+/* Frees a plan; NULL is allowed. No call with it may be under way. Errors: CUTT_INVALID_PLAN. */
+CUTT_API cuttResult_t cuttElementwisePlanDestroy(cuttElementwisePlan_t plan);
+
+/* Plan, execute, destroy. Errors: as these. */
+CUTT_API cuttResult_t cuttElementwiseCompute(const cuttElementwise_t *elementwise,
+                                             const cuttElementwiseOptions_t *options, const void *a, const void *b,
+                                             const void *c, void *result);
 
 /* Describes the matrix-multiplication libraries: which were found and where, the kernels that each picked, its speed as
  * measured on one core (some milliseconds each, once in a process) or on the GPU, which is the default, what would make one

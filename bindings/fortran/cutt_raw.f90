@@ -24,6 +24,7 @@ module cutt_raw
   integer(c_int), parameter :: CUTT_PREDICT = 0, CUTT_MEASURE = 1
   integer(c_int), parameter :: CUTT_MODEL = 0, CUTT_MODEL_PAPER = 1
   integer(c_int), parameter :: CUTT_TEXT = 0, CUTT_JSON = 1
+  integer(c_int), parameter :: CUTT_OP_ADD = 0, CUTT_OP_MULTIPLY = 1, CUTT_OP_MAX = 2, CUTT_OP_MIN = 3
   integer(c_int), parameter :: CUTT_DRAW_TEXT = 0, CUTT_DRAW_SVG = 1
   integer(c_size_t), parameter :: CUTT_NO_LIMIT = -1_c_size_t ! all bits set, as (size_t)-1 in C
 
@@ -73,6 +74,7 @@ module cutt_raw
     type(c_ptr) :: left_strides = c_null_ptr, right_strides = c_null_ptr, result_strides = c_null_ptr
     type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr
     integer(c_int) :: conjugate_left = 0, conjugate_right = 0
+    integer(c_int) :: reduce = CUTT_OP_ADD
   end type
 
   type, bind(c) :: cuttContractionOptions_t
@@ -95,6 +97,21 @@ module cutt_raw
     real(c_double) :: flops = 0, intensity = 0, predicted_seconds = 0, predicted_permute_seconds = 0, create_seconds = 0
     type(c_ptr) :: algorithm = c_null_ptr
     real(c_double) :: measured_seconds = 0
+  end type
+
+  type, bind(c) :: cuttElementwise_t
+    integer(c_size_t) :: struct_size = 0
+    type(c_ptr) :: pattern = c_null_ptr
+    integer(c_int) :: type = 0, a_rank = 0, b_rank = 0, c_rank = 0, result_rank = 0
+    type(c_ptr) :: a_extents = c_null_ptr, b_extents = c_null_ptr, c_extents = c_null_ptr, result_extents = c_null_ptr
+    type(c_ptr) :: a_strides = c_null_ptr, b_strides = c_null_ptr, c_strides = c_null_ptr, result_strides = c_null_ptr
+    type(c_ptr) :: alpha = c_null_ptr, beta = c_null_ptr, gamma = c_null_ptr
+    integer(c_int) :: conjugate_a = 0, conjugate_b = 0, conjugate_c = 0, op_ab = CUTT_OP_ADD, op_abc = CUTT_OP_ADD
+  end type
+
+  type, bind(c) :: cuttElementwiseOptions_t
+    integer(c_size_t) :: struct_size = 0
+    integer(c_int) :: backend = CUTT_BACKEND_AUTO, threads = 0
   end type
 
   type, bind(c) :: cuttContractionTimes_t
@@ -324,6 +341,25 @@ module cutt_raw
       integer(c_size_t), value :: workspace_bytes
       integer(c_int), value :: count
       type(cuttContractionTimes_t), intent(inout) :: times(*)
+    end function
+    integer(c_int) function cuttElementwisePlanCreate(plan, elementwise, options) bind(c, name='cuttElementwisePlanCreate')
+      import
+      type(c_ptr), intent(out) :: plan
+      type(cuttElementwise_t), intent(in) :: elementwise
+      type(c_ptr), value :: options
+    end function
+    integer(c_int) function cuttElementwiseExecute(plan, a, b, c, result) bind(c, name='cuttElementwiseExecute')
+      import
+      type(c_ptr), value :: plan, a, b, c, result
+    end function
+    integer(c_int) function cuttElementwisePlanDestroy(plan) bind(c, name='cuttElementwisePlanDestroy')
+      import
+      type(c_ptr), value :: plan
+    end function
+    integer(c_int) function cuttElementwiseCompute(elementwise, options, a, b, c, result) bind(c, name='cuttElementwiseCompute')
+      import
+      type(cuttElementwise_t), intent(in) :: elementwise
+      type(c_ptr), value :: options, a, b, c, result
     end function
     integer(c_int) function cuttContractionTimeGemm(plan, stream, count, seconds) bind(c, name='cuttContractionTimeGemm')
       import

@@ -46,6 +46,19 @@ static cuttResult find_family(struct cuttContractionStruct *plan, const cuttCont
   plan->family = !name ? CUTT_FAMILY_ANY : strcmp(name, "one-pass") == 0 ? CUTT_FAMILY_PASS : CUTT_FAMILY_TTGT;
   if (name && plan->family == CUTT_FAMILY_TTGT && strcmp(name, "ttgt") != 0)
     return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be NULL, ttgt or one-pass", name);
+  if (plan->asked.reduce) {
+    const char *word = cutt_operator_names[plan->asked.reduce];
+    if (!host)
+      return cutt_error(CUTT_INVALID_PARAMETER, "reduce is %s, which is for the CPU; on %s it must be CUTT_OP_ADD",
+                        word, backend->name);
+    if (plan->family == CUTT_FAMILY_TTGT || options->provider)
+      return cutt_error(CUTT_INVALID_PARAMETER,
+                        "reduce is %s, which is done in one pass and not by matrix products; options->%s must be %s",
+                        word, options->provider ? "provider" : "algorithm",
+                        options->provider ? "NULL" : "NULL or one-pass");
+    plan->family = CUTT_FAMILY_PASS;
+    return CUTT_SUCCESS;
+  }
   if (!host && plan->asked.right_is_one && (plan->family == CUTT_FAMILY_TTGT || options->provider))
     return cutt_error(
         CUTT_INVALID_PARAMETER,

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
+
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
  * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one. */
 enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16 };
@@ -118,6 +120,15 @@ static double run_in_product(const cutt_algorithm *algorithm, const counts *n, c
   return (double)run;
 }
 
+/* Bytes that come from memory with an element: the rest of its cache line too, where its neighbours are not in use. */
+static double bytes_with(const cutt_contraction *c, cutt_tensor t) {
+  int64_t least = INT64_MAX;
+  for (int i = 0; i < c->modes; ++i)
+    if (c->mode[i].stride[t]) least = smaller(least, (int64_t)llabs(c->mode[i].stride[t]));
+  const int64_t line = CACHE_LINE / c->type->bytes;
+  return (double)(least == INT64_MAX ? 1 : smaller(least, line)) * c->type->bytes;
+}
+
 /* Seconds of moving operands from memory to the products, and results back. Every product fetches its matrices again where
  * they are larger than the cache; smaller ones are fetched at their first use only. Where runs have large gaps between them,
  * each run begins with a wait for memory, since a BLAS does not prefetch as the permutation does. */
@@ -125,7 +136,8 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
                             const counts *n) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const double passes = t == CUTT_RESULT ? 2 : 1, bytes_each = c->type->bytes;
+    const double passes = t == CUTT_RESULT ? 2 : 1;
+    const double bytes_each = algorithm->packed[t] ? c->type->bytes : bytes_with(c, (cutt_tensor)t);
     double elements = n->volume[t] * repeats(c, algorithm, n, (cutt_tensor)t), matrix = 1;
     for (int side = 0; side < 2; ++side) {
       const cutt_role role = cutt_tensor_roles[t][side];

@@ -205,6 +205,8 @@ static void describe_text(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_text_add(text, "\n");
   if (plan->asked.conjugate[CUTT_LEFT]) cutt_text_add(text, "              L is conjugated\n");
   if (plan->asked.conjugate[CUTT_RIGHT]) cutt_text_add(text, "              R is conjugated\n");
+  if (plan->asked.reduce)
+    cutt_text_add(text, "              %s in place of sums\n", cutt_operator_names[plan->asked.reduce]);
   add_modes(plan, text);
   if (!has_blocks(plan) && !is_one_pass(plan)) {
     cutt_text_add(text, plan->asked.empty ? "              the result has no elements: there is nothing to do\n"
@@ -368,6 +370,7 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   cutt_text_add_json(text, blas ? blas->path : "");
   cutt_text_add(text, "},\"conjugate\":{\"L\":%s,\"R\":%s}", plan->asked.conjugate[CUTT_LEFT] ? "true" : "false",
                 plan->asked.conjugate[CUTT_RIGHT] ? "true" : "false");
+  cutt_text_add(text, ",\"reduce\":\"%s\"", cutt_operator_names[plan->asked.reduce]);
   cutt_text_add(text, ",\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, size[CUTT_ROLE_M],
                 size[CUTT_ROLE_N], size[CUTT_ROLE_K], size[CUTT_ROLE_BATCH]);
   add_json_modes(plan, text);

@@ -357,8 +357,11 @@ static cuttResult reduce(const struct cuttContractionStruct *plan, cutt_operands
 cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, const cutt_operands *callers,
                                     cutt_steps *steps) {
   if (plan->asked.empty) return CUTT_SUCCESS;
-  if (plan->scale)
-    return cuttPlanExecute(plan->scale, plan->asked.beta_is_zero ? plan->zero : callers->result, callers->result, NULL);
+  if (plan->scale) {
+    const bool one = plan->asked.reduce == CUTT_OP_MULTIPLY && !plan->asked.alpha_is_zero;
+    const void *from = one ? plan->one_element : plan->asked.beta_is_zero ? plan->zero : callers->result;
+    return cuttPlanExecute(plan->scale, from, callers->result, NULL);
+  }
   cutt_operands operands = *callers;
   if (plan->asked.right_is_one) operands.operand[CUTT_RIGHT] = plan->one_element;
   cuttResult result = reduce(plan, &operands, steps);

@@ -389,7 +389,8 @@ static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t m
 bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int along, int64_t lines,
                              cutt_pass_shape *s) {
   const cuttType_t type = c->type->type;
-  if (along < 0 || is_summed(c, along) || !has_sums(c) || type == CUTT_I32 || type == CUTT_I64) return false;
+  if (along < 0 || is_summed(c, along) || !has_sums(c) || type == CUTT_I32 || type == CUTT_I64 || c->reduce)
+    return false;
   start(c, r, along, s);
   s->blocked = s->kind == CUTT_PASS_SCALE && sharing_extent(c, s) > 1;
   if (!s->blocked) return false;

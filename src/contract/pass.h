@@ -74,6 +74,7 @@ typedef struct cutt_pass {
   cutt_pass_shape shape;
   const cutt_pass_kernels *kernels;
   const cutt_pass_type *type;
+  cutt_pass_rows_fn *add_up, *join; /* a tile's rows; the parts of a sum */
   cutt_pass_scalars scalars;
   bool conjugate[2];
   int bytes;  /* of an element in memory */
@@ -104,7 +105,8 @@ int cutt_pass_list(const cutt_contraction *contraction, const cutt_rates *rates,
 void cutt_pass_shape_of(const cutt_contraction *contraction, const cutt_rates *rates, int along,
                         cutt_pass_shape *shape);
 
-/* The same with rows in blocks, and so many cache lines of a row in a tile, at most. False: there are no rows that share anything, or numbers are whole. */
+/* The same with rows in blocks, and so many cache lines of a row in a tile, at most. False: there are no rows that share anything, numbers are
+ * whole, or it is no sum. */
 bool cutt_pass_shape_blocked(const cutt_contraction *contraction, const cutt_rates *rates, int along, int64_t lines,
                              cutt_pass_shape *shape);
 

@@ -236,6 +236,8 @@ cuttResult cutt_pass_prepare(const cutt_contraction *c, const cutt_pass_shape *s
     return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s", isa);
   }
   p->type = &p->kernels->type[c->type->type];
+  p->add_up = (shape->summed ? p->type->across : p->type->along)[c->reduce][shape->kind];
+  p->join = p->type->along[c->reduce][CUTT_PASS_ADD];
   p->bytes = c->type->bytes;
   p->number = p->type->bytes;
   p->threads = threads;

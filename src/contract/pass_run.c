@@ -93,7 +93,7 @@ static void add_up(worker *w, const place *at, char *sums, bool adds) {
   /* In the scratch rows have room for whole cache lines, and what is in it beyond their ends is never used. */
   if (!s->summed && !s->direct && s->packed[first] && (s->packed[second] || s->kind != CUTT_PASS_MULTIPLY))
     tile.n = (at->n * p->number + 63) / 64 * 64 / p->number;
-  (s->summed ? p->type->across : p->type->along)[s->kind](&tile);
+  p->add_up(&tile);
 }
 
 /* Rows of D that follow each other in memory, without the mode along: where they are there, and in the scratch. */
@@ -244,7 +244,7 @@ static void join(const execution *e, char *room) {
                                    .out = sums,
                                    .out_row = tiles->sum_row,
                                    .adds = true};
-      p->type->along[CUTT_PASS_ADD](&tile);
+      p->join(&tile);
     }
     finish(p, &at, sums, room);
   }

@@ -34,9 +34,11 @@ typedef struct parser {
   size_t at;
   cutt_pattern *pattern;
   word word[CUTT_MOST_LABELS]; /* where each label is for the first time */
+  int operands;                /* that there may be */
 } parser;
 
-static const char *const tensor_name[CUTT_TENSORS] = {"the left operand", "the right operand", "the result"};
+static const char *const tensor_name[CUTT_MOST_TENSORS] = {"the left operand", "the right operand", "the result",
+                                                           "the third operand"};
 
 /* Of ASCII, whatever the locale is. */
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -138,9 +140,10 @@ static cuttResult check_result(const parser *p) {
   const cutt_pattern *pattern = p->pattern;
   for (int i = 0; i < pattern->rank[CUTT_RESULT]; ++i) {
     const int label = pattern->label[CUTT_RESULT][i], place = pattern->place[CUTT_RESULT][i];
-    if (!count_of(pattern, CUTT_LEFT, label) && !count_of(pattern, CUTT_RIGHT, label)) {
-      return refuse(p, "%s at place %d is in neither operand; the result may have modes of the operands only",
-                    label_name(p, label).text, place);
+    if (!count_of(pattern, CUTT_LEFT, label) && !count_of(pattern, CUTT_RIGHT, label) &&
+        !count_of(pattern, CUTT_THIRD, label)) {
+      return refuse(p, "%s at place %d is in %s operand; the result may have modes of the operands only",
+                    label_name(p, label).text, place, p->operands == 2 ? "neither" : "no");
     }
     for (int j = 0; j < i; ++j) {
       if (pattern->label[CUTT_RESULT][j] != label) continue;
@@ -188,6 +191,20 @@ static cuttResult refuse_in_einsum(const parser *p) {
   return unexpected(p, "a letter (a-z, A-Z), a ',' or '->'");
 }
 
+/* At a ','. */
+static cuttResult next_operand(parser *p, cutt_tensor *tensor) {
+  if (*tensor == CUTT_LEFT) {
+    *tensor = CUTT_RIGHT;
+    return CUTT_SUCCESS;
+  }
+  if (*tensor == CUTT_THIRD || p->operands == 2)
+    return refuse(p, "the ',' at place %zu begins a %s operand; there may be %s", p->at + 1,
+                  p->operands == 2 ? "third" : "fourth", p->operands == 2 ? "two" : "two or three");
+  *tensor = CUTT_THIRD;
+  p->pattern->three = true;
+  return CUTT_SUCCESS;
+}
+
 static cuttResult parse_einsum(parser *p) {
   cutt_tensor tensor = CUTT_LEFT;
   for (skip_space(p); p->text[p->at]; skip_space(p)) {
@@ -197,11 +214,9 @@ static cuttResult parse_einsum(parser *p) {
       if (result) return result;
       ++p->at;
     } else if (c == ',') {
-      if (tensor == CUTT_RIGHT) {
-        return refuse(p, "the ',' at place %zu begins a third operand; there may be two", p->at + 1);
-      }
       if (tensor == CUTT_RESULT) return refuse(p, "the ',' at place %zu is in the result; it has one group", p->at + 1);
-      tensor = CUTT_RIGHT;
+      const cuttResult result = next_operand(p, &tensor);
+      if (result) return result;
       ++p->at;
     } else if (c == '-') {
       const size_t arrow = p->at++;
@@ -217,6 +232,7 @@ static cuttResult parse_einsum(parser *p) {
     }
   }
   if (tensor == CUTT_RESULT) return CUTT_SUCCESS;
+  if (p->operands > 2) return unexpected(p, "'->' and the result");
   if (tensor == CUTT_LEFT && !p->pattern->labels)
     return refuse(p, "the text ends at place %zu, and there is nothing in it; a scalar is \"->\"", p->at + 1);
   p->pattern->one = tensor == CUTT_LEFT;
@@ -297,19 +313,41 @@ static cuttResult parse_talsh(parser *p) {
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_pattern_parse(const char *text, cutt_pattern *pattern) {
-  if (!text) {
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "pattern is NULL; it must be a text such as \"abc,cd->abd\" or \"D(a,b,d)+=L(a,b,c)*R(c,d)\"");
-  }
+/* Sets up a parser. */
+static cuttResult open_text(const char *text, const char *examples, cutt_pattern *pattern, parser *p) {
+  if (!text) return cutt_error(CUTT_INVALID_PARAMETER, "pattern is NULL; it must be a text such as %s", examples);
   size_t length = 0;
   while (length <= LONGEST && text[length]) ++length;
   if (length > LONGEST) {
     return cutt_error(CUTT_INVALID_PARAMETER, "pattern \"%.40s...\" is longer than %d characters; it must not be", text,
                       LONGEST);
   }
-  parser p = {.text = text, .pattern = pattern};
+  *p = (parser){.text = text, .pattern = pattern, .operands = 2};
   memset(pattern, 0, sizeof *pattern);
-  const cuttResult result = strchr(text, '(') ? parse_talsh(&p) : parse_einsum(&p);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cutt_pattern_parse(const char *text, cutt_pattern *pattern) {
+  parser p;
+  cuttResult result = open_text(text, "\"abc,cd->abd\" or \"D(a,b,d)+=L(a,b,c)*R(c,d)\"", pattern, &p);
+  if (!result) result = strchr(text, '(') ? parse_talsh(&p) : parse_einsum(&p);
   return result ? result : check_result(&p);
+}
+
+cuttResult cutt_pattern_parse_elementwise(const char *text, cutt_pattern *pattern) {
+  parser p;
+  cuttResult result = open_text(text, "\"ab,ba->ab\" or \"ab,ba,b->ab\"", pattern, &p);
+  p.operands = 3;
+  if (!result) result = parse_einsum(&p);
+  if (!result && pattern->one) result = refuse(&p, "there is one operand; there must be two or three");
+  if (!result) result = check_result(&p);
+  for (int t = 0; t < CUTT_MOST_TENSORS && !result; ++t) {
+    for (int i = 0; i < pattern->rank[t] && !result; ++i) {
+      const int label = pattern->label[t][i];
+      if (!count_of(pattern, CUTT_RESULT, label))
+        result = refuse(&p, "%s at place %d is not in the result, and an elementwise operation sums nothing",
+                        label_name(&p, label).text, pattern->place[t][i]);
+    }
+  }
+  return result;
 }

@@ -71,10 +71,21 @@ cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorith
   return plan_chosen(s, backend, threads, permuting, made);
 }
 
+/* D = alpha * 1 + beta * D. */
+static void fill_with_alpha(strided *s, const cutt_contraction *c) {
+  for (int i = 0; i < c->modes; ++i) add_mode(s, c->mode[i].extent, 0, c->mode[i].stride[CUTT_RESULT]);
+  s->problem.alpha = c->alpha;
+  if (!c->beta_is_zero) s->problem.beta = c->beta;
+}
+
 cuttResult cutt_scale_permutation(const cutt_contraction *c, const cutt_backend *backend, int threads,
                                   cuttPlan_t *made) {
   strided *s = new_strided(c);
   if (!s) return CUTT_INTERNAL_ERROR;
+  if (c->reduce == CUTT_OP_MULTIPLY && !c->alpha_is_zero) {
+    fill_with_alpha(s, c);
+    return plan_strided(s, backend, threads, made);
+  }
   for (int i = 0; i < c->modes; ++i) {
     const int64_t stride = c->mode[i].stride[CUTT_RESULT];
     if (stride) add_mode(s, c->mode[i].extent, c->beta_is_zero ? 0 : stride, stride);

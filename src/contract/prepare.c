@@ -220,14 +220,14 @@ static bool has_sums(const cutt_contraction *c, cutt_tensor t) {
   return false;
 }
 
-/* Plans the sums to be done beforehand. None where the other operand has one element: then the contraction is such a sum
+/* Plans the sums to be done beforehand. Of no other operators, which do not go past the product. None where the other operand has one element: then the contraction is such a sum
  * itself. And none where the sum would take more than the workspace's limit: its modes are loops then. */
 static cuttResult reduce(struct cuttContractionStruct *plan, int64_t limit) {
   const int64_t one = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 0;
   size_t at = 0, inner = 0;
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
     cutt_contraction *c = &plan->contraction;
-    if (!has_sums(c, (cutt_tensor)t) || c->volume[1 - t] == 1) continue;
+    if (!has_sums(c, (cutt_tensor)t) || c->volume[1 - t] == 1 || c->reduce) continue;
     struct cuttContractionStruct *made = calloc(1, sizeof *made);
     if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
     made->family = plan->family;

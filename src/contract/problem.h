@@ -50,6 +50,8 @@ typedef struct cutt_contraction {
   /* With alpha 0 L and R are not read, and no_terms is set. */
   bool alpha_is_zero, alpha_is_one;
   bool beta_is_zero, beta_is_one;
+  /* What takes the place of the sum; with CUTT_OP_MULTIPLY and no_terms a product of nothing, which is 1. */
+  cuttOperator_t reduce;
   /* R is a scalar 1: there is one operand. */
   bool right_is_one;
   /* Of the type's scalar (float for half types), as a BLAS takes it. */
@@ -61,6 +63,15 @@ typedef struct cutt_contraction {
   int64_t low[CUTT_TENSORS];
   int64_t high[CUTT_TENSORS];
 } cutt_contraction;
+
+/* The operators by their names in cutt_contract.h. */
+extern const char *const cutt_operator_names[];
+
+/* The type's facts, if it is one that is computed with. Errors: CUTT_INVALID_PARAMETER. */
+cuttResult cutt_contraction_type_check(cuttType_t type, const cutt_type_info **checked);
+
+/* Is a scalar of the type 0, or 1? By comparison, so that -0 is a 0 and a NaN is not. */
+bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int value);
 
 /* Validates all of a contraction and brings it to the canonical form. Errors: CUTT_INVALID_PARAMETER, with the text naming
  * the field, and for a pattern the letter and its place; CUTT_INTERNAL_ERROR (memory). */

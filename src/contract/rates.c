@@ -37,8 +37,7 @@ static const cutt_rates gpu_rates = {.gpu = true,
 /* The speed at which a product reads its operands from memory, over that of a permutation, which also writes. */
 static const double fetch_speed = 3.5;
 
-/* A property of the device at hand by its name; 0: it has none of this name. */
-static int64_t device_property(const cutt_backend *backend, const char *name) {
+int64_t cutt_device_property(const cutt_backend *backend, const char *name) {
   const cutt_schema *schema = backend->schema;
   for (int i = 0; i < schema->property_count; ++i)
     if (strcmp(schema->properties[i].name, name) == 0)
@@ -118,11 +117,11 @@ cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates 
   *rates = gpu ? gpu_rates : cpu_rates;
   rates->threads = gpu ? 1 : plan->threads;
   if (!gpu && blas && blas->flops > 0) rates->call = call_seconds(blas);
-  rates->multiprocessors = gpu ? device_property(plan->backend, "sms") : 0;
+  rates->multiprocessors = gpu ? cutt_device_property(plan->backend, "sms") : 0;
   rates->flops = flops > 0 ? flops : 1e10;
   rates->blas_flops = flops;
-  rates->stream_bytes = gpu ? 0 : device_property(plan->backend, "stream_bytes");
-  rates->cache_bytes = gpu ? 0 : device_property(plan->backend, "l2_bytes") / 2;
+  rates->stream_bytes = gpu ? 0 : cutt_device_property(plan->backend, "stream_bytes");
+  rates->cache_bytes = gpu ? 0 : cutt_device_property(plan->backend, "l2_bytes") / 2;
   rates->permute_scale = gpu ? 1 : permutation_scale(largest * c->type->bytes);
 
   /* The speed of memory is that which the permutation's model predicts for a copy of the largest tensor. */

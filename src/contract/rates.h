@@ -7,4 +7,7 @@
 /* The rates for a plan whose contraction, backend, BLAS library and threads are set. */
 cuttResult cutt_rates_find(const struct cuttContractionStruct *plan, cutt_rates *rates);
 
+/* A property of the device at hand by its name; 0: it has none of this name. */
+int64_t cutt_device_property(const cutt_backend *backend, const char *name);
+
 #endif

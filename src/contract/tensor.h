@@ -3,7 +3,15 @@
 #ifndef CUTT_CONTRACT_TENSOR_H
 #define CUTT_CONTRACT_TENSOR_H
 
-typedef enum cutt_tensor { CUTT_LEFT, CUTT_RIGHT, CUTT_RESULT, CUTT_TENSORS } cutt_tensor;
+/* CUTT_THIRD: the third operand of an elementwise operation, after those of a contraction. */
+typedef enum cutt_tensor {
+  CUTT_LEFT,
+  CUTT_RIGHT,
+  CUTT_RESULT,
+  CUTT_TENSORS,
+  CUTT_THIRD = CUTT_TENSORS,
+  CUTT_MOST_TENSORS
+} cutt_tensor;
 
 enum { CUTT_NAME_SIZE = 32 }; /* with the final 0 */
 

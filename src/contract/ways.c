@@ -114,8 +114,9 @@ void cutt_way_problem(const struct cuttContractionStruct *plan, int64_t limit, c
   if (blas) add_word(text, blas->version);
   if (blas) cutt_text_add(text, "/");
   if (blas) add_word(text, blas->kernels);
-  cutt_text_add(text, " %d %" PRId64 " %s %d %d %d %d %d", plan->threads, limit, c->type->name, c->conjugate[0],
-                c->conjugate[1], c->alpha_is_one, c->beta_is_zero + 2 * c->beta_is_one, c->right_is_one);
+  cutt_text_add(text, " %d %" PRId64 " %s %d %d %d %d %d %d", plan->threads, limit, c->type->name, c->conjugate[0],
+                c->conjugate[1], c->alpha_is_one, c->beta_is_zero + 2 * c->beta_is_one, c->right_is_one,
+                (int)c->reduce);
   for (int i = 0; i < c->modes; ++i) {
     const cutt_contract_mode *m = &c->mode[i];
     cutt_text_add(text, " %d:%" PRId64, (int)m->group, m->extent);

@@ -12,4 +12,6 @@ void test_sizes(size_t *sizes) {
   sizes[5] = sizeof(cuttContractionOptions_t);
   sizes[6] = sizeof(cuttContractionInfo_t);
   sizes[7] = sizeof(cuttContractionTimes_t);
+  sizes[8] = sizeof(cuttElementwise_t);
+  sizes[9] = sizeof(cuttElementwiseOptions_t);
 }

@@ -61,13 +61,14 @@ program test_fortran
   use checks
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, output_unit
   use cutt_raw, only: cuttProblem_t, cuttOptions_t, cuttPlanInfo_t, cuttCalibration_t, cuttContraction_t, &
-    cuttContractionOptions_t, cuttContractionInfo_t, cuttContractionTimes_t, cuttPermute, CUTT_BYTES_8
+    cuttContractionOptions_t, cuttContractionInfo_t, cuttContractionTimes_t, cuttPermute, CUTT_BYTES_8, CUTT_F64, &
+    CUTT_OP_MAX, cuttElementwise_t, cuttElementwiseOptions_t, cuttElementwiseCompute
   use cutt_contraction
   implicit none
   interface
     subroutine test_sizes(sizes) bind(c)
       import :: c_size_t
-      integer(c_size_t), intent(out) :: sizes(8)
+      integer(c_size_t), intent(out) :: sizes(10)
     end subroutine
   end interface
   character(200) :: text
@@ -238,7 +239,13 @@ contains
     type(cuttContractionOptions_t) :: contraction_options
     type(cuttContractionInfo_t) :: contraction_info
     type(cuttContractionTimes_t) :: times
-    integer(c_size_t) :: sizes(8)
+    type(cuttElementwise_t) :: elementwise
+    type(cuttElementwiseOptions_t), target :: elementwise_options
+    character(kind=c_char), target :: sum_text(12) = [character(kind=c_char) :: 'a', 'b', ',', 'b', 'a', '-', '>', 'a', 'b', &
+                                                      c_null_char, ' ', ' ']
+    integer(c_int64_t), target :: turned(2) = [3, 2]
+    real(real64), target :: x(2, 3), y(3, 2), z(2, 3), two = 2
+    integer(c_size_t) :: sizes(10)
     integer(c_int64_t), target :: extents(2) = [2, 3], strides(2) = [1, 4]
     integer(c_int), target :: perm(2) = [1, 0]
     real(real64), target :: a(4, 3), b(3, 2)
@@ -246,7 +253,8 @@ contains
     call test_sizes(sizes)
     call check(all(sizes == [c_sizeof(problem), c_sizeof(options), c_sizeof(info), c_sizeof(calibration), &
                              c_sizeof(contraction), c_sizeof(contraction_options), c_sizeof(contraction_info), &
-                             c_sizeof(times)]), 'sizes of the structures')
+                             c_sizeof(times), c_sizeof(elementwise), c_sizeof(elementwise_options)]), &
+               'sizes of the structures')
     a = reshape([(real(i, real64), i=1, 12)], [4, 3])
     problem%struct_size = c_sizeof(problem)
     problem%rank = 2
@@ -258,6 +266,26 @@ contains
     options%backend = CUTT_BACKEND_CPU
     call check(cuttPermute(problem, c_loc(options), c_loc(a), c_loc(b), c_null_ptr) == CUTT_SUCCESS, 'the raw interface')
     call check(all(b == transpose(a(1:2, :))), 'a sub-tensor by strides')
+    x = a(1:2, :)
+    y = a(1:3, 2:3)
+    elementwise%struct_size = c_sizeof(elementwise)
+    elementwise%pattern = c_loc(sum_text)
+    elementwise%type = CUTT_F64
+    elementwise%a_rank = 2
+    elementwise%b_rank = 2
+    elementwise%result_rank = 2
+    elementwise%a_extents = c_loc(extents)
+    elementwise%b_extents = c_loc(turned)
+    elementwise%alpha = c_loc(two)
+    elementwise_options%struct_size = c_sizeof(elementwise_options)
+    elementwise_options%backend = CUTT_BACKEND_CPU
+    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z)) &
+               == CUTT_SUCCESS, 'an elementwise operation')
+    call check(all(z == 2*x + transpose(y)), 'a sum of permuted arrays')
+    elementwise%op_ab = CUTT_OP_MAX
+    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z)) &
+               == CUTT_SUCCESS, 'an elementwise operation')
+    call check(all(z == max(2*x, transpose(y))), 'a maximum of permuted arrays')
   end subroutine
 
   subroutine contractions

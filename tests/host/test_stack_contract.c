@@ -185,6 +185,57 @@ static void small_stacks(void **unused) {
   check_all("45 modes", false);
 }
 
+/* Elementwise operations. */
+static struct {
+  cuttElementwise_t problem;
+  cuttElementwiseOptions_t options;
+  cuttElementwisePlan_t plan;
+  double a[30 * 40], b[30 * 40], c[40], result[30 * 40];
+} e;
+
+static void plan_elementwise(void *unused) {
+  (void)unused;
+  cuttElementwisePlanDestroy(e.plan);
+  s.result = cuttElementwisePlanCreate(&e.plan, &e.problem, &e.options);
+}
+
+static void execute_elementwise(void *unused) {
+  (void)unused;
+  s.result = cuttElementwiseExecute(e.plan, e.a, e.b, e.c, e.result);
+}
+
+static void compute_elementwise(void *unused) {
+  (void)unused;
+  s.result = cuttElementwiseCompute(&e.problem, &e.options, e.a, e.b, e.c, e.result);
+}
+
+static void elementwise(void **unused) {
+  (void)unused;
+  if (test_sanitized()) skip();
+  static const int64_t extents[] = {30, 40, 30}, two[52] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+  e.problem = (cuttElementwise_t)CUTT_ELEMENTWISE_INIT;
+  e.options = (cuttElementwiseOptions_t)CUTT_ELEMENTWISE_OPTIONS_INIT;
+  e.options.backend = CUTT_BACKEND_CPU;
+  e.options.threads = 1;
+  e.problem.pattern = "ab,ba,b->ab";
+  e.problem.type = CUTT_F64;
+  e.problem.a_rank = e.problem.b_rank = e.problem.result_rank = 2;
+  e.problem.c_rank = 1;
+  e.problem.a_extents = extents;
+  e.problem.b_extents = e.problem.c_extents = extents + 1;
+  check("PlanCreate", "a sum of permuted tensors", plan_elementwise, CUTT_SUCCESS);
+  check("Execute", "a sum of permuted tensors", execute_elementwise, CUTT_SUCCESS);
+  check("Compute", "a sum of permuted tensors", compute_elementwise, CUTT_SUCCESS);
+  e.problem.pattern = "ab,ba,c->ab";
+  check("PlanCreate, refused,", e.problem.pattern, compute_elementwise, CUTT_INVALID_PARAMETER);
+  e.problem.pattern = "abcdefghijklmnopqrst,tsrqponmlkjihgfedcba->atbscrdqepfognhmiljk";
+  e.problem.a_rank = e.problem.b_rank = e.problem.result_rank = 20;
+  e.problem.c_rank = 0;
+  e.problem.a_extents = e.problem.b_extents = two;
+  check("PlanCreate", "a sum of 20 modes", plan_elementwise, CUTT_SUCCESS);
+  assert_success(cuttElementwisePlanDestroy(e.plan));
+}
+
 /* The texts of errors take stack too. */
 static void refusals(void **unused) {
   (void)unused;
@@ -210,6 +261,7 @@ int main(int argc, char **argv) {
   setenv("CUTT_CBLAS", path, 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(small_stacks),
+      cmocka_unit_test(elementwise),
       cmocka_unit_test(refusals),
   };
   return cmocka_run_group_tests_name("stack_contract", tests, NULL, NULL);

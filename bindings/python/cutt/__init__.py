@@ -20,10 +20,12 @@ from ._cache import PlanCache, plan_cache
 from ._contraction_plan import ContractionPlan
 from ._einsum import einsum, tensordot
 from ._einsum_path import einsum_path
+from ._elementwise import elementwise
 from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
 from ._plan import Plan
+from ._reduce import reduce
 from ._wisdom import Wisdom
 
 _host.bind()
@@ -40,9 +42,11 @@ __all__ = [
     "devices",
     "einsum",
     "einsum_path",
+    "elementwise",
     "permute_dims",
     "plan_cache",
     "providers",
+    "reduce",
     "tensordot",
     "transpose",
 ]

@@ -94,24 +94,24 @@ class ContractionHandle(Handle):
     provider: str
 
 
-def _pattern(left: Sequence[str], right: Sequence[str], result: Sequence[str]) -> bytes:
+def pattern_of(operands: Sequence[Sequence[str]], result: Sequence[str]) -> bytes:
     """In the library's order, the fastest mode first. By the caller's letters where they are letters."""
-    labels = dict.fromkeys((*left, *right, *result))
+    labels = dict.fromkeys(label for term in (*operands, result) for label in term)
     if all(label in _LETTERS for label in labels):
         names = {label: label for label in labels}
     elif len(labels) <= len(_LETTERS):
         names = dict(zip(labels, _LETTERS))
     else:
         names = {label: f"m{number}" for number, label in enumerate(labels)}
-        texts = [",".join(names[label] for label in reversed(term)) for term in (result, left, right)]
-        return "D({})=L({})*R({})".format(*texts).encode()
-    texts = ["".join(names[label] for label in reversed(term)) for term in (left, right, result)]
-    return "{},{}->{}".format(*texts).encode()
+        texts = [",".join(names[label] for label in reversed(term)) for term in (result, *operands)]
+        return ("D({})=" + "*".join(["T({})"] * len(operands))).format(*texts).encode()
+    texts = ["".join(names[label] for label in reversed(term)) for term in (*operands, result)]
+    return f"{','.join(texts[:-1])}->{texts[-1]}".encode()
 
 
 def pair_key(
     left: Operand,
-    right: Operand,
+    right: Optional[Operand],
     labels: Sequence[str],
     result: View,
     code: int,
@@ -121,26 +121,29 @@ def pair_key(
     limit: int = L.NO_LIMIT,
     provider: Optional[bytes] = None,
     algorithm: Optional[bytes] = None,
+    reduce: int = 0,
 ) -> tuple:
     """All that a plan depends on, in NumPy's order and strides in elements."""
+    operands = [left] if right is None else [left, right]
     size = result.dtype.itemsize
     if misfit(result):
         raise ValueError(f"the strides of out are not multiples of the {size} bytes of an element")
-    strides = [tuple(s // size for s in view.strides) for view in (left.view, right.view, result)]
+    views = [operand.view for operand in operands]
+    strides = [tuple(s // size for s in view.strides) for view in (*views, result)]
     scalars = [scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta"))]
     return (
-        _pattern(left.labels, right.labels, labels),
+        pattern_of([operand.labels for operand in operands], labels),
         code,
-        (left.view.shape, right.view.shape, result.shape),
-        *strides,
+        (*(view.shape for view in views), result.shape),
+        tuple(strides),
         *scalars,
-        left.view.conj,
-        right.view.conj,
+        tuple(view.conj for view in views),
         threads,
         L.BACKENDS[result.device[0]],
         limit,
         provider,
         algorithm,
+        reduce,
     )
 
 
@@ -150,30 +153,29 @@ def create(key: tuple, wisdom: Optional[Wisdom] = None, **more: Any) -> Contract
         pattern,
         code,
         shapes,
-        left,
-        right,
-        result,
+        strides,
         alpha,
         beta,
-        conj_left,
-        conj_right,
+        conj,
         threads,
         backend,
         limit,
         provider,
         algorithm,
+        reduce,
     ) = key
     lib = L.contract_lib()
     problem, options = L.Contraction(), L.ContractionOptions()
     problem.struct_size, options.struct_size = L.ctypes.sizeof(problem), L.ctypes.sizeof(options)
     problem.pattern, problem.type = pattern, code
-    problem.left_rank, problem.right_rank, problem.result_rank = (len(shape) for shape in shapes)
-    problem.left_extents, problem.right_extents, problem.result_extents = (L.int64s(shape[::-1]) for shape in shapes)
-    problem.left_strides, problem.right_strides = L.int64s(left[::-1]), L.int64s(right[::-1])
-    problem.result_strides = L.int64s(result[::-1])
+    for name, shape, steps in zip(("left", "result") if len(shapes) == 2 else ("left", "right", "result"), shapes, strides):
+        setattr(problem, f"{name}_rank", len(shape))
+        setattr(problem, f"{name}_extents", L.int64s(shape[::-1]))
+        setattr(problem, f"{name}_strides", L.int64s(steps[::-1]))
     scalars = [L.ctypes.create_string_buffer(value, 16) for value in (alpha, beta)]
     problem.alpha, problem.beta = (L.ctypes.addressof(value) for value in scalars)
-    problem.conjugate_left, problem.conjugate_right = int(conj_left), int(conj_right)
+    problem.conjugate_left, problem.conjugate_right = int(conj[0]), int(conj[-1] and len(conj) == 2)
+    problem.reduce = reduce
     options.backend, options.threads, options.workspace_limit = backend, threads, limit
     options.provider, options.algorithm = provider, algorithm
     known = None if wisdom is None else wisdom.handle  # held here, whoever clears it meanwhile
@@ -229,29 +231,36 @@ def warn_of_slow_kernels(provider: str) -> None:
 
 def contract(
     left: Operand,
-    right: Operand,
+    right: Optional[Operand],
     labels: Sequence[str],
     result: View,
     code: int,
     alpha: Any = 1,
     beta: Any = 0,
     threads: int = 0,
+    reduce: int = 0,
 ) -> None:
     """result[labels] = alpha * left * right + beta * result, by a plan of the cache. Some element must be in each."""
-    for operand in (left, right):
+    operands = [left] if right is None else [left, right]
+    for operand in operands:
         if misfit(operand.view):
             operand.view = packed(operand.view)
-    key = pair_key(left, right, labels, result, code, alpha, beta, threads)
+    key = pair_key(left, right, labels, result, code, alpha, beta, threads, reduce=reduce)
 
     def call(stream: int) -> None:
         plan = plan_cache.get((result.device, key, choosing.seconds), lambda: create_kept(key))
-        execute(plan, left.view, right.view, result, stream)
+        execute(plan, left.view, right.view if right is not None else None, result, stream)
 
-    run(left.view, (right.view, result), call)
+    run(left.view, (*(operand.view for operand in operands[1:]), result), call)
 
 
 def execute(
-    plan: ContractionHandle, left: View, right: View, result: View, stream: int, workspace: Optional[View] = None
+    plan: ContractionHandle,
+    left: View,
+    right: Optional[View],
+    result: View,
+    stream: int,
+    workspace: Optional[View] = None,
 ) -> None:
     """workspace: checked, or None."""
     if workspace is None and plan.workspace and hasattr(left.adapter, "workspace"):
@@ -261,4 +270,4 @@ def execute(
     if workspace is not None and plan.workspace:
         pointer, size = workspace.pointer, workspace.size * workspace.dtype.itemsize
     call = L.contract_lib().cuttContractionExecute
-    L.check(call(plan.value, left.pointer, right.pointer, result.pointer, pointer, size, stream or None))
+    L.check(call(plan.value, left.pointer, right and right.pointer, result.pointer, pointer, size, stream or None))

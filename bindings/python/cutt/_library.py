@@ -24,6 +24,9 @@ F16, BF16, F32, F64, C32, C64, I32, I64 = range(32, 40)
 # cuttBackend_t
 BACKENDS = {"auto": 0, "cpu": 1, "cuda": 2}
 
+# cuttOperator_t
+OPERATORS = {"add": 0, "multiply": 1, "max": 2, "min": 3}
+
 NO_LIMIT = c_size_t(-1).value
 MAX_RANK = 64
 
@@ -103,6 +106,7 @@ class Contraction(Structure):
         ("beta", c_void_p),
         ("conjugate_left", c_int),
         ("conjugate_right", c_int),
+        ("reduce", c_int),
     ]
 
 
@@ -159,6 +163,42 @@ class ContractionTimes(Structure):
     _fields_ = [("total", c_double), ("permute", c_double), ("gemm", c_double)]
 
 
+class Elementwise(Structure):
+    """cuttElementwise_t"""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("pattern", c_char_p),
+        ("type", c_int),
+        ("a_rank", c_int),
+        ("b_rank", c_int),
+        ("c_rank", c_int),
+        ("result_rank", c_int),
+        ("a_extents", POINTER(c_int64)),
+        ("b_extents", POINTER(c_int64)),
+        ("c_extents", POINTER(c_int64)),
+        ("result_extents", POINTER(c_int64)),
+        ("a_strides", POINTER(c_int64)),
+        ("b_strides", POINTER(c_int64)),
+        ("c_strides", POINTER(c_int64)),
+        ("result_strides", POINTER(c_int64)),
+        ("alpha", c_void_p),
+        ("beta", c_void_p),
+        ("gamma", c_void_p),
+        ("conjugate_a", c_int),
+        ("conjugate_b", c_int),
+        ("conjugate_c", c_int),
+        ("op_ab", c_int),
+        ("op_abc", c_int),
+    ]
+
+
+class ElementwiseOptions(Structure):
+    """cuttElementwiseOptions_t"""
+
+    _fields_ = [("struct_size", c_size_t), ("backend", c_int), ("threads", c_int)]
+
+
 _TEXT = [c_int, c_char_p, c_size_t, POINTER(c_size_t)]  # format, buffer, size, needed
 _CALLS: dict[str, list] = {
     "cuttDevicesDescribe": _TEXT,
@@ -188,6 +228,9 @@ _CONTRACT_CALLS: dict[str, list] = {
     "cuttContractionGetInfo": [c_void_p, POINTER(ContractionInfo)],
     "cuttContractionDescribe": [c_void_p, *_TEXT],
     "cuttContractionTime": [c_void_p] * 5 + [c_size_t, c_void_p, c_int, POINTER(ContractionTimes)],
+    "cuttElementwisePlanCreate": [POINTER(c_void_p), POINTER(Elementwise), POINTER(ElementwiseOptions)],
+    "cuttElementwiseExecute": [c_void_p] * 5,
+    "cuttElementwisePlanDestroy": [c_void_p],
     "cuttContractionTimeGemm": [c_void_p, c_void_p, c_int, POINTER(c_double)],
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "contract/kernels/block.h"
+#include "contract/kernels/operators.h"
 #include "cpu/kernels/half.h"
 #include "cpu/kernels/vectors.h"
 
@@ -307,6 +308,19 @@ DEFINE_TILES(c32, float)
 DEFINE_COMPLEX(c64, double, int64_t, OF_EIGHTS)
 DEFINE_TILES(c64, double)
 
+DEFINE_OPERATORS_REAL(f32, float, int32_t, float, IS_NAN, -INFINITY, INFINITY)
+DEFINE_OPERATORS_REAL(f64, double, int64_t, double, IS_NAN, -(double)INFINITY, (double)INFINITY)
+DEFINE_OPERATORS_REAL(i32, uint32_t, int32_t, int32_t, NEVER_NAN, (uint32_t)INT32_MIN, INT32_MAX)
+DEFINE_OPERATORS_REAL(i64, uint64_t, int64_t, int64_t, NEVER_NAN, (uint64_t)INT64_MIN, INT64_MAX)
+DEFINE_OPERATORS_COMPLEX(c32, float, OF_FOURS)
+DEFINE_OPERATORS_COMPLEX(c64, double, OF_EIGHTS)
+DEFINE_ORDERED(f32)
+DEFINE_ORDERED(f64)
+DEFINE_ORDERED(i32)
+DEFINE_ORDERED(i64)
+DEFINE_UNORDERED(c32)
+DEFINE_UNORDERED(c64)
+
 #define NAME f32
 #define NUMBER float
 #define IS_COMPLEX 0
@@ -385,9 +399,20 @@ DEFINE_FINISH_COMPLEX(c64, double)
 
 /* ----------------------------------------------------------------------------------------------------------------- packing */
 
+/* Single elements that are so far apart are asked for, so many of them before they are read; those behind the last one are where
+ * a tensor's next ones often are, and asking for what is not there does no harm. */
+enum { APART = 256, AHEAD = 16 };
+
 #define DEFINE_COPY(bytes)                                                                                             \
   CUTT_INLINE void copy_columns_##bytes(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n,          \
                                         int64_t from, int64_t columns) {                                               \
+    if (columns == 1 && from == 0 && (stride >= APART || stride <= -APART)) {                                          \
+      for (int64_t i = 0; i < n; ++i) {                                                                                \
+        __builtin_prefetch(src + (i + AHEAD) * stride);                                                                \
+        memcpy(dst + i * (bytes), src + i * stride, (bytes));                                                          \
+      }                                                                                                                \
+      return;                                                                                                          \
+    }                                                                                                                  \
     for (int64_t j = from; j < columns; ++j)                                                                           \
       for (int64_t i = 0; i < n; ++i) memcpy(dst + j * pitch + i * (bytes), src + i * stride + j * (bytes), (bytes));  \
   }
@@ -492,17 +517,17 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 
 static void fence(void) { cutt_store_fence(); }
 
-#define TYPE(number, own, from, width, blocks)                                                                         \
-  {                                                                                                                    \
-    {along_multiply_##number, along_scale_##number, along_add_##number},                                               \
-        {across_multiply_##number, across_scale_##number, across_add_##number}, blocks, finish_##own, from,            \
-        pack_##width, width                                                                                            \
-  }
+#define TYPE(kernels, own, from, width, in_blocks)                                                                     \
+  { kernels, .blocks = in_blocks, .finish = finish_##own, .pack = from, .transpose = pack_##width, .bytes = width }
 static const cutt_pass_type types[] = {
-    [CUTT_F16] = TYPE(f32, f16, pack_f16, 4, blocks_f32), [CUTT_BF16] = TYPE(f32, bf16, pack_bf16, 4, blocks_f32),
-    [CUTT_F32] = TYPE(f32, f32, pack_4, 4, blocks_f32),   [CUTT_F64] = TYPE(f64, f64, pack_8, 8, blocks_f64),
-    [CUTT_C32] = TYPE(c32, c32, pack_8, 8, blocks_c32),   [CUTT_C64] = TYPE(c64, c64, pack_16, 16, blocks_c64),
-    [CUTT_I32] = TYPE(i32, i32, pack_4, 4, NULL),         [CUTT_I64] = TYPE(i64, i64, pack_8, 8, NULL),
+    [CUTT_F16] = TYPE(ORDERED(f32), f16, pack_f16, 4, blocks_f32),
+    [CUTT_BF16] = TYPE(ORDERED(f32), bf16, pack_bf16, 4, blocks_f32),
+    [CUTT_F32] = TYPE(ORDERED(f32), f32, pack_4, 4, blocks_f32),
+    [CUTT_F64] = TYPE(ORDERED(f64), f64, pack_8, 8, blocks_f64),
+    [CUTT_C32] = TYPE(UNORDERED(c32), c32, pack_8, 8, blocks_c32),
+    [CUTT_C64] = TYPE(UNORDERED(c64), c64, pack_16, 16, blocks_c64),
+    [CUTT_I32] = TYPE(ORDERED(i32), i32, pack_4, 4, NULL),
+    [CUTT_I64] = TYPE(ORDERED(i64), i64, pack_8, 8, NULL),
 };
 
 extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);

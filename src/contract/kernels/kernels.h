@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cutt.h"
+#include "cutt_contract.h"
 
 /* What the second operand of a product is. */
 typedef enum cutt_pass_kind {
@@ -18,6 +18,8 @@ typedef enum cutt_pass_kind {
   CUTT_PASS_ADD,      /* nothing: it is 1 everywhere */
   CUTT_PASS_KINDS
 } cutt_pass_kind;
+
+enum { CUTT_OPERATORS = CUTT_OP_MIN + 1 };
 
 /* Places are in bytes. The numbers of a row and term begin at operand[t] + row[t][r] + term[t][s], one after the other. */
 typedef struct cutt_pass_tile {
@@ -30,7 +32,7 @@ typedef struct cutt_pass_tile {
   char *out;
   int64_t pitch;
   const int64_t *out_row;
-  /* The sum is added to what is there. */
+  /* What is there takes part in the sum, or other reduction, as its first term. */
   bool adds;
   /* Of complex types. */
   bool conjugate[2];
@@ -51,10 +53,21 @@ typedef void cutt_pass_finish_fn(char *d, const char *sum, int64_t n, const cutt
  * pitch and stride are in bytes; i counts elements of dst. */
 typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns);
 
-/* What is done with numbers of one type in memory. */
+/* Two operands of n numbers each, which follow each other; each is conjugated, and multiplied by its number if it is scaled.
+ * Any of them may be what is written. */
+typedef struct cutt_pass_pair {
+  const char *operand[2];
+  _Alignas(16) unsigned char scale[2][16];
+  bool scaled[2], conjugate[2];
+  int64_t n;
+} cutt_pass_pair;
+typedef void cutt_pass_combine_fn(char *out, const cutt_pass_pair *pair);
+
+/* What is done with numbers of one type in memory. NULL: there is no such operator of complex numbers. */
 typedef struct cutt_pass_type {
-  cutt_pass_rows_fn *along[CUTT_PASS_KINDS];  /* a free mode */
-  cutt_pass_rows_fn *across[CUTT_PASS_KINDS]; /* a summed mode */
+  cutt_pass_rows_fn *along[CUTT_OPERATORS][CUTT_PASS_KINDS];  /* a free mode */
+  cutt_pass_rows_fn *across[CUTT_OPERATORS][CUTT_PASS_KINDS]; /* a summed mode */
+  cutt_pass_combine_fn *combine[CUTT_OPERATORS];
   /* Along a free mode, of the kind CUTT_PASS_SCALE, groups of rows in blocks; out_row is not NULL. NULL: whole numbers. */
   cutt_pass_rows_fn *blocks;
   cutt_pass_finish_fn *finish;

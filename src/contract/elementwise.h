@@ -1,0 +1,82 @@
+/* Elementwise operations of permuted operands on the CPU: D = (alpha A op_ab beta B) op_abc gamma C, in one pass over memory.
+ *
+ * D is cut into blocks that fit a core's own cache, whose sides are so long that every tensor's part of a block lies in runs of
+ * some cache lines. An operand that does not have its elements in D's order is permuted into a thread's scratch, block by block,
+ * by a plan of libcutt; any other is used in place, or has one element for a whole row. Rows are what D has next to each other;
+ * where it has nothing so, its block is made in the scratch too, and permuted from there. */
+#ifndef CUTT_CONTRACT_ELEMENTWISE_H
+#define CUTT_CONTRACT_ELEMENTWISE_H
+
+#include "contract/kernels/kernels.h"
+#include "contract/labelled.h"
+#include "plan/backend.h"
+
+enum {
+  CUTT_ELEMENTWISE_OPERANDS = 3,
+  CUTT_ELEMENTWISE_RAGGED = 3, /* most modes whose last chunk is shorter */
+  CUTT_ELEMENTWISE_KINDS = 1 << CUTT_ELEMENTWISE_RAGGED,
+  CUTT_ELEMENTWISE_ROW = 8192 /* bytes of numbers that are computed with at a time */
+};
+
+/* Modes are in the order of their steps in D, which are positive: fused, and without those of extent 1. */
+typedef struct cutt_elementwise_mode {
+  int64_t extent, chunk, chunks;
+  int64_t stride[CUTT_MOST_TENSORS]; /* in elements; 0 in an operand that lacks the mode */
+  unsigned ragged; /* its bit in the number of a kind of block, if its last chunk is shorter; else 0 */
+} cutt_elementwise_mode;
+
+/* How an operand's part of a block is used. */
+typedef enum cutt_elementwise_use {
+  CUTT_USE_IN_PLACE,
+  CUTT_USE_SINGLE, /* one element for all of a row */
+  CUTT_USE_PACKED,
+  CUTT_USE_ZERO /* it is not read */
+} cutt_elementwise_use;
+
+/* Blocks of one kind: those whose modes are at their last, shorter chunk, or not, alike. */
+typedef struct cutt_elementwise_block {
+  int64_t extent[CUTT_MOST_LABELS];
+  int64_t packed[CUTT_MOST_LABELS]; /* steps of a packed tensor */
+  int64_t row;                      /* elements */
+  int row_modes;                    /* the first modes, which a row has */
+  cuttPlan_t permute[CUTT_MOST_TENSORS];
+} cutt_elementwise_block;
+
+struct cuttElementwiseStruct {
+  uint64_t magic;
+  const cutt_backend *backend;
+  const cutt_type_info *type;
+  const cutt_pass_kernels *kernels;
+  const cutt_pass_type *numbers;
+  int threads, operands;
+  bool empty; /* D has no elements */
+  /* Of each operand: A, B, C. */
+  cutt_elementwise_use use[CUTT_ELEMENTWISE_OPERANDS];
+  _Alignas(16) unsigned char scale[CUTT_ELEMENTWISE_OPERANDS][16];
+  bool scaled[CUTT_ELEMENTWISE_OPERANDS], conjugate[CUTT_ELEMENTWISE_OPERANDS];
+  bool as_result[CUTT_ELEMENTWISE_OPERANDS]; /* it is laid out as D is */
+  cuttOperator_t op[CUTT_ELEMENTWISE_OPERANDS - 1];
+  int64_t low[CUTT_MOST_TENSORS], high[CUTT_MOST_TENSORS]; /* bytes spanned, as in cutt_labelled */
+  int64_t origin[CUTT_MOST_TENSORS]; /* bytes from element (0, ..., 0) to where the walk over the modes begins */
+  bool result_packed;
+  bool streams; /* D is written past the caches, but where it is an operand too */
+  int modes;
+  cutt_elementwise_mode mode[CUTT_MOST_LABELS];
+  int64_t blocks;
+  cutt_elementwise_block *kind[CUTT_ELEMENTWISE_KINDS];
+};
+
+/* The tensor of an operand's number. */
+static inline cutt_tensor cutt_elementwise_tensor(int operand) {
+  return operand == 0 ? CUTT_LEFT : operand == 1 ? CUTT_RIGHT : CUTT_THIRD;
+}
+
+/* Cuts the modes, which are set but for their chunks, and plans each kind of block. What it makes is freed by
+ * cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
+void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
+
+/* tensor: addresses of element (0, ..., 0), by cutt_tensor; those of operands that are not read are not used. */
+cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS]);
+
+#endif

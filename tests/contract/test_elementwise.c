@@ -1,0 +1,522 @@
+/* Elementwise operations through the public calls, held to the plain definition: all types and operators, two and three operands,
+ * any strides, operands that are the result, scalars of 0 beside NaNs, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* before cmocka.h */
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference.h"
+#include "support/buffers.h"
+#include "support/check.h"
+
+enum { A, B, C, D, TENSORS, MOST_MODES = 5 };
+
+/* One of them, as a value. */
+typedef struct operation {
+  char pattern[64];
+  cuttType_t type;
+  int operands, labels;
+  int rank[TENSORS], label[TENSORS][MOST_MODES];
+  int64_t extent[MOST_MODES];
+  int64_t extents[TENSORS][MOST_MODES], stride[TENSORS][MOST_MODES];
+  bool strided[TENSORS];
+  double scalar[3][2];
+  bool has_scalar[3];
+  int conjugate[3];
+  cuttOperator_t op[2];
+  int threads, at[TENSORS];
+} operation;
+
+static test_region region[TENSORS];
+static test_buffer buffer[TENSORS];
+static unsigned char *zero[TENSORS];
+
+static bool is_whole(cuttType_t type) { return type == CUTT_I32 || type == CUTT_I64; }
+static bool is_half(cuttType_t type) { return type == CUTT_F16 || type == CUTT_BF16; }
+
+/* ------------------------------------------------------------------------------------------------------- the definition */
+
+typedef struct value {
+  long double re, im;
+  int64_t whole;
+} value;
+
+static value load(cuttType_t type, const unsigned char *at) {
+  value v = {0, 0, 0};
+  int32_t narrow;
+  if (type == CUTT_I64) {
+    memcpy(&v.whole, at, 8);
+  } else if (type == CUTT_I32) {
+    memcpy(&narrow, at, 4);
+    v.whole = narrow;
+  } else {
+    test_element_load(type, at, &v.re, &v.im);
+  }
+  return v;
+}
+
+static value wrapped(cuttType_t type, uint64_t bits) {
+  return (value){0, 0, type == CUTT_I64 ? (int64_t)bits : (int32_t)(uint32_t)bits};
+}
+
+static value apply(cuttType_t type, cuttOperator_t op, value a, value b) {
+  const uint64_t x = (uint64_t)a.whole, y = (uint64_t)b.whole;
+  switch (op) {
+    case CUTT_OP_ADD:
+      return is_whole(type) ? wrapped(type, x + y) : (value){a.re + b.re, a.im + b.im, 0};
+    case CUTT_OP_MULTIPLY:
+      return is_whole(type) ? wrapped(type, x * y) : (value){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re, 0};
+    default:
+      if (is_whole(type)) return (a.whole < b.whole) == (op == CUTT_OP_MAX) ? b : a;
+      if (isnan(a.re) || isnan(b.re)) return isnan(a.re) ? a : b;
+      return (a.re < b.re) == (op == CUTT_OP_MAX) ? b : a;
+  }
+}
+
+static int64_t place_of(const operation *o, int t, const int64_t *index) {
+  int64_t at = 0;
+  for (int i = 0; i < o->rank[t]; ++i) at += index[o->label[t][i]] * o->stride[t][i];
+  return at * (int64_t)test_type_bytes(o->type);
+}
+
+/* The operand's element, scaled; *size grows by its magnitude. */
+static value scaled(const operation *o, int t, const int64_t *index, long double *size) {
+  const double *s = o->scalar[t];
+  if (o->has_scalar[t] && s[0] == 0 && s[1] == 0) return (value){0, 0, 0};
+  value v = load(o->type, zero[t] + place_of(o, t, index));
+  if (o->conjugate[t]) v.im = -v.im;
+  if (o->has_scalar[t])
+    v = apply(o->type, CUTT_OP_MULTIPLY, (value){s[0], test_type_complex(o->type) ? s[1] : 0, (int64_t)s[0]}, v);
+  *size = fmaxl(*size, hypotl(v.re, v.im));
+  return v;
+}
+
+static value define(const operation *o, const int64_t *index, long double *bound) {
+  long double size = 0;
+  value all = apply(o->type, o->op[0], scaled(o, A, index, &size), scaled(o, B, index, &size));
+  if (o->operands == 3) {
+    size = fmaxl(size, hypotl(all.re, all.im));
+    all = apply(o->type, o->op[1], all, scaled(o, C, index, &size));
+  }
+  size = fmaxl(size, hypotl(all.re, all.im));
+  const bool wide = o->type == CUTT_F64 || o->type == CUTT_C64;
+  *bound = (16 * size + 16 * size * size) * (wide ? DBL_EPSILON : FLT_EPSILON);
+  if (is_half(o->type)) *bound += hypotl(all.re, all.im) * (o->type == CUTT_F16 ? 0x1p-10L : 0x1p-7L) + 0x1p-24L;
+  return all;
+}
+
+/* ------------------------------------------------------------------------------------------------------- making one */
+
+static int64_t volume_of(const operation *o) {
+  int64_t volume = 1;
+  for (int label = 0; label < o->labels; ++label) volume *= o->extent[label];
+  return volume;
+}
+
+static void shuffle(test_rng *rng, int *list, int count) { test_shuffle(rng, list, count); }
+
+static void draw_strides(test_rng *rng, operation *o, int t) {
+  int order[MOST_MODES];
+  int64_t step = test_chance(rng, 40) ? test_random_in(rng, 1, 3) : 1;
+  for (int i = 0; i < o->rank[t]; ++i) order[i] = i;
+  if (o->strided[t]) shuffle(rng, order, o->rank[t]);
+  if (!o->strided[t]) step = 1;
+  for (int i = 0; i < o->rank[t]; ++i) {
+    o->stride[t][order[i]] = step;
+    step *= o->extents[t][order[i]] > 0 ? o->extents[t][order[i]] : 1;
+    if (!o->strided[t]) continue;
+    if (test_chance(rng, 20)) step += test_random_in(rng, 1, 5);
+    if (test_chance(rng, 15)) o->stride[t][order[i]] = -o->stride[t][order[i]];
+    if (t != D && test_chance(rng, 5)) o->stride[t][order[i]] = 0;
+  }
+}
+
+/* Letters of each tensor: of the result all, in some order. */
+static void draw(test_rng *rng, cuttType_t type, int64_t most, operation *o) {
+  memset(o, 0, sizeof *o);
+  o->type = type;
+  o->operands = test_chance(rng, 50) ? 3 : 2;
+  o->labels = (int)test_random_in(rng, 0, 4);
+  int64_t volume = 1;
+  for (int label = 0; label < o->labels; ++label) {
+    int64_t extent = test_chance(rng, 50) ? test_random_in(rng, 1, 6) : test_random_in(rng, 1, 150);
+    while (volume * extent > most) extent /= 2;
+    if (extent < 1) extent = 1;
+    o->extent[label] = extent;
+    volume *= extent;
+  }
+  for (int t = 0; t < TENSORS; ++t) {
+    int order[MOST_MODES];
+    if (t == C && o->operands == 2) continue;
+    for (int label = 0; label < o->labels; ++label) order[label] = label;
+    if (test_chance(rng, 70)) shuffle(rng, order, o->labels);
+    for (int i = 0; i < o->labels; ++i)
+      if (t == D || t == A || test_chance(rng, 80)) o->label[t][o->rank[t]++] = order[i];
+    if (t != D && o->rank[t] && test_chance(rng, 8)) /* a diagonal */
+      o->label[t][o->rank[t]] = o->label[t][0], ++o->rank[t];
+    for (int i = 0; i < o->rank[t]; ++i) o->extents[t][i] = o->extent[o->label[t][i]];
+    o->strided[t] = test_chance(rng, 40);
+    draw_strides(rng, o, t);
+    o->at[t] = test_chance(rng, 30) ? TEST_AT_END : (int)test_random_in(rng, 0, 63);
+  }
+  static const int order[TENSORS] = {A, B, C, D};
+  char *to = o->pattern;
+  for (int i = 0; i < TENSORS; ++i) {
+    const int t = order[i];
+    if (t == C && o->operands == 2) continue;
+    to += sprintf(to, "%s", t == A ? "" : t == D ? "->" : ",");
+    for (int j = 0; j < o->rank[t]; ++j) to += sprintf(to, "%c", 'a' + o->label[t][j]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    o->has_scalar[i] = test_chance(rng, 50);
+    o->conjugate[i] = test_chance(rng, 30);
+    for (int part = 0; part < 2; ++part)
+      o->scalar[i][part] = (double)test_random_in(rng, -9, 9) / (is_whole(type) ? 1 : 4);
+    if (!test_type_complex(type)) o->scalar[i][1] = 0;
+  }
+  for (int i = 0; i < 2; ++i)
+    o->op[i] = (cuttOperator_t)test_random_in(rng, 0, test_type_complex(type) ? CUTT_OP_MULTIPLY : CUTT_OP_MIN);
+  o->threads = (int)test_random_in(rng, 1, 3);
+}
+
+static void set_scalar(const operation *o, int i, unsigned char *to) {
+  const float narrow[2] = {(float)o->scalar[i][0], (float)o->scalar[i][1]};
+  const int64_t whole = (int64_t)o->scalar[i][0];
+  const int32_t short_whole = (int32_t)whole;
+  if (o->type == CUTT_I64)
+    memcpy(to, &whole, 8);
+  else if (o->type == CUTT_I32)
+    memcpy(to, &short_whole, 4);
+  else if (o->type == CUTT_F64 || o->type == CUTT_C64)
+    memcpy(to, o->scalar[i], 16);
+  else
+    memcpy(to, narrow, 8);
+}
+
+typedef struct asked {
+  cuttElementwise_t problem;
+  cuttElementwiseOptions_t options;
+  _Alignas(16) unsigned char scalar[3][16];
+} asked;
+
+static void view(const operation *o, asked *call) {
+  cuttElementwise_t *p = &call->problem;
+  *p = (cuttElementwise_t)CUTT_ELEMENTWISE_INIT;
+  call->options = (cuttElementwiseOptions_t)CUTT_ELEMENTWISE_OPTIONS_INIT;
+  call->options.backend = CUTT_BACKEND_CPU;
+  call->options.threads = o->threads;
+  p->pattern = o->pattern;
+  p->type = o->type;
+  p->a_rank = o->rank[A], p->b_rank = o->rank[B], p->c_rank = o->rank[C], p->result_rank = o->rank[D];
+  p->a_extents = o->extents[A], p->b_extents = o->extents[B];
+  p->c_extents = o->extents[C], p->result_extents = o->extents[D];
+  p->a_strides = o->strided[A] ? o->stride[A] : NULL;
+  p->b_strides = o->strided[B] ? o->stride[B] : NULL;
+  p->c_strides = o->strided[C] ? o->stride[C] : NULL;
+  p->result_strides = o->strided[D] ? o->stride[D] : NULL;
+  for (int i = 0; i < 3; ++i) set_scalar(o, i, call->scalar[i]);
+  if (o->has_scalar[0]) p->alpha = call->scalar[0];
+  if (o->has_scalar[1]) p->beta = call->scalar[1];
+  if (o->has_scalar[2]) p->gamma = call->scalar[2];
+  p->conjugate_a = o->conjugate[0], p->conjugate_b = o->conjugate[1], p->conjugate_c = o->conjugate[2];
+  p->op_ab = o->op[0];
+  p->op_abc = o->op[1];
+}
+
+/* ------------------------------------------------------------------------------------------------------- trying one */
+
+/* An element, small enough that products stay in reach of a half. */
+static void put(cuttType_t type, test_rng *rng, bool nans, unsigned char *to) {
+  const uint64_t bits = test_random(rng);
+  double d[2];
+  float f[2];
+  for (int part = 0; part < 2; ++part) {
+    d[part] = (double)test_random_in(rng, -4096, 4096) / 2048;
+    if (nans && test_chance(rng, 10)) d[part] = NAN;
+    f[part] = (float)d[part];
+  }
+  uint32_t narrow;
+  memcpy(&narrow, f, 4);
+  const uint16_t brain = (uint16_t)(narrow >> 16), half = isnan(f[0]) ? 0x7e01 : (uint16_t)(0x3800 | (bits & 0x87ff));
+  switch (type) {
+    case CUTT_F16:
+      memcpy(to, &half, 2);
+      break;
+    case CUTT_BF16:
+      memcpy(to, &brain, 2);
+      break;
+    case CUTT_F32:
+    case CUTT_C32:
+      memcpy(to, f, test_type_bytes(type));
+      break;
+    case CUTT_F64:
+    case CUTT_C64:
+      memcpy(to, d, test_type_bytes(type));
+      break;
+    default:
+      memcpy(to, &bits, test_type_bytes(type));
+  }
+}
+
+static void span(const operation *o, int t, int64_t *low, int64_t *high) {
+  *low = 0;
+  *high = 1;
+  for (int i = 0; i < o->rank[t]; ++i) {
+    const int64_t reach = (o->extents[t][i] - 1) * o->stride[t][i];
+    *(reach < 0 ? low : high) += reach;
+  }
+}
+
+static void advance(const operation *o, int64_t *index) {
+  for (int label = 0; label < o->labels; ++label) {
+    if (++index[label] < o->extent[label]) return;
+    index[label] = 0;
+  }
+}
+
+static void place(const operation *o, test_rng *rng, bool nans) {
+  const int64_t element = (int64_t)test_type_bytes(o->type);
+  for (int t = 0; t < TENSORS; ++t) {
+    int64_t low, high, index[MOST_MODES] = {0};
+    span(o, t, &low, &high);
+    assert_true(test_buffer_place(&region[t], (size_t)((high - low) * element), o->at[t], &buffer[t]));
+    zero[t] = buffer[t].data - low * element;
+    memset(buffer[t].zone, 0xff, buffer[t].zone_bytes); /* NaNs, where nothing may be read */
+    const bool unread = t == D || (o->has_scalar[t] && o->scalar[t][0] == 0 && o->scalar[t][1] == 0);
+    for (int64_t i = 0; i < volume_of(o) && !unread; ++i, advance(o, index))
+      put(o->type, rng, nans, zero[t] + place_of(o, t, index));
+  }
+}
+
+static void assert_right(const operation *o, const int64_t *index, value wanted, value got, long double bound) {
+  const bool nan = isnan(wanted.re) || isnan(wanted.im);
+  const long double off = fmaxl(fabsl(got.re - wanted.re), fabsl(got.im - wanted.im));
+  if (is_whole(o->type) ? got.whole == wanted.whole : nan ? isnan(got.re) || isnan(got.im) : off <= bound) return;
+  fail_msg("%s type %d ops %d %d at %lld %lld %lld %lld: %.17Lg%+.17Lgi %lld, not %.17Lg%+.17Lgi %lld", o->pattern,
+           (int)o->type, (int)o->op[0], (int)o->op[1], (long long)index[0], (long long)index[1], (long long)index[2],
+           (long long)index[3], got.re, got.im, (long long)got.whole, wanted.re, wanted.im, (long long)wanted.whole);
+}
+
+static long compared;
+
+/* What is in the result's zone afterwards, on the heap; in_place: the result is A. */
+static void try_one(test_rng *rng, const operation *o, bool nans, bool in_place) {
+  const int64_t element = (int64_t)test_type_bytes(o->type), volume = volume_of(o);
+  place(o, rng, nans);
+  value *wanted = calloc((size_t)volume, sizeof *wanted);
+  long double *bound = calloc((size_t)volume, sizeof *bound);
+  assert_true(wanted && bound);
+  int64_t index[MOST_MODES] = {0};
+  for (int64_t i = 0; i < volume; ++i, advance(o, index)) wanted[i] = define(o, index, &bound[i]);
+  const int to = in_place ? A : D;
+  unsigned char *before = malloc(buffer[to].zone_bytes);
+  assert_non_null(before);
+  memcpy(before, buffer[to].zone, buffer[to].zone_bytes);
+  asked call;
+  view(o, &call);
+  const void *c = o->operands == 3 ? zero[C] : NULL;
+  if (cuttElementwiseCompute(&call.problem, &call.options, zero[A], zero[B], c, zero[to]))
+    fail_msg("%s: %s", o->pattern, cuttLastError());
+  for (int64_t i = 0; i < volume; ++i, advance(o, index)) {
+    const int64_t at = place_of(o, D, index);
+    assert_right(o, index, wanted[i], load(o->type, zero[to] + at), bound[i]);
+    memcpy(before + (zero[to] - buffer[to].zone) + at, zero[to] + at, (size_t)element);
+    ++compared;
+  }
+  assert_memory_equal(buffer[to].zone, before, buffer[to].zone_bytes); /* gaps stay as they were */
+  free(before);
+  free(wanted);
+  free(bound);
+}
+
+static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32, CUTT_F16, CUTT_BF16, CUTT_I32, CUTT_I64};
+
+static void any_operation(void **unused) {
+  (void)unused;
+  test_rng rng = {20241111};
+  for (int i = 0; i < test_scaled(800); ++i) {
+    operation o;
+    draw(&rng, types[i % 8], i % 20 ? 3000 : 60000, &o);
+    try_one(&rng, &o, test_chance(&rng, 30), false);
+  }
+  print_message("%ld elements compared\n", compared);
+  assert_true(compared > test_scaled(60000));
+}
+
+/* The result is the first operand. */
+static void in_place(void **unused) {
+  (void)unused;
+  test_rng rng = {20241112};
+  for (int i = 0; i < test_scaled(200); ++i) {
+    operation o;
+    draw(&rng, types[i % 8], i % 20 ? 3000 : 60000, &o);
+    o.rank[A] = o.rank[D];
+    memcpy(o.label[A], o.label[D], sizeof o.label[A]);
+    memcpy(o.extents[A], o.extents[D], sizeof o.extents[A]);
+    memcpy(o.stride[A], o.stride[D], sizeof o.stride[A]);
+    o.strided[A] = o.strided[D] = true;
+    const char *from = strchr(o.pattern, ',');
+    char rest[64];
+    snprintf(rest, sizeof rest, "%s", from);
+    char *at = o.pattern;
+    for (int j = 0; j < o.rank[A]; ++j) *at++ = (char)('a' + o.label[A][j]);
+    snprintf(at, sizeof o.pattern - (size_t)(at - o.pattern), "%s", rest);
+    try_one(&rng, &o, false, true);
+  }
+}
+
+/* Extents as in use: more than a block, written past the caches, and rows of a few elements. */
+static void large_ones(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[3];
+    cuttType_t type;
+  } cases[] = {{"ab,ba->ab", {1500, 1400, 1}, CUTT_F64},       {"ab,ab,ab->ab", {1500, 1400, 1}, CUTT_F32},
+               {"abc,cab,bca->abc", {90, 130, 170}, CUTT_F32}, {"ab,a->ab", {3, 300001, 1}, CUTT_F64},
+               {"ab,b->ba", {5, 100003, 1}, CUTT_C32},         {"abc,cba->bac", {2, 700, 301}, CUTT_F16}};
+  test_rng rng = {20241113};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    operation o;
+    memset(&o, 0, sizeof o);
+    snprintf(o.pattern, sizeof o.pattern, "%s", cases[i].pattern);
+    o.type = cases[i].type;
+    o.threads = 1 + (int)(i % 2);
+    memcpy(o.extent, cases[i].extent, sizeof cases[i].extent);
+    int t = A;
+    for (const char *c = o.pattern; *c; ++c) {
+      if (*c == ',') ++t;
+      if (*c == '-') t = D;
+      if (*c < 'a' || *c > 'z') continue;
+      const int label = *c - 'a';
+      o.extents[t][o.rank[t]] = o.extent[label];
+      o.label[t][o.rank[t]++] = label;
+      if (label >= o.labels) o.labels = label + 1;
+    }
+    o.operands = o.rank[C] ? 3 : 2;
+    for (t = 0; t < TENSORS; ++t) draw_strides(&rng, &o, t);
+    o.op[1] = i % 2 ? CUTT_OP_MULTIPLY : CUTT_OP_ADD;
+    o.scalar[1][0] = -0.5;
+    o.has_scalar[1] = true;
+    try_one(&rng, &o, false, false);
+  }
+}
+
+/* ----------------------------------------------------------------------------------------------- by hand, and refused */
+
+static void start(asked *call, const int64_t *extents) {
+  call->problem = (cuttElementwise_t)CUTT_ELEMENTWISE_INIT;
+  call->options = (cuttElementwiseOptions_t)CUTT_ELEMENTWISE_OPTIONS_INIT;
+  call->options.backend = CUTT_BACKEND_CPU;
+  call->problem.pattern = "ab,ba->ab";
+  call->problem.type = CUTT_F64;
+  call->problem.a_rank = call->problem.b_rank = call->problem.result_rank = 2;
+  call->problem.a_extents = extents;
+  call->problem.b_extents = extents + 1;
+}
+
+static void by_hand(void **unused) {
+  (void)unused;
+  const int64_t extents[3] = {2, 3, 2};
+  const double a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {10, 20, 30, 40, 50, NAN}, none = 0, two = 2, minus = -1;
+  double d[6];
+  asked call;
+  start(&call, extents);
+  call.problem.alpha = &two;
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+  assert_true(d[0] == 12 && d[1] == 44 && d[2] == 26 && d[3] == 58 && d[4] == 40 && isnan(d[5]));
+  call.problem.op_ab = CUTT_OP_MAX;
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+  assert_true(d[0] == 10 && isnan(d[5]));
+  call.problem.beta = &none; /* b is not read */
+  call.problem.alpha = &minus;
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, NULL, NULL, d));
+  for (int i = 0; i < 6; ++i) assert_true(d[i] == 0);
+  call.problem.op_ab = CUTT_OP_ADD;
+  call.problem.alpha = &none; /* neither */
+  memset(d, 0xff, sizeof d);
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, d));
+  for (int i = 0; i < 6; ++i) assert_true(d[i] == 0);
+  const int64_t empty[3] = {2, 0, 2};
+  start(&call, empty);
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, NULL));
+}
+
+static void refuse(const asked *call, const char *first, const char *second) {
+  cuttElementwisePlan_t plan = (cuttElementwisePlan_t)(uintptr_t)1;
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(&plan, &call->problem, &call->options), first,
+                second);
+  assert_null(plan);
+}
+
+static void refused(void **unused) {
+  (void)unused;
+  const int64_t extents[3] = {2, 3, 2}, other[2] = {4, 2};
+  double a[6] = {0}, b[6] = {0}, d[6];
+  asked call;
+  cuttElementwisePlan_t plan;
+  static const struct {
+    const char *pattern, *first, *second;
+  } patterns[] = {{NULL, "pattern is NULL", "ab,ba->ab"},
+                  {"ab->ab", "one operand", "two or three"},
+                  {"ab,ba", "the text ends at place 6", "'->'"},
+                  {"ab,ba->a", "the letter 'b' at place 2 is not in the result", "sums nothing"},
+                  {"ab,ba,a,b->ab", "fourth operand", "two or three"},
+                  {"ab,ba->abc", "the letter 'c' at place 10 is in no operand", "operands only"},
+                  {"D(a,b)=A(a,b)+B(b,a)", "'('", "a letter"}};
+  for (size_t i = 0; i < sizeof patterns / sizeof *patterns; ++i) {
+    start(&call, extents);
+    call.problem.pattern = patterns[i].pattern;
+    refuse(&call, patterns[i].first, patterns[i].second);
+  }
+  start(&call, extents);
+  call.problem.c_rank = 1;
+  refuse(&call, "c_rank is 1", "must be 0");
+  start(&call, extents);
+  call.problem.b_extents = other;
+  refuse(&call, "a_extents[1] is 3 and b_extents[0] is 4", "'b'");
+  start(&call, extents);
+  call.problem.op_ab = (cuttOperator_t)9;
+  refuse(&call, "op_ab is 9", "CUTT_OP_MIN");
+  start(&call, extents);
+  call.problem.type = CUTT_C32;
+  call.problem.op_ab = CUTT_OP_MIN;
+  refuse(&call, "op_ab is CUTT_OP_MIN", "c32");
+  start(&call, extents);
+  call.problem.type = CUTT_BYTES_8;
+  refuse(&call, "type is bytes8", "CUTT_F32");
+  start(&call, extents);
+  call.options.threads = -1;
+  refuse(&call, "options->threads is -1", "must be 0");
+  start(&call, extents);
+  call.problem.struct_size = 8;
+  refuse(&call, "struct_size", "elementwise");
+  start(&call, extents);
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, NULL, NULL, d), "b is NULL", "element");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, b), "b spans", "overlap");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, a + 1), "a spans", "overlap");
+  assert_success(cuttElementwiseExecute(plan, a, b, NULL, a));
+  assert_success(cuttElementwisePlanDestroy(plan));
+  assert_success(cuttElementwisePlanDestroy(NULL));
+  assert_result(CUTT_INVALID_PLAN, cuttElementwiseExecute(NULL, a, b, NULL, d), "plan is", "NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(NULL, &call.problem, NULL), "plan is NULL");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(&plan, NULL, NULL), "elementwise is NULL");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(any_operation), cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
+      cmocka_unit_test(by_hand),       cmocka_unit_test(refused),
+  };
+  const int failed = cmocka_run_group_tests_name("elementwise", tests, NULL, NULL);
+  for (int t = 0; t < TENSORS; ++t) test_region_free(&region[t]);
+  return failed;
+}
