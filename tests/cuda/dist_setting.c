@@ -21,7 +21,10 @@ static pthread_mutex_t emulator = PTHREAD_MUTEX_INITIALIZER;
 /* What all pairs of a launch touch, and the heap around it: their tensors may be far from one another. */
 static simt_span span_of(const fake_launch *launch, uintptr_t in, uintptr_t out) {
   const uintptr_t room = (uintptr_t)256 << 20;
+  const uintptr_t right = launch->right ? (uintptr_t)launch->right : in;
   uintptr_t low = in < out ? in : out, high = in < out ? out : in;
+  if (right < low) low = right;
+  if (right > high) high = right;
   if (launch->pairs) {
     const cutt_kernel_args *args = launch->args;
     const cutt_pairs *pairs = launch->pairs;
@@ -46,6 +49,7 @@ static void run_kernel(const fake_launch *launch) {
   const simt_span span = span_of(launch, in, out);
   l.in = (const unsigned char *)in;
   l.out = (unsigned char *)out;
+  l.right = (const unsigned char *)(uintptr_t)launch->right;
   l.blocks = launch->blocks;
   l.threads = launch->threads;
   l.shared_bytes = launch->shared_bytes;
@@ -53,7 +57,7 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);

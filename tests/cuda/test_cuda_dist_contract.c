@@ -97,7 +97,8 @@ static void between_processes(void **unused) {
 
 /* --------------------------------------------------------------------------------------------------------- one execution */
 
-enum { SIDE = 24, PANELS = 4 };
+/* The larger side is for cuBLAS; the smaller one's products are done in one pass. */
+enum { SIDE = 24, LARGE_SIDE = 160, PANELS = 4 };
 
 /* What is wrong on the last rank. */
 typedef enum fault_kind {
@@ -113,6 +114,7 @@ typedef enum fault_kind {
 
 typedef struct turn {
   setting *s;
+  int64_t side; /* 0: SIDE */
   cuttDistAlgorithm_t algorithm;
   cuttDistDirect_t direct;
   fault_kind wrong;
@@ -148,10 +150,10 @@ static double element(int tensor, int64_t row, int64_t column) {
   return (double)((row * 7 + column * 3 + 5 * tensor + row * column) % 11 - 5);
 }
 
-static const int64_t square[2] = {SIDE, SIDE};
+static int64_t side_of(const turn *t) { return t->side ? t->side : SIDE; }
 
 /* L and D by columns, R by rows: nothing fits. */
-static void set_layouts(int size, cuttDistLayout_t *layout, int parts[3][2]) {
+static void set_layouts(int size, const int64_t square[2], cuttDistLayout_t *layout, int parts[3][2]) {
   for (int t = 0; t < 3; t++) {
     parts[t][0] = t == 1 ? size : 1;
     parts[t][1] = t == 1 ? 1 : size;
@@ -171,7 +173,8 @@ static void fill(const cuttDistLayout_t *layout, int rank, int tensor, double *p
       double *at = &part[index[0] + local[0] * index[1]];
       cuttDistGlobal(layout, rank, index, global);
       *at = element(tensor, global[0], global[1]) * (product ? 3 : 1);
-      for (int64_t k = 0; k < SIDE && product; k++) *at += element(0, global[0], k) * element(1, k, global[1]);
+      for (int64_t k = 0; k < layout->extents[0] && product; k++)
+        *at += element(0, global[0], k) * element(1, k, global[1]);
     }
 }
 
@@ -188,7 +191,7 @@ static cuttResult plan_turn(const turn *t, int rank, const cuttDistLayout_t *lay
   c.beta = &three;
   options.algorithm = t->algorithm;
   options.direct = t->direct;
-  options.panel = SIDE / PANELS;
+  options.panel = side_of(t) / PANELS;
   options.backend = odd && t->wrong == CPU_BACKEND ? CUTT_BACKEND_CPU : CUTT_BACKEND_CUDA;
   options.trust_arguments = t->trust || (odd && t->wrong == OTHER_TRUST);
   return cuttDistContractionPlanCreate(plan, t->s->comms[rank], &c, &options);
@@ -196,7 +199,7 @@ static cuttResult plan_turn(const turn *t, int rank, const cuttDistLayout_t *lay
 
 static void execute_turn(turn *t, int rank, cuttDistContractionPlan_t plan, double *const memory[3]) {
   const fault_kind wrong = rank == t->s->size - 1 ? t->wrong : NOTHING;
-  static double host[SIDE * SIDE];
+  static double host[LARGE_SIDE * LARGE_SIDE];
   struct CUctx_st *other = NULL;
   cudaStream_t stream = &t->stream[rank];
   atomic_store(&stream->capturing, wrong == CAPTURED);
@@ -218,12 +221,13 @@ static void run_turn(void *what, int rank) {
   turn *t = what;
   cuttDistLayout_t layout[3];
   int parts[3][2];
-  double wanted[SIDE * SIDE], *memory[3] = {NULL, NULL, NULL};
+  const int64_t square[2] = {side_of(t), side_of(t)};
+  double wanted[LARGE_SIDE * LARGE_SIDE], *memory[3] = {NULL, NULL, NULL};
   int64_t count[3];
   cuttDistContractionPlan_t plan = NULL;
   fake->context_set(dist_context[rank]);
   t->stream[rank].context = dist_context[rank];
-  set_layouts(t->s->size, layout, parts);
+  set_layouts(t->s->size, square, layout, parts);
   for (int k = 0; k < 3; k++) {
     void *made = NULL;
     cuttDistLocalCount(&layout[k], rank, &count[k]);
@@ -353,7 +357,8 @@ static void calls_fail(void **unused) {
         setting s;
         atomic_store(&fake->failed, 0);
         open_setting(&s, all_kinds[k], 2);
-        const turn like = {.algorithm = CUTT_DIST_SUMMA,
+        const turn like = {.side = f < 0 ? LARGE_SIDE : SIDE,
+                           .algorithm = CUTT_DIST_SUMMA,
                            .direct = CUTT_DIST_DIRECT_NEVER,
                            .fails = f < 0 ? -1 : functions[f],
                            .fails_at = at,

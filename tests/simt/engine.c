@@ -133,6 +133,7 @@ simt_launch simt_launch_named(const char *name, const void *args, const cutt_pai
     if (tables) launch.shared_split = launch.args->stage_at;
     if (!tables) launch.flat = args;
   }
+  if (!launch.kernel && !launch.batched && !launch.flat_kernel) simt_pass_named(name, args, &launch);
   return launch;
 }
 
