@@ -93,6 +93,10 @@ if [[ -n $lib ]]; then
   lib=$(realpath "$lib")
   export LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
+# Libraries built on another machine look for each other where they lay there.
+if [[ -n $build && -d $build/lib ]]; then
+  export LD_LIBRARY_PATH=$(realpath "$build/lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+fi
 
 deadline=$((SECONDS + seconds)) failed=() skipped=()
 
