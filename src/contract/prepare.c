@@ -383,7 +383,7 @@ static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit
 }
 
 cuttResult cutt_contraction_decide(struct cuttContractionStruct *plan, int64_t limit) {
-  passes *best = malloc(sizeof *best); /* too large for the stack */
+  passes *best = calloc(1, sizeof *best); /* too large for the stack; where there is no pass, nothing sets its shape */
   if (!best) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction", sizeof *best);
   const cuttResult result = take_fastest(plan, limit, best);
   free(best);
