@@ -61,11 +61,11 @@ DEVICE void PASS_OF(pass_fuse_)(const cutt_pass_args *args, const PASS_WORD *l, 
 DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned char *left, const unsigned char *right,
                                      const pass_thread *me, uint32_t first, const pass_term *term, PASS_SUM *sum) {
   const unsigned char *const left_at = left + (me->at.left + term->offset.a);
-  const unsigned char *const right_at = right + (me->at.right + term->offset.b);
   const uint32_t step = args->groups * CUTT_PASS_ROW_ENTRY;
   uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
   PASS_WORD l[PASS_ROWS], r[PASS_ROWS];
-  if (args->has_right) {
+  if (args->has_right) { /* else right is NULL */
+    const unsigned char *const right_at = right + (me->at.right + term->offset.b);
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
       const pass_pair row = pass_load(at);
