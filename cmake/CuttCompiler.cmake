@@ -35,7 +35,7 @@ if(CUTT_FUZZ)
 endif()
 if(cutt_sanitizers)
   target_compile_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}" -fno-sanitize-recover=all
-                                              -fno-omit-frame-pointer -g)
+                                              -fno-omit-frame-pointer -g1) # functions and lines, for reports
   target_link_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}")
 endif()
 

@@ -110,6 +110,18 @@ void close_setting(setting *s) {
   if (s->nccl[0]) dist_nccl->close(s->nccl);
 }
 
+void dist_try(int size, void (*work)(void *job, int rank), void *job, char (*failure)[FAILURE_BYTES], uint64_t seed) {
+  ranks_run(size, work, job);
+  if (dist_fault[0]) fail_msg("seed %llu: %s", (unsigned long long)seed, dist_fault);
+  for (int rank = 0; rank < size; rank++)
+    if (failure[rank][0]) fail_msg("%s", failure[rank]);
+}
+
+long dist_heavy_calls(void) {
+  return fixture_calls(FAKE_mem_alloc) + fixture_calls(FAKE_stream_create) + fixture_calls(FAKE_event_create) +
+         fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
+}
+
 /* -------------------------------------------------------------------------------------------------- set-up and tear-down */
 
 int dist_start(void **state) {

@@ -33,4 +33,9 @@ typedef struct setting {
 void open_setting(setting *s, kind k, int size);
 void close_setting(setting *s);
 
+/* Runs work on each rank. Fails if the emulator has found something, or with what a rank has left in failure. */
+void dist_try(int size, void (*work)(void *job, int rank), void *job, char (*failure)[FAILURE_BYTES], uint64_t seed);
+
+long dist_heavy_calls(void); /* that make something */
+
 #endif

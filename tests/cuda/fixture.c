@@ -51,17 +51,21 @@ int fixture_start(void **unused) {
   return 0;
 }
 
-int fixture_end(void **unused) {
-  (void)unused;
+void fixture_end_but_events(void) {
   atomic_store(&fake->fail, -1);
   fake->context_set(NULL);
   assert_int_equal(atomic_load(&fake->alive_memory), 0);
   assert_int_equal(atomic_load(&fake->alive_streams), 0);
-  assert_int_equal(atomic_load(&fake->alive_events), 0);
   assert_int_equal(atomic_load(&fake->alive_pinned), 0);
   assert_int_equal(atomic_load(&fake->alive_opened), 0);
   assert_int_equal(atomic_load(&fake->depth), 0);
   assert_int_equal(atomic_load(&fake->forbidden), 0);
+}
+
+int fixture_end(void **unused) {
+  (void)unused;
+  fixture_end_but_events();
+  assert_int_equal(atomic_load(&fake->alive_events), 0);
   return 0;
 }
 
@@ -95,6 +99,12 @@ void *fixture_device_memory(size_t bytes) {
 void fixture_free(void *memory) { assert_success(cuttMemoryFree(CUTT_BACKEND_CUDA, memory)); }
 
 long fixture_calls(int function) { return atomic_load(&fake->calls[function]); }
+
+long fixture_all_calls(void) {
+  long count = 0;
+  for (int i = 0; i < FAKE_FUNCTIONS; ++i) count += fixture_calls(i);
+  return count;
+}
 
 long fixture_heavy_calls(void) {
   static const int heavy[] = {FAKE_mem_alloc,          FAKE_mem_free,          FAKE_memcpy,

@@ -15,6 +15,7 @@ int fixture_open(void **unused);
 /* A test's set-up and tear-down: no context, nothing counted; and all that was made is gone again. */
 int fixture_start(void **unused);
 int fixture_end(void **unused);
+void fixture_end_but_events(void); /* for libraries that keep theirs */
 
 /* 40 x 30 x 20 elements of 4 bytes, reversed: a problem with several candidates. */
 enum { FIXTURE_BYTES = 40 * 30 * 20 * 4 };
@@ -26,6 +27,7 @@ void *fixture_device_memory(size_t bytes);
 void fixture_free(void *memory);
 
 long fixture_calls(int function);
+long fixture_all_calls(void);
 /* Calls of a kind that neither planning nor execution may make: of memory, that wait, of events and streams. */
 long fixture_heavy_calls(void);
 

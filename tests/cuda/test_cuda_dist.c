@@ -56,10 +56,7 @@ static void random_cases(kind k, bool direct, int count) {
       o->backend = CUTT_BACKEND_CUDA;
       if (o->workspace_limit && o->workspace_limit < 1024) o->workspace_limit = 1024;
       if (!direct && o->direct == CUTT_DIST_DIRECT_ALWAYS) o->direct = CUTT_DIST_DIRECT_BY_COST;
-      ranks_run(size, try_rank, j);
-      if (dist_fault[0]) fail_msg("seed %llu: %s", (unsigned long long)j->c.seed, dist_fault);
-      for (int rank = 0; rank < size; rank++)
-        if (j->failure[rank][0]) fail_msg("%s", j->failure[rank]);
+      dist_try(size, try_rank, j, j->failure, j->c.seed);
     }
     close_setting(&s);
   }
@@ -120,11 +117,6 @@ typedef struct turn {
   char text[DIST_MOST][FAILURE_BYTES];
 } turn;
 
-static long heavy_calls(void) {
-  return fixture_calls(FAKE_mem_alloc) + fixture_calls(FAKE_stream_create) + fixture_calls(FAKE_event_create) +
-         fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
-}
-
 static void describe_turn(cuttDistLayout_t *from, cuttDistLayout_t *to, int *parts, int size) {
   static const int64_t cube[3] = {SIDE, SIDE, SIDE};
   parts[0] = parts[1] = 1;
@@ -169,9 +161,9 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
   atomic_fetch_add(&returned, 1);
   fake->context_set(dist_context[rank]);
   if (other) fake->context_destroy(other);
-  const long before = heavy_calls();
+  const long before = dist_heavy_calls();
   t->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
-  t->heavy[rank] = heavy_calls() - before;
+  t->heavy[rank] = dist_heavy_calls() - before;
 }
 
 /* Reverses the modes of a cube. */

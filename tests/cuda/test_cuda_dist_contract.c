@@ -55,10 +55,7 @@ static void random_cases(kind k, bool direct, int count) {
       if (!draw(j, (uint64_t)(10000 * (int)k + 1000 * size + seed), size, direct)) continue;
       i++;
       j->c.options.trust_arguments = i % 2;
-      ranks_run(size, try_rank, j);
-      if (dist_fault[0]) fail_msg("seed %llu: %s", (unsigned long long)j->c.seed, dist_fault);
-      for (int rank = 0; rank < size; rank++)
-        if (j->failure[rank][0]) fail_msg("%s", j->failure[rank]);
+      dist_try(size, try_rank, j, j->failure, j->c.seed);
       tried[j->c.options.algorithm]++;
       done[j->c.options.algorithm] += j->ran[0];
     }
@@ -139,11 +136,6 @@ static void count_and_run(const fake_launch *launch) {
   turn *t = (turn *)(uintptr_t)own_turn;
   if (t && launch->stream != &t->stream[own_rank]) t->beside[own_rank]++;
   run_kernel(launch);
-}
-
-static long heavy_calls(void) {
-  return fixture_calls(FAKE_mem_alloc) + fixture_calls(FAKE_stream_create) + fixture_calls(FAKE_event_create) +
-         fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
 }
 
 static double element(int tensor, int64_t row, int64_t column) {
@@ -250,11 +242,11 @@ static void run_turn(void *what, int rank) {
   } else {
     execute_turn(t, rank, plan, memory);
     if (!t->executed[rank]) fill(&layout[2], rank, 2, memory[2], false);
-    const long before = heavy_calls();
+    const long before = dist_heavy_calls();
     own_turn = t;
     t->again[rank] = cuttDistContractionExecute(plan, memory[0], memory[1], memory[2], &t->stream[rank]);
     own_turn = NULL;
-    t->heavy[rank] = heavy_calls() - before;
+    t->heavy[rank] = dist_heavy_calls() - before;
     t->right[rank] = !t->again[rank] && memcmp(memory[2], wanted, (size_t)count[2] * 8) == 0;
     if (t->again[rank] && !t->text[rank][0]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
   }
@@ -401,14 +393,7 @@ static int open_all(void **state) {
 static int end(void **state) {
   (void)state;
   for (int i = 0; i < DIST_MOST; i++) fake->context_destroy(dist_context[i]);
-  atomic_store(&fake->fail, -1);
-  fake->context_set(NULL);
-  assert_int_equal(atomic_load(&fake->alive_memory), 0);
-  assert_int_equal(atomic_load(&fake->alive_streams), 0);
-  assert_int_equal(atomic_load(&fake->alive_pinned), 0);
-  assert_int_equal(atomic_load(&fake->alive_opened), 0);
-  assert_int_equal(atomic_load(&fake->depth), 0);
-  assert_int_equal(atomic_load(&fake->forbidden), 0);
+  fixture_end_but_events();
   assert_int_equal(atomic_load(&blas->faults), 0);
   assert_int_equal(atomic_load(&fake->alive_events), atomic_load(&blas->alive));
   return 0;
