@@ -63,7 +63,7 @@ typedef struct cuttContraction {
   int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
   int conjugate_right;
   /* What takes the place of the sum over modes that D does not have: D = alpha * reduce(L * R) + beta * D. Other than
-   * CUTT_OP_ADD (0) on the CPU, in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
+   * CUTT_OP_ADD (0) in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
   cuttOperator_t reduce;
 } cuttContraction_t;
 

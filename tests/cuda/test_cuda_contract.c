@@ -5,39 +5,13 @@
 
 #include "contract/cases.h"
 #include "contract/try.h"
+#include "cuda/emulated.h"
 #include "cuda/fixture.h"
 #include "simt/engine.h"
 #include "support/check.h"
 
-static char fault[768];
-
-/* What lies around the tensors belongs to the process's own memory, which is not looked at here. */
-static simt_span around(uintptr_t a, uintptr_t b, uintptr_t c) {
-  const uintptr_t room = (uintptr_t)64 << 20;
-  uintptr_t low = a < b ? a : b, high = a < b ? b : a;
-  if (c && c < low) low = c;
-  if (c > high) high = c;
-  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
-}
-
-static void run_kernel(const fake_launch *launch) {
-  simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  int64_t written = 0;
-  l.in = (const unsigned char *)(uintptr_t)launch->in;
-  l.out = (unsigned char *)(uintptr_t)launch->out;
-  l.right = (const unsigned char *)(uintptr_t)launch->right;
-  l.blocks = launch->blocks;
-  l.threads = launch->threads;
-  l.shared_bytes = launch->shared_bytes;
-  l.async = true;
-  l.read = l.write = around((uintptr_t)l.in, (uintptr_t)l.out, (uintptr_t)l.right);
-  l.reads_out = true;
-  if (!fault[0]) simt_run(&l, &written, NULL, fault, sizeof fault);
-}
-
 static void start(void) {
-  fault[0] = 0;
-  fake->run = run_kernel;
+  emulated_start();
   test_contraction_use(CUTT_BACKEND_CUDA);
 }
 
@@ -55,7 +29,7 @@ static void random_contractions(void **unused) {
     c.blas[0] = 0;
     strcpy(c.algorithm, "one-pass");
     if (test_contraction_try(&c, &bytes) != TEST_RIGHT_RESULT) fail_msg("contraction %d is wrong", i);
-    if (fault[0]) fail_msg("contraction %d: %s", i, fault);
+    if (*emulated_fault()) fail_msg("contraction %d: %s", i, emulated_fault());
     with_workspace += bytes > 0;
   }
   print_message("%d of them with workspace\n", with_workspace);
