@@ -174,7 +174,7 @@ run_tests() {
   else
     cannot "test contract" "it is not there (without cmocka no tests are built)"
   fi
-  for name in reduce; do
+  for name in elementwise reduce; do
     path=$build/tests/contract/test_$name
     if [[ -x $path ]]; then
       CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.2} step "test $name" 60 "$path" cuda

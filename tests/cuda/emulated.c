@@ -22,16 +22,18 @@ static simt_span around(const uintptr_t *address, int count) {
 
 static void run_kernel(const fake_launch *launch) {
   simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  const uintptr_t address[] = {(uintptr_t)launch->in, (uintptr_t)launch->out, (uintptr_t)launch->right};
+  const uintptr_t address[] = {(uintptr_t)launch->in, (uintptr_t)launch->out, (uintptr_t)launch->right,
+                               (uintptr_t)launch->third};
   int64_t written = 0;
   l.in = (const unsigned char *)address[0];
   l.out = (unsigned char *)address[1];
   l.right = (const unsigned char *)address[2];
+  l.third = (const unsigned char *)address[3];
   l.blocks = launch->blocks;
   l.threads = launch->threads;
   l.shared_bytes = launch->shared_bytes;
   l.async = true;
-  l.read = l.write = around(address, 3);
+  l.read = l.write = around(address, 4);
   l.reads_out = true;
   if (!fault[0]) simt_run(&l, &written, NULL, fault, sizeof fault);
 }
