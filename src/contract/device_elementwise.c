@@ -9,11 +9,12 @@
 enum {
   OPERANDS = CUTT_COMBINE_OPERANDS,
   TENSORS = 1 + OPERANDS, /* D, A, B, C, as kernels number them */
-  LANES = 256,            /* threads that are looked at to see how an operand's elements lie */
+  LANES = 32,             /* threads that are looked at to see how an operand's elements lie */
   SECTOR = 32,            /* bytes: the least that memory moves */
+  WARP_BYTES = 128,       /* that shared memory hands out at once */
   WIDE = 16,              /* bytes of an access */
   LONG_RUN = 256,         /* bytes of a tensor's next to each other in a tile that are enough */
-  TILE_ELEMENTS = 4096,   /* most, where an operand is turned */
+  TILE_ELEMENTS = 8192,   /* most, where an operand is turned */
   TILE_BYTES = 16384,     /* most, of each that is turned */
   WIDE_ROWS = 8,          /* of a tile in which none is */
   NARROW_ROWS = 16,
@@ -62,9 +63,9 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Bytes that memory moves for the tensor, for each that threads side by side want, if they go over its modes in this order. */
+/* Bytes that memory moves for the tensor, for each of threads side by side that go over the modes in this order. */
 static double waste_of(const layout *l, int t, const int *order, int count) {
-  int64_t at[LANES], lanes = 0, elements = 1, sectors = 1;
+  int64_t at[LANES], lanes = 0, sectors = 1;
   for (; lanes < LANES; ++lanes) {
     int64_t rest = lanes;
     at[lanes] = 0;
@@ -76,11 +77,8 @@ static double waste_of(const layout *l, int t, const int *order, int count) {
   }
   qsort(at, (size_t)lanes, sizeof *at, by_value);
   const int64_t bytes = l->p->type->bytes, each = larger(SECTOR / bytes, (int64_t)1);
-  for (int64_t i = 1; i < lanes; ++i) {
-    elements += at[i] != at[i - 1];
-    sectors += (at[i] - at[0]) / each != (at[i - 1] - at[0]) / each;
-  }
-  return (double)(sectors * each) / (double)elements;
+  for (int64_t i = 1; i < lanes; ++i) sectors += (at[i] - at[0]) / each != (at[i - 1] - at[0]) / each;
+  return (double)(sectors * each) / (double)lanes;
 }
 
 static bool is_turned(const layout *l, int t) {
@@ -104,6 +102,14 @@ static int tile_modes(const layout *l) {
   return count;
 }
 
+/* Most of a mode that a tile may have, so that a row's offset fits the kernels' tables. */
+static int64_t most_of(const layout *l, int mode) {
+  int64_t step = 1;
+  for (int t = 0; t < TENSORS; ++t)
+    if (t == 0 || is_read(l, t - 1)) step = larger(step, (int64_t)llabs(stride(l, t, mode)));
+  return larger(CUTT_COMBINE_REACH / CUTT_COMBINE_TILE_MODES / step, (int64_t)1);
+}
+
 /* Makes tiles so long that the tensor has so many elements next to each other in them, of at most so many in all. */
 static bool extend(layout *l, int t, int64_t wanted, int64_t most) {
   int order[CUTT_MOST_LABELS];
@@ -111,13 +117,13 @@ static bool extend(layout *l, int t, int64_t wanted, int64_t most) {
   int64_t run = 1;
   for (int i = 0; i < count && run < wanted; ++i) {
     const int m = order[i];
-    const int64_t room = most / (volume(l) / l->chunk[m]), extent = l->p->mode[m].extent;
+    const int64_t room = most / (volume(l) / l->chunk[m]), extent = smaller(l->p->mode[m].extent, most_of(l, m));
     const int64_t chunk = smaller(smaller((wanted + run - 1) / run, extent), room);
     if (l->chunk[m] == 1 && tile_modes(l) == CUTT_COMBINE_TILE_MODES) return false;
     if (chunk > l->chunk[m]) l->chunk[m] = chunk;
     if (chunk == room && room < extent) return false;
     if (l->chunk[m] < extent) return true;
-    run *= extent;
+    if (extent == l->p->mode[m].extent) run *= extent;
   }
   return run >= wanted;
 }
@@ -134,6 +140,14 @@ static void even_out(layout *l) {
   }
 }
 
+/* The same of D and of all that is turned, by bytes. */
+static bool extend_all(layout *l, int64_t run, int64_t most) {
+  bool room = true;
+  for (int t = 0; t < TENSORS && room; ++t)
+    if (t == 0 || l->turned[t - 1]) room = extend(l, t, larger(run / l->p->type->bytes, (int64_t)1), most);
+  return room;
+}
+
 static void cut(layout *l, int64_t multiprocessors) {
   const plan_t *p = l->p;
   int64_t all = 1;
@@ -147,10 +161,10 @@ static void cut(layout *l, int64_t multiprocessors) {
   const int64_t largest = turns ? smaller((int64_t)TILE_ELEMENTS, (int64_t)TILE_BYTES / p->type->bytes)
                                 : CUTT_COMBINE_THREADS * (l->unit > 1 ? WIDE_ROWS * l->unit : NARROW_ROWS);
   const int64_t most = larger(smaller(largest, enough), smaller(largest, (int64_t)1024));
-  bool room = true;
-  for (int64_t run = SECTOR; run <= LONG_RUN && room && turns; run *= 2)
-    for (int t = 0; t < TENSORS && room; ++t)
-      if (t == 0 || l->turned[t - 1]) room = extend(l, t, larger(run / p->type->bytes, (int64_t)1), most);
+  /* Sectors for all; then what a warp reads of D, since then it meets no bank twice; then more of all. */
+  bool room = !turns || extend_all(l, SECTOR, most);
+  if (room && turns) room = extend(l, 0, WARP_BYTES / p->type->bytes, most);
+  for (int64_t run = WARP_BYTES / 2; run <= LONG_RUN && room && turns; run *= 2) room = extend_all(l, run, most);
   if (room) extend(l, 0, INT64_MAX / 2, most);
   if (l->unit > 1) l->chunk[0] = smaller((l->chunk[0] + l->unit - 1) / l->unit * l->unit, p->mode[0].extent);
   even_out(l);
@@ -268,14 +282,16 @@ static int64_t place(const layout *l, int k) {
 
 static uint32_t lay_out_shared(const layout *l) {
   cutt_combine_args *args = l->args;
-  int64_t at = (CUTT_COMBINE_TILE_MODES * CUTT_COMBINE_LIMIT_ENTRY + 15) / 16 * 16;
+  const int64_t word = CUTT_COMBINE_WORD_BYTES;
+  int64_t at = CUTT_COMBINE_TILE_MODES * word;
   args->walk[0].table_at = (uint32_t)at;
-  at += (int64_t)args->walk[0].rows * CUTT_COMBINE_ROW_ENTRY;
+  at += (int64_t)args->walk[0].rows * CUTT_COMBINE_TABLES * word;
   for (int k = 0; k < OPERANDS; ++k) {
     if (!l->turned[k]) continue;
     args->walk[1 + k].table_at = (uint32_t)at;
-    at += (int64_t)args->walk[1 + k].rows * CUTT_COMBINE_TURN_ENTRY;
+    at += (int64_t)args->walk[1 + k].rows * CUTT_COMBINE_TURN_TABLES * word;
   }
+  at = (at + 15) / 16 * 16;
   for (int k = 0; k < OPERANDS; ++k) {
     if (!l->turned[k]) continue;
     args->turned_at[k] = (uint32_t)at;
@@ -298,8 +314,7 @@ static bool list_modes(layout *l, int64_t *tiles) {
       *tiles *= chunks;
       cutt_combine_mode *mode = &args->mode[args->modes];
       *mode = (cutt_combine_mode){.chunks = divisor(chunks), .chunk = (uint32_t)l->chunk[i]};
-      for (int t = 0; t < TENSORS; ++t)
-        mode->step[t] = t == 0 || is_read(l, t - 1) ? stride(l, t, i) * l->p->type->bytes : 0;
+      for (int t = 0; t < TENSORS; ++t) mode->step[t] = t == 0 || is_read(l, t - 1) ? stride(l, t, i) : 0;
       if (in_tile) args->extent[args->tile_modes++] = extent;
       l->number[args->modes++] = i;
     }

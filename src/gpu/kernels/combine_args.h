@@ -1,4 +1,4 @@
-/* The parameters of the kernels of combine.cu: one struct, passed by value. Offsets and steps are in bytes.
+/* The parameters of the kernels of combine.cu: one struct, passed by value. Offsets and steps are in elements.
  *
  * D = (alpha A op_ab beta B) op_abc gamma C, element by element. A block does a tile of D, a chunk of each of its modes. A walk is an
  * order in which the block's threads go over the tile: side by side they have positions x, and one after the other they do rows y,
@@ -17,12 +17,29 @@ enum {
   CUTT_COMBINE_MODES = 52,
   CUTT_COMBINE_TILE_MODES = 12, /* most modes of which a tile has more than 1 */
   CUTT_COMBINE_DIGITS = CUTT_COMBINE_TILE_MODES + 1,
-  /* Bytes in shared memory: of a mode's limit, of a row's description in the first walk and in the others. */
-  CUTT_COMBINE_LIMIT_ENTRY = 4,
-  CUTT_COMBINE_ROW_ENTRY = 48,
-  CUTT_COMBINE_TURN_ENTRY = 16,
-  CUTT_COMBINE_WHOLE = 255 /* of a walk: no mode is split */
+  /* In shared memory there are words of 4 bytes: a limit for each of the tile's modes, and tables with a word for each row. All threads
+   * of a warp want the same one, which a bank hands out at once; wider words would take more. */
+  CUTT_COMBINE_WORD_BYTES = 4,
+  CUTT_COMBINE_REACH = INT32_MAX, /* of a tile, in a tensor */
+  CUTT_COMBINE_WHOLE = 255        /* of a walk: no mode is split */
 };
+
+/* The tables of the first walk, and of the others: offsets, in what is turned too; how much is left of the mode that is split. */
+typedef enum cutt_combine_table {
+  CUTT_COMBINE_ROW_D,
+  CUTT_COMBINE_ROW_A,
+  CUTT_COMBINE_ROW_B,
+  CUTT_COMBINE_ROW_C,
+  CUTT_COMBINE_PLACE_A,
+  CUTT_COMBINE_PLACE_B,
+  CUTT_COMBINE_PLACE_C,
+  CUTT_COMBINE_LEFT,
+  CUTT_COMBINE_TABLES,
+  CUTT_COMBINE_TURN_ROW = 0,
+  CUTT_COMBINE_TURN_PLACE,
+  CUTT_COMBINE_TURN_LEFT,
+  CUTT_COMBINE_TURN_TABLES
+} cutt_combine_table;
 
 /* Rows of a thread that are computed at once: so many loads of each operand are in flight. */
 #define CUTT_COMBINE_ROWS_OF(element_bytes) ((element_bytes) > 4 ? 4u : 8u)
@@ -42,7 +59,7 @@ typedef struct cutt_combine_digit {
 typedef struct cutt_combine_walk {
   uint32_t x, rows, x_end, y_end; /* positions; rows; the ends of their digits */
   uint32_t split;                 /* the mode of which x has a part, and y the rest */
-  uint32_t table_at;              /* in shared memory: the rows' descriptions */
+  uint32_t table_at;              /* in shared memory: the first table, behind which the others are */
   cutt_combine_digit digit[CUTT_COMBINE_DIGITS];
 } cutt_combine_walk;
 

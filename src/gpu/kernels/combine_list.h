@@ -10,7 +10,7 @@
 
 #define CUTT_COMBINE_WIDE_KERNELS(X)                                                                                   \
   X(combine_wide_f16)                                                                                                  \
-  X(combine_wide_bf16) X(combine_wide_f32) X(combine_wide_f64) X(combine_wide_c32) X(combine_wide_i32)                 \
-      X(combine_wide_i64)
+  X(combine_wide_bf16)                                                                                                 \
+  X(combine_wide_f32) X(combine_wide_f64) X(combine_wide_c32) X(combine_wide_i32) X(combine_wide_i64)
 
 #endif

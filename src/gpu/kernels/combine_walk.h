@@ -38,7 +38,7 @@ DEVICE uint32_t combine_divide(uint32_t n, cutt_divisor by) {
   return (multiply_high(n, by.multiplier) + n) >> by.shift;
 }
 
-DEVICE uint32_t combine_limit(uint32_t mode) { return shared_load4(mode * CUTT_COMBINE_LIMIT_ENTRY); }
+DEVICE uint32_t combine_limit(uint32_t mode) { return shared_load4(mode * CUTT_COMBINE_WORD_BYTES); }
 
 /* Where the tile begins. Lists how much of each mode it has. */
 DEVICE combine_spot combine_begin(const cutt_combine_args *args) {
@@ -55,7 +55,7 @@ DEVICE combine_spot combine_begin(const cutt_combine_args *args) {
     number = rest;
     if (i >= args->tile_modes || i != thread_index()) continue;
     const int64_t left = args->extent[i] - along;
-    shared_store4(i * CUTT_COMBINE_LIMIT_ENTRY, left < mode->chunk ? (uint32_t)left : mode->chunk);
+    shared_store4(i * CUTT_COMBINE_WORD_BYTES, left < mode->chunk ? (uint32_t)left : mode->chunk);
   }
   return tile;
 }
@@ -100,9 +100,15 @@ DEVICE uint32_t combine_left(const cutt_combine_walk *walk, const combine_spot *
   return row->split < limit ? limit - row->split : 0;
 }
 
-DEVICE void combine_store(uint32_t at, int64_t offset, uint32_t x, uint32_t y) {
-  const word4 v = {(uint32_t)offset, (uint32_t)((uint64_t)offset >> 32), x, y};
-  shared_store16(at, v);
+/* A row's entry of a walk's table; rows beyond the last one have that of row `first`. */
+DEVICE uint32_t combine_entry(const cutt_combine_walk *walk, uint32_t table, uint32_t y) {
+  return walk->table_at + (table * walk->rows + y) * CUTT_COMBINE_WORD_BYTES;
+}
+DEVICE uint32_t combine_row(const cutt_combine_walk *walk, uint32_t table, uint32_t y, uint32_t first) {
+  return shared_load4(combine_entry(walk, table, y < walk->rows ? y : first));
+}
+DEVICE int64_t combine_offset(const cutt_combine_walk *walk, uint32_t table, uint32_t y, uint32_t first) {
+  return (int32_t)combine_row(walk, table, y, first);
 }
 
 /* The rows of all walks. */
@@ -111,11 +117,14 @@ DEVICE void combine_list_rows(const cutt_combine_args *args) {
   for (uint32_t y = thread_index(); y < walk->rows; y += thread_count()) {
     combine_spot row = {0, 0, 0, 0, 0, 0, 0, 0, 0, true};
     combine_go(args, walk, walk->x_end, walk->y_end, y, &row);
-    const uint32_t at = walk->table_at + y * CUTT_COMBINE_ROW_ENTRY;
-    const word4 v = {row.place_a, row.place_b, row.place_c, combine_left(walk, &row)};
-    pass_store(at, row.d, row.a);
-    pass_store(at + 16, row.b, row.c);
-    shared_store16(at + 32, v);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_ROW_D, y), (uint32_t)row.d);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_ROW_A, y), (uint32_t)row.a);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_ROW_B, y), (uint32_t)row.b);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_ROW_C, y), (uint32_t)row.c);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_PLACE_A, y), row.place_a);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_PLACE_B, y), row.place_b);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_PLACE_C, y), row.place_c);
+    shared_store4(combine_entry(walk, CUTT_COMBINE_LEFT, y), combine_left(walk, &row));
   }
   for (uint32_t k = 0; k < CUTT_COMBINE_OPERANDS; ++k) {
     if (args->use[k] != CUTT_COMBINE_TURNED) continue;
@@ -123,14 +132,11 @@ DEVICE void combine_list_rows(const cutt_combine_args *args) {
     for (uint32_t y = thread_index(); y < walk->rows; y += thread_count()) {
       combine_spot row = {0, 0, 0, 0, 0, 0, 0, 0, 0, true};
       combine_go(args, walk, walk->x_end, walk->y_end, y, &row);
-      combine_store(walk->table_at + y * CUTT_COMBINE_TURN_ENTRY,
-                    k == 0   ? row.a
-                    : k == 1 ? row.b
-                             : row.c,
-                    k == 0   ? row.place_a
-                    : k == 1 ? row.place_b
-                             : row.place_c,
-                    combine_left(walk, &row));
+      shared_store4(combine_entry(walk, CUTT_COMBINE_TURN_ROW, y), (uint32_t)(k == 0 ? row.a : k == 1 ? row.b : row.c));
+      shared_store4(combine_entry(walk, CUTT_COMBINE_TURN_PLACE, y), k == 0   ? row.place_a
+                                                                     : k == 1 ? row.place_b
+                                                                              : row.place_c);
+      shared_store4(combine_entry(walk, CUTT_COMBINE_TURN_LEFT, y), combine_left(walk, &row));
     }
   }
 }

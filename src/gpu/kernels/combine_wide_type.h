@@ -20,10 +20,8 @@ DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k,
   const bool single = args->use[k] == CUTT_COMBINE_SINGLE;
   UNROLL(4)
   for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
-    const uint32_t y = first + i < walk->rows ? first + i : first;
-    const uint32_t at = walk->table_at + y * CUTT_COMBINE_ROW_ENTRY;
-    const pass_pair row = pass_load(k == 0 ? at : at + 16);
-    const unsigned char *const place = from + (k == 1 ? row.a : row.b);
+    const int64_t row = combine_offset(walk, CUTT_COMBINE_ROW_A + k, first + i, first);
+    const unsigned char *const place = from + row * COMBINE_BYTES;
     if (!(whole >> i & 1)) continue;
     if (single) {
       value[i] = COMBINE_OF(combine_spread_)(COMBINE_ACCESS(global_load)(place));
@@ -71,7 +69,7 @@ DEVICE void COMBINE_OF(combine_part_)(const cutt_combine_args *args, const unsig
 DEVICE uint32_t COMBINE_OF(combine_count_)(const cutt_combine_args *args, const combine_spot *me, uint32_t y) {
   const cutt_combine_walk *walk = &args->walk[0];
   if (y >= walk->rows || !me->there) return 0;
-  const uint32_t left = shared_load16(walk->table_at + y * CUTT_COMBINE_ROW_ENTRY + 32).w;
+  const uint32_t left = combine_row(walk, CUTT_COMBINE_LEFT, y, 0);
   if (me->split >= left) return 0;
   const uint32_t end = walk->split == 0 ? left : combine_limit(0);
   return end - me->first < COMBINE_COUNT ? end - me->first : COMBINE_COUNT;
@@ -86,9 +84,10 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
   barrier();
   const cutt_combine_walk *walk = &args.walk[0];
   const combine_spot me = combine_position(&args, walk);
-  const unsigned char *const my_a = a + (tile.a + me.a), *const my_b = b + (tile.b + me.b);
-  const unsigned char *const my_c = c + (tile.c + me.c);
-  unsigned char *const my_d = result + (tile.d + me.d);
+  const unsigned char *const my_a = a + (tile.a + me.a) * COMBINE_BYTES, *const my_b =
+                                                                             b + (tile.b + me.b) * COMBINE_BYTES;
+  const unsigned char *const my_c = c + (tile.c + me.c) * COMBINE_BYTES;
+  unsigned char *const my_d = result + (tile.d + me.d) * COMBINE_BYTES;
   for (uint32_t first = 0; first < walk->rows; first += COMBINE_OF(COMBINE_ROWS_)) {
     word4 in_a[COMBINE_OF(COMBINE_ROWS_)], in_b[COMBINE_OF(COMBINE_ROWS_)], in_c[COMBINE_OF(COMBINE_ROWS_)];
     uint32_t whole = 0, part = 0;
@@ -103,17 +102,18 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
     COMBINE_OF(combine_load_)(&args, 2, my_c, first, whole, in_c);
     UNROLL(4)
     for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
-      const uint32_t y = first + i < walk->rows ? first + i : first;
-      const pass_pair row = pass_load(walk->table_at + y * CUTT_COMBINE_ROW_ENTRY);
+      const int64_t row = combine_offset(walk, CUTT_COMBINE_ROW_D, first + i, first);
       const word4 v = COMBINE_OF(combine_words_)(&args, in_a[i], in_b[i], in_c[i]);
-      if (whole >> i & 1) global_store16(my_d + row.a, v);
+      if (whole >> i & 1) global_store16(my_d + row * COMBINE_BYTES, v);
     }
     for (uint32_t i = 0; part >> i; ++i) {
       if (!(part >> i & 1)) continue;
-      const uint32_t at = walk->table_at + (first + i) * CUTT_COMBINE_ROW_ENTRY;
-      const pass_pair row = pass_load(at), more = pass_load(at + 16);
+      const int64_t row_a = combine_offset(walk, CUTT_COMBINE_ROW_A, first + i, 0) * COMBINE_BYTES;
+      const int64_t row_b = combine_offset(walk, CUTT_COMBINE_ROW_B, first + i, 0) * COMBINE_BYTES;
+      const int64_t row_c = combine_offset(walk, CUTT_COMBINE_ROW_C, first + i, 0) * COMBINE_BYTES;
+      const int64_t row_d = combine_offset(walk, CUTT_COMBINE_ROW_D, first + i, 0) * COMBINE_BYTES;
       COMBINE_OF(combine_part_)
-      (&args, my_a + row.b, my_b + more.a, my_c + more.b, my_d + row.a,
+      (&args, my_a + row_a, my_b + row_b, my_c + row_c, my_d + row_d,
        COMBINE_OF(combine_count_)(&args, &me, first + i));
     }
   }
