@@ -17,6 +17,11 @@ DEVICE pass_pair pass_load(uint32_t at) {
   const pass_pair p = {pass_join(v.x, v.y), pass_join(v.z, v.w)};
   return p;
 }
+/* The first of a pair: shared memory takes half the time for it. */
+DEVICE int64_t pass_load_first(uint32_t at) {
+  const word2 v = shared_load8(at);
+  return pass_join(v.x, v.y);
+}
 DEVICE void pass_store(uint32_t at, int64_t a, int64_t b) {
   const word4 v = {(uint32_t)a, (uint32_t)((uint64_t)a >> 32), (uint32_t)b, (uint32_t)((uint64_t)b >> 32)};
   shared_store16(at, v);

@@ -88,7 +88,7 @@ DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned 
   } else {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-      l[i] = PASS_ACCESS(global_load)(left_at + pass_load(at).a);
+      l[i] = PASS_ACCESS(global_load)(left_at + pass_load_first(at));
       r[i] = l[i];
     }
   }
@@ -227,13 +227,13 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
       const PASS_SUM all = PASS_NUMBER_OF(scale_)(args, sum[i], sum[i]);
-      PASS_ACCESS(global_store)(to + pass_load(at + 32).a, PASS_OF(element_)(all));
+      PASS_ACCESS(global_store)(to + pass_load_first(at + 32), PASS_OF(element_)(all));
     }
     return;
   }
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-    if (me->at.at0 < pass_load(at + 16).a) PASS_OF(pass_put_)(args, to + pass_load(at + 32).a, sum[i]);
+    if (me->at.at0 < pass_load_first(at + 16)) PASS_OF(pass_put_)(args, to + pass_load_first(at + 32), sum[i]);
   }
 }
 
