@@ -261,8 +261,10 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
       }
       for (uint32_t z = 0; z < count; ++z) {
         const uint32_t at = args.terms_at + z * CUTT_PASS_TERM_ENTRY;
-        const pass_term term = {pass_load(at), pass_load(at + 16)};
-        const bool all = pass_load(at + 32).a;
+        const bool all = shared_load4(at + 32) != 0;
+        pass_term term = {{pass_load_first(at), 0}, {0, 0}};
+        if (args.has_right) term.offset = pass_load(at);
+        if (!all || args.loads_sums) term.along = pass_load(at + 16);
         if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term, all);
         if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term, all);
         if (turns) barrier();
