@@ -174,6 +174,14 @@ run_tests() {
   else
     cannot "test contract" "it is not there (without cmocka no tests are built)"
   fi
+  for name in elementwise reduce; do
+    path=$build/tests/contract/test_$name
+    if [[ -x $path ]]; then
+      CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.2} step "test $name" 60 "$path" cuda
+    else
+      cannot "test $name" "$path is not there (without cmocka no tests are built)"
+    fi
+  done
   if [[ $only == contract ]]; then return; fi
   for name in probe memory streams batch property large; do
     path=$build/tests/gpu/test_gpu_$name

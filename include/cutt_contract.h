@@ -63,7 +63,7 @@ typedef struct cuttContraction {
   int conjugate_left; /* not 0: L is conjugated, besides what the pattern says (twice is not at all) */
   int conjugate_right;
   /* What takes the place of the sum over modes that D does not have: D = alpha * reduce(L * R) + beta * D. Other than
-   * CUTT_OP_ADD (0) on the CPU, in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
+   * CUTT_OP_ADD (0) in one pass. A product over no elements is 1; a maximum or minimum of none is an error. */
   cuttOperator_t reduce;
 } cuttContraction_t;
 
@@ -202,7 +202,7 @@ CUTT_API cuttResult_t cuttContractionTimeGemm(cuttContractionPlan_t plan, cudaSt
 /* ---------------------------------------------------------------------------------------- elementwise operations */
 
 /* What to compute: D = (alpha * A) op_ab (beta * B), or with a third operand D = ((alpha * A) op_ab (beta * B)) op_abc (gamma * C),
- * element by element. On the CPU, in one pass over memory. Start from CUTT_ELEMENTWISE_INIT, then fill in.
+ * element by element, in one pass over memory. Start from CUTT_ELEMENTWISE_INIT, then fill in.
  *
  * The pattern names the modes: "ab,ba->ab" or "ab,ba,b->ab", one letter a mode, as einsum's of cuttContraction_t, with the result
  * written. A mode that an operand lacks is repeated in it; one that is there twice is its diagonal; one that the result lacks is
@@ -230,7 +230,7 @@ typedef struct cuttElementwise {
 /* How to plan. NULL where options are taken means CUTT_ELEMENTWISE_OPTIONS_INIT. */
 typedef struct cuttElementwiseOptions {
   size_t struct_size;    /* sizeof(cuttElementwiseOptions_t) */
-  cuttBackend_t backend; /* CUTT_BACKEND_CPU; CUTT_BACKEND_AUTO does where there is no GPU */
+  cuttBackend_t backend; /* CUTT_BACKEND_AUTO: as cuttOptions_t */
   int threads;           /* most threads to use; 0: as OpenMP would */
 } cuttElementwiseOptions_t;
 
@@ -241,17 +241,19 @@ typedef struct cuttElementwiseOptions {
 typedef struct cuttElementwiseStruct *cuttElementwisePlan_t;
 
 /* Plans an elementwise operation. *plan receives the plan, or NULL on failure.
- * Errors: CUTT_INVALID_PARAMETER (the text names the field; also for a GPU, which has none), CUTT_INVALID_DEVICE,
+ * Errors: CUTT_INVALID_PARAMETER (the text names the field), CUTT_INVALID_DEVICE,
  * CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElementwise_t *elementwise,
                                                 const cuttElementwiseOptions_t *options);
 
-/* Executes a plan. Each pointer is to element (0, ..., 0) of its tensor, at any address; c is NULL without a third operand, and any
- * of an operand that is not read. An operand may be the result itself, if it has the result's address and its layout; else it
- * may not overlap with it. Any number of threads may execute one plan at once.
- * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INTERNAL_ERROR. */
+/* Executes a plan, on a GPU in the stream and without waiting; a capture of the stream records it. Each pointer is to element
+ * (0, ..., 0) of its tensor, on the CPU at any address and on a GPU at a multiple of the element's bytes; c is NULL without a
+ * third operand, and any of an operand that is not read. An operand may be the result itself, if it has the result's address and its layout; else it
+ * may not overlap with it. Any number of threads may execute one plan at once. On the CPU the stream is NULL.
+ * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE (another context than the plan's is current),
+ * CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
-                                             void *result);
+                                             void *result, cudaStream_t stream);
 
 /* Frees a plan; NULL is allowed. No call with it may be under way. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttElementwisePlanDestroy(cuttElementwisePlan_t plan);
@@ -259,7 +261,7 @@ CUTT_API cuttResult_t cuttElementwisePlanDestroy(cuttElementwisePlan_t plan);
 /* Plan, execute, destroy. Errors: as these. */
 CUTT_API cuttResult_t cuttElementwiseCompute(const cuttElementwise_t *elementwise,
                                              const cuttElementwiseOptions_t *options, const void *a, const void *b,
-                                             const void *c, void *result);
+                                             const void *c, void *result, cudaStream_t stream);
 
 /* Describes the matrix-multiplication libraries: which were found and where, the kernels that each picked, its speed as
  * measured on one core (some milliseconds each, once in a process) or on the GPU, which is the default, what would make one

@@ -348,18 +348,20 @@ module cutt_raw
       type(cuttElementwise_t), intent(in) :: elementwise
       type(c_ptr), value :: options
     end function
-    integer(c_int) function cuttElementwiseExecute(plan, a, b, c, result) bind(c, name='cuttElementwiseExecute')
+    integer(c_int) function cuttElementwiseExecute(plan, a, b, c, result, stream) &
+      bind(c, name='cuttElementwiseExecute')
       import
-      type(c_ptr), value :: plan, a, b, c, result
+      type(c_ptr), value :: plan, a, b, c, result, stream
     end function
     integer(c_int) function cuttElementwisePlanDestroy(plan) bind(c, name='cuttElementwisePlanDestroy')
       import
       type(c_ptr), value :: plan
     end function
-    integer(c_int) function cuttElementwiseCompute(elementwise, options, a, b, c, result) bind(c, name='cuttElementwiseCompute')
+    integer(c_int) function cuttElementwiseCompute(elementwise, options, a, b, c, result, stream) &
+      bind(c, name='cuttElementwiseCompute')
       import
       type(cuttElementwise_t), intent(in) :: elementwise
-      type(c_ptr), value :: options, a, b, c, result
+      type(c_ptr), value :: options, a, b, c, result, stream
     end function
     integer(c_int) function cuttContractionTimeGemm(plan, stream, count, seconds) bind(c, name='cuttContractionTimeGemm')
       import

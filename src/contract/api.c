@@ -48,9 +48,6 @@ static cuttResult find_family(struct cuttContractionStruct *plan, const cuttCont
     return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be NULL, ttgt or one-pass", name);
   if (plan->asked.reduce) {
     const char *word = cutt_operator_names[plan->asked.reduce];
-    if (!host)
-      return cutt_error(CUTT_INVALID_PARAMETER, "reduce is %s, which is for the CPU; on %s it must be CUTT_OP_ADD",
-                        word, backend->name);
     if (plan->family == CUTT_FAMILY_TTGT || options->provider)
       return cutt_error(CUTT_INVALID_PARAMETER,
                         "reduce is %s, which is done in one pass and not by matrix products; options->%s must be %s",

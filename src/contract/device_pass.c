@@ -256,7 +256,8 @@ void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  for (int i = 1; i < WAYS * SIZES + 2; ++i) {
+  const int tried_products = c->reduce ? 0 : 2; /* which only add */
+  for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
       cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);

@@ -18,6 +18,10 @@ static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names
 #define COUNT_ONE(name) +1
 enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64 };
 
+_Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
+                   (int)CUTT_COMBINE_MAX == (int)CUTT_OP_MAX && (int)CUTT_COMBINE_MIN == (int)CUTT_OP_MIN,
+               "kernels are given operators by their numbers");
+
 static int kernel_of(cuttType_t type) {
   static const cuttType_t order[] = {CUTT_F16, CUTT_BF16, CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64, CUTT_I32, CUTT_I64};
   int kernel = 0;
@@ -92,7 +96,7 @@ static void list_digits(maker *m) {
     }
     *(summed ? &args->z_end : &args->tile_end) = (uint32_t)m->digits;
   }
-  args->terms = (uint32_t)terms;
+  args->terms = m->c->no_terms ? 0 : (uint32_t)terms;
   args->part_terms = (uint32_t)((terms + s->parts - 1) / s->parts);
 }
 
@@ -225,6 +229,7 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   args->groups = (uint32_t)smaller(CUTT_PASS_THREADS / shape->positions, (int64_t)CUTT_PASS_GROUPS);
   args->has_right = !c->right_is_one;
   args->loads_sums = loads_sums;
+  args->op = (uint8_t)c->reduce;
   args->stores_sums = in_parts;
   for (int t = 0; t < 2; ++t) args->flip[t] = c->conjugate[t] ? UINT32_C(1) << 31 : 0;
   set_scalars(c, args);

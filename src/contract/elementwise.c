@@ -1,5 +1,5 @@
 /* The public calls of elementwise operations: a caller's is read, checked and brought to its simplest form (elementwise.h). */
-#include "contract/elementwise.h"
+#include "contract/device_elementwise.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -139,12 +139,32 @@ static cuttResult read_options(plan_t *p, const cuttElementwiseOptions_t *caller
                       CUTT_MAX_THREADS);
   result = cutt_backend_select(own.backend, "options->backend", &p->backend);
   if (result) return result;
-  if (p->backend->runtime->has_streams)
-    return cutt_error(CUTT_INVALID_PARAMETER,
-                      "options->backend is %s, and elementwise operations are for the CPU; it must be CUTT_BACKEND_CPU",
-                      p->backend->name);
   p->threads = own.threads ? own.threads : cutt_team_default();
   return CUTT_SUCCESS;
+}
+
+static cuttResult prepare_host(plan_t *p, int64_t bytes) {
+  p->kernels = cutt_pass_kernels_named(p->backend->runtime->isa());
+  if (!p->kernels)
+    return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s",
+                      p->backend->runtime->isa());
+  p->numbers = &p->kernels->type[p->type->type];
+  const cuttResult result = cutt_elementwise_prepare(p);
+  const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
+  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed &&
+               p->numbers->bytes == p->type->bytes && p->kind[0]->row * p->type->bytes >= least_row;
+  return result;
+}
+
+/* For the context that the calling thread works in. */
+static cuttResult prepare_device(plan_t *p) {
+  const cutt_runtime *runtime = p->backend->runtime;
+  cutt_scope scope;
+  cuttResult result = runtime->enter(&scope);
+  if (result) return result;
+  result = cutt_device_elementwise_prepare(p);
+  runtime->leave(&scope);
+  return result;
 }
 
 static cuttResult fill(plan_t *p, const cuttElementwise_t *callers, const cuttElementwiseOptions_t *options) {
@@ -159,16 +179,13 @@ static cuttResult fill(plan_t *p, const cuttElementwise_t *callers, const cuttEl
   const int64_t bytes = l->volume[CUTT_RESULT] * l->bytes;
   free(l);
   if (result || p->empty) return result;
-  p->kernels = cutt_pass_kernels_named(p->backend->runtime->isa());
-  if (!p->kernels)
-    return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s",
-                      p->backend->runtime->isa());
-  p->numbers = &p->kernels->type[p->type->type];
-  result = cutt_elementwise_prepare(p);
-  const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
-  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed &&
-               p->numbers->bytes == p->type->bytes && p->kind[0]->row * p->type->bytes >= least_row;
-  return result;
+  return p->backend->runtime->has_streams ? prepare_device(p) : prepare_host(p, bytes);
+}
+
+static void release(plan_t *p) {
+  cutt_elementwise_release(p);
+  free(p->device);
+  free(p);
 }
 
 cuttResult cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElementwise_t *elementwise,
@@ -179,8 +196,7 @@ cuttResult cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElem
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
   const cuttResult result = fill(made, elementwise, options);
   if (result) {
-    cutt_elementwise_release(made);
-    free(made);
+    release(made);
     return result;
   }
   made->magic = alive;
@@ -201,8 +217,7 @@ cuttResult cuttElementwisePlanDestroy(cuttElementwisePlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
   if (!is_alive(plan)) return CUTT_INVALID_PLAN;
   *(volatile uint64_t *)&plan->magic = dead; /* a plain store before free would be optimised away */
-  cutt_elementwise_release(plan);
-  free(plan);
+  release(plan);
   return CUTT_SUCCESS;
 }
 
@@ -222,32 +237,60 @@ static cuttResult check_overlap(const plan_t *p, int operand, const void *result
                     tensor_name[t], from, to, low, high);
 }
 
-cuttResult cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
-                                  void *result_at) {
-  if (!is_alive(plan)) return CUTT_INVALID_PLAN;
-  if (plan->empty) return CUTT_SUCCESS;
-  void *at[CUTT_MOST_TENSORS] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b, result_at, (void *)(uintptr_t)c};
+/* Memory that the plan's device reaches, and its address there. */
+static cuttResult reach(const plan_t *p, const void *memory, const char *name, void **at) {
+  const cutt_runtime *runtime = p->backend->runtime;
+  *at = (void *)(uintptr_t)memory;
+  if (!runtime->reach) return cutt_memory_look(p->backend, memory, name);
+  if ((uintptr_t)memory % (uintptr_t)p->type->bytes)
+    return cutt_error(CUTT_INVALID_PARAMETER, "%s is %p; on a GPU it must be a multiple of the element's %d bytes",
+                      name, memory, p->type->bytes);
+  return runtime->reach(p->device->kernels->target, memory, name, at);
+}
+
+/* Checks the caller's pointers, and finds where they are; NULL: it is not read. */
+static cuttResult check_tensors(const plan_t *p, const void *const *given, void **at) {
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
     const int operand = t == CUTT_THIRD ? 2 : t;
-    if (t != CUTT_RESULT && (operand >= plan->operands || plan->use[operand] == CUTT_USE_ZERO)) {
-      at[t] = NULL;
-      continue;
-    }
-    if (!at[t])
+    at[t] = NULL;
+    if (t != CUTT_RESULT && (operand >= p->operands || p->use[operand] == CUTT_USE_ZERO)) continue;
+    if (!given[t])
       return cutt_error(CUTT_INVALID_PARAMETER, "%s is NULL; it must point to element (0, ..., 0)", tensor_name[t]);
-    cuttResult result = cutt_memory_look(plan->backend, at[t], tensor_name[t]);
-    if (!result && t != CUTT_RESULT) result = check_overlap(plan, operand, result_at, at[t]);
+    cuttResult result = reach(p, given[t], tensor_name[t], &at[t]);
+    if (!result && t != CUTT_RESULT) result = check_overlap(p, operand, given[CUTT_RESULT], given[t]);
     if (result) return result;
   }
-  return cutt_elementwise_run(plan, at);
+  return CUTT_SUCCESS;
+}
+
+cuttResult cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
+                                  void *result_at, cudaStream_t stream) {
+  if (!is_alive(plan)) return CUTT_INVALID_PLAN;
+  const void *const given[CUTT_MOST_TENSORS] = {a, b, result_at, c};
+  void *at[CUTT_MOST_TENSORS];
+  if (plan->empty) return CUTT_SUCCESS;
+  cuttResult result;
+  if (!plan->device) {
+    result = cutt_stream_check(plan->backend, stream, "stream");
+    if (!result) result = check_tensors(plan, given, at);
+    return result ? result : cutt_elementwise_run(plan, at);
+  }
+  const cutt_runtime *runtime = plan->backend->runtime;
+  cutt_scope scope;
+  result = runtime->kernels_enter(plan->device->kernels, &scope);
+  if (result) return result;
+  result = check_tensors(plan, given, at);
+  if (!result) result = cutt_device_elementwise_run(plan, at, stream);
+  runtime->leave(&scope);
+  return result;
 }
 
 cuttResult cuttElementwiseCompute(const cuttElementwise_t *elementwise, const cuttElementwiseOptions_t *options,
-                                  const void *a, const void *b, const void *c, void *result_at) {
+                                  const void *a, const void *b, const void *c, void *result_at, cudaStream_t stream) {
   cuttElementwisePlan_t plan = NULL;
   cuttResult result = cuttElementwisePlanCreate(&plan, elementwise, options);
   if (result) return result;
-  result = cuttElementwiseExecute(plan, a, b, c, result_at);
+  result = cuttElementwiseExecute(plan, a, b, c, result_at, stream);
   cuttElementwisePlanDestroy(plan);
   return result;
 }

@@ -1,6 +1,7 @@
-/* Elementwise operations of permuted operands on the CPU: D = (alpha A op_ab beta B) op_abc gamma C, in one pass over memory.
+/* Elementwise operations of permuted operands: D = (alpha A op_ab beta B) op_abc gamma C, in one pass over memory. On a GPU see
+ * device_elementwise.h.
  *
- * D is cut into blocks that fit a core's own cache, whose sides are so long that every tensor's part of a block lies in runs of
+ * On the CPU D is cut into blocks that fit a core's own cache, whose sides are so long that every tensor's part of a block lies in runs of
  * some cache lines. An operand that does not have its elements in D's order is permuted into a thread's scratch, block by block,
  * by a plan of libcutt; any other is used in place, or has one element for a whole row. Rows are what D has next to each other;
  * where it has nothing so, its block is made in the scratch too, and permuted from there. */
@@ -62,6 +63,7 @@ struct cuttElementwiseStruct {
   bool streams; /* D is written past the caches, but where it is an operand too */
   int modes;
   cutt_elementwise_mode mode[CUTT_MOST_LABELS];
+  struct cutt_device_elementwise *device; /* on a GPU, where what follows is not used */
   int64_t blocks;
   cutt_elementwise_block *kind[CUTT_ELEMENTWISE_KINDS];
 };

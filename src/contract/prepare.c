@@ -364,10 +364,13 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
   plan->blas = blas;
   plan->threads = threads;
   plan->contraction = plan->asked;
-  *done = plan->asked.empty || plan->asked.no_terms;
+  /* A product of nothing, which a permutation on a GPU would need in the device's memory, is a pass over no terms there. */
+  const bool ones = plan->asked.no_terms && !plan->asked.alpha_is_zero && plan->asked.reduce == CUTT_OP_MULTIPLY &&
+                    cutt_contraction_on_gpu(plan);
+  *done = plan->asked.empty || (plan->asked.no_terms && !ones);
   set_ones(plan);
   if (plan->asked.empty) return CUTT_SUCCESS;
-  if (plan->asked.no_terms) return cutt_scale_permutation(&plan->contraction, backend, threads, &plan->scale);
+  if (*done) return cutt_scale_permutation(&plan->contraction, backend, threads, &plan->scale);
   const cuttResult result = reduce(plan, limit);
   return result ? result : cutt_rates_find(plan, &plan->rates);
 }

@@ -22,6 +22,7 @@ static cutt_rates rates = {
 static simt_span spans[TEST_TENSORS], workspace;
 static char fault[768];
 static bool reads_result;
+static simt_counts *counting; /* NULL: nothing is counted */
 
 static cuttResult find(const cutt_kernel_list *list, const cutt_kernels **kernels) {
   static cutt_kernels found;
@@ -56,7 +57,7 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
     return CUTT_INTERNAL_ERROR;
   }
   int64_t written = 0;
-  return simt_run(&l, &written, NULL, fault, sizeof fault) ? CUTT_SUCCESS : CUTT_INTERNAL_ERROR;
+  return simt_run(&l, &written, counting, fault, sizeof fault) ? CUTT_SUCCESS : CUTT_INTERNAL_ERROR;
 }
 
 static const cutt_runtime runtime = {.has_streams = true, .kernels_find = find, .launch = launch};
@@ -292,9 +293,48 @@ static void whole_numbers(void **unused) {
   }
 }
 
+/* What shared memory takes for the descriptions of rows, beside the loads from memory that these are for. */
+static void wavefronts_of_sums(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double most;
+  } cases[] = {{"ab->b", CUTT_F32, {256, 4096}, 5.5}, /* one term a thread, which is also added up with the others' */
+               {"ab->a", CUTT_F32, {4096, 256}, 3.5},
+               {"ab->a", CUTT_F16, {4096, 256}, 3.5},
+               {"abc->b", CUTT_F32, {256, 64, 64}, 5.5}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    test_fields fields;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    simt_counts got;
+    memset(&got, 0, sizeof got);
+    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
+    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+    test_contraction_finish(&t);
+    test_contraction_view(&t, &fields);
+    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    place(&t);
+    rates.multiprocessors = 16; /* as many rows for each as there are of large tensors */
+    cutt_device_pass_choose(&c, &rates, 1 << 20, &shape);
+    counting = &got;
+    assert_shape(&t, &c, &shape);
+    counting = NULL;
+    const int64_t both = got.shared[0].wavefronts + got.shared[1].wavefronts;
+    print_message(
+        "%-7s %d bytes: %.2f wavefronts of shared memory for a request of loads, %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, (double)both / (double)got.load_requests,
+        (double)got.load_sectors * SIMT_SECTOR / (double)(c.volume[CUTT_LEFT] * c.type->bytes));
+    assert_true((double)both <= cases[i].most * (double)got.load_requests);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(whole_numbers)};
+                                     cmocka_unit_test(whole_numbers), cmocka_unit_test(wavefronts_of_sums)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
   free(kept.before);

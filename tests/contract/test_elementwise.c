@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
 #include "reference.h"
 #include "support/buffers.h"
 #include "support/check.h"
@@ -321,9 +322,14 @@ static void try_one(test_rng *rng, const operation *o, bool nans, bool in_place)
   memcpy(before, buffer[to].zone, buffer[to].zone_bytes);
   asked call;
   view(o, &call);
-  const void *c = o->operands == 3 ? zero[C] : NULL;
-  if (cuttElementwiseCompute(&call.problem, &call.options, zero[A], zero[B], c, zero[to]))
+  call.options.backend = test_device();
+  void *there[TENSORS];
+  for (int t = 0; t < TENSORS; ++t) there[t] = test_device_take(t, &buffer[t], zero[t], (size_t)element);
+  if (cuttElementwiseCompute(&call.problem, &call.options, there[A], there[B], o->operands == 3 ? there[C] : NULL,
+                             there[to], NULL))
     fail_msg("%s: %s", o->pattern, cuttLastError());
+  for (int t = 0; t < TENSORS; ++t) test_device_give_back(t, &buffer[t]);
+  if (*test_device_fault()) fail_msg("%s: %s", o->pattern, test_device_fault());
   for (int64_t i = 0; i < volume; ++i, advance(o, index)) {
     const int64_t at = place_of(o, D, index);
     assert_right(o, index, wanted[i], load(o->type, zero[to] + at), bound[i]);
@@ -390,6 +396,7 @@ static void large_ones(void **unused) {
     o.type = cases[i].type;
     o.threads = 1 + (int)(i % 2);
     memcpy(o.extent, cases[i].extent, sizeof cases[i].extent);
+    for (int label = 0; label < 3 && test_device_is_slow(); ++label) o.extent[label] = (o.extent[label] + 3) / 4;
     int t = A;
     for (const char *c = o.pattern; *c; ++c) {
       if (*c == ',') ++t;
@@ -430,23 +437,23 @@ static void by_hand(void **unused) {
   asked call;
   start(&call, extents);
   call.problem.alpha = &two;
-  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d, NULL));
   assert_true(d[0] == 12 && d[1] == 44 && d[2] == 26 && d[3] == 58 && d[4] == 40 && isnan(d[5]));
   call.problem.op_ab = CUTT_OP_MAX;
-  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d, NULL));
   assert_true(d[0] == 10 && isnan(d[5]));
   call.problem.beta = &none; /* b is not read */
   call.problem.alpha = &minus;
-  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, NULL, NULL, d));
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, NULL, NULL, d, NULL));
   for (int i = 0; i < 6; ++i) assert_true(d[i] == 0);
   call.problem.op_ab = CUTT_OP_ADD;
   call.problem.alpha = &none; /* neither */
   memset(d, 0xff, sizeof d);
-  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, d));
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, d, NULL));
   for (int i = 0; i < 6; ++i) assert_true(d[i] == 0);
   const int64_t empty[3] = {2, 0, 2};
   start(&call, empty);
-  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, NULL));
+  assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, NULL, NULL));
 }
 
 static void refuse(const asked *call, const char *first, const char *second) {
@@ -500,23 +507,29 @@ static void refused(void **unused) {
   refuse(&call, "struct_size", "elementwise");
   start(&call, extents);
   assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
-  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, NULL, NULL, d), "b is NULL", "element");
-  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, b), "b spans", "overlap");
-  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, a + 1), "a spans", "overlap");
-  assert_success(cuttElementwiseExecute(plan, a, b, NULL, a));
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, NULL, NULL, d, NULL), "b is NULL", "element");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, b, NULL), "b spans", "overlap");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, a, b, NULL, a + 1, NULL), "a spans", "overlap");
+  assert_success(cuttElementwiseExecute(plan, a, b, NULL, a, NULL));
   assert_success(cuttElementwisePlanDestroy(plan));
   assert_success(cuttElementwisePlanDestroy(NULL));
-  assert_result(CUTT_INVALID_PLAN, cuttElementwiseExecute(NULL, a, b, NULL, d), "plan is", "NULL");
+  assert_result(CUTT_INVALID_PLAN, cuttElementwiseExecute(NULL, a, b, NULL, d, NULL), "plan is", "NULL");
   assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(NULL, &call.problem, NULL), "plan is NULL");
   assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(&plan, NULL, NULL), "elementwise is NULL");
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_operation), cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
       cmocka_unit_test(by_hand),       cmocka_unit_test(refused),
   };
-  const int failed = cmocka_run_group_tests_name("elementwise", tests, NULL, NULL);
+  const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
+                                         cmocka_unit_test(large_ones)};
+  const int status = test_device_open(argc, argv);
+  if (status >= 0) return status;
+  const int failed = test_device() == CUTT_BACKEND_CPU
+                         ? cmocka_run_group_tests_name("elementwise", tests, NULL, NULL)
+                         : cmocka_run_group_tests_name("elementwise", on_device, NULL, NULL);
   for (int t = 0; t < TENSORS; ++t) test_region_free(&region[t]);
   return failed;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "device.h"
 #include "support/buffers.h"
 #include "support/check.h"
 #include "try.h"
@@ -87,7 +88,7 @@ static value operand(const test_contraction *c, int t, const int64_t *index) {
 /* Element `number` of reduce(L R); *terms of them. */
 static value reduced(const test_contraction *c, cuttOperator_t op, int64_t number, int64_t *terms) {
   int64_t index[TEST_MOST_LABELS] = {0};
-  value all = {0, 0, 0};
+  value all = {1, 0, 1}; /* a product of nothing */
   *terms = 1;
   for (int label = 0; label < c->is.labels; ++label) {
     if (!c->is.in[TEST_RESULT][label]) {
@@ -184,8 +185,13 @@ static void try_one(test_rng *rng, test_contraction *c, cuttOperator_t op) {
   test_fields fields;
   test_contraction_view(c, &fields);
   fields.contraction.reduce = op;
+  fields.options.backend = test_device();
+  void *there[TEST_TENSORS];
+  for (int t = 0; t < TEST_TENSORS; ++t) there[t] = test_device_take(t, &buffer[t], zero[t], (size_t)element);
   assert_success(
-      cuttContract(&fields.contraction, &fields.options, zero[0], c->is.one ? NULL : zero[1], zero[2], NULL));
+      cuttContract(&fields.contraction, &fields.options, there[0], c->is.one ? NULL : there[1], there[2], NULL));
+  for (int t = 0; t < TEST_TENSORS; ++t) test_device_give_back(t, &buffer[t]);
+  if (*test_device_fault()) fail_msg("%s", test_device_fault());
   const value alpha = scalar(c->type, &c->alpha), beta = scalar(c->type, &c->beta);
   for (int64_t i = 0; i < test_contraction_volume(c, TEST_RESULT); ++i) {
     const int64_t at = test_contraction_at(c, TEST_RESULT, i) * element;
@@ -271,6 +277,8 @@ static void long_ones(void **unused) {
     test_contraction c;
     assert_true(test_contraction_make(cases[i % 5].pattern, types[i / 5], &c));
     memcpy(c.extent, cases[i % 5].extent, (size_t)c.is.labels * sizeof *c.extent);
+    for (int label = 0; label < c.is.labels && test_device_is_slow(); ++label)
+      c.extent[label] = (c.extent[label] + 15) / 16;
     test_contraction_finish(&c);
     c.threads = 1 + i % 3;
     /* Of products of so many numbers nothing is left. */
@@ -346,6 +354,25 @@ static void of_nothing(void **unused) {
   assert_success(cuttContract(&call.c, &call.options, NULL, NULL, NULL, NULL));
 }
 
+/* A product over no elements on a device, of a result with gaps: alpha + beta D. */
+static void of_nothing_there(void **unused) {
+  (void)unused;
+  test_rng rng = {20241103};
+  for (int i = 0; i < 4 * 8; ++i) {
+    test_contraction c;
+    assert_true(test_contraction_make(i % 2 ? "ab,cb->ca" : "abc->ca", CUTT_F64, &c));
+    c.extent[0] = 7;
+    c.extent[1] = 0;
+    c.extent[2] = 300;
+    test_contraction_finish(&c);
+    c.type = types[i % 8];
+    set_scalars(&rng, &c);
+    c.has_alpha = true;
+    c.has_beta = i / 8 % 2;
+    try_one(&rng, &c, CUTT_OP_MULTIPLY);
+  }
+}
+
 /* With alpha 0 operands are not read by any algorithm: NaNs in them make no difference, nor does it that they are not there. */
 static void alpha_zero(void **unused) {
   (void)unused;
@@ -413,12 +440,18 @@ static void refused(void **unused) {
   assert_success(cuttContractionPlanDestroy(plan));
 }
 
-int main(void) {
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_pattern), cmocka_unit_test(long_ones),  cmocka_unit_test(by_hand),
-      cmocka_unit_test(of_nothing),  cmocka_unit_test(alpha_zero), cmocka_unit_test(refused),
+      cmocka_unit_test(any_pattern), cmocka_unit_test(long_ones),  cmocka_unit_test(of_nothing_there),
+      cmocka_unit_test(by_hand),     cmocka_unit_test(of_nothing), cmocka_unit_test(alpha_zero),
+      cmocka_unit_test(refused),
   };
-  const int failed = cmocka_run_group_tests_name("reduce", tests, NULL, NULL);
+  const struct CMUnitTest on_device[] = {cmocka_unit_test(any_pattern), cmocka_unit_test(long_ones),
+                                         cmocka_unit_test(of_nothing_there)};
+  const int status = test_device_open(argc, argv);
+  if (status >= 0) return status;
+  const int failed = test_device() == CUTT_BACKEND_CPU ? cmocka_run_group_tests_name("reduce", tests, NULL, NULL)
+                                                       : cmocka_run_group_tests_name("reduce", on_device, NULL, NULL);
   for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&region[t]);
   free(before);
   return failed;

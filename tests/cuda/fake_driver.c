@@ -117,8 +117,10 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
   memcpy(last->kernel, function->name, sizeof last->kernel);
   const char *suffix = strstr(function->name, "_batched");
   if (suffix && !suffix[8]) last->pairs = parameters[3];
-  if (!strncmp(function->name, "cutt_pass_", 10) || !strncmp(function->name, "cutt_multiply_", 14))
+  const bool combines = !strncmp(function->name, "cutt_combine_", 13);
+  if (combines || !strncmp(function->name, "cutt_pass_", 10) || !strncmp(function->name, "cutt_multiply_", 14))
     memcpy(&last->right, parameters[3], sizeof last->right);
+  if (combines) memcpy(&last->third, parameters[4], sizeof last->third);
   memcpy(&last->in, parameters[0], sizeof last->in);
   memcpy(&last->out, parameters[1], sizeof last->out);
   memcpy(last->args_bytes, parameters[2], fake_driver.args_size);

@@ -45,10 +45,10 @@ typedef struct fake_launch {
   unsigned blocks, threads, shared_bytes;
   cudaStream_t stream;
   unsigned long long in, out;
-  const void *args;               /* valid during the launch */
-  const void *pairs;              /* the same; NULL but for batched kernels */
-  unsigned long long right;       /* second operand of a contraction in one pass */
-  unsigned char args_bytes[4096]; /* args_size of them, copied */
+  const void *args;                /* valid during the launch */
+  const void *pairs;               /* the same; NULL but for batched kernels */
+  unsigned long long right, third; /* second operand of a contraction in one pass; both of an elementwise operation */
+  unsigned char args_bytes[4096];  /* args_size of them, copied */
 } fake_launch;
 
 typedef struct fake_control {

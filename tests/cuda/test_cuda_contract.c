@@ -5,39 +5,13 @@
 
 #include "contract/cases.h"
 #include "contract/try.h"
+#include "cuda/emulated.h"
 #include "cuda/fixture.h"
 #include "simt/engine.h"
 #include "support/check.h"
 
-static char fault[768];
-
-/* What lies around the tensors belongs to the process's own memory, which is not looked at here. */
-static simt_span around(uintptr_t a, uintptr_t b, uintptr_t c) {
-  const uintptr_t room = (uintptr_t)64 << 20;
-  uintptr_t low = a < b ? a : b, high = a < b ? b : a;
-  if (c && c < low) low = c;
-  if (c > high) high = c;
-  return (simt_span){(const unsigned char *)(low - room), high - low + 2 * room};
-}
-
-static void run_kernel(const fake_launch *launch) {
-  simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  int64_t written = 0;
-  l.in = (const unsigned char *)(uintptr_t)launch->in;
-  l.out = (unsigned char *)(uintptr_t)launch->out;
-  l.right = (const unsigned char *)(uintptr_t)launch->right;
-  l.blocks = launch->blocks;
-  l.threads = launch->threads;
-  l.shared_bytes = launch->shared_bytes;
-  l.async = true;
-  l.read = l.write = around((uintptr_t)l.in, (uintptr_t)l.out, (uintptr_t)l.right);
-  l.reads_out = true;
-  if (!fault[0]) simt_run(&l, &written, NULL, fault, sizeof fault);
-}
-
 static void start(void) {
-  fault[0] = 0;
-  fake->run = run_kernel;
+  emulated_start();
   test_contraction_use(CUTT_BACKEND_CUDA);
 }
 
@@ -55,7 +29,7 @@ static void random_contractions(void **unused) {
     c.blas[0] = 0;
     strcpy(c.algorithm, "one-pass");
     if (test_contraction_try(&c, &bytes) != TEST_RIGHT_RESULT) fail_msg("contraction %d is wrong", i);
-    if (fault[0]) fail_msg("contraction %d: %s", i, fault);
+    if (*emulated_fault()) fail_msg("contraction %d: %s", i, emulated_fault());
     with_workspace += bytes > 0;
   }
   print_message("%d of them with workspace\n", with_workspace);
@@ -113,9 +87,60 @@ static void launches(void **unused) {
   }
 }
 
+/* An elementwise operation is a launch in the caller's stream, and nothing that waits; a capture goes on. */
+static void elementwise(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {100, 60, 100};
+  cuttElementwise_t e = CUTT_ELEMENTWISE_INIT;
+  cuttElementwiseOptions_t options = CUTT_ELEMENTWISE_OPTIONS_INIT;
+  cuttElementwisePlan_t plan = NULL;
+  start();
+  struct CUctx_st *own = fake->context_create(0);
+  fake->context_set(own);
+  struct CUstream_st stream = {.context = own};
+  e.pattern = "ab,ba->ab";
+  e.type = CUTT_F32;
+  e.a_rank = e.b_rank = e.result_rank = 2;
+  e.a_extents = extents;
+  e.b_extents = extents + 1;
+  options.backend = CUTT_BACKEND_CUDA;
+  atomic_store(&stream.capturing, true);
+  atomic_store(&fake->capture_is_on, 1);
+  assert_success(cuttElementwisePlanCreate(&plan, &e, &options));
+  atomic_store(&fake->capture_is_on, 0);
+  float host[6000];
+  char *memory[3];
+  for (int i = 0; i < 6000; ++i) host[i] = (float)i;
+  for (int t = 0; t < 3; ++t) memory[t] = fixture_device_memory(sizeof host + 16);
+  for (int t = 0; t < 2; ++t) assert_success(cuttMemoryCopy(CUTT_BACKEND_CUDA, memory[t], host, sizeof host));
+  fake->forget();
+  atomic_store(&fake->capture_is_on, 1);
+  const cuttResult result = cuttElementwiseExecute(plan, memory[0], memory[1], NULL, memory[2], &stream);
+  atomic_store(&fake->capture_is_on, 0);
+  assert_success(result);
+  assert_int_equal(atomic_load(&fake->forbidden), 0);
+  assert_int_equal(fixture_calls(FAKE_launch_kernel), 1);
+  assert_int_equal(fixture_heavy_calls(), 0);
+  assert_ptr_equal(fake->last.stream, &stream);
+  assert_string_equal(emulated_fault(), "");
+  assert_success(cuttMemoryCopy(CUTT_BACKEND_CUDA, host, memory[2], sizeof host));
+  for (int i = 0; i < 6000; ++i) assert_true(host[i] == (float)i + (float)(i / 100 + 60 * (i % 100)));
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, memory[0] + 2, memory[1], NULL, memory[2], NULL),
+                "a is", "multiple of the element's 4 bytes");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, memory[0], host, NULL, memory[2], NULL), "b is",
+                "host memory");
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, memory[0], memory[1], NULL, memory[1], NULL),
+                "b spans", "overlap");
+  for (int t = 0; t < 3; ++t) fixture_free(memory[t]);
+  fake->context_set(NULL);
+  assert_success(cuttElementwisePlanDestroy(plan));
+  fake->context_destroy(own);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(random_contractions, fixture_start, fixture_end),
-                                     cmocka_unit_test_setup_teardown(launches, fixture_start, fixture_end)};
+                                     cmocka_unit_test_setup_teardown(launches, fixture_start, fixture_end),
+                                     cmocka_unit_test_setup_teardown(elementwise, fixture_start, fixture_end)};
   const int result = cmocka_run_group_tests(tests, fixture_open, NULL);
   simt_cleanup();
   return result;

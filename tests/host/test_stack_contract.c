@@ -201,12 +201,12 @@ static void plan_elementwise(void *unused) {
 
 static void execute_elementwise(void *unused) {
   (void)unused;
-  s.result = cuttElementwiseExecute(e.plan, e.a, e.b, e.c, e.result);
+  s.result = cuttElementwiseExecute(e.plan, e.a, e.b, e.c, e.result, NULL);
 }
 
 static void compute_elementwise(void *unused) {
   (void)unused;
-  s.result = cuttElementwiseCompute(&e.problem, &e.options, e.a, e.b, e.c, e.result);
+  s.result = cuttElementwiseCompute(&e.problem, &e.options, e.a, e.b, e.c, e.result, NULL);
 }
 
 static void elementwise(void **unused) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gpu/flat.h"
+#include "gpu/kernels/combine_list.h"
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "gpu/tile.h"
@@ -71,6 +72,10 @@ CUTT_PASS_KERNELS(DECLARE_PASS)
 #define DECLARE_MULTIPLY(name) extern simt_multiply_kernel cutt_##name;
 CUTT_MULTIPLY_KERNELS(DECLARE_MULTIPLY)
 
+#define DECLARE_COMBINE(name) extern simt_combine_kernel cutt_##name;
+CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
+CUTT_COMBINE_WIDE_KERNELS(DECLARE_COMBINE)
+
 #define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, &cutt_##name##_most_threads},
 #define LIST_FLAT(name) {NULL, NULL, cutt_##name, &cutt_##name##_most_threads},
 static const struct {
@@ -101,20 +106,25 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL},
-#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name},
+#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL},
+#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL},
+#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, cutt_##name},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;
     simt_pass_kernel *pass;
     simt_multiply_kernel *multiply;
-  } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY)};
+    simt_combine_kernel *combine;
+  } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_COMBINE_KERNELS(LIST_COMBINE)
+                  CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
     launch->multiply_kernel = list[i].multiply;
+    launch->combine_kernel = list[i].combine;
     if (list[i].pass) launch->pass = args;
     if (list[i].multiply) launch->multiply = args;
+    if (list[i].combine) launch->combine = args;
     return true;
   }
   return false;

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "gpu/kernels/args.h"
+#include "gpu/kernels/combine_args.h"
 #include "gpu/kernels/flat_args.h"
 #include "gpu/kernels/multiply_args.h"
 #include "gpu/kernels/pass_args.h"
@@ -27,6 +28,9 @@ typedef void simt_pass_kernel(const unsigned char *left, unsigned char *result, 
                               const unsigned char *right);
 typedef void simt_multiply_kernel(const unsigned char *left, unsigned char *result, cutt_multiply_args args,
                                   const unsigned char *right);
+
+typedef void simt_combine_kernel(const unsigned char *a, unsigned char *result, cutt_combine_args args,
+                                 const unsigned char *b, const unsigned char *c);
 
 /* Global memory that a kernel may touch. */
 typedef struct simt_span {
@@ -44,8 +48,10 @@ typedef struct simt_launch {
   const cutt_pass_args *pass;
   simt_multiply_kernel *multiply_kernel;
   const cutt_multiply_args *multiply;
-  const unsigned char *right; /* its second operand, and the span of that */
-  simt_span read_right;
+  simt_combine_kernel *combine_kernel;
+  const cutt_combine_args *combine;
+  const unsigned char *right, *third; /* its second operand and its third, and the spans of these */
+  simt_span read_right, read_third;
   const unsigned char *in; /* the kernel's parameters */
   unsigned char *out;
   const cutt_kernel_args *args;

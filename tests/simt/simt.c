@@ -106,8 +106,8 @@ __attribute__((noreturn, cold)) static void stop_global(const char *function, co
 
 static inline void check_load(unsigned site, const char *function, const void *p, uint32_t bytes) {
   const simt_launch *l = state.launch;
-  if ((uintptr_t)p % bytes ||
-      !(within(l->read, p, bytes) || within(l->read_right, p, bytes) || (l->reads_out && within(l->write, p, bytes))))
+  if ((uintptr_t)p % bytes || !(within(l->read, p, bytes) || within(l->read_right, p, bytes) ||
+                                within(l->read_third, p, bytes) || (l->reads_out && within(l->write, p, bytes))))
     stop_global(function, "reads", p, bytes);
   if (state.counts) count(site, function, SIMT_GLOBAL_LOAD, bytes, (uint64_t)(uintptr_t)p);
 }
@@ -266,6 +266,8 @@ static void run_thread(void *argument) {
         l->pass_kernel(l->in, l->out, *l->pass, l->right);
       } else if (l->multiply) {
         l->multiply_kernel(l->in, l->out, *l->multiply, l->right);
+      } else if (l->combine) {
+        l->combine_kernel(l->in, l->out, *l->combine, l->right, l->third);
       } else if (l->flat) {
         l->flat_kernel(l->in, l->out, *l->flat);
       } else if (l->pairs) {

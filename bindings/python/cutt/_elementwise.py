@@ -11,7 +11,7 @@ from ._arguments import flags, threads_of
 from ._arrays import check_out, scalar, view_of
 from ._cache import plan_cache
 from ._contract import _LETTERS, Operand, check_type, extents_of, pattern_of
-from ._permute import misfit, packed
+from ._permute import misfit, packed, run
 from ._reduce import operator_of
 from ._spec import parse
 from ._views import View
@@ -21,7 +21,7 @@ _NAMES = ("a", "b", "c")
 
 def _create(key: tuple) -> L.Handle:
     """The library's plan of what _key() made."""
-    pattern, code, shapes, strides, scalars, conj, operators, threads = key
+    pattern, code, shapes, strides, scalars, conj, operators, threads, backend = key
     lib = L.contract_lib()
     problem, options = L.Elementwise(), L.ElementwiseOptions()
     problem.struct_size, options.struct_size = sizeof(problem), sizeof(options)
@@ -36,7 +36,7 @@ def _create(key: tuple) -> L.Handle:
     for name, flag in zip(_NAMES, conj):
         setattr(problem, f"conjugate_{name}", int(flag))
     problem.op_ab, problem.op_abc = operators
-    options.backend, options.threads = L.BACKENDS["cpu"], threads
+    options.backend, options.threads = L.BACKENDS[backend], threads
     plan = c_void_p()
     L.check(lib.cuttElementwisePlanCreate(byref(plan), byref(problem), byref(options)))
     return L.Handle(plan, lib.cuttElementwisePlanDestroy)
@@ -55,6 +55,7 @@ def _key(operands: list, labels: tuple, result: View, scalars: tuple, operators:
         tuple(operand.view.conj for operand in operands),
         operators,
         threads,
+        result.device[0],
     )
 
 
@@ -81,7 +82,8 @@ def elementwise(
         Subscripts as for `einsum`, of two or three operands, none of which has a label that the result has not:
         ``"ij,ji->ij"``, ``"ijk,kij,j->ijk"``. An axis that an operand lacks, or has with extent 1, is broadcast.
     a, b : array
-        On the CPU, of one type: float16, bfloat16, float32, float64, complex64, complex128, integers of 32 and 64 bits.
+        On one device, of one type: float16, bfloat16, float32, float64, complex64, complex128, integers of 32 and
+        64 bits.
     c : array, optional
         A third operand.
     alpha, beta, gamma : scalar, optional
@@ -95,7 +97,7 @@ def elementwise(
     conj : sequence of bool, optional
         Which operands to take the complex conjugate of.
     threads : int, optional
-        Most threads to use. Default: as OpenMP would.
+        Most threads to use on the CPU. Default: as OpenMP would.
 
     Returns
     -------
@@ -120,8 +122,6 @@ def elementwise(
         for view, flag in zip(views, flags(conj, "conj", len(views))):
             view.conj = view.conj != flag
     code = check_type(first, views[1:])
-    if first.device[0] != "cpu":
-        raise ValueError("a is on a GPU, and elementwise operations are for arrays on the CPU")
     operators = tuple(operator_of(value, name, code, first.dtype.name) for value, name in ((op, "op"), (op2, "op2")))
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     extents = extents_of(terms, views)
@@ -141,8 +141,12 @@ def elementwise(
         for value, name in zip((alpha, beta, gamma)[: len(views)], ("alpha", "beta", "gamma"))
     )
     key = ("elementwise", *_key(operands, labels, result, scalars, operators, number))
-    plan = plan_cache.get((result.device, key), lambda: _create(key[1:]))
-    if math.prod(shape):
+
+    def call(stream: int) -> None:
+        plan = plan_cache.get((result.device, key), lambda: _create(key[1:]))
         pointers = [operand.view.pointer for operand in operands] + [None] * (3 - len(operands))
-        L.check(L.contract_lib().cuttElementwiseExecute(plan.value, *pointers, result.pointer))
+        L.check(L.contract_lib().cuttElementwiseExecute(plan.value, *pointers, result.pointer, stream or None))
+
+    if math.prod(shape):
+        run(first, (*(operand.view for operand in operands[1:]), result), call)
     return first.adapter.finish(array, True) if out is None else out

@@ -229,7 +229,7 @@ _CONTRACT_CALLS: dict[str, list] = {
     "cuttContractionDescribe": [c_void_p, *_TEXT],
     "cuttContractionTime": [c_void_p] * 5 + [c_size_t, c_void_p, c_int, POINTER(ContractionTimes)],
     "cuttElementwisePlanCreate": [POINTER(c_void_p), POINTER(Elementwise), POINTER(ElementwiseOptions)],
-    "cuttElementwiseExecute": [c_void_p] * 5,
+    "cuttElementwiseExecute": [c_void_p] * 6,
     "cuttElementwisePlanDestroy": [c_void_p],
     "cuttContractionTimeGemm": [c_void_p, c_void_p, c_int, POINTER(c_double)],
 }

@@ -41,7 +41,7 @@ def reduce(
         One or two, as for `einsum`, of one type: float16, bfloat16, float32, float64, complex64, complex128, and on the
         CPU integers of 32 and 64 bits. Of two, products of elements are reduced.
     op : {'add', 'multiply', 'max', 'min'}, optional
-        All but 'add' on the CPU. A maximum or minimum with a NaN among its elements is one, as NumPy's is; complex
+        A maximum or minimum with a NaN among its elements is one, as NumPy's is; complex
         numbers have neither. Integers wrap around.
     out, alpha, beta, conj, threads
         As for `einsum`. With alpha 0 operands are not read.
@@ -70,8 +70,6 @@ def reduce(
     first, number = views[0], threads_of(threads)
     code = check_type(first, views[1:])
     operator = operator_of(op, "op", code, first.dtype.name)
-    if operator and first.device[0] != "cpu":
-        raise ValueError(f"op is {op!r}, which is for arrays on the CPU; on a GPU it must be 'add'")
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     extents = extents_of(terms, views)
     shape = tuple(extents[label] for label in labels)
@@ -80,7 +78,7 @@ def reduce(
     array = first.adapter.empty(shape, first) if out is None else out
     result = view_of(array, "the result") if out is None else check_out(out, shape, first)
     own = [Operand(view, term, extents) for view, term in zip(views, terms)]
-    if len(own) == 1 and first.device[0] != "cpu":
+    if len(own) == 1 and not operator and first.device[0] != "cpu":
         own.append(Operand(view_of(first.adapter.one(first), "1"), (), {}))
     if math.prod(shape):
         contract(own[0], own[1] if len(own) > 1 else None, labels, result, code, alpha, beta, number, operator)

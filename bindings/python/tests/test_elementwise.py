@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 
 import cutt
+from likegpu import CudaArray, OnDevice
 from support import noise
 
 WAYS = {"add": np.add, "multiply": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -69,6 +70,26 @@ class Elementwise(unittest.TestCase):
         ):
             with self.assertRaises(wrong):
                 call()
+
+
+class Gpu(OnDevice):
+    def test_stream(self):
+        random = np.random.default_rng(4)
+        a, b, c = noise(random, (20, 30), "f4"), noise(random, (30, 20), "f4"), noise(random, (30,), "f4")
+        out = CudaArray(np.full((20, 30), np.nan, "f4"), 0x50)
+        mine = cutt.elementwise("ij,ji,j->ij", *(CudaArray(x, 0x50) for x in (a, b, c)), op="max", beta=2, out=out)
+        self.assertIs(mine, out)
+        self.assertTrue(np.allclose(out.inner, np.maximum(a, 2 * b.T) + c))
+        self.told_of(0x50)
+        self.assertIn(0x50, self.waited)  # nobody says in which stream these arrays are read
+
+    def test_refused(self):
+        a = np.ones((2, 3))
+        with self.assertRaisesRegex(ValueError, "CUDA device 3"):
+            cutt.elementwise("ij,ij->ij", CudaArray(a, 1), a, out=CudaArray(a.copy(), 1))
+        with self.assertRaisesRegex(ValueError, "CUDA device 3"):
+            cutt.elementwise("ij,ij->ij", a, a, out=CudaArray(a.copy(), 1))
+        self.assertEqual(self.told, [])
 
 
 if __name__ == "__main__":

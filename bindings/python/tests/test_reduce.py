@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 
 import cutt
+from likegpu import CudaArray, OnDevice
 from support import noise
 
 WAYS = {"add": np.add, "multiply": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -77,6 +78,16 @@ class Reduce(unittest.TestCase):
         ):
             with self.assertRaises(wrong):
                 call()
+
+
+class Gpu(OnDevice):
+    def test_operators(self):
+        a = noise(np.random.default_rng(5), (20, 30), "f8")
+        for op, way in (("multiply", np.prod), ("max", np.max), ("min", np.min)):
+            out = CudaArray(np.full(20, np.nan), 0x60)
+            self.assertIs(cutt.reduce("ij->i", CudaArray(a, 0x60), op=op, out=out), out)
+            self.assertTrue(np.allclose(out.inner, way(a, 1)))
+            self.told_of(0x60)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 /* The parameters of the kernels of pass.cu: one struct, passed by value. Offsets and steps are in bytes.
  *
- * D = alpha * sum of L R + beta * D. A block does a tile: positions x, one for each thread of a group of threads side by side, and
+ * D = alpha * sum of L R + beta * D, or with a product, maximum or minimum in place of the sum, which is then what "sum" means. A block does a tile: positions x, one for each thread of a group of threads side by side, and
  * rows y, of which each group has some; and it adds up terms z. Positions, rows, terms and tiles are numbers, whose digits are
  * modes of the contraction, or chunks of modes:
  *   plain      x and y are positions of D; a thread has sums of its own
@@ -11,6 +11,7 @@
 #ifndef CUTT_GPU_KERNELS_PASS_ARGS_H
 #define CUTT_GPU_KERNELS_PASS_ARGS_H
 
+#include "combine.h"
 #include "divisor.h"
 
 enum {
@@ -65,9 +66,10 @@ typedef struct cutt_pass_args {
   /* Of the modes with bounds: their extents, and how far a tile reaches beyond its beginning. */
   int64_t extent[CUTT_PASS_BOUNDS], reach[CUTT_PASS_BOUNDS];
   /* Sign bits of the imaginary parts that are to be changed; has the contraction a second operand; are results sums of a part,
-   * as wide as they are; is the left operand such; is beta not 0; is alpha 1; has alpha, or beta, an imaginary part. */
+   * as wide as they are; is the left operand such; is beta not 0; is alpha 1; has alpha, or beta, an imaginary part; what
+   * takes the place of the sum, a cutt_combine. */
   uint32_t flip[2];
-  uint8_t has_right, stores_sums, loads_sums, reads, alone, alpha_mixed, beta_mixed, unused;
+  uint8_t has_right, stores_sums, loads_sums, reads, alone, alpha_mixed, beta_mixed, op;
   double alpha[2], beta[2];
   int64_t alpha_integer, beta_integer;
   cutt_pass_digit digit[CUTT_PASS_DIGITS];

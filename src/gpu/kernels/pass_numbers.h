@@ -1,5 +1,6 @@
 /* Numbers as the kernels of pass.cu compute with them, a family of functions for each kind:
- *   zero, add, fuse(l, r, s): s + l r, scale(args, s, before): alpha s + beta before; bits and from_bits: in memory. */
+ *   zero, add, multiply, fuse(l, r, s): s + l r, scale(args, s, before): alpha s + beta before; bits and from_bits: in memory;
+ *   combine(op, a, b): by an operator, and none(op): what this leaves as it is. */
 #ifndef CUTT_GPU_KERNELS_PASS_NUMBERS_H
 #define CUTT_GPU_KERNELS_PASS_NUMBERS_H
 
@@ -16,6 +17,11 @@ DEVICE pass_pair pass_load(uint32_t at) {
   const pass_pair p = {pass_join(v.x, v.y), pass_join(v.z, v.w)};
   return p;
 }
+/* The first of a pair: shared memory takes half the time for it. */
+DEVICE int64_t pass_load_first(uint32_t at) {
+  const word2 v = shared_load8(at);
+  return pass_join(v.x, v.y);
+}
 DEVICE void pass_store(uint32_t at, int64_t a, int64_t b) {
   const word4 v = {(uint32_t)a, (uint32_t)((uint64_t)a >> 32), (uint32_t)b, (uint32_t)((uint64_t)b >> 32)};
   shared_store16(at, v);
@@ -23,6 +29,7 @@ DEVICE void pass_store(uint32_t at, int64_t a, int64_t b) {
 
 DEVICE float zero_float(void) { return 0; }
 DEVICE float add_float(float a, float b) { return a + b; }
+DEVICE float multiply_float(float a, float b) { return a * b; }
 DEVICE float fuse_float(float l, float r, float s) { return multiply_add_float(l, r, s); }
 DEVICE uint32_t bits_float(float s) { return float_to_bits(s); }
 DEVICE float from_bits_float(uint32_t v) { return bits_to_float(v); }
@@ -33,6 +40,7 @@ DEVICE float scale_float(const cutt_pass_args *args, float s, float before) {
 
 DEVICE double zero_double(void) { return 0; }
 DEVICE double add_double(double a, double b) { return a + b; }
+DEVICE double multiply_double(double a, double b) { return a * b; }
 DEVICE double fuse_double(double l, double r, double s) { return multiply_add_double(l, r, s); }
 DEVICE word2 bits_double(double s) { return double_to_bits(s); }
 DEVICE double from_bits_double(word2 v) { return bits_to_double(v); }
@@ -43,6 +51,7 @@ DEVICE double scale_double(const cutt_pass_args *args, double s, double before) 
 
 DEVICE uint32_t zero_u32(void) { return 0; }
 DEVICE uint32_t add_u32(uint32_t a, uint32_t b) { return a + b; }
+DEVICE uint32_t multiply_u32(uint32_t a, uint32_t b) { return a * b; }
 DEVICE uint32_t fuse_u32(uint32_t l, uint32_t r, uint32_t s) { return l * r + s; }
 DEVICE uint32_t bits_u32(uint32_t s) { return s; }
 DEVICE uint32_t from_bits_u32(uint32_t v) { return v; }
@@ -53,6 +62,7 @@ DEVICE uint32_t scale_u32(const cutt_pass_args *args, uint32_t s, uint32_t befor
 
 DEVICE uint64_t zero_u64(void) { return 0; }
 DEVICE uint64_t add_u64(uint64_t a, uint64_t b) { return a + b; }
+DEVICE uint64_t multiply_u64(uint64_t a, uint64_t b) { return a * b; }
 DEVICE uint64_t fuse_u64(uint64_t l, uint64_t r, uint64_t s) { return l * r + s; }
 DEVICE word2 bits_u64(uint64_t s) {
   const word2 v = {(uint32_t)s, (uint32_t)(s >> 32)};
@@ -64,6 +74,25 @@ DEVICE uint64_t scale_u64(const cutt_pass_args *args, uint64_t s, uint64_t befor
   return args->reads ? s + (uint64_t)args->beta_integer * before : s;
 }
 
+/* Of numbers that have an order, `lowest` and `highest` of them; whole ones are signed. */
+#define DEFINE_PASS_ORDER(number, type, ordered, lowest, highest)                                                      \
+  DEVICE type none_##number(uint32_t op) {                                                                             \
+    return op == CUTT_COMBINE_ADD        ? (type)0                                                                     \
+           : op == CUTT_COMBINE_MULTIPLY ? (type)1                                                                     \
+           : op == CUTT_COMBINE_MAX      ? (type)(lowest)                                                              \
+                                         : (type)(highest);                                                                 \
+  }                                                                                                                    \
+  DEVICE type combine_##number(uint32_t op, type a, type b) {                                                          \
+    if (op == CUTT_COMBINE_ADD) return a + b;                                                                          \
+    if (op == CUTT_COMBINE_MULTIPLY) return a * b;                                                                     \
+    const bool first = op == CUTT_COMBINE_MAX ? (ordered)a >= (ordered)b : (ordered)a <= (ordered)b;                   \
+    return first || a != a ? a : b;                                                                                    \
+  }
+DEFINE_PASS_ORDER(float, float, float, bits_to_float(0xff800000u), bits_to_float(0x7f800000u))
+DEFINE_PASS_ORDER(double, double, double, (double)bits_to_float(0xff800000u), (double)bits_to_float(0x7f800000u))
+DEFINE_PASS_ORDER(u32, uint32_t, int32_t, 0x80000000u, 0x7fffffffu)
+DEFINE_PASS_ORDER(u64, uint64_t, int64_t, 0x8000000000000000u, 0x7fffffffffffffffu)
+
 #define DEFINE_PASS_COMPLEX(name, real, fuse)                                                                          \
   typedef struct pass_##name {                                                                                         \
     real re, im;                                                                                                       \
@@ -74,6 +103,13 @@ DEVICE uint64_t scale_u64(const cutt_pass_args *args, uint64_t s, uint64_t befor
   }                                                                                                                    \
   DEVICE pass_##name zero_##name(void) { return make_##name(0, 0); }                                                   \
   DEVICE pass_##name add_##name(pass_##name a, pass_##name b) { return make_##name(a.re + b.re, a.im + b.im); }        \
+  DEVICE pass_##name multiply_##name(pass_##name a, pass_##name b) {                                                   \
+    return make_##name(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);                                          \
+  }                                                                                                                    \
+  DEVICE pass_##name none_##name(uint32_t op) { return make_##name((real)(op != CUTT_COMBINE_ADD), 0); }               \
+  DEVICE pass_##name combine_##name(uint32_t op, pass_##name a, pass_##name b) {                                       \
+    return op == CUTT_COMBINE_ADD ? add_##name(a, b) : multiply_##name(a, b);                                          \
+  }                                                                                                                    \
   DEVICE pass_##name fuse_##name(pass_##name l, pass_##name r, pass_##name s) {                                        \
     return make_##name(fuse(-l.im, r.im, fuse(l.re, r.re, s.re)), fuse(l.im, r.re, fuse(l.re, r.im, s.im)));           \
   }                                                                                                                    \

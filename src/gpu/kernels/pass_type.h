@@ -39,10 +39,23 @@ DEVICE void PASS_OF(pass_turn_)(const cutt_pass_args *args, const unsigned char 
   }
 }
 
+/* The same by other operators than addition. */
+DEVICE void PASS_OF(pass_combine_)(const cutt_pass_args *args, const PASS_WORD *l, const PASS_WORD *r, uint32_t there,
+                                   PASS_SUM *sum) {
+  UNROLL(PASS_ROWS)
+  for (uint32_t i = 0; i < PASS_ROWS; ++i) {
+    PASS_SUM term = PASS_OF(number_)(l[i], args->flip[0]);
+    if (args->has_right) term = PASS_NUMBER_OF(multiply_)(term, PASS_OF(number_)(r[i], args->flip[1]));
+    if (there >> i & 1) sum[i] = PASS_NUMBER_OF(combine_)(args->op, sum[i], term);
+  }
+}
+
 /* Multiplies what has been loaded, of the rows that are there, and adds it to the sums. */
 DEVICE void PASS_OF(pass_fuse_)(const cutt_pass_args *args, const PASS_WORD *l, const PASS_WORD *r, uint32_t there,
                                 PASS_SUM *sum) {
-  if (args->has_right) {
+  if (args->op != CUTT_COMBINE_ADD) {
+    PASS_OF(pass_combine_)(args, l, r, there, sum);
+  } else if (args->has_right) {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i) {
       const PASS_SUM left = PASS_OF(number_)(l[i], args->flip[0]), right = PASS_OF(number_)(r[i], args->flip[1]);
@@ -75,7 +88,7 @@ DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned 
   } else {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-      l[i] = PASS_ACCESS(global_load)(left_at + pass_load(at).a);
+      l[i] = PASS_ACCESS(global_load)(left_at + pass_load_first(at));
       r[i] = l[i];
     }
   }
@@ -123,7 +136,8 @@ DEVICE void PASS_OF(pass_join_)(const cutt_pass_args *args, const unsigned char 
     const pass_pair bound = pass_load(at + 16);
     if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b) {
       const unsigned char *from = left + (me->at.left + term->offset.a + pass_load(at).a);
-      sum[i] = PASS_NUMBER_OF(add_)(PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from)), sum[i]);
+      const PASS_SUM part = PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from));
+      sum[i] = PASS_NUMBER_OF(combine_)(args->op, part, sum[i]);
     }
   }
 }
@@ -144,14 +158,15 @@ DEVICE PASS_SUM PASS_OF(pass_sum_at_)(uint32_t at, uint32_t number) {
 }
 
 /* Adds up the sums of threads, `count` for each of `results`, which lie `pitch` sums apart in shared memory, to `lanes` of each. */
-DEVICE void PASS_OF(pass_narrow_)(uint32_t sums_at, uint32_t results, uint32_t count, uint32_t pitch, uint32_t lanes) {
+DEVICE void PASS_OF(pass_narrow_)(uint32_t op, uint32_t sums_at, uint32_t results, uint32_t count, uint32_t pitch,
+                                  uint32_t lanes) {
   for (uint32_t i = thread_index(); i < results * lanes; i += CUTT_PASS_THREADS) {
     const uint32_t lane = i % lanes, at = i / lanes * pitch;
     PASS_SUM sum = PASS_OF(pass_sum_at_)(sums_at, at + lane);
     UNROLL(7)
     for (uint32_t j = 1; j < 8; ++j) { /* at most 8 times as many */
       const uint32_t number = lane + j * lanes;
-      if (number < count) sum = PASS_NUMBER_OF(add_)(sum, PASS_OF(pass_sum_at_)(sums_at, at + number));
+      if (number < count) sum = PASS_NUMBER_OF(combine_)(op, sum, PASS_OF(pass_sum_at_)(sums_at, at + number));
     }
     PASS_SUM_ACCESS(shared_store)(sums_at + (at + lane) * PASS_SUM_BYTES, PASS_NUMBER_OF(bits_)(sum));
   }
@@ -167,7 +182,7 @@ DEVICE void PASS_OF(pass_reduce_)(const cutt_pass_args *args, unsigned char *res
   const uint32_t pitch = count | 1;
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
-    if (!rows && i) sum[0] = PASS_NUMBER_OF(add_)(sum[0], sum[i]);
+    if (!rows && i) sum[0] = PASS_NUMBER_OF(combine_)(args->op, sum[0], sum[i]);
     if (me->works && rows) {
       const uint32_t at = (me->group + i * args->groups) * pitch + me->x;
       PASS_SUM_ACCESS(shared_store)(args->sums_at + at * PASS_SUM_BYTES, PASS_NUMBER_OF(bits_)(sum[i]));
@@ -178,15 +193,16 @@ DEVICE void PASS_OF(pass_reduce_)(const cutt_pass_args *args, unsigned char *res
     PASS_SUM_ACCESS(shared_store)(args->sums_at + at * PASS_SUM_BYTES, PASS_NUMBER_OF(bits_)(sum[0]));
   }
   barrier();
-  if (count > CUTT_PASS_LANES) PASS_OF(pass_narrow_)(args->sums_at, results, count, pitch, CUTT_PASS_LANES);
+  if (count > CUTT_PASS_LANES) PASS_OF(pass_narrow_)(args->op, args->sums_at, results, count, pitch, CUTT_PASS_LANES);
   const uint32_t narrow = count < CUTT_PASS_LANES ? count : CUTT_PASS_LANES;
-  if (narrow > CUTT_PASS_LAST_LANES) PASS_OF(pass_narrow_)(args->sums_at, results, narrow, pitch, CUTT_PASS_LAST_LANES);
+  if (narrow > CUTT_PASS_LAST_LANES)
+    PASS_OF(pass_narrow_)(args->op, args->sums_at, results, narrow, pitch, CUTT_PASS_LAST_LANES);
   const uint32_t left = narrow < CUTT_PASS_LAST_LANES ? narrow : CUTT_PASS_LAST_LANES;
   for (uint32_t i = thread_index(); i < results; i += CUTT_PASS_THREADS) {
     const uint32_t at = (rows ? first + i : first) * CUTT_PASS_ROW_ENTRY;
     PASS_SUM all = PASS_OF(pass_sum_at_)(args->sums_at, i * pitch);
     for (uint32_t j = 1; j < left; ++j)
-      all = PASS_NUMBER_OF(add_)(all, PASS_OF(pass_sum_at_)(args->sums_at, i * pitch + j));
+      all = PASS_NUMBER_OF(combine_)(args->op, all, PASS_OF(pass_sum_at_)(args->sums_at, i * pitch + j));
     /* Of positions of D, a thread's result is that of its own. */
     const int64_t offset = args->way == CUTT_PASS_ACROSS_Y ? me->at.result : 0;
     const int64_t along = args->way == CUTT_PASS_ACROSS_Y ? me->at.at0 : 0;
@@ -206,18 +222,18 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
   uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
   unsigned char *const to = result + me->at.result;
   /* Terms do not go beyond D's bounds, so that what is whole for one is for all. */
-  const bool whole = pass_load(args->terms_at + 32).a && args->rows == args->rows_there;
+  const bool whole = args->terms && pass_load(args->terms_at + 32).a && args->rows == args->rows_there;
   if (whole && !args->reads && !args->stores_sums) {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
       const PASS_SUM all = PASS_NUMBER_OF(scale_)(args, sum[i], sum[i]);
-      PASS_ACCESS(global_store)(to + pass_load(at + 32).a, PASS_OF(element_)(all));
+      PASS_ACCESS(global_store)(to + pass_load_first(at + 32), PASS_OF(element_)(all));
     }
     return;
   }
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-    if (me->at.at0 < pass_load(at + 16).a) PASS_OF(pass_put_)(args, to + pass_load(at + 32).a, sum[i]);
+    if (me->at.at0 < pass_load_first(at + 16)) PASS_OF(pass_put_)(args, to + pass_load_first(at + 32), sum[i]);
   }
 }
 
@@ -230,11 +246,12 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
   pass_go(&args, args.z_end, args.tile_end, number, &tile);
   pass_list_rows(&args, &tile);
   const pass_thread me = pass_begin(&args);
+  if (args.terms == 0) barrier(); /* otherwise there is one when they are listed */
   const bool turns = args.turn[0].run.by + args.turn[1].run.by > 0;
   for (uint32_t first = 0; first < args.rows; first += args.groups * PASS_ROWS) {
     PASS_SUM sum[PASS_ROWS];
     UNROLL(PASS_ROWS)
-    for (uint32_t i = 0; i < PASS_ROWS; ++i) sum[i] = PASS_NUMBER_OF(zero_)();
+    for (uint32_t i = 0; i < PASS_ROWS; ++i) sum[i] = PASS_NUMBER_OF(none_)(args.op);
     for (uint32_t from = begin; from < end; from += CUTT_PASS_TABLE) {
       const uint32_t count = end - from < CUTT_PASS_TABLE ? end - from : CUTT_PASS_TABLE;
       if (first == 0 || end - begin > CUTT_PASS_TABLE) { /* otherwise all of them are there */
@@ -244,8 +261,10 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
       }
       for (uint32_t z = 0; z < count; ++z) {
         const uint32_t at = args.terms_at + z * CUTT_PASS_TERM_ENTRY;
-        const pass_term term = {pass_load(at), pass_load(at + 16)};
-        const bool all = pass_load(at + 32).a;
+        const bool all = shared_load4(at + 32) != 0;
+        pass_term term = {{pass_load_first(at), 0}, {0, 0}};
+        if (args.has_right) term.offset = pass_load(at);
+        if (!all || args.loads_sums) term.along = pass_load(at + 16);
         if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term, all);
         if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term, all);
         if (turns) barrier();

@@ -1,0 +1,35 @@
+/* Elementwise operations on a GPU, by gpu/kernels/combine.cu: D is cut into tiles, each a block's. Operands whose elements are not in D's
+ * order are turned in shared memory, so that every tensor is moved in whole sectors. Where no operand is turned, and all that
+ * lies next to each other begins at a multiple of 16 bytes, a wide kernel accesses 16 bytes at a time. */
+#ifndef CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
+#define CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
+
+#include "contract/elementwise.h"
+#include "gpu/kernels/combine_args.h"
+
+/* A launch: a pure function of the operation and the device's multiprocessors. */
+typedef struct cutt_combine_launch {
+  int kernel; /* of the list of all: those of types, then the wide ones */
+  cutt_grid grid;
+  cutt_combine_args args;
+} cutt_combine_launch;
+
+/* Prepared. Immutable. */
+typedef struct cutt_device_elementwise {
+  const cutt_kernels *kernels;
+  bool has_wide;
+  cutt_combine_launch narrow, wide; /* wide: for addresses at multiples of 16 bytes */
+} cutt_device_elementwise;
+
+/* Lays out a launch. False: there is none, wide since strides or the type don't allow it, or narrow since tiles are too many. */
+bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, int64_t multiprocessors, bool wide,
+                                     cutt_combine_launch *launch);
+
+/* Plans for the current context. Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+cuttResult cutt_device_elementwise_prepare(struct cuttElementwiseStruct *plan);
+
+/* Starts it. tensor: addresses of element (0, ..., 0), by cutt_tensor, as the caller has them; those that are not read are NULL. */
+cuttResult cutt_device_elementwise_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS],
+                                       cudaStream_t stream);
+
+#endif
