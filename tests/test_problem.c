@@ -202,7 +202,8 @@ static void structs_may_grow(void **unused) {
   } p;
   memset(&p, 0, sizeof p);
   p.known = valid();
-  static const size_t wrong[] = {0, 1, 8, SIZE_MAX, SIZE_MAX / 2};
+  /* The last ones end inside a field that they do not have whole. */
+  static const size_t wrong[] = {0, 1, 8, SIZE_MAX, SIZE_MAX / 2, sizeof p.known + 1, sizeof p.known + 4};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     p.known.struct_size = wrong[i];
     assert_result(CUTT_INVALID_PARAMETER, create(&p.known, NULL), "struct_size");
@@ -220,8 +221,9 @@ static void structs_may_grow(void **unused) {
   } o;
   memset(&o, 0, sizeof o);
   o.known = (cuttOptions_t)CUTT_OPTIONS_INIT;
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    o.known.struct_size = wrong[i];
+  static const size_t wrong_options[] = {0, 1, 8, SIZE_MAX, sizeof o.known - 1, sizeof o.known - 4, sizeof o.known + 4};
+  for (size_t i = 0; i < sizeof wrong_options / sizeof *wrong_options; i++) {
+    o.known.struct_size = wrong_options[i];
     assert_result(CUTT_INVALID_PARAMETER, create(&p.known, &o.known), "struct_size");
   }
   o.known.struct_size = sizeof o;
@@ -239,6 +241,8 @@ static void info_has_a_size(void **unused) {
   assert_result(CUTT_INVALID_PARAMETER, cuttPlanGetInfo(plan, NULL), "info", "NULL");
   memset(&info, 0, sizeof info);
   assert_result(CUTT_INVALID_PARAMETER, cuttPlanGetInfo(plan, &info), "struct_size", "0");
+  info.struct_size = sizeof info + 4;
+  assert_result(CUTT_INVALID_PARAMETER, cuttPlanGetInfo(plan, &info), "struct_size");
   info.struct_size = sizeof info;
   assert_success(cuttPlanGetInfo(plan, &info));
   assert_int_equal(info.backend, CUTT_BACKEND_CPU);

@@ -55,10 +55,10 @@ typedef struct hold {
 } hold;
 
 /* A library keeps its buffers, and maps another one for each call that finds none free. It has had the first buffer since it
- * was measured. A call that finds that one in use goes on if there is ample room for its own buffer and those of all other
- * such calls; else it waits for the first. Which of them have mapped theirs by now can't be known, so that room is asked for
- * all of them, each time. Ample, since between this look and the mapping other threads map memory too: arenas of malloc (64 MB
- * for each thread in glibc), stacks, workspaces. */
+ * was loaded, if memory was limited then, and else since it was measured. A call that finds that one in use goes on if there is
+ * ample room for its own buffer and those of all other such calls; else it waits for the first. Which of them have mapped
+ * theirs by now can't be known, so that room is asked for all of them, each time. Ample, since between this look and the
+ * mapping other threads map memory too: arenas of malloc (64 MB for each thread in glibc), stacks, workspaces. */
 enum { AMPLE_MB = 1024 };
 
 static void enter_limited(cutt_cblas *library, hold *held) {

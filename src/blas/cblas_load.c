@@ -275,8 +275,40 @@ static bool has_room(const char *file, cutt_refusal *refusal) {
   return false;
 }
 
+/* Where memory is limited, a library has to map what its calls need while there is the room that was looked for. OpenBLAS
+ * maps a call's buffer at its first product that is not small (above 100^3 in its kernels for AVX-512); and each of its own
+ * threads takes one when it first runs, which may be late, and then it takes the call's. So the first product is large enough,
+ * and all these threads have a part in it, which none ends before the others have begun. */
+enum { OPENBLAS_FIRST = 128, OTHERS_FIRST = 320 };
+
+static bool first_product(cutt_cblas *library, bool own_threads, cutt_refusal *refusal) {
+  static const double one = 1, zero = 0;
+  const cutt_blas *base = &library->base;
+  const bool openblas = strcmp(base->name, "openblas") == 0;
+  const bool all = own_threads && openblas && library->set_threads;
+  const int64_t side = openblas ? OPENBLAS_FIRST : OTHERS_FIRST, m = all ? side * library->get_threads() : side;
+  const cutt_gemm g = {.m = m, .n = side, .k = side, .lda = m, .ldb = side, .ldc = m, .batch = 1};
+  const size_t bytes = sizeof(double) * (size_t)(2 * m * side + side * side);
+  void *session = NULL;
+  double *a = calloc(1, bytes);
+  bool done = a != NULL;
+  if (done && all) {
+    done = base->gemm(base, NULL, CUTT_F64, &g, &one, a, a + 2 * m * side, &zero, a + m * side) == CUTT_SUCCESS;
+  } else if (done && !base->begin(base, NULL, &session)) {
+    done = base->gemm(base, session, CUTT_F64, &g, &one, a, a + 2 * m * side, &zero, a + m * side) == CUTT_SUCCESS;
+    base->end(base, session);
+  }
+  free(a);
+  if (done) return true;
+  char what[sizeof base->path + 64];
+  snprintf(what, sizeof what, "%s is not used", base->path);
+  cutt_library_no_room(what, bytes, refusal);
+  return false;
+}
+
 cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusal) {
   void *handle = cutt_library_open(file, true, refusal);
+  const bool was_here = handle != NULL;
   if (!handle && !resident && has_room(file, refusal)) handle = cutt_library_open(file, false, refusal);
   if (!handle) return NULL;
   void *dgemm = dlsym(handle, "cblas_dgemm");
@@ -313,6 +345,7 @@ cutt_blas *cutt_cblas_load(const char *file, bool resident, cutt_refusal *refusa
     snprintf(refusal->why, sizeof refusal->why, "no mutex could be made for %s", file);
     return NULL;
   }
+  if (cutt_library_limited() && !first_product(library, !was_here, refusal)) return NULL;
   ++library_count;
   return &library->base;
 }

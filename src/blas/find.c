@@ -44,7 +44,7 @@ static char missing_cpu[MISSING_SIZE], missing_gpu[CUTT_WHY_SIZE];
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-enum { SIZE = 320, SMALL = 96, MOST_RUNS = 5, TINY_RUNS = 20 };
+enum { SIZE = 320, SMALL = 128, MOST_RUNS = 5, TINY_RUNS = 20 };
 
 typedef struct matrices {
   cuttType_t type;
@@ -76,7 +76,7 @@ static double measure(const cutt_blas *blas, void *session, const matrices *on) 
       ((double *)on->memory)[i] = value;
     }
   }
-  run(blas, session, on, SMALL); /* the first call allocates the library's buffers */
+  run(blas, session, on, SMALL); /* the first call allocates the library's buffers, which OpenBLAS does above 100^3 */
   double best = run(blas, session, on, SMALL), spent = best;
   const double ratio = (double)SIZE / SMALL;
   const int size = best * ratio * ratio * ratio < budget / 2 ? SIZE : SMALL;

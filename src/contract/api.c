@@ -45,7 +45,7 @@ static cuttResult find_family(struct cuttContractionStruct *plan, const cuttCont
   const bool host = !backend->runtime->has_streams;
   plan->family = !name ? CUTT_FAMILY_ANY : strcmp(name, "one-pass") == 0 ? CUTT_FAMILY_PASS : CUTT_FAMILY_TTGT;
   if (name && plan->family == CUTT_FAMILY_TTGT && strcmp(name, "ttgt") != 0)
-    return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be NULL, ttgt or one-pass", name);
+    return cutt_error(CUTT_INVALID_PARAMETER, "options->algorithm is '%.40s'; it must be ttgt or one-pass", name);
   if (plan->asked.reduce) {
     const char *word = cutt_operator_names[plan->asked.reduce];
     if (plan->family == CUTT_FAMILY_TTGT || options->provider)

@@ -6,10 +6,15 @@
 
 #include "base/error.h"
 
+/* A size inside a field would leave half a pointer. Each struct begins with a size_t, and so is a multiple of its alignment. */
+static bool can_be_size(size_t size, size_t first_size) {
+  return size >= first_size && size <= CUTT_LARGEST_STRUCT && size % _Alignof(size_t) == 0;
+}
+
 cuttResult cutt_struct_read(void *own, size_t own_size, size_t first_size, const void *callers, const char *name) {
   size_t size = 0;
   memcpy(&size, callers, sizeof size);
-  if (size < first_size || size > CUTT_LARGEST_STRUCT) {
+  if (!can_be_size(size, first_size)) {
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "%s->struct_size is %zu; it must be sizeof(*%s), %zu here: start from the CUTT_..._INIT macro",
                       name, size, name, own_size);
@@ -32,7 +37,7 @@ cuttResult cutt_info_check(const void *info, size_t first_size, size_t own_size,
   if (!info) return cutt_error(CUTT_INVALID_PARAMETER, "info is NULL; it must point to a %s", type);
   size_t size = 0;
   memcpy(&size, info, sizeof size);
-  if (size < first_size || size > CUTT_LARGEST_STRUCT) {
+  if (!can_be_size(size, first_size)) {
     return cutt_error(CUTT_INVALID_PARAMETER, "info->struct_size is %zu; it must be set to sizeof(%s), %zu", size, type,
                       own_size);
   }

@@ -37,6 +37,9 @@ static bool limit(long megabytes) {
   return setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes}) == 0;
 }
 
+/* What a library needs for its calls is mapped when it is loaded, if there is a limit then; this one is never reached. */
+static bool limit_loosely(void) { return limit(1L << 24); }
+
 static double left[SIDE * SIDE], right[SIDE * SIDE], results[THREADS][SIDE * SIDE];
 static cuttContractionPlan_t plan;
 static pthread_barrier_t together;
@@ -88,7 +91,7 @@ static bool finish(pthread_t *thread) {
 typedef struct trial {
   const char *library; /* NULL: what is found */
   long megabytes;
-  bool after; /* the limit is set when the library has been loaded */
+  bool after; /* the limit is lowered when the library has been loaded */
   int *planned;
 } trial;
 
@@ -97,7 +100,7 @@ static bool run(void *data) {
   pthread_t thread[THREADS];
   setenv("OPENBLAS_NUM_THREADS", "2", 1); /* the same on every machine */
   if (!start(thread)) return false;
-  if (!t->after && !limit(t->megabytes)) return false;
+  if (t->after ? !limit_loosely() : !limit(t->megabytes)) return false;
   const cuttResult result = make_plan(t->library);
   if (t->after && !result) {
     cuttContractionPlanDestroy(plan);
@@ -144,6 +147,15 @@ static void libraries_that_are_here(void **unused) {
 
 /* --------------------------------------------------------------------------------------------------------- stand-ins */
 
+static fake_cblas_t *stand_in(const char *library) {
+  void *handle = dlopen(library, RTLD_NOW);
+  fake_cblas_function *function = NULL;
+  void *symbol = handle ? dlsym(handle, "fake_cblas") : NULL;
+  if (!symbol) return NULL;
+  memcpy(&function, &symbol, sizeof function);
+  return function();
+}
+
 static bool see_turns(void *data) {
   const trial *t = data;
   pthread_t thread[THREADS];
@@ -152,14 +164,11 @@ static bool see_turns(void *data) {
     cuttContractionPlanDestroy(plan);
     if (!limit(t->megabytes) || make_plan(t->library)) return false;
   }
-  void *handle = dlopen(t->library, RTLD_NOW);
-  fake_cblas_function *function = NULL;
-  void *symbol = handle ? dlsym(handle, "fake_cblas") : NULL;
-  if (!symbol) return false;
-  memcpy(&function, &symbol, sizeof function);
-  function()->forget();
+  fake_cblas_t *fake = stand_in(t->library);
+  if (!fake) return false;
+  fake->forget();
   if (!finish(thread)) return false;
-  const int most = atomic_load(&function()->together);
+  const int most = atomic_load(&fake->together);
   if (t->megabytes && most > 1) fprintf(stderr, "%d calls at once\n", most);
   return !t->megabytes || most == 1;
 }
@@ -178,11 +187,39 @@ static void calls_take_turns(void **unused) {
   }
 }
 
+/* OpenBLAS multiplies without a buffer up to 100^3, and by fewer threads where the part of each were below 64^3. */
+static bool see_first_product(void *data) {
+  const trial *t = data;
+  if (!limit_loosely() || make_plan(t->library)) return false;
+  const fake_cblas_t *fake = stand_in(t->library);
+  if (!fake) return false;
+  const fake_call *first = &fake->call[0];
+  const int own_threads = strstr(t->library, "serial") ? 1 : 4;
+  if (first->matrix && fake->most_in_call == 4 && first->m / own_threads > 100 && first->n > 100 && first->k > 100)
+    return true;
+  fprintf(stderr, "first: %d x %d x %d, on %d threads\n", first->m, first->n, first->k, fake->most_in_call);
+  return false;
+}
+
+/* While there is room, all threads of OpenBLAS get the buffers that they keep, and a call gets one. */
+static void buffers_are_mapped_early(void **unused) {
+  (void)unused;
+  static const char *const names[] = {"openblas", "serial", NULL};
+  host_libraries list = {0};
+  if (!can_be_limited()) skip();
+  host_need_stand_ins(&list, folder, names);
+  for (int i = 0; i < list.count; i++) {
+    trial t = {list.path[i], 0, false, NULL};
+    test_in_child(see_first_product, &t, 60, list.path[i]);
+  }
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) return 2;
   folder = argv[1];
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_take_turns),
+      cmocka_unit_test(buffers_are_mapped_early),
       cmocka_unit_test(libraries_that_are_here),
   };
   return cmocka_run_group_tests_name("address_space", tests, NULL, NULL);

@@ -110,6 +110,7 @@ static bool scalar_bytes(const number *n, int code, unsigned char bytes[16]) {
 bool take_scaling(PyObject *alpha, PyObject *beta, PyObject *conj, const element *type, bool always, scaling *s) {
   memset(s, 0, sizeof *s);
   if (conj && conj != Py_True && conj != Py_False) return false;
+  if (conj == Py_True && !type->code) return false; /* maybe complex, in another byte order, say */
   s->conjugate = conj == Py_True && (type->code == CUTT_C32 || type->code == CUTT_C64);
   number a = {1, 0, 1, true}, b = {0, 0, 0, true};
   if ((alpha && !take_number(alpha, &a)) || (beta && !take_number(beta, &b))) return false;

@@ -353,7 +353,8 @@ def _are_few(operands: Sequence[Any], optimize: Any) -> bool:
     if len(terms) != len(arrays):
         return False
     for term, array in zip(terms, arrays):
-        if type(array) is np.ndarray and array.dtype.kind in "biufc" and array.ndim == len(term):
+        # NumPy's sum over nothing may be a NaN, and may write to memory that is not its own.
+        if type(array) is np.ndarray and array.dtype.kind in "biufc" and array.ndim == len(term) and array.size:
             kinds.add(array.dtype)
             for label, n in zip(term, array.shape):
                 extents[label] = max(n, extents.get(label, 0))
@@ -394,7 +395,9 @@ def _converted(
             return _compute(views, terms, labels, out, alpha, beta, optimize, threads, scalar)
     if kind.kind in "biu":
         alpha, beta = _types.factors(kind, alpha, beta)
-    if kind.char in "gG":
+    if kind.char in "gG" and not all(view.size for view in views):
+        value = np.zeros(shape, kind)
+    elif kind.char in "gG":
         optimal = math.prod(extents.values()) > _FEW
         value = _types.scaled(_by_numpy(views, terms, labels, kind, optimal), alpha, kind)
     else:

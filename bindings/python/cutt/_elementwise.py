@@ -90,7 +90,7 @@ def elementwise(
         An operand whose scalar is 0 is not read, and counts as 0 everywhere.
     op, op2 : {'add', 'multiply', 'max', 'min'}, optional
         How `a` and `b` are combined, and `c` with both. A maximum or minimum of which one operand is a NaN is one;
-        complex numbers have neither. Integers wrap around.
+        complex numbers and unsigned integers have neither. Integers wrap around.
     out : array, optional
         Where the result goes. It may be an operand itself, if that is laid out the same way and has the same labels; else
         it may not overlap with one.

@@ -72,8 +72,9 @@ def arithmetic_of(dtype: DType, alpha: Any, beta: Any, conj: bool) -> tuple:
         return 0, b"", b"", False
     if not dtype.code:
         raise TypeError(
-            f"elements of type {dtype.name} can be permuted, but not scaled or added to: alpha and beta are for "
-            "float16, bfloat16, float32, float64, complex64, complex128 and integers of 4 and 8 bytes, in native order"
+            f"elements of type {dtype.name} can be permuted, but not conjugated, scaled or added to: conj, alpha "
+            "and beta are for float16, bfloat16, float32, float64, complex64, complex128 and integers of 4 and 8 "
+            "bytes, in native order"
         )
     return (
         dtype.code,
@@ -143,8 +144,10 @@ def plan_key(
         unit = _unit(itemsize, strides + out_strides)
         if unit != itemsize:
             if code:
+                name, wrong = ("out", out_strides) if any(s % itemsize for s in out_strides) else ("a", strides)
                 raise ValueError(
-                    f"strides are not multiples of the {itemsize} bytes of an element of type {dtype.name}"
+                    f"the strides of {name} are {wrong}, which are not multiples of the {itemsize} bytes of an element "
+                    f"of type {dtype.name}; there is arithmetic with such elements only where they are"
                 )
             axes += (len(shape),)
             shape += (itemsize // unit,)

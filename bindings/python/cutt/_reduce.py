@@ -18,6 +18,8 @@ def operator_of(value: Any, name: str, code: int, dtype: str) -> int:
         raise ValueError(f"{name} is {value!r}; it must be one of {', '.join(L.OPERATORS)}")
     if code in (L.C32, L.C64) and value in ("max", "min"):
         raise TypeError(f"{name} is {value!r}, and elements of type {dtype} have no order")
+    if dtype.startswith("uint") and value in ("max", "min"):
+        raise TypeError(f"{name} is {value!r}, which compares signed integers, and elements are of type {dtype}")
     return L.OPERATORS[value]
 
 
@@ -41,8 +43,8 @@ def reduce(
         One or two, as for `einsum`, of one type: float16, bfloat16, float32, float64, complex64, complex128, and on the
         CPU integers of 32 and 64 bits. Of two, products of elements are reduced.
     op : {'add', 'multiply', 'max', 'min'}, optional
-        A maximum or minimum with a NaN among its elements is one, as NumPy's is; complex
-        numbers have neither. Integers wrap around.
+        A maximum or minimum with a NaN among its elements is one, as NumPy's is; complex numbers and unsigned integers
+        have neither. Integers wrap around.
     out, alpha, beta, conj, threads
         As for `einsum`. With alpha 0 operands are not read.
 

@@ -67,6 +67,7 @@ class Elementwise(unittest.TestCase):
             (ValueError, lambda: cutt.elementwise("ij,ij->ij", a, a[:, ::-1], out=a)),
             (TypeError, lambda: cutt.elementwise("ij,ij->ij", a, a.astype("f4"))),
             (TypeError, lambda: cutt.elementwise("ij,ij->ij", a.astype("c8"), a.astype("c8"), op2="min")),
+            (TypeError, lambda: cutt.elementwise("ij,ij->ij", a.astype("u4"), a.astype("u4"), op="max")),
         ):
             with self.assertRaises(wrong):
                 call()

@@ -70,6 +70,8 @@ class Reduce(unittest.TestCase):
             (ValueError, lambda: cutt.reduce("ab->a", a, op="mean")),
             (TypeError, lambda: cutt.reduce("ab->a", a.astype("c16"), op="max")),
             (TypeError, lambda: cutt.reduce("ab->a", a.astype("i2"), op="max")),
+            (TypeError, lambda: cutt.reduce("ab->a", a.astype("u4"), op="max")),  # which it would compare as signed ones
+            (TypeError, lambda: cutt.reduce("ab->a", a.astype("u8"), op="min")),
             (ValueError, lambda: cutt.reduce("ab->a", np.zeros((2, 0)), op="max")),
             (ValueError, lambda: cutt.reduce("ab->a", a, beta=1)),
             (ValueError, lambda: cutt.reduce("->")),

@@ -220,6 +220,12 @@ class Refused(unittest.TestCase):
         self.refuse(TypeError, "builtins.object is not an array", object())
         self.refuse(TypeError, "alpha and beta are for", np.zeros(3, "i2"), alpha=2)
         self.refuse(TypeError, "alpha and beta are for", np.zeros(3, ">f8"), alpha=2)
+        for dtype in (">c8", ">c16", "G"):  # which it can't conjugate, and must not leave as they are
+            a = np.full(3, 1 + 2j, dtype)
+            self.refuse(TypeError, "not conjugated", a, conj=True)
+            with self.assertRaisesRegex(TypeError, "not conjugated"):
+                cutt.einsum("i->i", a, conj=[True])
+            self.assertEqual(cutt.einsum("i->", a, conj=[True]), 3 - 6j)
         self.refuse(TypeError, "alpha is 0.5", np.zeros(3, "i8"), alpha=0.5)
         self.refuse(TypeError, "alpha is 1j", np.zeros(3, "f8"), alpha=1j)
         self.refuse(TypeError, "alpha is 'a'", np.zeros(3, "f8"), alpha="a")
@@ -230,6 +236,8 @@ class Refused(unittest.TestCase):
         self.refuse(ValueError, "out has shape", a, out=np.zeros((3, 4)))
         self.refuse(TypeError, "float32; they must be float64", a, out=np.zeros((4, 3), "f4"))
         self.refuse(TypeError, "must be float64", a, out=np.zeros((4, 3), ">f8"))
+        odd = np.ndarray((4, 3), "f8", bytearray(200), strides=(36, 12))
+        self.refuse(ValueError, "the strides of out are .36, 12.", a, out=odd, alpha=2)
         read_only = np.zeros((4, 3))
         read_only.flags.writeable = False
         self.refuse(ValueError, "read-only", a, out=read_only)
