@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cpu/loops.h"
 #include "cpu/prepared.h"
 
 enum { LINE = CUTT_CPU_LINE };
@@ -178,7 +179,7 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
+  const int64_t few = ahead->runs == 0 ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
@@ -422,44 +423,6 @@ static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positio
 
 /* ------------------------------------------------------------------------------------------------------------ items */
 
-/* A tile of the sequence: its chunk of the split mode, its positions, and its input and output offsets. */
-typedef struct sequence_at {
-  int64_t chunk, in, out;
-  int64_t position[CUTT_MAX_RANK];
-} sequence_at;
-
-static void sequence_begin(const cutt_cpu_plan *p, int64_t at, sequence_at *s) {
-  s->chunk = at % p->split_k.chunks;
-  at /= p->split_k.chunks;
-  s->in = s->chunk * p->k_in_stride;
-  s->out = s->chunk * p->k_out_stride;
-  for (int i = 0; i < p->sequences; ++i) {
-    s->position[i] = at % p->sequence[i].extent;
-    at /= p->sequence[i].extent;
-    s->in += s->position[i] * p->sequence[i].in_stride;
-    s->out += s->position[i] * p->sequence[i].out_stride;
-  }
-}
-
-/* The next tile; without divisions, which take as long as a small tile does. */
-static void sequence_next(const cutt_cpu_plan *p, sequence_at *s) {
-  s->in += p->k_in_stride;
-  s->out += p->k_out_stride;
-  if (++s->chunk < p->split_k.chunks) return;
-  s->in -= s->chunk * p->k_in_stride;
-  s->out -= s->chunk * p->k_out_stride;
-  s->chunk = 0;
-  for (int i = 0; i < p->sequences; ++i) {
-    const cutt_cpu_loop *loop = &p->sequence[i];
-    s->in += loop->in_stride;
-    s->out += loop->out_stride;
-    if (++s->position[i] < loop->extent) return;
-    s->in -= loop->extent * loop->in_stride;
-    s->out -= loop->extent * loop->out_stride;
-    s->position[i] = 0;
-  }
-}
-
 /* An item: the place of its sequence, and which tiles of it. */
 typedef struct item_at {
   const char *in;
@@ -467,11 +430,14 @@ typedef struct item_at {
   int64_t chunk_m, from, to;
 } item_at;
 
-static item_at find_item(const job *j, int64_t item) {
+static item_at find_item(const job *j, const cutt_cpu_outer_at *o) {
   const cutt_cpu_plan *p = j->p;
-  item_at it = {j->in, j->out, 0, item % p->parts * p->sequence_part, 0};
-  int64_t outer = item / p->parts;
+  item_at it = {j->in + o->in, j->out + o->out, o->chunk, o->part * p->sequence_part, 0};
   it.to = it.from + p->sequence_part;
+  if (p->parts == 1) {
+    it.to = p->sequence_length;
+    return it;
+  }
   /* An item never begins with a short chunk, which is left to the item before. */
   const int64_t chunks = p->split_k.chunks;
   if (chunks > 1 && p->split_k.last < p->split_k.full) {
@@ -479,32 +445,25 @@ static item_at find_item(const job *j, int64_t item) {
     if (it.to % chunks == chunks - 1) ++it.to;
   }
   if (it.to > p->sequence_length) it.to = p->sequence_length;
-  it.chunk_m = outer % p->split_m.chunks;
-  outer /= p->split_m.chunks;
-  it.in += it.chunk_m * p->m_in_stride;
-  it.out += it.chunk_m * p->m_out_stride;
-  for (int i = 0; i < p->outers; ++i) {
-    const int64_t x = outer % p->outer[i].extent;
-    outer /= p->outer[i].extent;
-    it.in += x * p->outer[i].in_stride;
-    it.out += x * p->outer[i].out_stride;
-  }
   return it;
 }
 
 /* Items [first, end), one after another, each tile prefetching the next one. */
 static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   const cutt_cpu_plan *p = j->p;
-  item_at next = find_item(j, first);
+  cutt_cpu_outer_at outer;
+  cutt_cpu_outer_begin(p, first, &outer);
+  item_at next = find_item(j, &outer);
   for (int64_t item = first; item < end; ++item) {
     const item_at it = next;
-    sequence_at q, after;
+    cutt_cpu_sequence_at q, after;
     q.in = q.out = q.chunk = after.in = 0; /* always set below, which not every compiler sees */
     if (item + 1 < end) {
-      next = find_item(j, item + 1);
-      if (next.from < next.to) sequence_begin(p, next.from, &after);
+      cutt_cpu_outer_next(p, &outer);
+      next = find_item(j, &outer);
+      if (next.from < next.to) cutt_cpu_sequence_begin(p, next.from, &after);
     }
-    if (it.from < it.to) sequence_begin(p, it.from, &q);
+    if (it.from < it.to) cutt_cpu_sequence_begin(p, it.from, &q);
     for (int64_t at = it.from; at < it.to; ++at) {
       tile_at t = {it.in + q.in, it.out + q.out, p->rows,       p->cols,        p->inners,
                    p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
@@ -512,7 +471,7 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
       cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch};
       if (at + 1 < it.to) {
-        sequence_next(p, &q);
+        cutt_cpu_sequence_next(p, &q);
         /* Not for a short chunk, whose table of runs is another. */
         if (q.chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
           ahead.base = it.in + q.in;
