@@ -266,17 +266,19 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     for (int64_t i = 0; i < p->block_rows; ++i) padded[i] = row[i < t->rows ? i : t->rows - 1];
     row = padded;
   }
+  int64_t rows = t->rows, r = 0;
   if (!may_overrun_columns(j, t, src, cols)) {
-    transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
-    return;
+    for (rows = 0; !p->gaps && rows < t->rows - p->block_rows && src + row[rows] + 16 <= j->in_end;) ++rows;
+    if (rows < p->block_rows) rows = 0; /* else only the last ones need a guard */
+    transpose_guarded(j, stage + rows * p->w, pos, src, row + rows, t->rows - rows, cols, ahead);
+    if (rows == 0) return;
   }
-  int64_t r = 0;
-  for (; t->rows - r > p->strip; r += p->strip) {
+  for (; rows - r > p->strip; r += p->strip) {
     p->transpose(stage + r * p->w, pos, src, row + r, p->strip, cols, ahead);
   }
-  if (t->rows - r < p->block_rows)
-    r = larger(0, t->rows - p->block_rows); /* with some of the strip before, if there is one */
-  p->transpose(stage + r * p->w, pos, src, row + r, t->rows - r, cols, ahead);
+  if (rows - r < p->block_rows)
+    r = larger(0, rows - p->block_rows); /* with some of the strip before, if there is one */
+  p->transpose(stage + r * p->w, pos, src, row + r, rows - r, cols, ahead);
 }
 
 /* May a step of columns be written without staging? Kernels that write the output have nothing else to do where 16 bytes of
