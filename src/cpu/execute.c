@@ -174,8 +174,10 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
 
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  if (p->repeats) {
-    p->kernels->repeat(to, from, t->rows, p->w);
+  if (p->repeats > 1) {
+    for (int64_t r = 0; r < t->rows; r += p->repeats) {
+      p->kernels->repeat(to + r * p->w, from + p->row[r], smaller(p->repeats, t->rows - r), p->w);
+    }
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
@@ -189,9 +191,44 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
   }
 }
 
+/* Segments of short runs that are neighbours in the input, from one on; returns how many have been done that way. */
+static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t segment, cutt_cpu_ahead *ahead) {
+  enum { MOST = 5 };
+  const cutt_cpu_plan *p = j->p;
+  const int64_t beside = smaller(p->beside, t->segments), left = beside - segment % beside, some = p->turned;
+  if (beside < some || t->rows < 4 * some || (left < some && !j->direct)) return 0;
+  /* The last ones are done with some of those before, whose elements are written again. */
+  const int64_t first = left < some ? segment - (some - left) : segment;
+  const char *src = t->in + p->segment_in[p->turned_back ? first + some - 1 : first];
+  const char *highest = src + p->row_max;
+  if (!may_overrun(j, t, highest + some * t->shared_run, highest + 16)) return 0;
+  char *out[MOST], *to[MOST];
+  int64_t lead[MOST];
+  for (int64_t i = 0; i < some; ++i) {
+    const int64_t at = p->turned_back ? some - 1 - i : i; /* in the input */
+    out[at] = to[at] = t->out + p->segment_out[first + i];
+    if (j->direct) continue;
+    to[at] = s->stage + at * p->stage_stride;
+    lead[at] = begin_run(j, t, out[at], to[at], s->carry[p->non_temporal ? first + i : 0]);
+    to[at] += lead[at];
+  }
+  p->turn(to, src, p->row, t->rows, t->shared_run, ahead);
+  for (int64_t i = 0; i < some && !j->direct; ++i) {
+    const int64_t at = p->turned_back ? some - 1 - i : i;
+    flush(j, t, out[at], s->stage + at * p->stage_stride, lead[at], t->rows * t->shared_run,
+          s->carry[p->non_temporal ? first + i : 0]);
+  }
+  return smaller(left, some);
+}
+
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   for (int64_t segment = 0; segment < t->segments; ++segment) {
+    const int64_t turned = p->turn ? turn_segments(j, t, s, segment, ahead) : 0;
+    if (turned > 0) {
+      segment += turned - 1;
+      continue;
+    }
     char *dst = t->out + p->segment_out[segment];
     const char *src = t->in + p->segment_in[segment];
     char *carry = s->carry[p->non_temporal ? segment : 0];
