@@ -186,6 +186,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t staged = direct ? 0 : t->run * (t->cols_inside ? 1 : t->staged_cols) * c->elem_bytes;
   const int together = t->prefetch == CUTT_CPU_TO_L1 ? 3 : 2;
   if (staged * together > machine->l1_bytes / 2) n[CUTT_CPU_COUNT_RELOADS_L2] += bytes / LINE;
+  /* A staged output run that is added to is read when it is written, and its beginning waited for. */
+  if (c->scale.reads_out && !t->scales) n[CUTT_CPU_COUNT_PARTS] += volume / (double)t->run;
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
   if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;
