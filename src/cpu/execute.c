@@ -181,7 +181,9 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = ahead->runs == 0 ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
+  const int64_t few = ahead->runs == 0 && t->shared_run < LINE ? t->rows
+                      : t->shared_run < GATHER_BYTES           ? GATHER_BYTES / t->shared_run
+                                                               : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);

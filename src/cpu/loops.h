@@ -30,8 +30,8 @@ static inline void cutt_cpu_sequence_begin(const cutt_cpu_plan *p, int64_t at, c
 }
 
 /* The next position of some loops, of which the first is the innermost; the last one is followed by the first. */
-static inline void cutt_cpu_loops_next(const cutt_cpu_loop *loop, int loops, int64_t *position, int64_t *in,
-                                       int64_t *out) {
+static inline void cutt_cpu_loops_next(const cutt_cpu_loop *restrict loop, int loops, int64_t *restrict position,
+                                       int64_t *restrict in, int64_t *restrict out) {
   for (int i = 0; i < loops; ++i) {
     if (++position[i] < loop[i].extent) {
       *in += loop[i].in_stride;
