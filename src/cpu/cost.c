@@ -159,14 +159,19 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_WINDOWS] =
         bytes / cutt_cpu_window_vector(machine->vector_bytes) * cutt_cpu_windows_estimate(c, t, machine->vector_bytes);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
+  } else if (t->turned > 0) { /* a load has `turned` runs, and a vector has four from each of its loads */
+    n[CUTT_CPU_COUNT_LOADS] = volume / (double)(t->shared_run * t->turned);
+    n[CUTT_CPU_COUNT_VECTORS] = volume / (double)(t->shared_run * 4 * t->turned);
+    n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else {
-    n[CUTT_CPU_COUNT_GATHERS] = volume / (double)t->shared_run;
+    n[CUTT_CPU_COUNT_GATHERS] = volume / (double)(t->shared_run * t->repeats);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows
    * whose distance is a multiple of a large power of two share few of a cache's sets. */
   const int64_t step = direct ? t->steps_cols : t->staged_cols;
-  const int64_t at_once = t->kernel != CUTT_CPU_TRANSPOSE    ? t->shared_run * c->elem_bytes
+  const int64_t at_once = t->turned > 0                      ? t->turned * t->shared_run * c->elem_bytes
+                          : t->kernel != CUTT_CPU_TRANSPOSE  ? t->shared_run * c->elem_bytes
                           : t->shifts || t->strip >= t->rows ? LOAD
                                                              : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
@@ -181,6 +186,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t staged = direct ? 0 : t->run * (t->cols_inside ? 1 : t->staged_cols) * c->elem_bytes;
   const int together = t->prefetch == CUTT_CPU_TO_L1 ? 3 : 2;
   if (staged * together > machine->l1_bytes / 2) n[CUTT_CPU_COUNT_RELOADS_L2] += bytes / LINE;
+  /* A staged output run that is added to is read when it is written, and its beginning waited for. */
+  if (c->scale.reads_out && !t->scales) n[CUTT_CPU_COUNT_PARTS] += volume / (double)t->run;
   if (rows.runs > TLB_ENTRIES) n[CUTT_CPU_COUNT_PAGES] = bytes / LINE;
   if (rows.runs > 16) n[CUTT_CPU_COUNT_SPREAD] = bytes / LINE * log2_of(rows.runs / 16);
   if (!direct) n[CUTT_CPU_COUNT_STAGED] = bytes / LINE;

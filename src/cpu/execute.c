@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cpu/loops.h"
 #include "cpu/prepared.h"
 
 enum { LINE = CUTT_CPU_LINE };
@@ -173,12 +174,16 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
 
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
-  if (p->repeats) {
-    p->kernels->repeat(to, from, t->rows, p->w);
+  if (p->repeats > 1) {
+    for (int64_t r = 0; r < t->rows; r += p->repeats) {
+      p->kernels->repeat(to + r * p->w, from + p->row[r], smaller(p->repeats, t->rows - r), p->w);
+    }
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
+  const int64_t few = ahead->runs == 0 && t->shared_run < LINE ? t->rows
+                      : t->shared_run < GATHER_BYTES           ? GATHER_BYTES / t->shared_run
+                                                               : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
@@ -188,9 +193,44 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
   }
 }
 
+/* Segments of short runs that are neighbours in the input, from one on; returns how many have been done that way. */
+static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t segment, cutt_cpu_ahead *ahead) {
+  enum { MOST = 5 };
+  const cutt_cpu_plan *p = j->p;
+  const int64_t beside = smaller(p->beside, t->segments), left = beside - segment % beside, some = p->turned;
+  if (beside < some || t->rows < 4 * some || (left < some && !j->direct)) return 0;
+  /* The last ones are done with some of those before, whose elements are written again. */
+  const int64_t first = left < some ? segment - (some - left) : segment;
+  const char *src = t->in + p->segment_in[p->turned_back ? first + some - 1 : first];
+  const char *highest = src + p->row_max;
+  if (!may_overrun(j, t, highest + some * t->shared_run, highest + 16)) return 0;
+  char *out[MOST], *to[MOST];
+  int64_t lead[MOST];
+  for (int64_t i = 0; i < some; ++i) {
+    const int64_t at = p->turned_back ? some - 1 - i : i; /* in the input */
+    out[at] = to[at] = t->out + p->segment_out[first + i];
+    if (j->direct) continue;
+    to[at] = s->stage + at * p->stage_stride;
+    lead[at] = begin_run(j, t, out[at], to[at], s->carry[p->non_temporal ? first + i : 0]);
+    to[at] += lead[at];
+  }
+  p->turn(to, src, p->row, t->rows, t->shared_run, ahead);
+  for (int64_t i = 0; i < some && !j->direct; ++i) {
+    const int64_t at = p->turned_back ? some - 1 - i : i;
+    flush(j, t, out[at], s->stage + at * p->stage_stride, lead[at], t->rows * t->shared_run,
+          s->carry[p->non_temporal ? first + i : 0]);
+  }
+  return smaller(left, some);
+}
+
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   for (int64_t segment = 0; segment < t->segments; ++segment) {
+    const int64_t turned = p->turn ? turn_segments(j, t, s, segment, ahead) : 0;
+    if (turned > 0) {
+      segment += turned - 1;
+      continue;
+    }
     char *dst = t->out + p->segment_out[segment];
     const char *src = t->in + p->segment_in[segment];
     char *carry = s->carry[p->non_temporal ? segment : 0];
@@ -265,17 +305,19 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     for (int64_t i = 0; i < p->block_rows; ++i) padded[i] = row[i < t->rows ? i : t->rows - 1];
     row = padded;
   }
+  int64_t rows = t->rows, r = 0;
   if (!may_overrun_columns(j, t, src, cols)) {
-    transpose_guarded(j, stage, pos, src, row, t->rows, cols, ahead);
-    return;
+    for (rows = 0; !p->gaps && rows < t->rows - p->block_rows && src + row[rows] + 16 <= j->in_end;) ++rows;
+    if (rows < p->block_rows) rows = 0; /* else only the last ones need a guard */
+    transpose_guarded(j, stage + rows * p->w, pos, src, row + rows, t->rows - rows, cols, ahead);
+    if (rows == 0) return;
   }
-  int64_t r = 0;
-  for (; t->rows - r > p->strip; r += p->strip) {
+  for (; rows - r > p->strip; r += p->strip) {
     p->transpose(stage + r * p->w, pos, src, row + r, p->strip, cols, ahead);
   }
-  if (t->rows - r < p->block_rows)
-    r = larger(0, t->rows - p->block_rows); /* with some of the strip before, if there is one */
-  p->transpose(stage + r * p->w, pos, src, row + r, t->rows - r, cols, ahead);
+  if (rows - r < p->block_rows)
+    r = larger(0, rows - p->block_rows); /* with some of the strip before, if there is one */
+  p->transpose(stage + r * p->w, pos, src, row + r, rows - r, cols, ahead);
 }
 
 /* May a step of columns be written without staging? Kernels that write the output have nothing else to do where 16 bytes of
@@ -422,44 +464,6 @@ static void shorten(tile_at *t, cutt_cpu_role role, int64_t per, int64_t positio
 
 /* ------------------------------------------------------------------------------------------------------------ items */
 
-/* A tile of the sequence: its chunk of the split mode, its positions, and its input and output offsets. */
-typedef struct sequence_at {
-  int64_t chunk, in, out;
-  int64_t position[CUTT_MAX_RANK];
-} sequence_at;
-
-static void sequence_begin(const cutt_cpu_plan *p, int64_t at, sequence_at *s) {
-  s->chunk = at % p->split_k.chunks;
-  at /= p->split_k.chunks;
-  s->in = s->chunk * p->k_in_stride;
-  s->out = s->chunk * p->k_out_stride;
-  for (int i = 0; i < p->sequences; ++i) {
-    s->position[i] = at % p->sequence[i].extent;
-    at /= p->sequence[i].extent;
-    s->in += s->position[i] * p->sequence[i].in_stride;
-    s->out += s->position[i] * p->sequence[i].out_stride;
-  }
-}
-
-/* The next tile; without divisions, which take as long as a small tile does. */
-static void sequence_next(const cutt_cpu_plan *p, sequence_at *s) {
-  s->in += p->k_in_stride;
-  s->out += p->k_out_stride;
-  if (++s->chunk < p->split_k.chunks) return;
-  s->in -= s->chunk * p->k_in_stride;
-  s->out -= s->chunk * p->k_out_stride;
-  s->chunk = 0;
-  for (int i = 0; i < p->sequences; ++i) {
-    const cutt_cpu_loop *loop = &p->sequence[i];
-    s->in += loop->in_stride;
-    s->out += loop->out_stride;
-    if (++s->position[i] < loop->extent) return;
-    s->in -= loop->extent * loop->in_stride;
-    s->out -= loop->extent * loop->out_stride;
-    s->position[i] = 0;
-  }
-}
-
 /* An item: the place of its sequence, and which tiles of it. */
 typedef struct item_at {
   const char *in;
@@ -467,11 +471,14 @@ typedef struct item_at {
   int64_t chunk_m, from, to;
 } item_at;
 
-static item_at find_item(const job *j, int64_t item) {
+static item_at find_item(const job *j, const cutt_cpu_outer_at *o) {
   const cutt_cpu_plan *p = j->p;
-  item_at it = {j->in, j->out, 0, item % p->parts * p->sequence_part, 0};
-  int64_t outer = item / p->parts;
+  item_at it = {j->in + o->in, j->out + o->out, o->chunk, o->part * p->sequence_part, 0};
   it.to = it.from + p->sequence_part;
+  if (p->parts == 1) {
+    it.to = p->sequence_length;
+    return it;
+  }
   /* An item never begins with a short chunk, which is left to the item before. */
   const int64_t chunks = p->split_k.chunks;
   if (chunks > 1 && p->split_k.last < p->split_k.full) {
@@ -479,32 +486,25 @@ static item_at find_item(const job *j, int64_t item) {
     if (it.to % chunks == chunks - 1) ++it.to;
   }
   if (it.to > p->sequence_length) it.to = p->sequence_length;
-  it.chunk_m = outer % p->split_m.chunks;
-  outer /= p->split_m.chunks;
-  it.in += it.chunk_m * p->m_in_stride;
-  it.out += it.chunk_m * p->m_out_stride;
-  for (int i = 0; i < p->outers; ++i) {
-    const int64_t x = outer % p->outer[i].extent;
-    outer /= p->outer[i].extent;
-    it.in += x * p->outer[i].in_stride;
-    it.out += x * p->outer[i].out_stride;
-  }
   return it;
 }
 
 /* Items [first, end), one after another, each tile prefetching the next one. */
 static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   const cutt_cpu_plan *p = j->p;
-  item_at next = find_item(j, first);
+  cutt_cpu_outer_at outer;
+  cutt_cpu_outer_begin(p, first, &outer);
+  item_at next = find_item(j, &outer);
   for (int64_t item = first; item < end; ++item) {
     const item_at it = next;
-    sequence_at q, after;
+    cutt_cpu_sequence_at q, after;
     q.in = q.out = q.chunk = after.in = 0; /* always set below, which not every compiler sees */
     if (item + 1 < end) {
-      next = find_item(j, item + 1);
-      if (next.from < next.to) sequence_begin(p, next.from, &after);
+      cutt_cpu_outer_next(p, &outer);
+      next = find_item(j, &outer);
+      if (next.from < next.to) cutt_cpu_sequence_begin(p, next.from, &after);
     }
-    if (it.from < it.to) sequence_begin(p, it.from, &q);
+    if (it.from < it.to) cutt_cpu_sequence_begin(p, it.from, &q);
     for (int64_t at = it.from; at < it.to; ++at) {
       tile_at t = {it.in + q.in, it.out + q.out, p->rows,       p->cols,        p->inners,
                    p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
@@ -512,7 +512,7 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
       cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch};
       if (at + 1 < it.to) {
-        sequence_next(p, &q);
+        cutt_cpu_sequence_next(p, &q);
         /* Not for a short chunk, whose table of runs is another. */
         if (q.chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
           ahead.base = it.in + q.in;

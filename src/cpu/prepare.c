@@ -127,8 +127,9 @@ static void prepare_copy(cutt_cpu_plan *p) {
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
+  const int64_t staged = columns ? t->staged_cols : t->turned > 0 && !t->direct ? t->turned : 1;
   p->carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
-  p->stage_bytes = (columns ? t->staged_cols : 1) * p->stage_stride + CUTT_CPU_LINE;
+  p->stage_bytes = staged * p->stage_stride + CUTT_CPU_LINE;
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
 }
 
@@ -140,6 +141,7 @@ typedef struct chosen_kernels {
   cutt_cpu_shift_fn *shift;
   cutt_cpu_along_fn *along;
   cutt_cpu_window_fn *window;
+  cutt_cpu_turn_fn *turn;
 } chosen_kernels;
 
 static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t,
@@ -162,6 +164,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->shifts) chosen->shift = all->shift[width];
     if (t->along) chosen->along = all->along[width];
   }
+  if (t->turned > 0) chosen->turn = all->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {
     chosen->window = all->window[width];
     if (!chosen->window) return cutt_error(CUTT_INTERNAL_ERROR, "instruction set %s has no windows", all->name);
@@ -215,8 +218,6 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   int64_t *next = (int64_t *)(p + 1);
   p->row_max = fill_table(c, t, CUTT_CPU_ROW, true, s->in, next, t->rows);
   for (int64_t i = t->rows; i < rows_padded(t); ++i) next[i] = next[t->rows - 1];
-  p->repeats = t->kernel != CUTT_CPU_TRANSPOSE && t->shared_run == 1;
-  for (int64_t i = 1; i < t->rows; ++i) p->repeats = p->repeats && next[i] == next[0];
   p->row = next, next += rows_padded(t);
   fill_table(c, t, CUTT_CPU_INNER, true, s->in, next, t->inners);
   p->inner_in = next, next += t->inners;
@@ -262,6 +263,12 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->run_stride = t->run_stride * w;
   p->direct = t->direct;
   p->strip = t->strip;
+  p->repeats = t->repeats;
+  if (t->turned > 0) {
+    p->turned = t->turned;
+    p->beside = t->extent[t->turned_mode];
+    p->turned_back = c->mode[t->turned_mode].in_stride < 0;
+  }
   size_scratch(t, p);
 }
 
@@ -318,6 +325,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->shift = kernels.shift;
   p->along = kernels.along;
   p->window = kernels.window;
+  p->turn = kernels.turn;
   p->window_vector = cutt_cpu_window_vector(machine->vector_bytes);
   p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
   p->kernel = t.kernel;

@@ -26,6 +26,7 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */
   cutt_cpu_along_fn *along;         /* the same along the rows, a tile at a time; NULL: likewise */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
+  cutt_cpu_turn_fn *turn;           /* gather of short runs, `turned` segments at a time; NULL: not used by this plan */
   cutt_cpu_windows windows;
   int64_t window_vector; /* bytes of the output that have windows of their own */
   bool guards_windows;   /* the kernel can be asked to read no more than elements */
@@ -42,7 +43,10 @@ typedef struct cutt_cpu_plan {
   int prefetch;                /* cutt_cpu_prefetch_to */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
-  bool repeats;          /* gather: all rows are the same element */
+  int64_t repeats;       /* gather: so many rows, one after another, are the same element */
+  int64_t turned;        /* segments that turn takes, of neighbours in the input */
+  int64_t beside;        /* segments of a tile that are neighbours in the input */
+  bool turned_back;      /* ... the last one first */
   bool gaps, rows_apart; /* see tile.h */
 
   /* Tables of offsets in bytes, each in the order of its modes, so that a tile that is cut short uses a table's

@@ -218,6 +218,37 @@ static void find_chain(const cutt_canonical *c, cutt_cpu_tile *t) {
   if (least * c->elem_bytes >= CUTT_CPU_LINE) t->chain = t->whole_run;
 }
 
+/* Broadcast elements, which are read once each; not for less than 16 bytes of the same one, unless all rows are. */
+static void find_repeats(const cutt_canonical *c, cutt_cpu_tile *t) {
+  enum { FEW_BYTES = 16 };
+  int64_t same = 1;
+  t->repeats = 1;
+  if (t->kernel == CUTT_CPU_TRANSPOSE || t->shared_run > 1) return;
+  for (int i = 0; i < c->rank; ++i) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_ROW) continue;
+    if (c->mode[mode].in_stride != 0) break;
+    same *= t->extent[mode];
+  }
+  if (same == t->rows || same * c->elem_bytes >= FEW_BYTES) t->repeats = same;
+}
+
+/* Short runs that lie side by side in the input, and go to segments of their own. */
+static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c, cutt_cpu_tile *t) {
+  const int64_t bytes = t->shared_run * c->elem_bytes;
+  int mode = 0;
+  if (t->kernel != CUTT_CPU_GATHER || t->shared_run < 2 || t->run_stride != 1 || t->extent[0] < c->mode[0].extent ||
+      !cutt_cpu_has_turn(machine->vector_bytes, machine->byte_permutes, bytes))
+    return;
+  while (mode < c->rank && t->role[mode] != CUTT_CPU_SEGMENT) ++mode;
+  const int64_t some = cutt_cpu_turned(bytes);
+  if (mode == c->rank || t->extent[mode] < some || t->rows < 4 * some) return;
+  if (c->mode[mode].in_stride != t->shared_run && c->mode[mode].in_stride != -t->shared_run) return;
+  if (!t->direct && some * cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES) return;
+  t->turned = some;
+  t->turned_mode = mode;
+}
+
 /* Is the output written by the kernel itself, or from the staging buffer? */
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
@@ -301,6 +332,8 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
+  find_repeats(c, t);
+  find_turned(machine, c, t);
   t->strip = strip_of(machine, c, t);
   return true;
 }

@@ -78,6 +78,9 @@ typedef struct cutt_cpu_tile {
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
   int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
   int64_t shared_run; /* elements that a gather copies as one run */
+  int64_t repeats;    /* gather of single elements: as many of its rows, one after another, are the same element */
+  int64_t turned;     /* gather of short runs: segments that are transposed at a time; 0: runs are copied one by one */
+  int turned_mode;    /* ... the mode whose positions these are */
   int64_t rows;       /* product of the extents of the row modes */
   int64_t cols;       /* ... of the column modes */
   int64_t inners;     /* ... of the inner modes */

@@ -171,6 +171,7 @@ CUTT_DEFINE_TRANSPOSES(64)
 #define CUTT_IF_64(f) NULL
 #endif
 #if defined(__AVX512VBMI__)
+#include "cpu/kernels/turn.h"
 #define CUTT_IF_VBMI(f) f
 #else
 #define CUTT_IF_VBMI(f) NULL
@@ -397,6 +398,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .along = {along_1, along_2, along_4, along_8, along_16},
     .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
                NULL},
+    .turn = CUTT_IF_VBMI(turn),
     .gather = gather,
     .repeat = repeat,
     .join_runs = join_runs,

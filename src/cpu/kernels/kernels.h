@@ -112,6 +112,12 @@ typedef struct cutt_cpu_windows {
 typedef void cutt_cpu_window_fn(char *stage, const char *src, const cutt_cpu_windows *windows, int64_t from, int64_t to,
                                 int64_t bytes, bool guarded);
 
+/* The transpose of runs of n bytes, 3 to 8, of which cutt_cpu_turned(n) lie side by side in each row: run c of row r goes to
+ * dst[c] + r * n. Takes nrows >= 4 * cutt_cpu_turned(n), and reads 16 bytes of each row; ahead is prefetched meanwhile. */
+typedef void cutt_cpu_turn_fn(char *const *dst, const char *src, const int64_t *row, int64_t nrows, int64_t n,
+                              cutt_cpu_ahead *ahead);
+static inline int cutt_cpu_turned(int64_t n) { return (int)(16 / n); }
+
 /* Kinds of arithmetic that a transpose does on its way: by numbers of this kind, whatever the elements that they are in. */
 typedef enum cutt_cpu_arithmetic {
   CUTT_CPU_F32,
@@ -156,6 +162,9 @@ static inline bool cutt_cpu_has_shift(int64_t vector_bytes, bool byte_permutes, 
 static inline bool cutt_cpu_has_window(int64_t vector_bytes, bool byte_permutes, int64_t w) {
   return (vector_bytes >= 64 && w >= 2 && w <= 8) || (byte_permutes && w <= 8);
 }
+static inline bool cutt_cpu_has_turn(int64_t vector_bytes, bool byte_permutes, int64_t n) {
+  return vector_bytes >= 64 && byte_permutes && n >= 3 && n <= 8;
+}
 static inline int cutt_cpu_window_vector(int64_t vector_bytes) { return vector_bytes >= 64 ? 64 : 16; }
 static inline bool cutt_cpu_guards_windows(int64_t vector_bytes) { return vector_bytes >= 64; }
 
@@ -173,6 +182,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
+
+  cutt_cpu_turn_fn *turn; /* NULL where there is none */
 
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */

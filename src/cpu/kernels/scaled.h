@@ -44,6 +44,27 @@
 #define CUTT_DEFINE_COMBINE_F16(V) CUTT_DEFINE_COMBINE_HALF(f16, V)
 #endif
 
+static const int8_t byte_places[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                       16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+                                       32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47,
+                                       48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+
+/* The bytes of `later` from the given place on, and those of `earlier` before it. */
+#define CUTT_DEFINE_BEHIND(V)                                                                                          \
+  CUTT_INLINE cutt_v##V##_8 behind_##V(cutt_v##V##_8 later, cutt_v##V##_8 earlier, int place) {                        \
+    cutt_v##V##_1 places;                                                                                              \
+    memcpy(&places, byte_places, V);                                                                                   \
+    const cutt_v##V##_8 taken = (cutt_v##V##_8)(places >= (int8_t)place);                                              \
+    return (later & taken) | (earlier & ~taken);                                                                       \
+  }
+CUTT_DEFINE_BEHIND(16)
+#if CUTT_VECTOR_BYTES >= 32
+CUTT_DEFINE_BEHIND(32)
+#endif
+#if CUTT_VECTOR_BYTES >= 64
+CUTT_DEFINE_BEHIND(64)
+#endif
+
 #define CUTT_DEFINE_SCALED(kind, T, W, V)                                                                              \
   CUTT_INLINE void scaled_##kind##_##W##_##V##_of(bool reads, char *out, const int64_t *pos, const char *src,          \
                                                   const int64_t *row, int64_t nrows, int64_t ncols, T alpha, T beta,   \
@@ -67,14 +88,10 @@
           char *const at = out + pos[c0 + i] + r0 * W;                                                                 \
           cutt_v##V##_8 y = {0};                                                                                       \
           if (reads) memcpy(&y, at, V);                                                                                \
-          y = combine_##kind##_##V(reads, alpha, block[i], beta, y);                                                   \
-          if (over == 0) {                                                                                             \
-            memcpy(at, &y, V);                                                                                         \
-          } else { /* the last block overlaps the one before, which is done */                                         \
-            char rest[V];                                                                                              \
-            memcpy(rest, &y, V);                                                                                       \
-            memcpy(at + over, rest + over, (size_t)(V - over));                                                        \
-          }                                                                                                            \
+          cutt_v##V##_8 sum = combine_##kind##_##V(reads, alpha, block[i], beta, y);                                   \
+          /* The last block overlaps the one before, which is done. */                                                 \
+          if (reads && over > 0) sum = behind_##V(sum, y, (int)over);                                                  \
+          memcpy(at, &sum, V);                                                                                         \
         }                                                                                                              \
       }                                                                                                                \
     }                                                                                                                  \

@@ -1,0 +1,174 @@
+/* Gathers of short runs and of elements that are broadcast, and narrow transposes at the end of what may be read: by candidates
+ * that the model may not choose for problems this small. */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/kernels/kernels.h"
+#include "cpu/tile.h"
+#include "plan/plan.h"
+#include "support/check.h"
+
+static const int places[] = {TEST_AT_END, 0, TEST_AT_START, 17, TEST_AT_END, 40};
+
+static cutt_candidate gather(int m, int64_t split_m, int k, int64_t split_k, bool non_temporal) {
+  cutt_candidate q;
+  memset(&q, 0, sizeof q);
+  q.method = CUTT_METHOD_PACKED_SPLIT;
+  q.m = m;
+  q.split_m = split_m;
+  q.k = k;
+  q.split_k = split_k;
+  q.threads = 1;
+  q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
+  q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
+  return q;
+}
+
+/* Pixels: rows of columns of n elements, with a gap of one element behind each row, that change places; and batches of them. A
+ * negative stride walks rows or columns from their other end. */
+static test_problem pixels(cuttType_t type, int64_t n, int64_t columns, int64_t rows, bool back, bool up) {
+  static const int perm[4] = {0, 2, 1, 3};
+  const int64_t extents[4] = {n, columns, rows, 2}, row = n * columns + 1;
+  test_problem p = test_packed(type, 4, extents, perm);
+  const int64_t strides[4] = {1, back ? -n : n, up ? -row : row, row * rows};
+  p.in_strided = true;
+  memcpy(p.in_strides, strides, sizeof strides);
+  p.threads = 1;
+  return p;
+}
+
+static const cutt_cpu_machine *described(void) {
+  static cutt_cpu_machine machine;
+  machine.vector_bytes = 64;
+  machine.byte_permutes = true;
+  machine.l1_bytes = 48 * 1024;
+  machine.l2_bytes = 2 * 1024 * 1024;
+  return &machine;
+}
+
+static cutt_cpu_tile tile_of(const test_problem *p, const cutt_candidate *q) {
+  const cuttProblem_t view = test_problem_view(p);
+  cutt_canonical canonical;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  cutt_cpu_tile tile;
+  const char *why = "";
+  if (!cutt_cpu_tile_derive(described(), &canonical, q, &tile, &why)) fail_msg("%s", why);
+  return tile;
+}
+
+static void which_runs_are_transposed(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t n, columns, rows;
+    int turned;
+  } cases[] = {
+      {3, 5, 20, 5},
+      {3, 4, 20, 0} /* fewer than a load has */,
+      {3, 5, 19, 0} /* fewer rows than a block has */,
+      {5, 10, 12, 3},
+      {7, 10, 12, 2},
+      {9, 10, 40, 0} /* one in a load */,
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = pixels(CUTT_BYTES_1, cases[i].n, cases[i].columns, cases[i].rows, i % 2, false);
+    const cutt_candidate q = gather(2, 0, 2, 0, false);
+    assert_int_equal(tile_of(&p, &q).turned, cases[i].turned);
+  }
+}
+
+static void short_runs(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t n;
+  } runs[] = {{CUTT_BYTES_1, 2}, {CUTT_BYTES_1, 3}, {CUTT_BYTES_1, 4}, {CUTT_BYTES_1, 5}, {CUTT_BYTES_1, 6},
+              {CUTT_BYTES_1, 7}, {CUTT_BYTES_1, 8}, {CUTT_BYTES_1, 9}, {CUTT_BYTES_2, 3}, {CUTT_BYTES_4, 3}};
+  static const int64_t columns[][2] = {{5, 0}, {6, 0}, {31, 0}, {31, 12}}, rows[][2] = {{20, 0}, {83, 0}, {95, 40}};
+  int turn = 0;
+  for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+      for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        for (int back = 0; back < 2; back++) {
+          test_problem p = pixels(runs[n].type, runs[n].n, columns[c][0], rows[r][0], back, turn % 3 == 0);
+          p.in_at = places[turn % 6];
+          p.out_at = places[turn / 6 % 6];
+          p.seed = (uint64_t)++turn;
+          for (int non_temporal = 0; non_temporal < 2; non_temporal++) {
+            const cutt_candidate q = gather(2, columns[c][1], 2, rows[r][1], non_temporal);
+            bool ran = false;
+            if (!test_try_candidate(&p, &q, &ran)) fail();
+            assert_true(ran || non_temporal);
+          }
+        }
+      }
+    }
+  }
+}
+
+/* Each element of a column to a row of its own, some rows at a time. */
+static void broadcasts(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t widths[] = {2, 15, 16, 33, 200}, heights[][2] = {{7, 0}, {29, 5}};
+  static const int perm[2] = {0, 1};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+      for (size_t k = 0; k < sizeof heights / sizeof *heights; k++) {
+        const int64_t extents[2] = {widths[i], heights[k][0]}, strides[2] = {0, 3};
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        p.in_strided = true;
+        memcpy(p.in_strides, strides, sizeof strides);
+        p.threads = 1;
+        p.in_at = places[turn % 6];
+        p.out_at = places[turn / 6 % 6];
+        p.seed = (uint64_t)++turn;
+        const cutt_candidate q = gather(0, 0, 2, heights[k][1], turn % 2);
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran || turn % 2);
+        const cutt_candidate through = gather(0, 0, 2, heights[k][1], false);
+        assert_int_equal(tile_of(&p, &through).repeats, widths[i] * w >= 16 ? widths[i] : 1);
+      }
+    }
+  }
+}
+
+/* Rows of fewer bytes than are loaded at once: the last ones, here, and not all of them, are at the end. */
+static void narrow_rows_at_the_end(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8};
+  static const int64_t rows[][2] = {{64, 0}, {65, 0}, {79, 0}, {500, 0}, {500, 300}, {500, 490}};
+  static const int perm[2] = {1, 0};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (int64_t columns = 3; columns < 16 / (int64_t)test_type_bytes(types[t]) + 2; columns += 2) {
+      for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const int64_t extents[2] = {columns, rows[r][0]};
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        p.in_at = TEST_AT_END;
+        p.out_at = places[turn % 6];
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        cutt_candidate q = gather(1, 0, 1, rows[r][1], false);
+        q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+        q.param[CUTT_CPU_PARAM_VECTOR] = 16;
+        q.param[CUTT_CPU_PARAM_STEP] = 16;
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
+int main(void) {
+  if (test_isa_missing()) return 77;
+  const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed), cmocka_unit_test(short_runs),
+                                     cmocka_unit_test(broadcasts), cmocka_unit_test(narrow_rows_at_the_end)};
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  test_try_report();
+  test_try_cleanup();
+  return failed;
+}
