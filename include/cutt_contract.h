@@ -124,8 +124,9 @@ CUTT_API cuttResult_t cuttContractionWorkspace(cuttContractionPlan_t plan, size_
  * workspace   memory of the backend, at least cuttContractionWorkspace bytes, at a multiple of 64 (256 on a GPU), which
  *             nothing else uses until the execution is done; NULL: the library takes and frees what it needs
  * workspace_bytes  how large it is; 0 with NULL
- * stream      on a GPU: the stream to work in, which may not be under capture. The call returns when all is started. On the
- *             CPU NULL, and the result is there on return.
+ * stream      on a GPU: the stream to work in. The call returns when all is started. It may be captured into a CUDA graph if the
+ *             workspace, where the plan needs any, is the caller's; that and the tensors have to live as long as the graph. On
+ *             the CPU NULL, and the result is there on return.
  * Any number of threads may execute one plan at once, each with a workspace of its own.
  * Errors: CUTT_INVALID_PLAN, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttContractionExecute(cuttContractionPlan_t plan, const void *left, const void *right,
@@ -187,7 +188,8 @@ typedef struct cuttContractionTimes {
 } cuttContractionTimes_t;
 
 /* Runs the plan once, uncounted, and then count times, each with its steps timed (which costs a little), and gives each
- * run's seconds in times[0 .. count-1]. Waits for all of them. count >= 1. Errors: as cuttContractionExecute. */
+ * run's seconds in times[0 .. count-1]. Waits for all of them. count >= 1. The stream may not be one that is being captured. Errors:
+ * as cuttContractionExecute. */
 CUTT_API cuttResult_t cuttContractionTime(cuttContractionPlan_t plan, const void *left, const void *right, void *result,
                                           void *workspace, size_t workspace_bytes, cudaStream_t stream, int count,
                                           cuttContractionTimes_t *times);

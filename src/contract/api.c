@@ -231,6 +231,21 @@ static void give_back(const struct cuttContractionStruct *plan, const request *r
     runtime->memory_free(r->own);
 }
 
+/* Memory that a graph's executions use again and again can't be the library's to free; and what is timed has to run. */
+static cuttResult refuse_capture(const struct cuttContractionStruct *plan, cudaStream_t stream, bool is_timed) {
+  bool captured = false;
+  if (!plan->backend->runtime->has_streams) return CUTT_SUCCESS;
+  const cuttResult result = plan->backend->runtime->stream_is_captured(stream, &captured);
+  if (result || !captured) return result;
+  if (is_timed)
+    return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p, which is being captured; timing has to run something",
+                      (void *)stream);
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "workspace is NULL and stream is %p, which is being captured; a graph needs %zu bytes of workspace "
+                    "that are the caller's, as cuttContractionWorkspace says",
+                    (void *)stream, plan->workspace_bytes);
+}
+
 static cuttResult find_workspace(const struct cuttContractionStruct *plan, request *r, void *workspace, size_t bytes) {
   const size_t alignment = cutt_contraction_on_gpu(plan) ? CUTT_WORKSPACE_ALIGNMENT : 64;
   if (!workspace && bytes)
@@ -249,18 +264,10 @@ static cuttResult find_workspace(const struct cuttContractionStruct *plan, reque
     r->operands.workspace = at;
     return result;
   }
-  const cuttResult result = take_workspace(plan, r);
+  cuttResult result = refuse_capture(plan, r->stream, false);
+  if (!result) result = take_workspace(plan, r);
   r->operands.workspace = r->own;
   return result;
-}
-
-static cuttResult check_stream(const struct cuttContractionStruct *plan, const request *r) {
-  bool captured = false;
-  if (!plan->backend->runtime->has_streams) return cutt_stream_check(plan->backend, r->stream, "stream");
-  const cuttResult result = plan->backend->runtime->stream_is_captured(r->stream, &captured);
-  if (result || !captured) return result;
-  return cutt_error(CUTT_INVALID_PARAMETER, "stream is %p, which is being captured; a contraction can't be",
-                    (void *)r->stream);
 }
 
 /* Enters the plan's context; on success close_request must follow. */
@@ -268,7 +275,7 @@ static cuttResult open_request(const struct cuttContractionStruct *plan, request
                                void *workspace, size_t bytes) {
   cuttResult result = cutt_contraction_enter(plan, &r->scope);
   if (result) return result;
-  result = check_stream(plan, r);
+  if (!plan->backend->runtime->has_streams) result = cutt_stream_check(plan->backend, r->stream, "stream");
   if (!result) result = check_tensors(plan, r, tensor);
   if (!result) result = find_workspace(plan, r, workspace, bytes);
   if (result) cutt_contraction_leave(plan, &r->scope);
@@ -339,7 +346,8 @@ cuttResult cuttContractionTime(cuttContractionPlan_t plan, const void *left, con
   code = open_request(plan, &r, tensor, workspace, workspace_bytes);
   if (code) return code;
   cuttContractionTimes_t warm_up;
-  code = time_once(plan, &r, &warm_up);
+  code = refuse_capture(plan, stream, true);
+  if (!code) code = time_once(plan, &r, &warm_up);
   for (int i = 0; i < count && !code; ++i) code = time_once(plan, &r, &times[i]);
   close_request(plan, &r);
   return code;

@@ -240,9 +240,12 @@ static cuttResult multiply_all(run *r) {
   return result;
 }
 
-/* Events and the second stream live as long as the call: the driver keeps what is under way. */
+/* Events and the second stream live as long as the call: the driver keeps what is under way. A graph is captured in one stream,
+ * since a stream may not end while it is part of a capture. */
 static cuttResult open_run(run *r) {
-  const bool two = r->plan->slots == 2 && !r->steps;
+  bool two = r->plan->slots == 2 && !r->steps, captured = false;
+  if (two) TRY(r->runtime->stream_is_captured(r->stream, &captured));
+  if (captured) two = false;
   const int first = two ? 0 : BEGUN, end = r->steps ? EVENTS : BEGUN;
   for (int i = first; i < end; ++i) TRY(r->runtime->event_create(i >= BEGUN, &r->event[i]));
   r->side = r->stream;

@@ -366,6 +366,78 @@ static void measured(void **unused) {
   for (int t = 0; t < 3; ++t) fixture_free(at[t]);
 }
 
+/* What a captured graph takes is products, permutations and sums in the caller's stream, with the caller's workspace. */
+static void graphs(void **unused) {
+  (void)unused;
+  enum { SIDE = 8, BYTES = 65536 };
+  static const int64_t extents[] = {SIDE, SIDE, SIDE, SIDE};
+  static const struct {
+    const char *pattern;
+    int left_rank, right_rank, result_rank;
+    size_t limit;
+    bool blocks;
+  } cases[] = {{"akb,kca->cab", 3, 3, 3, 0, false},
+               {"D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)", 4, 4, 3, CUTT_NO_LIMIT, false},
+               {"akbl,kclx->cbax", 4, 4, 4, 16384, true}};
+  cudaStream_t stream = new_stream();
+  void *at[3], *workspace = fixture_device_memory(BYTES);
+  for (int t = 0; t < 3; ++t) {
+    at[t] = fixture_device_memory(BYTES);
+    for (int i = 0; i < BYTES / 8; ++i) ((double *)at[t])[i] = t == 2 ? -1 : i % (t ? 7 : 13);
+  }
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    cuttContraction_t c = CUTT_CONTRACTION_INIT;
+    cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+    cuttContractionPlan_t plan = NULL;
+    cuttContractionInfo_t info = {.struct_size = sizeof info};
+    cuttContractionTimes_t times;
+    c.pattern = cases[i].pattern;
+    c.type = CUTT_F64;
+    c.left_rank = cases[i].left_rank;
+    c.right_rank = cases[i].right_rank;
+    c.result_rank = cases[i].result_rank;
+    c.left_extents = c.right_extents = extents;
+    options.backend = CUTT_BACKEND_CUDA;
+    options.algorithm = "ttgt";
+    options.workspace_limit = cases[i].limit;
+    assert_success(cuttContractionPlanCreate(&plan, &c, &options));
+    assert_success(cuttContractionGetInfo(plan, &info));
+    assert_int_equal(info.pieces > 1, cases[i].blocks);
+    assert_true(info.workspace_bytes <= BYTES);
+    atomic_store(&fake->capture_is_on, 1);
+    atomic_store(&stream->capturing, true);
+    for (int again = 0; again < 2; ++again) { /* at first a handle is made */
+      fake->forget();
+      assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], workspace, BYTES, stream));
+      if (again) assert_int_equal(fixture_heavy_calls(), 0);
+      assert_ptr_equal(blas->last.stream, stream);
+    }
+    assert_result(CUTT_INVALID_PARAMETER,
+                  cuttContractionTime(plan, at[0], at[1], at[2], workspace, BYTES, stream, 1, &times), "stream is 0x",
+                  "being captured; timing has to run something");
+    if (info.workspace_bytes)
+      assert_result(CUTT_INVALID_PARAMETER, cuttContractionExecute(plan, at[0], at[1], at[2], NULL, 0, stream),
+                    "workspace is NULL and stream is 0x", "being captured");
+    else
+      assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], NULL, 0, stream));
+    assert_int_equal(atomic_load(&fake->forbidden), 0);
+    atomic_store(&stream->capturing, false);
+    atomic_store(&fake->capture_is_on, 0);
+    /* The same as outside of a capture, where the stand-in has only products to do. */
+    if (!info.workspace_bytes) {
+      double captured[SIDE * SIDE * SIDE];
+      memcpy(captured, at[2], sizeof captured);
+      memset(at[2], 0xff, sizeof captured);
+      assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], NULL, 0, stream));
+      assert_memory_equal(captured, at[2], sizeof captured);
+    }
+    assert_success(cuttContractionPlanDestroy(plan));
+  }
+  for (int t = 0; t < 3; ++t) fixture_free(at[t]);
+  fixture_free(workspace);
+  end_stream(stream);
+}
+
 static void asked_for(void **unused) {
   (void)unused;
   const cutt_blas *found = NULL;
@@ -480,6 +552,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures, start, finish),
       cmocka_unit_test_setup_teardown(described, start, finish),
       cmocka_unit_test_setup_teardown(measured, start, finish),
+      cmocka_unit_test_setup_teardown(graphs, start, finish),
       cmocka_unit_test_setup_teardown(asked_for, start, finish),
       cmocka_unit_test_setup_teardown(little_stack, start, finish),
   };

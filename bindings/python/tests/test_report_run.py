@@ -43,6 +43,67 @@ class Pieces(unittest.TestCase):
             memory.WHOLE, memory.PIECE = whole, piece
 
 
+class Tblis(unittest.TestCase):
+    """What TBLIS is given, by a stand-in for it that contracts with NumPy."""
+
+    class Library:
+        def __init__(self) -> None:
+            self.tensors: dict[int, object] = {}
+            self.threads = 0
+
+        def tblis_set_num_threads(self, number: object) -> None:
+            self.threads = number.value  # type: ignore[attr-defined]
+
+        def tblis_init_tensor_d(self, tensor, rank, lengths, pointer, strides):  # type: ignore[no-untyped-def]
+            import ctypes
+
+            import numpy as np
+
+            size = 1 + sum((n - 1) * step for n, step in zip(lengths, strides))
+            flat = np.ctypeslib.as_array(ctypes.cast(pointer, ctypes.POINTER(ctypes.c_double)), (size,))
+            made = np.lib.stride_tricks.as_strided(flat, tuple(lengths), tuple(8 * step for step in strides))
+            self.tensors[id(tensor)] = made
+            assert rank.value == len(lengths) == len(strides)
+
+        def tblis_init_tensor_scaled_d(self, tensor, scalar, *arguments):  # type: ignore[no-untyped-def]
+            assert scalar.value == 0
+            self.tblis_init_tensor_d(tensor, *arguments)
+
+        def tblis_tensor_mult(self, _communicator, _settings, *given):  # type: ignore[no-untyped-def]
+            import numpy as np
+
+            left, right, out = (self.tensors[id(tensor)] for tensor in given[::2])
+            l, r, d = (modes.value.decode() for modes in given[1::2])
+            out[...] = np.einsum(f"{l},{r}->{d}", left, right)  # type: ignore[index]
+
+    def test_it_contracts(self) -> None:
+        from unittest import mock
+
+        import numpy as np
+
+        from cutt.report import contracters, memory
+
+        library, here = self.Library(), memory.Host(64)
+        case = records.Contraction("1", "g", "dca,bd->abc", {"a": 3, "b": 4, "c": 5, "d": 6}, 1, 1)
+        modes = contracters.modes_of(case)
+        arrays = [np.random.default_rng(1).random(contracters.shape(case, one)) for one in modes]
+        expected = np.einsum(contracters.numpy_pattern(case), *arrays[:2])
+        arrays[2][...] = math.nan
+        with mock.patch.object(contracters, "find_library", lambda *_: library):
+            found, absent = contracters.find(here, "f8", 2, None, "libtblis.so")
+        self.assertNotIn("TBLIS", absent)
+        one = next(one for one in found if one.name == "TBLIS")
+        one.start(case, arrays)()
+        self.assertEqual(2, library.threads)
+        np.testing.assert_allclose(one.result(), expected, rtol=1e-12)
+
+    def test_one_that_was_named_has_to_be_there(self) -> None:
+        from cutt.report import contracters, memory
+
+        with self.assertRaisesRegex(memory.Unusable, "nowhere"):
+            contracters.find(memory.Host(64), "f8", 1, None, "/nowhere/libtblis.so")
+
+
 def program() -> str | None:
     from cutt.report import cases
 

@@ -22,7 +22,7 @@ _SETS = "set1,set2,set3,align,contract"
 def parse(given: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m cutt.report",
-        description="Measures cuTT beside the libraries that are found (NumPy, PyTorch, CuPy, JAX, HPTT, cuTENSOR), "
+        description="Measures cuTT beside the libraries that are found (NumPy, PyTorch, CuPy, JAX, HPTT, TBLIS, cuTENSOR), "
         "all taking turns and every result checked, and writes one HTML page with the figures of the cuTT paper.",
         epilog="The page needs no network and no other file. Ctrl-C ends the measuring; the page has what was done.",
     )
@@ -46,6 +46,7 @@ def parse(given: list[str]) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=2017, help="another draw of cases")
     parser.add_argument("--measure", action="store_true", help="also plans chosen by timing candidates (full: always)")
     parser.add_argument("--hptt", metavar="FILE", help="libhptt.so (default: where the loader finds it)")
+    parser.add_argument("--tblis", metavar="FILE", help="libtblis.so (default: likewise, or in the wheel pytblis)")
     parser.add_argument("--cutensor", metavar="FILE", help="libcutensor.so.2 (default: likewise, or in a wheel)")
     parser.add_argument("--program", metavar="FILE", help="the program cutt (default: $CUTT_PROGRAM, or on the path)")
     parser.add_argument(

@@ -366,6 +366,52 @@ class Cutensor(InMemory):
         super().stop()
 
 
+class Tblis(InMemory):
+    """TBLIS by its C interface: it contracts tensors as they lie, without permuting them first."""
+
+    name = "TBLIS"
+    letters = {"f4": "s", "f8": "d", "c8": "c", "c16": "z"}
+
+    def __init__(self, memory: Host, dtype: str, threads: int, path: str | None = None) -> None:
+        super().__init__(memory, dtype, threads)
+        if dtype not in self.letters:
+            raise Unusable(f"TBLIS has no {dtype}")
+        self.lib = find_library("tblis", path, ["libtblis.so"])
+        self.lib.tblis_set_num_threads(ctypes.c_uint(threads))
+        letter, real = self.letters[dtype], ctypes.c_float if dtype in ("f4", "c8") else ctypes.c_double
+        self.init = getattr(self.lib, f"tblis_init_tensor_{letter}")
+        self.init_scaled = getattr(self.lib, f"tblis_init_tensor_scaled_{letter}")
+
+        class Zero(ctypes.Structure):
+            """A complex number is passed as two real ones are."""
+
+            _fields_ = [("parts", real * 2)]
+
+        self.zero = Zero() if dtype[0] == "c" else real(0)
+
+    def start(self, case: Contraction, arrays: list[np.ndarray]) -> Run:
+        tensors: list[Any] = []
+        kept: list[Any] = []  # TBLIS keeps pointers to extents and strides
+        for modes, pointer in zip(modes_of(case), self.place(arrays)):
+            extents = [case.extents[letter] for letter in modes]
+            lengths = (ctypes.c_ssize_t * len(modes))(*extents)
+            strides = (ctypes.c_ssize_t * len(modes))(*(math.prod(extents[:mode]) for mode in range(len(modes))))
+            tensor = ctypes.create_string_buffer(256)  # more than a tblis_tensor takes
+            arguments = (ctypes.c_uint(len(modes)), lengths, ctypes.c_void_p(pointer), strides)
+            if len(tensors) == 4:
+                self.init_scaled(tensor, self.zero, *arguments)
+            else:
+                self.init(tensor, *arguments)
+            tensors += [tensor, ctypes.c_char_p(modes.encode())]
+            kept += [lengths, strides]
+        multiply = self.lib.tblis_tensor_mult
+
+        def run(_kept: list[Any] = kept) -> None:
+            multiply(None, None, *tensors)
+
+        return run
+
+
 def tolerance(case: Contraction, dtype: np.dtype) -> float:
     """32 times what rounding comes to when as many random products of size 1 are summed one after the other."""
     result = modes_of(case)[2]
@@ -373,13 +419,16 @@ def tolerance(case: Contraction, dtype: np.dtype) -> float:
     return 32 * float(np.finfo(dtype).eps) / 2 * (math.sqrt(summed) + 2) * math.sqrt(summed)
 
 
-def find(memory: Host, dtype: str, threads: int, cutensor: str | None) -> tuple[list[Contracter], dict[str, str]]:
+def find(
+    memory: Host, dtype: str, threads: int, cutensor: str | None, tblis: str | None = None
+) -> tuple[list[Contracter], dict[str, str]]:
     """All that can take part, ours first, and why the others can't."""
     ours = Cutt(memory, dtype, threads)
     makers: dict[str, Callable[[], Contracter]] = {}
     if memory.backend == "cpu":
         makers["NumPy"] = lambda: Numpy(memory, dtype, threads)
         makers["PyTorch (CPU)"] = lambda: Torch(memory, dtype, threads)
+        makers["TBLIS"] = lambda: Tblis(memory, dtype, threads, tblis)
     else:
         makers["PyTorch"] = lambda: Torch(memory, dtype, threads)
         makers["CuPy"] = lambda: Cupy(memory, dtype, threads)
@@ -391,7 +440,7 @@ def find(memory: Host, dtype: str, threads: int, cutensor: str | None) -> tuple[
         try:
             found.append(make())
         except (Unusable, AttributeError, ValueError) as error:
-            if name == "cuTENSOR" and cutensor:
+            if (name == "cuTENSOR" and cutensor) or (name == "TBLIS" and tblis):
                 raise
             absent[name] = str(error)
     return found, absent

@@ -408,7 +408,7 @@ def find_library(name: str, path: str | None, names: list[str]) -> ctypes.CDLL:
 
 
 def _in_packages(names: list[str]) -> list[str]:
-    """Wheels of NVIDIA's libraries lie where the loader does not look."""
+    """Wheels of libraries lie where the loader does not look, and some have their names with a number."""
     import glob
     import site
 
@@ -416,6 +416,7 @@ def _in_packages(names: list[str]) -> list[str]:
     patterns = [
         f"{folder}/{where}/lib/{name}" for folder in folders for where in ("cutensor", "nvidia/*") for name in names
     ]
+    patterns += [f"{folder}/*.libs/{name.replace('.so', '-*.so')}" for folder in folders for name in names]
     return [path for pattern in patterns for path in sorted(glob.glob(pattern))]
 
 

@@ -163,7 +163,9 @@ class Run:
     def run_contractions(self, sets: dict[str, list[records.Contraction]], progress: Progress) -> None:
         memory = self.memory(64)
         try:
-            contestants, absent = contracters.find(memory, self.dtype, self.threads, self.options.cutensor)
+            contestants, absent = contracters.find(
+                memory, self.dtype, self.threads, self.options.cutensor, self.options.tblis
+            )
             for name, why in absent.items():
                 self.report.absent.setdefault(name, why)
             for name, held in sets.items():
