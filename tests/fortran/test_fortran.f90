@@ -279,12 +279,12 @@ contains
     elementwise%alpha = c_loc(two)
     elementwise_options%struct_size = c_sizeof(elementwise_options)
     elementwise_options%backend = CUTT_BACKEND_CPU
-    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z), c_null_ptr) &
-               == CUTT_SUCCESS, 'an elementwise operation')
+    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z), &
+                                       c_null_ptr) == CUTT_SUCCESS, 'an elementwise operation')
     call check(all(z == 2*x + transpose(y)), 'a sum of permuted arrays')
     elementwise%op_ab = CUTT_OP_MAX
-    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z), c_null_ptr) &
-               == CUTT_SUCCESS, 'an elementwise operation')
+    call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z), &
+                                       c_null_ptr) == CUTT_SUCCESS, 'an elementwise operation')
     call check(all(z == max(2*x, transpose(y))), 'a maximum of permuted arrays')
   end subroutine
 
