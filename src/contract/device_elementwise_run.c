@@ -69,7 +69,8 @@ cuttResult cutt_device_elementwise_run(const plan_t *p, void *const tensor[CUTT_
   const unsigned char *at[CUTT_MOST_TENSORS];
   bool wide = device->has_wide;
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-    at[t] = tensor[t] ? (const unsigned char *)tensor[t] + p->origin[t] : NULL;
+    const int from = tensor[t] ? t : CUTT_RESULT; /* what is not read has some address */
+    at[t] = (const unsigned char *)tensor[from] + p->origin[from];
     const int operand = t == CUTT_THIRD ? 2 : t;
     const bool single = t != CUTT_RESULT && device->wide.args.use[operand] == CUTT_COMBINE_SINGLE;
     if (!single && (uintptr_t)at[t] % 16) wide = false;
