@@ -84,7 +84,7 @@ static void cut(plan_t *p) {
   for (int i = 0; i < p->modes; ++i) p->mode[i].chunk = 1;
   for (int64_t run = LEAST_RUN; run <= LONG_RUN && room; run *= 2)
     for (int t = 0; t < CUTT_MOST_TENSORS && room; ++t)
-      if (is_there(p, t)) room = extend(p, t, run);
+      if (is_there(p, t) && p->modes && p->mode[0].stride[t]) room = extend(p, t, run);
   if (room) extend(p, CUTT_RESULT, INT64_MAX / 2);
   even_out(p);
 }

@@ -8,12 +8,14 @@
 #include "plan/services.h"
 
 enum {
+  EDGES = 2048,
   WORTH_A_THREAD = 128 * 1024, /* bytes of D */
   SHARES = 8,                  /* of the blocks, for each thread */
   AHEAD = 3,                   /* rows */
   FAR_BYTES = 2048,            /* of a row, at most, before which processors do not see what comes next */
-  LINE = 64
 };
+
+_Static_assert(EDGES * sizeof(cutt_combine_edge) <= CUTT_SCRATCH_BYTES, "the scratch is too small");
 
 typedef struct cuttElementwiseStruct plan_t;
 
@@ -41,95 +43,66 @@ typedef struct worker {
   /* What is in it, so that an operand that comes again is not permuted again. */
   const char *packed[CUTT_MOST_TENSORS];
   const cutt_elementwise_block *packed_block[CUTT_MOST_TENSORS];
-  /* The first bytes of D's line at line_at, which are not yet written: rows that follow each other write it whole. */
-  _Alignas(64) char line[LINE];
-  char *line_at;
-  int64_t line_bytes;
+  /* Of D's rows past the caches, one for each row of a block, where the next block goes on; NULL: there are none. */
+  cutt_combine_edge *edge;
+  int64_t edges; /* in use */
 } worker;
 
 /* -------------------------------------------------------------------------------------------------------------- rows */
 
-static void compute(worker *w, const place *row, char *out, int64_t from, int64_t n, bool streams) {
-  static const unsigned char zero[16];
+/* Bytes from one index of a mode to the next one, in memory or where the tensor is packed. */
+static int64_t step_of(const plan_t *p, const cutt_elementwise_block *block, int mode, int t) {
+  return (block->permute[t] ? block->packed[mode] : p->mode[mode].stride[t]) * p->type->bytes;
+}
+
+/* What all rows of a block have in common; its rows lie along one more mode. Of short rows, which are far from each other, those that
+ * come soon are asked for, and of long ones what comes soon. */
+static void set_rows(worker *w, const cutt_elementwise_block *block) {
   const plan_t *p = w->e->plan;
   cutt_combination *c = &w->combination;
+  const int i = block->row_modes;
+  const bool more = i < p->modes, is_short = block->row * p->type->bytes <= FAR_BYTES;
+  c->n = block->row;
+  c->rows = more ? block->extent[i] : 1;
+  c->step = more ? step_of(p, block, i, CUTT_RESULT) : 0;
   for (int o = 0; o < p->operands; ++o) {
-    const char *at = row->at[cutt_elementwise_tensor(o)];
-    c->operand[o].at = !at ? (const char *)zero : c->operand[o].single ? at : at + from * p->type->bytes;
+    cutt_combine_operand *operand = &c->operand[o];
+    operand->step = more && p->use[o] != CUTT_USE_ZERO ? step_of(p, block, i, (int)cutt_elementwise_tensor(o)) : 0;
+    operand->ahead = p->use[o] != CUTT_USE_IN_PLACE ? 0 : is_short ? AHEAD * operand->step : 0;
   }
-  c->n = n;
-  c->streams = streams;
-  p->numbers->combine(out, c, w->ahead);
 }
 
-static void write_line(worker *w) {
-  if (w->line_bytes) memcpy(w->line_at, w->line, (size_t)w->line_bytes);
-  w->line_bytes = 0;
+/* Those of the rows that come next, of which *done have been taken; the last one serves all rows that are too many. */
+static cutt_combine_edge *take_edges(worker *w, int64_t *done) {
+  cutt_combination *c = &w->combination;
+  if (!w->edge) return NULL;
+  c->edge_step = c->step != c->n * w->e->plan->type->bytes;
+  if (*done + c->rows > EDGES - 1) *done = EDGES - 1, c->edge_step = 0;
+  const int64_t first = *done;
+  *done += c->edge_step ? c->rows : 1;
+  for (; w->edges < *done; ++w->edges) w->edge[w->edges].bytes = 0;
+  return w->edge + first;
 }
 
-/* The elements of a row before D's first line that it begins, which may end the line that the row before has begun; returns how
- * many. */
-static int64_t begin_row(worker *w, const place *row, int64_t n) {
+/* All rows of a block, by an odometer over the modes beyond those that the kernel does. */
+static void do_rows(worker *w, place at) {
+  static const unsigned char zero[16];
   const plan_t *p = w->e->plan;
-  char *to = row->at[CUTT_RESULT];
-  const int64_t before = (int64_t)((uintptr_t)to % LINE);
-  if (!before) return 0;
-  const int64_t count = smaller((LINE - before) / p->type->bytes, n);
-  if (w->line_bytes != before || w->line_at != to - before) {
-    compute(w, row, to, 0, count, false);
-    return count;
-  }
-  compute(w, row, w->line + before, 0, count, false);
-  w->line_bytes += count * p->type->bytes;
-  if (w->line_bytes < LINE) return count;
-  p->kernels->stream(w->line_at, w->line, LINE);
-  w->line_bytes = 0;
-  return count;
-}
-
-/* A row past the caches, whose addresses are multiples of the element's bytes. */
-static void stream_row(worker *w, const place *row, int64_t n) {
-  const int64_t bytes = w->e->plan->type->bytes, first = begin_row(w, row, n), whole = (n - first) * bytes / LINE;
-  const int64_t last = first + whole * (LINE / bytes);
-  char *to = row->at[CUTT_RESULT];
-  if (whole) compute(w, row, to + first * bytes, first, last - first, true);
-  if (last == n) return;
-  write_line(w);
-  compute(w, row, w->line, last, n - last, false);
-  w->line_at = to + last * bytes;
-  w->line_bytes = (n - last) * bytes;
-}
-
-/* Rows are short and far from each other: those that come soon are asked for. */
-static void expect(const plan_t *p, const place *row, int64_t ahead) {
-  const int64_t bytes = row->block->row * p->type->bytes;
-  const cutt_elementwise_mode *mode = &p->mode[row->block->row_modes];
-  for (int o = 0; o < p->operands; ++o) {
-    const cutt_tensor t = cutt_elementwise_tensor(o);
-    if (p->use[o] != CUTT_USE_IN_PLACE) continue;
-    const char *at = row->at[t] + ahead * mode->stride[t] * p->type->bytes;
-    for (int64_t i = 0; i < bytes; i += LINE) __builtin_prefetch(at + i);
-  }
-}
-
-/* All rows of a block, by an odometer over the modes that a row does not have. */
-static void do_rows(worker *w, place row) {
-  const plan_t *p = w->e->plan;
-  const cutt_elementwise_block *block = row.block;
-  int64_t index[CUTT_MOST_LABELS] = {0}, step[CUTT_MOST_TENSORS];
-  const bool far = block->row_modes < p->modes && block->row * p->type->bytes <= FAR_BYTES;
+  const cutt_elementwise_block *block = at.block;
+  int64_t index[CUTT_MOST_LABELS] = {0}, done = 0;
+  set_rows(w, block);
   for (;;) {
-    if (far && index[block->row_modes] + AHEAD < block->extent[block->row_modes]) expect(p, &row, AHEAD);
-    if (w->e->streams)
-      stream_row(w, &row, block->row);
-    else
-      compute(w, &row, row.at[CUTT_RESULT], 0, block->row, false);
-    int i = block->row_modes;
+    cutt_combine_edge *edge = take_edges(w, &done);
+    for (int o = 0; o < p->operands; ++o) {
+      const char *operand = at.at[cutt_elementwise_tensor(o)];
+      w->combination.operand[o].at = operand ? operand : (const char *)zero;
+    }
+    p->numbers->combine(at.at[CUTT_RESULT], &w->combination, edge, w->ahead);
+    int i = block->row_modes + 1;
     for (; i < p->modes; ++i) {
       for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-        const bool packed = block->permute[t] != NULL;
-        step[t] = (packed ? block->packed[i] : p->mode[i].stride[t]) * p->type->bytes;
-        if (row.at[t]) row.at[t] += index[i] + 1 < block->extent[i] ? step[t] : -index[i] * step[t];
+        const int64_t step = step_of(p, block, i, t);
+        if (at.at[t]) at.at[t] += index[i] + 1 < block->extent[i] ? step : -index[i] * step;
       }
       if (++index[i] < block->extent[i]) break;
       index[i] = 0;
@@ -217,10 +190,14 @@ static bool take(worker *w) {
     w->scratch[t] = cutt_scratch_take();
     if (!w->scratch[t]) return false;
   }
-  return true;
+  if (w->e->streams) w->edge = cutt_scratch_take();
+  return w->edge || !w->e->streams;
 }
 
 static void give_back(const worker *w) {
+  for (int64_t i = 0; i < w->edges; ++i) cutt_combine_end(&w->edge[i]);
+  if (w->e->streams) w->e->plan->kernels->fence();
+  if (w->edge) cutt_scratch_give(w->edge);
   for (int t = CUTT_MOST_TENSORS; t-- > 0;)
     if (w->scratch[t]) cutt_scratch_give(w->scratch[t]);
 }
@@ -248,8 +225,6 @@ static void work(void *what, int me, int team) {
     const cuttResult result = do_share(&w, i);
     if (result) atomic_store(&e->failed, (int)result);
   }
-  write_line(&w);
-  if (e->streams) e->plan->kernels->fence();
   give_back(&w);
 }
 

@@ -41,7 +41,7 @@ CUTT_INLINE OF(vector) OWN(read_single)(const char *from) {
 }
 
 /* `count` vectors of an operand. */
-CUTT_INLINE void OWN(read_operand)(const cutt_combine_operand *o, int64_t at, int count, int64_t here, OF(vector) *x) {
+CUTT_INLINE void OWN(read_operand)(const cutt_combine_operand *o, int64_t at, int count, int64_t here, OF(vector) * x) {
   if (o->single) {
     const OF(vector) all = OWN(read_single)(o->at);
     CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = all;
@@ -53,7 +53,7 @@ CUTT_INLINE void OWN(read_operand)(const cutt_combine_operand *o, int64_t at, in
   }
 }
 
-CUTT_INLINE void OWN(combine_by)(cuttOperator_t op, int count, OF(vector) *x, const OF(vector) *y) {
+CUTT_INLINE void OWN(combine_by)(cuttOperator_t op, int count, OF(vector) * x, const OF(vector) * y) {
   switch (op) {
     case CUTT_OP_ADD:
       CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = OF(add)(x[i], y[i]);
@@ -75,7 +75,7 @@ CUTT_INLINE void OWN(combine_by)(cuttOperator_t op, int count, OF(vector) *x, co
 }
 
 /* Lines that are about to be written past the caches; several vectors may make one. */
-CUTT_INLINE void OWN(stream_lines)(char *to, const OF(vector) *x, int count) {
+CUTT_INLINE void OWN(stream_lines)(char *to, const OF(vector) * x, int count) {
 #if CUTT_VECTOR_BYTES == 64 && !IS_HALF
   CUTT_UNROLL for (int i = 0; i < count; ++i) _mm512_stream_si512((void *)(to + i * V), (__m512i)x[i]);
 #else
@@ -86,7 +86,8 @@ CUTT_INLINE void OWN(stream_lines)(char *to, const OF(vector) *x, int count) {
 }
 
 /* `count` vectors from one place on, of which `here` bytes each are there. */
-CUTT_INLINE void OWN(combine_at)(char *out, const cutt_combination *c, int64_t at, int count, int64_t here, bool streams) {
+CUTT_INLINE void OWN(combine_at)(char *to, const cutt_combination *c, int64_t at, int count, int64_t here,
+                                 bool streams) {
   OF(vector) x[COMBINED], y[COMBINED];
   OWN(read_operand)(&c->operand[0], at, count, here, x);
   for (int o = 1; o < c->operands; ++o) {
@@ -94,31 +95,82 @@ CUTT_INLINE void OWN(combine_at)(char *out, const cutt_combination *c, int64_t a
     OWN(combine_by)(c->op[o - 1], count, x, y);
   }
   if (streams) {
-    OWN(stream_lines)(out + IN_MEMORY(at), x, count);
+    OWN(stream_lines)(to, x, count);
   } else {
-    CUTT_UNROLL for (int i = 0; i < count; ++i) OWN(write)(out + IN_MEMORY(at + i * V), x[i], here);
+    CUTT_UNROLL for (int i = 0; i < count; ++i) OWN(write)(to + IN_MEMORY(i * V), x[i], here);
   }
 }
 
-CUTT_INLINE void OWN(combine_all)(char *out, const cutt_combination *c, cutt_cpu_ahead *ahead, bool streams) {
-  const int64_t bytes = c->n * OF(ELEMENT), even = bytes - bytes % (COMBINED * V);
-  for (int64_t at = 0; at < even; at += COMBINED * V) {
-    OWN(combine_at)(out, c, at, COMBINED, V, streams);
-    for (int i = 0; i < c->aheads; ++i) cutt_cpu_prefetch(&ahead[i], COMBINED * V / LINE + 1);
-  }
-  int64_t at = even;
-  for (; streams && at < bytes; at += LINE) OWN(combine_at)(out, c, at, LINE / V, V, true);
-  for (; at + V <= bytes; at += V) OWN(combine_at)(out, c, at, 1, V, false);
-  if (at < bytes) OWN(combine_at)(out, c, at, 1, bytes - at, false);
-  for (int i = 0; i < c->aheads && even < bytes; ++i) cutt_cpu_prefetch(&ahead[i], (int)((bytes - even) / LINE) + 1);
+/* From one place on. */
+CUTT_INLINE void OWN(combine_some)(char *to, const cutt_combination *c, int64_t at, int64_t bytes) {
+  const int64_t end = at + bytes;
+  for (; at + V <= end; at += V, to += IN_MEMORY(V)) OWN(combine_at)(to, c, at, 1, V, false);
+  if (at < end) OWN(combine_at)(to, c, at, 1, end - at, false);
 }
 
-static void OWN(combine)(char *out, const cutt_combination *callers, cutt_cpu_ahead *ahead) {
-  const cutt_combination own = *callers; /* which no store may change */
-  if (own.streams)
-    OWN(combine_all)(out, &own, ahead, true);
-  else
-    OWN(combine_all)(out, &own, ahead, false);
+CUTT_INLINE void OWN(fetch)(const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at, int lines) {
+  for (int o = 0; o < c->operands; ++o)
+    for (int i = 0; i < lines && c->operand[o].ahead; ++i)
+      __builtin_prefetch(c->operand[o].at + c->operand[o].ahead + IN_MEMORY(at) + i * 64, 0, 2);
+  for (int i = 0; i < c->aheads; ++i) cutt_cpu_prefetch(&ahead[i], lines + 1);
+}
+
+/* As many whole groups, or lines, as there are from one place on; returns where they end. */
+CUTT_INLINE int64_t OWN(combine_lines)(char *out, const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at,
+                                       int64_t bytes, bool streams) {
+  for (; at + COMBINED * V <= bytes; at += COMBINED * V) {
+    OWN(fetch)(c, ahead, at, COMBINED * V / LINE);
+    OWN(combine_at)(out + IN_MEMORY(at), c, at, COMBINED, V, streams);
+  }
+  for (; at + LINE <= bytes; at += LINE) {
+    OWN(fetch)(c, ahead, at, 1);
+    OWN(combine_at)(out + IN_MEMORY(at), c, at, LINE / V, V, streams);
+  }
+  return at;
+}
+
+/* Up to the first cache line that the row begins; returns where that is. An edge may have what is before, in its line. */
+CUTT_INLINE int64_t OWN(begin_row)(char *out, const cutt_combination *c, cutt_combine_edge *edge, int64_t bytes) {
+  const int64_t before = (int64_t)((uintptr_t)out % 64), rest = LINE - before * (1 + IS_HALF);
+  const int64_t head = rest < bytes ? rest : bytes;
+  const bool joins = edge->bytes == before && edge->at + before == out;
+  if (!before) return 0;
+  OWN(combine_some)(joins ? edge->line + before : out, c, 0, head);
+  if (!joins) return head;
+  edge->bytes += IN_MEMORY(head);
+  if (edge->bytes == 64) {
+    cutt_store_line(edge->at, edge->line);
+    edge->bytes = 0;
+  }
+  return head;
+}
+
+CUTT_INLINE void OWN(combine_row)(char *out, const cutt_combination *c, cutt_combine_edge *edge,
+                                  cutt_cpu_ahead *ahead) {
+  const int64_t bytes = c->n * OF(ELEMENT);
+  int64_t at = edge ? OWN(begin_row)(out, c, edge, bytes) : 0;
+  at = OWN(combine_lines)(out, c, ahead, at, bytes, edge != NULL);
+  if (at == bytes) return;
+  OWN(fetch)(c, ahead, at, 1);
+  if (!edge) {
+    OWN(combine_some)(out + IN_MEMORY(at), c, at, bytes - at);
+    return;
+  }
+  cutt_combine_end(edge);
+  OWN(combine_some)(edge->line, c, at, bytes - at);
+  edge->at = out + IN_MEMORY(at);
+  edge->bytes = IN_MEMORY(bytes - at);
+}
+
+static void OWN(combine)(char *out, const cutt_combination *callers, cutt_combine_edge *edge, cutt_cpu_ahead *ahead) {
+  cutt_combination own = *callers; /* which no store may change */
+  for (int64_t row = 0; row < own.rows; ++row, out += own.step) {
+    if (edge)
+      OWN(combine_row)(out, &own, edge + row * own.edge_step, ahead);
+    else
+      OWN(combine_row)(out, &own, NULL, ahead);
+    for (int o = 0; o < own.operands; ++o) own.operand[o].at += own.operand[o].step;
+  }
 }
 
 #undef IN_MEMORY

@@ -32,8 +32,7 @@ CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {
   return (cutt_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
 }
 CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
-  _mm256_storeu_si256((__m256i *)(void *)to,
-                      _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 #elif defined(__F16C__)
 CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {

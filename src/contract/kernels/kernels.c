@@ -570,7 +570,10 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 static void fence(void) { cutt_store_fence(); }
 
 #define TYPE(kernels, own, from, width, in_blocks)                                                                     \
-  { kernels, .blocks = in_blocks, .combine = combine_##own, .finish = finish_##own, .pack = from, .transpose = pack_##width, .bytes = width }
+  {                                                                                                                    \
+    kernels, .blocks = in_blocks, .combine = combine_##own, .finish = finish_##own, .pack = from,                      \
+             .transpose = pack_##width, .bytes = width                                                                 \
+  }
 static const cutt_pass_type types[] = {
     [CUTT_F16] = TYPE(ORDERED(f32), f16, pack_f16, 4, blocks_f32),
     [CUTT_BF16] = TYPE(ORDERED(f32), bf16, pack_bf16, 4, blocks_f32),

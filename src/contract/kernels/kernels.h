@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "cpu/kernels/kernels.h"
 #include "cutt_contract.h"
@@ -54,26 +55,43 @@ typedef void cutt_pass_finish_fn(char *d, const char *sum, int64_t n, const cutt
  * pitch and stride are in bytes; i counts elements of dst. */
 typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns);
 
-/* An operand of an elementwise operation. */
+/* An operand of an elementwise operation, whose row begins at `at` and the next one `step` bytes from there. */
 typedef struct cutt_combine_operand {
   const char *at;
-  bool single; /* one element for all places */
+  int64_t step;
+  int64_t ahead; /* what lies so far from what is read is asked for; 0: nothing is */
+  bool single;   /* one element for all of a row */
   bool scaled, conjugate;
   _Alignas(16) unsigned char scale[16]; /* of the type that is computed in */
 } cutt_combine_operand;
 
-/* (operand 0 op[0] operand 1) op[1] operand 2 for n elements of memory that follow each other, half types too. */
+/* (operand 0 op[0] operand 1) op[1] operand 2 for rows of n elements of memory that follow each other, half types too. */
 typedef struct cutt_combination {
   int operands; /* 1 to 3 */
   cutt_combine_operand operand[3];
   cuttOperator_t op[2];
-  int64_t n;
-  bool streams; /* the result is written past the caches: whole cache lines that begin with one */
-  int aheads;   /* of what is prefetched meanwhile */
+  int64_t n, rows, step; /* the result's */
+  int64_t edge_step;     /* 0: each row goes on where the one before ends; 1: where a row of another call ended */
+  int aheads;            /* of what is asked for meanwhile */
 } cutt_combination;
 
-/* out may be where operands are. */
-typedef void cutt_combine_fn(char *out, const cutt_combination *combination, cutt_cpu_ahead *ahead);
+/* The first bytes of the cache line at `at`, which are not yet written: who goes on there writes it whole. */
+typedef struct cutt_combine_edge {
+  _Alignas(64) char line[64];
+  char *at;
+  int64_t bytes;
+} cutt_combine_edge;
+
+/* Writes them. */
+static inline void cutt_combine_end(cutt_combine_edge *edge) {
+  if (edge->bytes) memcpy(edge->at, edge->line, (size_t)edge->bytes);
+  edge->bytes = 0;
+}
+
+/* out may be where operands are. edge: one for all rows, or for each row, as edge_step says; NULL: none. With edges whole cache lines of the result are written past the caches, and elements have to lie
+ * at multiples of their bytes. */
+typedef void cutt_combine_fn(char *out, const cutt_combination *combination, cutt_combine_edge *edge,
+                             cutt_cpu_ahead *ahead);
 
 /* What is done with numbers of one type in memory. NULL: there is no such operator of complex numbers. */
 typedef struct cutt_pass_type {

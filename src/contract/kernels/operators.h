@@ -52,7 +52,7 @@
   CUTT_INLINE vector_##name none_multiply_##name(void) { return all_##name(1); }                                       \
   CUTT_INLINE vector_##name none_max_##name(void) { return all_##name(LOW); }                                          \
   CUTT_INLINE vector_##name none_min_##name(void) { return all_##name(HIGH); }                                         \
-  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                           \
+  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                            \
     return o->scaled ? x * number_##name((const char *)o->scale) : x;                                                  \
   }                                                                                                                    \
   CUTT_INLINE vector_##name term_##name(const bool *conjugate, cutt_pass_kind kind, const char *l, const char *r,      \
@@ -86,7 +86,7 @@
   CUTT_INLINE vector_##name one_for_all_##name(const char *r) {                                                        \
     return pairs_##name(number_##name(r), number_##name(r + sizeof(T)));                                               \
   }                                                                                                                    \
-  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                           \
+  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                            \
     x = mirrored_##name(x, o->conjugate);                                                                              \
     return o->scaled ? multiply_##name(x, one_for_all_##name((const char *)o->scale)) : x;                             \
   }                                                                                                                    \
@@ -185,8 +185,7 @@
   DEFINE_REDUCE(multiply, name)                                                                                        \
   DEFINE_REDUCE(max, name)                                                                                             \
   DEFINE_REDUCE(min, name)
-#define DEFINE_UNORDERED(name)                                                                                         \
-  DEFINE_REDUCE(multiply, name)
+#define DEFINE_UNORDERED(name) DEFINE_REDUCE(multiply, name)
 
 #define KINDS_OF(prefix, number)                                                                                       \
   { prefix##_multiply_##number, prefix##_scale_##number, prefix##_add_##number }
