@@ -152,7 +152,7 @@ static cuttResult prepare_host(plan_t *p, int64_t bytes) {
   const cuttResult result = cutt_elementwise_prepare(p);
   const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
   p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed &&
-               p->numbers->bytes == p->type->bytes && p->kind[0]->row * p->type->bytes >= least_row;
+               p->kind[0]->row * p->type->bytes >= least_row;
   return result;
 }
 

@@ -15,8 +15,7 @@
 enum {
   CUTT_ELEMENTWISE_OPERANDS = 3,
   CUTT_ELEMENTWISE_RAGGED = 3, /* most modes whose last chunk is shorter */
-  CUTT_ELEMENTWISE_KINDS = 1 << CUTT_ELEMENTWISE_RAGGED,
-  CUTT_ELEMENTWISE_ROW = 8192 /* bytes of numbers that are computed with at a time */
+  CUTT_ELEMENTWISE_KINDS = 1 << CUTT_ELEMENTWISE_RAGGED
 };
 
 /* Modes are in the order of their steps in D, which are positive: fused, and without those of extent 1. */
@@ -41,6 +40,8 @@ typedef struct cutt_elementwise_block {
   int64_t row;                      /* elements */
   int row_modes;                    /* the first modes, which a row has */
   cuttPlan_t permute[CUTT_MOST_TENSORS];
+  /* Of a packed operand, what lies together in memory: `runs` times run_bytes, from start[] on. NULL: single elements. */
+  int64_t *start[CUTT_MOST_TENSORS], runs[CUTT_MOST_TENSORS], run_bytes[CUTT_MOST_TENSORS];
 } cutt_elementwise_block;
 
 struct cuttElementwiseStruct {

@@ -1,4 +1,5 @@
 /* The blocks of an elementwise operation, and the permutations of each kind of them (elementwise.h). */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@ enum {
   LEAST_RUN = 64,           /* bytes that each tensor's part of a block should have next to each other */
   LONG_RUN = 512,           /* that are enough of them */
   BLOCK_BYTES = 128 * 1024, /* of a tensor's part of a block */
-  SHORT_ROW = 32            /* elements of a row below which operands are packed so that it becomes longer */
+  SHORT_ROW = 32,           /* elements of a row below which operands are packed so that it becomes longer */
+  MOST_RUNS = 4096          /* of a tensor's part of a block that are asked for ahead */
 };
 _Static_assert((int)BLOCK_BYTES <= (int)CUTT_SCRATCH_BYTES, "a block has to fit the scratch");
 
@@ -82,7 +84,7 @@ static void cut(plan_t *p) {
   for (int i = 0; i < p->modes; ++i) p->mode[i].chunk = 1;
   for (int64_t run = LEAST_RUN; run <= LONG_RUN && room; run *= 2)
     for (int t = 0; t < CUTT_MOST_TENSORS && room; ++t)
-      if (is_there(p, t)) room = extend(p, t, run);
+      if (is_there(p, t) && p->modes && p->mode[0].stride[t]) room = extend(p, t, run);
   if (room) extend(p, CUTT_RESULT, INT64_MAX / 2);
   even_out(p);
 }
@@ -173,6 +175,36 @@ static bool is_packed(const plan_t *p, int t) {
   return is_there(p, t) && p->use[t == CUTT_THIRD ? 2 : t] == CUTT_USE_PACKED;
 }
 
+/* What a block has of a tensor, by what lies together in memory. */
+static cuttResult list_runs(const plan_t *p, cutt_elementwise_block *block, int t) {
+  const int64_t bytes = p->type->bytes, line = 64;
+  int64_t span = bytes, low = 0, runs = 1;
+  int outer[CUTT_MOST_LABELS], count = 0;
+  for (int i = next_mode(p, t, -1); i >= 0; i = next_mode(p, t, i)) {
+    const int64_t step = p->mode[i].stride[t] * bytes, all = (block->extent[i] - 1) * step;
+    if (block->extent[i] == 1) continue;
+    if (count == 0 && llabs(step) <= span + line) {
+      span += llabs(all);
+      low += smaller(all, 0);
+      continue;
+    }
+    outer[count++] = i;
+    runs *= block->extent[i];
+  }
+  if (runs > MOST_RUNS) return CUTT_SUCCESS;
+  int64_t *start = block->start[t] = malloc((size_t)runs * sizeof *start);
+  if (!start) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %" PRId64 " places of a block", runs);
+  block->run_bytes[t] = span;
+  start[0] = low;
+  for (int64_t i = 0, done = 1; i < count; ++i) {
+    const int64_t more = done * block->extent[outer[i]], step = p->mode[outer[i]].stride[t] * bytes;
+    for (int64_t j = done; j < more; ++j) start[j] = start[j - done] + step;
+    done = more;
+  }
+  block->runs[t] = runs;
+  return CUTT_SUCCESS;
+}
+
 static cuttResult make_kind(plan_t *p, unsigned kind) {
   cutt_elementwise_block *block = p->kind[kind] = calloc(1, sizeof *block);
   cuttResult result = CUTT_SUCCESS;
@@ -180,8 +212,11 @@ static cuttResult make_kind(plan_t *p, unsigned kind) {
   if (kind == 0) choose_uses(p, block);
   set_extents(p, kind, block);
   find_row(p, block);
-  for (int t = 0; t < CUTT_MOST_TENSORS && !result; ++t)
-    if (is_packed(p, t)) result = plan_permutation(p, block, t, &block->permute[t]);
+  for (int t = 0; t < CUTT_MOST_TENSORS && !result; ++t) {
+    if (!is_packed(p, t)) continue;
+    result = plan_permutation(p, block, t, &block->permute[t]);
+    if (!result && t != CUTT_RESULT) result = list_runs(p, block, t);
+  }
   return result;
 }
 
@@ -200,7 +235,10 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
 void cutt_elementwise_release(struct cuttElementwiseStruct *p) {
   for (int kind = 0; kind < CUTT_ELEMENTWISE_KINDS; ++kind) {
     if (!p->kind[kind]) continue;
-    for (int t = 0; t < CUTT_MOST_TENSORS; ++t) cuttPlanDestroy(p->kind[kind]->permute[t]);
+    for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
+      cuttPlanDestroy(p->kind[kind]->permute[t]);
+      free(p->kind[kind]->start[t]);
+    }
     free(p->kind[kind]);
     p->kind[kind] = NULL;
   }

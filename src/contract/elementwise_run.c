@@ -8,12 +8,14 @@
 #include "plan/services.h"
 
 enum {
+  EDGES = 2048,
   WORTH_A_THREAD = 128 * 1024, /* bytes of D */
+  SHARES = 8,                  /* of the blocks, for each thread */
   AHEAD = 3,                   /* rows */
   FAR_BYTES = 2048,            /* of a row, at most, before which processors do not see what comes next */
-  SOON_BYTES = 1024,
-  ROWS = 5 /* that are computed with: of each operand, of the first two together, of D */
 };
+
+_Static_assert(EDGES * sizeof(cutt_combine_edge) <= CUTT_SCRATCH_BYTES, "the scratch is too small");
 
 typedef struct cuttElementwiseStruct plan_t;
 
@@ -21,114 +23,86 @@ typedef struct execution {
   const plan_t *plan;
   char *tensor[CUTT_MOST_TENSORS];
   bool streams;
+  int64_t shares;
   atomic_llong next;
   atomic_int failed;
 } execution;
 
-/* A thread's scratch: of each packed tensor, and rows that are computed with. */
-typedef struct scratch {
-  char *packed[CUTT_MOST_TENSORS], *rows;
-} scratch;
-
 /* Where a block, or a row of it, is in each tensor. */
 typedef struct place {
   char *at[CUTT_MOST_TENSORS];
+  const cutt_elementwise_block *block;
 } place;
 
-static char *row_of(const scratch *s, int number) { return s->rows + number * CUTT_ELEMENTWISE_ROW; }
+/* A thread's part in it. */
+typedef struct worker {
+  const execution *e;
+  cutt_combination combination;
+  cutt_cpu_ahead ahead[CUTT_ELEMENTWISE_OPERANDS];
+  char *scratch[CUTT_MOST_TENSORS]; /* of each packed tensor */
+  /* What is in it, so that an operand that comes again is not permuted again. */
+  const char *packed[CUTT_MOST_TENSORS];
+  const cutt_elementwise_block *packed_block[CUTT_MOST_TENSORS];
+  /* Of D's rows past the caches, one for each row of a block, where the next block goes on; NULL: there are none. */
+  cutt_combine_edge *edge;
+  int64_t edges; /* in use */
+} worker;
 
-static bool converts(const plan_t *p) { return p->numbers->bytes != p->type->bytes; }
+/* -------------------------------------------------------------------------------------------------------------- rows */
 
-/* The numbers of an operand's row, n of them from one on. What is the same for all is written by the first call, `all` times. */
-static const char *numbers_of(const plan_t *p, const scratch *s, int operand, const char *row, int64_t from, int64_t n,
-                              int64_t all) {
-  static const unsigned char zero[16];
-  char *own = row_of(s, operand);
-  const bool single = p->use[operand] == CUTT_USE_SINGLE || p->use[operand] == CUTT_USE_ZERO;
-  if (p->use[operand] == CUTT_USE_ZERO) row = (const char *)zero;
-  if (single && from > 0) return own;
-  if (!single && !converts(p)) return row + from * p->type->bytes;
-  p->numbers->pack(own, 0, single ? row : row + from * p->type->bytes, single ? 0 : p->type->bytes, single ? all : n,
-                   1);
-  return own;
+/* Bytes from one index of a mode to the next one, in memory or where the tensor is packed. */
+static int64_t step_of(const plan_t *p, const cutt_elementwise_block *block, int mode, int t) {
+  return (block->permute[t] ? block->packed[mode] : p->mode[mode].stride[t]) * p->type->bytes;
 }
 
-static cutt_pass_pair pair_of(const plan_t *p, int first, int second) {
-  cutt_pass_pair pair = {.n = 0};
-  for (int i = 0; i < 2; ++i) {
-    const int operand = i ? second : first;
-    if (operand < 0) continue; /* what the others have made */
-    memcpy(pair.scale[i], p->scale[operand], sizeof pair.scale[i]);
-    pair.scaled[i] = p->scaled[operand];
-    pair.conjugate[i] = p->conjugate[operand];
-  }
-  return pair;
-}
-
-/* One row, part by part. */
-static void do_row(const execution *e, const scratch *s, const place *row, int64_t n) {
-  static const cutt_pass_scalars plain = {.alpha_is_one = true};
-  const plan_t *p = e->plan;
-  const int64_t most = CUTT_ELEMENTWISE_ROW / p->numbers->bytes, bytes = p->type->bytes;
-  char *both = row_of(s, 3), *last = row_of(s, 4);
-  const bool three = p->operands == 3;
-  cutt_pass_pair first = pair_of(p, 0, 1), second = pair_of(p, -1, three ? 2 : -1);
-  second.operand[0] = both;
-  for (int64_t from = 0, part; from < n; from += part) {
-    /* Parts begin with a cache line of D, so that those which are written past the caches are whole. */
-    const int64_t over = e->streams ? (int64_t)((uintptr_t)(row->at[CUTT_RESULT] + from * bytes) % 64) / bytes : 0;
-    part = smaller(most - over, n - from);
-    const char *x[CUTT_ELEMENTWISE_OPERANDS] = {NULL, NULL, NULL};
-    for (int o = 0; o < p->operands; ++o)
-      x[o] = numbers_of(p, s, o, row->at[cutt_elementwise_tensor(o)], from, part, smaller(most, n));
-    char *to = row->at[CUTT_RESULT] + from * bytes, *out = e->streams || converts(p) ? last : to;
-    for (int o = 0; o < p->operands; ++o)
-      if (p->use[o] == CUTT_USE_IN_PLACE)
-        for (int64_t i = 0; i < SOON_BYTES; i += 64) __builtin_prefetch(x[o] + part * bytes + i);
-    first.operand[0] = x[0], first.operand[1] = x[1];
-    first.n = second.n = part;
-    p->numbers->combine[p->op[0]](three ? both : out, &first);
-    second.operand[1] = x[2];
-    if (three) p->numbers->combine[p->op[1]](out, &second);
-    if (converts(p))
-      p->numbers->finish(to, out, part, &plain);
-    else if (e->streams)
-      p->kernels->stream(to, out, part * bytes);
-  }
-}
-
-/* Rows are short and far from each other: those that come soon are asked for. So are the ends of D's, of which the cache lines are
- * written in part, and so read before. */
-static void expect(const execution *e, const cutt_elementwise_block *block, const place *row, int64_t ahead) {
-  const plan_t *p = e->plan;
-  const int64_t bytes = block->row * p->type->bytes;
-  const cutt_elementwise_mode *mode = &p->mode[block->row_modes];
+/* What all rows of a block have in common; its rows lie along one more mode. Of short rows, which are far from each other, those that
+ * come soon are asked for, and of long ones what comes soon. */
+static void set_rows(worker *w, const cutt_elementwise_block *block) {
+  const plan_t *p = w->e->plan;
+  cutt_combination *c = &w->combination;
+  const int i = block->row_modes;
+  const bool more = i < p->modes, is_short = block->row * p->type->bytes <= FAR_BYTES;
+  c->n = block->row;
+  c->rows = more ? block->extent[i] : 1;
+  c->step = more ? step_of(p, block, i, CUTT_RESULT) : 0;
   for (int o = 0; o < p->operands; ++o) {
-    const cutt_tensor t = cutt_elementwise_tensor(o);
-    if (p->use[o] != CUTT_USE_IN_PLACE) continue;
-    const char *at = row->at[t] + ahead * mode->stride[t] * p->type->bytes;
-    for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i);
+    cutt_combine_operand *operand = &c->operand[o];
+    operand->step = more && p->use[o] != CUTT_USE_ZERO ? step_of(p, block, i, (int)cutt_elementwise_tensor(o)) : 0;
+    operand->ahead = p->use[o] != CUTT_USE_IN_PLACE ? 0 : is_short ? AHEAD * operand->step : 0;
   }
-  if (!e->streams) return;
-  const char *to = row->at[CUTT_RESULT] + ahead * mode->stride[CUTT_RESULT] * p->type->bytes;
-  __builtin_prefetch(to, 1);
-  __builtin_prefetch(to + bytes - 1, 1);
 }
 
-/* All rows of a block, by an odometer over the modes that a row does not have. */
-static void do_rows(const execution *e, const scratch *s, const cutt_elementwise_block *block, place row) {
-  const plan_t *p = e->plan;
-  int64_t index[CUTT_MOST_LABELS] = {0}, step[CUTT_MOST_TENSORS];
-  const bool far = block->row_modes < p->modes && block->row * p->type->bytes <= FAR_BYTES;
+/* Those of the rows that come next, of which *done have been taken; the last one serves all rows that are too many. */
+static cutt_combine_edge *take_edges(worker *w, int64_t *done) {
+  cutt_combination *c = &w->combination;
+  if (!w->edge) return NULL;
+  c->edge_step = c->step != c->n * w->e->plan->type->bytes;
+  if (*done + c->rows > EDGES - 1) *done = EDGES - 1, c->edge_step = 0;
+  const int64_t first = *done;
+  *done += c->edge_step ? c->rows : 1;
+  for (; w->edges < *done; ++w->edges) w->edge[w->edges].bytes = 0;
+  return w->edge + first;
+}
+
+/* All rows of a block, by an odometer over the modes beyond those that the kernel does. */
+static void do_rows(worker *w, place at) {
+  static const unsigned char zero[16];
+  const plan_t *p = w->e->plan;
+  const cutt_elementwise_block *block = at.block;
+  int64_t index[CUTT_MOST_LABELS] = {0}, done = 0;
+  set_rows(w, block);
   for (;;) {
-    if (far && index[block->row_modes] + AHEAD < block->extent[block->row_modes]) expect(e, block, &row, AHEAD);
-    do_row(e, s, &row, block->row);
-    int i = block->row_modes;
+    cutt_combine_edge *edge = take_edges(w, &done);
+    for (int o = 0; o < p->operands; ++o) {
+      const char *operand = at.at[cutt_elementwise_tensor(o)];
+      w->combination.operand[o].at = operand ? operand : (const char *)zero;
+    }
+    p->numbers->combine(at.at[CUTT_RESULT], &w->combination, edge, w->ahead);
+    int i = block->row_modes + 1;
     for (; i < p->modes; ++i) {
       for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-        const bool packed = block->permute[t] != NULL;
-        step[t] = (packed ? block->packed[i] : p->mode[i].stride[t]) * p->type->bytes;
-        if (row.at[t]) row.at[t] += index[i] + 1 < block->extent[i] ? step[t] : -index[i] * step[t];
+        const int64_t step = step_of(p, block, i, t);
+        if (at.at[t]) at.at[t] += index[i] + 1 < block->extent[i] ? step : -index[i] * step;
       }
       if (++index[i] < block->extent[i]) break;
       index[i] = 0;
@@ -137,7 +111,9 @@ static void do_rows(const execution *e, const scratch *s, const cutt_elementwise
   }
 }
 
-static cuttResult do_block(const execution *e, const scratch *s, int64_t number) {
+/* ------------------------------------------------------------------------------------------------------------ blocks */
+
+static place block_of(const execution *e, int64_t number) {
   const plan_t *p = e->plan;
   place at;
   unsigned kind = 0;
@@ -150,62 +126,123 @@ static cuttResult do_block(const execution *e, const scratch *s, int64_t number)
     for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
       if (at.at[t]) at.at[t] += index * mode->chunk * mode->stride[t] * p->type->bytes;
   }
-  const cutt_elementwise_block *block = p->kind[kind];
+  at.block = p->kind[kind];
+  return at;
+}
+
+static bool is_packed(const worker *w, const place *at, int t) {
+  return w->packed[t] == at->at[t] && w->packed_block[t] == at->block;
+}
+
+static cuttResult pack(worker *w, const place *at, int t) {
+  if (is_packed(w, at, t)) return CUTT_SUCCESS;
+  w->packed[t] = at->at[t];
+  w->packed_block[t] = at->block;
+  return cuttPlanExecute(at->block->permute[t], at->at[t], w->scratch[t], NULL);
+}
+
+/* What will be packed for the block that comes next is fetched while this one's rows are computed. */
+static void look_ahead(worker *w, const place *next) {
+  w->combination.aheads = 0;
+  for (int t = 0; next && t < CUTT_MOST_TENSORS; ++t)
+    if (t != CUTT_RESULT && next->block->start[t] && !is_packed(w, next, t))
+      w->ahead[w->combination.aheads++] = (cutt_cpu_ahead){.base = next->at[t],
+                                                           .start = next->block->start[t],
+                                                           .runs = next->block->runs[t],
+                                                           .bytes = next->block->run_bytes[t],
+                                                           .to = CUTT_CPU_TO_L2};
+}
+
+static cuttResult do_block(worker *w, place at, const place *next) {
+  const cutt_elementwise_block *block = at.block;
   char *const result_at = at.at[CUTT_RESULT];
-  for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
+  cuttResult result = CUTT_SUCCESS;
+  for (int t = 0; t < CUTT_MOST_TENSORS && !result; ++t) {
     if (!block->permute[t]) continue;
-    char *packed = s->packed[t];
-    if (t != CUTT_RESULT) {
-      const cuttResult result = cuttPlanExecute(block->permute[t], at.at[t], packed, NULL);
-      if (result) return result;
-    }
-    at.at[t] = packed;
+    if (t != CUTT_RESULT) result = pack(w, &at, t);
+    at.at[t] = w->scratch[t];
   }
-  do_rows(e, s, block, at);
+  if (result) return result;
+  look_ahead(w, next);
+  do_rows(w, at);
   if (!block->permute[CUTT_RESULT]) return CUTT_SUCCESS;
   return cuttPlanExecute(block->permute[CUTT_RESULT], at.at[CUTT_RESULT], result_at, NULL);
 }
 
-static bool take(const plan_t *p, scratch *s) {
-  *s = (scratch){.rows = cutt_scratch_take()};
-  bool taken = s->rows != NULL;
-  for (int t = 0; t < CUTT_MOST_TENSORS && taken; ++t) {
-    if (!p->kind[0]->permute[t]) continue;
-    s->packed[t] = cutt_scratch_take();
-    taken = s->packed[t] != NULL;
+/* One share of the blocks, which follow each other. */
+static cuttResult do_share(worker *w, int64_t share) {
+  const int64_t blocks = w->e->plan->blocks, each = blocks / w->e->shares, more = blocks % w->e->shares;
+  const int64_t begin = each * share + smaller(share, more), end = begin + each + (share < more);
+  place at = block_of(w->e, begin);
+  for (int64_t i = begin; i < end; ++i) {
+    const place next = block_of(w->e, i + 1 < end ? i + 1 : i);
+    const cuttResult result = do_block(w, at, i + 1 < end ? &next : NULL);
+    if (result) return result;
+    at = next;
   }
-  return taken;
+  return CUTT_SUCCESS;
 }
 
-static void give_back(const scratch *s) {
+static bool take(worker *w) {
+  const plan_t *p = w->e->plan;
+  for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
+    if (!p->kind[0]->permute[t]) continue;
+    w->scratch[t] = cutt_scratch_take();
+    if (!w->scratch[t]) return false;
+  }
+  if (w->e->streams) w->edge = cutt_scratch_take();
+  return w->edge || !w->e->streams;
+}
+
+static void give_back(const worker *w) {
+  for (int64_t i = 0; i < w->edges; ++i) cutt_combine_end(&w->edge[i]);
+  if (w->e->streams) w->e->plan->kernels->fence();
+  if (w->edge) cutt_scratch_give(w->edge);
   for (int t = CUTT_MOST_TENSORS; t-- > 0;)
-    if (s->packed[t]) cutt_scratch_give(s->packed[t]);
-  if (s->rows) cutt_scratch_give(s->rows);
+    if (w->scratch[t]) cutt_scratch_give(w->scratch[t]);
+}
+
+static void set_operands(worker *w) {
+  const plan_t *p = w->e->plan;
+  w->combination.operands = p->operands;
+  memcpy(w->combination.op, p->op, sizeof p->op);
+  for (int o = 0; o < p->operands; ++o) {
+    cutt_combine_operand *operand = &w->combination.operand[o];
+    operand->single = p->use[o] == CUTT_USE_SINGLE || p->use[o] == CUTT_USE_ZERO;
+    operand->scaled = p->scaled[o];
+    operand->conjugate = p->conjugate[o];
+    memcpy(operand->scale, p->scale[o], sizeof operand->scale);
+  }
 }
 
 static void work(void *what, int me, int team) {
   execution *e = what;
-  scratch s;
+  worker w = {.e = e};
   (void)me, (void)team;
-  if (!take(e->plan, &s)) atomic_store(&e->failed, CUTT_INTERNAL_ERROR);
-  for (int64_t i; !atomic_load(&e->failed) && (i = atomic_fetch_add(&e->next, 1)) < e->plan->blocks;) {
-    const cuttResult result = do_block(e, &s, i);
+  set_operands(&w);
+  if (!take(&w)) atomic_store(&e->failed, CUTT_INTERNAL_ERROR);
+  for (int64_t i; !atomic_load(&e->failed) && (i = atomic_fetch_add(&e->next, 1)) < e->shares;) {
+    const cuttResult result = do_share(&w, i);
     if (result) atomic_store(&e->failed, (int)result);
   }
-  if (e->streams) e->plan->kernels->fence();
-  give_back(&s);
+  give_back(&w);
+}
+
+/* Past the caches goes what would not stay in them, in whole elements, unless it is read too. */
+static bool streams(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS]) {
+  if (!p->streams || (uintptr_t)tensor[CUTT_RESULT] % (uintptr_t)p->type->bytes) return false;
+  for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
+    if (t != CUTT_RESULT && tensor[t] == tensor[CUTT_RESULT]) return false;
+  return true;
 }
 
 cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *p, void *const tensor[CUTT_MOST_TENSORS]) {
-  execution e = {.plan = p, .streams = p->streams};
-  _Static_assert(ROWS * CUTT_ELEMENTWISE_ROW <= CUTT_SCRATCH_BYTES, "the scratch is too small");
+  execution e = {.plan = p, .streams = streams(p, tensor)};
   int64_t bytes = p->type->bytes;
   for (int i = 0; i < p->modes; ++i) bytes *= p->mode[i].extent;
-  for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-    e.tensor[t] = tensor[t] ? (char *)tensor[t] + p->origin[t] : NULL;
-    if (t != CUTT_RESULT && tensor[t] == tensor[CUTT_RESULT]) e.streams = false;
-  }
+  for (int t = 0; t < CUTT_MOST_TENSORS; ++t) e.tensor[t] = tensor[t] ? (char *)tensor[t] + p->origin[t] : NULL;
   const int64_t threads = smaller(smaller((int64_t)p->threads, p->blocks), 1 + bytes / WORTH_A_THREAD);
+  e.shares = threads > 1 ? smaller(p->blocks, SHARES * threads) : 1;
   cutt_team_run((int)threads, work, &e);
   const int failed = atomic_load(&e.failed);
   return failed

@@ -416,6 +416,67 @@ static void large_ones(void **unused) {
   }
 }
 
+/* Past the caches: rows that begin anywhere in a cache line, one after the other or with gaps, and blocks that go on in a line where
+ * others ended. Numbers are 0 to 14, which every type has. */
+static void put_number(cuttType_t type, int number, unsigned char *to) {
+  static const uint16_t half[] = {0,      0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600, 0x4700,
+                                  0x4800, 0x4880, 0x4900, 0x4980, 0x4a00, 0x4a80, 0x4b00};
+  const float single = (float)number;
+  const double both[2] = {number, -number};
+  memcpy(to,
+         type == CUTT_F16   ? (const void *)&half[number]
+         : type == CUTT_F32 ? (const void *)&single
+                            : (const void *)both,
+         test_type_bytes(type));
+}
+
+static void past_the_caches(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extent[2], gap; /* the gap: elements between D's rows */
+    int threads;
+  } cases[] = {{CUTT_F16, {12289, 701}, 0, 1}, {CUTT_F32, {6151, 701}, 3, 2}, {CUTT_C64, {301, 3571}, 0, 2}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    const cuttType_t type = cases[k].type;
+    const size_t element = test_type_bytes(type);
+    const int64_t n = cases[k].extent[0], rows = cases[k].extent[1], pitch = n + cases[k].gap;
+    const int64_t extents[3] = {n, rows, n}, strides[2] = {1, pitch};
+    const size_t bytes = (size_t)(pitch * rows) * element, guard = 64;
+    unsigned char *a = malloc(bytes), *b = malloc(bytes), *memory = malloc(bytes + 4 * guard), wanted[16];
+    assert_true(a && b && memory);
+    unsigned char *d = memory + guard + (guard - (uintptr_t)memory % guard) + element;
+    memset(memory, 0xee, bytes + 4 * guard);
+    for (int64_t j = 0; j < rows; ++j) {
+      for (int64_t i = 0; i < n; ++i) {
+        put_number(type, (int)((3 * i + j) % 8), a + (size_t)(j * pitch + i) * element);
+        put_number(type, (int)((i + 5 * j) % 7), b + (size_t)(i * rows + j) * element);
+      }
+    }
+    asked call = {.problem = CUTT_ELEMENTWISE_INIT, .options = CUTT_ELEMENTWISE_OPTIONS_INIT};
+    call.options.backend = CUTT_BACKEND_CPU;
+    call.options.threads = cases[k].threads;
+    call.problem.pattern = "ab,ba->ab";
+    call.problem.type = type;
+    call.problem.a_rank = call.problem.b_rank = call.problem.result_rank = 2;
+    call.problem.a_extents = extents;
+    call.problem.b_extents = extents + 1;
+    call.problem.a_strides = call.problem.result_strides = strides;
+    assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+    for (int64_t j = 0; j < rows; ++j) {
+      for (int64_t i = 0; i < pitch && (i < n || j + 1 < rows); ++i) {
+        put_number(type, (int)((3 * i + j) % 8 + (i + 5 * j) % 7), wanted);
+        if (i >= n) memset(wanted, 0xee, element);
+        if (memcmp(d + (size_t)(j * pitch + i) * element, wanted, element) != 0)
+          fail_msg("type %d at %lld %lld", (int)type, (long long)i, (long long)j);
+      }
+    }
+    for (size_t i = 0; i < element; ++i) assert_int_equal(d[-1 - (int)i], 0xee);
+    for (size_t i = 0; i < guard; ++i) assert_int_equal(d[(size_t)(pitch * rows - cases[k].gap) * element + i], 0xee);
+    free(a), free(b), free(memory);
+  }
+}
+
 /* ----------------------------------------------------------------------------------------------- by hand, and refused */
 
 static void start(asked *call, const int64_t *extents) {
@@ -520,8 +581,8 @@ static void refused(void **unused) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_operation), cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
-      cmocka_unit_test(by_hand),       cmocka_unit_test(refused),
+      cmocka_unit_test(any_operation),   cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
+      cmocka_unit_test(past_the_caches), cmocka_unit_test(by_hand),  cmocka_unit_test(refused),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones)};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "contract/kernels/block.h"
+#include "contract/kernels/halves.h"
 #include "contract/kernels/operators.h"
 #include "cpu/kernels/half.h"
 #include "cpu/kernels/vectors.h"
@@ -342,6 +343,57 @@ DEFINE_UNORDERED(c64)
 #define MOST 4
 #include "contract/kernels/block_type.h"
 
+/* ------------------------------------------------------------------------------------------------- elementwise operations */
+
+/* So many vectors at a time, whose bytes are whole cache lines, also as half types. */
+enum { COMBINED = V == 16 ? 8 : 4 };
+#if defined(__clang__)
+#define CUTT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define CUTT_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+#define MEMORY f32
+#define NAME f32
+#define IS_HALF 0
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+#define MEMORY f64
+#define NAME f64
+#define IS_HALF 0
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+#define MEMORY i32
+#define NAME i32
+#define IS_HALF 0
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+#define MEMORY i64
+#define NAME i64
+#define IS_HALF 0
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+#define MEMORY c32
+#define NAME c32
+#define IS_HALF 0
+#define IS_COMPLEX 1
+#include "contract/kernels/combine_type.h"
+#define MEMORY c64
+#define NAME c64
+#define IS_HALF 0
+#define IS_COMPLEX 1
+#include "contract/kernels/combine_type.h"
+#define MEMORY f16
+#define NAME f32
+#define IS_HALF 1
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+#define MEMORY bf16
+#define NAME f32
+#define IS_HALF 1
+#define IS_COMPLEX 0
+#include "contract/kernels/combine_type.h"
+
 /* --------------------------------------------------------------------------------------------------------------- finishing */
 
 /* T: in memory; S: computed in. */
@@ -518,7 +570,10 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 static void fence(void) { cutt_store_fence(); }
 
 #define TYPE(kernels, own, from, width, in_blocks)                                                                     \
-  { kernels, .blocks = in_blocks, .finish = finish_##own, .pack = from, .transpose = pack_##width, .bytes = width }
+  {                                                                                                                    \
+    kernels, .blocks = in_blocks, .combine = combine_##own, .finish = finish_##own, .pack = from,                      \
+             .transpose = pack_##width, .bytes = width                                                                 \
+  }
 static const cutt_pass_type types[] = {
     [CUTT_F16] = TYPE(ORDERED(f32), f16, pack_f16, 4, blocks_f32),
     [CUTT_BF16] = TYPE(ORDERED(f32), bf16, pack_bf16, 4, blocks_f32),

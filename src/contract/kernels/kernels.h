@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "cpu/kernels/kernels.h"
 #include "cutt_contract.h"
 
 /* What the second operand of a product is. */
@@ -53,21 +55,49 @@ typedef void cutt_pass_finish_fn(char *d, const char *sum, int64_t n, const cutt
  * pitch and stride are in bytes; i counts elements of dst. */
 typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns);
 
-/* Two operands of n numbers each, which follow each other; each is conjugated, and multiplied by its number if it is scaled.
- * Any of them may be what is written. */
-typedef struct cutt_pass_pair {
-  const char *operand[2];
-  _Alignas(16) unsigned char scale[2][16];
-  bool scaled[2], conjugate[2];
-  int64_t n;
-} cutt_pass_pair;
-typedef void cutt_pass_combine_fn(char *out, const cutt_pass_pair *pair);
+/* An operand of an elementwise operation, whose row begins at `at` and the next one `step` bytes from there. */
+typedef struct cutt_combine_operand {
+  const char *at;
+  int64_t step;
+  int64_t ahead; /* what lies so far from what is read is asked for; 0: nothing is */
+  bool single;   /* one element for all of a row */
+  bool scaled, conjugate;
+  _Alignas(16) unsigned char scale[16]; /* of the type that is computed in */
+} cutt_combine_operand;
+
+/* (operand 0 op[0] operand 1) op[1] operand 2 for rows of n elements of memory that follow each other, half types too. */
+typedef struct cutt_combination {
+  int operands; /* 1 to 3 */
+  cutt_combine_operand operand[3];
+  cuttOperator_t op[2];
+  int64_t n, rows, step; /* the result's */
+  int64_t edge_step;     /* 0: each row goes on where the one before ends; 1: where a row of another call ended */
+  int aheads;            /* of what is asked for meanwhile */
+} cutt_combination;
+
+/* The first bytes of the cache line at `at`, which are not yet written: who goes on there writes it whole. */
+typedef struct cutt_combine_edge {
+  _Alignas(64) char line[64];
+  char *at;
+  int64_t bytes;
+} cutt_combine_edge;
+
+/* Writes them. */
+static inline void cutt_combine_end(cutt_combine_edge *edge) {
+  if (edge->bytes) memcpy(edge->at, edge->line, (size_t)edge->bytes);
+  edge->bytes = 0;
+}
+
+/* out may be where operands are. edge: one for all rows, or for each row, as edge_step says; NULL: none. With edges whole cache lines of the result are written past the caches, and elements have to lie
+ * at multiples of their bytes. */
+typedef void cutt_combine_fn(char *out, const cutt_combination *combination, cutt_combine_edge *edge,
+                             cutt_cpu_ahead *ahead);
 
 /* What is done with numbers of one type in memory. NULL: there is no such operator of complex numbers. */
 typedef struct cutt_pass_type {
   cutt_pass_rows_fn *along[CUTT_OPERATORS][CUTT_PASS_KINDS];  /* a free mode */
   cutt_pass_rows_fn *across[CUTT_OPERATORS][CUTT_PASS_KINDS]; /* a summed mode */
-  cutt_pass_combine_fn *combine[CUTT_OPERATORS];
+  cutt_combine_fn *combine;
   /* Along a free mode, of the kind CUTT_PASS_SCALE, groups of rows in blocks; out_row is not NULL. NULL: whole numbers. */
   cutt_pass_rows_fn *blocks;
   cutt_pass_finish_fn *finish;

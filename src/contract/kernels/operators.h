@@ -52,8 +52,8 @@
   CUTT_INLINE vector_##name none_multiply_##name(void) { return all_##name(1); }                                       \
   CUTT_INLINE vector_##name none_max_##name(void) { return all_##name(LOW); }                                          \
   CUTT_INLINE vector_##name none_min_##name(void) { return all_##name(HIGH); }                                         \
-  CUTT_INLINE vector_##name scaled_##name(const cutt_pass_pair *p, int i, vector_##name x) {                           \
-    return p->scaled[i] ? x * number_##name((const char *)p->scale[i]) : x;                                            \
+  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                            \
+    return o->scaled ? x * number_##name((const char *)o->scale) : x;                                                  \
   }                                                                                                                    \
   CUTT_INLINE vector_##name term_##name(const bool *conjugate, cutt_pass_kind kind, const char *l, const char *r,      \
                                         int64_t here) {                                                                \
@@ -86,9 +86,9 @@
   CUTT_INLINE vector_##name one_for_all_##name(const char *r) {                                                        \
     return pairs_##name(number_##name(r), number_##name(r + sizeof(T)));                                               \
   }                                                                                                                    \
-  CUTT_INLINE vector_##name scaled_##name(const cutt_pass_pair *p, int i, vector_##name x) {                           \
-    x = mirrored_##name(x, p->conjugate[i]);                                                                           \
-    return p->scaled[i] ? multiply_##name(x, one_for_all_##name((const char *)p->scale[i])) : x;                       \
+  CUTT_INLINE vector_##name scaled_##name(const cutt_combine_operand *o, vector_##name x) {                            \
+    x = mirrored_##name(x, o->conjugate);                                                                              \
+    return o->scaled ? multiply_##name(x, one_for_all_##name((const char *)o->scale)) : x;                             \
   }                                                                                                                    \
   CUTT_INLINE vector_##name term_##name(const bool *conjugate, cutt_pass_kind kind, const char *l, const char *r,      \
                                         int64_t here) {                                                                \
@@ -180,46 +180,12 @@
   DEFINE_REDUCE_KIND(op, name, scale, CUTT_PASS_SCALE)                                                                 \
   DEFINE_REDUCE_KIND(op, name, add, CUTT_PASS_ADD)
 
-/* ------------------------------------------------------------------------------------------------- elementwise operations */
-
-/* plain: neither operand is scaled or conjugated. */
-#define DEFINE_COMBINE(op, name)                                                                                       \
-  CUTT_INLINE void op##_place_##name(const cutt_pass_pair *p, bool plain, const char *l, const char *r, char *out,     \
-                                     int64_t here) {                                                                   \
-    vector_##name x = take_##name(l, here), y = take_##name(r, here);                                                  \
-    if (!plain) x = scaled_##name(p, 0, x);                                                                            \
-    if (!plain) y = scaled_##name(p, 1, y);                                                                            \
-    keep_##name(out, op##_##name(x, y), here);                                                                         \
-  }                                                                                                                    \
-  CUTT_INLINE void op##_all_places_##name(char *out, const cutt_pass_pair *p, bool plain) {                            \
-    const int64_t bytes = p->n * ELEMENT_##name;                                                                       \
-    const char *l = p->operand[0], *r = p->operand[1];                                                                 \
-    int64_t at = 0;                                                                                                    \
-    for (; at + 4 * V <= bytes; at += 4 * V)                                                                           \
-      for (int i = 0; i < 4; ++i) op##_place_##name(p, plain, l + at + i * V, r + at + i * V, out + at + i * V, V);    \
-    for (; at + V <= bytes; at += V) op##_place_##name(p, plain, l + at, r + at, out + at, V);                         \
-    if (at < bytes) op##_place_##name(p, plain, l + at, r + at, out + at, bytes - at);                                 \
-  }                                                                                                                    \
-  static void op##_combine_##name(char *out, const cutt_pass_pair *p) {                                                \
-    if (p->scaled[0] || p->scaled[1] || p->conjugate[0] || p->conjugate[1])                                            \
-      op##_all_places_##name(out, p, false);                                                                           \
-    else                                                                                                               \
-      op##_all_places_##name(out, p, true);                                                                            \
-  }
-
 /* All of a type that can be compared, and of one that can't. */
 #define DEFINE_ORDERED(name)                                                                                           \
   DEFINE_REDUCE(multiply, name)                                                                                        \
   DEFINE_REDUCE(max, name)                                                                                             \
-  DEFINE_REDUCE(min, name)                                                                                             \
-  DEFINE_COMBINE(add, name)                                                                                            \
-  DEFINE_COMBINE(multiply, name)                                                                                       \
-  DEFINE_COMBINE(max, name)                                                                                            \
-  DEFINE_COMBINE(min, name)
-#define DEFINE_UNORDERED(name)                                                                                         \
-  DEFINE_REDUCE(multiply, name)                                                                                        \
-  DEFINE_COMBINE(add, name)                                                                                            \
-  DEFINE_COMBINE(multiply, name)
+  DEFINE_REDUCE(min, name)
+#define DEFINE_UNORDERED(name) DEFINE_REDUCE(multiply, name)
 
 #define KINDS_OF(prefix, number)                                                                                       \
   { prefix##_multiply_##number, prefix##_scale_##number, prefix##_add_##number }
@@ -231,11 +197,9 @@
   .across = {[CUTT_OP_ADD] = KINDS_OF(across, number),                                                                 \
              [CUTT_OP_MULTIPLY] = KINDS_OF(multiply_across, number),                                                   \
              [CUTT_OP_MAX] = KINDS_OF(max_across, number),                                                             \
-             [CUTT_OP_MIN] = KINDS_OF(min_across, number)},                                                            \
-  .combine = {add_combine_##number, multiply_combine_##number, max_combine_##number, min_combine_##number}
+             [CUTT_OP_MIN] = KINDS_OF(min_across, number)}
 #define UNORDERED(number)                                                                                              \
   .along = {[CUTT_OP_ADD] = KINDS_OF(along, number), [CUTT_OP_MULTIPLY] = KINDS_OF(multiply_along, number)},           \
-  .across = {[CUTT_OP_ADD] = KINDS_OF(across, number), [CUTT_OP_MULTIPLY] = KINDS_OF(multiply_across, number)},        \
-  .combine = {add_combine_##number, multiply_combine_##number}
+  .across = {[CUTT_OP_ADD] = KINDS_OF(across, number), [CUTT_OP_MULTIPLY] = KINDS_OF(multiply_across, number)}
 
 #endif

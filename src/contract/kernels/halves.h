@@ -1,0 +1,68 @@
+/* Vectors of floats from half types in memory, and back, rounded once; the same bits whether the processor converts or not. */
+#ifndef CUTT_CONTRACT_KERNELS_HALVES_H
+#define CUTT_CONTRACT_KERNELS_HALVES_H
+
+#include "cpu/kernels/half.h"
+#include "cpu/kernels/vectors.h"
+
+enum { CUTT_HALVES = CUTT_VECTOR_BYTES / 4 }; /* of a vector of floats */
+typedef float cutt_floats __attribute__((vector_size(CUTT_VECTOR_BYTES)));
+
+#define DEFINE_HALVES_BY_NUMBER(name)                                                                                  \
+  CUTT_INLINE cutt_floats cutt_widen_##name(const char *from) {                                                        \
+    uint16_t half[CUTT_HALVES];                                                                                        \
+    float number[CUTT_HALVES];                                                                                         \
+    cutt_floats x;                                                                                                     \
+    memcpy(half, from, sizeof half);                                                                                   \
+    for (int i = 0; i < CUTT_HALVES; ++i) number[i] = cutt_float_of_##name(half[i]);                                   \
+    memcpy(&x, number, sizeof x);                                                                                      \
+    return x;                                                                                                          \
+  }                                                                                                                    \
+  CUTT_INLINE void cutt_narrow_##name(char *to, cutt_floats x) {                                                       \
+    uint16_t half[CUTT_HALVES];                                                                                        \
+    float number[CUTT_HALVES];                                                                                         \
+    memcpy(number, &x, sizeof x);                                                                                      \
+    for (int i = 0; i < CUTT_HALVES; ++i) half[i] = cutt_##name##_of_float(number[i]);                                 \
+    memcpy(to, half, sizeof half);                                                                                     \
+  }
+DEFINE_HALVES_BY_NUMBER(bf16)
+
+#if CUTT_VECTOR_BYTES == 64
+CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {
+  return (cutt_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
+}
+CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#elif defined(__F16C__)
+CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {
+  return (cutt_floats)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)from));
+}
+CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
+  _mm_storeu_si128((__m128i *)(void *)to, _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
+}
+#else
+DEFINE_HALVES_BY_NUMBER(f16)
+#endif
+
+/* Of the first bytes of such a vector, in bytes of floats. */
+#define DEFINE_HALVES_IN_PART(name)                                                                                    \
+  CUTT_INLINE cutt_floats cutt_take_##name(const char *from, int64_t here) {                                           \
+    char part[CUTT_VECTOR_BYTES / 2] = {0};                                                                            \
+    if (here == CUTT_VECTOR_BYTES) return cutt_widen_##name(from);                                                     \
+    memcpy(part, from, (size_t)here / 2);                                                                              \
+    return cutt_widen_##name(part);                                                                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void cutt_keep_##name(char *to, cutt_floats x, int64_t here) {                                           \
+    char part[CUTT_VECTOR_BYTES / 2];                                                                                  \
+    if (here == CUTT_VECTOR_BYTES) {                                                                                   \
+      cutt_narrow_##name(to, x);                                                                                       \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    cutt_narrow_##name(part, x);                                                                                       \
+    memcpy(to, part, (size_t)here / 2);                                                                                \
+  }
+DEFINE_HALVES_IN_PART(f16)
+DEFINE_HALVES_IN_PART(bf16)
+
+#endif
