@@ -1,9 +1,11 @@
 /* Timing several ways by turns (race.h).
  *
- * They run in rotation, round after round, so that a slow moment of the machine hits all of them alike. What counts is the
- * fastest run of each: noise only ever adds. Racers that have fallen behind leave the race, which spends the rest of the time
- * limit where it can still decide something. Short executions are repeated within a sample, so that the clock's own step
- * doesn't count. */
+ * They run in rotation, round after round, so that a slow moment of the machine hits all of them alike, and in each round in another
+ * order: what a run leaves in the caches helps the next one or slows it, so nobody should always come after the same one. What
+ * counts is the fastest run of each: noise only ever adds. Racers that have fallen behind leave the race, which spends the rest of
+ * the time limit where it can still decide something. Short executions are repeated within a sample, so that the clock's own
+ * step doesn't count.
+ */
 #include "plan/race.h"
 
 #include "base/clock.h"
@@ -75,11 +77,29 @@ static bool is_behind(const cutt_racer *racer, double fastest, int rounds) {
   return own > fastest * tolerance;
 }
 
+static bool have_common_factor(int a, int b) {
+  while (b) {
+    const int rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a > 1;
+}
+
+/* From one racer to the next in a round: each of the numbers of 1 to count that go round all of them, in turn. */
+static int step_of(int round, int count) {
+  int step = 1;
+  for (int left = round; left > 0 || have_common_factor(step, count); step = step % count + 1)
+    left -= !have_common_factor(step, count);
+  return step;
+}
+
 static void run_rounds(const cutt_race *race, cutt_racer *list, int count, int racing) {
   double fastest = -1;
   for (int round = 0; round < ROUNDS && (racing > 1 || round < 2); ++round) {
-    for (int i = 0; i < count; ++i) {
-      cutt_racer *racer = &list[i];
+    const int step = step_of(round, count);
+    for (int turn = 0; turn < count; ++turn) {
+      cutt_racer *racer = &list[turn * step % count];
       if (!racer->racing) continue;
       const int repeats = repeats_of(racer);
       const double expected = (racer->fastest > 0 ? racer->fastest : racer->first) * repeats;
