@@ -29,13 +29,19 @@ enum {
   PRODUCTS = 16384           /* of a tile from which on it is large enough */
 };
 
-/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of a row; of a term of a row; of 64 bytes of
- * products; of a single product; of a number that is packed, in a run and alone; of finishing 64 bytes; of a cache line in a page
- * alone. Of blocks: of 64 bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
-static const double call_seconds = 200e-9, tile_seconds = 60e-9, row_seconds = 3e-9, term_seconds = 1.2e-9,
-                    line_seconds = 0.6e-9, number_seconds = 0.6e-9, run_seconds = 0.35e-9, alone_seconds = 0.9e-9,
-                    finish_seconds = 0.8e-9, page_seconds = 3e-9, multiply_seconds = 0.22e-9, store_seconds = 0.5e-9,
-                    block_seconds = 5e-9, far_seconds = 35e-9;
+/* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of 64 bytes of products in a row, and in a dot
+ * product, which reads two numbers for each; of a single product; of a number that is packed alone; of finishing 64 bytes. Of
+ * blocks: of 64 bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
+static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1.3e-9,
+                    number_seconds = 0.6e-9, alone_seconds = 0.9e-9, finish_seconds = 0.8e-9,
+                    multiply_seconds = 0.22e-9, store_seconds = 0.5e-9, block_seconds = 5e-9, far_seconds = 35e-9;
+
+/* Of a row; of a term of a row; of a number that is packed in a run; of a cache line in a page alone. Tiles of blocks are larger,
+ * and packed to a cache that is further away. */
+typedef struct tile_rates {
+  double row, term, run, page;
+} tile_rates;
+static const tile_rates row_tiles = {1.3e-9, 0.55e-9, 0.25e-9, 2.6e-9}, block_tiles = {3e-9, 1.2e-9, 0.35e-9, 3e-9};
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -231,7 +237,7 @@ static double blocks_seconds(const cutt_contraction *c, const cutt_pass_shape *s
   const double blocks = v->rows / group * ceil(group / BLOCK) * ceil(lines / 3);
   const double rows = v->rows / group * ceil(group / 2) * 2;
   return rows * lines * (v->terms * each * multiply_seconds + store_seconds) +
-         blocks * (block_seconds + v->terms * term_seconds / 2);
+         blocks * (block_seconds + v->terms * block_tiles.term / 2);
 }
 
 /* Tiles, one after the other, for which the first operand is packed once. */
@@ -254,6 +260,8 @@ static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
+  const tile_rates *own = s->blocked ? &block_tiles : &row_tiles;
+  const double line_takes = s->summed ? summed_seconds : line_seconds;
   volumes v;
   measure(c, s, &v);
   double tiles = 1, sum_tiles = 1, all = 0;
@@ -267,26 +275,26 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
       !s->summed && !s->direct && s->packed[s->first] && (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first]);
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
   double tile =
-      tile_seconds + (s->blocked ? blocks_seconds(c, s, &v)
-                                 : v.rows * (row_seconds + v.terms * (term_seconds + width * (lines * line_seconds +
-                                                                                              rest * number_seconds))));
+      tile_seconds +
+      (s->blocked ? blocks_seconds(c, s, &v)
+                  : v.rows * (own->row + v.terms * (own->term + width * (lines * line_takes + rest * number_seconds))));
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
-    const double run = run_of(c, s, (cutt_tensor)t), each = run >= 2 ? run_seconds : alone_seconds;
+    const double run = run_of(c, s, (cutt_tensor)t), each = run >= 2 ? own->run : alone_seconds;
     const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
     const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
-    tile += (numbers * each * (number > 8 ? 2 : 1) + v.positions[t] * row_seconds) / stays;
+    tile += (numbers * each * (number > 8 ? 2 : 1) + v.positions[t] * own->row) / stays;
     /* Lines that a processor does not fetch ahead, since each is in another page. */
     const double bytes = (double)c->volume[t] * c->type->bytes;
     if (bytes * (LINE / number) / run > (double)r->cache_bytes &&
         llabs(step_along(c, s->along, (cutt_tensor)t)) * c->type->bytes >= PAGE_BYTES)
-      tile += numbers / run * page_seconds;
+      tile += numbers / run * own->page;
   }
   double finish = 0;
   if (!s->direct) {
     const double sums = v.rows * (s->summed ? 1 : n);
-    finish = sums * number / LINE * finish_seconds + v.rows * row_seconds;
-    if (s->packed[CUTT_RESULT]) finish += sums * (run_seconds + row_seconds / run_of(c, s, CUTT_RESULT));
+    finish = sums * number / LINE * finish_seconds + v.rows * own->row;
+    if (s->packed[CUTT_RESULT]) finish += sums * (own->run + own->row / run_of(c, s, CUTT_RESULT));
   }
   const double busy = tiles * (sum_tiles * tile + finish) + (s->blocked ? runs_seconds(c, r, s) : 0);
   for (int t = 0; t < CUTT_TENSORS; ++t) all += (double)c->volume[t] * c->type->bytes;

@@ -342,14 +342,13 @@ static bool is_single_product(const struct cuttContractionStruct *plan) {
   return single;
 }
 
-/* Products with few terms, which a pass computes in blocks, take longer than predicted, as measured; and with many terms blocks
- * are no match for a BLAS, whatever is predicted. */
+/* With many terms blocks are no match for a BLAS, whatever is predicted. */
 double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
-  static const double products_loss = 1.35, few_terms = 64;
+  static const double few_terms = 64;
   int64_t size[CUTT_ROLES];
   cutt_contraction_sizes(&plan->contraction, size);
   if (!shape->blocked) return shape->seconds;
-  return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds / products_loss : INFINITY;
+  return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds : INFINITY;
 }
 
 static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
