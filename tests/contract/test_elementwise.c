@@ -462,7 +462,7 @@ static void past_the_caches(void **unused) {
     call.problem.a_extents = extents;
     call.problem.b_extents = extents + 1;
     call.problem.a_strides = call.problem.result_strides = strides;
-    assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d));
+    assert_success(cuttElementwiseCompute(&call.problem, &call.options, a, b, NULL, d, NULL));
     for (int64_t j = 0; j < rows; ++j) {
       for (int64_t i = 0; i < pitch && (i < n || j + 1 < rows); ++i) {
         put_number(type, (int)((3 * i + j) % 8 + (i + 5 * j) % 7), wanted);
