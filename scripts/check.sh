@@ -3,7 +3,7 @@
 #   format   the layout of the sources
 #   release  the optimised build, every test
 #   asan     clang, AddressSanitizer and UndefinedBehaviorSanitizer, every test
-#   tsan     clang, ThreadSanitizer, the tests that use threads
+#   tsan     clang, ThreadSanitizer, the tests that use threads and no others, kernels of one instruction set
 #   neon     the library for 64-bit Arm, by a cross compiler, and a part of the property tests under QEMU
 #   arrays   the Python package with arrays of PyTorch, JAX and the newest NumPy, and the program with Zarr arrays of the package
 #            zarr, from the registry of packages
@@ -37,9 +37,9 @@ configure_and_build() {
   shift
   # shellcheck disable=SC2086 # CMAKE_FLAGS is a list of words
   cmake --preset "$preset" -DCUTT_WERROR="${WERROR:-OFF}" -DCUTT_CUDA_CUBINS="$cubins" "$@" ${CMAKE_FLAGS:-} &&
-    cmake --build "${folder[$preset]}" -j "$jobs"
+    cmake --build "${folder[$preset]}" --target "$target" -j "$jobs"
 }
-cubins=
+cubins='' target=all
 declare -A folder=([release]=build [asan]=build-asan [tsan]=build-tsan)
 
 ctest=(ctest)
@@ -108,6 +108,7 @@ stage_tsan() {
   # The sanitizer's layout of memory does not fit every kernel's address randomisation.
   local ctest=(ctest)
   if setarch "$(uname -m)" -R true 2>/dev/null; then ctest=(setarch "$(uname -m)" -R ctest); fi
+  local target=threads_tests
   configure_and_build tsan || return 1
   run_tests build-tsan -L threads
 }

@@ -297,8 +297,10 @@ class Long(Pieces):
         self.good("transpose", self.input, self.output, "--memory", "512M")
         found = np.load(self.output, mmap_mode="r")
         self.assertEqual(found.shape, (columns, rows))
-        for begin in range(0, columns, 2048):
-            self.assertTrue(np.array_equal(found[begin:begin + 2048], array[:, begin:begin + 2048].T))
+        for row in range(0, rows, 4096):  # by blocks, which touch each page of both files once
+            for column in range(0, columns, 4096):
+                block = np.array(array[row:row + 4096, column:column + 4096])
+                self.assertTrue(np.array_equal(found[column:column + 4096, row:row + 4096], block.T), (row, column))
 
 
 if __name__ == "__main__":
