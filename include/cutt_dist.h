@@ -257,9 +257,10 @@ CUTT_API cuttResult_t cuttDistPlanCreate(cuttDistPlan_t *plan, cuttDistComm_t co
 /* Executes a plan. Collective; allocates nothing. in and out point to element (0, ..., 0) of this rank's parts, and may be NULL
  * where that part has no elements. The memory that they span may not overlap. When the call returns, or on a device when the
  * stream's work so far is done, this rank's output is there, and other ranks need its input no longer.
- * stream   on a device: any stream of the plan's context, whose work so far may still make the input; else NULL.
+ * stream   on a device: any stream of the plan's context, whose work so far may still make the input; else NULL. Executions of a
+ *          plan may be in different streams: by messages each comes after the one before.
  *          It may be one that is captured for a graph if messages go by NCCL's (CUTT_DIST_DIRECT_NEVER); ranks capture together,
- *          and launch the graphs together.
+ *          and launch the graphs together, not beside another execution of the plan.
  * On a device the call returns before the work is done: with NCCL by messages, and between threads. Otherwise it waits.
  * Errors: CUTT_INVALID_PLAN; CUTT_INVALID_PARAMETER: an argument of some rank is wrong, and nothing has been done;
  * as when a plan is direct and some rank's output is where others can't reach it;

@@ -30,10 +30,12 @@ typedef struct pass {
   const cutt_cut_pass *cut;
   cutt_box_file in, out;
   int in_order[CUTT_MAX_RANK], out_order[CUTT_MAX_RANK]; /* mode i of the file is this mode of the problem */
-  int walk[CUTT_MAX_RANK];                               /* modes by how soon pieces go on along them */
-  int64_t first;                                         /* of this rank's pieces */
-  int together_mode;                                     /* along which pieces go on where others ended */
-  int64_t together;                                      /* as many of them are asked for at once */
+  int walk[CUTT_MAX_RANK]; /* the other modes than `along`, by how soon pieces go on along them */
+  int along; /* pieces go on along this mode first, for the width of a strip, and to the next strip last */
+  int64_t strip;
+  int64_t together;     /* as many pieces along that mode are asked for at once; 0 or 1: none are */
+  int64_t first, items; /* this rank's pieces */
+  int64_t span;         /* bytes after which what is written goes on where it ended; 0: much later */
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
@@ -42,16 +44,29 @@ typedef struct pass {
 
 /* ------------------------------------------------------------------------------------------------------------ pieces */
 
+static int64_t count_along(const pass *p, int mode) {
+  const int64_t part = p->cut->box[mode];
+  return (p->job->problem.extents[mode] + part - 1) / part;
+}
+
 static cutt_box piece_box(const pass *p, int64_t item) {
   const cutt_cut_problem *problem = &p->job->problem;
+  const int64_t all = count_along(p, p->along), others = p->cut->pieces / all;
+  int64_t place[CUTT_MAX_RANK] = {0};
   cutt_box box = {.origin = {0}};
   item += p->first;
+  const int64_t before = item / (others * p->strip) * p->strip, left = all - before;
+  const int64_t width = left < p->strip ? left : p->strip;
+  item -= before * others;
+  place[p->along] = before + item % width;
+  item /= width;
   for (int i = 0; i < problem->rank; ++i) {
     const int mode = p->walk[i];
-    const int64_t extent = problem->extents[mode], part = p->cut->box[mode], count = (extent + part - 1) / part;
-    box.origin[mode] = item % count * part;
-    box.extents[mode] = extent - box.origin[mode] < part ? extent - box.origin[mode] : part;
-    item /= count;
+    if (mode != p->along) place[mode] = item % count_along(p, mode);
+    if (mode != p->along) item /= count_along(p, mode);
+    box.origin[mode] = place[mode] * p->cut->box[mode];
+    const int64_t rest = problem->extents[mode] - box.origin[mode];
+    box.extents[mode] = rest < p->cut->box[mode] ? rest : p->cut->box[mode];
   }
   return box;
 }
@@ -65,24 +80,43 @@ static cutt_box in_order(const cutt_box *box, const int *order, int rank) {
   return result;
 }
 
-/* At the first of the pieces that are asked for together, those until the last of them, or the end of the mode. */
-static void expect_more(const pass *p, const cutt_box *piece, const cutt_box *box, int64_t low, int64_t high,
-                        bool first) {
-  const int mode = p->together_mode;
-  const int64_t part = p->cut->box[mode], place = piece->origin[mode] / part, within = place % p->together;
-  const int64_t left = (p->job->problem.extents[mode] + part - 1) / part - place;
-  const int64_t count = p->together - within < left ? p->together - within : left;
-  if ((within == 0 || first) && count > 1) cutt_box_expect(&p->in, box, low, high, p->cut->in_run * count);
+/* A part of a piece, in bytes. */
+static void bounds_of(const pass *p, const cutt_box *box, int part, int64_t *low, int64_t *high) {
+  const int64_t bytes = cutt_box_volume(box->extents, p->in.rank) * p->in.elem_bytes;
+  const int64_t each = (bytes + p->parts - 1) / p->parts, end = each * (part + 1);
+  *low = each * part;
+  *high = end < bytes ? end : bytes;
+}
+
+/* How many pieces from this one on are asked for together: until the last of them, or the end of the mode. */
+static int64_t row_from(const pass *p, const cutt_box *piece) {
+  const int64_t place = piece->origin[p->along] / p->cut->box[p->along], left = count_along(p, p->along) - place;
+  const int64_t row = p->together - place % p->together;
+  return row < left ? row : left;
+}
+
+/* Asks for the part of all pieces of a row, which begins with this piece. */
+static void expect_row(const pass *p, int64_t item, int part) {
+  int64_t low = 0, high = 0;
+  const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->in_order, p->in.rank);
+  bounds_of(p, &box, part, &low, &high);
+  if (low < high) cutt_box_expect(&p->in, &box, low, high, p->cut->in_run * row_from(p, &piece));
+}
+
+/* A row is asked for when the one before it begins, so that the disk is never waited for. */
+static void expect_rows(const pass *p, const cutt_box *piece, int64_t item, int part) {
+  const int64_t next = item + row_from(p, piece);
+  const bool begins = piece->origin[p->along] / p->cut->box[p->along] % p->together == 0;
+  if (item == 0) expect_row(p, item, part);
+  if ((item == 0 || begins) && next < p->items) expect_row(p, next, part);
 }
 
 static bool read_piece(void *data, int64_t item, int part, char *why) {
   const pass *p = data;
-  const int rank = p->in.rank;
-  const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->in_order, rank);
-  const int64_t bytes = cutt_box_volume(box.extents, rank) * p->in.elem_bytes;
-  const int64_t each = (bytes + p->parts - 1) / p->parts, low = each * part;
-  const int64_t high = low + each < bytes ? low + each : bytes;
-  if (low < high && p->together > 1) expect_more(p, &piece, &box, low, high, item == 0);
+  int64_t low = 0, high = 0;
+  const cutt_box piece = piece_box(p, item), box = in_order(&piece, p->in_order, p->in.rank);
+  bounds_of(p, &box, part, &low, &high);
+  if (p->together > 1) expect_rows(p, &piece, item, part);
   return low >= high || cutt_box_read(&p->in, &box, low, high, p->buffer[0][item % CUTT_PIPELINE_DEPTH], why);
 }
 
@@ -95,8 +129,7 @@ static bool write_piece(void *data, int64_t item, char *why) {
   for (int64_t low = 0; low < bytes; low += part_bytes) {
     const int64_t high = bytes - low < part_bytes ? bytes : low + part_bytes;
     if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
-    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run,
-                        p->walk[0] == p->out_order[0] ? p->cut->piece_bytes : 0);
+    cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run, p->span);
   }
   return true;
 }
@@ -217,18 +250,29 @@ static cutt_box_file file_of(const cutt_pieces_job *job, const char *path, int d
   return file;
 }
 
-/* Short stretches that go on in the next pieces are asked for together, so that the disk is: the system keeps them until
- * then, which is memory of its own. */
-static void plan_together(pass *p) {
-  const int64_t stretch = (int64_t)256 << 10, most = (int64_t)64 << 20;
+/* The mode along which stretches of a side go on in the next piece. */
+static int goes_on(const pass *p, const int *order) {
   const cutt_cut_problem *c = &p->job->problem;
-  p->together = 1;
-  if (p->in.zarr || !is_packed(&p->in) || p->walk[0] != p->in_order[0]) return;
   int i = 0;
-  while (i < c->rank - 1 && p->cut->box[p->in_order[i]] == c->extents[p->in_order[i]]) ++i;
-  p->together_mode = p->in_order[i];
+  while (i < c->rank - 1 && p->cut->box[order[i]] == c->extents[order[i]]) ++i;
+  return order[i];
+}
+
+/* Chooses the order of the pieces. Short stretches of the input that go on in the next pieces are asked for together, as a row
+ * of `together` pieces: the system keeps two rows, which is memory of its own. Rows are as wide as a strip, and after one comes
+ * that in which what is written goes on, so that pages that are filled in part are soon filled. Where pieces are too large for
+ * rows, the side with the shorter stretches says what comes next. */
+static void plan_order(pass *p) {
+  const int64_t stretch = (int64_t)256 << 10, most = (int64_t)32 << 20; /* of a stretch, of a row */
+  const int read = goes_on(p, p->in_order), written = goes_on(p, p->out_order);
   const int64_t wanted = stretch / p->cut->in_run, room = most / p->cut->piece_bytes;
-  p->together = wanted < room ? wanted : room;
+  p->together = p->in.zarr || !is_packed(&p->in) ? 0 : wanted < room ? wanted : room;
+  const bool strips = p->together > 1, by_input = strips || p->cut->in_run < p->cut->out_run;
+  p->along = by_input ? read : written;
+  p->strip = count_along(p, p->along);
+  if (strips && read != written && p->together < p->strip) p->strip = p->together;
+  p->span = p->along == written ? p->cut->piece_bytes : strips ? p->strip * p->cut->piece_bytes : 0;
+  memcpy(p->walk, by_input && !strips ? p->in_order : p->out_order, sizeof p->walk);
 }
 
 /* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
@@ -245,14 +289,12 @@ static int64_t share_of(int64_t items, int rank, int size) { return items / size
 
 static bool run_pass(pass *p, int number) {
   const cutt_pieces_job *job = p->job;
-  const int passes = job->cut.passes, rank = job->problem.rank;
+  const int passes = job->cut.passes;
   /* A range of them for each rank, so that neighbours in the files are one rank's. */
   p->first = share_of(p->cut->pieces, job->ranks->rank, job->ranks->size);
-  const int64_t items = share_of(p->cut->pieces, job->ranks->rank + 1, job->ranks->size) - p->first;
-  if (items == 0) return true;
+  p->items = share_of(p->cut->pieces, job->ranks->rank + 1, job->ranks->size) - p->first;
+  if (p->items == 0) return true;
   bool good = true;
-  /* Along the side with the shorter stretches, so that what they share of the file is used soon. */
-  memcpy(p->walk, p->cut->in_run < p->cut->out_run ? p->in_order : p->out_order, (size_t)rank * sizeof p->walk[0]);
   for (int i = 0; i < BUFFERS && good; ++i)
     good = cuttMemoryAllocate(CUTT_BACKEND_CPU, (size_t)p->cut->piece_bytes,
                               &p->buffer[i / CUTT_PIPELINE_DEPTH][i % CUTT_PIPELINE_DEPTH]) == CUTT_SUCCESS;
@@ -260,11 +302,11 @@ static bool run_pass(pass *p, int number) {
     cutt_cli_message("there is no memory for %d buffers of %lld bytes; --memory says how much may be used", BUFFERS,
                      (long long)p->cut->piece_bytes);
   const int readers = plan_reading(p);
-  plan_together(p);
+  plan_order(p);
   const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
   p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
   if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
-  const cutt_pipeline pipeline = {.items = items,
+  const cutt_pipeline pipeline = {.items = p->items,
                                   .parts = p->parts,
                                   .readers = readers,
                                   .read = read_piece,

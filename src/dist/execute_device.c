@@ -27,6 +27,7 @@ typedef struct run {
   const unsigned char *in;
   unsigned char *out;
   cudaStream_t stream;
+  bool orders; /* it comes after the plan's last execution, whose stream may have been another one */
 } run;
 
 #define TRY(call)                                                                                                      \
@@ -182,7 +183,7 @@ static cuttResult run_rounds(const run *r) {
     if (k + CUTT_SLOTS < d->all_rounds) TRY(begin_round(r, k + CUTT_SLOTS));
     if (k + 1 < parts) TRY(keep(r, k + 1, parts, r->stream)); /* while the next round travels */
   }
-  return CUTT_SUCCESS;
+  return r->orders ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- direct */
@@ -250,6 +251,14 @@ static bool agrees(const struct cuttDistPlanStruct *plan) {
   return !plan->trusts || plan->device.way != CUTT_IN_STREAM || plan->exchange.way == CUTT_WAY_DIRECT;
 }
 
+/* Executions by messages share the plan's room. A graph is ordered by whoever launches it: events that a capture has recorded are
+ * for nothing else. */
+static bool shares_room(const run *r) {
+  bool captured = false;
+  if (r->plan->exchange.way == CUTT_WAY_DIRECT || r->d->way == CUTT_BY_HOST) return false;
+  return !r->runtime->stream_is_captured(r->stream, &captured) && !captured;
+}
+
 static cuttResult check(const run *r) {
   const struct cuttDistPlanStruct *plan = r->plan;
   bool captured = false;
@@ -273,6 +282,7 @@ static cuttResult begin(const run *r, uint64_t number) {
   cutt_start start = {{0}, 0};
   cuttResult result = check(r);
   r->d->in = r->in;
+  if (!result && r->orders) result = r->runtime->stream_wait(r->stream, r->d->ended);
   if (!result) result = r->runtime->event_record(r->d->begun, r->stream);
   if (!result && waits(plan)) result = r->runtime->event_wait(r->d->begun);
   if (!result && plan->exchange.way == CUTT_WAY_DIRECT && plan->task.volume[CUTT_TO] > 0)
@@ -296,7 +306,7 @@ static cuttResult follow_peers(const run *r) {
     for (int slot = 0; slot < CUTT_SLOTS && slot < d->all_rounds; ++slot)
       TRY(r->runtime->stream_wait(r->stream, peer->arrived[slot]));
   }
-  return CUTT_SUCCESS;
+  return r->orders ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
 }
 
 /* None goes before all have seen to what follows theirs, since events are the plans'. */
@@ -351,7 +361,7 @@ static cuttResult end_direct(const run *r, cuttResult written) {
 
 cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream) {
   cutt_device_part *d = &plan->device;
-  const run r = {plan, d, d->runtime, in, out, stream};
+  run r = {plan, d, d->runtime, in, out, stream, false};
   cutt_scope scope;
   cuttResult result = cutt_device_enter(d, stream, &scope);
   if (result && agrees(plan)) {
@@ -359,6 +369,7 @@ cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void 
     return cutt_comm_agree(plan->comm, &record);
   }
   if (result) return result;
+  r.orders = shares_room(&r);
   result = begin(&r, plan->number);
   if (!result && plan->exchange.way == CUTT_WAY_DIRECT) {
     result = end_direct(&r, write_directly(&r));

@@ -93,6 +93,15 @@ class ByNumber(Ranks):
                 self.check_output(array, axes)
                 self.assertEqual(sorted(os.listdir(self.folder)), ["in.npy", "out.npy"])
 
+    def test_rows_of_pieces(self):
+        """Stretches of 480 bytes on both sides, and many pieces along both modes: what is read is asked for 256 kB at a time."""
+        array = self.save(fill((50, 17000), "<c16"))
+        for size in (2, 5):
+            codes, said = self.run_ranks(size, self.input, self.output, "--force", "--memory", "64k", "-v")
+            self.assertEqual(codes, [0] * size, said)
+            self.assertIn("one pass in", said[0])
+            self.check_output(array)
+
     def test_edges(self):
         for array in [np.zeros((0, 3), "f4"), fill((1,), "|u1"), fill((3, 2), "<c16")]:
             self.save(array)

@@ -75,6 +75,31 @@ typedef struct product {
 
 static int64_t at_least_1(int64_t x) { return x > 1 ? x : 1; }
 
+/* With its scalars, which are the caller's. */
+typedef struct planned {
+  product p;
+  double complex alpha, beta;
+} planned;
+
+static void compute(void *data) {
+  const planned *now = data;
+  const product *p = &now->p;
+  const double complex alpha = now->alpha, beta = now->beta;
+  for (int64_t h2 = 0; h2 < p->batch; ++h2) {
+    for (int64_t j = 0; j < p->n; ++j) {
+      for (int64_t i = 0; i < p->m; ++i) {
+        double complex sum = 0;
+        for (int64_t l = 0; l < p->k; ++l) {
+          sum += element(p->type_a, p->op_a, p->a, h2 * p->stride_a, p->lda, i, l) *
+                 element(p->type_b, p->op_b, p->b, h2 * p->stride_b, p->ldb, l, j);
+        }
+        const int64_t at = h2 * p->stride_c + i + j * p->ldc;
+        store(p->type_c, p->c, at, alpha * sum + (beta == 0 ? 0 : beta * load(p->type_c, p->c, at)));
+      }
+    }
+  }
+}
+
 static int multiply(handle h, const product *p) {
   const bool twice = p->type_c == R_64F || p->type_c == C_64F;
   if (atomic_load(&control.fail_gemm)) return atomic_load(&control.fail_gemm);
@@ -91,20 +116,10 @@ static int multiply(handle h, const product *p) {
   const fake_cublas_call call = {h,      h->stream, p->wide, p->m,      p->n,       p->k,        p->batch,
                                  p->lda, p->ldb,    p->ldc,  p->type_c, p->compute, h->math_mode};
   control.last = call;
-  const double complex alpha = load(p->type_c, p->alpha, 0), beta = load(p->type_c, p->beta, 0);
-  for (int64_t h2 = 0; !atomic_load(&control.only_remember) && h2 < p->batch; ++h2) {
-    for (int64_t j = 0; j < p->n; ++j) {
-      for (int64_t i = 0; i < p->m; ++i) {
-        double complex sum = 0;
-        for (int64_t l = 0; l < p->k; ++l) {
-          sum += element(p->type_a, p->op_a, p->a, h2 * p->stride_a, p->lda, i, l) *
-                 element(p->type_b, p->op_b, p->b, h2 * p->stride_b, p->ldb, l, j);
-        }
-        const int64_t at = h2 * p->stride_c + i + j * p->ldc;
-        store(p->type_c, p->c, at, alpha * sum + (beta == 0 ? 0 : beta * load(p->type_c, p->c, at)));
-      }
-    }
-  }
+  planned now = {*p, load(p->type_c, p->alpha, 0), load(p->type_c, p->beta, 0)};
+  const bool computes = !atomic_load(&control.only_remember), is_late = control.later && h->stream;
+  if (computes && is_late) control.later(h->stream, compute, &now, sizeof now);
+  if (computes && !is_late) compute(&now);
   atomic_store(&h->in_use, false);
   return 0;
 }

@@ -64,6 +64,12 @@ static void run_kernel(const fake_launch *launch) {
   pthread_mutex_unlock(&emulator);
 }
 
+static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
+  const simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
+  *args = l.pass ? sizeof *l.pass : l.multiply ? sizeof *l.multiply : l.flat ? sizeof *l.flat : sizeof *l.args;
+  *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ settings */
 
 static void make_comm(void *what, int rank) {
@@ -129,6 +135,7 @@ int dist_start(void **state) {
   for (int i = 0; i < DIST_MOST; i++) dist_context[i] = fake->context_create(i % 2);
   dist_fault[0] = 0;
   fake->run = run_kernel;
+  fake->bytes_of = bytes_of;
   fake->args_size = 0;
   atomic_store(&fake->peers, 1);
   atomic_store(&fake->opens, 1);

@@ -92,6 +92,36 @@ FAKE_PUBLIC cutt_cu_result cuFuncSetAttribute(cutt_cu_function function, int att
   return CUTT_CU_SUCCESS;
 }
 
+/* A launch with its args and pairs behind it. */
+typedef struct late_launch {
+  fake_launch launch;
+  max_align_t args[512], pairs[512];
+} late_launch;
+
+static void run_late(void *data) {
+  late_launch *l = data;
+  l->launch.args = l->args;
+  if (l->launch.pairs) l->launch.pairs = l->pairs;
+  fake_driver.run(&l->launch);
+}
+
+static void launch(const fake_launch *now) {
+  size_t args = 0, pairs = 0;
+  if (!fake_driver.run) return;
+  if (!now->stream || !fake_late_is_on()) {
+    fake_driver.run(now);
+    return;
+  }
+  late_launch *l = calloc(1, sizeof *l);
+  fake_driver.bytes_of(now, &args, &pairs);
+  if (!l || args > sizeof l->args || pairs > sizeof l->pairs) abort();
+  l->launch = *now;
+  memcpy(l->args, now->args, args);
+  if (pairs) memcpy(l->pairs, now->pairs, pairs);
+  fake_late_do(now->stream, run_late, l, sizeof *l);
+  free(l);
+}
+
 FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                           cudaStream_t stream, void **parameters, void **extra) {
@@ -128,7 +158,7 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
   const fake_launch now = *last;
   last->args = last->pairs = NULL;
   pthread_mutex_unlock(&fake_lock);
-  if (fake_driver.run) fake_driver.run(&now);
+  launch(&now);
   return CUTT_CU_SUCCESS;
 }
 
@@ -155,5 +185,8 @@ FAKE_PUBLIC fake_control_t *fake_control(void) {
   fake_driver.memory_enter = fake_memory_enter;
   fake_driver.sweep = sweep;
   fake_driver.forget = forget;
+  fake_driver.late = fake_late_switch;
+  fake_driver.later = fake_late_do;
+  fake_driver.finish = fake_late_finish;
   return &fake_driver;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cuda/fake_late.h"
 #include "runtime/cuda/driver.h"
 
 /* FAKE_init, FAKE_launch_kernel, ...: the members of cutt_cu. */
@@ -34,8 +35,9 @@ struct CUctx_st {
 struct CUstream_st {
   struct CUctx_st *context;
   atomic_bool capturing;
-  double clock;     /* seconds of work that it has been given */
-  atomic_bool used; /* by cuStreamCreate */
+  double clock;             /* seconds of work that it has been given */
+  atomic_bool used;         /* by cuStreamCreate */
+  struct fake_queue *queue; /* of what it does later; NULL: nothing yet */
 };
 
 /* The last launch. */
@@ -69,8 +71,10 @@ typedef struct fake_control {
   size_t args_size;                      /* to be copied at a launch */
   double launch_seconds;                 /* what a launch takes */
   double (*seconds_of)(const fake_launch *launch); /* or else this, if set */
-  /* Runs a kernel, whose args and pairs are valid meanwhile; NULL: nothing is run. Called by the thread that launches. */
+  /* Runs a kernel, whose args and pairs are valid meanwhile; NULL: nothing is run. Called by the thread that launches, or by the
+   * stream's where that is late: then bytes_of says how long args and pairs are, which are copied. */
   void (*run)(const fake_launch *launch);
+  void (*bytes_of)(const fake_launch *launch, size_t *args, size_t *pairs);
   double copy_seconds;
   bool copies_nothing; /* copies within device memory only take their time */
   size_t free_bytes;   /* of a device's memory */
@@ -86,6 +90,10 @@ typedef struct fake_control {
   /* Frees memory of devices that is still there, and takes streams and events for freed: where freeing was made to fail. */
   void (*sweep)(void);
   void (*forget)(void); /* counts and requests to fail */
+  /* Streams that do their work later (fake_late.h). */
+  void (*late)(bool on);
+  void (*later)(struct CUstream_st *stream, void (*work)(void *data), const void *data, size_t bytes);
+  void (*finish)(struct CUstream_st *stream);
 } fake_control_t;
 
 typedef fake_control_t *fake_control_function(void);

@@ -221,6 +221,7 @@ FAKE_PUBLIC cutt_cu_result cuMemFree_v2(cutt_cu_address memory) {
   FAKE_BEGIN(mem_free);
   FAKE_NEEDS_CONTEXT;
   fake_unsafe();
+  fake_late_finish_all(fake_current());
   return give_memory(memory);
 }
 
@@ -232,8 +233,43 @@ FAKE_PUBLIC cutt_cu_result cuMemcpy(cutt_cu_address to, cutt_cu_address from, si
   return CUTT_CU_SUCCESS;
 }
 
+typedef struct late_copy {
+  void *to;
+  const void *from;
+  size_t bytes;
+} late_copy;
+
+static void run_copy(void *data) {
+  const late_copy *c = data;
+  memcpy(c->to, c->from, c->bytes);
+}
+
+static void copy_and_free(void *data) {
+  const late_copy *c = data;
+  void *own = NULL;
+  memcpy(c->to, c->from, c->bytes);
+  memcpy(&own, &c->from, sizeof own);
+  free(own);
+}
+
+/* Of memory that is not the driver's, the host's bytes are taken at once, and the host waits for those that it gets. */
+static void copy_later(late_copy c, cudaStream_t stream) {
+  pthread_mutex_lock(&fake_lock);
+  const bool from_here = look_up((uintptr_t)c.from) < 0, to_here = look_up((uintptr_t)c.to) < 0;
+  pthread_mutex_unlock(&fake_lock);
+  if (from_here) {
+    void *own = malloc(c.bytes + 1);
+    if (!own) abort();
+    memcpy(own, c.from, c.bytes);
+    c.from = own;
+  }
+  fake_late_do(stream, from_here ? copy_and_free : run_copy, &c, sizeof c);
+  if (to_here) fake_late_finish(stream);
+}
+
 static cutt_cu_result copy_async(cutt_cu_address to, cutt_cu_address from, size_t bytes, cudaStream_t stream) {
-  if (!fake_driver.copies_nothing) memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+  if (!fake_driver.copies_nothing)
+    copy_later((late_copy){(void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes}, stream);
   pthread_mutex_lock(&fake_lock);
   fake_stream_of(stream)->clock += fake_driver.copy_seconds;
   pthread_mutex_unlock(&fake_lock);
@@ -254,7 +290,7 @@ FAKE_PUBLIC cutt_cu_result cuMemcpyDtoDAsync_v2(cutt_cu_address to, cutt_cu_addr
   return copy_async(to, from, bytes, stream);
 }
 
-/* In the order of the stream, like all work here: at once. */
+/* At once, also where streams are late. */
 FAKE_PUBLIC cutt_cu_result cuMemAllocAsync(cutt_cu_address *memory, size_t bytes, cudaStream_t stream) {
   FAKE_BEGIN(mem_alloc_async);
   FAKE_NEEDS_CONTEXT;
@@ -266,7 +302,24 @@ FAKE_PUBLIC cutt_cu_result cuMemFreeAsync(cutt_cu_address memory, cudaStream_t s
   FAKE_BEGIN(mem_free_async);
   FAKE_NEEDS_CONTEXT;
   if (stream && stream->context != fake_current()) return CUTT_CU_INVALID_HANDLE;
+  fake_late_finish(stream);
   return give_memory(memory);
+}
+
+typedef struct late_fill {
+  cutt_cu_address memory;
+  size_t pitch, width, height;
+  unsigned value;
+  bool words;
+} late_fill;
+
+static void run_fill(void *data) {
+  const late_fill *f = data;
+  for (size_t row = 0; row < f->height; ++row) {
+    unsigned char *at = (unsigned char *)(uintptr_t)(f->memory + row * f->pitch);
+    if (!f->words) memset(at, (int)f->value, f->width);
+    for (size_t i = 0; i < f->width && f->words; ++i) memcpy(at + 4 * i, &f->value, 4);
+  }
 }
 
 FAKE_PUBLIC cutt_cu_result cuMemsetD8Async(cutt_cu_address memory, unsigned char value, size_t bytes,
@@ -274,7 +327,7 @@ FAKE_PUBLIC cutt_cu_result cuMemsetD8Async(cutt_cu_address memory, unsigned char
   FAKE_BEGIN(memset_d8_async);
   FAKE_NEEDS_CONTEXT;
   if (stream && stream->context != fake_current()) return CUTT_CU_INVALID_HANDLE;
-  memset((void *)(uintptr_t)memory, value, bytes);
+  fake_late_do(stream, run_fill, &(late_fill){memory, 0, bytes, 1, value, false}, sizeof(late_fill));
   return CUTT_CU_SUCCESS;
 }
 
@@ -284,9 +337,7 @@ FAKE_PUBLIC cutt_cu_result cuMemsetD2D32Async(cutt_cu_address memory, size_t pit
   FAKE_NEEDS_CONTEXT;
   if (stream && stream->context != fake_current()) return CUTT_CU_INVALID_HANDLE;
   if (memory % 4 || (height > 1 && (pitch % 4 || pitch < 4 * width))) return CUTT_CU_INVALID_VALUE;
-  for (size_t row = 0; row < height; ++row) {
-    for (size_t i = 0; i < width; ++i) memcpy((void *)(uintptr_t)(memory + row * pitch + 4 * i), &value, 4);
-  }
+  fake_late_do(stream, run_fill, &(late_fill){memory, pitch, width, height, value, true}, sizeof(late_fill));
   return CUTT_CU_SUCCESS;
 }
 

@@ -1,6 +1,6 @@
 /* A stand-in for NCCL, whose ranks are threads of a process: a libnccl.so.2 with the functions that the library calls. Memory of
- * the stand-in for the driver is the process's own and its streams do all at once, so that messages are copies, and a group returns
- * when all of its messages have been. */
+ * the stand-in for the driver is the process's own, so that messages are copies. Its streams do all at once, so that a group returns
+ * when all of its messages have been; or they are late, and so are groups, but no gatherings. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -48,6 +48,7 @@ typedef struct operation {
   size_t count;
   int peer;
   message sent;
+  struct CUstream_st *stream;
 } operation;
 static _Thread_local operation group[MOST_MESSAGES];
 static _Thread_local int group_size, group_depth;
@@ -77,11 +78,11 @@ static void forget(world *w, const message *m) {
   if (*at) *at = m->next;
 }
 
-static int run_group(void) {
+static int run_messages(operation *list, int count) {
   int result = 0;
   pthread_mutex_lock(&lock);
-  for (int i = 0; i < group_size; i++) {
-    operation *o = &group[i];
+  for (int i = 0; i < count; i++) {
+    operation *o = &list[i];
     if (o->receives) continue;
     o->sent = (message){NULL, o->bytes, o->count, o->comm->rank, o->peer, false};
     message **at = &o->comm->w->waiting;
@@ -89,10 +90,10 @@ static int run_group(void) {
     *at = &o->sent;
   }
   pthread_cond_broadcast(&changed);
-  for (int i = 0; i < group_size && !result; i++)
-    if (group[i].receives) result = receive(&group[i]);
-  for (int i = 0; i < group_size; i++) {
-    operation *o = &group[i];
+  for (int i = 0; i < count && !result; i++)
+    if (list[i].receives) result = receive(&list[i]);
+  for (int i = 0; i < count; i++) {
+    operation *o = &list[i];
     while (!o->receives && !o->sent.done && !o->comm->w->aborted && !result) pthread_cond_wait(&changed, &lock);
     if (!o->receives && !o->sent.done) {
       forget(o->comm->w, &o->sent);
@@ -100,8 +101,27 @@ static int run_group(void) {
     }
   }
   pthread_mutex_unlock(&lock);
-  group_size = 0;
   return result;
+}
+
+typedef struct late_group {
+  int size;
+  operation list[MOST_MESSAGES];
+} late_group;
+
+static void run_late(void *data) {
+  late_group *g = data;
+  if (run_messages(g->list, g->size)) abort();
+}
+
+static int run_group(void) {
+  const int size = group_size;
+  group_size = 0;
+  if (!control.later || !size || !group[0].stream) return run_messages(group, size);
+  late_group late = {.size = size};
+  memcpy(late.list, group, (size_t)size * sizeof *group);
+  control.later(group[0].stream, run_late, &late, sizeof late);
+  return 0;
 }
 
 static bool fails(void) {
@@ -124,25 +144,24 @@ PUBLIC int ncclGroupEnd(void) {
   return run_group();
 }
 
-static int add(struct fake_nccl_comm *comm, bool receives, void *bytes, size_t count, int type, int peer) {
+static int add(struct fake_nccl_comm *comm, bool receives, void *bytes, size_t count, int type, int peer,
+               void *stream) {
   if (comm->destroyed || peer < 0 || peer >= comm->w->size || type != 1 || !count) return INVALID;
   if (group_size == MOST_MESSAGES) return INVALID;
-  group[group_size++] = (operation){comm, receives, bytes, count, peer, {NULL, NULL, 0, 0, 0, false}};
+  group[group_size++] = (operation){comm, receives, bytes, count, peer, {NULL, NULL, 0, 0, 0, false}, stream};
   return group_depth ? 0 : run_group();
 }
 
 PUBLIC int ncclSend(const void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream);
 PUBLIC int ncclSend(const void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream) {
-  (void)stream;
   void *own = NULL;
   memcpy(&own, &bytes, sizeof own);
-  return add(comm, false, own, count, type, peer);
+  return add(comm, false, own, count, type, peer, stream);
 }
 
 PUBLIC int ncclRecv(void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream);
 PUBLIC int ncclRecv(void *bytes, size_t count, int type, int peer, struct fake_nccl_comm *comm, void *stream) {
-  (void)stream;
-  return add(comm, true, bytes, count, type, peer);
+  return add(comm, true, bytes, count, type, peer, stream);
 }
 
 PUBLIC int ncclAllGather(const void *mine, void *all, size_t count, int type, struct fake_nccl_comm *comm,

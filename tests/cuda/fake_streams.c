@@ -55,6 +55,7 @@ FAKE_PUBLIC cutt_cu_result cuStreamCreateWithPriority(cudaStream_t *stream, unsi
 FAKE_PUBLIC cutt_cu_result cuStreamDestroy_v2(cudaStream_t stream) {
   FAKE_BEGIN(stream_destroy);
   FAKE_NEEDS_CONTEXT;
+  fake_late_finish(stream);
   atomic_fetch_sub(&fake_driver.alive_streams, 1);
   atomic_store(&stream->used, false);
   return CUTT_CU_SUCCESS;
@@ -72,6 +73,7 @@ FAKE_PUBLIC cutt_cu_result cuStreamSynchronize(cudaStream_t stream) {
   FAKE_BEGIN(stream_synchronize);
   FAKE_NEEDS_CONTEXT;
   fake_unsafe();
+  fake_late_finish(stream);
   return fake_stream_of(stream)->capturing ? CUTT_CU_INVALID_VALUE : CUTT_CU_SUCCESS;
 }
 
@@ -87,6 +89,7 @@ struct CUevent_st {
   double clock;
   bool captured; /* recorded in a stream that was being captured */
   bool between_processes;
+  struct fake_mark *mark; /* where streams are late; NULL: it was not recorded since */
 };
 
 /* Used in rotation: more than are ever in use at once. */
@@ -102,6 +105,7 @@ FAKE_PUBLIC cutt_cu_result cuEventCreate(cutt_cu_event *event, unsigned flags) {
   atomic_fetch_add(&fake_driver.alive_events, 1);
   *event = &events[atomic_fetch_add(&event_count, 1) % (sizeof events / sizeof *events)];
   (*event)->between_processes = between_processes;
+  (*event)->mark = NULL;
   return CUTT_CU_SUCCESS;
 }
 
@@ -137,6 +141,7 @@ FAKE_PUBLIC cutt_cu_result cuEventRecord(cutt_cu_event event, cudaStream_t strea
   pthread_mutex_lock(&fake_lock);
   event->clock = fake_stream_of(stream)->clock;
   event->captured = fake_stream_of(stream)->capturing;
+  event->mark = fake_late_is_on() ? fake_late_mark(stream) : NULL;
   pthread_mutex_unlock(&fake_lock);
   return CUTT_CU_SUCCESS;
 }
@@ -149,20 +154,31 @@ FAKE_PUBLIC cutt_cu_result cuStreamWaitEvent(cudaStream_t stream, cutt_cu_event 
   if (fake_stream_of(stream)->capturing != event->captured) return CUTT_CU_INVALID_VALUE;
   pthread_mutex_lock(&fake_lock);
   if (fake_stream_of(stream)->clock < event->clock) fake_stream_of(stream)->clock = event->clock;
+  struct fake_mark *mark = event->mark;
   pthread_mutex_unlock(&fake_lock);
+  if (mark && fake_late_is_on()) fake_late_wait(stream, mark);
   return CUTT_CU_SUCCESS;
+}
+
+/* The mark of its last record; NULL: it has none, or streams are not late. */
+static struct fake_mark *mark_of(cutt_cu_event event) {
+  pthread_mutex_lock(&fake_lock);
+  struct fake_mark *mark = fake_late_is_on() ? event->mark : NULL;
+  pthread_mutex_unlock(&fake_lock);
+  return mark;
 }
 
 FAKE_PUBLIC cutt_cu_result cuEventQuery(cutt_cu_event event) {
   FAKE_BEGIN(event_query);
-  (void)event;
-  return CUTT_CU_SUCCESS;
+  const struct fake_mark *mark = mark_of(event);
+  return !mark || fake_late_reached(mark) ? CUTT_CU_SUCCESS : CUTT_CU_NOT_READY;
 }
 
 FAKE_PUBLIC cutt_cu_result cuEventSynchronize(cutt_cu_event event) {
   FAKE_BEGIN(event_synchronize);
-  (void)event;
   fake_unsafe();
+  struct fake_mark *mark = mark_of(event);
+  if (mark) fake_late_wait(NULL, mark);
   return CUTT_CU_SUCCESS;
 }
 
