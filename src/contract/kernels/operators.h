@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "contract/kernels/order.h"
 #include "contract/kernels/part.h"
 
 /* The first bytes of a vector in memory, `here` of them. */
@@ -23,16 +24,9 @@
   }                                                                                                                    \
   CUTT_INLINE vector_##name add_##name(vector_##name a, vector_##name x) { return a + x; }
 
-/* I: whole numbers as wide as T; C: what T is compared as; HIGH, LOW: what loses against all others. */
-#define IS_NAN(x) | ((x) != (x))
-#define NEVER_NAN(x)
-#define DEFINE_OPERATORS_REAL(name, T, I, C, OR_NAN, LOW, HIGH)                                                        \
+/* HIGH, LOW: what loses against all others. */
+#define DEFINE_OPERATORS_REAL(name, T, LOW, HIGH)                                                                      \
   DEFINE_TAKE(name)                                                                                                    \
-  typedef I whole_##name __attribute__((vector_size(V)));                                                              \
-  typedef C compared_##name __attribute__((vector_size(V)));                                                           \
-  CUTT_INLINE vector_##name pick_##name(whole_##name taken, vector_##name a, vector_##name x) {                        \
-    return (vector_##name)(((whole_##name)x & taken) | ((whole_##name)a & ~taken));                                    \
-  }                                                                                                                    \
   CUTT_INLINE vector_##name all_##name(T x) {                                                                          \
     T part[V / sizeof(T)];                                                                                             \
     vector_##name v;                                                                                                   \
@@ -41,14 +35,7 @@
     return v;                                                                                                          \
   }                                                                                                                    \
   CUTT_INLINE vector_##name multiply_##name(vector_##name a, vector_##name x) { return a * x; }                        \
-  CUTT_INLINE vector_##name max_##name(vector_##name a, vector_##name x) {                                             \
-    const compared_##name before = (compared_##name)a, now = (compared_##name)x;                                       \
-    return pick_##name((whole_##name)((now > before) OR_NAN(now)), a, x);                                              \
-  }                                                                                                                    \
-  CUTT_INLINE vector_##name min_##name(vector_##name a, vector_##name x) {                                             \
-    const compared_##name before = (compared_##name)a, now = (compared_##name)x;                                       \
-    return pick_##name((whole_##name)((now < before) OR_NAN(now)), a, x);                                              \
-  }                                                                                                                    \
+  DEFINE_ORDER(name)                                                                                                   \
   CUTT_INLINE vector_##name none_multiply_##name(void) { return all_##name(1); }                                       \
   CUTT_INLINE vector_##name none_max_##name(void) { return all_##name(LOW); }                                          \
   CUTT_INLINE vector_##name none_min_##name(void) { return all_##name(HIGH); }                                         \
