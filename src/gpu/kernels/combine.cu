@@ -9,11 +9,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(2)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE bf16
 #define COMBINE_WORD uint16_t
@@ -22,11 +17,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(2)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE f32
 #define COMBINE_WORD uint32_t
@@ -35,11 +25,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(4)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE f64
 #define COMBINE_WORD word2
@@ -48,11 +33,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(8)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE c32
 #define COMBINE_WORD word2
@@ -61,11 +41,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(8)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE c64
 #define COMBINE_WORD word4
@@ -74,11 +49,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(16)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE i32
 #define COMBINE_WORD uint32_t
@@ -87,11 +57,6 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(4)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE i64
 #define COMBINE_WORD word2
@@ -100,8 +65,3 @@
 #define COMBINE_COUNT CUTT_COMBINE_ROWS_OF(8)
 #include "combine_numbers.h"
 #include "combine_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT

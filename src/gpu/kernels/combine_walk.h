@@ -3,6 +3,7 @@
 #define CUTT_GPU_KERNELS_COMBINE_WALK_H
 
 #include "combine_args.h"
+#include "divide.h"
 #include "pass_numbers.h"
 
 #define COMBINE_PASTE(a, b) a##b
@@ -34,10 +35,6 @@ typedef struct combine_spot {
   bool there;            /* within the limits of all others */
 } combine_spot;
 
-DEVICE uint32_t combine_divide(uint32_t n, cutt_divisor by) {
-  return (multiply_high(n, by.multiplier) + n) >> by.shift;
-}
-
 DEVICE uint32_t combine_limit(uint32_t mode) { return shared_load4(mode * CUTT_COMBINE_WORD_BYTES); }
 
 /* Where the tile begins. Lists how much of each mode it has. */
@@ -46,7 +43,7 @@ DEVICE combine_spot combine_begin(const cutt_combine_args *args) {
   uint32_t number = block_index();
   for (uint32_t i = 0; i < args->modes; ++i) {
     const cutt_combine_mode *mode = &args->mode[i];
-    const uint32_t rest = combine_divide(number, mode->chunks);
+    const uint32_t rest = divide(number, mode->chunks);
     const int64_t along = (int64_t)(number - rest * mode->chunks.by) * mode->chunk;
     tile.d += along * mode->step[0];
     tile.a += along * mode->step[1];
@@ -65,7 +62,7 @@ DEVICE void combine_go(const cutt_combine_args *args, const cutt_combine_walk *w
                        uint32_t number, combine_spot *spot) {
   for (uint32_t i = first; i < end; ++i) {
     const cutt_combine_digit *digit = &walk->digit[i];
-    const uint32_t rest = combine_divide(number, digit->extent), mode = digit->mode;
+    const uint32_t rest = divide(number, digit->extent), mode = digit->mode;
     const uint32_t along = (number - rest * digit->extent.by) * digit->along;
     spot->d += (int64_t)along * args->mode[mode].step[0];
     spot->a += (int64_t)along * args->mode[mode].step[1];

@@ -30,11 +30,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 8
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE bf16
 #define COMBINE_WORD uint16_t
@@ -43,11 +38,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 8
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE f32
 #define COMBINE_WORD uint32_t
@@ -56,11 +46,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 4
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE f64
 #define COMBINE_WORD word2
@@ -69,11 +54,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 2
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE c32
 #define COMBINE_WORD word2
@@ -82,11 +62,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 2
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE i32
 #define COMBINE_WORD uint32_t
@@ -95,11 +70,6 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 4
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT
 
 #define COMBINE_TYPE i64
 #define COMBINE_WORD word2
@@ -108,8 +78,3 @@ DEVICE word4 combine_pack8(const word2 *e) {
 #define COMBINE_COUNT 2
 #include "combine_numbers.h"
 #include "combine_wide_type.h"
-#undef COMBINE_TYPE
-#undef COMBINE_WORD
-#undef COMBINE_BYTES
-#undef COMBINE_NUMBER
-#undef COMBINE_COUNT

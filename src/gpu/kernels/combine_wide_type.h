@@ -118,3 +118,9 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
     }
   }
 }
+
+#undef COMBINE_TYPE
+#undef COMBINE_WORD
+#undef COMBINE_BYTES
+#undef COMBINE_NUMBER
+#undef COMBINE_COUNT

@@ -3,6 +3,7 @@
 #define CUTT_GPU_KERNELS_FLAT_TILE_H
 
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "divide.h"
 #include "flat_args.h"
 
 /* Blocks that fit on an SM: 64 registers for each thread. From sm_100 on the same loads in flight take up to 80. */
@@ -14,12 +15,10 @@
 enum { FLAT_BATCH = 8, FLAT_BATCH_16 = 4 }; /* loads of a thread that are in flight at once, and of 16 bytes */
 #define FLAT_NOWHERE UINT32_MAX             /* no place in shared memory */
 
-DEVICE uint32_t flat_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
-
 /* Where row, or column, number n begins. single: they are counted over one mode. */
 DEVICE int64_t flat_offset(const cutt_flat_runs *runs, uint32_t n, bool single) {
   if (single) return (int64_t)(int32_t)n * runs->step[0];
-  const uint32_t rest = flat_divide(n, runs->extent[0]), last = flat_divide(rest, runs->extent[1]);
+  const uint32_t rest = divide(n, runs->extent[0]), last = divide(rest, runs->extent[1]);
   return (int64_t)(int32_t)(n - rest * runs->extent[0].by) * runs->step[0] +
          (int64_t)(int32_t)(rest - last * runs->extent[1].by) * runs->step[1] + (int64_t)(int32_t)last * runs->step[2];
 }
@@ -31,10 +30,10 @@ typedef struct flat_tile {
 
 DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number) {
   flat_tile t;
-  uint32_t rest = flat_divide(number, args->grid[0].extent);
+  uint32_t rest = divide(number, args->grid[0].extent);
   const uint32_t digit0 = number - rest * args->grid[0].extent.by;
   number = rest;
-  rest = flat_divide(number, args->grid[1].extent);
+  rest = divide(number, args->grid[1].extent);
   const uint32_t digit1 = number - rest * args->grid[1].extent.by;
   t.rows = digit0 + 1 == args->grid[0].extent.by ? args->last_rows : args->rows;
   t.row_bytes = digit1 + 1 == args->grid[1].extent.by ? args->last_row_bytes : args->row_bytes;
@@ -44,7 +43,7 @@ DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number) {
   for (uint32_t i = 2; i < CUTT_FLAT_GRID; ++i) {
     if (i >= args->grid_modes) break;
     number = rest;
-    rest = flat_divide(number, args->grid[i].extent);
+    rest = divide(number, args->grid[i].extent);
     const int32_t digit = (int32_t)(number - rest * args->grid[i].extent.by);
     t.in += (int64_t)digit * args->grid[i].in;
     t.out += (int64_t)digit * args->grid[i].out;
@@ -58,14 +57,14 @@ typedef struct flat_places {
 
 /* Of access number n in a copy of runs: the digits of its run's number are those of a tile's in the other kernels. */
 DEVICE flat_places flat_places_of(const cutt_flat_args *args, uint32_t n, uint32_t bytes) {
-  uint32_t number = flat_divide(n, args->loads.along);
+  uint32_t number = divide(n, args->loads.along);
   const int64_t inside = (int64_t)(n - number * args->loads.along.by) * bytes;
   flat_places p = {inside, inside};
   UNROLL(CUTT_FLAT_GRID)
   for (uint32_t i = 0; i < CUTT_FLAT_GRID; ++i) {
     if (i >= args->grid_modes) break;
     const bool last = i + 1 == args->grid_modes;
-    const uint32_t rest = last ? 0 : flat_divide(number, args->grid[i].extent);
+    const uint32_t rest = last ? 0 : divide(number, args->grid[i].extent);
     const int32_t digit = (int32_t)(number - rest * args->grid[i].extent.by);
     p.in += (int64_t)digit * args->grid[i].in;
     p.out += (int64_t)digit * args->grid[i].out;
@@ -82,7 +81,7 @@ typedef struct flat_share {
 
 DEVICE flat_share flat_share_of(const cutt_flat_spread *spread) {
   flat_share s;
-  const uint32_t rest = flat_divide(thread_index(), spread->along), part = flat_divide(rest, spread->across);
+  const uint32_t rest = divide(thread_index(), spread->along), part = divide(rest, spread->across);
   s.along = thread_index() - rest * spread->along.by + part * spread->along.by;
   s.across = rest - part * spread->across.by;
   if (s.along >= spread->along_step) s.along = 0x40000000u; /* a thread that is left over */

@@ -2,6 +2,7 @@
  * often as there are tiles beside each other, and each of D is written once. Sums are in registers, by fused operations, in the
  * order of the terms. */
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "divide.h"
 #include "multiply_args.h"
 
 #define MULTIPLY_NOWHERE INT64_MIN /* in D: beyond the end of a mode */
@@ -12,13 +13,11 @@ typedef struct multiply_place {
   int64_t at0, at1, at2, at3, at4;
 } multiply_place;
 
-DEVICE uint32_t multiply_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
-
 /* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
 DEVICE void multiply_go(const cutt_multiply_args *args, uint32_t first, uint32_t end, uint32_t number, multiply_place *p) {
   for (uint32_t i = first; i < end; ++i) {
     const cutt_multiply_digit *d = &args->digit[i];
-    const uint32_t rest = multiply_divide(number, d->extent);
+    const uint32_t rest = divide(number, d->extent);
     const int64_t digit = (int64_t)(number - rest * d->extent.by), along = digit * d->along;
     p->left += digit * d->step[0];
     p->right += digit * d->step[1];
@@ -76,7 +75,7 @@ DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows
 /* Number i of the rows in the order in which L has them. */
 DEVICE uint32_t multiply_row(const cutt_multiply_args *args, uint32_t i) {
   if (args->apart.by == 1 || i >= args->rows) return i;
-  const uint32_t rest = multiply_divide(i, args->run), group = multiply_divide(rest, args->apart);
+  const uint32_t rest = divide(i, args->run), group = divide(rest, args->apart);
   return (group * args->run.by + i - rest * args->run.by) * args->apart.by + rest - group * args->apart.by;
 }
 

@@ -33,8 +33,8 @@ DEVICE void MULTIPLY_OF(multiply_copy_left_)(const cutt_multiply_args *args, con
   const uint32_t pitch = args->pitch * MULTIPLY_BYTES, depth = args->depth.by;
   const uint32_t terms_at = args->terms_at + first * CUTT_MULTIPLY_ENTRY;
   if (args->left_by_terms) {
-    const uint32_t group = multiply_divide(thread_index(), args->depth), term = thread_index() - group * depth;
-    const uint32_t groups = multiply_divide(CUTT_MULTIPLY_THREADS, args->depth);
+    const uint32_t group = divide(thread_index(), args->depth), term = thread_index() - group * depth;
+    const uint32_t groups = divide(CUTT_MULTIPLY_THREADS, args->depth);
     if (group >= groups) return;
     const bool there = term < count;
     const unsigned char *const from = left + (there ? multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).a : 0);
@@ -70,8 +70,8 @@ DEVICE void MULTIPLY_OF(multiply_copy_right_)(const cutt_multiply_args *args, co
   enum { PITCH = CUTT_MULTIPLY_COLUMNS * MULTIPLY_BYTES, GROUPS = CUTT_MULTIPLY_THREADS / CUTT_MULTIPLY_COLUMNS };
   const uint32_t depth = args->depth.by, terms_at = args->terms_at + first * CUTT_MULTIPLY_ENTRY;
   if (args->right_by_terms) {
-    const uint32_t group = multiply_divide(thread_index(), args->depth), term = thread_index() - group * depth;
-    const uint32_t groups = multiply_divide(CUTT_MULTIPLY_THREADS, args->depth);
+    const uint32_t group = divide(thread_index(), args->depth), term = thread_index() - group * depth;
+    const uint32_t groups = divide(CUTT_MULTIPLY_THREADS, args->depth);
     if (group >= groups) return;
     const bool there = term < count;
     const unsigned char *const from = right + (there ? multiply_load(terms_at + term * CUTT_MULTIPLY_ENTRY).b : 0);

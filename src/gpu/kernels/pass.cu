@@ -1,6 +1,7 @@
 /* Contractions in one pass (pass_args.h): every element of D is written once, and no operand is permuted beforehand. The tables
  * of a block say where its rows and terms are in each tensor; then a row costs a load from each operand for each term. Sums are
  * added up in an order that depends on the shape alone. */
+#include "divide.h"
 #include "pass_numbers.h"
 
 /* Where something is: in each tensor, and in each mode that has a bound. */
@@ -8,13 +9,11 @@ typedef struct pass_place {
   int64_t left, right, result, at0, at1, at2;
 } pass_place;
 
-DEVICE uint32_t pass_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
-
 /* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
 DEVICE void pass_go(const cutt_pass_args *args, uint32_t first, uint32_t end, uint32_t number, pass_place *p) {
   for (uint32_t i = first; i < end; ++i) {
     const cutt_pass_digit *d = &args->digit[i];
-    const uint32_t rest = pass_divide(number, d->extent);
+    const uint32_t rest = divide(number, d->extent);
     const int64_t digit = (int64_t)(number - rest * d->extent.by), along = digit * d->along;
     p->left += digit * d->step[0];
     p->right += digit * d->step[1];
@@ -69,7 +68,7 @@ typedef struct pass_thread {
 
 DEVICE pass_thread pass_begin(const cutt_pass_args *args) {
   pass_thread me = {0, 0, false, {0, 0, 0, 0, 0, 0}};
-  me.group = pass_divide(thread_index(), args->x);
+  me.group = divide(thread_index(), args->x);
   me.x = thread_index() - me.group * args->x.by;
   me.works = me.group < args->groups;
   if (!me.works) me.group = 0;
@@ -91,7 +90,7 @@ DEVICE pass_share pass_share_of(const cutt_pass_turn *turn, uint32_t positions) 
   pass_share s = {0, 0, 1};
   if (!turn->run.by) return s;
   const uint32_t rows = turn->run.by * turn->apart.by, group = thread_index() / rows;
-  const uint32_t number = thread_index() - group * rows, rest = pass_divide(number, turn->run);
+  const uint32_t number = thread_index() - group * rows, rest = divide(number, turn->run);
   s.y = (number - rest * turn->run.by) * turn->apart.by + rest;
   s.step = CUTT_PASS_THREADS / rows;
   s.x = group < s.step ? group : positions; /* a thread that is left over */

@@ -239,7 +239,7 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
 
 PASS_KERNEL(PASS_OF(cutt_pass_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_pass_args) args, const unsigned char *right) {
-  const uint32_t number = pass_divide(block_index(), args.parts), part = block_index() - number * args.parts.by;
+  const uint32_t number = divide(block_index(), args.parts), part = block_index() - number * args.parts.by;
   const uint32_t begin = part * args.part_terms;
   const uint32_t end = args.terms - begin < args.part_terms ? args.terms : begin + args.part_terms;
   pass_place tile = {0, 0, (int64_t)part * args.part_bytes, 0, 0, 0};

@@ -11,6 +11,7 @@
 
 #include "args.h"
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "divide.h"
 
 /* Each source is compiled twice: with CUTT_BATCHED for the kernels that do many executions, whose names end in _batched and
  * which have one more parameter. PAIRS: its address, or NULL. */
@@ -36,8 +37,6 @@ typedef struct place {
   int64_t global;
   uint32_t shared, phase;
 } place;
-
-DEVICE uint32_t divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
 
 DEVICE uint32_t count_of(cutt_count count, uint32_t extent1, uint32_t extent2) {
   return count.each * (count.cut == 0 ? 1u : count.cut == 1 ? extent1 : extent2);
