@@ -5,8 +5,8 @@ with unittest's arguments if any; the last line is "N passed, N failed, N skippe
 """
 
 import io
+import json
 import os
-import re
 import shutil
 import struct
 import subprocess
@@ -21,8 +21,6 @@ PROGRAM = os.environ.get("CUTT_PROGRAM", "")
 GPU_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "CUTT_CUDA"}
 os.environ["CUTT_CUDA"] = "0"
 TIMEOUT = 120  # seconds for any one run of the program
-# What is said of a BLAS that has picked slow kernels, which is found by timing them: on a busy machine now and then, of any BLAS.
-NOTICE = re.compile(r"^cutt: [^\n]* faster ones for this processor; environment override: [^\n]*\n", re.M)
 # A library to preload: then the output has a name from the beginning, as on file systems without files that have none.
 NAMED = os.environ.get("CUTT_TEST_NAMED", "")
 
@@ -32,6 +30,12 @@ def cutt(*arguments, **options):
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
     return subprocess.run([PROGRAM, *map(str, arguments)], text=True, timeout=TIMEOUT, **options)
+
+
+def providers():
+    """What `cutt devices` knows of libraries on the CPU."""
+    told = json.loads(cutt("devices", "--json").stdout)
+    return [p for p in told.get("providers", []) if p["backend"] == "cpu"]
 
 
 def finish(process, *signals):
@@ -110,11 +114,11 @@ class Case(unittest.TestCase):
         return result
 
     def bad(self, code, words, *arguments, **options):
-        """The run fails with this code, in one line of stderr that starts with "cutt: " and has all these words, but for a notice."""
+        """The run fails with this code, in one line of stderr that starts with "cutt: " and has all these words."""
         result = cutt(*arguments, **options)
         self.assertEqual(result.returncode, code, result.stderr)
         self.assertEqual(result.stdout or "", "")
-        self.assertRegex(NOTICE.sub("", result.stderr), r"\Acutt: [^\n]+\n\Z")
+        self.assertRegex(result.stderr, r"\Acutt: [^\n]+\n\Z")
         for word in [words] if isinstance(words, str) else words:
             self.assertIn(word, result.stderr)
         self.assertEqual(self.temporaries(), [])
@@ -167,3 +171,11 @@ def no_leak_checks():
     """Where the program is built with sanitizers: the one for leaks can't stand the BLAS's OpenMP beside clang's, and dies."""
     no_calibration()
     os.environ["ASAN_OPTIONS"] = (os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0").lstrip(":")
+
+
+def best_kernels():
+    """Has the environment tell BLAS libraries their best kernels, so that the program says nothing of it, whichever library is the
+    fastest and so the default; what it tells: the variable and its value, by the library's name."""
+    overrides = {p["name"]: tuple(p["environment_override"].split("=", 1)) for p in providers() if p["environment_override"]}
+    os.environ.update(overrides.values())
+    return overrides

@@ -12,7 +12,7 @@ import unittest
 
 import numpy as np
 
-from support import Case, cutt, no_leak_checks, raw_npy, read, run_tests, write
+from support import Case, best_kernels, cutt, no_leak_checks, providers, raw_npy, read, run_tests, write
 
 DTYPES = ["f4", "f8", "c8", "c16"]
 # Patterns with the shapes of their operands; the extents of a letter are what it says here.
@@ -52,12 +52,6 @@ def talsh(pattern):
     left, right = operands.split(",")
     groups = [",".join(group) for group in (result, left, right)]
     return "D(%s)=L(%s)*R(%s)" % tuple(groups)
-
-
-def providers():
-    """What `cutt devices` knows of libraries on the CPU."""
-    told = json.loads(cutt("devices", "--json").stdout)
-    return [p for p in told.get("providers", []) if p["backend"] == "cpu"]
 
 
 class Contracting(Case):
@@ -521,8 +515,7 @@ class Bench(Contracting):
 def prepare():
     no_leak_checks()
     # What is said of a BLAS that picks slow kernels is only test_environment_override's affair.
-    OVERRIDES.update((p["name"], tuple(p["environment_override"].split("=", 1))) for p in providers() if p["environment_override"])
-    os.environ.update(OVERRIDES.values())
+    OVERRIDES.update(best_kernels())
 
 
 if __name__ == "__main__":

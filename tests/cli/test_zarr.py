@@ -18,7 +18,7 @@ import unittest
 
 import numpy as np
 
-from support import PROGRAM, TIMEOUT, Case, cutt, fill, no_leak_checks, read, run_tests, write
+from support import PROGRAM, TIMEOUT, Case, best_kernels, cutt, fill, no_leak_checks, read, run_tests, write
 from test_pieces import sparse
 from test_ranks import Ranks
 
@@ -370,6 +370,10 @@ class Damaged(ZarrCase):
 
 
 class Contracts(ZarrCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        best_kernels()  # nothing is to be said of a BLAS here
     def test_patterns(self):
         generator = np.random.default_rng(2)
         left, right = generator.uniform(-1, 1, (30, 20, 14)), generator.uniform(-1, 1, (14, 25, 20))
