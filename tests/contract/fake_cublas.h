@@ -37,4 +37,10 @@ typedef struct fake_cublas_t {
 
 typedef fake_cublas_t *fake_cublas_function(void);
 
+/* For programs that load it (fake_cublas_of.c): its books. NULL where the library is another one, or NULL. */
+fake_cublas_t *fake_cublas_of(void *library);
+
+/* The same of the library that CUTT_CUBLAS names; says on stderr where that is not the stand-in. */
+fake_cublas_t *fake_cublas_named(void);
+
 #endif

@@ -27,14 +27,11 @@ static int open_both(void **unused) {
     return -1;
   }
   void *library = dlopen(cublas->path, RTLD_NOW | RTLD_NOLOAD);
-  fake_cublas_function *function = NULL;
-  void *symbol = library ? dlsym(library, "fake_cublas") : NULL;
-  memcpy(&function, &symbol, sizeof function);
-  if (!function) {
+  blas = fake_cublas_of(library);
+  if (!blas) {
     print_error("%s is not the stand-in\n", cublas->path);
     return -1;
   }
-  blas = function();
   old = !dlsym(library, "cublasGemmEx_64");
   return 0;
 }

@@ -16,6 +16,7 @@
 #include "reference.h"
 #include "support/buffers.h"
 #include "support/check.h"
+#include "value.h"
 
 enum { A, B, C, D, TENSORS, MOST_MODES = 5 };
 
@@ -39,47 +40,9 @@ static test_region region[TENSORS];
 static test_buffer buffer[TENSORS];
 static unsigned char *zero[TENSORS];
 
-static bool is_whole(cuttType_t type) { return type == CUTT_I32 || type == CUTT_I64; }
 static bool is_half(cuttType_t type) { return type == CUTT_F16 || type == CUTT_BF16; }
 
 /* ------------------------------------------------------------------------------------------------------- the definition */
-
-typedef struct value {
-  long double re, im;
-  int64_t whole;
-} value;
-
-static value load(cuttType_t type, const unsigned char *at) {
-  value v = {0, 0, 0};
-  int32_t narrow;
-  if (type == CUTT_I64) {
-    memcpy(&v.whole, at, 8);
-  } else if (type == CUTT_I32) {
-    memcpy(&narrow, at, 4);
-    v.whole = narrow;
-  } else {
-    test_element_load(type, at, &v.re, &v.im);
-  }
-  return v;
-}
-
-static value wrapped(cuttType_t type, uint64_t bits) {
-  return (value){0, 0, type == CUTT_I64 ? (int64_t)bits : (int32_t)(uint32_t)bits};
-}
-
-static value apply(cuttType_t type, cuttOperator_t op, value a, value b) {
-  const uint64_t x = (uint64_t)a.whole, y = (uint64_t)b.whole;
-  switch (op) {
-    case CUTT_OP_ADD:
-      return is_whole(type) ? wrapped(type, x + y) : (value){a.re + b.re, a.im + b.im, 0};
-    case CUTT_OP_MULTIPLY:
-      return is_whole(type) ? wrapped(type, x * y) : (value){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re, 0};
-    default:
-      if (is_whole(type)) return (a.whole < b.whole) == (op == CUTT_OP_MAX) ? b : a;
-      if (isnan(a.re) || isnan(b.re)) return isnan(a.re) ? a : b;
-      return (a.re < b.re) == (op == CUTT_OP_MAX) ? b : a;
-  }
-}
 
 static int64_t place_of(const operation *o, int t, const int64_t *index) {
   int64_t at = 0;
@@ -88,23 +51,24 @@ static int64_t place_of(const operation *o, int t, const int64_t *index) {
 }
 
 /* The operand's element, scaled; *size grows by its magnitude. */
-static value scaled(const operation *o, int t, const int64_t *index, long double *size) {
+static test_value scaled(const operation *o, int t, const int64_t *index, long double *size) {
   const double *s = o->scalar[t];
-  if (o->has_scalar[t] && s[0] == 0 && s[1] == 0) return (value){0, 0, 0};
-  value v = load(o->type, zero[t] + place_of(o, t, index));
+  if (o->has_scalar[t] && s[0] == 0 && s[1] == 0) return (test_value){0, 0, 0};
+  test_value v = test_value_load(o->type, zero[t] + place_of(o, t, index));
   if (o->conjugate[t]) v.im = -v.im;
   if (o->has_scalar[t])
-    v = apply(o->type, CUTT_OP_MULTIPLY, (value){s[0], test_type_complex(o->type) ? s[1] : 0, (int64_t)s[0]}, v);
+    v = test_value_apply(o->type, CUTT_OP_MULTIPLY,
+                         (test_value){s[0], test_type_complex(o->type) ? s[1] : 0, (int64_t)s[0]}, v);
   *size = fmaxl(*size, hypotl(v.re, v.im));
   return v;
 }
 
-static value define(const operation *o, const int64_t *index, long double *bound) {
+static test_value define(const operation *o, const int64_t *index, long double *bound) {
   long double size = 0;
-  value all = apply(o->type, o->op[0], scaled(o, A, index, &size), scaled(o, B, index, &size));
+  test_value all = test_value_apply(o->type, o->op[0], scaled(o, A, index, &size), scaled(o, B, index, &size));
   if (o->operands == 3) {
     size = fmaxl(size, hypotl(all.re, all.im));
-    all = apply(o->type, o->op[1], all, scaled(o, C, index, &size));
+    all = test_value_apply(o->type, o->op[1], all, scaled(o, C, index, &size));
   }
   size = fmaxl(size, hypotl(all.re, all.im));
   const bool wide = o->type == CUTT_F64 || o->type == CUTT_C64;
@@ -179,7 +143,7 @@ static void draw(test_rng *rng, cuttType_t type, int64_t most, operation *o) {
     o->has_scalar[i] = test_chance(rng, 50);
     o->conjugate[i] = test_chance(rng, 30);
     for (int part = 0; part < 2; ++part)
-      o->scalar[i][part] = (double)test_random_in(rng, -9, 9) / (is_whole(type) ? 1 : 4);
+      o->scalar[i][part] = (double)test_random_in(rng, -9, 9) / (test_type_whole(type) ? 1 : 4);
     if (!test_type_complex(type)) o->scalar[i][1] = 0;
   }
   for (int i = 0; i < 2; ++i)
@@ -296,10 +260,12 @@ static void place(const operation *o, test_rng *rng, bool nans) {
   }
 }
 
-static void assert_right(const operation *o, const int64_t *index, value wanted, value got, long double bound) {
+static void assert_right(const operation *o, const int64_t *index, test_value wanted, test_value got,
+                         long double bound) {
   const bool nan = isnan(wanted.re) || isnan(wanted.im);
   const long double off = fmaxl(fabsl(got.re - wanted.re), fabsl(got.im - wanted.im));
-  if (is_whole(o->type) ? got.whole == wanted.whole : nan ? isnan(got.re) || isnan(got.im) : off <= bound) return;
+  if (test_type_whole(o->type) ? got.whole == wanted.whole : nan ? isnan(got.re) || isnan(got.im) : off <= bound)
+    return;
   fail_msg("%s type %d ops %d %d at %lld %lld %lld %lld: %.17Lg%+.17Lgi %lld, not %.17Lg%+.17Lgi %lld", o->pattern,
            (int)o->type, (int)o->op[0], (int)o->op[1], (long long)index[0], (long long)index[1], (long long)index[2],
            (long long)index[3], got.re, got.im, (long long)got.whole, wanted.re, wanted.im, (long long)wanted.whole);
@@ -311,7 +277,7 @@ static long compared;
 static void try_one(test_rng *rng, const operation *o, bool nans, bool in_place) {
   const int64_t element = (int64_t)test_type_bytes(o->type), volume = volume_of(o);
   place(o, rng, nans);
-  value *wanted = calloc((size_t)volume, sizeof *wanted);
+  test_value *wanted = calloc((size_t)volume, sizeof *wanted);
   long double *bound = calloc((size_t)volume, sizeof *bound);
   assert_true(wanted && bound);
   int64_t index[MOST_MODES] = {0};
@@ -332,7 +298,7 @@ static void try_one(test_rng *rng, const operation *o, bool nans, bool in_place)
   if (*test_device_fault()) fail_msg("%s: %s", o->pattern, test_device_fault());
   for (int64_t i = 0; i < volume; ++i, advance(o, index)) {
     const int64_t at = place_of(o, D, index);
-    assert_right(o, index, wanted[i], load(o->type, zero[to] + at), bound[i]);
+    assert_right(o, index, wanted[i], test_value_load(o->type, zero[to] + at), bound[i]);
     memcpy(before + (zero[to] - buffer[to].zone) + at, zero[to] + at, (size_t)element);
     ++compared;
   }

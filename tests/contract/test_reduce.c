@@ -16,79 +16,36 @@
 #include "support/buffers.h"
 #include "support/check.h"
 #include "try.h"
+#include "value.h"
 
 static test_region region[TEST_TENSORS];
 static test_buffer buffer[TEST_TENSORS];
 static unsigned char *zero[TEST_TENSORS], *before;
 
-static bool is_whole(cuttType_t type) { return type == CUTT_I32 || type == CUTT_I64; }
-
 /* ------------------------------------------------------------------------------------------------------- the definition */
 
-/* A number, in one of both. */
-typedef struct value {
-  long double re, im;
-  int64_t whole;
-} value;
-
-static value load(cuttType_t type, const unsigned char *at) {
-  value v = {0, 0, 0};
-  int32_t narrow;
-  if (type == CUTT_I64) {
-    memcpy(&v.whole, at, 8);
-  } else if (type == CUTT_I32) {
-    memcpy(&narrow, at, 4);
-    v.whole = narrow;
-  } else {
-    test_element_load(type, at, &v.re, &v.im);
-  }
-  return v;
-}
-
-static value wrapped(cuttType_t type, uint64_t bits) {
-  return (value){0, 0, type == CUTT_I64 ? (int64_t)bits : (int32_t)(uint32_t)bits};
-}
-
-static value product(cuttType_t type, value a, value b) {
-  if (is_whole(type)) return wrapped(type, (uint64_t)a.whole * (uint64_t)b.whole);
-  return (value){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re, 0};
-}
-
-static value sum(cuttType_t type, value a, value b) {
-  if (is_whole(type)) return wrapped(type, (uint64_t)a.whole + (uint64_t)b.whole);
-  return (value){a.re + b.re, a.im + b.im, 0};
-}
-
-static value apply(cuttType_t type, cuttOperator_t op, value a, value b) {
-  if (op == CUTT_OP_ADD) return sum(type, a, b);
-  if (op == CUTT_OP_MULTIPLY) return product(type, a, b);
-  if (is_whole(type)) return (a.whole < b.whole) == (op == CUTT_OP_MAX) ? b : a;
-  if (isnan(a.re) || isnan(b.re)) return isnan(a.re) ? a : b;
-  return (a.re < b.re) == (op == CUTT_OP_MAX) ? b : a;
-}
-
-static value scalar(cuttType_t type, const test_scalar *s) {
+static test_value scalar(cuttType_t type, const test_scalar *s) {
   const bool f64 = type == CUTT_F64 || type == CUTT_C64;
-  if (is_whole(type)) return (value){0, 0, type == CUTT_I64 ? s->i64 : s->i32};
-  return (value){f64 ? (long double)s->f64[0] : (long double)s->f32[0],
-                 !test_type_complex(type) ? 0
-                 : f64                    ? (long double)s->f64[1]
-                                          : (long double)s->f32[1],
-                 0};
+  if (test_type_whole(type)) return (test_value){0, 0, type == CUTT_I64 ? s->i64 : s->i32};
+  return (test_value){f64 ? (long double)s->f64[0] : (long double)s->f32[0],
+                      !test_type_complex(type) ? 0
+                      : f64                    ? (long double)s->f64[1]
+                                               : (long double)s->f32[1],
+                      0};
 }
 
-static value operand(const test_contraction *c, int t, const int64_t *index) {
+static test_value operand(const test_contraction *c, int t, const int64_t *index) {
   int64_t at = 0;
   for (int label = 0; label < c->is.labels; ++label) at += index[label] * c->step[t][label];
-  value v = load(c->type, zero[t] + at * (int64_t)test_type_bytes(c->type));
+  test_value v = test_value_load(c->type, zero[t] + at * (int64_t)test_type_bytes(c->type));
   if ((c->is.conjugate[t] != 0) != (c->conjugate[t] != 0)) v.im = -v.im;
   return v;
 }
 
 /* Element `number` of reduce(L R); *terms of them. */
-static value reduced(const test_contraction *c, cuttOperator_t op, int64_t number, int64_t *terms) {
+static test_value reduced(const test_contraction *c, cuttOperator_t op, int64_t number, int64_t *terms) {
   int64_t index[TEST_MOST_LABELS] = {0};
-  value all = {1, 0, 1}; /* a product of nothing */
+  test_value all = {1, 0, 1}; /* a product of nothing */
   *terms = 1;
   for (int label = 0; label < c->is.labels; ++label) {
     if (!c->is.in[TEST_RESULT][label]) {
@@ -105,9 +62,9 @@ static value reduced(const test_contraction *c, cuttOperator_t op, int64_t numbe
       index[label] = rest % c->extent[label];
       rest /= c->extent[label];
     }
-    value v = operand(c, TEST_LEFT, index);
-    if (!c->is.one) v = product(c->type, v, operand(c, TEST_RIGHT, index));
-    all = term ? apply(c->type, op, all, v) : v;
+    test_value v = operand(c, TEST_LEFT, index);
+    if (!c->is.one) v = test_value_apply(c->type, CUTT_OP_MULTIPLY, v, operand(c, TEST_RIGHT, index));
+    all = term ? test_value_apply(c->type, op, all, v) : v;
   }
   return all;
 }
@@ -119,11 +76,12 @@ static long double eps_of(cuttType_t type) {
                                               : (long double)FLT_EPSILON;
 }
 
-static void assert_close(const test_contraction *c, value got, value wanted, long double bound) {
+static void assert_close(const test_contraction *c, test_value got, test_value wanted, long double bound) {
   char line[3 * TEST_PATTERN_BYTES];
   const bool nan = isnan(wanted.re) || isnan(wanted.im);
   const long double off = fmaxl(fabsl(got.re - wanted.re), fabsl(got.im - wanted.im));
-  if (is_whole(c->type) ? got.whole == wanted.whole : nan ? isnan(got.re) || isnan(got.im) : off <= bound) return;
+  if (test_type_whole(c->type) ? got.whole == wanted.whole : nan ? isnan(got.re) || isnan(got.im) : off <= bound)
+    return;
   test_contraction_print(c, line, sizeof line);
   fail_msg("%.17Lg%+.17Lgi %lld, not %.17Lg%+.17Lgi %lld\n  %s", got.re, got.im, (long long)got.whole, wanted.re,
            wanted.im, (long long)wanted.whole, line);
@@ -137,7 +95,7 @@ static void fill(const test_contraction *c, test_rng *rng, int t, bool multiplie
   const int64_t element = (int64_t)test_type_bytes(c->type);
   for (int64_t i = 0; i < test_contraction_volume(c, t); ++i) {
     unsigned char *to = zero[t] + test_contraction_at(c, t, i) * element;
-    if (is_whole(c->type)) {
+    if (test_type_whole(c->type)) {
       const uint64_t bits = test_random(rng);
       memcpy(to, &bits, (size_t)element);
       continue;
@@ -175,7 +133,7 @@ static void try_one(test_rng *rng, test_contraction *c, cuttOperator_t op) {
     assert_true(test_buffer_place(&region[t], (size_t)((high - low) * element), c->at[t], &buffer[t]));
     zero[t] = buffer[t].data - low * element;
     memset(buffer[t].zone, 0xff, buffer[t].zone_bytes); /* NaNs, where nothing may be read */
-    if (t < TEST_RESULT || test_contraction_reads_result(c) || (is_whole(c->type) && c->has_beta))
+    if (t < TEST_RESULT || test_contraction_reads_result(c) || (test_type_whole(c->type) && c->has_beta))
       fill(c, rng, t, op == CUTT_OP_MULTIPLY, nans);
   }
   free(before);
@@ -192,18 +150,18 @@ static void try_one(test_rng *rng, test_contraction *c, cuttOperator_t op) {
       cuttContract(&fields.contraction, &fields.options, there[0], c->is.one ? NULL : there[1], there[2], NULL));
   for (int t = 0; t < TEST_TENSORS; ++t) test_device_give_back(t, &buffer[t]);
   if (*test_device_fault()) fail_msg("%s", test_device_fault());
-  const value alpha = scalar(c->type, &c->alpha), beta = scalar(c->type, &c->beta);
+  const test_value alpha = scalar(c->type, &c->alpha), beta = scalar(c->type, &c->beta);
   for (int64_t i = 0; i < test_contraction_volume(c, TEST_RESULT); ++i) {
     const int64_t at = test_contraction_at(c, TEST_RESULT, i) * element;
     unsigned char *was = before + (zero[TEST_RESULT] - buffer[TEST_RESULT].zone) + at;
     int64_t terms;
-    value wanted = reduced(c, op, i, &terms), rest = {0, 0, 0};
-    if (c->has_alpha) wanted = product(c->type, alpha, wanted);
-    if (c->has_beta && (is_whole(c->type) ? beta.whole != 0 : test_contraction_reads_result(c)))
-      rest = product(c->type, beta, load(c->type, was));
+    test_value wanted = reduced(c, op, i, &terms), rest = {0, 0, 0};
+    if (c->has_alpha) wanted = test_value_apply(c->type, CUTT_OP_MULTIPLY, alpha, wanted);
+    if (c->has_beta && (test_type_whole(c->type) ? beta.whole != 0 : test_contraction_reads_result(c)))
+      rest = test_value_apply(c->type, CUTT_OP_MULTIPLY, beta, test_value_load(c->type, was));
     const long double size = hypotl(wanted.re, wanted.im) + hypotl(rest.re, rest.im) + 0x1p-24L;
-    wanted = sum(c->type, wanted, rest);
-    const value got = load(c->type, zero[TEST_RESULT] + at);
+    wanted = test_value_apply(c->type, CUTT_OP_ADD, wanted, rest);
+    const test_value got = test_value_load(c->type, zero[TEST_RESULT] + at);
     const long double half = c->type == CUTT_F16 || c->type == CUTT_BF16 ? FLT_EPSILON : 0;
     const long double many = (long double)(op == CUTT_OP_MULTIPLY ? terms : 1) * (half > 0 ? half : eps_of(c->type));
     assert_close(c, got, wanted, 6 * size * (many + eps_of(c->type)));
@@ -283,7 +241,7 @@ static void long_ones(void **unused) {
     c.threads = 1 + i % 3;
     /* Of products of so many numbers nothing is left. */
     if (!test_type_complex(c.type)) try_one(&rng, &c, i % 2 ? CUTT_OP_MAX : CUTT_OP_MIN);
-    if (i % 5 == 4 || is_whole(c.type)) try_one(&rng, &c, CUTT_OP_MULTIPLY);
+    if (i % 5 == 4 || test_type_whole(c.type)) try_one(&rng, &c, CUTT_OP_MULTIPLY);
   }
 }
 

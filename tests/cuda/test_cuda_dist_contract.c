@@ -1,6 +1,5 @@
 /* Contractions of tensors over ranks whose memory is that of devices, without a GPU (dist_setting.h); products by the stand-in for
  * cuBLAS. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -376,17 +375,8 @@ static void calls_fail(void **unused) {
 
 static int open_all(void **state) {
   if (dist_open(state)) return -1;
-  const char *path = getenv("CUTT_CUBLAS");
-  void *library = path ? dlopen(path, RTLD_NOW) : NULL;
-  fake_cublas_function *function = NULL;
-  void *symbol = library ? dlsym(library, "fake_cublas") : NULL;
-  memcpy(&function, &symbol, sizeof function);
-  if (!function) {
-    print_error("CUTT_CUBLAS does not name the stand-in for cuBLAS\n");
-    return -1;
-  }
-  blas = function();
-  return 0;
+  blas = fake_cublas_named();
+  return blas ? 0 : -1;
 }
 
 /* cuBLAS's handles are kept, each with an event. */

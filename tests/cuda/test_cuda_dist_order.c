@@ -1,7 +1,6 @@
 /* The order of what ranks do on devices, whose streams do their work late (fake_late.h): inputs are made and results looked at in
  * the caller's stream, and executions follow one another, without a wait of the host's. Whatever no event orders comes in another
  * order, and its values are wrong. */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,17 +284,8 @@ static void large_contractions(void **unused) {
 
 static int open_all(void **state) {
   if (dist_open(state)) return -1;
-  const char *path = getenv("CUTT_CUBLAS");
-  void *library = path ? dlopen(path, RTLD_NOW) : NULL;
-  fake_cublas_function *function = NULL;
-  void *symbol = library ? dlsym(library, "fake_cublas") : NULL;
-  memcpy(&function, &symbol, sizeof function);
-  if (!function) {
-    print_error("CUTT_CUBLAS does not name the stand-in for cuBLAS\n");
-    return -1;
-  }
-  blas = function();
-  return 0;
+  blas = fake_cublas_named();
+  return blas ? 0 : -1;
 }
 
 int main(void) {
