@@ -168,7 +168,32 @@ static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
   return kernels[c->scale.type - CUTT_F16][c->elem_bytes == 16 ? 2 : gathered];
 }
 
-/* With alpha, op and beta the output is accessed element by element, also where it is one range. */
+/* The same where one side is one range, 16 bytes at a time, or a word of narrow elements. */
+static cutt_kernel joined_add_kernel(cuttType_t type, bool rows, uint32_t store) {
+#define OF_TYPE(type)                                                                                                  \
+  { CUTT_KERNEL_flat_out_add_##type, CUTT_KERNEL_flat_in_add_##type, CUTT_KERNEL_flat_in_add_##type }
+#define OF_NARROW(type)                                                                                                \
+  { CUTT_KERNEL_flat_out_add_##type, CUTT_KERNEL_flat_in_add_##type, CUTT_KERNEL_flat_in_add_##type##w }
+  static const cutt_kernel kernels[][3] = {[0] = OF_NARROW(f16),
+                                           [CUTT_BF16 - CUTT_F16] = OF_NARROW(bf16),
+                                           [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+                                           [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+                                           [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+                                           [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+                                           [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+#undef OF_TYPE
+#undef OF_NARROW
+  return kernels[type - CUTT_F16][!rows ? 0 : store == 16 ? 1 : 2];
+}
+
+/* Bytes of a store of columns whose elements are gathered from joined rows. Lanes that store 16 bytes each gather from places that
+ * many rows apart: narrow elements not if more than 4 of them meet in a bank, since each takes a load of its own. */
+static uint32_t gathered_store(uint32_t w, uint32_t row_bytes, uint32_t align) {
+  const uint32_t step = row_bytes * (16 / w);
+  if (w >= 2 && align >= 16 && (w > 2 || step % 32 != 0)) return 16;
+  return align >= 4 ? larger(w, 4) : w;
+}
+
 static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_access *access,
                           uint32_t in_buffer, uint32_t out_buffer, uint32_t threads, cutt_gpu_flat *f) {
   static const cutt_kernel kernels[2][4] = {
@@ -184,21 +209,20 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
   if (align < 4 && !(sums && columns)) return false;
-  const uint32_t range = sums && columns ? w : align >= 16 ? 16 : 4, accesses = (uint32_t)tile->volume * w / range;
+  const uint32_t range = align >= 16 ? 16 : sums && columns ? w : 4, accesses = (uint32_t)tile->volume * w / range;
   const cutt_gpu_spread side_by_side_all = {smaller(threads, larger(accesses, 1)), 1}; /* it may all be a tail */
-  *f = (cutt_gpu_flat){.kernel = sums ? add_kernel(c, false) : kernels[rows ? 0 : 1][__builtin_ctz(w)],
-                       .group = 1,
-                       .joined = rows ? CUTT_FLAT_ROWS : CUTT_FLAT_COLUMNS,
-                       .pitch = rows ? row_bytes : column_bytes};
+  *f = (cutt_gpu_flat){
+      .group = 1, .joined = rows ? CUTT_FLAT_ROWS : CUTT_FLAT_COLUMNS, .pitch = rows ? row_bytes : column_bytes};
   if (rows) {
     f->load = f->shared_store = range;
-    f->store = access->out_align >= 4 && !sums ? larger(w, 4) : w;
+    f->store = gathered_store(w, row_bytes, access->out_align);
     f->shared_load = w;
     f->loads = side_by_side_all;
     f->load_step = side_by_side_all.along;
     f->stores = spread(threads, column_bytes / f->store, row_bytes / w, larger(threads, warp), &f->store_step);
   } else {
-    f->load = w < 4 ? smaller(access->in_align, sums ? 4 : 8) : access->in_align >= 16 && !sums ? 16 : w;
+    const bool wide = !sums || range == 16; /* else element by element, as are the loads for it */
+    f->load = w < 4 ? smaller(access->in_align, wide ? 8 : 4) : access->in_align >= 16 && wide ? 16 : w;
     if (f->load < 4) f->load = w;
     f->shared_store = w;
     f->store = f->shared_load = range;
@@ -206,6 +230,9 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     f->stores = side_by_side_all;
     f->store_step = side_by_side_all.along;
   }
+  f->kernel = !sums           ? kernels[rows ? 0 : 1][__builtin_ctz(w)]
+              : f->store == w ? add_kernel(c, false)
+                              : joined_add_kernel(c->scale.type, rows, f->store);
   return true;
 }
 

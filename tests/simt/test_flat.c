@@ -43,9 +43,10 @@ static const flat_case cases[] = {
     /* Pixels: the side that is one range goes 16 bytes at a time, if its tiles begin there, and without bank conflicts where their
      * elements are an odd number; several modes, tiles at the edge, and a range that is aligned to words. */
     {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2048}, 1, 1, 0, 512, 128, 0, 0, 0, 0.25, 1, 0, 0},
-    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 1024, 2}, 1, 1, 0, 512, 256, 0, 0, 0, 0.25, 1, 0, 0},
-    {CUTT_KERNEL_flat_in_4, CUTT_BYTES_4, 2, {1, 0}, {3, 1024}, 1, 1, 0, 256, 256, 0, 0, 0, 0.25, 1, 1.25, 2},
-    {CUTT_KERNEL_flat_in_8, CUTT_BYTES_8, 2, {1, 0}, {3, 1024}, 1, 1, 0, 128, 64, 0, 0, 0, 0.25, 0.5, 0.75, 2},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 1024, 2}, 1, 1, 0, 512, 256, 0, 0, 0, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 2, {1, 0}, {6, 1024}, 1, 1, 0, 512, 64, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_4, CUTT_BYTES_4, 2, {1, 0}, {3, 1024}, 1, 1, 0, 256, 256, 0, 0, 0, 0.25, 0.25, 1.25, 5},
+    {CUTT_KERNEL_flat_in_8, CUTT_BYTES_8, 2, {1, 0}, {3, 1024}, 1, 1, 0, 128, 64, 0, 0, 0, 0.25, 0.25, 0.75, 3},
     {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {2048, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 0.5, 0.25, 0, 0},
     {CUTT_KERNEL_flat_out_2, CUTT_BYTES_2, 3, {2, 0, 1}, {1024, 2, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 0.5, 0.25, 0, 0},
     {CUTT_KERNEL_flat_out_4, CUTT_BYTES_4, 2, {1, 0}, {1024, 3}, 1, 1, 256, 0, 256, 0, 0, 0, 0.25, 0.25, 1.25, 5},
@@ -138,25 +139,37 @@ static void each_kernel(void **unused) {
  * where it is one that both sides have. */
 typedef struct sum_case {
   const char *kernel; /* with %s for the type */
-  int rank, perm[3];
-  int64_t extents[3];
+  int rank, perm[4];
+  int64_t extents[4];
   int64_t split_m, split_k;
   bool of_bytes;             /* the first extent is in bytes */
   int direct, in_at, out_at; /* -1: aligned to elements alone */
   uint32_t joined;
+  int64_t widest; /* bytes of an element that it is for; 0: all */
 } sum_case;
-static const sum_case sum_cases[] = {{"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0, 0},
-                                     {"add_%s", 2, {1, 0}, {3, 333}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS},
-                                     {"add_%s", 2, {1, 0}, {3, 200}, 0, 0, false, 0, 0, -1, CUTT_FLAT_ROWS},
-                                     {"add_%s", 2, {1, 0}, {333, 3}, 64, 0, false, 0, 0, 0, CUTT_FLAT_COLUMNS},
-                                     {"add_%s", 3, {1, 0, 2}, {200, 3, 5}, 0, 0, false, 0, -1, -1, CUTT_FLAT_COLUMNS},
-                                     {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1, 0},
-                                     {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0},
-                                     {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0},
-                                     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0},
-                                     {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0, 0},
-                                     {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0, 0},
-                                     {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0, 0}};
+static const sum_case sum_cases[] = {
+    {"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0, 0, 0},
+    {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1, 0, 0},
+    {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0, 0},
+    {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0, 0},
+    {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0, 0},
+    /* One side is one range: columns that 16 bytes, or words, divide, tiles and ranges that end in a part of one, several modes,
+     * and buffers that are aligned to elements alone. */
+    {"in_add_%s", 2, {1, 0}, {3, 256}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
+    {"in_add_%s", 3, {1, 0, 2}, {3, 48, 5}, 0, 0, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
+    {"in_add_%s", 2, {1, 0}, {5, 3000}, 0, 1000, false, 0, 8, 0, CUTT_FLAT_ROWS, 0},
+    {"in_add_%sw", 2, {1, 0}, {6, 96}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 2},
+    {"in_add_%sw", 2, {1, 0}, {3, 250}, 0, 64, false, 0, 4, 4, CUTT_FLAT_ROWS, 2},
+    {"add_%s", 2, {1, 0}, {3, 333}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
+    {"add_%s", 2, {1, 0}, {3, 200}, 0, 0, false, 0, 0, -1, CUTT_FLAT_ROWS, 0},
+    {"out_add_%s", 2, {1, 0}, {256, 3}, 64, 0, false, 0, 0, 0, CUTT_FLAT_COLUMNS, 0},
+    {"out_add_%s", 2, {1, 0}, {333, 3}, 64, 0, false, 0, 0, 0, CUTT_FLAT_COLUMNS, 0},
+    {"out_add_%s", 2, {1, 0}, {2000, 5}, 0, 0, false, 0, 4, 0, CUTT_FLAT_COLUMNS, 4},
+    {"add_%s", 2, {1, 0}, {2000, 5}, 400, 0, false, 0, 0, 8, CUTT_FLAT_COLUMNS, 0},
+    {"add_%s", 3, {1, 0, 2}, {200, 3, 5}, 0, 0, false, 0, -1, -1, CUTT_FLAT_COLUMNS, 0},
+    {"sum_%s", 3, {0, 2, 1}, {24, 20, 7}, 0, 0, true, 1, 0, 0, 0, 0},
+    {"sum_%sv", 3, {0, 2, 1}, {48, 20, 8}, 0, 0, true, 1, 0, 0, 0, 0},
+    {"sum_%sv", 1, {0}, {4096}, 256, 256, false, 1, 0, 0, 0, 0}};
 static const struct {
   const char *name;
   cuttType_t type;
@@ -199,7 +212,7 @@ static bool of_kernel(const cutt_gpu_launch *launch, const sum_case *f, const ch
 static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   const cuttType_t type = sum_types[t].type;
   const int64_t width = (int64_t)test_type_bytes(type);
-  int64_t extents[3];
+  int64_t extents[4];
   memcpy(extents, f->extents, sizeof extents);
   if (f->of_bytes) extents[0] /= width;
   test_problem problem = test_packed(type, f->rank, extents, f->perm);
@@ -257,7 +270,9 @@ static void alpha_and_beta(void **unused) {
     const cuttType_t type = sum_types[t].type;
     const bool is_complex = type == CUTT_C32 || type == CUTT_C64;
     for (int i = 0; i < SUM_CASES; ++i) {
-      if (sum_cases[i].of_bytes && sum_cases[i].extents[0] < 2 * (int64_t)test_type_bytes(type)) continue;
+      const int64_t width = (int64_t)test_type_bytes(type);
+      if (sum_cases[i].of_bytes && sum_cases[i].extents[0] < 2 * width) continue;
+      if (sum_cases[i].widest > 0 && sum_cases[i].widest < width) continue;
       for (int variant = 0; variant < (is_complex ? 3 : 2); ++variant) {
         /* Elements of 16 bytes are as wide as any, whatever a case is there for. */
         if (!run_sum(&sum_cases[i], t, variant, used) && type != CUTT_C64)

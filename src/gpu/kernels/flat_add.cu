@@ -1,66 +1,6 @@
 /* The kernels of flat.cu with alpha, op and beta (scale.h). Where the output is read, a thread asks for its first batch of it
  * before the tile's rows, so that a small tensor waits for memory once, and for each other batch before it stores any of it. */
-#include "flat_range.h"
-#include "scale.h"
-
-/* get(at, pitch) collects an access from shared memory; sum(args, x, y, reads) makes what is stored of it and of what the output
- * holds. */
-#define DEFINE_FLAT_ADD(name, width, bytes, type, batch, get, sum)                                                     \
-  /* What the output holds at the thread's next accesses, from `access` of column `run` on. */                         \
-  DEVICE void flat_fetch_##name(const cutt_flat_args *args, const unsigned char *out, const flat_tile *t, flat_share s, \
-                                uint32_t access, uint32_t run, type *before) {                                         \
-    const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
-    const bool single = args->column.modes == 1;                                                                       \
-    const unsigned char *const from = out + t->out;                                                                    \
-    if (!args->reads_out || run >= columns) return;                                                                    \
-    FLAT_STEPS(batch, columns, &args->stores, , \
-              before[i] = global_load##bytes(from + (flat_offset(&args->column, run, single) + access * bytes)))       \
-  }                                                                                                                    \
-  DEVICE void flat_add_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, flat_share s,        \
-                              type *before) {                                                                          \
-    const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
-    const bool single = args->column.modes == 1, reads = args->reads_out;                                              \
-    unsigned char *const to = out + t->out;                                                                            \
-    uint32_t access = s.along, run = s.across;                                                                         \
-    if (run >= columns) return;                                                                                        \
-    for (bool first = true; access < accesses; first = false) {                                                        \
-      int64_t offset[batch];                                                                                           \
-      uint32_t at[batch];                                                                                              \
-      if (!first) flat_fetch_##name(args, out, t, s, access, run, before);                                             \
-      FLAT_WALK(batch, columns, &args->stores,                                                                         \
-                at[i] = access * (bytes / width) * args->store_pitch + run * width;                                    \
-                before[i] = sum(&args->scale, get(at[i], args->store_pitch), before[i], reads);                        \
-                offset[i] = flat_offset(&args->column, run, single) + access * bytes)                                  \
-      UNROLL(batch)                                                                                                    \
-      for (uint32_t i = 0; i < batch; ++i) {                                                                           \
-        if (at[i] != FLAT_NOWHERE) global_store##bytes(to + offset[i], before[i]);                                     \
-      }                                                                                                                \
-    }                                                                                                                  \
-  }
-
-#define FLAT_ADD_KERNEL(name, width, load, type, batch)                                                                \
-  KERNEL(cutt_flat_add_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
-  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const flat_tile t = flat_tile_of(&args, block_index()), written = flat_written(&args, &t, width);                  \
-    const flat_share s = flat_share_of(&args.stores);                                                                  \
-    type before[batch];                                                                                                \
-    flat_fetch_##name(&args, out, &written, s, s.along, s.across, before);                                             \
-    load(&args, in, &t, args.row.modes == 1);                                                                          \
-    barrier();                                                                                                         \
-    flat_add_##name(&args, out, &written, s, before);                                                                  \
-  }
-#define FLAT_ADD(name, load, width, bytes, type, batch, get, sum)                                                      \
-  DEFINE_FLAT_ADD(name, width, bytes, type, batch, get, sum)                                                           \
-  FLAT_ADD_KERNEL(name, width, load, type, batch)
-
-/* The columns of a tile that are one range are one column, whose places in shared memory are as in memory. */
-DEVICE flat_tile flat_written(const cutt_flat_args *args, const flat_tile *t, uint32_t width) {
-  flat_tile written = *t;
-  if (args->joined != CUTT_FLAT_COLUMNS) return written;
-  written.rows = t->rows * (t->row_bytes / width);
-  written.row_bytes = width;
-  return written;
-}
+#include "flat_add.h"
 
 /* A tile's rows, element by element or as a range, or scattered to a range of columns. */
 #define DEFINE_FLAT_LOAD_JOINED(width, words)                                                                          \
@@ -85,26 +25,26 @@ DEFINE_FLAT_LOAD_JOINED(8, flat_load_8of8(args, in, t, single))
 enum { FLAT_BATCH_8 = 3 };
 
 /* Each type, and as in scale.h: w, several elements gathered for each store, and q, those that always travel together. */
-FLAT_ADD(f16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_f16)
-FLAT_ADD(bf16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_bf16)
-FLAT_ADD(f32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_f32)
-FLAT_ADD(i32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_i32)
-FLAT_ADD(f64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_f64)
-FLAT_ADD(c32, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_c32)
-FLAT_ADD(i64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_i64)
-FLAT_ADD(c64, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c64)
-FLAT_ADD(f32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_f32_4)
-FLAT_ADD(i32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_i32_4)
-FLAT_ADD(f64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_f64_2)
-FLAT_ADD(c32w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_c32_2)
-FLAT_ADD(i64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_i64_2)
-FLAT_ADD(f16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f16_8)
-FLAT_ADD(bf16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_bf16_8)
-FLAT_ADD(f32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f32_4)
-FLAT_ADD(i32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i32_4)
-FLAT_ADD(f64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f64_2)
-FLAT_ADD(c32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
-FLAT_ADD(i64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
+FLAT_ADD(add_f16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_f16)
+FLAT_ADD(add_bf16, flat_load_joined2, 2, 2, uint16_t, FLAT_BATCH, flat_get2, sum_bf16)
+FLAT_ADD(add_f32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_f32)
+FLAT_ADD(add_i32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_i32)
+FLAT_ADD(add_f64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_f64)
+FLAT_ADD(add_c32, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_c32)
+FLAT_ADD(add_i64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_i64)
+FLAT_ADD(add_c64, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c64)
+FLAT_ADD(add_f32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_f32_4)
+FLAT_ADD(add_i32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_i32_4)
+FLAT_ADD(add_f64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_f64_2)
+FLAT_ADD(add_c32w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_c32_2)
+FLAT_ADD(add_i64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_i64_2)
+FLAT_ADD(add_f16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f16_8)
+FLAT_ADD(add_bf16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_bf16_8)
+FLAT_ADD(add_f32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f32_4)
+FLAT_ADD(add_i32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i32_4)
+FLAT_ADD(add_f64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f64_2)
+FLAT_ADD(add_c32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
+FLAT_ADD(add_i64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
 
 /* Elements of 2 bytes in words, two columns at a time. */
 typedef struct flat_pair {
@@ -141,8 +81,8 @@ typedef struct flat_pair {
     }                                                                                                                  \
   }                                                                                                                    \
   FLAT_ADD_KERNEL(name, 2, flat_load_any, flat_pair, FLAT_BATCH_16)
-FLAT_ADD_TURN(f16w, sum_f16_2)
-FLAT_ADD_TURN(bf16w, sum_bf16_2)
+FLAT_ADD_TURN(add_f16w, sum_f16_2)
+FLAT_ADD_TURN(add_bf16w, sum_bf16_2)
 
 /* Copies of runs (flat_copy.cu) with alpha, op and beta. */
 #define FLAT_SUM(name, bytes, type, sum)                                                                               \

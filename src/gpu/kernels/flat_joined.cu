@@ -1,7 +1,7 @@
 /* The kernels without tables where one side has a few elements only, such as the colours of pixels, which lie one behind the
  * other: rows in the input (flat_in_*), or columns in the output (flat_out_*). That side of a tile is one range of memory,
  * moved 16 bytes at a time, and lies in shared memory as it does outside; the other side has a few long runs, whose elements are
- * gathered from their places in the range for stores of a word, or scattered to them from loads of up to 16 bytes. Where the long
+ * gathered from their places in the range for stores of up to 16 bytes, or scattered to them from loads of up to 16 bytes. Where the long
  * runs are not aligned to words, they are accessed element by element. */
 #include "flat_range.h"
 
@@ -22,9 +22,13 @@
 FLAT_IN(
     1, if (args.store_log2 == 2) { FLAT_STORED(1, 4); } else { FLAT_STORED(1, 1); })
 FLAT_IN(
-    2, if (args.store_log2 == 2) { FLAT_STORED(2, 4); } else { FLAT_STORED(2, 2); })
-FLAT_IN(4, FLAT_STORED(4, 4))
-FLAT_IN(8, FLAT_STORED(8, 8))
+    2, if (args.store_log2 == 4) { FLAT_STORED(2, 16); } else if (args.store_log2 == 2) {
+      FLAT_STORED(2, 4);
+    } else { FLAT_STORED(2, 2); })
+FLAT_IN(
+    4, if (args.store_log2 == 4) { FLAT_STORED(4, 16); } else { FLAT_STORED(4, 4); })
+FLAT_IN(
+    8, if (args.store_log2 == 4) { FLAT_STORED(8, 16); } else { FLAT_STORED(8, 8); })
 
 #define FLAT_OUT(width, load)                                                                                          \
   KERNEL(cutt_flat_out_##width, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                        \

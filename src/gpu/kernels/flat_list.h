@@ -35,6 +35,17 @@
 #define CUTT_FLAT_ADD_COMPLEX(X) X(flat_add_c32) X(flat_add_c32w) X(flat_add_c32q) X(flat_add_c64)
 #define CUTT_FLAT_ADD_KERNELS(X)                                                                                       \
   CUTT_FLAT_ADD_16_BIT(X) CUTT_FLAT_ADD_32_BIT(X) CUTT_FLAT_ADD_64_BIT(X) CUTT_FLAT_ADD_COMPLEX(X)
+/* The same of tiles of which one side is one range: 16 bytes of the output at a time, and w, a word of narrow elements. */
+#define CUTT_FLAT_IN_ADD_KERNELS(X)                                                                                    \
+  X(flat_in_add_f16)                                                                                                   \
+  X(flat_in_add_f16w)                                                                                                  \
+  X(flat_in_add_bf16)                                                                                                  \
+  X(flat_in_add_bf16w) X(flat_in_add_f32) X(flat_in_add_i32) X(flat_in_add_f64) X(flat_in_add_c32) X(flat_in_add_i64)
+#define CUTT_FLAT_OUT_ADD_KERNELS(X)                                                                                   \
+  X(flat_out_add_f16)                                                                                                  \
+  X(flat_out_add_bf16)                                                                                                 \
+  X(flat_out_add_f32) X(flat_out_add_i32) X(flat_out_add_f64) X(flat_out_add_c32) X(flat_out_add_i64)
+#define CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_IN_ADD_KERNELS(X) CUTT_FLAT_OUT_ADD_KERNELS(X)
 /* The same of copies of runs: of an element, or a word of narrow ones, and v, of 16 bytes. */
 #define CUTT_FLAT_SUM_KERNELS(X)                                                                                       \
   X(flat_sum_f16)                                                                                                      \
@@ -48,6 +59,7 @@
   X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v) X(flat_sum_c64v)
 #define CUTT_FLAT_KERNELS(X)                                                                                           \
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
-  CUTT_FLAT_JOINED_KERNELS(X) CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
+  CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
+  CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
 
 #endif

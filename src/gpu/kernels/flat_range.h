@@ -50,12 +50,20 @@ DEVICE uint32_t flat_get1of4(uint32_t at, uint32_t pitch) {
 DEVICE uint32_t flat_get2of4(uint32_t at, uint32_t pitch) {
   return (uint32_t)shared_load2(at) | (uint32_t)shared_load2(at + pitch) << 16;
 }
+DEVICE word4 flat_get2of16(uint32_t at, uint32_t pitch) {
+  const word4 v = {flat_get2of4(at, pitch), flat_get2of4(at + 2 * pitch, pitch), flat_get2of4(at + 4 * pitch, pitch),
+                   flat_get2of4(at + 6 * pitch, pitch)};
+  return v;
+}
 DEFINE_FLAT_STORE(1of1, 1, 1, uint8_t, FLAT_BATCH_JOINED, flat_get1)
 DEFINE_FLAT_STORE(1of4, 1, 4, uint32_t, FLAT_BATCH_JOINED, flat_get1of4)
 DEFINE_FLAT_STORE(2of2, 2, 2, uint16_t, FLAT_BATCH_JOINED, flat_get2)
 DEFINE_FLAT_STORE(2of4, 2, 4, uint32_t, FLAT_BATCH_JOINED, flat_get2of4)
+DEFINE_FLAT_STORE(2of16, 2, 16, word4, FLAT_BATCH_JOINED, flat_get2of16)
 DEFINE_FLAT_STORE(4of4, 4, 4, uint32_t, FLAT_BATCH_JOINED, flat_get4)
+DEFINE_FLAT_STORE(4of16, 4, 16, word4, FLAT_BATCH_JOINED, flat_get4w)
 DEFINE_FLAT_STORE(8of8, 8, 8, word2, FLAT_BATCH_JOINED, flat_get8)
+DEFINE_FLAT_STORE(8of16, 8, 16, word4, FLAT_BATCH_JOINED, flat_get8w)
 
 /* And what a load brings to such places. */
 #define flat_put1of1(v, at, pitch) shared_store1(at, v)
