@@ -251,6 +251,12 @@ static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
   return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
 }
 
+/* How much of what does not fit into half of L2 comes from memory: all of it, if both tensors are larger than L2. */
+static double share_from_memory(const cutt_device *d, const cutt_canonical *c) {
+  const double half = larger((double)d->l2_bytes / 2, 1e6);
+  return smaller(1, larger(0, 2.0 * (double)c->volume * c->elem_bytes / half - 1));
+}
+
 /* What memory takes at least, when tiles go through shared memory. */
 static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
                            double sectors, double written_lines, double read_lines) {
@@ -404,16 +410,19 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
     return true;
   }
   const bool joined_rows = flat.joined == CUTT_FLAT_ROWS, joined_columns = flat.joined == CUTT_FLAT_COLUMNS;
-  const uint32_t loads = (uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes) / flat.load;
-  const uint32_t stores = (uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes) / flat.store;
+  const uint32_t load = flat.anywhere ? 0 : flat.load, store = flat.anywhere ? 0 : flat.store;
+  const uint32_t loads = cutt_gpu_accesses((uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes), load);
+  const uint32_t stores = cutt_gpu_accesses((uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes), store);
   const uint32_t rows = joined_rows ? 1 : (uint32_t)tile->rows;
   const uint32_t groups = joined_columns ? 1 : (uint32_t)tile->columns / flat.group;
   n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, rows);
   n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
-  n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.store, flat.shared_load) : 1;
+  n->turns = flat.group > 1 ? 2 : joined_rows || flat.anywhere ? turns_of(flat.store, flat.shared_load) : 1;
   if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
-  n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
+  n->load_turns = joined_columns || flat.anywhere ? turns_of(flat.load, flat.shared_store) : 1;
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
+  n->row_span = cutt_gpu_one_range(c, tile, true) ? n->tile_bytes : n->row_bytes;
+  n->column_span = cutt_gpu_one_range(c, tile, false) ? n->tile_bytes : n->column_bytes;
   if (joined_rows) n->in_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, true) | LINE);
   if (joined_columns) n->out_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, false) | LINE);
   n->table_bytes = 0;
@@ -427,15 +436,15 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
                          double slots, double byte, double *part) {
   const double bytes = (double)c->volume * c->elem_bytes, room = larger((double)d->l2_bytes, 1e6);
   const double taken = smaller(1.5, slots * n->tile_bytes * (1 + stages) / room), pressure = taken * taken;
-  const double row = n->flat && n->joined && n->store_parts > 0 ? n->tile_bytes : n->row_bytes;
-  const double column = n->flat && n->joined && n->store_parts == 0 ? n->tile_bytes : n->column_bytes;
+  const double row = n->flat ? n->row_span : n->row_bytes, column = n->flat ? n->column_span : n->column_bytes;
   part[PRESSED_SECTORS] = partial(column, n->out_align, cutt_gpu_sector(d)) * bytes * byte * pressure;
   part[PRESSED_LINES] = partial(row, n->in_align, LINE) * bytes * byte * pressure;
 }
 
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
  * part of one writes a sector that the next one writes too. */
-static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, double slots, double cycle, double *part) {
+static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, double from_memory, double slots,
+                           double cycle, double *part) {
   const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
   const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
@@ -448,7 +457,7 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   if (!whole && !n->joined)
-    part[FLAT_SINGLE] = part[TRAFFIC]; /* 0 of a copy of runs, which waits for no other thread */
+    part[FLAT_SINGLE] = part[TRAFFIC] * from_memory; /* 0 of a copy of runs, which waits for no other thread */
 }
 
 /* The terms of a kernel that goes through shared memory, without those of the launch. */
@@ -510,7 +519,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;
   if (adds_to_output(c)) {
     part[ADDED_LINES] = n->written_lines * bytes * byte;
-    part[ADDED_COLUMNS] = bytes / n->column_bytes * byte;
+    part[ADDED_COLUMNS] = bytes / (n->flat && !direct ? n->column_span : n->column_bytes) * byte;
   }
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
@@ -525,7 +534,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   if (threads > 256) part[LARGE_BLOCKS] = traffic;
   if (direct && n->flat) {
     if (tile->row_length < c->volume) part[RUNS] = bytes / n->row_bytes * byte;
-    add_flat_terms(d, n, slots, cycle, part);
+    add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);
   } else if (direct) {
     const double load = smaller(16, smaller(n->in_align, n->out_align));
     part[COPIES] = bytes / (WARP * larger(load, 1)) * cycle;
@@ -535,7 +544,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   } else {
     add_pressure(d, c, n, stages, slots, byte, part);
     if (n->flat) {
-      add_flat_terms(d, n, slots, cycle, part);
+      add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);
     } else {
       add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);
     }

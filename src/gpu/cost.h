@@ -20,15 +20,16 @@ typedef struct cutt_gpu_counts {
   /* Sectors and cache lines that the tile's ranges of memory touch in the mean, over those that they fill, less 1. A range
    * is a row, a column, or several that lie one behind the other. */
   double written_sectors, read_lines, written_lines;
-  double tile_bytes, tiles; /* a tile's bytes; how many there are */
-  double shared_bytes;      /* of a tile, with its rows' padding */
-  double table_bytes;       /* of a block's tables */
-  double padding;           /* what tiles at edges would have if they were whole, over the volume */
-  double block_tiles;       /* set by cutt_gpu_predict */
-  bool flat;                /* without tables: set by cutt_gpu_count_flat */
-  bool joined;              /* there: one side of a tile is a single range */
-  double load_turns, turns; /* there: as which a load counts, and a store, each of which turns narrow elements */
-  double store_parts;       /* there: as many requests write a column; 0: columns are joined */
+  double tile_bytes, tiles;     /* a tile's bytes; how many there are */
+  double shared_bytes;          /* of a tile, with its rows' padding */
+  double table_bytes;           /* of a block's tables */
+  double padding;               /* what tiles at edges would have if they were whole, over the volume */
+  double block_tiles;           /* set by cutt_gpu_predict */
+  bool flat;                    /* without tables: set by cutt_gpu_count_flat */
+  bool joined;                  /* there: one side of a tile is a single range */
+  double load_turns, turns;     /* there: as which a load counts, and a store, each of which turns narrow elements */
+  double row_span, column_span; /* there: bytes that lie one behind the other: of a run, or of all runs of a tile */
+  double store_parts;           /* there: as many requests write a column; 0: columns are joined */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;
   cutt_gpu_access access; /* with loads and stores as wide as suits the banks of shared memory */

@@ -114,9 +114,9 @@ static bool choose_copy(const cutt_canonical *c, const cutt_gpu_access *access, 
   return true;
 }
 
-/* Does a tile have the whole of each run of the set, and of all runs beside it, one behind the other, in the order of `list`? */
-static bool one_range(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t set, const int *list, int modes,
-                      bool input) {
+bool cutt_gpu_one_range(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
+  const uint64_t set = input ? tile->in_m : tile->in_k;
+  const int *const list = input ? tile->row : tile->column, modes = input ? tile->row_modes : tile->column_modes;
   int64_t step = input ? tile->row_length : tile->column_length;
   for (int i = 0; i < 2; ++i) {
     if (tile->cut[i] >= 0 && (set >> tile->cut[i] & 1)) return false;
@@ -151,21 +151,31 @@ static bool short_runs(uint32_t bytes, uint32_t width) {
   return width < 16 && bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
 }
 
-/* With alpha, op and beta: for elements alone, gathered to 16 bytes (or 4, of narrow ones), and 16 bytes at once. */
-static cutt_kernel add_kernel(const cutt_canonical *c, bool gathered) {
+/* With alpha, op and beta: for elements alone, gathered to words of narrow ones, or to 16 bytes, and 16 bytes at once. */
+static cutt_kernel add_kernel(const cutt_canonical *c, uint32_t store) {
 #define OF_TYPE(type)                                                                                                  \
-  { CUTT_KERNEL_flat_add_##type, CUTT_KERNEL_flat_add_##type##w, CUTT_KERNEL_flat_add_##type##q }
-  static const cutt_kernel kernels[][3] = {
-      [0] = OF_TYPE(f16),
-      [CUTT_BF16 - CUTT_F16] = OF_TYPE(bf16),
-      [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
-      [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
-      [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
-      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64},
-      [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
-      [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
+  {                                                                                                                    \
+    CUTT_KERNEL_flat_add_##type, CUTT_KERNEL_flat_add_##type##w, CUTT_KERNEL_flat_add_##type##w,                       \
+        CUTT_KERNEL_flat_add_##type##q                                                                                 \
+  }
+#define OF_NARROW(type)                                                                                                \
+  {                                                                                                                    \
+    CUTT_KERNEL_flat_add_##type, CUTT_KERNEL_flat_add_##type##w, CUTT_KERNEL_flat_add_##type##v,                       \
+        CUTT_KERNEL_flat_add_##type##q                                                                                 \
+  }
+  static const cutt_kernel kernels[][4] = {[0] = OF_NARROW(f16),
+                                           [CUTT_BF16 - CUTT_F16] = OF_NARROW(bf16),
+                                           [CUTT_F32 - CUTT_F16] = OF_TYPE(f32),
+                                           [CUTT_F64 - CUTT_F16] = OF_TYPE(f64),
+                                           [CUTT_C32 - CUTT_F16] = OF_TYPE(c32),
+                                           [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64,
+                                                                    CUTT_KERNEL_flat_add_c64, CUTT_KERNEL_flat_add_c64},
+                                           [CUTT_I32 - CUTT_F16] = OF_TYPE(i32),
+                                           [CUTT_I64 - CUTT_F16] = OF_TYPE(i64)};
 #undef OF_TYPE
-  return kernels[c->scale.type - CUTT_F16][c->elem_bytes == 16 ? 2 : gathered];
+#undef OF_NARROW
+  const uint32_t w = (uint32_t)c->elem_bytes;
+  return kernels[c->scale.type - CUTT_F16][w == 16 ? 3 : store == w ? 0 : store == 4 ? 1 : 2];
 }
 
 /* The same where one side is one range, 16 bytes at a time, or a word of narrow elements. */
@@ -187,10 +197,10 @@ static cutt_kernel joined_add_kernel(cuttType_t type, bool rows, uint32_t store)
 }
 
 /* Bytes of a store of columns whose elements are gathered from joined rows. Lanes that store 16 bytes each gather from places that
- * many rows apart: narrow elements not if more than 4 of them meet in a bank, since each takes a load of its own. */
+ * many rows apart: narrow elements not if more than 8 of them meet in a bank, since each takes a load of its own. */
 static uint32_t gathered_store(uint32_t w, uint32_t row_bytes, uint32_t align) {
   const uint32_t step = row_bytes * (16 / w);
-  if (w >= 2 && align >= 16 && (w > 2 || step % 32 != 0)) return 16;
+  if (w >= 2 && align >= 16 && (w > 2 || step % 64 != 0)) return 16;
   return align >= 4 ? larger(w, 4) : w;
 }
 
@@ -202,9 +212,8 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
   const bool sums = c->scale.active;
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
-  const bool rows = short_runs(row_bytes, w) && one_range(c, tile, tile->in_m, tile->row, tile->row_modes, true);
-  const bool columns =
-      !rows && short_runs(column_bytes, w) && one_range(c, tile, tile->in_k, tile->column, tile->column_modes, false);
+  const bool rows = short_runs(row_bytes, w) && cutt_gpu_one_range(c, tile, true);
+  const bool columns = !rows && short_runs(column_bytes, w) && cutt_gpu_one_range(c, tile, false);
   if (!rows && !columns) return false;
   const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
@@ -231,9 +240,24 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     f->store_step = side_by_side_all.along;
   }
   f->kernel = !sums           ? kernels[rows ? 0 : 1][__builtin_ctz(w)]
-              : f->store == w ? add_kernel(c, false)
+              : f->store == w ? add_kernel(c, w)
                               : joined_add_kernel(c->scale.type, rows, f->store);
   return true;
+}
+
+/* Narrow elements in the words that runs touch, wherever these begin. Elements of a word, one below the other, are in different
+ * banks, and so are those of the next words. */
+static void choose_unaligned(uint32_t w, uint32_t row_bytes, uint32_t rows, uint32_t threads, cutt_gpu_flat *f) {
+  *f = (cutt_gpu_flat){.kernel = w == 1 ? CUTT_KERNEL_flat_1u : CUTT_KERNEL_flat_2u,
+                       .load = 4,
+                       .store = 4,
+                       .shared_load = w,
+                       .shared_store = w,
+                       .group = 1,
+                       .pitch = (row_bytes / w | 1) * w,
+                       .anywhere = true};
+  f->loads = spread(threads, cutt_gpu_accesses(row_bytes, 0), rows, CUTT_GPU_WARP, &f->load_step);
+  f->stores = spread(threads, cutt_gpu_accesses(rows * w, 0), row_bytes / w, CUTT_GPU_WARP, &f->store_step);
 }
 
 bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
@@ -242,6 +266,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   const uint32_t in_align = access->in_align, out_align = access->out_align;
   static const cutt_kernel single[] = {CUTT_KERNEL_flat_1, CUTT_KERNEL_flat_2, CUTT_KERNEL_flat_4, CUTT_KERNEL_flat_8,
                                        CUTT_KERNEL_flat_16};
+  enum { FEW = 16 }; /* bytes of a run, of which some words would be whole */
   const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   if (direct) return choose_copy(c, access, threads, f);
@@ -249,10 +274,14 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
+  if (w < 4 && least < 4 && !c->scale.active && row_bytes >= FEW && rows * w >= FEW) {
+    choose_unaligned(w, row_bytes, rows, threads, f);
+    return true;
+  }
   uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
   if (w < 4 && least >= 4) {
     f->load = in_align >= 16 ? 16 : 4;
-    f->store = w == 2 && out_align >= 16 && !c->scale.active ? 16 : 4;
+    f->store = w == 2 && out_align >= 16 ? 16 : 4;
     f->kernel = w == 1 ? CUTT_KERNEL_flat_1w : f->store == 16 ? CUTT_KERNEL_flat_2q : CUTT_KERNEL_flat_2w;
     f->shared_load = f->shared_store = 4;
     f->group = 4 / w;
@@ -263,7 +292,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
     f->kernel = w == 4 ? CUTT_KERNEL_flat_4w : CUTT_KERNEL_flat_8w;
     load_lanes = store_lanes = 8;
   }
-  if (c->scale.active) f->kernel = add_kernel(c, f->store > w);
+  if (c->scale.active) f->kernel = add_kernel(c, f->store);
   f->loads = spread(threads, row_bytes / f->load, rows, load_lanes, &f->load_step);
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);

@@ -15,6 +15,7 @@ typedef struct cutt_gpu_flat {
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
+  bool anywhere;   /* narrow elements, whose runs begin at any of them and are accessed as the words that they touch */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
   uint32_t run, each; /* ... and so many of a thread */
@@ -32,6 +33,9 @@ bool cutt_gpu_flat_takes(const cutt_canonical *canonical, const cutt_gpu_tile *t
 bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct,
                           const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
                           cutt_gpu_flat *flat);
+
+/* Has a tile the whole of each run of a side, and do all these runs lie one behind the other? */
+bool cutt_gpu_one_range(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);
 
 /* The bitwise or of the bytes by which the beginnings of tiles differ on a side: of ranges, where the side is joined. */
 uint64_t cutt_gpu_range_steps(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);

@@ -34,7 +34,15 @@ static const flat_case cases[] = {
     {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0, 0.25, 1, 2, 2},
     /* What words do not divide, several modes on both sides, tiles at edges, and few rows. */
     {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 2, {1, 0}, {5, 50}, 1, 1, 0, 0, 96, 2, 6, 0, 0, 0, 0, 0},
+    /* Runs that begin at any element: aligned or not at one side, of several modes, and as short as they come. */
+    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {257, 131}, 1, 1, 64, 64, 256, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {64, 63}, 1, 1, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {8, 8}, 1, 1, 0, 0, 32, 2, 2, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 2, {1, 0}, {257, 131}, 1, 1, 64, 64, 256, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 17, 64, 1, 3, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 3, {1, 2, 0}, {70, 21, 5}, 1, 1, 0, 0, 128, 0, 1, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0, 0.25, 0, 0, 0},
@@ -44,7 +52,7 @@ static const flat_case cases[] = {
      * elements are an odd number; several modes, tiles at the edge, and a range that is aligned to words. */
     {CUTT_KERNEL_flat_in_1, CUTT_BYTES_1, 2, {1, 0}, {3, 2048}, 1, 1, 0, 512, 128, 0, 0, 0, 0.25, 1, 0, 0},
     {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 3, {1, 0, 2}, {5, 1024, 2}, 1, 1, 0, 512, 256, 0, 0, 0, 0.25, 0.25, 0, 0},
-    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 2, {1, 0}, {6, 1024}, 1, 1, 0, 512, 64, 0, 0, 0, 0.25, 1, 0, 0},
+    {CUTT_KERNEL_flat_in_2, CUTT_BYTES_2, 2, {1, 0}, {6, 1024}, 1, 1, 0, 512, 64, 0, 0, 0, 0.25, 0.25, 0, 0},
     {CUTT_KERNEL_flat_in_4, CUTT_BYTES_4, 2, {1, 0}, {3, 1024}, 1, 1, 0, 256, 256, 0, 0, 0, 0.25, 0.25, 1.25, 5},
     {CUTT_KERNEL_flat_in_8, CUTT_BYTES_8, 2, {1, 0}, {3, 1024}, 1, 1, 0, 128, 64, 0, 0, 0, 0.25, 0.25, 0.75, 3},
     {CUTT_KERNEL_flat_out_1, CUTT_BYTES_1, 2, {1, 0}, {2048, 3}, 1, 1, 512, 0, 128, 0, 0, 0, 0.5, 0.25, 0, 0},
@@ -145,20 +153,25 @@ typedef struct sum_case {
   bool of_bytes;             /* the first extent is in bytes */
   int direct, in_at, out_at; /* -1: aligned to elements alone */
   uint32_t joined;
-  int64_t widest; /* bytes of an element that it is for; 0: all */
+  int64_t widest; /* bytes of an element that it is for; negative: of the narrowest; 0: all */
 } sum_case;
 static const sum_case sum_cases[] = {
     {"add_%s", 3, {2, 1, 0}, {7, 9, 11}, 3, 4, false, 0, 0, 0, 0, 0},
     {"add_%s", 2, {1, 0}, {64, 96}, 48, 0, false, 0, 0, -1, 0, 0},
-    {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0, 0},
-    {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0, 0},
+    {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0, -4},
+    {"add_%sw", 3, {1, 2, 0}, {16, 48, 8}, 0, 16, false, 0, 0, 0, 0, -4},
+    {"add_%sw", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 4, 0, 2},
+    {"add_%sv", 2, {1, 0}, {64, 96}, 48, 32, false, 0, 0, 0, 0, 2},
+    {"add_%sv", 3, {1, 2, 0}, {16, 480, 8}, 0, 160, false, 0, 0, 0, 0, 2},
+    {"add_%sv", 2, {1, 0}, {1600, 16}, 400, 0, false, 0, 0, 0, 0, 2},
     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0, 0},
     /* One side is one range: columns that 16 bytes, or words, divide, tiles and ranges that end in a part of one, several modes,
      * and buffers that are aligned to elements alone. */
     {"in_add_%s", 2, {1, 0}, {3, 256}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
     {"in_add_%s", 3, {1, 0, 2}, {3, 48, 5}, 0, 0, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
     {"in_add_%s", 2, {1, 0}, {5, 3000}, 0, 1000, false, 0, 8, 0, CUTT_FLAT_ROWS, 0},
-    {"in_add_%sw", 2, {1, 0}, {6, 96}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 2},
+    {"in_add_%s", 2, {1, 0}, {6, 96}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 2},
+    {"in_add_%s", 2, {1, 0}, {2, 96}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 4},
     {"in_add_%sw", 2, {1, 0}, {3, 250}, 0, 64, false, 0, 4, 4, CUTT_FLAT_ROWS, 2},
     {"add_%s", 2, {1, 0}, {3, 333}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
     {"add_%s", 2, {1, 0}, {3, 200}, 0, 0, false, 0, 0, -1, CUTT_FLAT_ROWS, 0},
@@ -273,6 +286,7 @@ static void alpha_and_beta(void **unused) {
       const int64_t width = (int64_t)test_type_bytes(type);
       if (sum_cases[i].of_bytes && sum_cases[i].extents[0] < 2 * width) continue;
       if (sum_cases[i].widest > 0 && sum_cases[i].widest < width) continue;
+      if (sum_cases[i].widest < 0 && -sum_cases[i].widest > width) continue;
       for (int variant = 0; variant < (is_complex ? 3 : 2); ++variant) {
         /* Elements of 16 bytes are as wide as any, whatever a case is there for. */
         if (!run_sum(&sum_cases[i], t, variant, used) && type != CUTT_C64)
@@ -322,6 +336,50 @@ static void refusals(void **unused) {
   }
 }
 
+/* With tables and without, and of copies: the first block writes the end of the output, the last one its beginning. */
+static void the_end_first(void **unused) {
+  (void)unused;
+  enum { BYTES = 256 * 256 * 4 };
+  static const struct { int perm[2], flat, direct; } ways[] = {{{1, 0}, 0, 0}, {{1, 0}, 1, 0}, {{0, 1}, 1, 1}};
+  static const int64_t extents[] = {256, 256};
+  unsigned char *from = aligned_alloc(16, BYTES), *to = aligned_alloc(16, BYTES);
+  assert_true(from && to);
+  memset(from, 1, BYTES);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+    const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, ways[i].perm);
+    const cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_candidate candidate;
+    cutt_gpu_launch launch;
+    const char *why = "";
+    char error[768];
+    assert_success(cutt_canonicalize(&view, &canonical));
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    if (!ways[i].direct) candidate.split_m = candidate.split_k = 32;
+    candidate.threads = 64;
+    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    candidate.param[CUTT_GPU_PARAM_FLAT] = ways[i].flat;
+    candidate.param[CUTT_GPU_PARAM_DIRECT] = ways[i].direct;
+    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+    assert_true(launch.blocks > 1);
+    const uint32_t ends[] = {0, launch.blocks - 1};
+    for (int end = 0; end < 2; ++end) {
+      simt_launch asked = simt_launch_of(&launch, &canonical, from, to, true);
+      int64_t written;
+      asked.only = &ends[end];
+      asked.only_count = 1;
+      memset(to, 0, BYTES);
+      if (!simt_run(&asked, &written, NULL, error, sizeof error)) fail_msg("%s", error);
+      assert_int_equal(to[end == 0 ? BYTES - 1 : 0], 1);
+      assert_int_equal(to[end == 0 ? 0 : BYTES - 1], 0);
+    }
+  }
+  free(from);
+  free(to);
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   simt_cleanup();
@@ -330,6 +388,6 @@ static int cleanup(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(alpha_and_beta),
-                                     cmocka_unit_test(refusals)};
+                                     cmocka_unit_test(the_end_first), cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

@@ -58,18 +58,6 @@ DEFINE_FLAT_STORE(8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w)
       }                                                                                                                \
     }                                                                                                                  \
   }
-DEVICE void flat_turn2w(uint32_t at, uint32_t pitch, word4 *value) {
-  uint32_t low[4], high[4];
-  UNROLL(4)
-  for (uint32_t i = 0; i < 4; ++i) {
-    const uint32_t a = shared_load4(at + 2 * i * pitch), b = shared_load4(at + (2 * i + 1) * pitch);
-    low[i] = permute_bytes(a, b, 0x5410);
-    high[i] = permute_bytes(a, b, 0x7632);
-  }
-  const word4 first = {low[0], low[1], low[2], low[3]}, second = {high[0], high[1], high[2], high[3]};
-  value[0] = first;
-  value[1] = second;
-}
 DEVICE void flat_turn1(uint32_t at, uint32_t pitch, uint32_t *value) {
   const uint32_t a = shared_load4(at), b = shared_load4(at + pitch);
   const uint32_t c = shared_load4(at + 2 * pitch), d = shared_load4(at + 3 * pitch);
@@ -91,7 +79,7 @@ DEFINE_FLAT_TURN(2q, 2, 16, word4, flat_turn2w)
 #define FLAT_KERNEL(name)                                                                                              \
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                             \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const flat_tile t = flat_tile_of(&args, block_index());                                                            \
+    const flat_tile t = flat_tile_of(&args, flat_number(&args));                                                            \
     if (args.row.modes == 1) {                                                                                         \
       flat_load_##name(&args, in, &t, true);                                                                           \
     } else {                                                                                                           \

@@ -46,49 +46,55 @@ FLAT_ADD(add_f64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f
 FLAT_ADD(add_c32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
 FLAT_ADD(add_i64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
 
-/* Elements of 2 bytes in words, two columns at a time. */
+/* Elements of 2 bytes in words, two columns at a time; v: 16 bytes of each. */
 typedef struct flat_pair {
   uint32_t of[2];
 } flat_pair;
+typedef struct flat_wide_pair {
+  word4 of[2];
+} flat_wide_pair;
 
-#define FLAT_ADD_TURN(name, sum)                                                                                       \
+#define FLAT_ADD_TURN(name, bytes, type, pair, batch, turn, sum)                                                       \
   DEVICE void flat_fetch_##name(const cutt_flat_args *args, const unsigned char *out, const flat_tile *t, flat_share s, \
-                                uint32_t access, uint32_t run, flat_pair *before) {                                    \
-    const uint32_t accesses = t->rows / 2, groups = t->row_bytes / 4;                                                  \
+                                uint32_t access, uint32_t run, pair *before) {                                         \
+    const uint32_t accesses = t->rows * 2 / bytes, groups = t->row_bytes / 4;                                          \
     const bool single = args->column.modes == 1;                                                                       \
     const unsigned char *const from = out + t->out;                                                                    \
     if (!args->reads_out || run >= groups) return;                                                                     \
-    FLAT_STEPS(FLAT_BATCH_16, groups, &args->stores, , \
-              before[i].of[0] = global_load4(from + (flat_offset(&args->column, run * 2, single) + access * 4));       \
-              before[i].of[1] = global_load4(from + (flat_offset(&args->column, run * 2 + 1, single) + access * 4)))   \
+    FLAT_STEPS(batch, groups, &args->stores, , \
+              before[i].of[0] = global_load##bytes(from + (flat_offset(&args->column, run * 2, single) + access * bytes));       \
+              before[i].of[1] = global_load##bytes(from + (flat_offset(&args->column, run * 2 + 1, single) + access * bytes)))   \
   }                                                                                                                    \
   DEVICE void flat_add_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, flat_share s,        \
-                              flat_pair *before) {                                                                     \
-    const uint32_t accesses = t->rows / 2, groups = t->row_bytes / 4;                                                  \
+                              pair *before) {                                                                          \
+    const uint32_t accesses = t->rows * 2 / bytes, groups = t->row_bytes / 4;                                          \
     const bool single = args->column.modes == 1, reads = args->reads_out;                                              \
     unsigned char *const to = out + t->out;                                                                            \
     uint32_t access = s.along, run = s.across;                                                                         \
     if (run >= groups) return;                                                                                         \
     for (bool first = true; access < accesses; first = false) {                                                        \
-      uint32_t value[2];                                                                            \
+      type value[2];                                                                                                   \
       if (!first) flat_fetch_##name(args, out, t, s, access, run, before);                                             \
-      FLAT_STEPS(FLAT_BATCH_16, groups, &args->stores, , \
-                flat_turn2(access * 2 * args->pitch + run * 4, args->pitch, value);                                    \
-                global_store4(to + (flat_offset(&args->column, run * 2, single) + access * 4),                         \
+      FLAT_STEPS(batch, groups, &args->stores, , \
+                turn(access * (bytes / 2) * args->pitch + run * 4, args->pitch, value);                                \
+                global_store##bytes(to + (flat_offset(&args->column, run * 2, single) + access * bytes),               \
                               sum(&args->scale, value[0], before[i].of[0], reads));                                    \
-                global_store4(to + (flat_offset(&args->column, run * 2 + 1, single) + access * 4),                     \
+                global_store##bytes(to + (flat_offset(&args->column, run * 2 + 1, single) + access * bytes),           \
                               sum(&args->scale, value[1], before[i].of[1], reads)))                                    \
     }                                                                                                                  \
   }                                                                                                                    \
-  FLAT_ADD_KERNEL(name, 2, flat_load_any, flat_pair, FLAT_BATCH_16)
-FLAT_ADD_TURN(add_f16w, sum_f16_2)
-FLAT_ADD_TURN(add_bf16w, sum_bf16_2)
+  FLAT_ADD_KERNEL(name, 2, flat_load_any, pair, batch)
+FLAT_ADD_TURN(add_f16w, 4, uint32_t, flat_pair, FLAT_BATCH_16, flat_turn2, sum_f16_2)
+FLAT_ADD_TURN(add_bf16w, 4, uint32_t, flat_pair, FLAT_BATCH_16, flat_turn2, sum_bf16_2)
+enum { FLAT_BATCH_PAIRS = 2 };
+FLAT_ADD_TURN(add_f16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_f16_8)
+FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2w, sum_bf16_8)
 
 /* Copies of runs (flat_copy.cu) with alpha, op and beta. */
 #define FLAT_SUM(name, bytes, type, sum)                                                                               \
   KERNEL(cutt_flat_sum_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = block_index() * (args.each * step) + thread_index();                 \
+    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
     const bool reads = args.reads_out;                                                                                 \
     type value[CUTT_FLAT_COPIES], before[CUTT_FLAT_COPIES];                                                            \
     int64_t to[CUTT_FLAT_COPIES];                                                                                      \

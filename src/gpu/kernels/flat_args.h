@@ -56,6 +56,7 @@ typedef struct cutt_flat_args {
   uint32_t range_log2; /* of the bytes of an access of the side that is one range, in those of flat_joined.cu */
   cutt_flat_runs row, column;
   uint32_t each;
+  uint32_t last;         /* the number of the last block */
   uint32_t reads_out;    /* with alpha, op and beta: is the output read? */
   cutt_scale_args scale; /* of these */
 } cutt_flat_args;

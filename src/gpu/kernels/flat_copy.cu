@@ -6,7 +6,7 @@
 #define DEFINE_FLAT_COPY(bytes, type)                                                                                  \
   KERNEL(cutt_flat_copy_##bytes, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                       \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const uint32_t step = thread_count(), first = block_index() * (args.each * step) + thread_index();                 \
+    const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
     type value[CUTT_FLAT_COPIES];                                                                                      \
     int64_t to[CUTT_FLAT_COPIES];                                                                                      \
     UNROLL(CUTT_FLAT_COPIES)                                                                                           \

@@ -14,6 +14,8 @@
   X(flat_8)                                                                                                            \
   X(flat_8w)                                                                                                           \
   X(flat_16)
+/* Elements of 1 and 2 bytes whose runs begin at any of them. */
+#define CUTT_FLAT_UNALIGNED_KERNELS(X) X(flat_1u) X(flat_2u)
 /* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
 #define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
   X(flat_in_1)                                                                                                         \
@@ -25,9 +27,11 @@
   X(flat_out_4)                                                                                                        \
   X(flat_out_8)
 #define CUTT_FLAT_COPY_KERNELS(X) X(flat_copy_4) X(flat_copy_8) X(flat_copy_16)
-/* With alpha, op and beta; w and q as in list.h. */
+/* With alpha, op and beta; w and q as in list.h, and v, elements of 2 bytes that are written 16 bytes at a time. */
 #define CUTT_FLAT_ADD_16_BIT(X)                                                                                        \
-  X(flat_add_f16) X(flat_add_f16w) X(flat_add_f16q) X(flat_add_bf16) X(flat_add_bf16w) X(flat_add_bf16q)
+  X(flat_add_f16)                                                                                                      \
+  X(flat_add_f16w)                                                                                                     \
+  X(flat_add_f16v) X(flat_add_f16q) X(flat_add_bf16) X(flat_add_bf16w) X(flat_add_bf16v) X(flat_add_bf16q)
 #define CUTT_FLAT_ADD_32_BIT(X)                                                                                        \
   X(flat_add_f32) X(flat_add_f32w) X(flat_add_f32q) X(flat_add_i32) X(flat_add_i32w) X(flat_add_i32q)
 #define CUTT_FLAT_ADD_64_BIT(X)                                                                                        \
@@ -59,6 +63,7 @@
   X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v) X(flat_sum_c64v)
 #define CUTT_FLAT_KERNELS(X)                                                                                           \
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
+  CUTT_FLAT_UNALIGNED_KERNELS(X)                                                                                       \
   CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
   CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
 

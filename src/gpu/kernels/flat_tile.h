@@ -28,6 +28,9 @@ typedef struct flat_tile {
   uint32_t row_bytes, rows;
 } flat_tile;
 
+/* The number of the tile, or of the batch of accesses, that a block does: the last one first (tables.h). */
+DEVICE uint32_t flat_number(const cutt_flat_args *args) { return args->last - block_index(); }
+
 DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number) {
   flat_tile t;
   uint32_t rest = divide(number, args->grid[0].extent);
@@ -208,6 +211,18 @@ DEVICE void flat_turn2(uint32_t at, uint32_t pitch, uint32_t *value) {
   const uint32_t a = shared_load4(at), b = shared_load4(at + pitch);
   value[0] = permute_bytes(a, b, 0x5410);
   value[1] = permute_bytes(a, b, 0x7632);
+}
+DEVICE void flat_turn2w(uint32_t at, uint32_t pitch, word4 *value) {
+  uint32_t low[4], high[4];
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t a = shared_load4(at + 2 * i * pitch), b = shared_load4(at + (2 * i + 1) * pitch);
+    low[i] = permute_bytes(a, b, 0x5410);
+    high[i] = permute_bytes(a, b, 0x7632);
+  }
+  const word4 first = {low[0], low[1], low[2], low[3]}, second = {high[0], high[1], high[2], high[3]};
+  value[0] = first;
+  value[1] = second;
 }
 DEVICE void flat_load_any(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, bool single) {
   if (args->load_log2 == 4) {

@@ -106,7 +106,8 @@ DEVICE place place_of(const cutt_kernel_args *args, uint32_t first, uint32_t cou
  *
  * A group of `tile_step` blocks, which run at the same time, shares a range of tiles, the i-th block taking every
  * tile_step-th from the i-th on. So the tiles in work at any time are neighbours: sectors that two of them share meet in
- * L2, and long ranges of memory are accessed. */
+ * L2, and long ranges of memory are accessed. The last tile is done first: what wrote the input wrote its end last, which may
+ * still be in L2, and what reads the output will begin with what was written last. */
 DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pairs, bool phased) {
   const uint32_t thread = thread_index(), threads = thread_count();
   const uint32_t step = args->tile_step, group = block_index() / step;
@@ -114,7 +115,7 @@ DEVICE uint32_t fill_tables(const cutt_kernel_args *args, const cutt_pairs *pair
   if (first >= args->tiles) return 0;
   uint32_t tiles = (args->tiles - first + step - 1) / step;
   if (tiles > args->block_tiles) tiles = args->block_tiles;
-  if (thread < tiles) describe_tile(args, pairs, first + thread * step, thread * CUTT_TILE_ENTRY);
+  if (thread < tiles) describe_tile(args, pairs, args->tiles - 1 - (first + thread * step), thread * CUTT_TILE_ENTRY);
   for (uint32_t i = thread; i < args->table_rows; i += threads) {
     const place p = place_of(args, 0, args->row_modes, i);
     shared_store8(args->rows_at + i * CUTT_ROW_ENTRY, split_words(p.global));
