@@ -410,16 +410,15 @@ bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int
     return true;
   }
   const bool joined_rows = flat.joined == CUTT_FLAT_ROWS, joined_columns = flat.joined == CUTT_FLAT_COLUMNS;
-  const uint32_t load = flat.anywhere ? 0 : flat.load, store = flat.anywhere ? 0 : flat.store;
-  const uint32_t loads = cutt_gpu_accesses((uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes), load);
-  const uint32_t stores = cutt_gpu_accesses((uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes), store);
+  const uint32_t loads = (uint32_t)(joined_rows ? n->tile_bytes : n->row_bytes) / flat.load;
+  const uint32_t stores = (uint32_t)(joined_columns ? n->tile_bytes : n->column_bytes) / flat.store;
   const uint32_t rows = joined_rows ? 1 : (uint32_t)tile->rows;
   const uint32_t groups = joined_columns ? 1 : (uint32_t)tile->columns / flat.group;
   n->load = steps_of((cutt_gpu_spread){flat.load_step, flat.loads.across}, loads, rows);
   n->store = steps_of((cutt_gpu_spread){flat.store_step, flat.stores.across}, stores, groups);
-  n->turns = flat.group > 1 ? 2 : joined_rows || flat.anywhere ? turns_of(flat.store, flat.shared_load) : 1;
+  n->turns = flat.group > 1 ? 2 : joined_rows ? turns_of(flat.store, flat.shared_load) : 1;
   if (adds_to_output(c)) n->turns *= 2; /* each of which is loaded first */
-  n->load_turns = joined_columns || flat.anywhere ? turns_of(flat.load, flat.shared_store) : 1;
+  n->load_turns = joined_columns ? turns_of(flat.load, flat.shared_store) : 1;
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
   n->row_span = cutt_gpu_one_range(c, tile, true) ? n->tile_bytes : n->row_bytes;
   n->column_span = cutt_gpu_one_range(c, tile, false) ? n->tile_bytes : n->column_bytes;

@@ -438,8 +438,6 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
                    .sector = sector,
                    .width = f->load,
                    .spread = f->loads,
-                   .anywhere = f->anywhere,
-                   .part = f->anywhere ? f->shared_store : 0,
                    .shared_width = f->shared_store,
                    .joined = f->joined == CUTT_FLAT_ROWS,
                    .step = f->load_step,
@@ -449,8 +447,6 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
                     .sector = sector,
                     .width = f->store,
                     .spread = f->stores,
-                    .anywhere = f->anywhere,
-                    .part = f->anywhere ? f->shared_load : 0,
                     .shared_width = f->shared_load,
                     .joined = f->joined == CUTT_FLAT_COLUMNS,
                     .step = f->store_step,
@@ -467,12 +463,10 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
   }
   add_tiles(c, tile, &in, &out, &loads, &stores);
   count_global(&loads, &stores, counts);
-  counts->load_requests += loads.ends;
-  counts->store_requests += stores.ends;
   if (adds_to_output(c)) add_reads(&stores, counts);
   counts->shared_stores = loads.requests * kept;
   counts->shared_store_wavefronts = loads.groups * kept;
-  counts->shared_loads = stores.requests * collected + stores.ends;
+  counts->shared_loads = stores.requests * collected;
   counts->shared_load_wavefronts = stores.groups * f->group * collected;
 }
 

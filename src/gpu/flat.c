@@ -245,28 +245,12 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   return true;
 }
 
-/* Narrow elements in the words that runs touch, wherever these begin. Elements of a word, one below the other, are in different
- * banks, and so are those of the next words. */
-static void choose_unaligned(uint32_t w, uint32_t row_bytes, uint32_t rows, uint32_t threads, cutt_gpu_flat *f) {
-  *f = (cutt_gpu_flat){.kernel = w == 1 ? CUTT_KERNEL_flat_1u : CUTT_KERNEL_flat_2u,
-                       .load = 4,
-                       .store = 4,
-                       .shared_load = w,
-                       .shared_store = w,
-                       .group = 1,
-                       .pitch = (row_bytes / w | 1) * w,
-                       .anywhere = true};
-  f->loads = spread(threads, cutt_gpu_accesses(row_bytes, 0), rows, CUTT_GPU_WARP, &f->load_step);
-  f->stores = spread(threads, cutt_gpu_accesses(rows * w, 0), row_bytes / w, CUTT_GPU_WARP, &f->store_step);
-}
-
 bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
                           const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
                           cutt_gpu_flat *f) {
   const uint32_t in_align = access->in_align, out_align = access->out_align;
   static const cutt_kernel single[] = {CUTT_KERNEL_flat_1, CUTT_KERNEL_flat_2, CUTT_KERNEL_flat_4, CUTT_KERNEL_flat_8,
                                        CUTT_KERNEL_flat_16};
-  enum { FEW = 16 }; /* bytes of a run, of which some words would be whole */
   const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   if (direct) return choose_copy(c, access, threads, f);
@@ -274,10 +258,6 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
-  if (w < 4 && least < 4 && !c->scale.active && row_bytes >= FEW && rows * w >= FEW) {
-    choose_unaligned(w, row_bytes, rows, threads, f);
-    return true;
-  }
   uint32_t load_lanes = CUTT_GPU_WARP, store_lanes = CUTT_GPU_WARP; /* most side by side */
   if (w < 4 && least >= 4) {
     f->load = in_align >= 16 ? 16 : 4;

@@ -15,7 +15,6 @@ typedef struct cutt_gpu_flat {
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
-  bool anywhere;   /* narrow elements, whose runs begin at any of them and are accessed as the words that they touch */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
   uint32_t run, each; /* ... and so many of a thread */

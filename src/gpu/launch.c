@@ -19,16 +19,14 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
 #define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
 #define OF_FLAT_ADD(name) [CUTT_KERNEL_##name] = "flat_add",
-#define OF_FLAT_UNALIGNED(name) [CUTT_KERNEL_##name] = "flat_unaligned",
 #define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
 #define OF_FLAT_JOINED_ADD(name) [CUTT_KERNEL_##name] = "flat_joined_add",
 #define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
 const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
     CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
-        CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_UNALIGNED_KERNELS(OF_FLAT_UNALIGNED)
-            CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
-                CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD)
-                    CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD)};
+        CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
+            CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD)
+                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};

@@ -35,14 +35,6 @@ static const flat_case cases[] = {
     /* What words do not divide, several modes on both sides, tiles at edges, and few rows. */
     {CUTT_KERNEL_flat_1, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 9, 64, 1, 3, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_2, CUTT_BYTES_2, 2, {1, 0}, {5, 50}, 1, 1, 0, 0, 96, 2, 6, 0, 0, 0, 0, 0},
-    /* Runs that begin at any element: aligned or not at one side, of several modes, and as short as they come. */
-    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {257, 131}, 1, 1, 64, 64, 256, 0, 0, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 4, 0, 96, 2, 6, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {64, 63}, 1, 1, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2u, CUTT_BYTES_2, 2, {1, 0}, {8, 8}, 1, 1, 0, 0, 32, 2, 2, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 2, {1, 0}, {257, 131}, 1, 1, 64, 64, 256, 0, 0, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 3, {2, 1, 0}, {19, 7, 23}, 2, 1, 0, 17, 64, 1, 3, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_1u, CUTT_BYTES_1, 3, {1, 2, 0}, {70, 21, 5}, 1, 1, 0, 0, 128, 0, 1, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 4, {3, 2, 1, 0}, {5, 9, 11, 7}, 2, 2, 0, 5, 128, 4, 8, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8, CUTT_BYTES_8, 3, {2, 0, 1}, {31, 6, 17}, 1, 1, 16, 16, 32, 8, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 3, {1, 2, 0}, {128, 4, 60}, 1, 1, 0, 0, 256, 0, 0, 0, 0.25, 0, 0, 0},

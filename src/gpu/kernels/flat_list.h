@@ -14,8 +14,6 @@
   X(flat_8)                                                                                                            \
   X(flat_8w)                                                                                                           \
   X(flat_16)
-/* Elements of 1 and 2 bytes whose runs begin at any of them. */
-#define CUTT_FLAT_UNALIGNED_KERNELS(X) X(flat_1u) X(flat_2u)
 /* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
 #define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
   X(flat_in_1)                                                                                                         \
@@ -63,7 +61,6 @@
   X(flat_sum_f64) X(flat_sum_f64v) X(flat_sum_i64) X(flat_sum_i64v) X(flat_sum_c32) X(flat_sum_c32v) X(flat_sum_c64v)
 #define CUTT_FLAT_KERNELS(X)                                                                                           \
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
-  CUTT_FLAT_UNALIGNED_KERNELS(X)                                                                                       \
   CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
   CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
 
