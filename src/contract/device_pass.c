@@ -252,17 +252,26 @@ void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, c
   s->seconds = s->products.seconds;
 }
 
+void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
+                             cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .has_panels = true};
+  cutt_panel_choose(c, r, by_rows, &s->panel);
+  s->seconds = s->panel.seconds;
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 2; /* which only add */
+  const int tried_products = c->reduce ? 0 : 4; /* which only add */
   for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
       cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
-    else
+    else if (i < WAYS * SIZES + 2)
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else
+      cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }
