@@ -26,9 +26,10 @@ DEVICE void PANEL_OF(panel_copy_left_)(const cutt_panel_args *args, const unsign
     const unsigned char *const from = left + pass_load_first(row * CUTT_PANEL_ENTRY);
     const uint32_t to = args->left_at + row * PANEL_BYTES;
     UNROLL(4)
-    for (uint32_t term = 0; term < args->terms; ++term)
-      PANEL_ACCESS(async_copy)
-      (to + term * PANEL_LEFT_PITCH, from + pass_load_first(args->terms_at + term * CUTT_PANEL_ENTRY), false);
+    for (uint32_t term = 0; term < args->terms; ++term) {
+      const int64_t offset = pass_load_first(args->terms_at + term * CUTT_PANEL_ENTRY);
+      PANEL_ACCESS(async_copy)(to + term * PANEL_LEFT_PITCH, from + offset, false);
+    }
   }
 }
 
@@ -42,20 +43,20 @@ DEVICE void PANEL_OF(panel_copy_right_)(const cutt_panel_args *args, const unsig
     if (group >= groups || term >= count) return;
     const unsigned char *const from = right + pass_load(terms_at + term * CUTT_PANEL_ENTRY).b;
     UNROLL(1)
-    for (uint32_t column = group; column < CUTT_PANEL_COLUMNS; column += groups)
-      PANEL_ACCESS(async_copy)
-      (to + term * PANEL_RIGHT_PITCH + column * PANEL_BYTES, from + pass_load_first(panel_column(args, tile, column)),
-       false);
+    for (uint32_t column = group; column < CUTT_PANEL_COLUMNS; column += groups) {
+      const int64_t offset = pass_load_first(panel_column(args, tile, column));
+      PANEL_ACCESS(async_copy)(to + term * PANEL_RIGHT_PITCH + column * PANEL_BYTES, from + offset, false);
+    }
     return;
   }
   const uint32_t column = thread_index() % CUTT_PANEL_COLUMNS;
   const unsigned char *const from = right + pass_load_first(panel_column(args, tile, column));
   UNROLL(1)
   for (uint32_t term = thread_index() / CUTT_PANEL_COLUMNS; term < count;
-       term += CUTT_PANEL_THREADS / CUTT_PANEL_COLUMNS)
-    PANEL_ACCESS(async_copy)
-    (to + term * PANEL_RIGHT_PITCH + column * PANEL_BYTES, from + pass_load(terms_at + term * CUTT_PANEL_ENTRY).b,
-     false);
+       term += CUTT_PANEL_THREADS / CUTT_PANEL_COLUMNS) {
+    const int64_t offset = pass_load(terms_at + term * CUTT_PANEL_ENTRY).b;
+    PANEL_ACCESS(async_copy)(to + term * PANEL_RIGHT_PITCH + column * PANEL_BYTES, from + offset, false);
+  }
 }
 
 /* Some columns of one term from shared memory, the same for all of a warp. */
@@ -168,10 +169,9 @@ PANEL_KERNEL(PANEL_OF(cutt_panel_))
         const bool whole = first_row + PANEL_ROWS <= args.rows && (tile + 1) * CUTT_PANEL_COLUMNS <= args.columns;
         const uint32_t row_at = thread_index() % CUTT_PANEL_LANES * CUTT_PANEL_ENTRY;
         UNROLL(PANEL_ROWS_EACH)
-        for (uint32_t i = 0; i < PANEL_ROWS_EACH; i += PANEL_WRITTEN)
-          PANEL_OF(panel_write_)
-          (&args, result, row_at + i * CUTT_PANEL_LANES * CUTT_PANEL_ENTRY, panel_column(&args, tile, column), whole,
-           sum + i);
+        for (uint32_t i = 0; i < PANEL_ROWS_EACH; i += PANEL_WRITTEN) PANEL_OF(panel_write_)
+        (&args, result, row_at + i * CUTT_PANEL_LANES * CUTT_PANEL_ENTRY, panel_column(&args, tile, column), whole,
+         sum + i);
       }
     }
     slot = 1 - slot;
