@@ -151,11 +151,12 @@ static void add_device_products(const struct cuttContractionStruct *plan, cutt_t
 /* "panels of 128 of L's rows, in 7 strips of 1216 of R's columns, 12 terms at once" */
 static void add_panels(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_panel_shape *s = &plan->device_pass->shape.panel;
-  cutt_text_add(
-      text,
-      "panels of %d of %c's rows, in %" PRId64 " strips of %" PRId64 " of %c's columns, %" PRId64 " terms at once\n",
-      (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes), tensor_letter[s->by_rows], s->strips,
-      s->strip_tiles * CUTT_PANEL_COLUMNS, tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->depth);
+  cutt_text_add(text,
+                "panels of %d of %c's rows, in %" PRId64 " strips of %" PRId64 " of %c's columns, %" PRId64
+                " terms at once\n",
+                (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes), tensor_letter[s->by_rows], s->strips,
+                s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes),
+                tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->depth);
 }
 
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
@@ -363,7 +364,8 @@ static void add_json_panels(const struct cuttContractionStruct *plan, cutt_text 
     cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":false}", t ? "," : "", tensor_letter[t],
                   t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
   cutt_text_add(text, "},\"rows_of\":\"%c\",\"panel_rows\":%d,\"strip_columns\":%" PRId64, tensor_letter[s->by_rows],
-                (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes), s->strip_tiles * CUTT_PANEL_COLUMNS);
+                (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes),
+                s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes));
   cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, plan->device_pass->tiles);
 }
 

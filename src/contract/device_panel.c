@@ -8,9 +8,8 @@
 #include "base/number.h"
 
 enum {
-  SECTOR = 32,            /* bytes */
-  MOST_SHARED = 64 << 10, /* bytes of a block, which every GPU has, and a few blocks on an SM of a large one */
-  BLOCKS_AT_ONCE = 3      /* on an SM */
+  SECTOR = 32,           /* bytes */
+  MOST_SHARED = 64 << 10 /* bytes of a block, which every GPU has, and a few blocks on an SM of a large one */
 };
 
 /* Seconds of a launch; the share of a copy's speed that is reached; the share of the speed of large products that multiplications one
@@ -21,6 +20,11 @@ static const double launch_seconds = 4e-6, share_of_copy = 0.85, share_f32 = 0.7
 static const double sm_f32 = 330e9, sm_f64 = 165e9, sm_sectors = 30e9;
 /* What a block takes before its first product, in tiles of columns. */
 static const double tiles_to_begin = 1.5;
+
+/* Blocks that are at work at once. */
+static double at_once(const cutt_contraction *c, const cutt_rates *r) {
+  return (double)(larger(r->multiprocessors, (int64_t)1) * (c->type->bytes > 4 ? 3 : 4));
+}
 
 static cutt_tensor other(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT; }
 
@@ -84,7 +88,7 @@ static bool is_along(const cutt_contraction *c, cutt_tensor t, const int *mode, 
 static uint32_t shared_bytes(const cutt_contraction *c, const cutt_panel_shape *s, cutt_panel_args *args) {
   const uint32_t element = (uint32_t)c->type->bytes, rows = CUTT_PANEL_ROWS(element);
   args->columns_at = rows * CUTT_PANEL_ENTRY;
-  args->terms_at = args->columns_at + CUTT_PANEL_TABLES * CUTT_PANEL_COLUMNS * CUTT_PANEL_ENTRY;
+  args->terms_at = args->columns_at + CUTT_PANEL_TABLES * CUTT_PANEL_COLUMNS(element) * CUTT_PANEL_ENTRY;
   args->right_at = args->terms_at + (uint32_t)s->terms * CUTT_PANEL_ENTRY;
   args->right_bytes = (uint32_t)s->depth * CUTT_PANEL_RIGHT_PITCH(element) * element;
   args->left_at = args->right_at + 2 * args->right_bytes;
@@ -92,13 +96,12 @@ static uint32_t shared_bytes(const cutt_contraction *c, const cutt_panel_shape *
 }
 
 /* Cuts the columns into so many strips that the blocks fill the SMs evenly. Returns the time in tiles of one block after the other. */
-static double cut_columns(const cutt_rates *r, cutt_panel_shape *s) {
+static double cut_columns(const cutt_contraction *c, const cutt_rates *r, cutt_panel_shape *s) {
   const double blocks = (double)s->panels * (double)s->matrices;
-  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   double least = INFINITY;
   for (int64_t strips = 1; strips <= s->tiles && strips <= 256; ++strips) {
     const int64_t each = (s->tiles + strips - 1) / strips;
-    const double time = ceil(blocks * (double)strips / at_once) * ((double)each + tiles_to_begin);
+    const double time = ceil(blocks * (double)strips / at_once(c, r)) * ((double)each + tiles_to_begin);
     if (!(time < least)) continue;
     least = time;
     s->strip_tiles = each;
@@ -126,13 +129,13 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double sms = (double)larger(r->multiprocessors, (int64_t)1);
   const double own = sms * (wide ? sm_f64 : sm_f32), known = wide ? share_f64 : share_f32;
   const double speed = r->blas_flops > 0 ? fmin(own, known * r->blas_flops) : own;
-  const double columns =
-      (double)((s->columns + CUTT_PANEL_COLUMNS_EACH - 1) / CUTT_PANEL_COLUMNS_EACH * CUTT_PANEL_COLUMNS_EACH);
+  const int64_t together = (int64_t)CUTT_PANEL_COLUMNS_EACH(c->type->bytes);
+  const double columns = (double)((s->columns + together - 1) / together * together);
   const double flops =
       2 * (double)s->matrices * (double)(s->panels * CUTT_PANEL_ROWS(c->type->bytes)) * columns * (double)s->terms;
   /* The blocks that are left when others have ended have the SMs for themselves. */
-  const double even = (double)s->panels * (double)s->matrices *
-                      ((double)s->tiles + (double)s->strips * tiles_to_begin) / (sms * BLOCKS_AT_ONCE);
+  const double even =
+      (double)s->panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once(c, r);
   const double work = flops / speed * fmin(tiles / even, 2);
   const cutt_tensor a = s->by_rows, b = other(a);
   const double of_rows = (double)c->volume[a] * bytes * waste_of(c, s, a),
@@ -157,20 +160,19 @@ void cutt_panel_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tens
     if (c->mode[i].extent > INT32_MAX / *of) return;
     *of *= c->mode[i].extent;
   }
-  const int64_t rows = (int64_t)CUTT_PANEL_ROWS(c->type->bytes);
+  const int64_t rows = (int64_t)CUTT_PANEL_ROWS(c->type->bytes), columns = (int64_t)CUTT_PANEL_COLUMNS(c->type->bytes);
   s->rows = size[ROW];
   s->columns = size[COLUMN];
   s->terms = size[TERM];
   s->matrices = size[MATRIX];
-  if (s->terms < 2 || s->terms > CUTT_PANEL_TERMS || s->rows > INT32_MAX - rows ||
-      s->columns > INT32_MAX - 2 * CUTT_PANEL_COLUMNS)
+  if (s->terms < 2 || s->terms > CUTT_PANEL_TERMS || s->rows > INT32_MAX - rows || s->columns > INT32_MAX - 2 * columns)
     return;
   const int64_t lots = (s->terms + CUTT_PANEL_DEPTH - 1) / CUTT_PANEL_DEPTH;
   s->depth = (s->terms + lots - 1) / lots;
   if (shared_bytes(c, s, &args) > MOST_SHARED) return;
   s->panels = (s->rows + rows - 1) / rows;
-  s->tiles = (s->columns + CUTT_PANEL_COLUMNS - 1) / CUTT_PANEL_COLUMNS;
-  const double tiles = cut_columns(r, s);
+  s->tiles = (s->columns + columns - 1) / columns;
+  const double tiles = cut_columns(c, r, s);
   if ((double)s->panels * (double)s->matrices * (double)s->strips >= INT32_MAX) return;
   s->seconds = seconds_of(c, r, s, tiles);
 }

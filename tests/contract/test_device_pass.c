@@ -249,7 +249,7 @@ static void patterns(void **unused) {
   print_message("%ld with an operand turned, %ld with two; %ld in parts\n", turned[1], turned[2], in_parts);
   for (int way = 0; way < 4; ++way) assert_true(ways[way] >= test_scaled(20));
   assert_true(products >= test_scaled(40) && panels >= test_scaled(40));
-  assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(50));
+  assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(30));
 }
 
 /* Sums of whole numbers are exact, modulo 2^32 or 2^64. */

@@ -40,30 +40,24 @@ DEVICE void panel_describe(const cutt_panel_args *args, uint32_t begin, uint32_t
   }
 }
 
-/* Where the description of a column of a tile is. */
-DEVICE uint32_t panel_column(const cutt_panel_args *args, uint32_t tile, uint32_t column) {
-  return args->columns_at + (tile % CUTT_PANEL_TABLES * CUTT_PANEL_COLUMNS + column) * CUTT_PANEL_ENTRY;
+/* Where the description of a column of a tile is; a tile has so many. */
+DEVICE uint32_t panel_column(const cutt_panel_args *args, uint32_t columns, uint32_t tile, uint32_t column) {
+  return args->columns_at + (tile % CUTT_PANEL_TABLES * columns + column) * CUTT_PANEL_ENTRY;
 }
 
 /* Describes one of a tile's columns, by R and D. */
-DEVICE void panel_describe_column(const cutt_panel_args *args, uint32_t tile, uint32_t column) {
-  const uint32_t begin = tile * CUTT_PANEL_COLUMNS, number = begin + column;
+DEVICE void panel_describe_column(const cutt_panel_args *args, uint32_t columns, uint32_t tile, uint32_t column) {
+  const uint32_t begin = tile * columns, number = begin + column;
   const bool there = number < args->columns;
   panel_place p = {0, 0, 0};
   panel_go(args, args->row_end, args->column_end, there ? number : begin, &p);
-  pass_store(panel_column(args, tile, column), p.right, there ? p.result : PANEL_NOWHERE);
+  pass_store(panel_column(args, columns, tile, column), p.right, there ? p.result : PANEL_NOWHERE);
 }
 
 #define PANEL_PASTE(a, b) a##b
 #define PANEL_NAME(a, b) PANEL_PASTE(a, b)
 #define PANEL_OF(what) PANEL_NAME(what, PANEL_TYPE)
 #define PANEL_ACCESS(what) PANEL_NAME(what, PANEL_BYTES)
-/* Blocks that fit on an SM. On sm_90 168 registers are enough for each thread. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
-#define PANEL_BLOCKS 3
-#else
-#define PANEL_BLOCKS 2
-#endif
 #define PANEL_KERNEL(name) KERNEL(name, CUTT_PANEL_THREADS, PANEL_BLOCKS) /* whose name is put together first */
 
 DEVICE float panel_fuse_f32(float a, float b, float c) { return multiply_add_float(a, b, c); }

@@ -12,21 +12,23 @@
 enum {
   CUTT_PANEL_THREADS = 128,
   CUTT_PANEL_LANES = 32,
-  CUTT_PANEL_COLUMNS = 64,      /* of a tile */
-  CUTT_PANEL_COLUMNS_EACH = 16, /* of a thread, which has the same ones as all of its warp */
-  CUTT_PANEL_DEPTH = 16,        /* most terms of columns in shared memory at once, of each of two lots */
-  CUTT_PANEL_TERMS = 128,       /* most of a contraction */
+  CUTT_PANEL_DEPTH = 16,  /* most terms of columns in shared memory at once, of each of two lots */
+  CUTT_PANEL_TERMS = 128, /* most of a contraction */
   CUTT_PANEL_DIGITS = 72,
   CUTT_PANEL_TABLES = 3, /* of columns: of the tile that is stored, of the one that is copied, and of the next */
   CUTT_PANEL_ENTRY = 16  /* bytes in shared memory of a row's description, a column's, a term's */
 };
 
-/* Rows of a thread, by elements of so many bytes, and of a panel. */
+/* Rows of a thread, by elements of so many bytes, and of a panel; columns of a thread, which has the same ones as all of its warp, and
+ * of a tile. */
 #define CUTT_PANEL_ROWS_EACH(element_bytes) ((element_bytes) > 4 ? 4u : 8u)
 #define CUTT_PANEL_ROWS(element_bytes) (CUTT_PANEL_LANES * CUTT_PANEL_ROWS_EACH(element_bytes))
+#define CUTT_PANEL_COLUMNS_EACH(element_bytes) ((element_bytes) > 4 ? 16u : 8u)
+#define CUTT_PANEL_COLUMNS(element_bytes)                                                                              \
+  (CUTT_PANEL_THREADS / CUTT_PANEL_LANES * CUTT_PANEL_COLUMNS_EACH(element_bytes))
 /* From a term to the next, in elements: so that threads with terms side by side meet few banks twice. */
 #define CUTT_PANEL_LEFT_PITCH(element_bytes) (CUTT_PANEL_ROWS(element_bytes) + 1)
-#define CUTT_PANEL_RIGHT_PITCH(element_bytes) (CUTT_PANEL_COLUMNS + 16 / (element_bytes))
+#define CUTT_PANEL_RIGHT_PITCH(element_bytes) (CUTT_PANEL_COLUMNS(element_bytes) + 16 / (element_bytes))
 
 /* A digit of a number: its steps in each tensor (L, R, D). */
 typedef struct cutt_panel_digit {
