@@ -57,7 +57,7 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -66,7 +66,11 @@ static void run_kernel(const fake_launch *launch) {
 
 static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
   const simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  *args = l.pass ? sizeof *l.pass : l.multiply ? sizeof *l.multiply : l.flat ? sizeof *l.flat : sizeof *l.args;
+  *args = l.pass       ? sizeof *l.pass
+          : l.multiply ? sizeof *l.multiply
+          : l.panel    ? sizeof *l.panel
+          : l.flat     ? sizeof *l.flat
+                       : sizeof *l.args;
   *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;
 }
 
