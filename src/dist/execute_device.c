@@ -116,7 +116,7 @@ static int64_t piece_for(const cutt_device_part *peer, int64_t round, int me) {
 static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t round, const unsigned char **from) {
   const cutt_device_part *peer = r->d->all[piece->peer];
   if (!r->d->shared) {
-    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + r->d->stride * (piece->step - 1);
+    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + peer->stride * (piece->step - 1);
     return CUTT_SUCCESS;
   }
   const int64_t its = piece_for(peer, round, r->plan->task.me);

@@ -50,10 +50,6 @@ struct cuttDistPlanStruct {
 
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
 
-/* Makes what executions on a device need, once the exchange is known, and, where ranks are near, finds what others have of it;
- * nothing, where tensors are in the host's memory. Collective. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
-cuttResult cutt_dist_ready(struct cuttDistPlanStruct *plan);
-
 /* Adds count boxes, from the exchange's move number `first` on, to what is launched next, which has n: how many it has then. from
  * and to: where their two sides begin. */
 int64_t cutt_dist_add(struct cuttDistPlanStruct *plan, int64_t n, int64_t first, int64_t count,
