@@ -306,8 +306,8 @@ static cuttResult no_memory(size_t bytes) {
   return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", bytes);
 }
 
-static cuttResult make_channel(cutt_channel *channel, int64_t pieces) {
-  const size_t requests = (size_t)smaller(pieces, (int64_t)CUTT_MOST_UNDER_WAY);
+static cuttResult make_channel(cutt_channel *channel, int64_t messages) {
+  const size_t requests = (size_t)smaller(messages, (int64_t)CUTT_MOST_UNDER_WAY);
   const size_t bytes = (requests + 1) * (sizeof *channel->request + sizeof *channel->begin);
   channel->requests = (int64_t)requests;
   channel->request = malloc((requests + 1) * sizeof *channel->request);
@@ -337,14 +337,14 @@ static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring
 /* For all ways that are still open. */
 static cuttResult make_memory(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
-  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, pieces[CUTT_SIDES] = {0, 0};
+  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, messages[CUTT_SIDES] = {0, 0};
   for (int way = 0; way < CUTT_WAYS; ++way) {
     const cutt_exchange *x = &m->exchange[way];
     most_moves = larger(most_moves, x->most_moves);
     all_moves = larger(all_moves, x->moves); /* those of a round are one launch */
     for (int side = 0; side < CUTT_SIDES; ++side) {
       if (way != CUTT_WAY_DIRECT) ring[side] = larger(ring[side], ring_bytes(plan, &x->flow[side]));
-      if (way != CUTT_WAY_DIRECT) pieces[side] = larger(pieces[side], x->flow[side].pieces);
+      if (way != CUTT_WAY_DIRECT) messages[side] = larger(messages[side], x->flow[side].messages);
     }
   }
   const size_t moves = (size_t)(plan->device.runtime ? all_moves : most_moves) + 1;
@@ -354,8 +354,8 @@ static cuttResult make_memory(cutt_making *m) {
   plan->sent = malloc((size_t)plan->task.size * sizeof *plan->sent);
   if (!plan->plans || !plan->in || !plan->out || !plan->sent)
     return no_memory(3 * moves * sizeof *plan->in + (size_t)plan->task.size * sizeof *plan->sent);
-  cuttResult result = make_channel(&plan->channel[CUTT_FROM], pieces[CUTT_FROM]);
-  if (!result) result = make_channel(&plan->channel[CUTT_TO], pieces[CUTT_TO]);
+  cuttResult result = make_channel(&plan->channel[CUTT_FROM], messages[CUTT_FROM]);
+  if (!result) result = make_channel(&plan->channel[CUTT_TO], messages[CUTT_TO]);
   return result || in_rounds(plan) ? result : make_rings(plan, ring);
 }
 

@@ -11,15 +11,17 @@ enum { CUTT_MOST_UNDER_WAY = 64 }; /* messages that a rank has under way at once
 
 /* One way of an execution: what is under way, oldest first, and the room that it takes in a ring of workspace. */
 typedef struct cutt_channel {
-  cuttDistRequest_t *request; /* CUTT_MOST_UNDER_WAY, or as many as there are pieces */
-  int64_t *begin;             /* of each, where its room begins; -1: takes none */
+  cuttDistRequest_t *request; /* CUTT_MOST_UNDER_WAY, or as many as there are messages */
   int64_t requests;
+  int64_t *begin; /* of the pieces that have been begun, where their room is; -1: takes none. One more than requests */
   unsigned char *ring;
   unsigned char *host; /* on a device: as large as the ring, in pinned memory; messages are there */
   int64_t ring_bytes;
-  int64_t posted, finished; /* pieces */
-  int64_t head, taken;      /* where the next room may begin; pieces that have room */
-  int64_t tail;             /* where the oldest room begins */
+  int64_t sent, done;                 /* messages: started, and waited for */
+  int64_t posted, finished;           /* pieces of which all messages are */
+  int64_t part_posted, part_finished; /* messages of the next one */
+  int64_t head, taken;                /* where the next room may begin; pieces that have room */
+  int64_t tail;                       /* where the oldest room begins */
 } cutt_channel;
 
 struct cuttDistPlanStruct {
