@@ -66,6 +66,9 @@ cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *i
 /* Are pointers given where there are elements, and do in and out not overlap? Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_dist_check_tensors(const struct cuttDistPlanStruct *plan, const void *in, const void *out);
 
+/* Can executions be captured for a graph? On all ranks, or on none. */
+bool cutt_dist_can_be_captured(const struct cuttDistPlanStruct *plan);
+
 /* cuttDistPlanExecute of a plan for a device. */
 cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream);
 
