@@ -180,6 +180,8 @@ static void forget(void) {
 FAKE_PUBLIC fake_control_t *fake_control(void);
 FAKE_PUBLIC fake_control_t *fake_control(void) {
   fake_driver.context_create = fake_context_create;
+  fake_driver.capture_begin = fake_capture_begin;
+  fake_driver.capture_end = fake_capture_end;
   fake_driver.context_destroy = fake_context_destroy;
   fake_driver.context_set = fake_context_set;
   fake_driver.reset = fake_reset;
