@@ -25,6 +25,7 @@
 #include "cli.h"
 #include "descriptor.h"
 #include "guard.h"
+#include "leftover.h"
 #include "mapping.h"
 #include "spool.h"
 #include "zarr/zarr.h"
@@ -122,15 +123,14 @@ bool cutt_output_check(const char *path, const char *input, bool force) {
 
 /* A name ".NAME.xxxxxx" beside the destination, into memory of PATH_MAX bytes. False: errno. */
 static bool make_name(const cutt_output *output, char *name) {
-  enum { LONGEST_NAME = 200 }; /* a file's name has 255 bytes at most, with what is added */
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
   const size_t folder = folder_length(output->path);
-  unsigned char random[6];
+  unsigned char random[CUTT_LEFTOVER_LETTERS];
   char suffix[sizeof random + 1] = "";
   if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) return false;
   for (size_t j = 0; j < sizeof random; ++j) suffix[j] = letters[random[j] % (sizeof letters - 1)];
-  const int length =
-      snprintf(name, PATH_MAX, "%.*s.%.*s.%s", (int)folder, output->path, LONGEST_NAME, output->path + folder, suffix);
+  const int length = snprintf(name, PATH_MAX, "%.*s.%.*s.%s", (int)folder, output->path, CUTT_LEFTOVER_NAME,
+                              output->path + folder, suffix);
   if (length >= 0 && (size_t)length < PATH_MAX) return true;
   errno = ENAMETOOLONG;
   return false;
@@ -319,6 +319,7 @@ bool cutt_output_open_folder(cutt_output *output, const char *path, bool force) 
     cutt_cli_message("%s: can't be resolved: %s", path, strerror(errno));
     return false;
   }
+  cutt_leftover_remove(output->path);
   cutt_guard_start();
   sigset_t before;
   cutt_guard_block_signals(&before);
@@ -328,8 +329,10 @@ bool cutt_output_open_folder(cutt_output *output, const char *path, bool force) 
   sigprocmask(SIG_SETMASK, &before, NULL);
   if (output->descriptor < 0)
     cutt_cli_message("%s: a new folder can't be created beside it: %s", path, strerror(error));
-  else if (!output->exists || take_access(output))
+  else if (!output->exists || take_access(output)) {
+    cutt_leftover_mark(output->descriptor);
     return true;
+  }
   cutt_output_abandon(output);
   return false;
 }
@@ -518,6 +521,7 @@ bool cutt_output_commit(cutt_output *output, cutt_cli_progress *progress) {
   }
   sigset_t before;
   cutt_guard_block_signals(&before);
+  if (output->folder) cutt_leftover_unmark(output->descriptor);
   bool renamed = take_name(output) == 0;
   int error = errno;
   if (renamed) *cutt_guard_temporary() = 0;

@@ -12,6 +12,7 @@ if(TARGET cutt::fortran)
 endif()
 add_library(cutt_fortran STATIC
   "${cutt_FORTRAN_DIR}/cutt_raw.f90" "${cutt_FORTRAN_DIR}/cutt.f90" "${cutt_FORTRAN_DIR}/cutt_contraction.f90"
+  "${cutt_FORTRAN_DIR}/cutt_elementwise.f90" "${cutt_FORTRAN_DIR}/cutt_reduction.f90"
   "${cutt_FORTRAN_DIR}/cutt_dist_raw.f90" "${cutt_FORTRAN_DIR}/cutt_dist.f90" "${cutt_FORTRAN_DIR}/cutt_dist_mpi.f90")
 set_target_properties(cutt_fortran PROPERTIES
   Fortran_MODULE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/cutt_fortran" POSITION_INDEPENDENT_CODE ON)

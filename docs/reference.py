@@ -139,7 +139,7 @@ def fortran_text(comment):
 
 def fortran_page(sources):
     yield "# Fortran reference {#fortran_reference}\n\n\\tableofcontents{HTML:3}\n"
-    for module in ("cutt", "cutt_contraction", "cutt_dist", "cutt_dist_mpi"):
+    for module in ("cutt", "cutt_contraction", "cutt_elementwise", "cutt_reduction", "cutt_dist", "cutt_dist_mpi"):
         with open(os.path.join(sources, "bindings/fortran", module + ".f90"), encoding="utf-8") as file:
             lines = file.read().split("\n")
         start = next(at for at, line in enumerate(lines) if line.startswith("module "))

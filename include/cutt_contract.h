@@ -257,6 +257,11 @@ CUTT_API cuttResult_t cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, con
 CUTT_API cuttResult_t cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
                                              void *result, cudaStream_t stream);
 
+/* Describes a plan: what is combined how, the modes, how each tensor is accessed, blocks or tiles, and the bytes that are moved.
+ * Buffer, size, needed and errors as for cuttPlanDescribe. */
+CUTT_API cuttResult_t cuttElementwiseDescribe(cuttElementwisePlan_t plan, cuttFormat_t format, char *buffer,
+                                              size_t size, size_t *needed);
+
 /* Frees a plan; NULL is allowed. No call with it may be under way. Errors: CUTT_INVALID_PLAN. */
 CUTT_API cuttResult_t cuttElementwisePlanDestroy(cuttElementwisePlan_t plan);
 

@@ -381,8 +381,9 @@ CUTT_API cuttResult_t cuttDistContractionPlanCreate(cuttDistContractionPlan_t *p
 /* Executes a plan. Collective; allocates nothing. left, right and result point to element (0, ..., 0) of this rank's parts, and
  * may be NULL where that part has no elements, as right may where there is one operand. The result may not overlap with an
  * operand. When the call returns, or on a device when the stream's work so far is done, this rank's result is there.
- * stream   on a device: any stream of the plan's context, which may not be under capture, and whose work so far may still make
- *          the operands; else NULL. Executions of one plan in different streams come one after the other.
+ * stream   on a device: any stream of the plan's context, whose work so far may still make the operands; else NULL. Executions of
+ *          one plan in different streams come one after the other. It may be one that is captured for a graph where
+ *          cuttDistPlanExecute's may.
  * On a device the call returns before the work is done, unless messages go by way of the host. The first one has cuBLAS make what
  * it needs.
  * Errors: as cuttDistPlanExecute. */

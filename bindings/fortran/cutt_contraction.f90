@@ -19,6 +19,7 @@ module cutt_contraction
   implicit none
   private
   public :: cutt_contract, cutt_contraction_plan, cutt_providers, CUTT_NO_LIMIT
+  public :: CUTT_OP_ADD, CUTT_OP_MULTIPLY, CUTT_OP_MAX, CUTT_OP_MIN
 
   integer, parameter :: most = 15 ! the largest rank of a Fortran array
 
@@ -31,8 +32,9 @@ module cutt_contraction
   contains
     procedure, private :: create_r4, create_r8, create_c4, create_c8
     ! create(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, workspace_limit,
-    ! stat, errmsg), all from alpha on optional. The arrays give type and shape, and are neither read nor kept. Without beta
-    ! it is what the pattern says: 0 but for "+=". workspace_limit: most bytes of workspace, as in cutt_contract.h.
+    ! reduce, stat, errmsg), all from alpha on optional. The arrays give type and shape, and are neither read nor kept. Without beta
+    ! it is what the pattern says: 0 but for "+=". workspace_limit: most bytes of workspace, as in cutt_contract.h. reduce:
+    ! CUTT_OP_MULTIPLY, CUTT_OP_MAX or CUTT_OP_MIN in the place of the sum.
     generic :: create => create_r4, create_r8, create_c4, create_c8
     procedure :: execute => plan_execute
     procedure :: describe => plan_describe
@@ -42,7 +44,7 @@ module cutt_contraction
   end type
 
   ! cutt_contract(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend,
-  ! workspace_limit, stat, errmsg): create, execute, destroy.
+  ! workspace_limit, reduce, stat, errmsg): create, execute, destroy.
   interface cutt_contract
     module procedure contract_r4, contract_r8, contract_c4, contract_c8
   end interface
@@ -63,7 +65,7 @@ contains
   end function
 
   subroutine create(this, type, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                    workspace_limit, stat, errmsg)
+                    workspace_limit, reduce, stat, errmsg)
     class(cutt_contraction_plan), intent(inout) :: this
     integer(c_int), intent(in) :: type
     character(*), intent(in) :: pattern
@@ -72,6 +74,7 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     character(kind=c_char), target :: pattern_c(len_trim(pattern) + 1)
@@ -102,6 +105,7 @@ contains
     if (present(backend)) options%backend = int(backend, c_int)
     if (present(threads)) options%threads = int(threads, c_int)
     if (present(workspace_limit)) options%workspace_limit = workspace_limit
+    if (present(reduce)) contraction%reduce = reduce
     code = cuttContractionPlanCreate(this%handle, contraction, c_loc(options))
     if (code == CUTT_SUCCESS) then
       this%rank = [size(left), size(right), size(result)]
@@ -181,7 +185,7 @@ contains
 
   ! The same for each type. create asks for the shapes only: sections are not copied.
   subroutine create_r4(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                       workspace_limit, stat, errmsg)
+                       workspace_limit, reduce, stat, errmsg)
     class(cutt_contraction_plan), intent(inout) :: this
     character(*), intent(in) :: pattern
     real(real32), intent(in) :: left(..), right(..), result(..)
@@ -189,15 +193,16 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_F32, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
                 cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
-                stat, errmsg)
+                reduce, stat, errmsg)
   end subroutine
 
   subroutine create_r8(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                       workspace_limit, stat, errmsg)
+                       workspace_limit, reduce, stat, errmsg)
     class(cutt_contraction_plan), intent(inout) :: this
     character(*), intent(in) :: pattern
     real(real64), intent(in) :: left(..), right(..), result(..)
@@ -205,15 +210,16 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_F64, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
                 cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
-                stat, errmsg)
+                reduce, stat, errmsg)
   end subroutine
 
   subroutine create_c4(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                       workspace_limit, stat, errmsg)
+                       workspace_limit, reduce, stat, errmsg)
     class(cutt_contraction_plan), intent(inout) :: this
     character(*), intent(in) :: pattern
     complex(real32), intent(in) :: left(..), right(..), result(..)
@@ -221,15 +227,16 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_C32, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
                 cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
-                stat, errmsg)
+                reduce, stat, errmsg)
   end subroutine
 
   subroutine create_c8(this, pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                       workspace_limit, stat, errmsg)
+                       workspace_limit, reduce, stat, errmsg)
     class(cutt_contraction_plan), intent(inout) :: this
     character(*), intent(in) :: pattern
     complex(real64), intent(in) :: left(..), right(..), result(..)
@@ -237,15 +244,16 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     call create(this, CUTT_C64, pattern, shape(left, c_int64_t), shape(right, c_int64_t), shape(result, c_int64_t), &
                 cutt_address(alpha), cutt_address(beta), conjugate_left, conjugate_right, threads, backend, workspace_limit, &
-                stat, errmsg)
+                reduce, stat, errmsg)
   end subroutine
 
   subroutine contract_r4(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                         workspace_limit, stat, errmsg)
+                         workspace_limit, reduce, stat, errmsg)
     character(*), intent(in) :: pattern
     real(real32), intent(in), contiguous, target :: left(..), right(..)
     real(real32), intent(inout), contiguous, target :: result(..)
@@ -253,16 +261,17 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(cutt_contraction_plan) :: plan
     call plan%create(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                     workspace_limit, stat, errmsg)
+                     workspace_limit, reduce, stat, errmsg)
     if (c_associated(plan%handle)) call plan%execute(left, right, result, stat=stat, errmsg=errmsg)
   end subroutine
 
   subroutine contract_r8(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                         workspace_limit, stat, errmsg)
+                         workspace_limit, reduce, stat, errmsg)
     character(*), intent(in) :: pattern
     real(real64), intent(in), contiguous, target :: left(..), right(..)
     real(real64), intent(inout), contiguous, target :: result(..)
@@ -270,16 +279,17 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(cutt_contraction_plan) :: plan
     call plan%create(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                     workspace_limit, stat, errmsg)
+                     workspace_limit, reduce, stat, errmsg)
     if (c_associated(plan%handle)) call plan%execute(left, right, result, stat=stat, errmsg=errmsg)
   end subroutine
 
   subroutine contract_c4(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                         workspace_limit, stat, errmsg)
+                         workspace_limit, reduce, stat, errmsg)
     character(*), intent(in) :: pattern
     complex(real32), intent(in), contiguous, target :: left(..), right(..)
     complex(real32), intent(inout), contiguous, target :: result(..)
@@ -287,16 +297,17 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(cutt_contraction_plan) :: plan
     call plan%create(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                     workspace_limit, stat, errmsg)
+                     workspace_limit, reduce, stat, errmsg)
     if (c_associated(plan%handle)) call plan%execute(left, right, result, stat=stat, errmsg=errmsg)
   end subroutine
 
   subroutine contract_c8(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                         workspace_limit, stat, errmsg)
+                         workspace_limit, reduce, stat, errmsg)
     character(*), intent(in) :: pattern
     complex(real64), intent(in), contiguous, target :: left(..), right(..)
     complex(real64), intent(inout), contiguous, target :: result(..)
@@ -304,11 +315,12 @@ contains
     logical, intent(in), optional :: conjugate_left, conjugate_right
     integer, intent(in), optional :: threads, backend
     integer(c_size_t), intent(in), optional :: workspace_limit
+    integer(c_int), intent(in), optional :: reduce
     integer, intent(out), optional :: stat
     character(*), intent(inout), optional :: errmsg
     type(cutt_contraction_plan) :: plan
     call plan%create(pattern, left, right, result, alpha, beta, conjugate_left, conjugate_right, threads, backend, &
-                     workspace_limit, stat, errmsg)
+                     workspace_limit, reduce, stat, errmsg)
     if (c_associated(plan%handle)) call plan%execute(left, right, result, stat=stat, errmsg=errmsg)
   end subroutine
 end module

@@ -353,6 +353,13 @@ module cutt_raw
       import
       type(c_ptr), value :: plan, a, b, c, result, stream
     end function
+    integer(c_int) function cuttElementwiseDescribe(plan, format, buffer, size, needed) bind(c, name='cuttElementwiseDescribe')
+      import
+      type(c_ptr), value :: plan, buffer
+      integer(c_int), value :: format
+      integer(c_size_t), value :: size
+      integer(c_size_t), intent(out) :: needed
+    end function
     integer(c_int) function cuttElementwisePlanDestroy(plan) bind(c, name='cuttElementwisePlanDestroy')
       import
       type(c_ptr), value :: plan

@@ -7,8 +7,9 @@
 #include "base/number.h"
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
- * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one. */
-enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16 };
+ * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one; and the k from which on it
+ * matters how its operands lie. */
+enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16, LONG_SUM = 1024 };
 
 /* Permuting a tensor in blocks takes this much longer than its bytes and runs explain, as measured: each block sets up its
  * loops anew. */
@@ -183,6 +184,13 @@ static double tiny_products(double results, double calls) {
 }
 static const double batched_dots = 5;
 
+/* Times as long as at cuBLAS's best, by which operands are transposed, of long sums in float, as measured on an H200: its kernels for
+ * both as they lie are the slowest ones. Those for doubles differ by less than their clock does. */
+static double orientation(const cutt_contraction *c, const cutt_gemm *g) {
+  static const double slow[2][2] = {{1.21, 1.11}, {1.15, 1.16}};
+  return c->type->type == CUTT_F32 && g->k >= LONG_SUM ? slow[g->op_a != CUTT_OP_N][g->op_b != CUTT_OP_N] : 1;
+}
+
 static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                                const counts *n) {
   const cutt_gemm *g = &n->gemm;
@@ -200,7 +208,8 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   double use = 1;
   const bool dots = g->m == 1 && g->n == 1 && calls > 1;
   const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
-  return fmax(work / use, fetch) * (dots ? batched_dots : 1) + launches * r->call + tiny_products(m * nn, calls);
+  return fmax(work / use * orientation(c, g), fetch) * (dots ? batched_dots : 1) + launches * r->call +
+         tiny_products(m * nn, calls);
 }
 
 /* What is asked of modes again and again. */

@@ -148,6 +148,17 @@ static void add_device_products(const struct cuttContractionStruct *plan, cutt_t
   cutt_text_add(text, ", %" PRId64 " terms at once%s\n", s->depth, s->apart > 1 ? "; turned in shared memory" : "");
 }
 
+/* "panels of 128 of L's rows, in 7 strips of 1216 of R's columns, 12 terms at once" */
+static void add_panels(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_panel_shape *s = &plan->device_pass->shape.panel;
+  cutt_text_add(text,
+                "panels of %d of %c's rows, in %" PRId64 " strips of %" PRId64 " of %c's columns, %" PRId64
+                " terms at once\n",
+                (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes), tensor_letter[s->by_rows], s->strips,
+                s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes),
+                tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->depth);
+}
+
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
 static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -156,6 +167,10 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
   cutt_text_add(text, "one pass      ");
   if (s->multiplies) {
     add_device_products(plan, text);
+    return;
+  }
+  if (s->has_panels) {
+    add_panels(plan, text);
     return;
   }
   add_chunks(plan, s->x_modes ? "threads along" : "of one position", s->x_mode, s->x_modes, s->x, text);
@@ -342,6 +357,18 @@ static void add_json_device_products(const struct cuttContractionStruct *plan, c
   cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, s->tiles);
 }
 
+static void add_json_panels(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_panel_shape *s = &plan->device_pass->shape.panel;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":false}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
+  cutt_text_add(text, "},\"rows_of\":\"%c\",\"panel_rows\":%d,\"strip_columns\":%" PRId64, tensor_letter[s->by_rows],
+                (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes),
+                s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes));
+  cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, plan->device_pass->tiles);
+}
+
 static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -378,6 +405,8 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
     add_json_pass(plan, text);
   else if (plan->device_pass && plan->device_pass->shape.multiplies)
     add_json_device_products(plan, text);
+  else if (plan->device_pass && plan->device_pass->shape.has_panels)
+    add_json_panels(plan, text);
   else if (plan->device_pass)
     add_json_device_pass(plan, text);
   else if (has_blocks(plan))

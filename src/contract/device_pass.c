@@ -8,20 +8,25 @@
 #include "base/number.h"
 
 enum {
-  MOST_ROWS = 512,     /* of a tile */
-  BATCHES = 8,         /* of rows that a block computes one after the other */
-  TURNED = 32,         /* positions where an operand is turned */
-  TURNED_ROWS = 8,     /* of each of two operands that are turned in different modes */
-  WORTH_TURNING = 8,   /* elements next to each other */
-  SECTOR = 32,         /* bytes: the least that memory moves */
-  BLOCKS_OF_AN_SM = 6, /* from which on there are enough */
-  BLOCKS_AT_ONCE = 3,  /* on an SM */
-  ENOUGH_TERMS = 4     /* of a sum, to be shared among groups */
+  MOST_ROWS = 512,    /* of a tile */
+  BATCHES = 8,        /* of rows that a block computes one after the other */
+  TURNED = 32,        /* positions where an operand is turned */
+  TURNED_ROWS = 8,    /* of each of two operands that are turned in different modes */
+  WORTH_TURNING = 8,  /* elements next to each other */
+  SECTOR = 32,        /* bytes: the least that memory moves */
+  BLOCKS_AT_ONCE = 3, /* on an SM */
+  PAGE = 64,          /* bytes: what the beginning of a short run of an operand costs memory */
+  TERMS_TO_BEGIN =
+      3, /* what a block takes before its first load, in terms of its rows; and the launch that adds up parts */
+  TERMS_TO_JOIN = 6,
+  MANY_TURNS = 4,  /* of blocks, from which on it matters little how the last one ends */
+  ENOUGH_TERMS = 4 /* of a sum, to be shared among groups */
 };
 
 /* Seconds of a launch, and of a block before its first load; loads per second of an SM, and the share of a copy's speed that is
  * reached: as measured on an H200. */
-static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, loads_per_second = 10e9, share_of_copy = 0.95;
+static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, loads_per_second = 10e9,
+                    loads_alone_per_second = 20e9, share_of_copy = 0.95;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
 
@@ -175,7 +180,13 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   if (s->x[fast] == 1) return run >= 4 * SECTOR ? fmin(4, SECTOR / bytes) : 1.5;
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && (double)llabs(c->mode[i].stride[t]) * bytes == run) run *= (double)s->x[i];
-  return (run + SECTOR / 4.0) / run * step / bytes;
+  return (run + SECTOR / 4.0 + (t < 2 ? PAGE : 0)) / run * step / bytes;
+}
+
+/* Times as long as blocks would take that ended together, for those that are left over when others have ended. */
+static double unevenness(const cutt_rates *r, double blocks) {
+  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  return ceil(blocks / at_once) * at_once / blocks;
 }
 
 /* Of the tiles, and of the terms of each; INFINITY stays that. */
@@ -203,21 +214,32 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
-  const double loads = products * operands(c) / ((double)r->multiprocessors * loads_per_second * used);
-  const double blocks = blocks_of(c, s) / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + blocks * block_seconds + loads + moved / (share_of_copy * r->memory);
+  const double each = c->right_is_one ? loads_alone_per_second : loads_per_second;
+  const double loads = products * operands(c) / ((double)r->multiprocessors * each * used);
+  const double blocks = blocks_of(c, s),
+               turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + turns * block_seconds +
+         unevenness(r, blocks) * (loads + moved / (share_of_copy * r->memory));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
 
+/* So many that blocks end together, as far as there is workspace for their sums: those of many tiles need none. */
 static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int64_t limit, double tiles, double terms) {
-  const double enough = (double)(r->multiprocessors * BLOCKS_OF_AN_SM);
+  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   const int64_t bytes = (c->type->bytes == 2 ? 4 : c->type->bytes) * c->volume[CUTT_RESULT];
-  if (tiles * 2 > enough || terms < 2) return 1;
-  const int64_t wanted = smaller(smaller((int64_t)ceil(enough / tiles), (int64_t)terms), limit / bytes);
-  if (wanted < 2) return 1;
-  const int64_t each = ((int64_t)terms + wanted - 1) / wanted;
-  return ((int64_t)terms + each - 1) / each;
+  if (tiles > MANY_TURNS * at_once || terms < 2) return 1;
+  const int64_t most = smaller(smaller((int64_t)ceil(MANY_TURNS * at_once / tiles), (int64_t)terms), limit / bytes);
+  int64_t best = 1;
+  double least = INFINITY;
+  for (int64_t parts = 1; parts <= most; ++parts) {
+    const double each = ceil(terms / (double)parts), real = ceil(terms / each);
+    const double time = ceil(tiles * real / at_once) * (each + TERMS_TO_BEGIN) + (parts > 1 ? TERMS_TO_JOIN : 0);
+    if (!(time < least * (1 - 1e-9))) continue;
+    least = time;
+    best = (int64_t)real;
+  }
+  return best;
 }
 
 void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, bool across, bool shares,
@@ -252,17 +274,26 @@ void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, c
   s->seconds = s->products.seconds;
 }
 
+void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
+                             cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .has_panels = true};
+  cutt_panel_choose(c, r, by_rows, &s->panel);
+  s->seconds = s->panel.seconds;
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 2; /* which only add */
+  const int tried_products = c->reduce ? 0 : 4; /* which only add */
   for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
       cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
-    else
+    else if (i < WAYS * SIZES + 2)
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else
+      cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }

@@ -9,6 +9,7 @@
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
 #include "contract/device_multiply.h"
+#include "contract/device_panel.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
 
@@ -26,9 +27,10 @@ typedef struct cutt_device_shape {
   int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
   int64_t parts;
   double seconds;
-  /* Instead of all that but the seconds: tiles of products. */
-  bool multiplies;
+  /* Instead of all that but the seconds: tiles of products, or panels. */
+  bool multiplies, has_panels;
   cutt_multiply_shape products;
+  cutt_panel_shape panel;
 } cutt_device_shape;
 
 /* Prepared. Immutable. */
@@ -43,6 +45,7 @@ typedef struct cutt_device_pass {
   union {
     cutt_pass_args args;
     cutt_multiply_args multiply;
+    cutt_panel_args panel;
   };
 } cutt_device_pass;
 
@@ -62,6 +65,10 @@ int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, int
 /* The shape of tiles of products in which this operand has the rows. */
 void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
                                cutt_device_shape *shape);
+
+/* The shape of panels of this operand. */
+void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
+                             cutt_device_shape *shape);
 
 /* Prepares what cutt_device_pass_release frees, for the current context. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
 cuttResult cutt_device_pass_prepare(const cutt_contraction *contraction, const cutt_rates *rates,

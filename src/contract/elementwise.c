@@ -67,7 +67,7 @@ static cuttResult read_extents(const cuttElementwise_t *own, cutt_labelled *l) {
 
 /* A mode whose step in the result is negative is walked from its other end. */
 static void add_mode(plan_t *p, const cutt_labelled *l, int label) {
-  cutt_elementwise_mode mode = {.extent = l->extent[label]};
+  cutt_elementwise_mode mode = {.extent = l->extent[label], .letters = 1};
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
     for (int i = 0; i < l->pattern.rank[t]; ++i)
       if (l->pattern.label[t][i] == label) mode.stride[t] += l->stride[t][i];
@@ -80,8 +80,12 @@ static void add_mode(plan_t *p, const cutt_labelled *l, int label) {
     }
   }
   int at = p->modes++;
-  for (; at > 0 && p->mode[at - 1].stride[CUTT_RESULT] > mode.stride[CUTT_RESULT]; --at) p->mode[at] = p->mode[at - 1];
+  for (; at > 0 && p->mode[at - 1].stride[CUTT_RESULT] > mode.stride[CUTT_RESULT]; --at) {
+    p->mode[at] = p->mode[at - 1];
+    p->letter[at] = p->letter[at - 1];
+  }
   p->mode[at] = mode;
+  p->letter[at] = l->pattern.name[label].name[0];
 }
 
 static bool follows(const cutt_elementwise_mode *inner, const cutt_elementwise_mode *outer) {
@@ -93,10 +97,12 @@ static bool follows(const cutt_elementwise_mode *inner, const cutt_elementwise_m
 static void fuse(plan_t *p) {
   int left = 0;
   for (int i = 0; i < p->modes; ++i) {
-    if (left > 0 && follows(&p->mode[left - 1], &p->mode[i]))
+    if (left > 0 && follows(&p->mode[left - 1], &p->mode[i])) {
       p->mode[left - 1].extent *= p->mode[i].extent;
-    else
+      p->mode[left - 1].letters += p->mode[i].letters;
+    } else {
       p->mode[left++] = p->mode[i];
+    }
   }
   p->modes = left;
 }
@@ -192,6 +198,7 @@ cuttResult cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElem
                                      const cuttElementwiseOptions_t *options) {
   if (!plan) return cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttElementwisePlan_t");
   *plan = NULL;
+  const double start = cutt_clock();
   plan_t *made = calloc(1, sizeof *made);
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
   const cuttResult result = fill(made, elementwise, options);
@@ -200,11 +207,12 @@ cuttResult cuttElementwisePlanCreate(cuttElementwisePlan_t *plan, const cuttElem
     return result;
   }
   made->magic = alive;
+  made->create_seconds = cutt_clock() - start;
   *plan = made;
   return CUTT_SUCCESS;
 }
 
-static bool is_alive(const plan_t *plan) {
+bool cutt_elementwise_alive(const struct cuttElementwiseStruct *plan) {
   if (plan && plan->magic == alive) return true;
   cutt_error(CUTT_INVALID_PLAN, "plan is %p, which %s", (const void *)plan,
              !plan                 ? "is NULL; it must come from cuttElementwisePlanCreate"
@@ -215,7 +223,7 @@ static bool is_alive(const plan_t *plan) {
 
 cuttResult cuttElementwisePlanDestroy(cuttElementwisePlan_t plan) {
   if (!plan) return CUTT_SUCCESS;
-  if (!is_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!cutt_elementwise_alive(plan)) return CUTT_INVALID_PLAN;
   *(volatile uint64_t *)&plan->magic = dead; /* a plain store before free would be optimised away */
   release(plan);
   return CUTT_SUCCESS;
@@ -265,7 +273,7 @@ static cuttResult check_tensors(const plan_t *p, const void *const *given, void 
 
 cuttResult cuttElementwiseExecute(cuttElementwisePlan_t plan, const void *a, const void *b, const void *c,
                                   void *result_at, cudaStream_t stream) {
-  if (!is_alive(plan)) return CUTT_INVALID_PLAN;
+  if (!cutt_elementwise_alive(plan)) return CUTT_INVALID_PLAN;
   const void *const given[CUTT_MOST_TENSORS] = {a, b, result_at, c};
   void *at[CUTT_MOST_TENSORS];
   if (plan->empty) return CUTT_SUCCESS;

@@ -23,6 +23,7 @@ typedef struct cutt_elementwise_mode {
   int64_t extent, chunk, chunks;
   int64_t stride[CUTT_MOST_TENSORS]; /* in elements; 0 in an operand that lacks the mode */
   unsigned ragged; /* its bit in the number of a kind of block, if its last chunk is shorter; else 0 */
+  int letters;     /* of the pattern: more than 1 where modes were fused */
 } cutt_elementwise_mode;
 
 /* How an operand's part of a block is used. */
@@ -64,10 +65,15 @@ struct cuttElementwiseStruct {
   bool streams; /* D is written past the caches, but where it is an operand too */
   int modes;
   cutt_elementwise_mode mode[CUTT_MOST_LABELS];
+  char letter[CUTT_MOST_LABELS]; /* of all modes, one mode's after the other's */
+  double create_seconds;
   struct cutt_device_elementwise *device; /* on a GPU, where what follows is not used */
   int64_t blocks;
   cutt_elementwise_block *kind[CUTT_ELEMENTWISE_KINDS];
 };
+
+/* Says as cuttLastError what is wrong, if it is not a plan. */
+bool cutt_elementwise_alive(const struct cuttElementwiseStruct *plan);
 
 /* The tensor of an operand's number. */
 static inline cutt_tensor cutt_elementwise_tensor(int operand) {
@@ -78,6 +84,9 @@ static inline cutt_tensor cutt_elementwise_tensor(int operand) {
  * cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
+
+/* Threads of an execution, at most. */
+int cutt_elementwise_threads(const struct cuttElementwiseStruct *plan);
 
 /* tensor: addresses of element (0, ..., 0), by cutt_tensor; those of operands that are not read are not used. */
 cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS]);

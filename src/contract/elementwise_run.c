@@ -237,14 +237,18 @@ static bool streams(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS]) {
   return true;
 }
 
-cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *p, void *const tensor[CUTT_MOST_TENSORS]) {
-  execution e = {.plan = p, .streams = streams(p, tensor)};
+int cutt_elementwise_threads(const struct cuttElementwiseStruct *p) {
   int64_t bytes = p->type->bytes;
   for (int i = 0; i < p->modes; ++i) bytes *= p->mode[i].extent;
+  return (int)smaller(smaller((int64_t)p->threads, p->blocks), 1 + bytes / WORTH_A_THREAD);
+}
+
+cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *p, void *const tensor[CUTT_MOST_TENSORS]) {
+  execution e = {.plan = p, .streams = streams(p, tensor)};
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) e.tensor[t] = tensor[t] ? (char *)tensor[t] + p->origin[t] : NULL;
-  const int64_t threads = smaller(smaller((int64_t)p->threads, p->blocks), 1 + bytes / WORTH_A_THREAD);
+  const int threads = cutt_elementwise_threads(p);
   e.shares = threads > 1 ? smaller(p->blocks, SHARES * threads) : 1;
-  cutt_team_run((int)threads, work, &e);
+  cutt_team_run(threads, work, &e);
   const int failed = atomic_load(&e.failed);
   return failed
              ? cutt_error((cuttResult)failed, "out of memory: %d bytes of scratch for each thread", CUTT_SCRATCH_BYTES)

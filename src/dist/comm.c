@@ -100,6 +100,7 @@ cuttResult cuttDistCommDestroy(cuttDistComm_t comm) {
   if (comm->transport.destroy) comm->transport.destroy(comm->transport.data);
   free(comm->records);
   free(comm->whys);
+  free(comm->contexts);
   free(comm);
   return CUTT_SUCCESS;
 }

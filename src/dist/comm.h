@@ -17,8 +17,10 @@ struct cuttDistCommStruct {
   struct cutt_record *records; /* of all ranks */
   char *whys;                  /* size texts, CUTT_WHY_BYTES each */
   int near; /* on a device: ranks open each other's memory: 1; they do not: -1; 0: nobody has tried */
-  char far_why[CUTT_WHY_BYTES]; /* why they don't */
-  struct cutt_opened *opened;   /* memory of devices that other processes have (opened.h); NULL until a plan wants it */
+  char far_why[CUTT_WHY_BYTES];  /* why they don't */
+  struct cutt_context *contexts; /* of threads with devices: those that were tried last, of all ranks */
+  int contexts_near;             /* and whether they reach each other, likewise */
+  struct cutt_opened *opened; /* memory of devices that other processes have (opened.h); NULL until a plan wants it */
 };
 
 /* Is this a communicator, and alive? Words the error CUTT_INVALID_PLAN when not. */
@@ -39,14 +41,13 @@ typedef enum cutt_step {
   CUTT_STEP_START = 2,
   CUTT_STEP_END = 3,
   /* Of a creation, on devices: */
-  CUTT_STEP_MEET = 4,   /* how a rank's memory is reached */
+  CUTT_STEP_MEET = 4,   /* how a process's memory is reached */
   CUTT_STEP_REACH = 5,  /* whether the others' is */
-  CUTT_STEP_READY = 6,  /* whether a rank has all that executions need */
-  CUTT_STEP_OPEN = 8,   /* whether it can hear of the others' */
-  CUTT_STEP_OPENED = 9, /* whether it has opened it */
+  CUTT_STEP_READY = 6,  /* whether a rank has all that executions need, where it had made it for another way */
+  CUTT_STEP_OPENED = 8, /* whether it has opened what other processes have for it */
   /* The end of an execution for whoever uses what others have. */
   CUTT_STEP_LEAVE = 7,
-  CUTT_STEP_STOPPED = 10 /* the same, where something has failed that ranks need not wait for */
+  CUTT_STEP_STOPPED = 9 /* the same, where something has failed that ranks need not wait for */
 } cutt_step;
 
 /* What ranks tell each other: all of one size, so that ranks that are in different calls understand each other. */

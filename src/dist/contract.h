@@ -167,7 +167,7 @@ cuttResult cutt_spread_select(cutt_spread *s, const struct cuttDistCommStruct *c
 /* Streams and events of a plan, for the calling thread's context; panels: it has more than one. Errors: the runtime's. */
 cuttResult cutt_contract_device_make(cutt_contract_device *device, const cutt_runtime *runtime, bool panels);
 void cutt_contract_device_free(cutt_contract_device *device);
-/* Enters the plan's context for work in a stream, which is not captured. Errors: CUTT_INVALID_DEVICE, CUTT_INVALID_PARAMETER. */
+/* Enters the plan's context for work in a stream. Errors: CUTT_INVALID_DEVICE. */
 cuttResult cutt_contract_device_enter(const cutt_contract_device *device, cudaStream_t stream, cutt_scope *scope);
 
 /* ---- choice (contract_choose.c, contract_price.c) */

@@ -53,13 +53,5 @@ void cutt_contract_device_free(cutt_contract_device *d) {
 
 cuttResult cutt_contract_device_enter(const cutt_contract_device *d, cudaStream_t stream, cutt_scope *scope) {
   const cutt_device_part part = {.runtime = d->runtime, .context = d->context};
-  bool captured = false;
-  cuttResult result = cutt_device_enter(&part, stream, scope);
-  if (result) return result;
-  result = d->runtime->stream_is_captured(stream, &captured);
-  if (!result && captured)
-    result = cutt_error(CUTT_INVALID_PARAMETER, "stream is %p, which is being captured; contractions can't be",
-                        (void *)stream);
-  if (result) d->runtime->leave(scope);
-  return result;
+  return cutt_device_enter(&part, stream, scope);
 }

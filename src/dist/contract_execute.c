@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "dist/contract.h"
+#include "dist/plan.h"
 #include "plan/services.h"
 
 typedef struct run {
@@ -19,6 +20,7 @@ typedef struct run {
   const unsigned char *operand[2];
   unsigned char *result;
   cudaStream_t stream;            /* on a device: the caller's */
+  bool captured;                  /* for a graph, which whoever launches it orders */
   const unsigned char *source[2]; /* where operands are moved from: the caller's, or as they were aligned */
   /* Of a panel that is multiplied while the next one is moved: what came of each, and the text of the product's error, which is
    * another thread's. */
@@ -139,7 +141,7 @@ static cuttResult start_panels(const run *r) {
 /* The other stream begins where the caller's is, and the caller's where the last execution has ended, whichever its stream was. */
 static cuttResult begin_streams(const run *r) {
   const cutt_contract_device *d = &r->plan->device;
-  TRY(d->runtime->stream_wait(r->stream, d->ended));
+  if (!r->captured) TRY(d->runtime->stream_wait(r->stream, d->ended));
   TRY(d->runtime->event_record(d->begun, r->stream));
   return d->side ? d->runtime->stream_wait(d->side, d->begun) : CUTT_SUCCESS;
 }
@@ -151,7 +153,7 @@ static cuttResult end_streams(const run *r) {
     TRY(d->runtime->event_record(d->sent, d->side));
     TRY(d->runtime->stream_wait(r->stream, d->sent));
   }
-  return d->runtime->event_record(d->ended, r->stream);
+  return r->captured ? CUTT_SUCCESS : d->runtime->event_record(d->ended, r->stream);
 }
 
 static cuttResult add_up(const run *r) {
@@ -196,6 +198,22 @@ static cuttResult run_all(run *r) {
 
 static const char *const tensor_name[CUTT_TENSORS] = {"left", "right", "result"};
 
+/* A graph has what is in streams: neither what ranks tell each other while they move something, nor the events of others. */
+static cuttResult check_capture(struct cuttDistContractionStruct *plan, run *r) {
+  int64_t count = 0;
+  bool can = plan->s.way == CUTT_IN_STREAM;
+  TRY(plan->device.runtime->stream_is_captured(r->stream, &r->captured));
+  for (int i = 0; i < CUTT_MOVES && can; ++i) {
+    const struct cuttDistPlanStruct *move = *cutt_contract_move(plan, i, &count);
+    can = !move || cutt_dist_can_be_captured(move);
+  }
+  if (!r->captured || can) return CUTT_SUCCESS;
+  return cutt_error(CUTT_INVALID_PARAMETER,
+                    "stream is %p, which is being captured; only contractions that send messages by NCCL can be, which "
+                    "CUTT_DIST_DIRECT_NEVER asks for",
+                    (void *)r->stream);
+}
+
 static cuttResult check_memory(const struct cuttDistContractionStruct *plan, const void *const *tensor) {
   const cutt_runtime *runtime = plan->device.runtime;
   void *at = NULL;
@@ -234,10 +252,11 @@ static bool agrees(const struct cuttDistContractionStruct *plan, int step) {
 }
 
 static cuttResult execute(run *r, cuttResult code, const void *const *tensor) {
-  const struct cuttDistContractionStruct *plan = r->plan;
+  struct cuttDistContractionStruct *plan = r->plan;
   cutt_record record = {.plan = plan->number, .step = CUTT_STEP_START};
   if (!code) code = check(plan, tensor, r->stream);
   if (!code && plan->s.runtime) code = check_memory(plan, tensor);
+  if (!code && plan->s.runtime) code = check_capture(plan, r);
   record.code = (int32_t)code;
   if (agrees(plan, CUTT_STEP_START)) code = cutt_comm_agree(plan->comm, &record);
   if (code) return code;

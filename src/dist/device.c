@@ -209,16 +209,29 @@ static void free_neighbours(cutt_device_part *d) {
   free(d->all);
 }
 
-void cutt_device_free(cutt_device_part *d) {
+void cutt_device_unmake(cutt_device_part *d) {
   free_neighbours(d);
   free_events(d);
   if (d->side) d->runtime->stream_release(d->side);
   if (d->pause) d->runtime->memory_free(d->pause);
-  if (d->pinned) d->runtime->pinned_free(d->pinned);
   for (int side = 0; side < CUTT_SIDES; ++side) free_rounds(&d->rounds[side]);
   free(d->message);
   free(d->turn);
   free(d->output);
+  *d = (cutt_device_part){.runtime = d->runtime,
+                          .backend = d->backend,
+                          .way = d->way,
+                          .pinned_messages = d->pinned_messages,
+                          .shared = d->shared,
+                          .near = d->near,
+                          .context = d->context,
+                          .pinned = d->pinned};
+}
+
+void cutt_device_free(cutt_device_part *d) {
+  cutt_device_unmake(d);
+  if (d->pinned) d->runtime->pinned_free(d->pinned);
+  d->pinned = NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- neighbours */
@@ -230,6 +243,7 @@ cuttResult cutt_device_introduce(const cutt_device_part *device, const void *wor
   memset(own, 0, sizeof *own);
   list_events(&copy, event);
   own->slot_bytes = device->rounds[CUTT_FROM].slot_bytes;
+  own->stride = device->stride;
   if (device->way == CUTT_BY_COPIES && workspace && own->slot_bytes)
     result = device->runtime->share(workspace, &own->slots);
   for (int i = 0; i < EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
@@ -240,6 +254,7 @@ static cuttResult open_neighbour(const cutt_device_part *d, const cutt_neighbour
   cutt_event **event[EVENTS];
   cuttResult result = CUTT_SUCCESS;
   part->runtime = d->runtime;
+  part->stride = its->stride;
   list_events(part, event);
   for (int i = 0; i < EVENTS && !result; ++i) result = d->runtime->event_open(its->event[i], event[i]);
   if (result || !its->slots.id) return result;

@@ -53,8 +53,7 @@ typedef struct cutt_device_part {
   unsigned char **output;
   void *pause;           /* by NCCL: a little memory, to be filled while messages start */
   unsigned char *pinned; /* by the host: as large as the workspace, and laid out like it */
-  int64_t
-      stride; /* by copies between processes: room of a peer's piece in a slot, by how far the peer is; the same on all ranks */
+  int64_t stride;        /* by copies between processes: room of a peer's piece in a slot, by how far the peer is */
   /* Where ranks are near: each one's own, or what this rank has opened of it; and what this rank executes with. */
   struct cutt_device_part **all;
   const cutt_exchange *exchange;
@@ -71,7 +70,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
 /* What a rank tells others in other processes. */
 typedef struct cutt_neighbour {
   cutt_shared_memory slots; /* .id is 0: there are none */
-  int64_t slot_bytes;
+  int64_t slot_bytes, stride;
   unsigned char event[2 + 2 * CUTT_SLOTS][64];
 } cutt_neighbour;
 
@@ -79,11 +78,13 @@ typedef struct cutt_neighbour {
 cuttResult cutt_device_introduce(const cutt_device_part *device, const void *workspace, cutt_neighbour *own);
 cuttResult cutt_device_meet(cutt_device_part *device, const cutt_neighbour *all, int size, int me);
 
-/* Makes what executions of an exchange need, in the device's context, which is entered; plan: its number. Between threads it is
- * collective. What there is after a failure is freed by cutt_device_free.
- * Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
+/* Makes what executions of an exchange need, in the device's context, which is entered. What there is after a failure is freed by
+ * cutt_device_free, too. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
 cuttResult cutt_device_make(cutt_device_part *device, const cutt_exchange *exchange, int size, void **workspace,
                             size_t *bytes);
+/* Frees that, so that it can be made for another exchange. */
+void cutt_device_unmake(cutt_device_part *device);
+/* Frees all. */
 void cutt_device_free(cutt_device_part *device);
 
 /* Enters the context of a plan's device for work in a stream. Errors: CUTT_INVALID_DEVICE: another one is current. */

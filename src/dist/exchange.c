@@ -21,8 +21,10 @@ typedef struct builder {
   cutt_shapes *shapes;
   set_table table[CUTT_SIDES];        /* by the side that this rank is on */
   int own[CUTT_SIDES][CUTT_MAX_RANK]; /* this rank's part in each side's modes */
-  /* Strides of the two sides, by input mode, for the peer at hand. */
-  int64_t stride[CUTT_SIDES][CUTT_MAX_RANK];
+  /* Strides of the two sides, by input mode, for the peer at hand; and of the sender's and the receiver's parts, if both are packed;
+   * of the box's modes, and of the part's. */
+  int64_t stride[CUTT_SIDES][CUTT_MAX_RANK], packed[CUTT_SIDES][CUTT_MAX_RANK];
+  int64_t box_packed[CUTT_SIDES][CUTT_MAX_RANK], part_packed[CUTT_SIDES][CUTT_MAX_RANK];
   int side, peer, step;
   bool scaled, far;
   /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
@@ -85,8 +87,8 @@ static cuttResult open_piece(const builder *b, cutt_flow *flow) {
   }
   const cutt_piece *before = last_piece(flow);
   const int64_t number = before && before->peer == b->peer ? before->number + 1 : 0;
-  flow->piece[flow->pieces++] =
-      (cutt_piece){.peer = b->peer, .step = b->step, .number = number, .first = b->exchange->moves, .staged = true};
+  flow->piece[flow->pieces++] = (cutt_piece){
+      .peer = b->peer, .step = b->step, .number = number, .first = b->exchange->moves, .staged = true, .parts = 1};
   return CUTT_SUCCESS;
 }
 
@@ -96,14 +98,57 @@ static int64_t volume_of(const cutt_box *box) {
   return volume;
 }
 
-/* Are the box's elements on this side one run, in the order of its modes? */
-static bool is_run(const cutt_box *box, int side) {
-  int64_t next = 1;
-  for (int i = 0; i < box->rank; ++i) {
-    if (box->step[side][i] != next) return false;
-    next *= box->extent[i];
+/* Elements at the box's beginning that are one run, by the steps of a side. */
+static int64_t run_of(const cutt_box *box, const int64_t *step) {
+  int64_t run = 1;
+  for (int i = 0; i < box->rank && step[i] == run; ++i) run *= box->extent[i];
+  return run;
+}
+
+/* Messages that b->part is sent as. Ranks have to derive the same, so they go by runs of parts that are packed. */
+static int64_t parts_of(const builder *b, int64_t volume) {
+  enum { LEAST_BYTES = 64 << 10, MOST = 256 };
+  const cutt_task *task = b->task;
+  const bool packs = b->exchange->way == CUTT_WAY_PACK;
+  const int64_t elem = task->elem_bytes, least = larger((int64_t)LEAST_BYTES / elem, volume / MOST);
+  const bool sender_scales = task->computes && packs && !task->reads_back;
+  const int64_t from = sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_FROM]);
+  const int64_t to = task->computes && !sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_TO]);
+  /* What is a run on both sides is nowhere packed; else one of them may do without. */
+  const int64_t run = smaller(from, to) >= least ? smaller(from, to) : larger(from, to);
+  return task->cuts_inside || run < least ? 1 : volume / run;
+}
+
+static cuttResult add_part_offset(cutt_flow *flow, int64_t offset) {
+  if (flow->part_offsets == flow->part_room) {
+    const int64_t room = flow->part_room ? 2 * flow->part_room : 64;
+    int64_t *offsets = realloc(flow->part_offset, (size_t)room * sizeof *offsets);
+    if (!offsets) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld messages", (long long)room);
+    flow->part_offset = offsets;
+    flow->part_room = room;
   }
-  return true;
+  flow->part_offset[flow->part_offsets++] = offset;
+  return CUTT_SUCCESS;
+}
+
+/* Notes where b->part's runs of so many elements begin. */
+static cuttResult add_parts(const builder *b, cutt_flow *flow, int64_t run) {
+  const cutt_box *box = &b->part;
+  const int64_t *step = box->step[b->side], elem = b->task->elem_bytes, volume = volume_of(box);
+  int64_t index[CUTT_MAX_RANK] = {0}, inner = 1, offset = box->offset[b->side];
+  int first = 0;
+  while (first < box->rank && inner < run) inner *= box->extent[first++];
+  for (int64_t at = 0; at < volume; at += run) {
+    const cuttResult result = add_part_offset(flow, offset * elem);
+    if (result) return result;
+    for (int i = first; i < box->rank; ++i) {
+      offset += step[i];
+      if (++index[i] < box->extent[i]) break;
+      offset -= step[i] * box->extent[i];
+      index[i] = 0;
+    }
+  }
+  return CUTT_SUCCESS;
 }
 
 /* Adds b->part to the piece at hand or to a new one. The side that is not this rank's is the message. */
@@ -128,8 +173,15 @@ static cuttResult add_to_piece(builder *b) {
   result = cutt_shapes_find(b->shapes, box, b->scaled, false, &move.shape);
   if (!result) result = add_move(x, move);
   if (result) return result;
-  piece->staged = piece->moves > 0 || b->scaled || !is_run(box, b->side);
+  /* Several boxes go in one message. */
+  piece->parts = piece->moves > 0 ? 1 : parts_of(b, volume);
+  piece->staged = piece->moves > 0 || b->scaled || run_of(box, box->step[b->side]) < volume / piece->parts;
   piece->offset = box->offset[b->side] * elem;
+  if (piece->parts > 1 && !piece->staged) {
+    piece->first_part = flow->part_offsets;
+    result = add_parts(b, flow, volume / piece->parts);
+    if (result) return result;
+  }
   piece->moves++;
   piece->bytes += volume * elem;
   return CUTT_SUCCESS;
@@ -164,7 +216,10 @@ static void make_part(builder *b, int cut, int64_t at, int64_t stretch, const in
   for (int i = 0; i < box->rank; ++i) {
     if (!whole[i]) continue;
     part->extent[part->rank] = i == b->order[cut] ? stretch : box->extent[i];
-    for (int side = 0; side < CUTT_SIDES; ++side) part->step[side][part->rank] = box->step[side][i];
+    for (int side = 0; side < CUTT_SIDES; ++side) {
+      part->step[side][part->rank] = box->step[side][i];
+      b->part_packed[side][part->rank] = b->box_packed[side][i];
+    }
     part->rank++;
   }
 }
@@ -179,6 +234,7 @@ static cuttResult add_cut(builder *b) {
   while (cut < box->rank && inner * box->extent[b->order[cut]] <= room) inner *= box->extent[b->order[cut++]];
   if (cut == box->rank) {
     b->part = *box;
+    memcpy(b->part_packed, b->box_packed, sizeof b->part_packed);
     return add_to_piece(b);
   }
   const int64_t extent = box->extent[b->order[cut]], pieces = (extent - 1) / (room / inner) + 1;
@@ -294,8 +350,10 @@ static cuttResult make_box(builder *b) {
             "the layouts have blocks in so many modes that what two ranks exchange takes more than %d loops",
             CUTT_MAX_RANK);
       box->extent[box->rank] = choice[m]->extent[level];
-      for (int side = 0; side < CUTT_SIDES; ++side)
+      for (int side = 0; side < CUTT_SIDES; ++side) {
         box->step[side][box->rank] = choice[m]->step[side][level] * b->stride[side][m];
+        b->box_packed[side][box->rank] = choice[m]->step[side][level] * b->packed[side][m];
+      }
       b->score[box->rank] = CUTT_SET_LEVELS * smaller(m, task->mode[CUTT_TO][m]) + level;
       box->rank++;
     }
@@ -339,21 +397,22 @@ static bool sends(const cutt_task *task, int sender, int receiver) {
   return place / from->positions == receiver % from->copies;
 }
 
-/* The strides of both sides by input mode: this rank's, or, for direct writing, those of a peer's packed output. */
-static void set_strides(builder *b) {
+/* The strides of both sides by input mode: this rank's, or, for direct writing, those of a peer's packed output. rank: who sends, and
+ * who receives. */
+static void set_strides(builder *b, const int rank[CUTT_SIDES]) {
   const cutt_task *task = b->task;
   const int modes = task->layout[CUTT_FROM].modes;
+  const bool to_peer = b->step && b->exchange->way == CUTT_WAY_DIRECT;
   int64_t extents[CUTT_MAX_RANK], packed[CUTT_MAX_RANK];
-  const int64_t *to = task->stride[CUTT_TO];
-  if (b->step && b->exchange->way == CUTT_WAY_DIRECT) {
-    const cutt_layout *layout = &task->layout[CUTT_TO];
-    cutt_layout_extents(layout, place_of(task, CUTT_TO, b->peer) % layout->positions, extents);
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    const cutt_layout *layout = &task->layout[side];
+    cutt_layout_extents(layout, place_of(task, side, rank[side]) % layout->positions, extents);
     for (int64_t i = 0, next = 1; i < modes; next *= extents[i++]) packed[i] = next;
-    to = packed;
-  }
-  for (int m = 0; m < modes; ++m) {
-    b->stride[CUTT_FROM][m] = task->stride[CUTT_FROM][m];
-    b->stride[CUTT_TO][m] = to[task->mode[CUTT_TO][m]];
+    for (int m = 0; m < modes; ++m) {
+      const int own = task->mode[side][m];
+      b->packed[side][m] = packed[own];
+      b->stride[side][m] = side == CUTT_TO && to_peer ? packed[own] : task->stride[side][own];
+    }
   }
 }
 
@@ -381,7 +440,7 @@ static cuttResult add_peer(builder *b, int side, int step) {
   b->scaled = scales(b);
   /* What stays has the kernel of what goes, so that one launch does both by turns. */
   b->far = task->far && b->exchange->way == CUTT_WAY_DIRECT;
-  set_strides(b);
+  set_strides(b, (const int[CUTT_SIDES]){sender, receiver});
   return add_boxes(b, parts);
 }
 
@@ -391,6 +450,7 @@ static void finish_flow(cutt_exchange *x, cutt_flow *flow, const cutt_shapes *sh
     const cutt_piece *piece = &flow->piece[i];
     const int64_t rounded = cutt_piece_room(piece->bytes);
     flow->bytes += piece->bytes;
+    flow->messages += piece->parts;
     double seconds = 0;
     x->most_moves = larger(x->most_moves, piece->moves);
     if (x->way == CUTT_WAY_DIRECT) continue;
@@ -443,7 +503,10 @@ cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cu
 }
 
 void cutt_exchange_free(cutt_exchange *exchange) {
-  for (int side = 0; side < CUTT_SIDES; ++side) free(exchange->flow[side].piece);
+  for (int side = 0; side < CUTT_SIDES; ++side) {
+    free(exchange->flow[side].piece);
+    free(exchange->flow[side].part_offset);
+  }
   free(exchange->move);
   *exchange = (cutt_exchange){.way = exchange->way};
 }

@@ -5,6 +5,9 @@
  * boxes lie one after the other, and within a box the modes in the order of the input, if the receiver permutes, or of the output,
  * if the sender does. Boxes are cut along their slowest modes, and boxes or what they are cut into make pieces.
  *
+ * In the host's memory a piece that consists of long runs on one side is sent as so many messages: from where they lie, or to where
+ * they belong. The processor copies messages itself, and would copy them twice if they were packed or unpacked.
+ *
  * Sender and receiver derive the same pieces, since all of this follows from what all ranks know. */
 #ifndef CUTT_DIST_EXCHANGE_H
 #define CUTT_DIST_EXCHANGE_H
@@ -44,14 +47,20 @@ typedef struct cutt_piece {
   int64_t number;       /* among the pieces from the one to the other */
   int64_t first, moves; /* of the exchange's moves */
   int64_t bytes;
-  bool staged; /* through workspace; else the bytes are a run of the tensor, which begins at offset */
+  bool
+      staged; /* through workspace; else the bytes are a run of the tensor, which begins at offset, or a run for each part */
   int64_t offset;
+  int64_t parts,
+      first_part; /* messages, all of one length; if more than one, their runs begin at the flow's part_offset[] */
 } cutt_piece;
 
 /* All that goes one way, in the order in which it is started. */
 typedef struct cutt_flow {
   cutt_piece *piece;
   int64_t pieces, room;
+  int64_t messages;
+  int64_t *part_offset; /* bytes */
+  int64_t part_offsets, part_room;
   int64_t bytes, staged_bytes; /* the latter with each piece rounded up to CUTT_PIECE_ALIGNMENT */
   int64_t through_bytes;       /* that go through workspace */
   int64_t most_bytes;          /* of a piece that is staged, likewise rounded up */

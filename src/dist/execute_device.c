@@ -116,7 +116,7 @@ static int64_t piece_for(const cutt_device_part *peer, int64_t round, int me) {
 static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t round, const unsigned char **from) {
   const cutt_device_part *peer = r->d->all[piece->peer];
   if (!r->d->shared) {
-    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + r->d->stride * (piece->step - 1);
+    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + peer->stride * (piece->step - 1);
     return CUTT_SUCCESS;
   }
   const int64_t its = piece_for(peer, round, r->plan->task.me);
@@ -259,6 +259,10 @@ static bool shares_room(const run *r) {
   return !r->runtime->stream_is_captured(r->stream, &captured) && !captured;
 }
 
+bool cutt_dist_can_be_captured(const struct cuttDistPlanStruct *plan) {
+  return plan->device.way == CUTT_IN_STREAM && plan->exchange.way != CUTT_WAY_DIRECT;
+}
+
 static cuttResult check(const run *r) {
   const struct cuttDistPlanStruct *plan = r->plan;
   bool captured = false;
@@ -267,7 +271,7 @@ static cuttResult check(const run *r) {
   const cutt_target *target = r->runtime->target();
   if (plan->task.volume[CUTT_FROM] > 0) TRY(r->runtime->reach(target, r->in, "in", &at));
   if (plan->task.volume[CUTT_TO] > 0) TRY(r->runtime->reach(target, r->out, "out", &at));
-  if (r->d->way == CUTT_IN_STREAM && plan->exchange.way != CUTT_WAY_DIRECT) return CUTT_SUCCESS;
+  if (cutt_dist_can_be_captured(plan)) return CUTT_SUCCESS;
   TRY(r->runtime->stream_is_captured(r->stream, &captured));
   if (!captured) return CUTT_SUCCESS;
   return cutt_error(CUTT_INVALID_PARAMETER,

@@ -80,11 +80,14 @@ static cuttResult copy_and_wait(const run *r, void *to, const void *from, int64_
   return result ? result : wait_for_stream(r);
 }
 
+/* Where a piece's room begins: no more pieces are begun at once than there are requests, and one of which all that was sent is done. */
+static int64_t *begin_of(const cutt_channel *c, int64_t piece) { return &c->begin[piece % (c->requests + 1)]; }
+
 /* Gives back the oldest room. The next oldest begins where the next piece that has room says. */
 static void give_room(cutt_channel *c) {
   c->taken--;
-  for (int64_t i = c->finished; i < c->posted; ++i) {
-    const int64_t begin = c->begin[i % c->requests];
+  for (int64_t i = c->finished; i < c->posted + (c->part_posted > 0); ++i) {
+    const int64_t begin = *begin_of(c, i);
     if (begin < 0) continue;
     c->tail = begin;
     return;
@@ -99,25 +102,25 @@ static cuttResult message_failed(const run *r, const char *what, const cutt_piec
                     comm->transport.name, what, piece->peer, piece->bytes, piece->number);
 }
 
-/* Packs a piece, if it has to be: *bytes is what is sent. */
-static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin, const unsigned char **bytes) {
+/* Packs a piece, if it has to be. */
+static cuttResult pack(const run *r, const cutt_piece *piece, int64_t begin) {
   const cutt_channel *c = &r->plan->channel[CUTT_FROM];
-  *bytes = piece->staged ? c->ring + begin : r->in + piece->offset;
   if (piece->staged) {
     const cuttResult result = permute(r, piece->first, piece->moves, r->in, c->ring + begin);
     if (result) return result;
   }
   if (!r->plan->device.pinned_messages) return piece->staged ? wait_for_stream(r) : CUTT_SUCCESS;
-  const cuttResult result = copy_and_wait(r, c->host + begin, *bytes, piece->bytes);
-  *bytes = c->host + begin;
-  return result;
+  return copy_and_wait(r, c->host + begin, piece->staged ? c->ring + begin : r->in + piece->offset, piece->bytes);
 }
 
-/* Where a piece is received. */
-static unsigned char *room_to_receive(const run *r, const cutt_piece *piece, int64_t begin) {
-  const cutt_channel *c = &r->plan->channel[CUTT_TO];
-  if (r->plan->device.pinned_messages) return c->host + begin;
-  return piece->staged ? c->ring + begin : r->out + piece->offset;
+/* Where a part of a piece is: in its room, or in the tensor, at *offset. NULL: the latter. */
+static unsigned char *place_of(const run *r, int side, const cutt_piece *piece, int64_t begin, int64_t *offset) {
+  const cutt_channel *c = &r->plan->channel[side];
+  const int64_t part = c->part_posted, behind = piece->bytes / piece->parts * part;
+  *offset = piece->parts > 1 && !piece->staged ? r->plan->exchange.flow[side].part_offset[piece->first_part + part]
+                                               : piece->offset;
+  if (r->plan->device.pinned_messages) return c->host + begin + behind;
+  return piece->staged ? c->ring + begin + behind : NULL;
 }
 
 static cuttResult unpack(const run *r, const cutt_piece *piece, int64_t begin) {
@@ -133,6 +136,16 @@ static cuttResult unpack(const run *r, const cutt_piece *piece, int64_t begin) {
   return result || r->plan->device.pinned_messages ? result : wait_for_stream(r);
 }
 
+/* Begins the next piece, if there is room for it: takes that, and packs. */
+static cuttResult begin_piece(const run *r, int side, const cutt_piece *piece, bool *begun) {
+  cutt_channel *c = &r->plan->channel[side];
+  const int64_t begin = needs_room(r->plan, piece) ? take_room(c, piece->bytes) : -1;
+  *begun = begin >= 0 || !needs_room(r->plan, piece);
+  if (!*begun) return CUTT_SUCCESS;
+  *begin_of(c, c->posted) = begin;
+  return side == CUTT_FROM ? pack(r, piece, begin) : CUTT_SUCCESS;
+}
+
 /* Starts the next receive or send, if there is room for it: *started. */
 static cuttResult start_next(const run *r, int side, bool *started) {
   struct cuttDistPlanStruct *plan = r->plan;
@@ -140,36 +153,40 @@ static cuttResult start_next(const run *r, int side, bool *started) {
   cutt_channel *c = &plan->channel[side];
   const cutt_flow *flow = &plan->exchange.flow[side];
   *started = false;
-  if (c->posted == flow->pieces || c->posted - c->finished == c->requests) return CUTT_SUCCESS;
+  if (c->posted == flow->pieces || c->sent - c->done == c->requests) return CUTT_SUCCESS;
   const cutt_piece *piece = &flow->piece[c->posted];
-  const int64_t begin = needs_room(plan, piece) ? take_room(c, piece->bytes) : -1;
-  if (needs_room(plan, piece) && begin < 0) return CUTT_SUCCESS;
-  cuttDistRequest_t *request = &c->request[c->posted % c->requests];
-  int lost;
-  if (side == CUTT_FROM) {
-    const unsigned char *bytes = NULL;
-    const cuttResult result = pack(r, piece, begin, &bytes);
-    if (result) return result;
-    lost = t->send(t->data, piece->peer, bytes, piece->bytes, request);
-  } else {
-    lost = t->receive(t->data, piece->peer, room_to_receive(r, piece, begin), piece->bytes, request);
-  }
+  bool begun = true;
+  const cuttResult result = c->part_posted ? CUTT_SUCCESS : begin_piece(r, side, piece, &begun);
+  if (result || !begun) return result;
+  cuttDistRequest_t *request = &c->request[c->sent % c->requests];
+  int64_t offset = 0;
+  unsigned char *room = place_of(r, side, piece, *begin_of(c, c->posted), &offset);
+  const int64_t bytes = piece->bytes / piece->parts;
+  const int lost = side == CUTT_FROM ? t->send(t->data, piece->peer, room ? room : r->in + offset, bytes, request)
+                                     : t->receive(t->data, piece->peer, room ? room : r->out + offset, bytes, request);
   if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
-  c->begin[c->posted++ % c->requests] = begin;
+  c->sent++;
+  if (++c->part_posted == piece->parts) {
+    c->part_posted = 0;
+    c->posted++;
+  }
   *started = true;
   return CUTT_SUCCESS;
 }
 
-/* Waits for the oldest message that is under way, and unpacks it. */
+/* Waits for the oldest message that is under way; a piece is unpacked when its last one has come. */
 static cuttResult finish_oldest(const run *r, int side) {
   struct cuttDistPlanStruct *plan = r->plan;
   const cuttDistTransport_t *t = &plan->comm->transport;
   cutt_channel *c = &plan->channel[side];
   const cutt_piece *piece = &plan->exchange.flow[side].piece[c->finished];
-  const int64_t begin = c->begin[c->finished % c->requests];
-  const int lost = t->wait(t->data, &c->request[c->finished % c->requests]);
-  c->finished++;
+  const int64_t begin = *begin_of(c, c->finished);
+  const int lost = t->wait(t->data, &c->request[c->done % c->requests]);
+  c->done++;
   if (lost) return message_failed(r, side == CUTT_FROM ? "send to" : "receive from", piece);
+  if (++c->part_finished < piece->parts) return CUTT_SUCCESS;
+  c->part_finished = 0;
+  c->finished++;
   cuttResult result = CUTT_SUCCESS;
   if (side == CUTT_TO) result = unpack(r, piece, begin);
   if (begin >= 0) give_room(c);
@@ -181,12 +198,13 @@ static int first_under_way(const struct cuttDistPlanStruct *plan) {
   const cutt_piece *piece[CUTT_SIDES] = {NULL, NULL};
   for (int side = 0; side < CUTT_SIDES; ++side) {
     const cutt_channel *c = &plan->channel[side];
-    if (c->finished < c->posted) piece[side] = &plan->exchange.flow[side].piece[c->finished];
+    if (c->done < c->sent) piece[side] = &plan->exchange.flow[side].piece[c->finished];
   }
   const cutt_piece *sent = piece[CUTT_FROM], *received = piece[CUTT_TO];
   if (!sent || !received) return sent ? CUTT_FROM : received ? CUTT_TO : -1;
   if (sent->step != received->step) return sent->step < received->step ? CUTT_FROM : CUTT_TO;
-  return sent->number < received->number ? CUTT_FROM : CUTT_TO;
+  if (sent->number != received->number) return sent->number < received->number ? CUTT_FROM : CUTT_TO;
+  return plan->channel[CUTT_FROM].part_finished < plan->channel[CUTT_TO].part_finished ? CUTT_FROM : CUTT_TO;
 }
 
 static cuttResult start_all(const run *r, int side) {
@@ -218,7 +236,7 @@ static void drain(struct cuttDistPlanStruct *plan) {
   const cuttDistTransport_t *t = &plan->comm->transport;
   for (int side = 0; side < CUTT_SIDES; ++side) {
     cutt_channel *c = &plan->channel[side];
-    for (; c->finished < c->posted; c->finished++) t->wait(t->data, &c->request[c->finished % c->requests]);
+    for (; c->done < c->sent; c->done++) t->wait(t->data, &c->request[c->done % c->requests]);
   }
 }
 
@@ -244,7 +262,8 @@ cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *i
   const run r = {plan, in, out, stream};
   for (int side = 0; side < CUTT_SIDES; ++side) {
     cutt_channel *c = &plan->channel[side];
-    c->posted = c->finished = c->taken = c->head = c->tail = 0;
+    c->sent = c->done = c->posted = c->finished = c->part_posted = c->part_finished = 0;
+    c->taken = c->head = c->tail = 0;
   }
   if (plan->exchange.way == CUTT_WAY_DIRECT) return write_directly(&r);
   const cuttResult result = exchange_messages(&r);

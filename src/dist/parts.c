@@ -52,7 +52,6 @@ void cutt_part_drop(cutt_making **making) {
   cutt_making *m = *making;
   *making = NULL;
   if (!m) return;
-  for (int way = 0; way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
   if (m->plan) cutt_making_release(m->plan);
-  free(m);
+  cutt_making_free(m);
 }

@@ -306,8 +306,8 @@ static cuttResult no_memory(size_t bytes) {
   return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", bytes);
 }
 
-static cuttResult make_channel(cutt_channel *channel, int64_t pieces) {
-  const size_t requests = (size_t)smaller(pieces, (int64_t)CUTT_MOST_UNDER_WAY);
+static cuttResult make_channel(cutt_channel *channel, int64_t messages) {
+  const size_t requests = (size_t)smaller(messages, (int64_t)CUTT_MOST_UNDER_WAY);
   const size_t bytes = (requests + 1) * (sizeof *channel->request + sizeof *channel->begin);
   channel->requests = (int64_t)requests;
   channel->request = malloc((requests + 1) * sizeof *channel->request);
@@ -337,14 +337,14 @@ static cuttResult make_rings(struct cuttDistPlanStruct *plan, const int64_t ring
 /* For all ways that are still open. */
 static cuttResult make_memory(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
-  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, pieces[CUTT_SIDES] = {0, 0};
+  int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, messages[CUTT_SIDES] = {0, 0};
   for (int way = 0; way < CUTT_WAYS; ++way) {
     const cutt_exchange *x = &m->exchange[way];
     most_moves = larger(most_moves, x->most_moves);
     all_moves = larger(all_moves, x->moves); /* those of a round are one launch */
     for (int side = 0; side < CUTT_SIDES; ++side) {
       if (way != CUTT_WAY_DIRECT) ring[side] = larger(ring[side], ring_bytes(plan, &x->flow[side]));
-      if (way != CUTT_WAY_DIRECT) pieces[side] = larger(pieces[side], x->flow[side].pieces);
+      if (way != CUTT_WAY_DIRECT) messages[side] = larger(messages[side], x->flow[side].messages);
     }
   }
   const size_t moves = (size_t)(plan->device.runtime ? all_moves : most_moves) + 1;
@@ -354,8 +354,8 @@ static cuttResult make_memory(cutt_making *m) {
   plan->sent = malloc((size_t)plan->task.size * sizeof *plan->sent);
   if (!plan->plans || !plan->in || !plan->out || !plan->sent)
     return no_memory(3 * moves * sizeof *plan->in + (size_t)plan->task.size * sizeof *plan->sent);
-  cuttResult result = make_channel(&plan->channel[CUTT_FROM], pieces[CUTT_FROM]);
-  if (!result) result = make_channel(&plan->channel[CUTT_TO], pieces[CUTT_TO]);
+  cuttResult result = make_channel(&plan->channel[CUTT_FROM], messages[CUTT_FROM]);
+  if (!result) result = make_channel(&plan->channel[CUTT_TO], messages[CUTT_TO]);
   return result || in_rounds(plan) ? result : make_rings(plan, ring);
 }
 
@@ -407,36 +407,16 @@ static void compare_ways(cutt_making *m) {
       const double seconds = record.seconds[way] < 0 ? (double)INFINITY : (double)record.seconds[way];
       m->slowest[way] = larger(m->slowest[way], seconds);
       m->rounds[way] = larger(m->rounds[way], record.rounds[way]);
-      m->longest[way] = larger(m->longest[way], record.longest[way]);
     }
+    if (plan->device.runtime) cutt_ready_note(m, rank, &record);
   }
 }
 
-/* The way whose slowest rank is fastest, among those that all ranks can go. */
-static cutt_way choose(const cutt_making *m, bool direct) {
+cutt_way cutt_making_choose(const double seconds[CUTT_WAYS], bool direct) {
   int best = direct ? CUTT_WAY_DIRECT : CUTT_WAY_PACK;
   for (int way = 0; way < CUTT_WAY_DIRECT; ++way)
-    if (m->slowest[way] < m->slowest[best]) best = way;
+    if (seconds[way] < seconds[best]) best = way;
   return (cutt_way)best;
-}
-
-/* On a device ranks see whether they reach each other before they rely on it. */
-static cuttResult check_direct(const cutt_making *m, cutt_way *way) {
-  struct cuttDistPlanStruct *plan = m->plan;
-  struct cuttDistCommStruct *comm = plan->comm;
-  bool reached = comm->near >= 0;
-  if (*way != CUTT_WAY_DIRECT || !plan->device.runtime) return CUTT_SUCCESS;
-  if (plan->device.shared) {
-    const cuttResult result =
-        cutt_reach_try(comm, plan->device.runtime, plan->number, &reached, comm->far_why, sizeof comm->far_why);
-    if (result) return result;
-  }
-  if (reached) return CUTT_SUCCESS;
-  if (m->options.direct == CUTT_DIST_DIRECT_ALWAYS)
-    return cutt_error(CUTT_INVALID_PARAMETER, "options->direct is CUTT_DIST_DIRECT_ALWAYS, which can't be: %s",
-                      comm->far_why);
-  *way = choose(m, false);
-  return CUTT_SUCCESS;
 }
 
 /* Where ranks reach some memory only, executions see what outputs are in: messages remain for those that are elsewhere. */
@@ -448,27 +428,29 @@ static void keep_both(cutt_making *m, cutt_way *way) {
   plan->either = true;
   plan->direct = m->exchange[CUTT_WAY_DIRECT];
   memset(&m->exchange[CUTT_WAY_DIRECT], 0, sizeof m->exchange[0]);
-  *way = choose(m, false);
+  *way = cutt_making_choose(m->slowest, false);
 }
 
 /* Keeps what the chosen way needs. */
 cuttResult cutt_making_settle(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
-  cutt_way way = choose(m, true);
+  const bool on_device = plan->device.runtime != NULL;
+  cutt_way way = cutt_making_choose(m->slowest, true);
   keep_both(m, &way);
-  cuttResult result = check_direct(m, &way);
+  cuttResult result = on_device ? cutt_ready_direct(m, &way) : CUTT_SUCCESS;
   if (result) return result;
   plan->predicted_seconds = m->slowest[way];
-  plan->device.all_rounds = m->rounds[way];
-  plan->device.stride = (m->longest[way] + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
-  plan->exchange = m->exchange[way];
-  memset(&m->exchange[way], 0, sizeof m->exchange[way]);
+  if (on_device) {
+    result = cutt_ready_end(m, way);
+  } else {
+    plan->exchange = m->exchange[way];
+    memset(&m->exchange[way], 0, sizeof m->exchange[way]);
+  }
   if (way == CUTT_WAY_DIRECT && plan->workspace) {
     cuttMemoryFree(plan->shapes.backend, plan->workspace);
     plan->workspace = NULL;
     plan->workspace_bytes = 0;
   }
-  result = cutt_dist_ready(plan);
   for (int side = 0; side < CUTT_SIDES; ++side) {
     free(plan->task.place[side]);
     plan->task.place[side] = NULL;
@@ -481,29 +463,20 @@ cuttResult cutt_making_settle(cutt_making *m) {
 cuttResult cutt_making_start(cutt_making *m, const cuttDistProblem_t *problem, const cuttDistOptions_t *options) {
   cuttResult result = read_all(m, problem, options);
   if (!result) result = make_ways(m);
-  return result ? result : make_memory(m);
+  if (!result) result = make_memory(m);
+  return !result && m->plan->device.runtime ? cutt_ready_start(m) : result;
+}
+
+void cutt_making_free(cutt_making *m) {
+  for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
+  if (m) free(m->seen);
+  if (m) free(m->neighbours);
+  free(m);
 }
 
 void cutt_making_end(struct cuttDistPlanStruct *plan, double start) {
   plan->magic = PLAN_MAGIC;
   plan->create_seconds = cutt_clock() - start;
-}
-
-/* Processes on devices try once whether they reach each other, when all of them have asked for a plan; what is planned depends on
- * it. */
-static cuttResult try_near(const cutt_making *m, bool *again) {
-  struct cuttDistPlanStruct *plan = m->plan;
-  struct cuttDistCommStruct *comm = plan->comm;
-  const bool matters = plan->device.way == CUTT_BY_HOST || m->options.direct != CUTT_DIST_DIRECT_NEVER;
-  bool reached = false;
-  if (!plan->device.runtime || plan->device.shared || comm->near || plan->task.size == 1 || !matters)
-    return CUTT_SUCCESS;
-  const cuttResult result =
-      cutt_reach_try(comm, plan->device.runtime, plan->number, &reached, comm->far_why, sizeof comm->far_why);
-  if (result) return result;
-  comm->near = reached ? 1 : -1;
-  *again = reached;
-  return CUTT_SUCCESS;
 }
 
 static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, const cuttDistProblem_t *problem,
@@ -527,7 +500,7 @@ static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, 
   if (!result) result = compare(comm);
   if (!result && made && m && plan) {
     compare_ways(m);
-    result = try_near(m, again);
+    result = made->device.runtime ? cutt_ready_near(m, again) : CUTT_SUCCESS;
     if (!result && !*again) result = cutt_making_settle(m);
   }
   const cutt_runtime *runtime = m && m->entered ? m->plan->device.runtime : NULL;
@@ -536,10 +509,9 @@ static cuttResult create(cuttDistPlan_t *plan, struct cuttDistCommStruct *comm, 
     *plan = made;
     made = NULL;
   }
-  for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
   if (made) cutt_making_release(made);
   if (runtime) runtime->leave(&m->scope);
-  free(m);
+  cutt_making_free(m);
   return result;
 }
 

@@ -11,15 +11,17 @@ enum { CUTT_MOST_UNDER_WAY = 64 }; /* messages that a rank has under way at once
 
 /* One way of an execution: what is under way, oldest first, and the room that it takes in a ring of workspace. */
 typedef struct cutt_channel {
-  cuttDistRequest_t *request; /* CUTT_MOST_UNDER_WAY, or as many as there are pieces */
-  int64_t *begin;             /* of each, where its room begins; -1: takes none */
+  cuttDistRequest_t *request; /* CUTT_MOST_UNDER_WAY, or as many as there are messages */
   int64_t requests;
+  int64_t *begin; /* of the pieces that have been begun, where their room is; -1: takes none. One more than requests */
   unsigned char *ring;
   unsigned char *host; /* on a device: as large as the ring, in pinned memory; messages are there */
   int64_t ring_bytes;
-  int64_t posted, finished; /* pieces */
-  int64_t head, taken;      /* where the next room may begin; pieces that have room */
-  int64_t tail;             /* where the oldest room begins */
+  int64_t sent, done;                 /* messages: started, and waited for */
+  int64_t posted, finished;           /* pieces of which all messages are */
+  int64_t part_posted, part_finished; /* messages of the next one */
+  int64_t head, taken;                /* where the next room may begin; pieces that have room */
+  int64_t tail;                       /* where the oldest room begins */
 } cutt_channel;
 
 struct cuttDistPlanStruct {
@@ -50,10 +52,6 @@ struct cuttDistPlanStruct {
 
 bool cutt_dist_plan_alive(const struct cuttDistPlanStruct *plan);
 
-/* Makes what executions on a device need, once the exchange is known, and, where ranks are near, finds what others have of it;
- * nothing, where tensors are in the host's memory. Collective. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
-cuttResult cutt_dist_ready(struct cuttDistPlanStruct *plan);
-
 /* Adds count boxes, from the exchange's move number `first` on, to what is launched next, which has n: how many it has then. from
  * and to: where their two sides begin. */
 int64_t cutt_dist_add(struct cuttDistPlanStruct *plan, int64_t n, int64_t first, int64_t count,
@@ -67,6 +65,9 @@ cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *i
 
 /* Are pointers given where there are elements, and do in and out not overlap? Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_dist_check_tensors(const struct cuttDistPlanStruct *plan, const void *in, const void *out);
+
+/* Can executions be captured for a graph? On all ranks, or on none. */
+bool cutt_dist_can_be_captured(const struct cuttDistPlanStruct *plan);
 
 /* cuttDistPlanExecute of a plan for a device. */
 cuttResult cutt_dist_execute_device(struct cuttDistPlanStruct *plan, const void *in, void *out, cudaStream_t stream);

@@ -11,7 +11,7 @@ static double predict_host(const cuttDistTransport_t *t, const cutt_exchange *x)
   const double byte = t->byte_seconds > 0 ? t->byte_seconds : 2e-10;
   const double work = x->kept_seconds + sent->seconds + received->seconds;
   if (x->way == CUTT_WAY_DIRECT) return work + 2 * message;
-  return work + 2 * message + message * (double)larger(sent->pieces, received->pieces) +
+  return work + 2 * message + message * (double)larger(sent->messages, received->messages) +
          byte * (double)larger(sent->bytes, received->bytes);
 }
 

@@ -19,14 +19,8 @@ bool cutt_reach_can(const struct cuttDistCommStruct *comm, const cutt_runtime *r
 
 /* -------------------------------------------------------------------------------------------------------------- trying */
 
-/* What a rank tells the others, so that they can try. */
+/* What a process tells the others, so that they can try. */
 static cuttResult introduce(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, unsigned char *what) {
-  if (comm->transport.shared) {
-    cutt_context context;
-    const cuttResult result = runtime->context(&context);
-    memcpy(what, &context, sizeof context);
-    return result;
-  }
   cutt_shared_memory shared;
   cuttResult result = CUTT_SUCCESS;
   if (!comm->opened) result = cutt_opened_make(runtime, comm->transport.size, &comm->opened);
@@ -35,49 +29,53 @@ static cuttResult introduce(struct cuttDistCommStruct *comm, const cutt_runtime 
   return result;
 }
 
-static cuttResult try_peer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, int peer) {
-  const unsigned char *what = comm->records[peer].what;
-  if (comm->transport.shared) {
-    cutt_context context;
-    memcpy(&context, what, sizeof context);
-    return context.handle ? runtime->peer_enable(&context) : CUTT_SUCCESS; /* it says itself what it lacks */
-  }
+static cuttResult open_sample(const struct cuttDistCommStruct *comm, int peer) {
   unsigned char *at = NULL;
   cutt_shared_memory shared;
-  memcpy(&shared, what, sizeof shared);
-  return shared.id ? cutt_opened_find(comm->opened, peer, &shared, &at) : CUTT_SUCCESS;
+  memcpy(&shared, comm->records[peer].what, sizeof shared);
+  return shared.id ? cutt_opened_find(comm->opened, peer, &shared, &at)
+                   : CUTT_SUCCESS; /* it says itself what it lacks */
 }
 
 /* What can't be done is said in the record's text, and is no error of the call. */
-static cuttResult gather_attempts(struct cuttDistCommStruct *comm, cutt_record *record, cuttResult attempt,
-                                  bool *reached, char *why, size_t size) {
+static cuttResult gather_attempts(struct cuttDistCommStruct *comm, uint64_t plan, cuttResult attempt, bool *reached) {
+  cutt_record record = {.plan = plan, .step = CUTT_STEP_REACH};
+  *reached = true;
   if (attempt) {
-    record->what[0] = 1;
-    snprintf((char *)record->what + 1, sizeof record->what - 1, "%s", cuttLastError());
+    record.what[0] = 1;
+    snprintf((char *)record.what + 1, sizeof record.what - 1, "%s", cuttLastError());
   }
-  const cuttResult result = cutt_comm_agree(comm, record);
+  const cuttResult result = cutt_comm_agree(comm, &record);
   for (int rank = 0; rank < comm->transport.size && !result && *reached; ++rank) {
     const cutt_record *other = &comm->records[rank];
     if (!other->what[0]) continue;
     *reached = false;
-    snprintf(why, size, "rank %d: %.*s", rank, (int)sizeof other->what - 2, (const char *)other->what + 1);
+    snprintf(comm->far_why, sizeof comm->far_why, "rank %d: %.*s", rank, (int)sizeof other->what - 2,
+             (const char *)other->what + 1);
   }
   return result;
 }
 
-cuttResult cutt_reach_try(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan, bool *reached,
-                          char *why, size_t size) {
-  cutt_record record = {.plan = plan, .step = CUTT_STEP_MEET}, tried = {.plan = plan, .step = CUTT_STEP_REACH};
+cuttResult cutt_reach_try_memory(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan,
+                                 bool *reached) {
+  cutt_record record = {.plan = plan, .step = CUTT_STEP_MEET};
   cuttResult attempt = introduce(comm, runtime, record.what);
   char text[sizeof record.what] = "";
-  *reached = true;
   if (attempt) snprintf(text, sizeof text, "%s", cuttLastError());
   const cuttResult result = cutt_comm_agree(comm, &record);
   if (result) return result;
   if (attempt) cutt_error(attempt, "%s", text);
   for (int rank = 0; rank < comm->transport.size && !attempt; ++rank)
-    if (rank != comm->transport.rank) attempt = try_peer(comm, runtime, rank);
-  return gather_attempts(comm, &tried, attempt, reached, why, size);
+    if (rank != comm->transport.rank) attempt = open_sample(comm, rank);
+  return gather_attempts(comm, plan, attempt, reached);
+}
+
+cuttResult cutt_reach_try_contexts(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan,
+                                   bool *reached) {
+  cuttResult attempt = CUTT_SUCCESS;
+  for (int rank = 0; rank < comm->transport.size && !attempt; ++rank)
+    if (rank != comm->transport.rank) attempt = runtime->peer_enable(&comm->contexts[rank]);
+  return gather_attempts(comm, plan, attempt, reached);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- executions */

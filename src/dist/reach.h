@@ -10,10 +10,12 @@
  * runtime: of the device that the memory is of; NULL: the host's. */
 bool cutt_reach_can(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, bool *any);
 
-/* Tries it, on devices; collective. *reached: all ranks do; else *why says which does not, and why. plan: its number.
- * Errors: of agreements. */
-cuttResult cutt_reach_try(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan, bool *reached,
-                          char *why, size_t size);
+/* Tries it, on devices; collective. *reached: all ranks do; else comm->far_why says which does not, and why. plan: its number.
+ * By opening a little memory of other processes, or between comm->contexts, those of the ranks' threads. Errors: of agreements. */
+cuttResult cutt_reach_try_memory(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan,
+                                 bool *reached);
+cuttResult cutt_reach_try_contexts(struct cuttDistCommStruct *comm, const cutt_runtime *runtime, uint64_t plan,
+                                   bool *reached);
 
 /* Describes memory of this rank's output for others. Errors: CUTT_INVALID_PARAMETER: they can't reach it. */
 cuttResult cutt_reach_offer(const struct cuttDistCommStruct *comm, const cutt_runtime *runtime, void *begin,

@@ -295,6 +295,35 @@ class Writes(ZarrCase):
             self.assert_same(load(self.folder_out)[0], before)
             if number == signal.SIGTERM:
                 self.assertEqual(self.temporaries(), [])
+        self.assertEqual(len(self.temporaries()), 1)
+        result = self.good("transpose", self.path("small.npy"), self.folder_out, "--force")
+        self.assertIn("was left by a run that had been killed", result.stderr)
+        self.assertEqual(self.temporaries(), [])
+        self.assertFalse([name for name in os.listdir(self.folder_out) if "unfinished" in name])
+
+    def test_not_certainly_left(self):
+        """What looks like a killed run's folder stays, unless its process was one of this machine's and is gone."""
+        np.save(self.path("small.npy"), fill((5, 6), "<f4"))
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = file.read().strip()
+        space = os.readlink("/proc/self/ns/pid")
+        child = subprocess.Popen(["true"])
+        child.wait(TIMEOUT)
+        gone = child.pid
+        marks = {"aaaaaa": None, "bbbbbb": f"cutt {boot} {space} {os.getpid()}\n", "cccccc": f"cutt {boot} pid:[1] {gone}\n",
+                 "dddddd": f"cutt 00000000-0000-0000-0000-000000000000 {space} {gone}\n", "eeeeee": f"cutt {boot} {space} {gone}",
+                 "ffffff": f"cutt {boot} {space} -1\n", "tooLong": f"cutt {boot} {space} {gone}\n",
+                 "zzzzzz": f"cutt {boot} {space} {gone}\n"}
+        for name, mark in marks.items():
+            os.mkdir(self.path(f".out.zarr.{name}"))
+            write(self.path(f".out.zarr.{name}/precious"), b"x")
+            if mark:
+                write(self.path(f".out.zarr.{name}/.cutt-unfinished"), mark.encode())
+        os.mkdir(self.path(".other.zarr.zzzzzz"))
+        write(self.path(".other.zarr.zzzzzz/.cutt-unfinished"), marks["zzzzzz"].encode())
+        self.good("transpose", self.path("small.npy"), self.folder_out)
+        left = sorted(name for name in os.listdir(self.folder) if name.startswith("."))
+        self.assertEqual(left, sorted([".other.zarr.zzzzzz"] + [f".out.zarr.{name}" for name in marks if name != "zzzzzz"]))
 
 
 class Damaged(ZarrCase):

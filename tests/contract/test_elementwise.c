@@ -483,6 +483,69 @@ static void by_hand(void **unused) {
   assert_success(cuttElementwiseCompute(&call.problem, &call.options, NULL, NULL, NULL, NULL, NULL));
 }
 
+static void described(void **unused) {
+  (void)unused;
+  const int64_t extents[4] = {300, 4, 200, 300}, turned[3] = {200, 300, 4}, sizes[3] = {300, 4, 200},
+                empty[3] = {2, 0, 2};
+  const double two = 2, none = 0;
+  char text[2048], json[2048];
+  size_t needed;
+  asked call;
+  cuttElementwisePlan_t plan;
+  start(&call, extents);
+  call.options.threads = 1;
+  call.problem.pattern = "xyz,zxy,x->xyz";
+  call.problem.a_rank = call.problem.b_rank = call.problem.result_rank = 3;
+  call.problem.c_rank = 1;
+  call.problem.a_extents = sizes;
+  call.problem.b_extents = turned;
+  call.problem.c_extents = extents;
+  call.problem.beta = &two;
+  call.problem.op_abc = CUTT_OP_MAX;
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, &needed));
+  assert_int_equal(needed, strlen(text) + 1);
+  static const char *const says[] = {"elementwise   of f64 on cpu, 1 thread\n",
+                                     "D = (A CUTT_OP_ADD beta B) CUTT_OP_MAX C\n",
+                                     "A is read in place\n",
+                                     "B is permuted block by block, into a cache\n",
+                                     "C is read in place\n",
+                                     "D is written in place",
+                                     "moves         5.762 MB\n",
+                                     "made in "};
+  for (size_t i = 0; i < sizeof says / sizeof *says; ++i)
+    if (!strstr(text, says[i])) fail_msg("\"%s\" is not in: %s", says[i], text);
+  assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, json, sizeof json, NULL));
+  static const char *const has[] = {
+      "{\"type\":\"f64\",\"backend\":\"cpu\",\"threads\":1,\"operators\":[\"CUTT_OP_ADD\",\"CUTT_OP_MAX\"],\"modes\":[{"
+      "\"name\":\"x\",",
+      "\"extent\":300,", "\"strides\":{\"A\":1,\"B\":200,\"C\":1,\"D\":1}}",
+      "\"B\":{\"is\":\"permuted\",\"scaled\":true,\"conjugated\":false}", "\"bytes_moved\":5762400,"};
+  for (size_t i = 0; i < sizeof has / sizeof *has; ++i)
+    if (!strstr(json, has[i])) fail_msg("%s is not in: %s", has[i], json);
+  memset(text, 'x', 8);
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, 4, NULL)); /* cut off, and ended */
+  assert_memory_equal(text, "ele\0xxxx", 8);
+  assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseDescribe(plan, (cuttFormat_t)7, text, 4, NULL), "format is 7",
+                "");
+  assert_success(cuttElementwisePlanDestroy(plan));
+  call.problem.beta = &none;
+  call.problem.c_rank = 0;
+  call.problem.pattern = "xyz,zxy->xyz"; /* y and z are fused, since B is not there */
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+  assert_true(strstr(text, "D = A CUTT_OP_ADD 0\n") && strstr(text, "B is not read, since beta is 0"));
+  assert_success(cuttElementwisePlanDestroy(plan));
+  start(&call, empty);
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "nothing to do"));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, json, sizeof json, NULL));
+  assert_non_null(strstr(json, "\"modes\":[],\"tensors\":{},\"blocks\":0,"));
+  assert_success(cuttElementwisePlanDestroy(plan));
+  assert_result(CUTT_INVALID_PLAN, cuttElementwiseDescribe(NULL, CUTT_TEXT, text, 4, NULL), "plan is", "NULL");
+}
+
 static void refuse(const asked *call, const char *first, const char *second) {
   cuttElementwisePlan_t plan = (cuttElementwisePlan_t)(uintptr_t)1;
   assert_result(CUTT_INVALID_PARAMETER, cuttElementwisePlanCreate(&plan, &call->problem, &call->options), first,
@@ -548,7 +611,8 @@ static void refused(void **unused) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_operation),   cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
-      cmocka_unit_test(past_the_caches), cmocka_unit_test(by_hand),  cmocka_unit_test(refused),
+      cmocka_unit_test(past_the_caches), cmocka_unit_test(by_hand),  cmocka_unit_test(described),
+      cmocka_unit_test(refused),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones)};

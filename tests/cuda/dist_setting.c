@@ -13,6 +13,7 @@
 struct CUctx_st *dist_context[DIST_MOST];
 fake_nccl_control *dist_nccl;
 char dist_fault[400];
+atomic_long dist_gatherings;
 
 /* ------------------------------------------------------------------------------------------------------------- kernels */
 
@@ -57,7 +58,7 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -66,17 +67,45 @@ static void run_kernel(const fake_launch *launch) {
 
 static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
   const simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
-  *args = l.pass ? sizeof *l.pass : l.multiply ? sizeof *l.multiply : l.flat ? sizeof *l.flat : sizeof *l.args;
+  *args = l.pass       ? sizeof *l.pass
+          : l.multiply ? sizeof *l.multiply
+          : l.panel    ? sizeof *l.panel
+          : l.flat     ? sizeof *l.flat
+                       : sizeof *l.args;
   *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ settings */
 
+static int (*gather)(void *data, const void *mine, int64_t count, void *all);
+
+static int count_and_gather(void *data, const void *mine, int64_t count, void *all) {
+  atomic_fetch_add(&dist_gatherings, 1);
+  return gather(data, mine, count, all);
+}
+
+/* A communicator of threads whose gatherings are counted. */
+static cuttDistComm_t counted(cuttDistComm_t threads, kind k) {
+  cuttDistComm_t made = NULL;
+  cuttDistTransport_t t;
+  assert_success(cuttDistCommTransport(threads, &t));
+  gather = t.allgather;
+  t.allgather = count_and_gather;
+  t.destroy = NULL;
+  if (k == THROUGH_HOST || k == TAKES_DEVICES) {
+    t.name = "through the host";
+    t.takes_devices = k == TAKES_DEVICES;
+    t.shared = 0;
+  }
+  assert_success(cuttDistCommCreate(&made, &t));
+  return made;
+}
+
 static void make_comm(void *what, int rank) {
   setting *s = what;
   cuttDistNccl_t options = CUTT_DIST_NCCL_INIT;
   fake->context_set(dist_context[rank]);
-  options.host = s->kind == NCCL_BY_THREADS ? s->threads[rank] : NULL;
+  options.host = s->kind == NCCL_BY_THREADS ? s->host[rank] : NULL;
   options.seconds = 20;
   s->made[rank] = cuttDistCommNccl(&s->comms[rank], s->nccl[rank], &options);
   snprintf(s->text[rank], sizeof s->text[rank], "%s", cuttLastError());
@@ -88,28 +117,20 @@ void open_setting(setting *s, kind k, int size) {
   s->kind = k;
   s->size = size;
   assert_success(cuttDistCommThreads(size, s->threads));
+  for (int i = 0; i < size; i++) s->host[i] = s->comms[i] = counted(s->threads[i], k);
   if (k == NCCL_BY_THREADS || k == NCCL_ALONE) {
     dist_nccl->open(size, s->nccl);
     ranks_run(size, make_comm, s);
     for (int i = 0; i < size; i++)
       if (s->made[i]) fail_msg("rank %d: %s", i, s->text[i]);
   }
-  for (int i = 0; i < size && k == THREADS; i++) s->comms[i] = s->threads[i];
-  for (int i = 0; i < size && (k == THROUGH_HOST || k == TAKES_DEVICES); i++) {
-    cuttDistTransport_t t;
-    assert_success(cuttDistCommTransport(s->threads[i], &t));
-    t.name = "through the host";
-    t.takes_devices = k == TAKES_DEVICES;
-    t.shared = 0;
-    t.destroy = NULL;
-    assert_success(cuttDistCommCreate(&s->comms[i], &t));
-  }
 }
 
 void close_setting(setting *s) {
   for (int i = 0; i < s->size; i++) {
     fake->context_set(dist_context[i]);
-    if (s->comms[i] != s->threads[i]) assert_success(cuttDistCommDestroy(s->comms[i]));
+    if (s->comms[i] != s->host[i]) assert_success(cuttDistCommDestroy(s->comms[i]));
+    assert_success(cuttDistCommDestroy(s->host[i]));
     assert_success(cuttDistCommDestroy(s->threads[i]));
   }
   fake->context_set(NULL);

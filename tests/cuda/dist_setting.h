@@ -3,6 +3,8 @@
 #ifndef CUTT_TESTS_CUDA_DIST_SETTING_H
 #define CUTT_TESTS_CUDA_DIST_SETTING_H
 
+#include <stdatomic.h>
+
 #include "cuda/fake_nccl.h"
 #include "cuda/fixture.h"
 #include "ranks.h"
@@ -11,7 +13,8 @@ enum { DIST_MOST = 5 }; /* ranks */
 
 extern struct CUctx_st *dist_context[DIST_MOST];
 extern fake_nccl_control *dist_nccl;
-extern char dist_fault[400]; /* what the emulator has found; "": nothing */
+extern atomic_long dist_gatherings; /* of all ranks, by the host's communicators */
+extern char dist_fault[400];        /* what the emulator has found; "": nothing */
 
 /* A group's set-up; a test's set-up and tear-down, as those of fixture.h. */
 int dist_open(void **state);
@@ -23,7 +26,7 @@ typedef enum kind { THREADS, NCCL_BY_THREADS, NCCL_ALONE, THROUGH_HOST, TAKES_DE
 typedef struct setting {
   kind kind;
   int size;
-  cuttDistComm_t threads[DIST_MOST], comms[DIST_MOST];
+  cuttDistComm_t threads[DIST_MOST], host[DIST_MOST], comms[DIST_MOST]; /* host: as the kind is, gatherings counted */
   struct fake_nccl_comm *nccl[DIST_MOST];
   cuttResult made[DIST_MOST];
   cuttDistTransport_t real[DIST_MOST];

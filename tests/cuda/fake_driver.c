@@ -148,7 +148,8 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
   const char *suffix = strstr(function->name, "_batched");
   if (suffix && !suffix[8]) last->pairs = parameters[3];
   const bool combines = !strncmp(function->name, "cutt_combine_", 13);
-  if (combines || !strncmp(function->name, "cutt_pass_", 10) || !strncmp(function->name, "cutt_multiply_", 14))
+  if (combines || !strncmp(function->name, "cutt_pass_", 10) || !strncmp(function->name, "cutt_multiply_", 14) ||
+      !strncmp(function->name, "cutt_panel_", 11))
     memcpy(&last->right, parameters[3], sizeof last->right);
   if (combines) memcpy(&last->third, parameters[4], sizeof last->third);
   memcpy(&last->in, parameters[0], sizeof last->in);
@@ -179,6 +180,8 @@ static void forget(void) {
 FAKE_PUBLIC fake_control_t *fake_control(void);
 FAKE_PUBLIC fake_control_t *fake_control(void) {
   fake_driver.context_create = fake_context_create;
+  fake_driver.capture_begin = fake_capture_begin;
+  fake_driver.capture_end = fake_capture_end;
   fake_driver.context_destroy = fake_context_destroy;
   fake_driver.context_set = fake_context_set;
   fake_driver.reset = fake_reset;

@@ -35,9 +35,11 @@ struct CUctx_st {
 struct CUstream_st {
   struct CUctx_st *context;
   atomic_bool capturing;
-  double clock;             /* seconds of work that it has been given */
-  atomic_bool used;         /* by cuStreamCreate */
-  struct fake_queue *queue; /* of what it does later; NULL: nothing yet */
+  struct CUstream_st *origin; /* whose capture it has joined by an event; NULL: its own */
+  long work, joined;          /* what it was given while captured, and how much of that another stream comes after */
+  double clock;               /* seconds of work that it has been given */
+  atomic_bool used;           /* by cuStreamCreate */
+  struct fake_queue *queue;   /* of what it does later; NULL: nothing yet */
 };
 
 /* The last launch. */
@@ -81,6 +83,9 @@ typedef struct fake_control {
   int l2_bytes;        /* of all devices, as the library will describe them; 0: what they have */
   fake_launch last;
 
+  void (*capture_begin)(struct CUstream_st *stream);
+  bool (*capture_end)(
+      struct CUstream_st *stream); /* false: work of a stream that has joined is not followed by the first one's */
   struct CUctx_st *(*context_create)(int device); /* not current in any thread */
   void (*context_destroy)(struct CUctx_st *context);
   void (*context_set)(struct CUctx_st *context); /* makes it the only one of the calling thread; NULL: none */

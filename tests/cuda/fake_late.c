@@ -109,6 +109,7 @@ void fake_late_switch(bool on) {
 
 void fake_late_do(struct CUstream_st *stream, void (*work)(void *data), const void *data, size_t bytes) {
   item *made = must(calloc(1, sizeof *made + bytes + sizeof(max_align_t)));
+  if (stream) stream->work++;
   made->work = work;
   memcpy(made->data, data, bytes);
   pthread_mutex_lock(&lock);

@@ -39,6 +39,8 @@ void fake_reset(int device);
 
 struct CUstream_st *fake_stream_of(cudaStream_t stream); /* the default stream's state for NULL */
 void fake_streams_sweep(void);
+void fake_capture_begin(struct CUstream_st *stream);
+bool fake_capture_end(struct CUstream_st *stream);
 
 void fake_memory_enter(void *memory, size_t bytes, enum fake_memory kind, int device);
 void fake_memory_sweep(void);

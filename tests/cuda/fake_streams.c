@@ -27,6 +27,8 @@ static cutt_cu_result make_stream(cudaStream_t *stream, unsigned flags) {
   if (!made) return 2;
   made->context = fake_current();
   made->clock = 0;
+  made->origin = NULL;
+  atomic_store(&made->capturing, false);
   atomic_fetch_add(&fake_driver.alive_streams, 1);
   *stream = made;
   return CUTT_CU_SUCCESS;
@@ -85,9 +87,36 @@ FAKE_PUBLIC cutt_cu_result cuStreamIsCapturing(cudaStream_t stream, int *status)
 }
 #endif
 
+/* A capture is known by the stream that it was begun in. */
+static struct CUstream_st *capture_of(struct CUstream_st *stream) {
+  return !stream->capturing ? NULL : stream->origin ? stream->origin : stream;
+}
+
+void fake_capture_begin(struct CUstream_st *stream) {
+  stream->origin = NULL;
+  atomic_store(&stream->capturing, true);
+}
+
+bool fake_capture_end(struct CUstream_st *stream) {
+  bool all = true;
+  pthread_mutex_lock(&fake_lock);
+  for (size_t i = 0; i < sizeof streams / sizeof *streams; ++i) {
+    struct CUstream_st *other = &streams[i];
+    if (other == stream || !other->used || capture_of(other) != stream) continue;
+    all = all && other->joined == other->work;
+    other->origin = NULL;
+    atomic_store(&other->capturing, false);
+  }
+  atomic_store(&stream->capturing, false);
+  pthread_mutex_unlock(&fake_lock);
+  return all;
+}
+
 struct CUevent_st {
   double clock;
-  bool captured; /* recorded in a stream that was being captured */
+  struct CUstream_st *capture; /* that it was recorded in */
+  struct CUstream_st *stream;  /* and how much work that had */
+  long work;
   bool between_processes;
   struct fake_mark *mark; /* where streams are late; NULL: it was not recorded since */
 };
@@ -106,6 +135,7 @@ FAKE_PUBLIC cutt_cu_result cuEventCreate(cutt_cu_event *event, unsigned flags) {
   *event = &events[atomic_fetch_add(&event_count, 1) % (sizeof events / sizeof *events)];
   (*event)->between_processes = between_processes;
   (*event)->mark = NULL;
+  (*event)->capture = NULL;
   return CUTT_CU_SUCCESS;
 }
 
@@ -140,19 +170,38 @@ FAKE_PUBLIC cutt_cu_result cuEventRecord(cutt_cu_event event, cudaStream_t strea
   if (stream && stream->context != fake_current()) return CUTT_CU_INVALID_HANDLE;
   pthread_mutex_lock(&fake_lock);
   event->clock = fake_stream_of(stream)->clock;
-  event->captured = fake_stream_of(stream)->capturing;
+  event->capture = capture_of(fake_stream_of(stream));
+  event->stream = fake_stream_of(stream);
+  event->work = event->stream->work;
   event->mark = fake_late_is_on() ? fake_late_mark(stream) : NULL;
   pthread_mutex_unlock(&fake_lock);
   return CUTT_CU_SUCCESS;
 }
 
-/* A capture takes events of its own only. */
+/* A capture takes events of its own only, and so does what is none, once the capture has ended: until then a stream that waits for
+ * one joins it. */
+static bool joins(struct CUstream_st *stream, const struct CUevent_st *event) {
+  if (!capture_of(stream) && event->capture && event->capture->capturing) {
+    stream->origin = event->capture;
+    stream->work = stream->joined = 0;
+    atomic_store(&stream->capturing, true);
+  }
+  if (capture_of(stream) != event->capture) return false;
+  stream->work++;
+  if (event->capture && event->stream != stream && event->stream->joined < event->work)
+    event->stream->joined = event->work;
+  return true;
+}
+
 FAKE_PUBLIC cutt_cu_result cuStreamWaitEvent(cudaStream_t stream, cutt_cu_event event, unsigned flags) {
   FAKE_BEGIN(stream_wait_event);
   if (flags || !event) return CUTT_CU_INVALID_VALUE;
   if (stream && stream->context != fake_current()) return CUTT_CU_INVALID_HANDLE;
-  if (fake_stream_of(stream)->capturing != event->captured) return CUTT_CU_INVALID_VALUE;
   pthread_mutex_lock(&fake_lock);
+  if (!joins(fake_stream_of(stream), event)) {
+    pthread_mutex_unlock(&fake_lock);
+    return CUTT_CU_INVALID_VALUE;
+  }
   if (fake_stream_of(stream)->clock < event->clock) fake_stream_of(stream)->clock = event->clock;
   struct fake_mark *mark = event->mark;
   pthread_mutex_unlock(&fake_lock);

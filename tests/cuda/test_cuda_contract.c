@@ -109,7 +109,7 @@ static void elementwise(void **unused) {
   assert_success(cuttElementwisePlanCreate(&plan, &e, &options));
   atomic_store(&fake->capture_is_on, 0);
   float host[6000];
-  char *memory[3];
+  char *memory[3], text[2048];
   for (int i = 0; i < 6000; ++i) host[i] = (float)i;
   for (int t = 0; t < 3; ++t) memory[t] = fixture_device_memory(sizeof host + 16);
   for (int t = 0; t < 2; ++t) assert_success(cuttMemoryCopy(CUTT_BACKEND_CUDA, memory[t], host, sizeof host));
@@ -131,6 +131,12 @@ static void elementwise(void **unused) {
                 "host memory");
   assert_result(CUTT_INVALID_PARAMETER, cuttElementwiseExecute(plan, memory[0], memory[1], NULL, memory[1], NULL),
                 "b spans", "overlap");
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "elementwise   of f32 on cuda\n"));
+  assert_non_null(strstr(text, "B is turned in shared memory\n"));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
+  assert_non_null(
+      strstr(text, "\"A\":{\"is\":\"in place\",\"scaled\":false,\"conjugated\":false},\"B\":{\"is\":\"turned\""));
   for (int t = 0; t < 3; ++t) fixture_free(memory[t]);
   fake->context_set(NULL);
   assert_success(cuttElementwisePlanDestroy(plan));

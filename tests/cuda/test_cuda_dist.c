@@ -404,6 +404,49 @@ static void the_faster_way(void **unused) {
   dist_context[1] = other;
 }
 
+/* Gatherings of a rank for a plan, on a communicator that has made plans before: one, but for processes that open what others have;
+ * and for the first plan, which tries besides what ranks reach. */
+static void creations_agree_once(void **unused) {
+  (void)unused;
+  static const int64_t lines[3] = {512, 64, 512}, ragged[3] = {1292, 1290, 1290};
+  static const struct {
+    kind kind;
+    bool opens;
+    cuttDistDirect_t direct;
+    const char *way;
+    long first, then;
+  } rows[] = {{THREADS, true, CUTT_DIST_DIRECT_NEVER, "copies", 1, 1},
+              {THREADS, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 2, 1},
+              {THREADS, true, CUTT_DIST_DIRECT_BY_COST, "\"direct\":true", 2, 1},
+              {NCCL_BY_THREADS, true, CUTT_DIST_DIRECT_NEVER, "stream", 1, 1},
+              {NCCL_BY_THREADS, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 2, 1},
+              {THROUGH_HOST, false, CUTT_DIST_DIRECT_NEVER, "host", 3, 1},
+              {THROUGH_HOST, true, CUTT_DIST_DIRECT_NEVER, "copies", 6, 3},
+              {THROUGH_HOST, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 6, 3}};
+  struct CUctx_st *const other = dist_context[1];
+  dist_context[1] = dist_context[2]; /* of a device like the first one's */
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    setting s;
+    atomic_store(&fake->opens, rows[i].opens);
+    open_setting(&s, rows[i].kind, 2);
+    for (int round = 0; round < 3; round++) {
+      const long wanted = 2 * (round ? rows[i].then : rows[i].first);
+      atomic_store(&dist_gatherings, 0);
+      assert_way(&s, lines, rows[i].direct, rows[i].way);
+      if (atomic_load(&dist_gatherings) != wanted)
+        fail_msg("row %zu, plan %d: %ld gatherings, wanted %ld", i, round, atomic_load(&dist_gatherings), wanted);
+    }
+    /* What is chosen for another reason than on the first plan is made at once, too. */
+    if (rows[i].direct == CUTT_DIST_DIRECT_BY_COST) {
+      atomic_store(&dist_gatherings, 0);
+      assert_way(&s, ragged, CUTT_DIST_DIRECT_BY_COST, "copies");
+      assert_int_equal(atomic_load(&dist_gatherings), 2);
+    }
+    close_setting(&s);
+  }
+  dist_context[1] = other;
+}
+
 /* Each call of the driver's that creations and executions make fails once, on one rank: none hangs, and nothing is left. */
 static void calls_of_the_driver_fail(void **unused) {
   (void)unused;
@@ -522,6 +565,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(nccl_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(communicators_are_checked, start, dist_end),
       cmocka_unit_test_setup_teardown(the_faster_way, start, dist_end),
+      cmocka_unit_test_setup_teardown(creations_agree_once, start, dist_end),
       cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, dist_end),
   };

@@ -115,7 +115,8 @@ typedef struct turn {
   cuttDistDirect_t direct;
   fault_kind wrong;
   int trust;
-  int fails; /* a function of the driver, or -1, and which of its calls, once all have their tensors */
+  bool captured; /* the second execution, on all ranks */
+  int fails;     /* a function of the driver, or -1, and which of its calls, once all have their tensors */
   long fails_at;
   int fails_gemm;
   pthread_barrier_t meet;
@@ -123,7 +124,7 @@ typedef struct turn {
   cuttResult created[DIST_MOST], executed[DIST_MOST], again[DIST_MOST];
   long heavy[DIST_MOST];  /* calls that make something, of all ranks, while each executed for the second time */
   long beside[DIST_MOST]; /* kernels in another stream than the caller's, of an execution */
-  bool right[DIST_MOST];
+  bool right[DIST_MOST], joined[DIST_MOST];
   char text[DIST_MOST][FAILURE_BYTES];
 } turn;
 
@@ -208,6 +209,25 @@ static void execute_turn(turn *t, int rank, cuttDistContractionPlan_t plan, doub
   atomic_store(&t->stream[rank].capturing, false);
 }
 
+/* The second execution, as it is or captured for a graph, and then as it is once more. Streams of the stand-in do all at once, also
+ * while they are captured. */
+static void execute_again(turn *t, int rank, cuttDistContractionPlan_t plan, double *const memory[3],
+                          const cuttDistLayout_t *layout) {
+  cudaStream_t stream = &t->stream[rank];
+  if (t->captured) {
+    fake->capture_begin(stream);
+    pthread_barrier_wait(&t->meet);
+    atomic_store(&fake->capture_is_on, 1);
+    t->again[rank] = cuttDistContractionExecute(plan, memory[0], memory[1], memory[2], stream);
+    pthread_barrier_wait(&t->meet);
+    atomic_store(&fake->capture_is_on, 0);
+    t->joined[rank] = fake->capture_end(stream);
+    if (t->again[rank]) return;
+    fill(&layout[2], rank, 2, memory[2], false);
+  }
+  t->again[rank] = cuttDistContractionExecute(plan, memory[0], memory[1], memory[2], stream);
+}
+
 static void run_turn(void *what, int rank) {
   turn *t = what;
   cuttDistLayout_t layout[3];
@@ -243,7 +263,7 @@ static void run_turn(void *what, int rank) {
     if (!t->executed[rank]) fill(&layout[2], rank, 2, memory[2], false);
     const long before = dist_heavy_calls();
     own_turn = t;
-    t->again[rank] = cuttDistContractionExecute(plan, memory[0], memory[1], memory[2], &t->stream[rank]);
+    execute_again(t, rank, plan, memory, layout);
     own_turn = NULL;
     t->heavy[rank] = dist_heavy_calls() - before;
     t->right[rank] = !t->again[rank] && memcmp(memory[2], wanted, (size_t)count[2] * 8) == 0;
@@ -305,19 +325,68 @@ static void executions_make_nothing(void **unused) {
       }
 }
 
+/* By NCCL's messages, also within panels, whose streams join the capture and are joined to it again. Nothing waits, and what comes
+ * after the capture does not wait for what was recorded in it. */
+static void captured_by_nccl(void **unused) {
+  (void)unused;
+  static const cuttDistAlgorithm_t algorithms[] = {CUTT_DIST_REDISTRIBUTE, CUTT_DIST_SUMMA, CUTT_DIST_REDUCE};
+  for (int k = 1; k <= 2; k++)
+    for (int a = 0; a < 3; a++)
+      for (int large = 0; large < 2; large++)
+        for (int trust = 0; trust < 2; trust++) {
+          setting s;
+          open_setting(&s, all_kinds[k], 2 + a % 2);
+          const turn like = {.side = large ? LARGE_SIDE : SIDE,
+                             .algorithm = algorithms[a],
+                             .direct = CUTT_DIST_DIRECT_NEVER,
+                             .trust = trust,
+                             .captured = true,
+                             .fails = -1};
+          turn *t = turn_with(&s, &like);
+          assert_right(t);
+          for (int i = 0; i < s.size; i++) assert_true(t->joined[i]);
+          assert_int_equal(atomic_load(&fake->forbidden), 0);
+          free(t);
+          close_setting(&s);
+        }
+}
+
+/* What is not NCCL's is refused, on all ranks. */
+static void captured_otherwise(void **unused) {
+  (void)unused;
+  static const struct {
+    kind kind;
+    cuttDistDirect_t direct;
+  } rows[] = {{THREADS, CUTT_DIST_DIRECT_NEVER},
+              {THROUGH_HOST, CUTT_DIST_DIRECT_NEVER},
+              {NCCL_BY_THREADS, CUTT_DIST_DIRECT_ALWAYS},
+              {NCCL_ALONE, CUTT_DIST_DIRECT_ALWAYS}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    setting s;
+    open_setting(&s, rows[i].kind, 3);
+    const turn like = {.algorithm = CUTT_DIST_SUMMA, .direct = rows[i].direct, .wrong = CAPTURED, .fails = -1};
+    turn *t = turn_with(&s, &like);
+    for (int rank = 0; rank < 3; rank++) {
+      if (t->created[rank]) fail_msg("rank %d: %s", rank, t->text[rank]);
+      assert_int_equal(t->executed[rank], CUTT_INVALID_PARAMETER);
+      assert_non_null(strstr(t->text[rank], "rank 2: stream is"));
+      assert_non_null(strstr(t->text[rank], "only contractions that send messages by NCCL can be"));
+      assert_int_equal(t->again[rank], CUTT_SUCCESS);
+    }
+    free(t);
+    close_setting(&s);
+  }
+}
+
 /* All ranks have the same error, and all is well afterwards. */
 static void wrong_arguments(void **unused) {
   (void)unused;
   static const struct {
     fault_kind wrong;
     const char *words;
-  } faults[] = {{HOST_LEFT, "rank 2: left is "},
-                {HOST_RESULT, "rank 2: result is "},
-                {NULL_RIGHT, "rank 2: right is NULL"},
-                {OTHER_CONTEXT, "rank 2: the plan is for context number"},
-                {CAPTURED, "which is being captured; contractions can't be"},
-                {OTHER_TRUST, "rank 2 has other options"},
-                {CPU_BACKEND, "rank 2"}};
+  } faults[] = {{HOST_LEFT, "rank 2: left is "},           {HOST_RESULT, "rank 2: result is "},
+                {NULL_RIGHT, "rank 2: right is NULL"},     {OTHER_CONTEXT, "rank 2: the plan is for context number"},
+                {OTHER_TRUST, "rank 2 has other options"}, {CPU_BACKEND, "rank 2"}};
   for (int k = 0; k < KINDS; k++)
     for (size_t f = 0; f < sizeof faults / sizeof *faults; f++) {
       setting s;
@@ -396,6 +465,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(through_the_host, dist_start, end),
       cmocka_unit_test_setup_teardown(between_processes, dist_start, end),
       cmocka_unit_test_setup_teardown(executions_make_nothing, dist_start, end),
+      cmocka_unit_test_setup_teardown(captured_by_nccl, dist_start, end),
+      cmocka_unit_test_setup_teardown(captured_otherwise, dist_start, end),
       cmocka_unit_test_setup_teardown(wrong_arguments, dist_start, end),
       cmocka_unit_test_setup_teardown(calls_fail, dist_start, end),
   };

@@ -45,7 +45,7 @@ if [[ $python != *NOTFOUND ]]; then
   mapfile -t names < <(sed -n '/^__all__/,/^]/s/^ *"\(.*\)",$/cutt.\1/p' "$sources/bindings/python/cutt/__init__.py")
   ((${#names[@]} > 8)) || fail "the package's __all__ is not seen"
   has "$output/python_reference.html" "${names[@]}" cutt.torch.permute cutt.torch.einsum cutt.jax.einsum Plan.execute_batch
-  has "$output/fortran_reference.html" cutt_permute cutt_plan execute_batch cutt_last_error cutt_contract cutt_contraction_plan
+  has "$output/fortran_reference.html" cutt_permute cutt_plan execute_batch cutt_last_error cutt_contract cutt_contraction_plan cutt_combine cutt_reduce
   grep -q 'Where the result goes' "$output/python_reference.html" || fail "the docstrings of Python are not seen"
   grep -q 'threads=0 are those' "$output/fortran_reference.html" || fail "the comments of Fortran are not seen"
 fi

@@ -62,8 +62,10 @@ program test_fortran
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, output_unit
   use cutt_raw, only: cuttProblem_t, cuttOptions_t, cuttPlanInfo_t, cuttCalibration_t, cuttContraction_t, &
     cuttContractionOptions_t, cuttContractionInfo_t, cuttContractionTimes_t, cuttPermute, CUTT_BYTES_8, CUTT_F64, &
-    CUTT_OP_MAX, cuttElementwise_t, cuttElementwiseOptions_t, cuttElementwiseCompute
+    cuttElementwise_t, cuttElementwiseOptions_t, cuttElementwiseCompute
   use cutt_contraction
+  use cutt_elementwise
+  use cutt_reduction
   implicit none
   interface
     subroutine test_sizes(sizes) bind(c)
@@ -89,6 +91,8 @@ program test_fortran
   call errors
   call raw
   call contractions
+  call elementwise_operations
+  call reductions
   write (output_unit, '(i0,a,i0,a)') made, ' checks, ', failed, ' failed'
   if (failed > 0) stop 1
 
@@ -286,6 +290,131 @@ contains
     call check(cuttElementwiseCompute(elementwise, c_loc(elementwise_options), c_loc(x), c_loc(y), c_null_ptr, c_loc(z), &
                                        c_null_ptr) == CUTT_SUCCESS, 'an elementwise operation')
     call check(all(z == max(2*x, transpose(y))), 'a maximum of permuted arrays')
+  end subroutine
+
+  subroutine elementwise_operations
+    real(real64) :: a(4, 5, 6), b(6, 4, 5), c(5), d(4, 5, 6), wanted(4, 5, 6), x, y, z
+    real(real32) :: ar(3, 3), br(3), dr(3, 3)
+    complex(real32) :: ac(2, 3), bc(3, 2), dc(2, 3)
+    complex(real64) :: az(4), bz(4), dz(4)
+    integer(int32) :: ai(3), bi(3), di(3)
+    integer(int64) :: al(2, 2), dl(2, 2)
+    type(cutt_elementwise_plan) :: plan
+    integer :: i, j, k
+    do concurrent (i=1:4, j=1:5, k=1:6)
+      a(i, j, k) = i + 10*j + 100*k
+      b(k, i, j) = k - 3*i + 7*j
+    end do
+    c = [300, -2, 5, 200, 0]
+    d = -7
+    call cutt_combine('ijk,kij->ijk', a, b, d, alpha=2.0_real64, threads=1)
+    wanted = 2*a + reshape(b, shape(a), order=[3, 1, 2])
+    call check(all(d == wanted), 'a sum of permuted arrays')
+    call cutt_combine('ijk,kij,j->ijk', a, b, d, c, op2=CUTT_OP_MAX, alpha=2.0_real64, gamma=-1.0_real64)
+    call check(all(d == max(wanted, -spread(spread(c, 1, 4), 3, 6))), 'three operands, one repeated')
+    call plan%create('ijk,kij->ijk', a, b, d, op=CUTT_OP_MULTIPLY)
+    call plan%execute(a, b, d)
+    call check(all(d == a*reshape(b, shape(a), order=[3, 1, 2])), 'a plan, executed')
+    call check(index(plan%describe(), 'D = A CUTT_OP_MULTIPLY B') > 0, 'the description of an elementwise plan')
+    call plan%execute(b, a, d, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'another shape')
+    call plan%execute(a, b, d, c, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'two operands')
+    call plan%destroy()
+    call plan%execute(a, b, d, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PLAN, text, 'not been created')
+    call check(plan%describe() == '', 'the description of no plan')
+    x = 3
+    y = 4
+    z = 0
+    call cutt_combine(',->', x, y, z)
+    call check(z == 7, 'scalars')
+    call cutt_combine(',,->', x, y, z, 0.5_real64, op=CUTT_OP_MIN)
+    call check(z == 3.5_real64, 'a scalar as the third operand')
+    ar = reshape([1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3])
+    br = [10, 20, 30]
+    call cutt_combine('ab,b->ab', ar, br, dr, op=CUTT_OP_MULTIPLY)
+    call check(all(dr == ar*spread(br, 1, 3)), 'single precision')
+    ac = reshape([(1, 1), (2, 0), (0, 3), (4, 0), (5, -1), (6, 0)], [2, 3])
+    bc = reshape([(0, 1), (2, 0), (0, 5), (4, 0), (1, -1), (6, 2)], [3, 2])
+    call cutt_combine('ab,ba->ab', ac, bc, dc, conjugate_b=.true.)
+    call check(all(dc == ac + conjg(transpose(bc))), 'complex, conjugated')
+    az = [(1, 2), (3, 4), (5, 6), (7, 8)]
+    bz = [(0, 1), (1, 0), (2, 2), (0, 0)]
+    call cutt_combine('a,a->a', az, bz, dz, op=CUTT_OP_MULTIPLY, alpha=(0.0_real64, 1.0_real64))
+    call check(all(dz == (0, 1)*az*bz), 'double complex')
+    ai = [1, -5, 9]
+    bi = [4, -6, 2]
+    call cutt_combine('a,a->a', ai, bi, di, op=CUTT_OP_MAX)
+    call check(all(di == [4, -5, 9]), 'integers')
+    al = reshape([1_int64, 2_int64, 3_int64, 4_int64*10_int64**15], [2, 2])
+    call cutt_combine('ab,ba->ab', al, al, dl, beta=-1_int64)
+    call check(all(dl == al - transpose(al)), 'integers of 8 bytes')
+    call cutt_combine('ab,ba->a', al, al, dl, stat=stat, errmsg=text)
+    call check(stat == CUTT_INVALID_PARAMETER .and. trim(text) == cutt_last_error(), 'a pattern that sums')
+    call cutt_combine('a,a->a', az, bz, dz, op=CUTT_OP_MIN, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'complex numbers have no order')
+  end subroutine
+
+  subroutine reductions
+    real(real64) :: a(3, 4, 5), s(4), m(5, 3), all_of_it, square(4, 4), two(3, 4)
+    real(real32) :: ar(2, 3), dr(2)
+    complex(real32) :: ac(3), dc
+    complex(real64) :: az(2, 2, 3), dz(2)
+    integer(int32) :: ai(2, 3), di(3)
+    integer(int64) :: al(3, 2, 2), dl(3, 2)
+    type(cutt_reduction_plan) :: plan
+    integer :: i, j, k
+    do concurrent (i=1:3, j=1:4, k=1:5)
+      a(i, j, k) = mod(7*i + 5*j + 3*k, 11) - 4
+    end do
+    s = -7
+    call cutt_reduce('ijk->j', a, s)
+    call check(all(s == sum(sum(a, 3), 1)), 'a sum over two modes')
+    call cutt_reduce('ijk->j', a, s, alpha=2.0_real64, beta=-1.0_real64, threads=1)
+    call check(all(s == sum(sum(a, 3), 1)), 'alpha and beta')
+    call cutt_reduce('ijk->ki', a, m, CUTT_OP_MAX)
+    call check(all(m == transpose(maxval(a, 2))), 'maxima')
+    call cutt_reduce('ijk->ki', a, m, CUTT_OP_MIN)
+    call check(all(m == transpose(minval(a, 2))), 'minima')
+    call cutt_reduce('ijk->ki', a, m, CUTT_OP_MULTIPLY)
+    call check(all(m == transpose(product(a, 2))), 'products')
+    all_of_it = 1
+    call cutt_reduce('ijk->', a, all_of_it)
+    call check(all_of_it == sum(a), 'all of it')
+    square = reshape([(real(i*i, real64), i=1, 16)], [4, 4])
+    call cutt_reduce('aa->a', square, s)
+    call check(all(s == [(square(i, i), i=1, 4)]), 'a diagonal')
+    two = a(:, :, 1)
+    call plan%create('ij->i', two, s(:3), CUTT_OP_MULTIPLY)
+    call plan%execute(two, s(:3))
+    call check(all(s(:3) == product(two, 2)), 'a plan, executed')
+    call check(index(plan%describe(), 'CUTT_OP_MULTIPLY in place of sums') > 0, 'the description of a reduction')
+    call plan%execute(two, s, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'another shape')
+    call plan%destroy()
+    call plan%execute(two, s(:3), stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PLAN, text, 'not been created')
+    call check(plan%describe() == '', 'the description of no plan')
+    ar = reshape([1, 2, 3, 4, 5, 6], [2, 3])
+    call cutt_reduce('ab->a', ar, dr)
+    call check(all(dr == sum(ar, 2)), 'single precision')
+    ac = [(1, 2), (3, 4), (5, 6)]
+    call cutt_reduce('a->', ac, dc, conjugate=.true.)
+    call check(dc == conjg(sum(ac)), 'complex, conjugated')
+    az = reshape([(cmplx(i, -i, real64), i=1, 12)], [2, 2, 3])
+    call cutt_reduce('aab->a', az, dz)
+    call check(all(dz == sum(reshape([(az(1, 1, k), az(2, 2, k), k=1, 3)], [2, 3]), 2)), 'double complex, a diagonal, summed')
+    ai = reshape([3, -5, 9, 2, 0, 7], [2, 3])
+    call cutt_reduce('ab->b', ai, di, CUTT_OP_MIN)
+    call check(all(di == minval(ai, 1)), 'integers')
+    al = reshape([(int(i, int64)*10_int64**12, i=1, 12)], [3, 2, 2])
+    call cutt_reduce('abb->ab', al, dl)
+    call check(all(dl == reshape([al(:, 1, 1), al(:, 2, 2)], [3, 2])), 'integers of 8 bytes, a diagonal')
+    call cutt_contract('ij,ij->i', two, two, s(:3), reduce=CUTT_OP_MAX)
+    call check(all(s(:3) == maxval(two*two, 2)), 'maxima of products')
+    call cutt_reduce('a->', ac, dc, CUTT_OP_MAX, stat=stat, errmsg=text)
+    call check_error(stat, CUTT_INVALID_PARAMETER, text, 'c32')
   end subroutine
 
   subroutine contractions

@@ -204,6 +204,11 @@ static void execute_elementwise(void *unused) {
   s.result = cuttElementwiseExecute(e.plan, e.a, e.b, e.c, e.result, NULL);
 }
 
+static void describe_elementwise(void *unused) {
+  (void)unused;
+  s.result = cuttElementwiseDescribe(e.plan, CUTT_JSON, NULL, 0, NULL);
+}
+
 static void compute_elementwise(void *unused) {
   (void)unused;
   s.result = cuttElementwiseCompute(&e.problem, &e.options, e.a, e.b, e.c, e.result, NULL);
@@ -225,6 +230,7 @@ static void elementwise(void **unused) {
   e.problem.b_extents = e.problem.c_extents = extents + 1;
   check("PlanCreate", "a sum of permuted tensors", plan_elementwise, CUTT_SUCCESS);
   check("Execute", "a sum of permuted tensors", execute_elementwise, CUTT_SUCCESS);
+  check("Describe", "a sum of permuted tensors", describe_elementwise, CUTT_SUCCESS);
   check("Compute", "a sum of permuted tensors", compute_elementwise, CUTT_SUCCESS);
   e.problem.pattern = "ab,ba,c->ab";
   check("PlanCreate, refused,", e.problem.pattern, compute_elementwise, CUTT_INVALID_PARAMETER);

@@ -17,6 +17,7 @@
 #include "gpu/kernels/combine_args.h"
 #include "gpu/kernels/flat_args.h"
 #include "gpu/kernels/multiply_args.h"
+#include "gpu/kernels/panel_args.h"
 #include "gpu/kernels/pass_args.h"
 
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
@@ -28,6 +29,8 @@ typedef void simt_pass_kernel(const unsigned char *left, unsigned char *result, 
                               const unsigned char *right);
 typedef void simt_multiply_kernel(const unsigned char *left, unsigned char *result, cutt_multiply_args args,
                                   const unsigned char *right);
+typedef void simt_panel_kernel(const unsigned char *left, unsigned char *result, cutt_panel_args args,
+                               const unsigned char *right);
 
 typedef void simt_combine_kernel(const unsigned char *a, unsigned char *result, cutt_combine_args args,
                                  const unsigned char *b, const unsigned char *c);
@@ -48,6 +51,8 @@ typedef struct simt_launch {
   const cutt_pass_args *pass;
   simt_multiply_kernel *multiply_kernel;
   const cutt_multiply_args *multiply;
+  simt_panel_kernel *panel_kernel;
+  const cutt_panel_args *panel;
   simt_combine_kernel *combine_kernel;
   const cutt_combine_args *combine;
   const unsigned char *right, *third; /* its second operand and its third, and the spans of these */

@@ -266,6 +266,8 @@ static void run_thread(void *argument) {
         l->pass_kernel(l->in, l->out, *l->pass, l->right);
       } else if (l->multiply) {
         l->multiply_kernel(l->in, l->out, *l->multiply, l->right);
+      } else if (l->panel) {
+        l->panel_kernel(l->in, l->out, *l->panel, l->right);
       } else if (l->combine) {
         l->combine_kernel(l->in, l->out, *l->combine, l->right, l->third);
       } else if (l->flat) {

@@ -2,6 +2,7 @@
  * element, and numbers of the kind PASS_NUMBER that are computed with, of PASS_SUM_BYTES. */
 
 #define PASS_ROWS CUTT_PASS_ROWS_OF(PASS_BYTES)
+#define PASS_TERMS (PASS_BYTES == 4 || PASS_BYTES > 8 ? 2u : 4u) /* of one operand, at once */
 /* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, and elsewhere loads in flight take more. */
 #if PASS_BYTES > 8 || __CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1000
 #define PASS_BLOCKS 2
@@ -93,6 +94,34 @@ DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned 
     }
   }
   PASS_OF(pass_fuse_)(args, l, r, ~0u, sum);
+}
+
+/* The same of several terms of one operand, from the table's entry on: all their loads are under way at once. */
+DEVICE void PASS_OF(pass_add_several_)(const cutt_pass_args *args, const unsigned char *left, const pass_thread *me,
+                                       uint32_t first, uint32_t term_at, PASS_SUM *sum) {
+  const uint32_t step = args->groups * CUTT_PASS_ROW_ENTRY;
+  uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
+  const unsigned char *from[PASS_TERMS];
+  PASS_WORD l[PASS_TERMS][PASS_ROWS];
+  UNROLL(PASS_TERMS)
+  for (uint32_t t = 0; t < PASS_TERMS; ++t)
+    from[t] = left + (me->at.left + pass_load_first(term_at + t * CUTT_PASS_TERM_ENTRY));
+  UNROLL(PASS_ROWS)
+  for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
+    const int64_t row = pass_load_first(at);
+    UNROLL(PASS_TERMS)
+    for (uint32_t t = 0; t < PASS_TERMS; ++t) l[t][i] = PASS_ACCESS(global_load)(from[t] + row);
+  }
+  UNROLL(PASS_TERMS)
+  for (uint32_t t = 0; t < PASS_TERMS; ++t) PASS_OF(pass_fuse_)(args, l[t], l[t], ~0u, sum);
+}
+
+/* Are so many terms from this entry of the table on whole? */
+DEVICE bool PASS_OF(pass_are_whole_)(uint32_t term_at) {
+  uint32_t all = 1;
+  UNROLL(PASS_TERMS)
+  for (uint32_t t = 0; t < PASS_TERMS; ++t) all &= shared_load4(term_at + t * CUTT_PASS_TERM_ENTRY + 32);
+  return all != 0;
 }
 
 /* The same where rows may not be there, or an operand is turned. */
@@ -248,6 +277,7 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
   const pass_thread me = pass_begin(&args);
   if (args.terms == 0) barrier(); /* otherwise there is one when they are listed */
   const bool turns = args.turn[0].run.by + args.turn[1].run.by > 0;
+  const bool alone = !args.has_right && !turns && !args.loads_sums;
   for (uint32_t first = 0; first < args.rows; first += args.groups * PASS_ROWS) {
     PASS_SUM sum[PASS_ROWS];
     UNROLL(PASS_ROWS)
@@ -261,6 +291,11 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
       }
       for (uint32_t z = 0; z < count; ++z) {
         const uint32_t at = args.terms_at + z * CUTT_PASS_TERM_ENTRY;
+        if (alone && z + PASS_TERMS <= count && PASS_OF(pass_are_whole_)(at)) {
+          PASS_OF(pass_add_several_)(&args, left, &me, first, at, sum);
+          z += PASS_TERMS - 1;
+          continue;
+        }
         const bool all = shared_load4(at + 32) != 0;
         pass_term term = {{pass_load_first(at), 0}, {0, 0}};
         if (args.has_right) term.offset = pass_load(at);
@@ -286,6 +321,7 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
 }
 
 #undef PASS_ROWS
+#undef PASS_TERMS
 #undef PASS_BLOCKS
 #undef PASS_TYPE
 #undef PASS_WORD
