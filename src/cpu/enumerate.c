@@ -87,8 +87,8 @@ static int sides_through_first(const cutt_canonical *c, int modes, side *list, i
  * it. */
 static int long_rows(const cutt_canonical *c, const cutt_cpu_machine *machine, const int64_t *extent, int modes,
                      side *list, int max) {
-  enum { TARGETS = 3 };
-  static const int64_t targets[TARGETS] = {8192, 16384, 32768};
+  enum { TARGETS = 2 };
+  static const int64_t targets[TARGETS] = {12288, 32768};
   const int64_t w = c->elem_bytes, most = smaller(CUTT_CPU_CARRIES_ALONG, machine->l2_bytes / 4 / CUTT_CPU_LINE);
   side all[MAX_SIDES];
   int kept = 0;
@@ -134,27 +134,34 @@ typedef struct search {
 
 /* A walk along the rows leaves behind what it has read, but rows have to be long, and what is prefetched, of the next tile or
  * for the next pass, has to stay in L2 until then, beside what columns carry. */
+static bool ahead_stays(const search *s, int64_t cols) {
+  enum { PASS_BYTES = 2 * CUTT_CPU_LINE };
+  return cols * PASS_BYTES <= s->machine->l2_bytes / 8;
+}
 static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_bytes) {
-  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_AHEAD = 32, PASS_BYTES = 2 * CUTT_CPU_LINE };
+  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_AHEAD = 32 };
   if (t->cols * s->c->elem_bytes < (t->tiles_ahead ? LEAST_AHEAD : LEAST_BYTES)) return false;
   if (t->prefetch != CUTT_CPU_TO_L2) return true;
-  return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : t->cols * PASS_BYTES <= s->machine->l2_bytes / 8;
+  return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : ahead_stays(s, t->cols);
+}
+
+static void consider_tile(search *s, cutt_candidate *q, const cutt_cpu_tile *t) {
+  const int64_t tile = t->run * t->segments * (t->cols_inside ? 1 : t->cols) * s->c->elem_bytes;
+  if (t->along ? !worth_along(s, t, tile) : tile > MAX_TILE_BYTES) return;
+  /* A window that gives fewer than two elements is no better than a gather. */
+  const int vector_bytes = s->machine->vector_bytes;
+  if (t->kernel == CUTT_CPU_WINDOW &&
+      2.0 * cutt_cpu_windows_estimate(s->c, t, vector_bytes) * s->c->elem_bytes > cutt_cpu_window_vector(vector_bytes))
+    return;
+  q->method = method_of(s->c, q, t);
+  q->seconds = cutt_cpu_seconds(s->c, q, t, s->machine);
+  s->count = insert(s->list, s->count, s->max, q);
 }
 
 static void consider(search *s, cutt_candidate *q) {
   cutt_cpu_tile t;
   const char *why;
-  if (!cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) return;
-  const int64_t tile = t.run * t.segments * (t.cols_inside ? 1 : t.cols) * s->c->elem_bytes;
-  if (t.along ? !worth_along(s, &t, tile) : tile > MAX_TILE_BYTES) return;
-  /* A window that gives fewer than two elements is no better than a gather. */
-  const int vector_bytes = s->machine->vector_bytes;
-  if (t.kernel == CUTT_CPU_WINDOW &&
-      2.0 * cutt_cpu_windows_estimate(s->c, &t, vector_bytes) * s->c->elem_bytes > cutt_cpu_window_vector(vector_bytes))
-    return;
-  q->method = method_of(s->c, q, &t);
-  q->seconds = cutt_cpu_seconds(s->c, q, &t, s->machine);
-  s->count = insert(s->list, s->count, s->max, q);
+  if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) consider_tile(s, q, &t);
 }
 
 /* Candidates that prefetch into one cache and into the other; where only the best counts, by the model's own parameters,
@@ -174,31 +181,40 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
-/* A walk along the rows that prefetches in one way may be worse than another by both of its terms, whatever their counts are; but
- * tiles that are prefetched have fewer stretches. */
-static bool never_best(const search *s, int to) {
-  if (to == CUTT_CPU_TO_L2) return false;
+/* Which prefetch of a walk along the rows is the best one by the model, of those whose counts are the same. */
+static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   static const int terms[CUTT_CPU_PREFETCHES] = {[CUTT_CPU_TO_L1] = CUTT_CPU_COUNT_ALONG_NEAR,
                                                  [CUTT_CPU_TO_L2] = CUTT_CPU_COUNT_ALONG_AHEAD,
                                                  [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
-  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS,
-               *own = value + terms[to];
-  for (int i = 0; i < CUTT_CPU_PREFETCHES; ++i) {
-    if (i == CUTT_CPU_TO_L2) continue;
-    const double *other = value + terms[i];
-    if (other[0] < own[0] && other[1] < own[1]) return true;
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
+  const double lines = (double)(t->cols * s->c->elem_bytes) / CUTT_CPU_LINE;
+  double least = 0;
+  int best = -1;
+  for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+    const double *own = value + terms[to], time = own[0] * lines + own[1];
+    if (to == CUTT_CPU_TO_L2 && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
+    if (best >= 0 && time >= least) continue;
+    best = to;
+    least = time;
   }
-  return false;
+  return best;
 }
 
 /* A transpose along the rows, of which each gives some lines. */
 static void consider_along(search *s, cutt_candidate *q) {
+  cutt_cpu_tile t;
+  const char *why;
   if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0 || s->c->scale.active) return;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
-  for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    if (s->max == 1 && never_best(s, to)) continue;
-    q->param[CUTT_CPU_PARAM_PREFETCH] = to;
-    consider(s, q);
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
+  if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) {
+    const int best = s->max == 1 ? best_prefetch(s, &t) : -1;
+    for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+      t.tiles_ahead = to == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(s->c, &t);
+      if (best >= 0 && to != best && !t.tiles_ahead) continue;
+      q->param[CUTT_CPU_PARAM_PREFETCH] = t.prefetch = to;
+      consider_tile(s, q, &t);
+    }
   }
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;

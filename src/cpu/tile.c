@@ -221,14 +221,13 @@ static void find_chain(const cutt_canonical *c, cutt_cpu_tile *t) {
   if (least * c->elem_bytes >= CUTT_CPU_LINE) t->chain = t->whole_run;
 }
 
-/* What a walk along rows prefetches into L2: of short rows that follow one another the next tile, since each page of memory then
- * has one stream; rows of a page and more have streams of their own, and it is the next rows. */
-static void find_tiles_ahead(const cutt_canonical *c, cutt_cpu_tile *t) {
+bool cutt_cpu_tiles_ahead(const cutt_canonical *c, const cutt_cpu_tile *t) {
   enum { LONG_ROW = 4096 };
-  if (!t->along || t->prefetch != CUTT_CPU_TO_L2 || t->cols * c->elem_bytes >= LONG_ROW) return;
+  bool follow = false;
   for (int i = 0; i < c->rank; ++i) {
-    if (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride == t->cols) t->tiles_ahead = true;
+    follow = follow || (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride == t->cols);
   }
+  return follow && t->along && t->cols * c->elem_bytes < LONG_ROW;
 }
 
 /* Broadcast elements, which are read once each; not for less than 16 bytes of the same one, unless all rows are. */
@@ -369,7 +368,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
-  find_tiles_ahead(c, t);
+  t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_repeats(c, t);
   find_turned(machine, c, t);
   t->strip = strip_of(machine, c, t);

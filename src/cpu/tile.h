@@ -118,6 +118,10 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
 
+/* Does a walk along rows prefetch the next tile into L2, rather than the next rows? Pages of short rows that follow one another
+ * have one stream each then; rows of a page and more have streams of their own. */
+bool cutt_cpu_tiles_ahead(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
 /* Into how many parts the threads cut each sequence of tiles: items of work are one part each, as many as threads can share
  * evenly. *positions: how often there is a sequence, *length: its tiles. */
 int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int threads, int64_t *positions,
