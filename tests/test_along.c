@@ -112,10 +112,95 @@ static void which_columns_do(void **unused) {
   }
 }
 
+/* Rows of thousands of columns, of which each carries a line: as many as an execution's scratch has room for, and no more. Those
+ * that follow one another have two lines each, or begin and end within lines. */
+static void long_rows(void **unused) {
+  (void)unused;
+  static const int64_t columns[] = {1025, 3584, 3585, 7168, 7169};
+  static const int perm[3] = {1, 0, 2};
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (int t = 0; t < 3; t++) {
+      const int64_t line = 64 / (int64_t)test_type_bytes(types[t]), extents[3] = {columns[i], 2 * line + 5, 2};
+      test_problem p = test_packed(types[t], 3, extents, perm);
+      const cuttProblem_t view = test_problem_view(&p);
+      const cutt_candidate q = along(0, 0, (int)(i + (size_t)t) % CUTT_CPU_PREFETCHES);
+      cutt_canonical canonical;
+      cutt_cpu_tile tile;
+      const char *why = "";
+      bool ran = false;
+      assert_success(cutt_canonicalize(&view, &canonical));
+      assert_int_equal(cutt_cpu_tile_derive(machine, &canonical, &q, &tile, &why), columns[i] <= 7168);
+      if (columns[i] > 7168) continue;
+      assert_int_equal(tile.chain, columns[i] <= 3584 ? 2 * line + 5 : 0);
+      p.threads = 1 + (int)(i % 2);
+      p.seed = i + 1;
+      if (!test_try_candidate(&p, &q, &ran)) fail();
+      assert_true(ran);
+    }
+  }
+}
+
+/* What is prefetched into L2: the next tile where its rows are short and follow one another in memory, else the next rows. */
+static void what_is_prefetched(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t extents[3], split_m;
+    int prefetch;
+    bool tiles;
+  } cases[] = {
+      {{300, 40, 3}, 0, CUTT_CPU_TO_L2, true},    {{300, 40, 3}, 0, CUTT_CPU_TO_L1, false},
+      {{300, 40, 3}, 0, CUTT_CPU_TO_NONE, false}, {{300, 40, 3}, 150, CUTT_CPU_TO_L2, false}, /* halves of rows */
+      {{512, 40, 3}, 0, CUTT_CPU_TO_L2, false},                                               /* rows of a page */
+  };
+  static const int perm[3] = {1, 0, 2};
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(CUTT_BYTES_8, 3, cases[i].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    const cutt_candidate q = along(cases[i].split_m, 0, cases[i].prefetch);
+    cutt_canonical canonical;
+    cutt_cpu_tile tile;
+    const char *why = "";
+    assert_success(cutt_canonicalize(&view, &canonical));
+    if (!cutt_cpu_tile_derive(machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    if (tile.tiles_ahead != cases[i].tiles) fail_msg("case %zu", i);
+  }
+}
+
+/* Sequences are cut as often as gives each thread four parts, and no shorter than 64 KB; none for one thread. */
+static void parts_of_threads(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t extents[3];
+    int threads, parts;
+  } cases[] = {{{64, 16384, 1}, 1, 1}, {{64, 16384, 1}, 2, 8}, {{64, 16384, 3}, 2, 3}, {{64, 512, 1}, 8, 4}};
+  static const int perm[3] = {1, 0, 2};
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(CUTT_BYTES_8, 3, cases[i].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    const cutt_candidate q = along(0, 32, CUTT_CPU_TO_L1);
+    cutt_canonical canonical;
+    cutt_cpu_tile tile;
+    const char *why = "";
+    int64_t positions, length;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    if (!cutt_cpu_tile_derive(machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    assert_int_equal(cutt_cpu_parts(&canonical, &tile, cases[i].threads, &positions, &length), cases[i].parts);
+    assert_int_equal(positions, cases[i].extents[2]);
+    assert_int_equal(length, cases[i].extents[1] / 32);
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(columns_that_follow_one_another),
-                                     cmocka_unit_test(columns_of_whole_lines), cmocka_unit_test(which_columns_do)};
+                                     cmocka_unit_test(columns_of_whole_lines),
+                                     cmocka_unit_test(which_columns_do),
+                                     cmocka_unit_test(long_rows),
+                                     cmocka_unit_test(what_is_prefetched),
+                                     cmocka_unit_test(parts_of_threads)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

@@ -101,6 +101,14 @@ static void in_any_locale(void **unused) {
   setlocale(LC_ALL, "C");
 }
 
+/* The overlay's values live as long as the process; so that this is no leak, somebody must know them. */
+static const double *kept[8];
+static int kept_count;
+static void keep_values(const cutt_target *device) {
+  assert_true(kept_count < 8);
+  kept[kept_count++] = device->value;
+}
+
 /* The bytes of a good file of the CPU's; to be freed. */
 static char *good_file(size_t *size) {
   const cutt_schema *schema = backend_named("cpu")->schema;
@@ -176,10 +184,71 @@ static void every_line_lost_or_doubled(void **unused) {
     memcpy(changed, text, before + length);
     memcpy(changed + before + length, line, size - before);
     const cuttResult doubled = read_text(changed, size + length);
-    assert_int_equal(lost, *line == '#' ? CUTT_SUCCESS : CUTT_INVALID_PARAMETER);
+    const bool may_lack = *line == '#' || strncmp(line, "parameter ", 10) == 0;
+    assert_int_equal(lost, may_lack ? CUTT_SUCCESS : CUTT_INVALID_PARAMETER);
     assert_int_equal(doubled, *line == '#' ? CUTT_SUCCESS : CUTT_INVALID_PARAMETER);
   }
   free(changed);
+  free(text);
+}
+
+/* text without the lines that begin with one of two words. */
+static size_t without_lines(char *text, const char *word, const char *other) {
+  char *to = text;
+  for (char *line = text; *line;) {
+    const size_t length = strcspn(line, "\n") + 1;
+    if (strncmp(line, word, strlen(word)) != 0 && strncmp(line, other, strlen(other)) != 0) {
+      memmove(to, line, length);
+      to += length;
+    }
+    line += length;
+  }
+  *to = 0;
+  return (size_t)(to - text);
+}
+
+/* What the file does not have is built in, or where it is the device at hand's, that device's; all else is the file's. */
+static void files_of_earlier_versions(void **unused) {
+  (void)unused;
+  const cutt_schema *schema = backend_named("cpu")->schema;
+  size_t size;
+  char *text = good_file(&size), found[CUTT_DEVICE_KEY_BYTES];
+  cutt_target *file = some_device(schema, 5), *device = some_device(schema, 100), *target = NULL;
+  const cutt_backend *backend = NULL;
+  const double *own = device->value;
+  size_t left = without_lines(text, "parameter memory.along", "parameter l2.joins");
+  assert_true(left < size);
+  wisdom_write_file(wisdom_path, text, left);
+  assert_success(cutt_device_file_read(wisdom_path, &backend, &target, found));
+
+  left = without_lines(text, "property byte_permutes", "property byte_permutes");
+  assert_result(CUTT_INVALID_PARAMETER, read_text(text, left), "byte_permutes", "missing");
+  assert_int_equal(setenv("CUTT_CALIBRATION", wisdom_path, 1), 0);
+  cutt_device_file_overlay(schema, key, device);
+  assert_success(cutt_device_file_check(device));
+  assert_ptr_not_equal(device->value, own);
+  int lacking = 0;
+  for (int i = 0; i < schema->parameter_count; i++) {
+    const char *name = schema->parameters[i].name;
+    const bool lacks = strncmp(name, "memory.along", 12) == 0 || strcmp(name, "l2.joins") == 0;
+    assert_true(target->value[i] == (lacks ? schema->value : file->value)[i]);
+    assert_true(device->value[i] == (lacks ? own : file->value)[i]);
+    lacking += lacks;
+  }
+  assert_int_equal(lacking, 4);
+  for (int i = 0; i < schema->property_count; i++) {
+    const cutt_property *property = &schema->properties[i];
+    const bool lacks = strcmp(property->name, "byte_permutes") == 0;
+    cutt_target *before = some_device(schema, 100);
+    assert_true(cutt_property_value(property, device) == cutt_property_value(property, lacks ? before : file));
+    free_device(before);
+  }
+  assert_int_equal(unsetenv("CUTT_CALIBRATION"), 0);
+  keep_values(device);
+  device->value = own;
+  free_device(device);
+  free_device(file);
+  free(target);
   free(text);
 }
 
@@ -307,10 +376,6 @@ static void where_files_are(void **unused) {
   assert_false(cutt_device_file_path("cuda", path, sizeof path));
 }
 
-/* The overlay's values live as long as the process; so that this is no leak, somebody must know them. */
-static const double *kept[8];
-static int kept_count;
-
 /* Likewise why it takes none. */
 static void free_unused(cutt_target *device) {
   free((void *)(uintptr_t)device->unused);
@@ -329,8 +394,7 @@ static bool taken(const cutt_schema *schema, const char *of, const cutt_target *
   assert_same_numbers(schema, device, changed ? file : before);
   if (changed) {
     assert_non_null(device->source);
-    assert_true(kept_count < 8);
-    kept[kept_count++] = device->value;
+    keep_values(device);
   }
   device->value = own;
   free_device(device);
@@ -431,6 +495,7 @@ int main(void) {
       cmocka_unit_test(cut_off_anywhere),
       cmocka_unit_test(every_byte_damaged),
       cmocka_unit_test(every_line_lost_or_doubled),
+      cmocka_unit_test(files_of_earlier_versions),
       cmocka_unit_test(every_number_wrong),
       cmocka_unit_test(says_what_is_wrong),
       cmocka_unit_test(nothing_wrong_is_written),

@@ -131,7 +131,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       : t->prefetch == CUTT_CPU_TO_L2 ? CUTT_CPU_COUNT_ALONG_AHEAD
                                                       : CUTT_CPU_COUNT_ALONG_NEAR;
     n[lines] = bytes / LINE;
-    n[lines + 1] = n[CUTT_CPU_COUNT_RUNS]; /* stretches */
+    n[lines + 1] = t->tiles_ahead ? n[CUTT_CPU_COUNT_RUNS] : volume / (double)t->cols; /* stretches */
     n[CUTT_CPU_COUNT_RUNS] = 0;
     if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
     return;
@@ -233,7 +233,7 @@ const double cutt_cpu_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
     0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     1.58, 0.087, 0.097, 6, 7.7, 0.065, 0.27, 0.6, 2.73, 0.193, 0.061, 3.72, 0.05, 0.23, 0.55, 0.567, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
-    2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 0.34, 0, 2.5, 3, 0.3, 100, 0.7, 20, 7, 0.02, 1.1, 2.6, 1.5, 0.3, 30, 3000,
+    2.4, 5.9, 7.9, 11.7, 3, 0.88, 0.17, 0.02, 9.4, 0.14, 0.1, 17, 0.44, 0, 1, 0.34, 0, 2.5, 3, 1, 25, 0.5, 22, 7, 0.02, 1.1, 2.6, 1.5, 0.3, 30, 3000,
     /* clang-format on */
 };
 
@@ -261,6 +261,14 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
                                                              : CUTT_CPU_IN_MEMORY;
   if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)
     n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* output lines are read before they are written */
+  int64_t positions, length;
+  const int64_t parts = cutt_cpu_parts(c, t, candidate->threads, &positions, &length);
+  if (parts > 1 &&
+      t->kernel != CUTT_CPU_COPY) { /* each begins and ends within lines, and no chain goes on in the next one */
+    const double more = (double)parts * (t->chain > 0 ? (double)t->extent[0] : 1.0);
+    n[CUTT_CPU_COUNT_PARTS] *= more;
+    n[CUTT_CPU_COUNT_ENDS] *= (double)parts;
+  }
   const double share = 1e-9 / (candidate->threads < 1 ? 1 : candidate->threads);
   cost->first = level * CUTT_CPU_COUNTS;
   cost->count = CUTT_CPU_COUNTS;

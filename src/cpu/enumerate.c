@@ -13,6 +13,7 @@
 
 enum {
   MAX_RUN_BYTES = 16 * 1024, /* of one side, where there is a choice */
+  MAX_ROW_BYTES = 64 * 1024, /* of the input's side, for walks along it */
   MAX_TILE_BYTES = 512 * 1024,
   MAX_SIDES = 30
 };
@@ -20,19 +21,20 @@ enum {
 typedef struct side {
   int modes;
   int64_t split; /* 0: the last mode is whole */
+  bool rows;     /* of the input, so long that only walks along them are worth it */
 } side;
 
 /* The choices for one side, whose modes have these extents: each number of modes, with the last one whole, or cut into
  * equal chunks so that the run has about each of the targets (bytes), but at most `most` elements. A chunk of the first
  * mode is a multiple of `multiple` elements. */
 static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *targets, int n_targets,
-                    int64_t multiple, int64_t most, side *list) {
+                    int64_t multiple, int64_t most_bytes, int64_t most, side *list) {
   int count = 0;
   int64_t prefix = 1;
-  for (int i = 0; i < modes && prefix * w < MAX_RUN_BYTES && count + n_targets + 1 <= MAX_SIDES; ++i) {
-    const bool fits = extent[i] <= MAX_RUN_BYTES / w / prefix;
+  for (int i = 0; i < modes && prefix * w < most_bytes && count + n_targets + 1 <= MAX_SIDES; ++i) {
+    const bool fits = extent[i] <= most_bytes / w / prefix;
     int64_t previous = 0;
-    if (fits) list[count++] = (side){i + 1, 0};
+    if (fits) list[count++] = (side){i + 1, 0, false};
     for (int j = 0; j < n_targets; ++j) {
       const int64_t aim = smaller(targets[j] / w, most) / prefix;
       if (aim < 1) continue;
@@ -43,7 +45,7 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
       if (prefix == 1) chunk = chunk < multiple ? multiple : (chunk + multiple / 2) / multiple * multiple;
       if (chunk < 2 || chunk == previous || chunk >= extent[i]) continue;
       previous = chunk;
-      list[count++] = (side){i + 1, chunk};
+      list[count++] = (side){i + 1, chunk, false};
     }
     if (!fits) break;
     prefix *= extent[i];
@@ -76,9 +78,30 @@ static int sides_through_first(const cutt_canonical *c, int modes, side *list, i
   if (i == 0 || i == modes) return 0;
   for (int64_t chunk = CUTT_CPU_LINE / c->elem_bytes; chunk < c->mode[0].extent && count < max; chunk *= 2) {
     if (chunk * prefix > MAX_RUN_BYTES) break;
-    list[count++] = (side){i + 1, chunk};
+    list[count++] = (side){i + 1, chunk, false};
   }
   return count;
+}
+
+/* Longer rows of the input than the other kernels take. What columns carry has a quarter of L2, beside what is prefetched into
+ * it. */
+static int long_rows(const cutt_canonical *c, const cutt_cpu_machine *machine, const int64_t *extent, int modes,
+                     side *list, int max) {
+  enum { TARGETS = 2 };
+  static const int64_t targets[TARGETS] = {12288, 32768};
+  const int64_t w = c->elem_bytes, most = smaller(CUTT_CPU_CARRIES_ALONG, machine->l2_bytes / 4 / CUTT_CPU_LINE);
+  side all[MAX_SIDES];
+  int kept = 0;
+  const int count = sides_of(extent, modes, w, targets, TARGETS, CUTT_CPU_LINE / w, MAX_ROW_BYTES, most, all);
+  for (int i = 0; i < count && kept < max; ++i) {
+    int64_t elements = 1;
+    for (int j = 0; j < all[i].modes; ++j)
+      elements *= j == all[i].modes - 1 && all[i].split != 0 ? all[i].split : extent[j];
+    all[i].rows = true;
+    if (elements > (all[i].split != 0 ? CUTT_CPU_CARRIES : MAX_RUN_BYTES / w) && elements <= most)
+      list[kept++] = all[i];
+  }
+  return kept;
 }
 
 static cutt_method method_of(const cutt_canonical *c, const cutt_candidate *q, const cutt_cpu_tile *t) {
@@ -109,20 +132,36 @@ typedef struct search {
   bool windows; /* the instruction set has a window kernel for these elements */
 } search;
 
+/* A walk along the rows leaves behind what it has read, but rows have to be long, and what is prefetched, of the next tile or
+ * for the next pass, has to stay in L2 until then, beside what columns carry. */
+static bool ahead_stays(const search *s, int64_t cols) {
+  enum { PASS_BYTES = 2 * CUTT_CPU_LINE };
+  return cols * PASS_BYTES <= s->machine->l2_bytes / 8;
+}
+static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_bytes) {
+  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_AHEAD = 32 };
+  if (t->cols * s->c->elem_bytes < (t->tiles_ahead ? LEAST_AHEAD : LEAST_BYTES)) return false;
+  if (t->prefetch != CUTT_CPU_TO_L2) return true;
+  return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : ahead_stays(s, t->cols);
+}
+
+static void consider_tile(search *s, cutt_candidate *q, const cutt_cpu_tile *t) {
+  const int64_t tile = t->run * t->segments * (t->cols_inside ? 1 : t->cols) * s->c->elem_bytes;
+  if (t->along ? !worth_along(s, t, tile) : tile > MAX_TILE_BYTES) return;
+  /* A window that gives fewer than two elements is no better than a gather. */
+  const int vector_bytes = s->machine->vector_bytes;
+  if (t->kernel == CUTT_CPU_WINDOW &&
+      2.0 * cutt_cpu_windows_estimate(s->c, t, vector_bytes) * s->c->elem_bytes > cutt_cpu_window_vector(vector_bytes))
+    return;
+  q->method = method_of(s->c, q, t);
+  q->seconds = cutt_cpu_seconds(s->c, q, t, s->machine);
+  s->count = insert(s->list, s->count, s->max, q);
+}
+
 static void consider(search *s, cutt_candidate *q) {
   cutt_cpu_tile t;
   const char *why;
-  if (!cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) return;
-  const int64_t tile = t.run * t.segments * (t.cols_inside ? 1 : t.cols) * s->c->elem_bytes;
-  if (tile > MAX_TILE_BYTES) return;
-  /* A window that gives fewer than two elements is no better than a gather. */
-  const int vector_bytes = s->machine->vector_bytes;
-  if (t.kernel == CUTT_CPU_WINDOW &&
-      2.0 * cutt_cpu_windows_estimate(s->c, &t, vector_bytes) * s->c->elem_bytes > cutt_cpu_window_vector(vector_bytes))
-    return;
-  q->method = method_of(s->c, q, &t);
-  q->seconds = cutt_cpu_seconds(s->c, q, &t, s->machine);
-  s->count = insert(s->list, s->count, s->max, q);
+  if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) consider_tile(s, q, &t);
 }
 
 /* Candidates that prefetch into one cache and into the other; where only the best counts, by the model's own parameters,
@@ -142,32 +181,40 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
-/* A walk along the rows that prefetches in one way may be worse than another by both of its terms, whatever their counts are. */
-static bool never_best(const search *s, int to) {
+/* Which prefetch of a walk along the rows is the best one by the model, of those whose counts are the same. */
+static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   static const int terms[CUTT_CPU_PREFETCHES] = {[CUTT_CPU_TO_L1] = CUTT_CPU_COUNT_ALONG_NEAR,
                                                  [CUTT_CPU_TO_L2] = CUTT_CPU_COUNT_ALONG_AHEAD,
                                                  [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
-  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS,
-               *own = value + terms[to];
-  for (int i = 0; i < CUTT_CPU_PREFETCHES; ++i) {
-    const double *other = value + terms[i];
-    if (other[0] < own[0] && other[1] < own[1]) return true;
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
+  const double lines = (double)(t->cols * s->c->elem_bytes) / CUTT_CPU_LINE;
+  double least = 0;
+  int best = -1;
+  for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+    const double *own = value + terms[to], time = own[0] * lines + own[1];
+    if (to == CUTT_CPU_TO_L2 && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
+    if (best >= 0 && time >= least) continue;
+    best = to;
+    least = time;
   }
-  return false;
+  return best;
 }
 
 /* A transpose along the rows, of which each gives some lines. */
 static void consider_along(search *s, cutt_candidate *q) {
-  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE };
+  cutt_cpu_tile t;
+  const char *why;
   if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0 || s->c->scale.active) return;
-  int64_t columns = s->c->elem_bytes;
-  for (int i = 0; i < q->m; ++i) columns *= i == q->m - 1 && q->split_m != 0 ? q->split_m : s->c->mode[i].extent;
-  if (columns < LEAST_BYTES) return;
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
-  for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    if (s->max == 1 && never_best(s, to)) continue;
-    q->param[CUTT_CPU_PARAM_PREFETCH] = to;
-    consider(s, q);
+  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
+  if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) {
+    const int best = s->max == 1 ? best_prefetch(s, &t) : -1;
+    for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
+      t.tiles_ahead = to == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(s->c, &t);
+      if (best >= 0 && to != best && !t.tiles_ahead) continue;
+      q->param[CUTT_CPU_PARAM_PREFETCH] = t.prefetch = to;
+      consider_tile(s, q, &t);
+    }
   }
   q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
@@ -180,13 +227,13 @@ static int64_t step_for(const cutt_canonical *c) {
   return c->mode[0].extent <= CUTT_CPU_MAX_STEP || columns > CUTT_CPU_MAX_STEP ? CUTT_CPU_MAX_STEP : columns;
 }
 
-static void consider_kernels(search *s, cutt_candidate *q, int widest) {
+static void consider_kernels(search *s, cutt_candidate *q, int widest, bool rows_only) {
   const cutt_canonical *c = s->c;
   const bool shared = c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER;
   q->param[CUTT_CPU_PARAM_VECTOR] = q->param[CUTT_CPU_PARAM_STEP] = 0;
-  consider_prefetches(s, q);
-  if (s->windows) {
+  if (!rows_only) consider_prefetches(s, q);
+  if (s->windows && !rows_only) {
     q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
     consider_prefetches(s, q);
   }
@@ -201,7 +248,7 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest) {
   q->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
   q->param[CUTT_CPU_PARAM_VECTOR] = vector;
   q->param[CUTT_CPU_PARAM_STEP] = step_for(c);
-  consider_prefetches(s, q);
+  if (!rows_only) consider_prefetches(s, q);
   consider_along(s, q);
 }
 
@@ -215,7 +262,7 @@ static void consider_sides(search *s, cutt_candidate *q, bool non_temporal, int 
     for (int i = -1; i < ins; ++i) {
       q->m = i < 0 ? 0 : in_side[i].modes;
       q->split_m = i < 0 ? 0 : in_side[i].split;
-      consider_kernels(s, q, widest);
+      consider_kernels(s, q, widest, i >= 0 && in_side[i].rows);
     }
   }
 }
@@ -259,9 +306,9 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   in_extent[0] = out_extent[0] = 1; /* always set below, which not every compiler sees */
   side in_side[MAX_SIDES], out_side[MAX_SIDES];
   for (int64_t dense = 1; in_modes < c->rank; ++in_modes) { /* the leading modes, gaps allowed */
-    if (c->mode[in_modes].in_stride == 0 || dense > MAX_RUN_BYTES) break;
+    if (c->mode[in_modes].in_stride == 0 || dense > MAX_ROW_BYTES) break;
     in_extent[in_modes] = c->mode[in_modes].extent;
-    dense = dense > MAX_RUN_BYTES / in_extent[in_modes] ? MAX_RUN_BYTES + 1 : dense * in_extent[in_modes];
+    dense = dense > MAX_ROW_BYTES / in_extent[in_modes] ? MAX_ROW_BYTES + 1 : dense * in_extent[in_modes];
   }
   for (int64_t dense = c->mode[c->out_order[0]].out_stride; out_modes < c->rank; ++out_modes) {
     const cutt_mode *mode = &c->mode[c->out_order[out_modes]];
@@ -270,14 +317,17 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
     dense = cutt_cpu_next_stride(dense, mode->extent);
   }
   const int64_t line = CUTT_CPU_LINE / w;
-  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, CUTT_CPU_CARRIES, in_side);
+  int ins = sides_of(in_extent, in_modes, w, in_targets, 5, line, MAX_RUN_BYTES, CUTT_CPU_CARRIES, in_side);
   int outs = sides_of(out_extent, out_modes, w, c->out_order[0] == 0 ? shared_targets : out_targets, 4, line,
-                      MAX_RUN_BYTES, out_side);
+                      MAX_RUN_BYTES, MAX_RUN_BYTES, out_side);
   ins = drop_short(in_extent, CUTT_CPU_LINE, w, true, in_side, ins);
   /* However long the first mode is, it may be columns where M_k has a chunk of it. */
-  if (ins < MAX_SIDES && in_modes > 0 && in_extent[0] > MAX_RUN_BYTES / w) in_side[ins++] = (side){1, 0};
+  if (ins < MAX_SIDES && in_modes > 0 && in_extent[0] > MAX_RUN_BYTES / w) in_side[ins++] = (side){1, 0, false};
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
+
+  if (non_temporal && c->out_order[0] != 0)
+    ins += long_rows(c, machine, in_extent, in_modes, in_side + ins, MAX_SIDES - ins);
 
   search s = {c, machine, list, 0, max, cutt_cpu_has_window(machine->vector_bytes, machine->byte_permutes, w)};
   cutt_candidate q;

@@ -429,7 +429,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       const int64_t left = t->cols - c0, cols = smaller(left, p->step);
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
-        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch};
+        cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true};
         if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {
@@ -489,6 +489,11 @@ static item_at find_item(const job *j, const cutt_cpu_outer_at *o) {
   return it;
 }
 
+/* Is a tile with this chunk prefetched by the table of a whole one? Of a short one that is more than there is. */
+static bool prefetches(const cutt_cpu_split *split, int64_t chunk) {
+  return chunk < split->chunks - 1 || 2 * split->last >= split->full;
+}
+
 /* Items [first, end), one after another, each tile prefetching the next one. */
 static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   const cutt_cpu_plan *p = j->p;
@@ -510,18 +515,14 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
                    p->segments,  p->shared_run,  at == it.from, at + 1 == it.to};
       if (it.chunk_m == p->split_m.chunks - 1) shorten(&t, p->role_m, p->per_m, p->split_m.last, p->w);
       if (q.chunk == p->split_k.chunks - 1) shorten(&t, p->role_k, p->per_k, p->split_k.last, p->w);
-      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch};
+      cutt_cpu_ahead ahead = {NULL, p->ahead, 0, p->ahead_bytes, 0, 0, p->prefetch, !p->tiles_ahead};
       if (at + 1 < it.to) {
         cutt_cpu_sequence_next(p, &q);
-        /* Not for a short chunk, whose table of runs is another. */
-        if (q.chunk < p->split_k.chunks - 1 || p->split_k.last == p->split_k.full) {
-          ahead.base = it.in + q.in;
-          ahead.runs = p->aheads;
-        }
-      } else if (item + 1 < end && next.from < next.to &&
-                 (next.chunk_m < p->split_m.chunks - 1 || p->split_m.last == p->split_m.full)) {
+        ahead.base = it.in + q.in;
+        if (prefetches(&p->split_k, q.chunk)) ahead.runs = p->aheads;
+      } else if (item + 1 < end && next.from < next.to) {
         ahead.base = next.in + after.in;
-        ahead.runs = p->aheads;
+        if (prefetches(&p->split_m, next.chunk_m)) ahead.runs = p->aheads;
       }
       if (p->transpose) {
         transpose_tile(j, &t, s, &ahead);

@@ -92,25 +92,13 @@ static int64_t entries_per_position(const cutt_cpu_tile *t, int mode) {
   }
 }
 
-/* Items of work: so many that threads can share them evenly, each as long a part of an output sequence as that allows.
- * No item starts with a short chunk, which might not fill a cache line. */
-enum { ITEMS_PER_THREAD = 8, MIN_ITEM_BYTES = 64 * 1024 };
-
-static void share_out(cutt_cpu_plan *p, int64_t tile_bytes) {
-  int64_t outer = p->split_m.chunks;
-  for (int i = 0; i < p->outers; ++i) outer *= p->outer[i].extent;
-  p->sequence_length = p->split_k.chunks;
-  for (int i = 0; i < p->sequences; ++i) p->sequence_length *= p->sequence[i].extent;
-  int64_t parts = 1;
-  if (p->threads > 1) {
-    parts = ((int64_t)p->threads * ITEMS_PER_THREAD + outer - 1) / outer;
-    parts = larger(1, smaller(parts, p->sequence_length * tile_bytes / MIN_ITEM_BYTES));
-    parts = smaller(parts, p->sequence_length);
-  }
-  p->sequence_part = (p->sequence_length + parts - 1) / parts;
-  p->parts = (p->sequence_length + p->sequence_part - 1) / p->sequence_part;
-  p->items = outer * p->parts;
-  p->shares = p->threads == 1 ? 1 : (int64_t)p->threads * ITEMS_PER_THREAD;
+static void share_out(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_plan *p) {
+  enum { SHARES_PER_THREAD = 8 };
+  int64_t positions;
+  p->parts = cutt_cpu_parts(c, t, p->threads, &positions, &p->sequence_length);
+  p->sequence_part = (p->sequence_length + p->parts - 1) / p->parts;
+  p->items = positions * p->parts;
+  p->shares = p->threads == 1 ? 1 : (int64_t)p->threads * SHARES_PER_THREAD;
   p->shares = smaller(p->shares, p->items);
 }
 
@@ -185,7 +173,8 @@ typedef struct prefetch {
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
   if (2 * c->volume * c->elem_bytes <= machine->l2_bytes) return f; /* it is in L2, and L1 has no room for more */
-  f.steps = t->along || (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols);
+  f.steps = (t->along && !t->tiles_ahead) ||
+            (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
   if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
   return f;
@@ -298,7 +287,7 @@ static void plan_loops(const cutt_canonical *c, const cutt_cpu_tile *t, const st
     const int mode = t->outer[i];
     p->outer[i] = (cutt_cpu_loop){c->mode[mode].extent, s->in[mode], s->out[mode]};
   }
-  share_out(p, t->run * t->segments * (t->cols_inside ? 1 : t->cols) * c->elem_bytes);
+  share_out(c, t, p);
   p->chain = p->parts == 1 ? t->chain * c->elem_bytes : 0; /* else other items write a column's beginning and its end */
 }
 
@@ -331,6 +320,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->kernel = t.kernel;
   p->non_temporal = t.non_temporal;
   p->prefetch = t.prefetch;
+  p->tiles_ahead = t.tiles_ahead;
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;

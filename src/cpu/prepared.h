@@ -41,6 +41,7 @@ typedef struct cutt_cpu_plan {
   int most_threads;            /* of several, unless the caller says otherwise */
   bool non_temporal;           /* stores past the caches */
   int prefetch;                /* cutt_cpu_prefetch_to */
+  bool tiles_ahead;            /* see tile.h */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
   int64_t repeats;       /* gather: so many rows, one after another, are the same element */

@@ -176,7 +176,9 @@ static bool size_runs(const cutt_canonical *c, const cutt_candidate *candidate, 
     return refuse(why, "an output run does not fit the staging buffer");
   if (non_temporal) {
     if (t->run_stride != 1) return refuse(why, "stores past the caches need a contiguous output");
-    if (t->segments * (t->cols_inside ? 1 : t->cols) > CUTT_CPU_CARRIES) return refuse(why, "too many output runs");
+    const int most =
+        candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG ? CUTT_CPU_CARRIES_ALONG : CUTT_CPU_CARRIES;
+    if (t->segments * (t->cols_inside ? 1 : t->cols) > most) return refuse(why, "too many output runs");
   }
   if (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside) {
     const int64_t step = candidate->param[CUTT_CPU_PARAM_STEP];
@@ -213,9 +215,19 @@ static void take_outside(const cutt_canonical *c, const cutt_candidate *candidat
 static void find_chain(const cutt_canonical *c, cutt_cpu_tile *t) {
   int64_t least = t->rows;
   if (!t->along || t->role[0] != CUTT_CPU_COLUMN || c->mode[0].out_stride != t->whole_run) return;
+  if (2 * t->segments * t->cols > CUTT_CPU_CARRIES_ALONG) return;
   if (t->split_k >= 0 && c->mode[t->split_k].extent % t->extent[t->split_k] != 0)
     least = t->rows / t->extent[t->split_k] * (c->mode[t->split_k].extent % t->extent[t->split_k]);
   if (least * c->elem_bytes >= CUTT_CPU_LINE) t->chain = t->whole_run;
+}
+
+bool cutt_cpu_tiles_ahead(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_ROW = 4096 };
+  bool follow = false;
+  for (int i = 0; i < c->rank; ++i) {
+    follow = follow || (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride == t->cols);
+  }
+  return follow && t->along && t->cols * c->elem_bytes < LONG_ROW;
 }
 
 /* Broadcast elements, which are read once each; not for less than 16 bytes of the same one, unless all rows are. */
@@ -289,6 +301,30 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
   return larger(t->block_rows, rows / t->block_rows * t->block_rows);
 }
 
+static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
+  return mode < 0 ? 1 : (c->mode[mode].extent + t->extent[mode] - 1) / t->extent[mode];
+}
+
+/* Each part as long as that allows; none starts with a short chunk, which might not fill a cache line. A part begins and ends
+ * within lines, so that a sequence is cut less often than there are shares for each thread elsewhere. */
+int64_t cutt_cpu_parts(const cutt_canonical *c, const cutt_cpu_tile *t, int threads, int64_t *positions,
+                       int64_t *length) {
+  enum { PARTS_PER_THREAD = 4, MIN_PART_BYTES = 64 * 1024 };
+  const int64_t tile_bytes = t->run * t->segments * (t->cols_inside ? 1 : t->cols) * c->elem_bytes;
+  int64_t outer = chunks_of(c, t, t->split_m), tiles = chunks_of(c, t, t->split_k), parts = 1;
+  for (int i = 0; i < t->outers; ++i) outer *= c->mode[t->outer[i]].extent;
+  for (int i = 0; i < t->sequences; ++i) tiles *= c->mode[t->sequence[i]].extent;
+  *positions = outer;
+  *length = tiles;
+  if (threads > 1) {
+    parts = ((int64_t)threads * PARTS_PER_THREAD + outer - 1) / outer;
+    parts = larger(1, smaller(parts, tiles * tile_bytes / MIN_PART_BYTES));
+    parts = smaller(parts, tiles);
+  }
+  const int64_t each = (tiles + parts - 1) / parts;
+  return (tiles + each - 1) / each;
+}
+
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                           cutt_cpu_tile *t, const char **why) {
   const int m = candidate->m, k = candidate->k, rank = c->rank;
@@ -332,6 +368,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   }
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
+  t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_repeats(c, t);
   find_turned(machine, c, t);
   t->strip = strip_of(machine, c, t);

@@ -70,6 +70,7 @@ typedef struct cutt_cpu_tile {
   bool non_temporal; /* stores go past the caches */
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
   bool along;        /* ... and goes along the rows */
+  bool tiles_ahead;  /* ... prefetching the next tile, whose rows follow one another in memory, in the order of that */
   bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
   bool direct;       /* the kernel writes the output, nothing is staged */
   int prefetch;      /* cutt_cpu_prefetch_to */
@@ -100,10 +101,11 @@ typedef struct cutt_cpu_tile {
 /* Bounds that keep an execution's scratch within a block (runtime/host/scratch.h). */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
-  CUTT_CPU_CARRIES = 1024,     /* segments of a tile with non-temporal stores, at most; two lines of each are kept */
-  CUTT_CPU_MAX_STEP = 64,      /* columns of a step at most */
-  CUTT_CPU_MAX_TABLE = 8192,   /* entries of a table at most */
-  CUTT_CPU_MAX_WINDOWED = 2048 /* entries of a table with windows at most */
+  CUTT_CPU_CARRIES = 1024,       /* segments of a tile with non-temporal stores, at most; a line of each is kept */
+  CUTT_CPU_CARRIES_ALONG = 7168, /* the same of a walk along rows, lines: two of each segment where there is a chain */
+  CUTT_CPU_MAX_STEP = 64,        /* columns of a step at most */
+  CUTT_CPU_MAX_TABLE = 8192,     /* entries of a table at most */
+  CUTT_CPU_MAX_WINDOWED = 2048   /* entries of a table with windows at most */
 };
 
 /* Bytes from one staged run to the next: the run, a line for its offset in the first line, a line for what a transpose
@@ -115,6 +117,15 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   int64_t next;
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
+
+/* Does a walk along rows prefetch the next tile into L2, rather than the next rows? Pages of short rows that follow one another
+ * have one stream each then; rows of a page and more have streams of their own. */
+bool cutt_cpu_tiles_ahead(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
+/* Into how many parts the threads cut each sequence of tiles: items of work are one part each, as many as threads can share
+ * evenly. *positions: how often there is a sequence, *length: its tiles. */
+int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int threads, int64_t *positions,
+                       int64_t *length);
 
 /* Lines at multiples of `distance` bytes that half of a cache can hold; the other half is for the output. */
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);

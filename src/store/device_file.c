@@ -11,9 +11,10 @@
  *   end
  *
  * A property or a parameter is a name, a number and its unit, if it has one. People may edit a file, to describe a device
- * that they don't have; so there is no checksum, but everything must be there, once, in the units that the library has
- * them in, and within bounds; and a file that was cut off has no end. A file that is wrong in one place is not used at all:
- * half of a description would be another device's. */
+ * that they don't have; so there is no checksum, but all properties must be there, everything once, in the units that the
+ * library has them in, and within bounds; and a file that was cut off has no end. A file that is wrong in one place is not used
+ * at all: half of a description would be another device's. Parameters that are not there are the built-in ones, since earlier
+ * versions of the library had fewer. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L
 #endif
@@ -54,6 +55,10 @@ static void add_property_value(cutt_text *text, const cutt_property *property, c
 
 typedef struct reader {
   const char *path;
+  const cutt_schema *schema; /* of known */
+  cutt_target
+      *known;  /* the device at hand, whose properties and values are taken where the file lacks some; NULL: none */
+  int lacking; /* parameters */
   int line;
   bool ended;
   const cutt_backend *backend;
@@ -226,18 +231,25 @@ static bool check_complete(reader *r) {
     return wrong(r, "the line '%s' is missing", !r->backend ? "backend" : !r->has_key ? "key" : "name");
   }
   const cutt_schema *schema = r->backend->schema;
+  const bool same = r->known && !strcmp(schema->backend, r->schema->backend);
   for (int i = 0; i < schema->property_count; ++i) {
-    if (!r->has_property[i]) return wrong(r, "the property '%s' is missing", schema->properties[i].name);
+    const cutt_property *property = &schema->properties[i];
+    if (r->has_property[i]) continue;
+    if (!same) return wrong(r, "the property '%s' is missing", property->name);
+    memcpy(cutt_property_field(property, r->target), cutt_property_field(property, r->known),
+           cutt_property_bytes(property));
   }
+  const double *built_in = same ? cutt_target_values(r->known, schema->value) : schema->value;
   for (int i = 0; i < schema->parameter_count; ++i) {
-    if (!r->has_parameter[i]) return wrong(r, "the parameter '%s' is missing", schema->parameters[i].name);
+    if (r->has_parameter[i]) continue;
+    r->value[i] = built_in[i];
+    ++r->lacking;
   }
   return true;
 }
 
 /* text is cut up. On false the reader says why, and holds nothing that is to be freed. */
-static bool parse(reader *r, const char *path, char *text, size_t length) {
-  *r = (reader){.path = path};
+static bool parse(reader *r, char *text, size_t length) {
   bool good = true;
   for (char *at = text; good && at < text + length;) {
     char *end = memchr(at, '\n', (size_t)(text + length - at));
@@ -285,16 +297,16 @@ static bool read_all(reader *r, const char *path, contents *c) {
   return false;
 }
 
-/* All of reading, without touching the thread's last error. */
-static bool load(reader *r, const char *path) {
-  *r = (reader){.path = path, .result = CUTT_INVALID_PARAMETER};
+/* All of reading, without touching the thread's last error. schema, known: see reader, or NULL. */
+static bool load(reader *r, const char *path, const cutt_schema *schema, cutt_target *known) {
+  *r = (reader){.path = path, .schema = schema, .known = known, .result = CUTT_INVALID_PARAMETER};
   contents c = {.text = malloc(FILE_BYTES + 2)};
   bool good = c.text != NULL;
   if (!good) {
     r->result = CUTT_INTERNAL_ERROR;
     snprintf(r->why, sizeof r->why, "out of memory: %d bytes for a device file", FILE_BYTES + 2);
   } else {
-    good = read_all(r, path, &c) && parse(r, path, c.text, c.length);
+    good = read_all(r, path, &c) && parse(r, c.text, c.length);
   }
   free(c.text);
   return good;
@@ -303,7 +315,7 @@ static bool load(reader *r, const char *path) {
 cuttResult cutt_device_file_try(const char *path, const cutt_backend **backend, cutt_target **target, char *key,
                                 char *why) {
   reader r;
-  if (!load(&r, path)) {
+  if (!load(&r, path, NULL, NULL)) {
     memcpy(why, r.why, sizeof r.why);
     return r.result;
   }
@@ -362,11 +374,11 @@ cuttResult cutt_device_file_write(const char *path, const cutt_schema *schema, c
     text = cutt_text_start(whole, length + 1);
     compose(schema, key, target, comment, &text);
     /* A description that could not be read again would only be found out about by the next process. */
-    reader r;
+    reader r = {.path = path};
     memcpy(copy, whole, length + 1);
     if (length > FILE_BYTES) {
       result = cutt_error(CUTT_INTERNAL_ERROR, "the device file would be longer than %d bytes", FILE_BYTES);
-    } else if (parse(&r, path, copy, length)) {
+    } else if (parse(&r, copy, length)) {
       free(r.target);
       result = cutt_file_replace("the device file", path, whole, length);
     } else {
@@ -439,7 +451,7 @@ static void leave_bad(cutt_target *target, const reader *r) {
 /* Takes what the file at path says. */
 static void overlay_from(const char *path, const cutt_schema *schema, const char *key, cutt_target *target) {
   reader r;
-  if (!load(&r, path)) {
+  if (!load(&r, path, schema, target)) {
     leave_bad(target, &r);
     return;
   }
@@ -465,6 +477,11 @@ static void overlay_from(const char *path, const cutt_schema *schema, const char
   target->value = r.target->value;
   target->source = r.target->source;
   cutt_log(CUTT_LOG_INFO, "calibration of %s: %s", key, path);
+  if (r.lacking > 0) {
+    cutt_log(CUTT_LOG_WARN,
+             "%s lacks %d of %d parameters, as files of earlier versions do; these are the built-in ones", path,
+             r.lacking, schema->parameter_count);
+  }
 }
 
 void cutt_device_file_overlay(const cutt_schema *schema, const char *key, cutt_target *target) {

@@ -197,7 +197,7 @@ CUTT_INLINE void write_group(int w, int lines, char *out, const int64_t *col, ch
 
 /* Passes of so many lines (1 or 2, a constant) from row r on; returns the row after these. */
 CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, const char *src, const int64_t *row,
-                                 int64_t r, int64_t nrows, const cutt_cpu_ahead *ahead) {
+                                 int64_t r, int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
   const int64_t count = q->count;
   for (; r + rows <= nrows; r += rows) {
@@ -205,7 +205,11 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
     char *out = q->out + r * w;
     int64_t c = 0;
     for (; c + columns <= count; c += columns) {
-      if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) prefetch_along(&a, c * w);
+      if (!ahead->rows) {
+        cutt_cpu_prefetch(ahead, rows * 16 / CUTT_CPU_LINE); /* as many lines as are read */
+      } else if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) {
+        prefetch_along(&a, c * w);
+      }
       write_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r, 0, columns);
     }
     if (c == count) continue;
@@ -225,7 +229,7 @@ CUTT_INLINE bool within_lines(const cutt_cpu_columns *q) {
 /* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
  * rows at once than prefetchers and the L1 cache can follow. */
 CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
-                       bool last, const cutt_cpu_ahead *ahead) {
+                       bool last, cutt_cpu_ahead *ahead) {
   const bool within = (first || last) && within_lines(q);
   int64_t r = 0;
   if (first && within) {
@@ -239,7 +243,7 @@ CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const 
 
 #define CUTT_DEFINE_ALONG(W)                                                                                           \
   static void along_##W(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,           \
-                        bool first, bool last, const cutt_cpu_ahead *ahead) {                                          \
+                        bool first, bool last, cutt_cpu_ahead *ahead) {                                                \
     along(W, columns, src, row, nrows, first, last, ahead);                                                            \
   }
 CUTT_DEFINE_ALONG(1)

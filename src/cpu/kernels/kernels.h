@@ -26,7 +26,8 @@ typedef struct cutt_cpu_ahead {
   const int64_t *start;
   int64_t runs, bytes;
   int64_t run, byte;
-  int to; /* cutt_cpu_prefetch_to */
+  int to;    /* cutt_cpu_prefetch_to */
+  bool rows; /* of a walk along rows: the runs are the next tile's rows */
 } cutt_cpu_ahead;
 
 /* Where prefetched lines go to: L2 leaves the few fill buffers of L1 to loads and non-temporal stores. */
@@ -73,7 +74,8 @@ typedef void cutt_cpu_shift_fn(char *const *dst, char (*carry)[CUTT_CPU_LINE], c
 
 /* The same for a whole tile, whose columns are all under way at once: block by block of 64 / w rows, each from the first
  * column to the last. Takes nrows >= 64 / w.
- *   ahead   the next tile's rows: the block that comes next is prefetched, in this tile or in that */
+ *   ahead   with `rows` the next tile's rows: the block that comes next is prefetched, in this tile or in that; else what
+ *           memory has of the next tile */
 typedef struct cutt_cpu_columns {
   char *out; /* column c's first element goes to out + col[c], a multiple of min(w, 8) bytes */
   const int64_t *col;
@@ -86,7 +88,7 @@ typedef struct cutt_cpu_columns {
       [CUTT_CPU_LINE]; /* where run > 0: the first 64 bytes of each column, kept from the first tile to the last */
 } cutt_cpu_columns;
 typedef void cutt_cpu_along_fn(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,
-                               bool first, bool last, const cutt_cpu_ahead *ahead);
+                               bool first, bool last, cutt_cpu_ahead *ahead);
 
 /* A table of gather offsets, sorted into windows: vector v of the output, of V bytes, has windows first[v] ..
  * first[v + 1] - 1, and window i is at offset[i].
