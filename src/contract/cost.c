@@ -121,11 +121,12 @@ static double run_in_product(const cutt_algorithm *algorithm, const counts *n, c
   return (double)run;
 }
 
-/* Bytes that come from memory with an element: the rest of its cache line too, where its neighbours are not in use. */
-static double bytes_with(const cutt_contraction *c, cutt_tensor t) {
+/* Bytes that come from memory with an element: the rest of its cache line too, where its neighbours are not in use. kept: those of
+ * one product, whose modes these are; NULL: of all. */
+static double bytes_with(const cutt_contraction *c, cutt_tensor t, const bool *kept) {
   int64_t least = INT64_MAX;
   for (int i = 0; i < c->modes; ++i)
-    if (c->mode[i].stride[t]) least = smaller(least, (int64_t)llabs(c->mode[i].stride[t]));
+    if (c->mode[i].stride[t] && (!kept || kept[i])) least = smaller(least, (int64_t)llabs(c->mode[i].stride[t]));
   const int64_t line = CACHE_LINE / c->type->bytes;
   return (double)(least == INT64_MAX ? 1 : smaller(least, line)) * c->type->bytes;
 }
@@ -138,7 +139,9 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const double passes = t == CUTT_RESULT ? 2 : 1;
-    const double bytes_each = algorithm->packed[t] ? c->type->bytes : bytes_with(c, (cutt_tensor)t);
+    double bytes_each = algorithm->packed[t] ? c->type->bytes : bytes_with(c, (cutt_tensor)t, NULL);
+    /* Products of a batch on a GPU are under way at once, and share what comes along. */
+    const double bytes_own = algorithm->packed[t] || r->gpu ? bytes_each : bytes_with(c, (cutt_tensor)t, n->kept);
     double elements = n->volume[t] * repeats(c, algorithm, n, (cutt_tensor)t), matrix = 1;
     for (int side = 0; side < 2; ++side) {
       const cutt_role role = cutt_tensor_roles[t][side];
@@ -149,8 +152,13 @@ static double fetch_seconds(const cutt_contraction *c, const cutt_rates *r, cons
       seconds += passes * all * bytes_each / r->cache / r->threads;
       continue;
     }
-    if (matrix * bytes_each > (double)r->cache_bytes && all > elements) elements = all;
-    seconds += passes * elements * bytes_each / r->fetch;
+    if (matrix * bytes_own > (double)r->cache_bytes && all * bytes_own > elements * bytes_each) {
+      elements = all;
+      bytes_each = bytes_own;
+    }
+    /* Results come and go as fast as a copy's, since nothing is known beforehand of where they will be written. */
+    const bool goes = t == CUTT_RESULT && elements * bytes_each > (double)r->cache_bytes;
+    seconds += passes * elements * bytes_each / (goes ? r->memory : r->fetch);
     int64_t next = 0;
     const double run = run_in_product(algorithm, n, (cutt_tensor)t, &next);
     if (n->volume[t] * bytes_each > 2.0 * (double)r->cache_bytes && ((double)next - run) * bytes_each >= GAP)
@@ -191,6 +199,13 @@ static double orientation(const cutt_contraction *c, const cutt_gemm *g) {
   return c->type->type == CUTT_F32 && g->k >= LONG_SUM ? slow[g->op_a != CUTT_OP_N][g->op_b != CUTT_OP_N] : 1;
 }
 
+/* Numbers of a product's vectors that do not follow each other in memory: a BLAS takes them one by one. */
+static double strided_numbers(const cutt_gemm *g) {
+  const bool left = g->m == 1 && g->op_a == CUTT_OP_N && g->lda > 1,
+             right = g->n == 1 && g->op_b != CUTT_OP_N && g->ldb > 1;
+  return (double)(left + right) * (double)g->k;
+}
+
 static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_algorithm *algorithm,
                                const counts *n) {
   const cutt_gemm *g = &n->gemm;
@@ -203,7 +218,8 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double slow = vector
                           ? 1 + r->vector_edge / k
                           : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
-  const double work = flops * slow / speed, fetch = fetch_seconds(c, r, algorithm, n);
+  const double work = flops * slow / speed + calls * strided_numbers(g) * r->strided,
+               fetch = fetch_seconds(c, r, algorithm, n);
   if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
   double use = 1;
   const bool dots = g->m == 1 && g->n == 1 && calls > 1;

@@ -41,6 +41,8 @@ typedef struct cutt_rates {
   /* A matrix times a vector runs at this share of full speed at most, and at half of that where k is vector_edge. */
   double vector_share;
   double vector_edge;
+  /* Seconds of each number of a vector whose numbers do not follow each other in memory. */
+  double strided;
   /* Measured time of a permutation over the time that the permutation's own model predicts. */
   double permute_scale;
   /* On the CPU, bytes of a result from which on it is written past the caches; 0: never. */

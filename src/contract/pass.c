@@ -123,6 +123,17 @@ static int ragged(const cutt_contraction *c, const cutt_pass_shape *s) {
   return count;
 }
 
+static bool in_place(const cutt_pass_shape *s) {
+  return !s->packed[CUTT_LEFT] && !s->packed[CUTT_RIGHT] && !s->packed[CUTT_RESULT];
+}
+
+/* Is a tile to have only a run of a mode whose neighbours share cache lines? In general where there is no room for all of it. Dot
+ * products in place are the better the more of it there is, if what they read lies near; else a cache line of D is enough. */
+static bool is_shortened(const cutt_contraction *c, const cutt_pass_shape *s, int mode, int64_t chunk) {
+  const int64_t left = llabs(c->mode[mode].stride[CUTT_LEFT]), right = llabs(c->mode[mode].stride[CUTT_RIGHT]);
+  return in_place(s) && s->summed ? larger(left, right) * c->type->bytes >= PAGE_BYTES : chunk < c->mode[mode].extent;
+}
+
 /* How much of a mode a tile has. Of modes whose neighbours share cache lines as much as there is room for, of others so much
  * that the tile is worth its overhead. */
 static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
@@ -133,8 +144,8 @@ static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
   const double products = s->blocked ? BLOCKS_PRODUCTS : PRODUCTS;
   if (step >= RUN_BYTES) most = v.products < products ? (int64_t)(products / v.products) : 1;
   int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
-  if (chunk < extent && step < RUN_BYTES) {
-    const int64_t run = larger((int64_t)(RUN_BYTES / step), (int64_t)1);
+  if (step < RUN_BYTES && is_shortened(c, s, mode, chunk)) {
+    const int64_t run = larger((in_place(s) && s->summed ? LINE : RUN_BYTES) / step, (int64_t)1);
     chunk = longest(c, s, mode, smaller(run, chunk));
   }
   s->chunk[mode] = chunk;
@@ -261,7 +272,9 @@ static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   const tile_rates *own = s->blocked ? &block_tiles : &row_tiles;
-  const double line_takes = s->summed ? summed_seconds : line_seconds;
+  const double line_takes = !s->summed                      ? line_seconds
+                            : s->kind == CUTT_PASS_MULTIPLY ? summed_seconds
+                                                            : summed_seconds / 2;
   volumes v;
   measure(c, s, &v);
   double tiles = 1, sum_tiles = 1, all = 0;

@@ -97,6 +97,11 @@ static void list_runs(const maker *m, unsigned kind, cutt_tensor t, int64_t *len
   }
 }
 
+/* Dot products are done in the order in which memory has what they read most of. */
+static cutt_tensor larger_operand(const cutt_contraction *c) {
+  return !c->right_is_one && c->volume[CUTT_RIGHT] > c->volume[CUTT_LEFT] ? CUTT_RIGHT : CUTT_LEFT;
+}
+
 /* On the heap, since it is large for a stack. */
 typedef struct lists {
   nest rows, terms, outer[CUTT_TENSORS];
@@ -106,7 +111,7 @@ typedef struct lists {
 static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   const cutt_pass_shape *s = &m->pass->shape;
   cutt_pass_tiles *tiles = &m->pass->tiles[kind];
-  list_modes(m, kind, false, CUTT_RESULT, &l->rows);
+  list_modes(m, kind, false, s->summed ? larger_operand(m->c) : CUTT_RESULT, &l->rows);
   list_modes(m, kind, true, s->first, &l->terms);
   tiles->rows = nest_count(&l->rows);
   tiles->terms = nest_count(&l->terms);
@@ -138,8 +143,9 @@ static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
     at += runs->count;
   }
   tiles->sum_row = at;
-  if (s->blocked) walk(&l->rows, l->scratch[CUTT_RESULT], at);
-  for (int64_t i = 0; i < tiles->rows && !s->blocked; ++i) at[i] = i * m->pass->pitch[CUTT_RESULT];
+  const bool listed = s->blocked || s->summed; /* rows are in another order than D's */
+  if (listed) walk(&l->rows, l->scratch[CUTT_RESULT], at);
+  for (int64_t i = 0; i < tiles->rows && !listed; ++i) at[i] = i * m->pass->pitch[CUTT_RESULT];
   return CUTT_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* Execution of a pass (pass.h). */
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 #include "contract/pass.h"
 #include "plan/services.h"
 
-enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384 };
+enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 256, AHEAD = 16 };
 
 /* A thread's part in it. */
 typedef struct worker {
@@ -58,8 +59,12 @@ static const char *pack(worker *w, const place *at, int t) {
   if (w->packed[t] == at->at[t] && w->kind[t] == at->kind && w->n[t] == at->n) return to;
   const cutt_pass_runs *runs = &p->tiles[at->kind].runs[t];
   const int64_t n = p->shape.single[t] ? 1 : at->n;
-  for (int64_t i = 0; i < runs->count; ++i)
+  const int64_t ahead = runs->length == 1 && llabs(p->step[t]) >= APART ? smaller(n, AHEAD) : 0;
+  for (int64_t i = 0; i < runs->count; ++i) {
+    const char *const next = at->at[t] + runs->from[i + 1 < runs->count ? i + 1 : i];
+    for (int64_t j = 0; j < ahead; ++j) __builtin_prefetch(next + j * p->step[t]);
     p->type->pack(to + runs->to[i], p->pitch[t], at->at[t] + runs->from[i], p->step[t], n, runs->length);
+  }
   w->packed[t] = at->at[t];
   w->kind[t] = at->kind;
   w->n[t] = at->n;
@@ -81,9 +86,9 @@ static void add_up(worker *w, const place *at, char *sums, bool adds) {
                          .out = s->direct ? at->at[CUTT_RESULT] : sums,
                          .pitch = p->pitch[CUTT_RESULT],
                          .group = tiles->group,
-                         .out_row = s->direct    ? tiles->row[CUTT_RESULT]
-                                    : s->blocked ? tiles->sum_row
-                                                 : NULL,
+                         .out_row = s->direct                 ? tiles->row[CUTT_RESULT]
+                                    : s->blocked || s->summed ? tiles->sum_row
+                                                              : NULL,
                          .adds = adds,
                          .conjugate = {p->conjugate[0], p->conjugate[1]}};
   if (s->blocked) {
@@ -104,7 +109,7 @@ typedef struct run {
 static run run_of(const cutt_pass *p, const cutt_pass_tiles *tiles, int64_t number) {
   const cutt_pass_runs *runs = &tiles->runs[CUTT_RESULT];
   const int64_t length = p->shape.summed || p->shape.packed[CUTT_RESULT] ? runs->length : 1;
-  if (p->shape.blocked) return (run){runs->from[number], runs->to[number], length};
+  if (p->shape.blocked || p->shape.summed) return (run){runs->from[number], runs->to[number], length};
   return (run){tiles->row[CUTT_RESULT][number * length], number * length * p->pitch[CUTT_RESULT], length};
 }
 

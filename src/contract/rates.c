@@ -25,7 +25,8 @@ static const cutt_rates cpu_rates = {.call = 7e-8,
                                      .small = 1e6,
                                      .transposed = 6,
                                      .vector_share = 0.15,
-                                     .vector_edge = 14};
+                                     .vector_edge = 14,
+                                     .strided = 1.2e-9};
 static const cutt_rates gpu_rates = {.gpu = true,
                                      .call = 4e-6,
                                      .launch = 3e-6,

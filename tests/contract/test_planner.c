@@ -27,6 +27,7 @@ static const cutt_rates cpu_rates = {.threads = 2,
                                      .transposed = 6,
                                      .vector_share = 0.125,
                                      .vector_edge = 11,
+                                     .strided = 1e-9,
                                      .permute_scale = 1,
                                      .cache_bytes = 1 << 16};
 static const cutt_rates gpu_rates = {.gpu = true,
@@ -328,12 +329,50 @@ static void test_effort(void **state) {
   }
 }
 
+/* Dot products of numbers that a BLAS takes one by one, and fetches anew in each. */
+static void test_strided_dots(void **state) {
+  (void)state;
+  enum { K = 50000, BATCH = 20 };
+  double seconds[2];
+  for (int strided = 0; strided < 2; ++strided) {
+    cutt_contraction c = {.type = cutt_type_lookup(CUTT_F64), .modes = 2, .beta_is_zero = true};
+    c.mode[0] =
+        (cutt_contract_mode){.name = "k", .group = CUTT_GROUP_K, .extent = K, .stride = {1, strided ? BATCH : 1, 0}};
+    c.mode[1] = (cutt_contract_mode){
+        .name = "b", .group = CUTT_GROUP_BATCH, .extent = BATCH, .stride = {K, strided ? 1 : K, 1}};
+    c.volume[CUTT_LEFT] = c.volume[CUTT_RIGHT] = (int64_t)K * BATCH;
+    c.volume[CUTT_RESULT] = BATCH;
+    cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
+    int count = 0;
+    assert_success(cutt_algorithms_best(&c, &cpu_rates, 0, best, &count));
+    assert_true(count > 0);
+    seconds[strided] = best[0].cost.seconds;
+  }
+  const double numbers = (double)K * BATCH, again = numbers * (64 - 8) / cpu_rates.fetch;
+  assert_true(seconds[1] > seconds[0] + numbers * cpu_rates.strided / cpu_rates.threads + 0.9 * again);
+}
+
+/* A result beyond the caches that is written where it lies takes as long as a copy's does, twice, since its lines are read before. */
+static void test_large_results(void **state) {
+  (void)state;
+  enum { SIDE = 3000, TERMS = 20 };
+  cutt_contraction c = {.type = cutt_type_lookup(CUTT_F64), .modes = 3, .beta_is_zero = true};
+  c.mode[0] = (cutt_contract_mode){.name = "m", .group = CUTT_GROUP_M, .extent = SIDE, .stride = {1, 0, 1}};
+  c.mode[1] = (cutt_contract_mode){.name = "n", .group = CUTT_GROUP_N, .extent = SIDE, .stride = {0, TERMS, SIDE}};
+  c.mode[2] = (cutt_contract_mode){.name = "k", .group = CUTT_GROUP_K, .extent = TERMS, .stride = {SIDE, 1, 0}};
+  c.volume[CUTT_LEFT] = c.volume[CUTT_RIGHT] = SIDE * TERMS;
+  c.volume[CUTT_RESULT] = SIDE * SIDE;
+  cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
+  int count = 0;
+  assert_success(cutt_algorithms_best(&c, &cpu_rates, 0, best, &count));
+  assert_true(count > 0);
+  assert_true(best[0].cost.seconds > 2.0 * SIDE * SIDE * sizeof(double) / cpu_rates.memory);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nothing),
-      cmocka_unit_test(test_uncut),
-      cmocka_unit_test(test_with_limits),
-      cmocka_unit_test(test_effort),
+      cmocka_unit_test(test_nothing), cmocka_unit_test(test_strided_dots), cmocka_unit_test(test_large_results),
+      cmocka_unit_test(test_uncut),   cmocka_unit_test(test_with_limits),  cmocka_unit_test(test_effort),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,10 +18,72 @@
 #define CUTT_TEXT_2(a) #a
 #define CUTT_TEXT(a) CUTT_TEXT_2(a)
 
-/* FEW_BYTES: dot products of rows that are shorter are added up one number after the other. */
-enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BYTES = 32 };
+/* FEW_BYTES: dot products of rows that are shorter are added up one number after the other. AHEAD_BYTES: what lies so far from what is
+ * read is asked for, since rows that are summed are read faster than a processor fetches them unasked. */
+enum {
+  V = CUTT_VECTOR_BYTES,
+  PARTS_BYTES = 128,
+  PARTS = PARTS_BYTES / V,
+  FEW_BYTES = 32,
+  LINE_BYTES = 64,
+  AHEAD_BYTES = 2048
+};
+
+#if defined(__clang__)
+#define CUTT_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define CUTT_UNROLL _Pragma("GCC unroll 8")
+#endif
+
+/* Of PARTS_BYTES of one operand, and of a second one. Behind a row are often the next ones; asking for what is not there does no harm. */
+CUTT_INLINE void ask_ahead(const char *l, const char *r) {
+  for (int i = 0; i < PARTS_BYTES; i += LINE_BYTES) {
+    __builtin_prefetch(l + i + AHEAD_BYTES);
+    if (r) __builtin_prefetch(r + i + AHEAD_BYTES);
+  }
+}
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
+
+/* Index lists: of pairs the first twice, the second twice, and both exchanged. */
+#define EVEN_2(i) (i), (i)
+#define EVEN_4(i) EVEN_2(i), EVEN_2((i) + 2)
+#define EVEN_8(i) EVEN_4(i), EVEN_4((i) + 4)
+#define EVEN_16(i) EVEN_8(i), EVEN_8((i) + 8)
+#define SWAP_2(i) (i) + 1, (i)
+#define SWAP_4(i) SWAP_2(i), SWAP_2((i) + 2)
+#define SWAP_8(i) SWAP_4(i), SWAP_4((i) + 4)
+#define SWAP_16(i) SWAP_8(i), SWAP_8((i) + 8)
+#if CUTT_VECTOR_BYTES == 64
+#define OF_EIGHTS(list, i) list##_8(i)
+#define OF_FOURS(list, i) list##_16(i)
+#elif CUTT_VECTOR_BYTES == 32
+#define OF_EIGHTS(list, i) list##_4(i)
+#define OF_FOURS(list, i) list##_8(i)
+#else
+#define OF_EIGHTS(list, i) list##_2(i)
+#define OF_FOURS(list, i) list##_4(i)
+#endif
+
+/* Vectors with their halves exchanged; those of each half; which leave what there is none of. */
+typedef int64_t wide __attribute__((vector_size(V)));
+typedef int32_t narrow __attribute__((vector_size(V)));
+CUTT_INLINE wide swap_halves(wide x) {
+#if CUTT_VECTOR_BYTES == 64
+  return CUTT_SHUFFLE(wide, x, x, 4, 5, 6, 7, 0, 1, 2, 3);
+#else
+  return x;
+#endif
+}
+CUTT_INLINE wide swap_quarters(wide x) {
+#if CUTT_VECTOR_BYTES == 64
+  return CUTT_SHUFFLE(wide, x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+#elif CUTT_VECTOR_BYTES == 32
+  return CUTT_SHUFFLE(wide, x, x, 2, 3, 0, 1);
+#else
+  return x;
+#endif
+}
 
 /* A sum of products. Of complex numbers l and r, as pairs of real and imaginary parts, it is made from
  *   a = sum of (re l re r, im l re r)   and   b = sum of (im l im r, re l im r)
@@ -74,34 +136,20 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BY
     total[0] = s->a;                                                                                                   \
   }                                                                                                                    \
   CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
-    T part[PARTS_BYTES / sizeof(T)];                                                                                   \
-    memcpy(part, s, sizeof part);                                                                                      \
-    for (int half = PARTS_BYTES / (int)sizeof(T) / 2; half; half /= 2)                                                 \
-      for (int i = 0; i < half; ++i) part[i] += part[i + half];                                                        \
-    sum->a = part[0];                                                                                                  \
+    vector_##name part[PARTS];                                                                                         \
+    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) part[i] = s[i].a;                                                      \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i) part[i] +=      \
+        part[i + half];                                                                                                \
+    if (V == 64) part[0] += (vector_##name)swap_halves((wide)part[0]);                                                 \
+    if (V >= 32) part[0] += (vector_##name)swap_quarters((wide)part[0]);                                               \
+    part[0] += (vector_##name)CUTT_SHUFFLE(wide, (wide)part[0], (wide)part[0], OF_EIGHTS(SWAP, 0));                    \
+    if (sizeof(T) == 4)                                                                                                \
+      part[0] += (vector_##name)CUTT_SHUFFLE(narrow, (narrow)part[0], (narrow)part[0], OF_FOURS(SWAP, 0));             \
+    sum->a = part[0][0];                                                                                               \
   }                                                                                                                    \
   CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) { s->a += other->a; }
 
-/* Complex numbers: index lists for the real parts twice, the imaginary parts twice, and both exchanged. */
-#define EVEN_2(i) (i), (i)
-#define EVEN_4(i) EVEN_2(i), EVEN_2((i) + 2)
-#define EVEN_8(i) EVEN_4(i), EVEN_4((i) + 4)
-#define EVEN_16(i) EVEN_8(i), EVEN_8((i) + 8)
-#define SWAP_2(i) (i) + 1, (i)
-#define SWAP_4(i) SWAP_2(i), SWAP_2((i) + 2)
-#define SWAP_8(i) SWAP_4(i), SWAP_4((i) + 4)
-#define SWAP_16(i) SWAP_8(i), SWAP_8((i) + 8)
-#if CUTT_VECTOR_BYTES == 64
-#define OF_EIGHTS(list, i) list##_8(i)
-#define OF_FOURS(list, i) list##_16(i)
-#elif CUTT_VECTOR_BYTES == 32
-#define OF_EIGHTS(list, i) list##_4(i)
-#define OF_FOURS(list, i) list##_8(i)
-#else
-#define OF_EIGHTS(list, i) list##_2(i)
-#define OF_FOURS(list, i) list##_4(i)
-#endif
-
+/* Complex numbers. */
 #define DEFINE_COMPLEX(name, T, I, OF)                                                                                 \
   DEFINE_NUMBERS(name, T)                                                                                              \
   typedef I index_##name __attribute__((vector_size(V)));                                                              \
@@ -239,7 +287,8 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BY
 #define DEFINE_ACROSS(name, T)                                                                                         \
   /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
   CUTT_INLINE void rest_##name(sums_##name *sums, cutt_pass_kind kind, const char *l, const char *r, int64_t bytes) {  \
-    for (int i = 0; i < PARTS && i * V < bytes; ++i) {                                                                 \
+    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) {                                                                      \
+      if (i * V >= bytes) break;                                                                                       \
       const int64_t here = bytes - i * V < V ? bytes - i * V : V;                                                      \
       const vector_##name x = (vector_##name)cutt_part_load(l + i * V, here), none = {0};                              \
       const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(r + i * V, here) : none;      \
@@ -259,10 +308,14 @@ enum { V = CUTT_VECTOR_BYTES, PARTS_BYTES = 128, PARTS = PARTS_BYTES / V, FEW_BY
       memset(sums, 0, sizeof sums);                                                                                    \
       for (int64_t s = 0; s < t->terms; ++s) {                                                                         \
         const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                   \
-        for (int64_t at = 0; at < even; at += PARTS_BYTES)                                                             \
-          for (int i = 0; i < PARTS; ++i)                                                                              \
-            place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
-        if (in_parts && even < bytes) rest_##name(sums, kind, ls + even, rs + even, bytes - even);                     \
+        for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                           \
+          ask_ahead(ls + at, step ? rs + at : NULL);                                                                   \
+          CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                  \
+              place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                          \
+        }                                                                                                              \
+        if (!in_parts || even == bytes) continue;                                                                      \
+        ask_ahead(ls + even, step ? rs + even : NULL);                                                                 \
+        rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                   \
       }                                                                                                                \
       fold_##name(sums, sum);                                                                                          \
     }                                                                                                                  \
@@ -347,11 +400,6 @@ DEFINE_UNORDERED(c64)
 
 /* So many vectors at a time, whose bytes are whole cache lines, also as half types. */
 enum { COMBINED = V == 16 ? 8 : 4 };
-#if defined(__clang__)
-#define CUTT_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define CUTT_UNROLL _Pragma("GCC unroll 8")
-#endif
 
 #define MEMORY f32
 #define NAME f32

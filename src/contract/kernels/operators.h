@@ -141,9 +141,11 @@
       for (int64_t s = 0; s < t->terms; ++s) {                                                                         \
         const char *l = t->operand[0] + t->row[0][row] + t->term[0][s];                                                \
         const char *r = t->operand[1] + t->row[1][row] + t->term[1][s];                                                \
-        for (int64_t at = 0; at < even; at += PARTS_BYTES)                                                             \
+        for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                           \
+          ask_ahead(l + at, step ? r + at : NULL);                                                                     \
           for (int i = 0; i < PARTS; ++i)                                                                              \
             sum[i] = op##_##name(sum[i], term_##name(t->conjugate, kind, l + at + i * V, r + step * (at + i * V), V)); \
+        }                                                                                                              \
         for (int64_t i = 0, at = even; at < bytes; ++i, at += V) {                                                     \
           const int64_t here = bytes - at < V ? bytes - at : V;                                                        \
           const vector_##name x = op##_##name(sum[i], term_##name(t->conjugate, kind, l + at, r + step * at, here));   \
