@@ -26,6 +26,7 @@ typedef struct builder {
    * of the box's modes, and of the part's. */
   int64_t stride[CUTT_SIDES][CUTT_MAX_RANK], packed[CUTT_SIDES][CUTT_MAX_RANK];
   int64_t box_packed[CUTT_SIDES][CUTT_MAX_RANK], part_packed[CUTT_SIDES][CUTT_MAX_RANK];
+  const int64_t *packed_step[CUTT_SIDES]; /* the part's: one of these */
   int side, peer, step;
   bool scaled, far, as_message; /* the latter: this rank's own part, as if it sent it to itself */
   /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
@@ -114,11 +115,12 @@ static int64_t parts_of(const builder *b, int64_t volume) {
   const bool packs = b->exchange->way == CUTT_WAY_PACK;
   const int64_t elem = task->elem_bytes, least = larger((int64_t)LEAST_BYTES / elem, volume / MOST);
   const bool sender_scales = task->computes && packs && !task->reads_back;
-  const int64_t from = sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_FROM]);
-  const int64_t to = task->computes && !sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_TO]);
+  if (task->cuts_inside || volume < 2 * least) return 1;
+  const int64_t from = sender_scales ? 0 : run_of(&b->part, b->packed_step[CUTT_FROM]);
+  const int64_t to = task->computes && !sender_scales ? 0 : run_of(&b->part, b->packed_step[CUTT_TO]);
   /* What is a run on both sides is nowhere packed; else one of them may do without. */
   const int64_t run = smaller(from, to) >= least ? smaller(from, to) : larger(from, to);
-  return task->cuts_inside || run < least ? 1 : volume / run;
+  return run < least ? 1 : volume / run;
 }
 
 static cuttResult add_part_offset(cutt_flow *flow, int64_t offset) {
@@ -215,6 +217,7 @@ static void make_part(builder *b, int cut, int64_t at, int64_t stretch, const in
     for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][b->order[i]];
   }
   part->rank = 0;
+  for (int side = 0; side < CUTT_SIDES; ++side) b->packed_step[side] = b->part_packed[side];
   for (int i = 0; i < box->rank; ++i) {
     if (!whole[i]) continue;
     part->extent[part->rank] = i == b->order[cut] ? stretch : box->extent[i];
@@ -236,7 +239,7 @@ static cuttResult add_cut(builder *b) {
   while (cut < box->rank && inner * box->extent[b->order[cut]] <= room) inner *= box->extent[b->order[cut++]];
   if (cut == box->rank) {
     b->part = *box;
-    memcpy(b->part_packed, b->box_packed, sizeof b->part_packed);
+    for (int side = 0; side < CUTT_SIDES; ++side) b->packed_step[side] = b->box_packed[side];
     return add_to_piece(b);
   }
   const int64_t extent = box->extent[b->order[cut]], pieces = (extent - 1) / (room / inner) + 1;
