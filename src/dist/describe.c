@@ -122,7 +122,7 @@ static void describe_text(const struct cuttDistPlanStruct *plan, cutt_text *text
     cutt_add_bytes(text, received->bytes);
     cutt_text_add(text, " in %" PRId64 " (", received->pieces);
     cutt_add_bytes(text, received->through_bytes);
-    cutt_text_add(text, " unpacked)");
+    cutt_text_add(text, " unpacked%s)", x->join.rounds ? ", with what this rank keeps" : "");
   }
   cutt_text_add(text, "\nboxes         %" PRId64 " of %d shapes\nworkspace     ", x->moves, plan->shapes.count);
   cutt_add_bytes(text, (int64_t)plan->workspace_bytes);
@@ -172,8 +172,9 @@ static void describe_json(const struct cuttDistPlanStruct *plan, cutt_text *text
   cutt_text_add(text, ",\"bytes_packed\":%" PRId64 ",\"bytes_unpacked\":%" PRId64, sent->through_bytes,
                 received->through_bytes);
   cutt_text_add(text,
-                ",\"pieces_sent\":%" PRId64 ",\"pieces_received\":%" PRId64 ",\"boxes\":%" PRId64 ",\"shapes\":%d",
-                sent->pieces, received->pieces, x->moves, plan->shapes.count);
+                ",\"pieces_sent\":%" PRId64 ",\"pieces_received\":%" PRId64 ",\"boxes\":%" PRId64
+                ",\"shapes\":%d,\"joined\":%s",
+                sent->pieces, received->pieces, x->moves, plan->shapes.count, x->join.rounds ? "true" : "false");
   cutt_text_add(text, ",\"workspace_bytes\":%zu,\"predicted_seconds\":%.9g,\"create_seconds\":%.9g}",
                 plan->workspace_bytes, plan->predicted_seconds, plan->create_seconds);
 }

@@ -51,7 +51,7 @@ static void free_rounds(cutt_rounds *r) {
 }
 
 /* Pieces are in the order of peers, and of a peer's in that of rounds. */
-static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, int64_t stride, int size) {
+static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, const cutt_join *join, int64_t stride, int size) {
   r->rounds = cutt_flow_rounds(flow);
   const size_t rounds = (size_t)r->rounds, pieces = (size_t)flow->pieces;
   r->piece = malloc((pieces + 1) * sizeof *r->piece);
@@ -78,6 +78,8 @@ static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, int64_t str
     }
     r->slot_bytes = larger(r->slot_bytes, bytes);
   }
+  for (size_t i = 0; i < pieces && join && join->rounds; ++i) r->room[i] = join->stride * join->place[i];
+  if (join && join->rounds) r->slot_bytes = join->stride * join->sources;
   if (!stride) return CUTT_SUCCESS;
   /* Where the peer finds its piece without being told. */
   for (size_t i = 0; i < pieces; ++i) r->room[i] = stride * (flow->piece[i].step - 1);
@@ -107,8 +109,8 @@ static cuttResult make_events(cutt_device_part *d) {
 
 static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void **workspace, size_t *bytes) {
   const bool opened = d->way == CUTT_BY_COPIES && !d->shared;
-  cuttResult result = make_rounds(&d->rounds[CUTT_FROM], &x->flow[CUTT_FROM], opened ? d->stride : 0, d->size);
-  if (!result) result = make_rounds(&d->rounds[CUTT_TO], &x->flow[CUTT_TO], 0, d->size);
+  cuttResult result = make_rounds(&d->rounds[CUTT_FROM], &x->flow[CUTT_FROM], NULL, opened ? d->stride : 0, d->size);
+  if (!result) result = make_rounds(&d->rounds[CUTT_TO], &x->flow[CUTT_TO], &x->join, 0, d->size);
   if (result) return result;
   const size_t messages = (size_t)(d->rounds[CUTT_FROM].most_pieces + d->rounds[CUTT_TO].most_pieces) + 1;
   d->message = malloc(messages * sizeof *d->message);

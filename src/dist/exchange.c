@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/stretch.h"
 
 /* For each mode and each part that the other side has of it: the sets that it has in common with this rank's part. */
 typedef struct set_table {
@@ -25,13 +26,15 @@ typedef struct builder {
    * of the box's modes, and of the part's. */
   int64_t stride[CUTT_SIDES][CUTT_MAX_RANK], packed[CUTT_SIDES][CUTT_MAX_RANK];
   int64_t box_packed[CUTT_SIDES][CUTT_MAX_RANK], part_packed[CUTT_SIDES][CUTT_MAX_RANK];
+  const int64_t *packed_step[CUTT_SIDES]; /* the part's: one of these */
   int side, peer, step;
-  bool scaled, far;
+  bool scaled, far, as_message; /* the latter: this rank's own part, as if it sent it to itself */
   /* What is large, and so not on the stack: of each mode the sets to choose from and the choice; a box, and a part of it. */
   int score[CUTT_MAX_RANK]; /* of the box's modes: how slow they are, on the side where they are faster */
   int order[CUTT_MAX_RANK];
   const cutt_set *choice[CUTT_MAX_RANK], *first[CUTT_MAX_RANK], *end[CUTT_MAX_RANK];
   cutt_box box, part;
+  cutt_stretch stretch;
 } builder;
 
 static int place_of(const cutt_task *task, int side, int rank) { return task->place[side][rank]; }
@@ -63,7 +66,7 @@ static cuttResult make_table(builder *b, int side) {
 
 /* -------------------------------------------------------------------------------------------------------- pieces */
 
-static cuttResult add_move(cutt_exchange *x, cutt_move move) {
+cuttResult cutt_exchange_add(cutt_exchange *x, cutt_move move) {
   if (x->moves == x->room) {
     const int64_t room = x->room ? 2 * x->room : 16;
     cutt_move *moves = realloc(x->move, (size_t)room * sizeof *moves);
@@ -112,11 +115,12 @@ static int64_t parts_of(const builder *b, int64_t volume) {
   const bool packs = b->exchange->way == CUTT_WAY_PACK;
   const int64_t elem = task->elem_bytes, least = larger((int64_t)LEAST_BYTES / elem, volume / MOST);
   const bool sender_scales = task->computes && packs && !task->reads_back;
-  const int64_t from = sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_FROM]);
-  const int64_t to = task->computes && !sender_scales ? 0 : run_of(&b->part, b->part_packed[CUTT_TO]);
+  if (task->cuts_inside || volume < 2 * least) return 1;
+  const int64_t from = sender_scales ? 0 : run_of(&b->part, b->packed_step[CUTT_FROM]);
+  const int64_t to = task->computes && !sender_scales ? 0 : run_of(&b->part, b->packed_step[CUTT_TO]);
   /* What is a run on both sides is nowhere packed; else one of them may do without. */
   const int64_t run = smaller(from, to) >= least ? smaller(from, to) : larger(from, to);
-  return task->cuts_inside || run < least ? 1 : volume / run;
+  return run < least ? 1 : volume / run;
 }
 
 static cuttResult add_part_offset(cutt_flow *flow, int64_t offset) {
@@ -171,7 +175,7 @@ static cuttResult add_to_piece(builder *b) {
   box->offset[1 - b->side] = piece->bytes / elem;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
   result = cutt_shapes_find(b->shapes, box, b->scaled, false, &move.shape);
-  if (!result) result = add_move(x, move);
+  if (!result) result = cutt_exchange_add(x, move);
   if (result) return result;
   /* Several boxes go in one message. */
   piece->parts = piece->moves > 0 ? 1 : parts_of(b, volume);
@@ -213,6 +217,7 @@ static void make_part(builder *b, int cut, int64_t at, int64_t stretch, const in
     for (int i = cut + 1; i < box->rank; ++i) part->offset[side] += index[i] * box->step[side][b->order[i]];
   }
   part->rank = 0;
+  for (int side = 0; side < CUTT_SIDES; ++side) b->packed_step[side] = b->part_packed[side];
   for (int i = 0; i < box->rank; ++i) {
     if (!whole[i]) continue;
     part->extent[part->rank] = i == b->order[cut] ? stretch : box->extent[i];
@@ -234,7 +239,7 @@ static cuttResult add_cut(builder *b) {
   while (cut < box->rank && inner * box->extent[b->order[cut]] <= room) inner *= box->extent[b->order[cut++]];
   if (cut == box->rank) {
     b->part = *box;
-    memcpy(b->part_packed, b->box_packed, sizeof b->part_packed);
+    for (int side = 0; side < CUTT_SIDES; ++side) b->packed_step[side] = b->box_packed[side];
     return add_to_piece(b);
   }
   const int64_t extent = box->extent[b->order[cut]], pieces = (extent - 1) / (room / inner) + 1;
@@ -256,65 +261,55 @@ static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, dou
   const int64_t elem = b->task->elem_bytes;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
   cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &move.shape);
-  if (!result) result = add_move(b->exchange, move);
+  if (!result) result = cutt_exchange_add(b->exchange, move);
   if (result) return result;
   *bytes += volume_of(box) * elem;
   *seconds += b->shapes->shape[move.shape].seconds;
   return CUTT_SUCCESS;
 }
 
-static int64_t magnitude(int64_t step) { return step < 0 ? -step : step; }
-
-/* The mode to cut a direct box along: the output's slowest, unless runs of either side are along it; then the longest. -1: none. */
-static int mode_to_cut(const cutt_box *box, bool *runs) {
-  int best = -1;
-  *runs = false;
-  for (int i = 0; i < box->rank; ++i) {
-    const int64_t in = magnitude(box->step[CUTT_FROM][i]), out = magnitude(box->step[CUTT_TO][i]);
-    if (in == 1 || out == 1) continue;
-    if (best < 0 || out > magnitude(box->step[CUTT_TO][best])) best = i;
-  }
-  for (int i = 0; i < box->rank && (best < 0 || *runs); ++i) {
-    *runs = true;
-    if (best < 0 || box->extent[i] > box->extent[best]) best = i;
-  }
-  return best;
-}
-
 /* Adds a box that is not sent, in stretches: those of several boxes are worked on by turns, and what stays beside messages, so that
  * what goes over links and what stays goes on side by side. */
 static cuttResult add_stretches(builder *b, int64_t *moves, int64_t *bytes, double *seconds) {
-  enum { RUN = 64 }; /* elements that a run is not cut below */
   const cutt_box *box = &b->box;
   cutt_box *part = &b->part;
-  const int64_t most = b->task->stretch_elements, volume = volume_of(box);
-  bool runs = false;
-  const int cut = most && volume > most ? mode_to_cut(box, &runs) : -1;
-  const int64_t extent = cut < 0 ? 1 : box->extent[cut], wanted = cut < 0 ? 1 : (volume - 1) / most + 1;
-  int64_t stretch = (extent - 1) / smaller(wanted, extent) + 1;
+  const int64_t most = b->task->stretch_elements;
+  int64_t at[CUTT_MAX_RANK] = {0};
   double each = 0;
-  int whole = 0;
-  if (runs) stretch = (stretch + RUN - 1) / RUN * RUN;
-  *part = *box;
+  int whole = 0, i = 0;
   /* One launch does all stretches: it takes what the whole would. */
   const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &whole);
   if (found) return found;
   *seconds += b->shapes->shape[whole].seconds;
   if (b->step) b->exchange->flow[CUTT_FROM].link_seconds += b->shapes->shape[whole].link_seconds;
-  for (int64_t at = 0; at < extent; at += stretch) {
-    if (cut >= 0) part->extent[cut] = smaller(stretch, extent - at);
-    for (int side = 0; side < CUTT_SIDES && cut >= 0; ++side)
-      part->offset[side] = box->offset[side] + at * box->step[side][cut];
+  for (int j = 0; j < box->rank; ++j) {
+    b->stretch.extent[j] = box->extent[j];
+    b->stretch.order[j] = j;
+  }
+  if (most && volume_of(box) > most) cutt_stretch_choose(box, most, &b->stretch);
+  *part = *box;
+  do {
+    for (int side = 0; side < CUTT_SIDES; ++side) part->offset[side] = box->offset[side];
+    for (int j = 0; j < box->rank; ++j) {
+      part->extent[j] = smaller(b->stretch.extent[j], box->extent[j] - at[j]);
+      for (int side = 0; side < CUTT_SIDES; ++side) part->offset[side] += at[j] * box->step[side][j];
+    }
     const cuttResult result = add_whole(b, part, bytes, &each);
     if (result) return result;
     ++*moves;
-  }
+    for (i = 0; i < box->rank; ++i) {
+      const int j = b->stretch.order[i];
+      at[j] += b->stretch.extent[j];
+      if (at[j] < box->extent[j]) break;
+      at[j] = 0;
+    }
+  } while (i < box->rank);
   return CUTT_SUCCESS;
 }
 
 static cuttResult add_box(builder *b) {
   cutt_exchange *x = b->exchange;
-  if (b->step && x->way != CUTT_WAY_DIRECT) return add_cut(b);
+  if ((b->step || b->as_message) && x->way != CUTT_WAY_DIRECT) return add_cut(b);
   if (!b->step) {
     if (b->task->stretch_elements) return add_stretches(b, &x->kept_moves, &x->kept_bytes, &x->kept_seconds);
     x->kept_moves++;
@@ -420,7 +415,7 @@ static void set_strides(builder *b, const int rank[CUTT_SIDES]) {
  * step, since what alpha * in is rounded to would be rounded once more. */
 static bool scales(const builder *b) {
   if (!b->task->computes) return false;
-  if (!b->step || b->exchange->way == CUTT_WAY_DIRECT) return true;
+  if ((!b->step && !b->as_message) || b->exchange->way == CUTT_WAY_DIRECT) return true;
   const bool sender = b->exchange->way == CUTT_WAY_PACK && !b->task->reads_back;
   return sender == (b->side == CUTT_FROM);
 }
@@ -465,6 +460,27 @@ static void finish_flow(cutt_exchange *x, cutt_flow *flow, const cutt_shapes *sh
   }
 }
 
+static void free_flow(cutt_flow *flow) {
+  free(flow->piece);
+  free(flow->part_offset);
+}
+
+/* This rank's own part as if it were messages, so that it may be unpacked together with the others' (join.h). */
+static cuttResult add_own(builder *b) {
+  cutt_exchange *x = b->exchange;
+  cutt_flow others[CUTT_SIDES];
+  cuttResult result = CUTT_SUCCESS;
+  if (!b->task->joins || x->way == CUTT_WAY_DIRECT || !x->kept_moves || !x->flow[CUTT_TO].pieces) return result;
+  memcpy(others, x->flow, sizeof others);
+  memset(x->flow, 0, sizeof x->flow);
+  b->as_message = true;
+  for (int side = 0; side < CUTT_SIDES && !result; ++side) result = add_peer(b, side, 0);
+  b->as_message = false;
+  memcpy(x->own, x->flow, sizeof x->own);
+  memcpy(x->flow, others, sizeof others);
+  return result;
+}
+
 static cuttResult make_all(builder *b) {
   const cutt_task *task = b->task;
   cutt_exchange *x = b->exchange;
@@ -483,7 +499,7 @@ static cuttResult make_all(builder *b) {
       result = add_peer(b, side, step);
   }
   for (int side = 0; side < CUTT_SIDES; ++side) finish_flow(x, &x->flow[side], b->shapes);
-  return result;
+  return result ? result : add_own(b);
 }
 
 cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cutt_shapes *shapes, cutt_way way) {
@@ -504,10 +520,11 @@ cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cu
 
 void cutt_exchange_free(cutt_exchange *exchange) {
   for (int side = 0; side < CUTT_SIDES; ++side) {
-    free(exchange->flow[side].piece);
-    free(exchange->flow[side].part_offset);
+    free_flow(&exchange->flow[side]);
+    free_flow(&exchange->own[side]);
   }
   free(exchange->move);
+  free(exchange->join.place);
   *exchange = (cutt_exchange){.way = exchange->way};
 }
 

@@ -29,6 +29,7 @@ typedef struct cutt_task {
   int64_t piece_elements;
   bool cuts_inside;         /* pieces are cut along modes that are slow on both sides */
   int64_t stretch_elements; /* direct boxes are cut into what is about as long; 0: they are not cut */
+  bool joins;               /* pieces may be unpacked together */
   bool far;                 /* direct boxes are written over links between devices */
   bool computes;            /* alpha, beta or conjugate do something */
   bool reads_back;          /* beta is not 0 */
@@ -76,6 +77,15 @@ static inline int64_t cutt_piece_room(int64_t bytes) {
   return (bytes + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
 }
 
+/* Where all that a rank has of a round is unpacked together, its own part, too (join.h): moves, one for each round. */
+typedef struct cutt_join {
+  int64_t rounds;               /* 0: nothing is joined */
+  int64_t sources, stride;      /* rooms in a round's slot, and bytes from one to the next */
+  int64_t *place;               /* the room of each piece that is received */
+  int64_t own_place, own_first; /* of this rank's own part: its room, and what packs it */
+  int64_t all_first;            /* what takes all rooms to the output */
+} cutt_join;
+
 typedef struct cutt_exchange {
   cutt_way way;
   cutt_flow flow[CUTT_SIDES]; /* what is sent, what is received; when direct, the former is what is written to peers */
@@ -84,12 +94,15 @@ typedef struct cutt_exchange {
   int64_t kept_first, kept_moves, kept_bytes; /* from this rank's input to its output */
   int64_t most_moves;                         /* of a piece, or of what is kept */
   double kept_seconds;
+  cutt_flow own[CUTT_SIDES]; /* what is kept as if it were sent, where pieces may be unpacked together */
+  cutt_join join;
 } cutt_exchange;
 
 /* Derives what this rank does. What it holds is freed by cutt_exchange_free, also after a failure.
  * Errors: CUTT_INVALID_PARAMETER (more than 64 modes in a box), CUTT_INTERNAL_ERROR. */
 cuttResult cutt_exchange_make(cutt_exchange *exchange, const cutt_task *task, cutt_shapes *shapes, cutt_way way);
 void cutt_exchange_free(cutt_exchange *exchange);
+cuttResult cutt_exchange_add(cutt_exchange *exchange, cutt_move move);
 
 /* Pieces of the longest message of a flow, and of both. */
 int64_t cutt_flow_rounds(const cutt_flow *flow);

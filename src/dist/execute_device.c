@@ -36,9 +36,18 @@ typedef struct run {
     if (result_ != CUTT_SUCCESS) return result_;                                                                       \
   } while (0)
 
+/* This rank's own part of a round that is unpacked with the others'. */
+static cuttResult keep_in_room(const run *r, int64_t round) {
+  const cutt_join *join = &r->plan->exchange.join;
+  unsigned char *room = r->d->slot[CUTT_TO][round % CUTT_SLOTS] + join->own_place * join->stride;
+  if (round >= join->rounds) return CUTT_SUCCESS;
+  return cutt_dist_launch(r->plan, cutt_dist_add(r->plan, 0, join->own_first + round, 1, r->in, room), r->stream);
+}
+
 /* Part `part` of so many of what stays. */
 static cuttResult keep(const run *r, int64_t part, int64_t parts, cudaStream_t stream) {
   const cutt_exchange *x = &r->plan->exchange;
+  if (x->join.rounds) return keep_in_room(r, part);
   const int64_t each = x->kept_moves / parts, more = x->kept_moves % parts;
   const int64_t first = part * each + smaller(part, more), count = each + (part < more);
   return cutt_dist_launch(r->plan, cutt_dist_add(r->plan, 0, x->kept_first + first, count, r->in, r->out), stream);
@@ -58,6 +67,11 @@ static cuttResult permute_round(const run *r, int side, int64_t round) {
   const cutt_flow *flow = &r->plan->exchange.flow[side];
   int64_t n = 0;
   if (round >= rounds->rounds) return CUTT_SUCCESS;
+  if (side == CUTT_TO && r->plan->exchange.join.rounds) {
+    n = cutt_dist_add(r->plan, 0, r->plan->exchange.join.all_first + round, 1, r->d->slot[side][round % CUTT_SLOTS],
+                      r->out);
+    return cutt_dist_launch(r->plan, n, r->stream);
+  }
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &flow->piece[rounds->piece[i]];
     if (!piece->staged && !(side == CUTT_FROM && packs_all(r->d))) continue;

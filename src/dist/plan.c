@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "dist/join.h"
 #include "dist/predict.h"
 #include "dist/reach.h"
 #include "plan/services.h"
@@ -245,6 +246,7 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   m->plan->task.piece_elements = (int64_t)piece / m->plan->task.elem_bytes;
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
   m->plan->task.far = m->plan->device.runtime && t->size > 1;
+  m->plan->task.joins = in_rounds(m->plan) && t->size > 1 && !o->workspace_limit; /* it takes a piece more each way */
   if (m->plan->device.runtime) m->plan->task.stretch_elements = stretch_elements(m->plan, o->piece_bytes);
   const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
                             (uint64_t)m->plan->trusts};
@@ -277,7 +279,8 @@ static cuttResult make_ways(cutt_making *m) {
     m->record.seconds[way] = -1;
     if (!allows(m, (cutt_way)way) || (way == CUTT_WAY_DIRECT && !packed)) continue;
     cutt_exchange *x = &m->exchange[way];
-    const cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
+    cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
+    if (!result) result = cutt_join_make(x, &m->plan->task, &m->plan->shapes);
     if (result) return result;
     m->record.rounds[way] = cutt_exchange_rounds(x);
     for (int64_t i = 0; i < x->flow[CUTT_FROM].pieces; ++i)

@@ -337,6 +337,7 @@ static void no_peer_access(void **unused) {
 typedef struct choice {
   setting *s;
   int64_t extents[3];
+  int cut; /* the mode that the input is spread by, besides the output's last one */
   cuttDistDirect_t direct;
   cuttResult created[DIST_MOST];
   char text[DIST_MOST][8192];
@@ -346,7 +347,7 @@ static void choose_way(void *what, int rank) {
   choice *c = what;
   static const int reversed[3] = {2, 1, 0};
   const int64_t out_extents[3] = {c->extents[2], c->extents[1], c->extents[0]};
-  const int parts[3] = {1, 1, c->s->size};
+  const int parts[3] = {1, 1, c->s->size}, middle[3] = {1, c->s->size, 1};
   cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
   cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
   cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
@@ -355,6 +356,7 @@ static void choose_way(void *what, int rank) {
   from.extents = c->extents;
   to.extents = out_extents;
   from.parts = to.parts = parts;
+  if (c->cut == 1) from.parts = middle;
   problem.type = CUTT_F64;
   problem.from = &from;
   problem.to = &to;
@@ -370,15 +372,36 @@ static void choose_way(void *what, int rank) {
   fake->context_set(NULL);
 }
 
-static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
+static void assert_cut(setting *s, const int64_t *extents, int cut, cuttDistDirect_t direct, const char *words) {
   choice *c = calloc(1, sizeof *c);
   assert_non_null(c);
-  *c = (choice){.s = s, .extents = {extents[0], extents[1], extents[2]}, .direct = direct};
+  *c = (choice){.s = s, .extents = {extents[0], extents[1], extents[2]}, .cut = cut, .direct = direct};
   ranks_run(s->size, choose_way, c);
   for (int i = 0; i < s->size; i++) {
     if (c->created[i] || !strstr(c->text[i], words)) fail_msg("rank %d: wanted %s in %s", i, words, c->text[i]);
   }
   free(c);
+}
+
+static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
+  assert_cut(s, extents, 2, direct, words);
+}
+
+/* Of rows of which each rank has a short part the whole is written at once, with this rank's own; not those of which a rank has long
+ * parts, or all, nor where parts are of different lengths. */
+static void rows_are_joined(void **unused) {
+  (void)unused;
+  static const int64_t short_runs[3] = {1400, 1400, 34}, long_runs[3] = {256, 64, 4096}, uneven[3] = {1400, 1400, 35};
+  static const char joined[] = "\"joined\":true", not_joined[] = "\"joined\":false";
+  for (int k = 0; k < 4; k++) {
+    setting s;
+    open_setting(&s, all_kinds[k], 2);
+    assert_cut(&s, short_runs, 2, CUTT_DIST_DIRECT_NEVER, joined);
+    assert_cut(&s, long_runs, 2, CUTT_DIST_DIRECT_NEVER, not_joined);
+    assert_cut(&s, uneven, 2, CUTT_DIST_DIRECT_NEVER, not_joined);
+    assert_cut(&s, short_runs, 1, CUTT_DIST_DIRECT_NEVER, not_joined);
+    close_setting(&s);
+  }
 }
 
 /* Whole lines are written directly, much that begins anywhere is packed and copied; messages are NCCL's where they have been asked
@@ -565,6 +588,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(nccl_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(communicators_are_checked, start, dist_end),
       cmocka_unit_test_setup_teardown(the_faster_way, start, dist_end),
+      cmocka_unit_test_setup_teardown(rows_are_joined, start, dist_end),
       cmocka_unit_test_setup_teardown(creations_agree_once, start, dist_end),
       cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, dist_end),

@@ -1,0 +1,15 @@
+/* How boxes that kernels on a device write directly are cut into stretches. */
+#ifndef CUTT_DIST_STRETCH_H
+#define CUTT_DIST_STRETCH_H
+
+#include "dist/shapes.h"
+
+typedef struct cutt_stretch {
+  int64_t extent[CUTT_MAX_RANK]; /* of a stretch, in each of the box's modes; the last one of a mode may be shorter */
+  int order[CUTT_MAX_RANK];      /* the modes in the order in which stretches follow each other, fastest first */
+} cutt_stretch;
+
+/* Stretches of about so many elements. */
+void cutt_stretch_choose(const cutt_box *box, int64_t elements, cutt_stretch *stretch);
+
+#endif
