@@ -5,6 +5,7 @@
  * another run has ended. CUTT_TEST_SCALE takes a part of COUNT; CUTT_TEST_SEED draws others. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/check.h"
 #include "support/engine.h"
@@ -47,8 +48,38 @@ static void random_problems(void **unused) {
   assert_int_equal(faults, 0);
 }
 
+/* What one instruction set leaves out of a list, another takes: the two narrow ones with halves, the two wide ones, and all
+ * four with quarters. */
+static void parts_are_the_whole(void **unused) {
+  (void)unused;
+  static const char *const sets[] = {"sse2", "avx2", "avx512", "avx512vbmi"};
+  static const struct {
+    int first, count;
+    double part;
+  } groups[] = {{0, 2, 0.5}, {2, 2, 0.5}, {0, 4, 0.25}};
+  enum { TURNS = 3000 };
+  const char *isa = getenv("CUTT_CPU_ISA");
+  char *before = isa ? strdup(isa) : NULL;
+  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+    for (int turn = 0; turn < TURNS; turn++) {
+      int taken = 0;
+      for (int set = groups[g].first; set < groups[g].first + groups[g].count; set++) {
+        setenv("CUTT_CPU_ISA", sets[set], 1);
+        taken += test_taken(turn, groups[g].part);
+        assert_true(test_taken(turn, 1));
+      }
+      assert_int_equal(taken, 1);
+    }
+  }
+  if (before)
+    setenv("CUTT_CPU_ISA", before, 1);
+  else
+    unsetenv("CUTT_CPU_ISA");
+  free(before);
+}
+
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_problems)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parts_are_the_whole), cmocka_unit_test(random_problems)};
   count = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
   first = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
   if (count < 1 || count > 1000000000 || first < 0) {

@@ -167,10 +167,8 @@ static void run(const test_problem *p, enum place in_at, enum place out_at) {
 static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
 enum { TYPES = 5 };
 
-/* Under sanitizers (a small CUTT_TEST_SCALE), is this one of the problems that are taken? */
-static bool sampled(int turn) {
-  return test_scale() >= 0.3 || (double)(test_mix((uint64_t)turn) % 1000) < 1000.0 * test_scale();
-}
+/* Is this one of the problems that are taken? */
+static bool sampled(int turn) { return test_taken(turn, test_part()); }
 
 /* Matrices, each row on a page of its own, where it ends or begins with the page: short rows of every length, and as many
  * as it takes for all register widths. */

@@ -56,6 +56,14 @@ void test_shuffle(test_rng *rng, int *list, int count);
 double test_scale(void);
 int test_scaled(int count); /* count * test_scale(), at least 1 */
 
+/* Whether problem number `turn` of a list is among the part, from 0 to 1, that is taken. The instruction sets of a processor
+ * (CUTT_CPU_ISA) take parts that begin at other places, so that together they do the whole list if they are two and each takes
+ * a half, or four and a quarter. */
+bool test_taken(int turn, double part);
+/* The part of a list that a run has the time for: all by themselves (CUTT_TEST_SCALE 1, or an instruction set that has no others
+ * beside it), a half in a short run, and as little as test_scale() says under sanitizers and by slow engines. */
+double test_part(void);
+
 /* ------------------------------------------------------------------------------------------------ problems */
 
 /* Bytes of an element; 0 for a value that is no type. */

@@ -23,10 +23,8 @@ static void (*finish_engine)(void);
 /* A generator of its own for every test, so that leaving one out does not change the others. */
 static test_rng rng_for(uint64_t test) { return (test_rng){test_mix(base_seed + test * 1000003)}; }
 
-/* Under sanitizers (a small CUTT_TEST_SCALE), is this one of the problems of a list that are taken? */
-static bool sampled(int turn) {
-  return test_scale() >= 0.3 || (double)(test_mix((uint64_t)turn) % 1000) < 1000.0 * test_scale();
-}
+/* Is this one of the problems of a list that are taken? */
+static bool sampled(int turn) { return test_taken(turn, test_part()); }
 
 /* test_check, for problems that the engine has the time for. */
 static void check(const test_problem *p, unsigned what) {
@@ -34,10 +32,11 @@ static void check(const test_problem *p, unsigned what) {
   if (most == 0 || test_volume(p) <= most) test_check(p, what);
 }
 
-/* The same for the problems of short lists, which are sampled for slow engines only. */
+/* The same for the problems of short lists, of which a quarter is taken at least but by slow engines. */
 static void check_listed(const test_problem *p, unsigned what) {
   static int turn;
-  if (test_engine_in_use()->most_volume == 0 || sampled(++turn + 7919)) check(p, what);
+  const bool slow = test_engine_in_use()->most_volume != 0;
+  if (test_taken(++turn + 7919, slow ? test_part() : fmax(0.25, test_part()))) check(p, what);
 }
 
 /* Gives a problem a place in memory and a number of threads, all of them in turn. */

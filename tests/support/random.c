@@ -38,6 +38,29 @@ int test_scaled(int count) {
   return scaled < 1.0 ? 1 : (int)scaled;
 }
 
+/* Where an instruction set's part of a list begins; negative for one that is alone on its processors. */
+static double first_part(void) {
+  static const struct {
+    const char *name;
+    double first;
+  } sets[] = {{"sse2", 0}, {"avx2", 0.5}, {"avx512", 0.25}, {"avx512vbmi", 0.75}};
+  const char *name = getenv("CUTT_CPU_ISA");
+  for (size_t i = 0; name && i < sizeof sets / sizeof *sets; i++)
+    if (strcmp(name, sets[i].name) == 0) return sets[i].first;
+  return -1;
+}
+
+bool test_taken(int turn, double part) {
+  const double at = (double)(test_mix((uint64_t)turn) % 1000) / 1000 - fmax(first_part(), 0);
+  return (at < 0 ? at + 1 : at) < part;
+}
+
+double test_part(void) {
+  const double scale = test_scale();
+  if (scale < 0.3) return scale;
+  return scale < 1 && first_part() >= 0 ? 0.5 : 1;
+}
+
 static int64_t random_extent(test_rng *rng) {
   static const int odd[] = {1,  2,  3,  5,  7,  11, 13, 15, 16, 17,  19,  23,
                             29, 31, 32, 33, 37, 40, 63, 64, 65, 127, 128, 129};
