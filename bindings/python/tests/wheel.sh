@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Builds a source distribution, a wheel of that, installs the wheel into an empty virtual environment, and uses it
-# there, far from the repository: wheel.sh PYTHON SOURCE WORK. Without the GPU's kernels and without optimisation, which take
-# minutes to compile and are tested elsewhere. Exit status 77, with the reason, where no registry of packages can be reached.
+# there, far from the repository: wheel.sh PYTHON SOURCE WORK. Without the GPU's kernels, those of all instruction sets but the
+# first, and optimisation, which take minutes to compile and are tested elsewhere. Exit status 77, with the reason, where no registry of packages can be reached.
 set -euo pipefail
 python=$1 source=$2 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "SKIPPED: $*"; exit 77; }
 fail() { echo "wheel: $*" >&2; exit 1; }
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_DEFAULT_TIMEOUT=15 PIP_RETRIES=1 PYTHONDONTWRITEBYTECODE=1
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_DEFAULT_TIMEOUT=15 PIP_RETRIES=1 PIP_NO_COMPILE=1 PYTHONDONTWRITEBYTECODE=1
 unset PYTHONPATH CUTT_LIBRARY_DIR
 
 rm -rf "$work"
@@ -27,9 +27,12 @@ sdist=$(echo "$work"/dist/cutt-*.tar.gz)
 if tar -tzf "$sdist" | grep -E '/(\.git|build|__pycache__)'; then fail "the source distribution has these"; fi
 echo "wheel: $(basename "$sdist"), $(stat -c %s "$sdist") bytes"
 
+isas=()
+if [[ $(uname -m) == x86_64 ]]; then isas=(--config-settings=cmake.define.CUTT_CPU_ISAS=sse2); fi
 SECONDS=0
 "$tools" -m pip wheel -q --no-deps --no-build-isolation --wheel-dir "$work/dist" \
-  --config-settings=cmake.define.CUTT_CUDA=OFF --config-settings=cmake.build-type=Debug "$sdist" >>"$log" 2>&1 || { tail -n 60 "$log"; fail "no wheel"; }
+  --config-settings=cmake.define.CUTT_CUDA=OFF "${isas[@]}" --config-settings=cmake.build-type=Debug \
+  --config-settings=cmake.define.CMAKE_C_FLAGS_DEBUG= "$sdist" >>"$log" 2>&1 || { tail -n 60 "$log"; fail "no wheel"; }
 wheel=$(echo "$work"/dist/cutt-*.whl)
 echo "wheel: $(basename "$wheel"), $(stat -c %s "$wheel") bytes, built in $SECONDS s"
 
