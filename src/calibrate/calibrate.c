@@ -18,20 +18,9 @@
 
 enum { LEAST_PROBLEMS = 4, MOST_TRIES = 50, HELD_BACK = 3, FIRST_FIT = 8, SIZES = 16, MIB = 1024 * 1024 };
 static const double default_seconds = 60, most_seconds = 1e6;
-static const double measured_share = 0.97; /* of all, when the last problem has been measured */
 static const double properties_share = 0.15, most_properties_seconds = 10; /* of the time, for the backend's part */
 static const double problem_share = 1.0 / 120, least_budget = 0.1, most_budget = 2;
 static const double first_ridge = 1e-2; /* of the fits on the way, which have seen little */
-
-bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what) {
-  if (c->stopped || !c->ask.progress) return !c->stopped;
-  if (done < 0) {
-    const double spent = (cutt_clock() - c->began) / c->limit;
-    done = spent < 1 ? measured_share * spent : measured_share;
-  }
-  c->stopped = c->ask.progress(c->ask.data, done, what) != 0;
-  return !c->stopped;
-}
 
 static cuttResult stopped(void) {
   return cutt_error(CUTT_INTERNAL_ERROR,
@@ -207,7 +196,7 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   result = measure_properties(c);
   if (!result) result = measure_problems(c);
   if (result) return result;
-  if (!cutt_calibrate_progress(c, measured_share, "fitting")) return stopped();
+  if (!cutt_calibrate_progress(c, CUTT_MEASURED_PERCENT * 0.01, "fitting")) return stopped();
   result = cutt_calibrate_finish(c);
   if (result) return result;
   decide(c);

@@ -65,6 +65,8 @@ typedef struct cutt_calibration {
   double elapsed;
 } cutt_calibration;
 
+enum { CUTT_MEASURED_PERCENT = 97 }; /* of all, when the last problem has been measured */
+
 /* Tells the caller how far all of it is, as a share, and false when he wants it stopped. done < 0: by the clock. */
 bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what);
 

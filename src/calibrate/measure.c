@@ -12,6 +12,16 @@
 enum { CONTENDERS = 16, LEAST_CONTENDERS = 3, ROUNDS = 7, LEAST_ROUNDS = 2, LARGEST_REPEATS = 10000 };
 static const double sample_seconds = 50e-6;
 
+bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what) {
+  if (c->stopped || !c->ask.progress) return !c->stopped;
+  if (done < 0) {
+    const double spent = (cutt_clock() - c->began) / c->limit;
+    done = (spent < 1 ? spent : 1) * CUTT_MEASURED_PERCENT * 0.01;
+  }
+  c->stopped = c->ask.progress(c->ask.data, done, what) != 0;
+  return !c->stopped;
+}
+
 typedef struct contender {
   cutt_candidate candidate;
   void *prepared;

@@ -1,4 +1,4 @@
-/* Between describe.c, which answers the calls, and the files that write text, JSON and drawings. */
+/* Between describe.c, which answers the calls, the files that write text and JSON, and terms.c, which these and drawings use. */
 #ifndef CUTT_DESCRIBE_DESCRIBE_H
 #define CUTT_DESCRIBE_DESCRIBE_H
 

@@ -1,4 +1,4 @@
-/* Between draw.c, which works out what a tile covers, and the files that draw it. */
+/* Between draw_tile.c, which works out what a tile covers, and the files that draw it. */
 #ifndef CUTT_DESCRIBE_DRAW_H
 #define CUTT_DESCRIBE_DRAW_H
 

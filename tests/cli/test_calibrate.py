@@ -3,11 +3,13 @@
 Run as test_cli.py, with what support.py has. The calibrations are short, and how good their fits are is not looked at.
 """
 
+import functools
 import json
 import os
 import pty
 import signal
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -24,6 +26,15 @@ def environment(**changes):
         if value is None:
             result.pop(name, None)
     return result
+
+
+@functools.lru_cache(maxsize=None)
+def calibrated():
+    """A calibration for tests of something else: the default file's name and what is in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = cutt(*QUICK, "--json", env=environment(XDG_DATA_HOME=folder, CUTT_CALIBRATION=None))
+        path = json.loads(result.stdout)["path"]
+        return os.path.basename(path), read(path)
 
 
 class Calibrate(Case):
@@ -76,10 +87,12 @@ class Calibrate(Case):
     def test_damaged_file(self):
         """One that is asked for and can't be used: no plan, and devices says why. Elsewhere it is passed over."""
         expected = self.good(*PLAN).stdout
-        self.good(*QUICK, "--out", self.file)
-        whole = read(self.file)
+        name, whole = calibrated()
         folders = environment(XDG_DATA_HOME=self.path("data"), CUTT_CALIBRATION=None)
-        default = json.loads(self.good(*QUICK, "--json", env=folders).stdout)["path"]
+        default = self.path("data/cutt/" + name)
+        os.makedirs(os.path.dirname(default))
+        write(default, whole)
+        self.assertIn(default, self.good(*PLAN, env={**folders, "CUTT_LOG": "info"}).stderr)
         for name, text, words in [("cut", whole[:-4], ["cut off"]), ("rubbish", b"rubbish\n", ["line 1"]),
                                   ("edited", whole.replace(b" ns\n", b" miles\n", 1), ["line", "miles"]),
                                   ("empty", b"", ["cut off"]), ("missing", None, ["No such file"])]:
@@ -114,8 +127,7 @@ class Calibrate(Case):
         self.assertIn(self.file, self.good(*PLAN, env=env).stdout)
 
     def test_another_device(self):
-        self.good(*QUICK, "--out", self.file)
-        other = read(self.file).replace(b"\nkey ", b"\nkey not-", 1)
+        other = calibrated()[1].replace(b"\nkey ", b"\nkey not-", 1)
         write(self.file, other)
         env = environment(CUTT_CALIBRATION=self.file)
         self.assertIn("is of not-", self.good(*PLAN, env={**env, "CUTT_LOG": "warn"}).stderr)
@@ -142,7 +154,7 @@ class Calibrate(Case):
         for write_before in [False, True]:
             with self.subTest(before=write_before):
                 if write_before:
-                    self.good(*QUICK, "--out", self.file)
+                    write(self.file, calibrated()[1])
                 before = read(self.file) if write_before else None
                 process = subprocess.Popen([PROGRAM, "calibrate", "--backend", "cpu", "--seconds", "60", "--out",
                                             self.file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -469,7 +469,7 @@ class Bench(Contracting):
                                ([*sample, "4", "--volume", "3000", "--dtype", "c16", "--workspace", "10k"], 4),
                                ([*sample, "3", "--volume", "1", "--no-check"], 3)]:
             with self.subTest(options=options):
-                run = self.good("bench", "contract", *options, "--threads", "1", "--seconds", "0.02", "--json", result, "--force")
+                run = self.good("bench", "contract", *options, "--threads", "1", "--seconds", "0.002", "--json", result, "--force")
                 self.assertIn("worst cases", run.stdout)
                 with open(result, encoding="ascii") as file:
                     report = json.load(file)

@@ -1,5 +1,6 @@
 /* A stand-in for a BLAS: it multiplies by plain loops, remembers what it was asked for, and how many threads it was told to
- * use. An operand that does not lie at a multiple of its numbers' size ends the program, as it may in a real one. Built
+ * use. FAKE_SLEEP, of the environment, has each large product wait so many milliseconds, as where others have the processor.
+ * An operand that does not lie at a multiple of its numbers' size ends the program, as it may in a real one. Built
  * several times (FAKE_KIND), as the libraries that the search knows are. */
 #ifndef CUTT_TESTS_CONTRACT_FAKE_CBLAS_H
 #define CUTT_TESTS_CONTRACT_FAKE_CBLAS_H

@@ -232,6 +232,20 @@ static void one_product(const cutt_blas *blas, void *session) {
   assert_memory_equal(x, z, sizeof z);
 }
 
+/* Speeds are the library's: that others have the processor for most of the time does not make it slow. */
+static void speeds_on_a_busy_machine(void **unused) {
+  (void)unused;
+  enum { N = 128, WAIT_MS = 300 }; /* the smallest product that is timed, and a time that it takes nowhere */
+  fake_cblas_t *fake = NULL;
+  char text[16];
+  snprintf(text, sizeof text, "%d", WAIT_MS);
+  setenv("FAKE_SLEEP", text, 1);
+  const cutt_blas *blas = fake_library("fake_openblas_0_3_21.so", &fake);
+  unsetenv("FAKE_SLEEP");
+  const double waiting = 2.0 * N * N * N / (WAIT_MS * 1e-3);
+  assert_true(blas->flops > waiting && blas->flops_f32 > waiting);
+}
+
 /* A library with one number of threads in a process: it is 1 from the first begin to the last end, and then what it was
  * before. */
 static void threads_of_the_process(void **unused) {
@@ -504,6 +518,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_it_says),
       cmocka_unit_test(what_blis_says),
+      cmocka_unit_test(speeds_on_a_busy_machine),
       cmocka_unit_test(threads_of_the_process),
       cmocka_unit_test(threads_of_a_thread),
       cmocka_unit_test(one_at_a_time),

@@ -241,7 +241,7 @@ static void patterns(void **unused) {
       for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
       t.seed = (uint64_t)again + 10 * i;
       test_contraction_vary(&rng, &variety, &t);
-      try_shapes(&rng, &t, 5);
+      try_shapes(&rng, &t, test_scale() < 0.1 ? 2 : 5);
     }
   }
   print_message("%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all, %ld of products, %ld of panels\n",

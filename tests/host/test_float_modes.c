@@ -113,7 +113,9 @@ static void check(const test_problem *p, bool special) {
 static void check_shapes(const test_problem *scalars, bool special) {
   static const int64_t extents[][3] = {{67, 45, 3}, {5, 130, 7}, {200, 3, 11}};
   static const int perms[][3] = {{1, 0, 2}, {2, 1, 0}, {0, 2, 1}, {0, 1, 2}};
+  static int turn;
   for (int e = 0; e < 3; e++) {
+    if (test_scale() < 0.1 && e != turn++ / 3 % 3) continue; /* modes change no access: one of the shapes by turns */
     for (int q = 0; q < 4; q++) {
       test_problem p = test_packed(scalars->type, 3, extents[e], perms[q]);
       p.has_alpha = scalars->has_alpha;
