@@ -421,6 +421,40 @@ static void the_end_first(void **unused) {
   free(to);
 }
 
+/* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
+ * Asynchronous copies have eight lanes side by side, also where these do not divide a run. */
+static void order_and_lanes(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {32, 5, 7, 3, 112};
+  static const int perm[] = {4, 3, 2, 1, 0};
+  const test_problem problem = test_packed(CUTT_BYTES_4, 5, extents, perm);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_device small = simt_h200;
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch launch;
+  const char *why = "";
+  small.l2_bytes = 1;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  memset(&candidate, 0, sizeof candidate);
+  candidate.m = candidate.k = 1;
+  candidate.threads = 256;
+  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+  assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
+  const cutt_flat_args *const args = &launch.flat;
+  assert_int_equal(args->grid_modes, 5);
+  assert_int_equal(args->grid[0].extent.by, 1); /* chunks: there are none */
+  assert_int_equal(args->grid[1].extent.by, 1);
+  assert_int_equal(args->grid[2].out, 112 * 4);
+  assert_int_equal(args->grid[3].in, 32 * 4);
+  assert_int_equal(args->grid[4].in, 32 * 5 * 4);
+  assert_int_equal(args->stores.along.by, 8); /* of 28 */
+  assert_int_equal(args->stores.along_step % 8, 0);
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   simt_cleanup();
@@ -428,8 +462,8 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(alpha_and_beta),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(alpha_and_beta),
                                      cmocka_unit_test(asynchronous_rows), cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(refusals)};
+                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }
