@@ -29,7 +29,10 @@ typedef struct cutt_gpu_counts {
   bool joined;                  /* there: one side of a tile is a single range */
   double load_turns, turns;     /* there: as which a load counts, and a store, each of which turns narrow elements */
   double row_span, column_span; /* there: bytes that lie one behind the other: of a run, or of all runs of a tile */
-  double store_parts;           /* there: as many requests write a column; 0: columns are joined */
+  bool async;                   /* there: rows are copied asynchronously */
+  double
+      later; /* there: bytes of the output that a thread asks for later than the rows, over those that it asks for at once */
+  double store_parts; /* there: as many requests write a column; 0: columns are joined */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;
   cutt_gpu_access access; /* with loads and stores as wide as suits the banks of shared memory */
@@ -60,7 +63,8 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
                             cutt_gpu_counts *n);
 
 /* All of the counts once more for a kernel without tables, which takes the tile (flat.h); false: with other alignment or threads. */
-bool cutt_gpu_count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n);
+bool cutt_gpu_count_flat(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile, int threads,
+                         cutt_gpu_counts *n);
 
 /* Predicts what the geometry takes with so many stages, and the threads that have been counted: fills the candidate's
  * threads, param[] and seconds, and their breakdown. False when so many tiles do not fit into shared memory. */

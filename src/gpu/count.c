@@ -480,7 +480,7 @@ void cutt_gpu_count_requests(const cutt_device *device, const cutt_canonical *c,
   if (!cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &access, &why)) return;
   cutt_gpu_flat flat;
   if (candidate->param[CUTT_GPU_PARAM_FLAT] &&
-      cutt_gpu_flat_choose(c, tile, direct, &access, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, threads, &flat)) {
+      cutt_gpu_flat_choose(device, c, tile, direct, &access, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, threads, &flat)) {
     count_flat(c, tile, &flat, sector, threads, counts);
     return;
   }

@@ -125,7 +125,7 @@ static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile 
   const char *why;
   if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
-    if (!cutt_gpu_count_flat(l->c, tile, flat_threads[i], counts)) break;
+    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], counts)) break;
     if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
     if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, l->c, tile, candidate);
     if (candidate->seconds < bound_of(l)) insert(l, candidate);

@@ -74,6 +74,13 @@ static cutt_gpu_spread spread(uint32_t threads, uint32_t accesses, uint32_t runs
   return (cutt_gpu_spread){along, across};
 }
 
+/* The same of accesses of 16 bytes, a line of 128 bytes side by side where a run has as much. */
+static cutt_gpu_spread whole_lines(uint32_t threads, uint32_t accesses, uint32_t runs, uint32_t *step) {
+  const uint32_t along = smaller(8, accesses), across = smaller(threads / along, runs);
+  *step = along * smaller(threads / (along * across), (accesses + along - 1) / along);
+  return (cutt_gpu_spread){along, across};
+}
+
 /* With alpha, op and beta: for an element, or a word of narrow ones, and for 16 bytes. */
 static cutt_kernel sum_kernel(cuttType_t type, bool wide) {
 #define OF_TYPE(type)                                                                                                  \
@@ -245,7 +252,30 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   return true;
 }
 
-bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
+/* Rows by asynchronous copies, where the device has them and L2 does not hold both tensors: else blocks that go through registers begin
+ * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. */
+static void choose_async(const cutt_device *d, const cutt_canonical *c, uint32_t row_bytes, uint32_t rows,
+                         uint32_t threads, cutt_gpu_flat *f) {
+  enum { MOST = 64 << 10, LINE = 128 };
+  static const cutt_kernel added[] = {[CUTT_F32 - CUTT_F16] = CUTT_KERNEL_flat_add_f32a,
+                                      [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_flat_add_f64a,
+                                      [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_flat_add_c32a,
+                                      [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_flat_add_i32a,
+                                      [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_flat_add_i64a};
+  const uint32_t w = (uint32_t)c->elem_bytes, pitch = (row_bytes + LINE - 1) / LINE * LINE;
+  if (d->major < 8 || w < 4 || w > 8 || f->load < 16 || f->store < 16) return;
+  if (2.0 * (double)c->volume * w < (double)d->l2_bytes) return;
+  if (pitch * 3 > row_bytes * 4 || rows * pitch > MOST) return;
+  f->kernel = c->scale.active ? added[c->scale.type - CUTT_F16] : w == 4 ? CUTT_KERNEL_flat_4a : CUTT_KERNEL_flat_8a;
+  f->shared_store = 16;
+  f->pitch = pitch;
+  f->async = true;
+  /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
+  f->loads = whole_lines(threads, row_bytes / 16, rows, &f->load_step);
+  f->stores = whole_lines(threads, rows * w / 16, row_bytes / w, &f->store_step);
+}
+
+bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
                           const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
                           cutt_gpu_flat *f) {
   const uint32_t in_align = access->in_align, out_align = access->out_align;
@@ -277,6 +307,7 @@ bool cutt_gpu_flat_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);
   f->pitch = ((row_bytes + bank - 1) / bank | 1) * bank;
+  choose_async(d, c, row_bytes, rows, threads, f);
   return true;
 }
 
@@ -315,15 +346,21 @@ static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *ti
                            .out = (int32_t)(mode->out_stride * bytes)};
 }
 
-/* The chunks of the output's runs first, then those of the input's, then the rest in output order: as in launch.c. */
+/* First the mode in which the output's runs continue, then that of the input's, then the rest in output order: as in launch.c. Where
+ * these are chunks of M_k and of M_m, they are the first two digits. */
 static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_flat_args *args) {
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
+  uint64_t listed = 0;
   args->grid_modes = 2;
-  for (int i = 0; i < c->rank; ++i) {
-    const int j = c->out_order[i];
-    if (tile->extent[j] == c->mode[j].extent) continue;
-    const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
-    args->grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
+  for (int pass = 0; pass < 3; ++pass) {
+    for (int i = 0; i < c->rank; ++i) {
+      const int j = pass == 1 ? i : c->out_order[i];
+      if ((listed >> j & 1) || tile->extent[j] == c->mode[j].extent) continue;
+      const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
+      listed |= UINT64_C(1) << j;
+      args->grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
+      if (pass < 2) break;
+    }
   }
 }
 

@@ -14,6 +14,7 @@ typedef struct cutt_gpu_flat {
   uint32_t shared_store; /* of a store to it */
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
+  bool async;            /* rows are copied asynchronously, 16 bytes at a time */
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
@@ -29,9 +30,9 @@ bool cutt_gpu_flat_takes(const cutt_canonical *canonical, const cutt_gpu_tile *t
 
 /* The accesses of such a tile in buffers that are aligned to so many bytes, for which `access` has been chosen. False: elements
  * are not aligned, or there are too many accesses. */
-bool cutt_gpu_flat_choose(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool direct,
-                          const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer, uint32_t threads,
-                          cutt_gpu_flat *flat);
+bool cutt_gpu_flat_choose(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
+                          bool direct, const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer,
+                          uint32_t threads, cutt_gpu_flat *flat);
 
 /* Has a tile the whole of each run of a side, and do all these runs lie one behind the other? */
 bool cutt_gpu_one_range(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);

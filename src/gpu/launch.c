@@ -19,6 +19,7 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_COPY(name) [CUTT_KERNEL_##name] = "copy",
 #define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
 #define OF_FLAT_ADD(name) [CUTT_KERNEL_##name] = "flat_add",
+#define OF_FLAT_ASYNC(name) [CUTT_KERNEL_##name] = "flat_async",
 #define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
 #define OF_FLAT_JOINED_ADD(name) [CUTT_KERNEL_##name] = "flat_joined_add",
 #define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
@@ -26,7 +27,7 @@ const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
     CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
         CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
             CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD)
-                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD)};
+                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD) CUTT_FLAT_ASYNC_KERNELS(OF_FLAT_ASYNC)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
@@ -349,11 +350,12 @@ static void share_out(const layout *l, const cutt_device *device, int threads, u
 }
 
 /* Without tables, if the buffers are aligned to elements. In `problems` launches there is none. */
-static bool lay_out_flat(const layout *l, bool direct, uint32_t in_align, uint32_t out_align, uint32_t threads) {
+static bool lay_out_flat(const layout *l, const cutt_device *device, bool direct, uint32_t in_align, uint32_t out_align,
+                         uint32_t threads) {
   cutt_gpu_launch *launch = l->launch;
   cutt_gpu_flat flat;
   if (l->problems > 1 ||
-      !cutt_gpu_flat_choose(l->canonical, l->tile, direct, &l->access, in_align, out_align, threads, &flat))
+      !cutt_gpu_flat_choose(device, l->canonical, l->tile, direct, &l->access, in_align, out_align, threads, &flat))
     return false;
   cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->flat);
   launch->flat.reads_out = l->canonical->scale.reads_out;
@@ -388,7 +390,7 @@ static bool lay_out(const cutt_device *device, const cutt_canonical *canonical, 
   launch->without_tables = false;
   if (candidate->param[CUTT_GPU_PARAM_FLAT]) {
     if (!cutt_gpu_flat_takes(canonical, &tile, direct, why)) return false;
-    if (lay_out_flat(&l, direct, in_align, out_align, threads)) return true;
+    if (lay_out_flat(&l, device, direct, in_align, out_align, threads)) return true;
     if (direct != copies && !cutt_gpu_access_choose(canonical, &tile, copies, in_align, out_align, &l.access, why)) {
       return false;
     }

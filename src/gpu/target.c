@@ -79,7 +79,7 @@ void cutt_gpu_explain(const cutt_target *target, const cutt_canonical *canonical
   cutt_candidate predicted = *candidate;
   cutt_gpu_count(device, canonical, &tile, direct, &counts);
   if (candidate->param[CUTT_GPU_PARAM_FLAT] == 0 || !cutt_gpu_flat_takes(canonical, &tile, direct, &why) ||
-      !cutt_gpu_count_flat(canonical, &tile, candidate->threads, &counts)) {
+      !cutt_gpu_count_flat(device, canonical, &tile, candidate->threads, &counts)) {
     cutt_gpu_count_threads(canonical, &tile, candidate->threads, true, &counts);
   }
   if (!cutt_gpu_predict(device, canonical, &tile, &counts, stages, &predicted, &e->breakdown)) {

@@ -71,7 +71,23 @@ static const flat_case cases[] = {
     {CUTT_KERNEL_copy_2, CUTT_BYTES_4, 3, {0, 2, 1}, {64, 16, 6}, 1, 1, 0, 0, 64, 2, 0, 1, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {4, 100}, 1, 1, 0, 0, 64, 4, 0, 0, 0, 0, 0, 0},
 };
-enum { CASES = sizeof cases / sizeof *cases };
+/* Rows by asynchronous copies: no bank conflicts, tiles at edges, rows with a gap behind them, and several modes on both sides. */
+static const flat_case async_cases[] = {
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 1.25, 2},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 0.75, 2},
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 128, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {48, 4, 3, 8}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 4, {3, 1, 0, 2}, {8, 6, 5, 18}, 2, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 3, {1, 0, 2}, {32, 200, 3}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
+    /* Not aligned to 16 bytes, rows that would waste room, and tiles that would take too much. */
+    {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 4, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 2, {1, 0}, {40, 136}, 1, 1, 0, 40, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, 2, {1, 0}, {96, 96}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0, 0, 0, 0, 0},
+};
+enum { CASES = sizeof cases / sizeof *cases, ASYNC_CASES = sizeof async_cases / sizeof *async_cases };
+static const cutt_device *device = &simt_h200;
 
 static void held(const char *what, const flat_case *f, double expected, int64_t counted, int64_t written) {
   const double is = (double)counted * 32 / ((double)written / 4);
@@ -104,7 +120,7 @@ static void run_case(const flat_case *f) {
   cutt_gpu_launch launch;
   const char *why = "";
   char error[768];
-  if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, cutt_gpu_alignment(from + f->in_at),
+  if (!cutt_gpu_lay_out(device, &canonical, &candidate, cutt_gpu_alignment(from + f->in_at),
                         cutt_gpu_alignment(to + f->out_at), &launch, &why))
     fail_msg("%s: %s", cutt_gpu_kernel_name[f->kernel], why);
   assert_string_equal(cutt_gpu_kernel_name[launch.kernel], cutt_gpu_kernel_name[f->kernel]);
@@ -180,6 +196,11 @@ static const struct {
   cuttType_t type;
 } sum_types[] = {{"f16", CUTT_F16}, {"bf16", CUTT_BF16}, {"f32", CUTT_F32}, {"i32", CUTT_I32},
                  {"f64", CUTT_F64}, {"c32", CUTT_C32},   {"i64", CUTT_I64}, {"c64", CUTT_C64}};
+static const sum_case async_sums[] = {{"add_%sa", 2, {1, 0}, {128, 96}, 32, 32, false, 0, 0, 0, 0, 0},
+                                      {"add_%sa", 2, {1, 0}, {200, 136}, 96, 72, false, 0, 0, 0, 0, 0},
+                                      {"add_%sa", 3, {1, 0, 2}, {48, 72, 3}, 0, 0, false, 0, 0, 0, 0, 0},
+                                      {"add_%sw", 2, {1, 0}, {40, 96}, 20, 32, false, 0, 0, 0, 0, 0}};
+enum { ASYNC_SUMS = sizeof async_sums / sizeof *async_sums };
 enum { SUM_CASES = sizeof sum_cases / sizeof *sum_cases, SUM_TYPES = sizeof sum_types / sizeof *sum_types };
 
 static test_scalar number_of(cuttType_t type, int n) {
@@ -251,7 +272,7 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   test_fill_numbers(to, room, type, 8);
   memcpy(expected, to + out_at, bytes);
   test_reference(&problem, from + in_at, expected);
-  if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
+  if (!cutt_gpu_lay_out(device, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
                         cutt_gpu_alignment(to + out_at), &launch, &why))
     fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, why);
   if (width < 16) assert_int_equal(launch.flat.joined, f->joined);
@@ -286,9 +307,37 @@ static void alpha_and_beta(void **unused) {
       }
     }
   }
-  for (int k = CUTT_KERNEL_flat_add_f16; k < CUTT_KERNEL_COUNT; ++k) {
+  for (int k = CUTT_KERNEL_flat_add_f16; k < (int)CUTT_KERNEL_flat_4a; ++k) {
     if (!used[k]) fail_msg("%s is not tested", cutt_gpu_kernel_name[k]);
   }
+}
+
+/* Of tensors that L2 does not hold, on a device that has them. */
+static void asynchronous_rows(void **unused) {
+  (void)unused;
+  cutt_device small = simt_h200, old = simt_t4;
+  bool used[CUTT_KERNEL_COUNT] = {false};
+  small.l2_bytes = old.l2_bytes = 1;
+  device = &small;
+  for (int i = 0; i < ASYNC_CASES; ++i) run_case(&async_cases[i]);
+  used[CUTT_KERNEL_flat_4a] = used[CUTT_KERNEL_flat_8a] = true;
+  for (int t = 0; t < SUM_TYPES; ++t) {
+    const int64_t width = (int64_t)test_type_bytes(sum_types[t].type);
+    if (width != 4 && width != 8) continue;
+    for (int i = 0; i < ASYNC_SUMS; ++i) {
+      for (int variant = 0; variant < (sum_types[t].type == CUTT_C32 ? 3 : 2); ++variant) {
+        if (!run_sum(&async_sums[i], t, variant, used))
+          fail_msg("%s of %s is done by another kernel", async_sums[i].kernel, sum_types[t].name);
+      }
+    }
+  }
+  for (int k = CUTT_KERNEL_flat_4a; k < CUTT_KERNEL_COUNT; ++k) {
+    if (!used[k]) fail_msg("%s is not tested", cutt_gpu_kernel_name[k]);
+  }
+  device = &old; /* which has no such copies */
+  const flat_case without = {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 2, 2};
+  run_case(&without);
+  device = &simt_h200;
 }
 
 /* What a tile must be, in words. */
@@ -372,6 +421,40 @@ static void the_end_first(void **unused) {
   free(to);
 }
 
+/* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
+ * Asynchronous copies have eight lanes side by side, also where these do not divide a run. */
+static void order_and_lanes(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {32, 5, 7, 3, 112};
+  static const int perm[] = {4, 3, 2, 1, 0};
+  const test_problem problem = test_packed(CUTT_BYTES_4, 5, extents, perm);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_device small = simt_h200;
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch launch;
+  const char *why = "";
+  small.l2_bytes = 1;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  memset(&candidate, 0, sizeof candidate);
+  candidate.m = candidate.k = 1;
+  candidate.threads = 256;
+  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+  assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
+  const cutt_flat_args *const args = &launch.flat;
+  assert_int_equal(args->grid_modes, 5);
+  assert_int_equal(args->grid[0].extent.by, 1); /* chunks: there are none */
+  assert_int_equal(args->grid[1].extent.by, 1);
+  assert_int_equal(args->grid[2].out, 112 * 4);
+  assert_int_equal(args->grid[3].in, 32 * 4);
+  assert_int_equal(args->grid[4].in, 32 * 5 * 4);
+  assert_int_equal(args->stores.along.by, 8); /* of 28 */
+  assert_int_equal(args->stores.along_step % 8, 0);
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   simt_cleanup();
@@ -379,7 +462,8 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel), cmocka_unit_test(alpha_and_beta),
-                                     cmocka_unit_test(the_end_first), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(alpha_and_beta),
+                                     cmocka_unit_test(asynchronous_rows), cmocka_unit_test(the_end_first),
+                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

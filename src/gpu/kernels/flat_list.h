@@ -14,6 +14,9 @@
   X(flat_8)                                                                                                            \
   X(flat_8w)                                                                                                           \
   X(flat_16)
+/* Rows by asynchronous copies, and the same with alpha, op and beta. */
+#define CUTT_FLAT_ASYNC_KERNELS(X)                                                                                     \
+  X(flat_4a) X(flat_8a) X(flat_add_f32a) X(flat_add_i32a) X(flat_add_f64a) X(flat_add_c32a) X(flat_add_i64a)
 /* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
 #define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
   X(flat_in_1)                                                                                                         \
@@ -62,6 +65,7 @@
 #define CUTT_FLAT_KERNELS(X)                                                                                           \
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
   CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
-  CUTT_FLAT_COPY_KERNELS(X) CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X)
+  CUTT_FLAT_COPY_KERNELS(X)                                                                                            \
+  CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X) CUTT_FLAT_ASYNC_KERNELS(X)
 
 #endif

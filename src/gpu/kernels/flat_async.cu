@@ -1,0 +1,105 @@
+/* The kernels of flat.cu for tensors that L2 does not hold, of elements of 4 and 8 bytes in runs that are aligned to 16: rows go
+ * to shared memory by asynchronous copies, so that a thread needs no registers for them, and twice as many blocks fit on an SM, of
+ * which some load while others store. A copy of 16 bytes leaves no freedom in where rows begin. So the 16 bytes of a row change places
+ * from one access of a column to the next, and a warp's accesses of columns fall into different banks all the same. */
+#include "flat_add.h"
+
+enum { FLAT_ASYNC_BLOCKS = 8, FLAT_ASYNC_ADD_BLOCKS = 5, FLAT_ASYNC_COPIES = 4, FLAT_ASYNC_STORES = 2 };
+
+/* Where a row has its 16 bytes number `chunk`: it is in access number `access` of the columns. */
+DEVICE uint32_t flat_turned(uint32_t chunk, uint32_t access) { return (chunk ^ (access & 7)) * 16; }
+
+/* rows_log2: of the rows of an access. */
+DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t, uint32_t rows_log2,
+                           bool single) {
+  const uint32_t accesses = t->row_bytes / 16;
+  const flat_share s = flat_share_of(&args->loads);
+  const unsigned char *const from = in + t->in;
+  uint32_t access = s.along, run = s.across;
+  if (run < t->rows) {
+    while (access < accesses) {
+      FLAT_STEPS(FLAT_ASYNC_COPIES, t->rows, &args->loads, ,
+                 async_copy16(run * args->pitch + flat_turned(access, run >> rows_log2),
+                              from + (flat_offset(&args->row, run, single) + access * 16), true))
+    }
+  }
+  async_commit();
+}
+
+/* The place of access number `access` of column `run`, whose elements are a pitch apart. */
+#define FLAT_TURNED_AT(width)                                                                                          \
+  (access * (16 / width) * args->pitch + flat_turned(run / (16 / width), access) + run % (16 / width) * width)
+#define FLAT_ROWS_LOG2(width) (width == 4 ? 2 : 1)
+
+#define FLAT_ASYNC(name, width, get)                                                                                   \
+  DEVICE void flat_store_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {     \
+    const uint32_t accesses = t->rows * width / 16, columns = t->row_bytes / width;                                    \
+    const flat_share s = flat_share_of(&args->stores);                                                                 \
+    unsigned char *const to = out + t->out;                                                                            \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= columns) return;                                                                                        \
+    while (access < accesses) {                                                                                        \
+      FLAT_STEPS(FLAT_ASYNC_STORES, columns, &args->stores, ,                                                          \
+                 global_store16(to + (flat_offset(&args->column, run, single) + access * 16),                          \
+                                get(FLAT_TURNED_AT(width), args->pitch)))                                              \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_ASYNC_BLOCKS)                                                       \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
+    const flat_tile t = flat_tile_of(&args, flat_number(&args));                                                       \
+    if (args.row.modes == 1) {                                                                                         \
+      flat_copy_rows(&args, in, &t, FLAT_ROWS_LOG2(width), true);                                                      \
+    } else {                                                                                                           \
+      flat_copy_rows(&args, in, &t, FLAT_ROWS_LOG2(width), false);                                                     \
+    }                                                                                                                  \
+    async_wait(0);                                                                                                     \
+    barrier();                                                                                                         \
+    if (args.column.modes == 1) {                                                                                      \
+      flat_store_##name(&args, out, &t, true);                                                                         \
+    } else {                                                                                                           \
+      flat_store_##name(&args, out, &t, false);                                                                        \
+    }                                                                                                                  \
+  }
+FLAT_ASYNC(4a, 4, flat_get4w)
+FLAT_ASYNC(8a, 8, flat_get8w)
+
+/* With alpha, op and beta: a thread's first batch of the output is on its way while the rows are. */
+#define FLAT_ASYNC_ADD(name, width, get, sum)                                                                          \
+  DEVICE void flat_ask_##name(const cutt_flat_args *args, const unsigned char *out, const flat_tile *t, flat_share s,  \
+                              uint32_t access, uint32_t run, word4 *before) {                                          \
+    const uint32_t accesses = t->rows * width / 16, columns = t->row_bytes / width;                                    \
+    const bool single = args->column.modes == 1;                                                                       \
+    const unsigned char *const from = out + t->out;                                                                    \
+    if (!args->reads_out || run >= columns) return;                                                                    \
+    FLAT_STEPS(FLAT_BATCH_16, columns, &args->stores, ,                                                                \
+               before[i] = global_load16(from + (flat_offset(&args->column, run, single) + access * 16)))              \
+  }                                                                                                                    \
+  DEVICE void flat_sum_up_##name(const cutt_flat_args *args, const unsigned char *in, unsigned char *out) {            \
+    const flat_tile t = flat_tile_of(args, flat_number(args));                                                         \
+    const flat_share s = flat_share_of(&args->stores);                                                                 \
+    const uint32_t accesses = t.rows * width / 16, columns = t.row_bytes / width;                                      \
+    const bool single = args->column.modes == 1, reads = args->reads_out;                                              \
+    unsigned char *const to = out + t.out;                                                                             \
+    word4 before[FLAT_BATCH_16];                                                                                       \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    flat_copy_rows(args, in, &t, FLAT_ROWS_LOG2(width), args->row.modes == 1);                                         \
+    flat_ask_##name(args, out, &t, s, access, run, before);                                                            \
+    async_wait(0);                                                                                                     \
+    barrier();                                                                                                         \
+    if (run >= columns) return;                                                                                        \
+    for (bool first = true; access < accesses; first = false) {                                                        \
+      if (!first) flat_ask_##name(args, out, &t, s, access, run, before);                                              \
+      FLAT_STEPS(FLAT_BATCH_16, columns, &args->stores, ,                                                              \
+                 global_store16(to + (flat_offset(&args->column, run, single) + access * 16),                          \
+                                sum(&args->scale, get(FLAT_TURNED_AT(width), args->pitch), before[i], reads)))         \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  KERNEL(cutt_flat_add_##name, CUTT_FLAT_THREADS, FLAT_ASYNC_ADD_BLOCKS)                                               \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
+    flat_sum_up_##name(&args, in, out);                                                                                \
+  }
+FLAT_ASYNC_ADD(f32a, 4, flat_get4w, sum_f32_4)
+FLAT_ASYNC_ADD(i32a, 4, flat_get4w, sum_i32_4)
+FLAT_ASYNC_ADD(f64a, 8, flat_get8w, sum_f64_2)
+FLAT_ASYNC_ADD(c32a, 8, flat_get8w, sum_c32_2)
+FLAT_ASYNC_ADD(i64a, 8, flat_get8w, sum_i64_2)
