@@ -19,7 +19,7 @@ enum {
   TERMS_TO_BEGIN =
       3, /* what a block takes before its first load, in terms of its rows; and the launch that adds up parts */
   TERMS_TO_JOIN = 6,
-  MANY_TURNS = 4,  /* of blocks, from which on it matters little how the last one ends */
+  MANY_TURNS = 8,  /* of blocks, from which on it matters little how the last one ends */
   ENOUGH_TERMS = 4 /* of a sum, to be shared among groups */
 };
 
@@ -183,10 +183,10 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   return (run + SECTOR / 4.0 + (t < 2 ? PAGE : 0)) / run * step / bytes;
 }
 
-/* Times as long as blocks would take that ended together, for those that are left over when others have ended. */
+/* Times as long as blocks would take that ended together, for those that are left over when others have ended; of few blocks none. */
 static double unevenness(const cutt_rates *r, double blocks) {
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
-  return ceil(blocks / at_once) * at_once / blocks;
+  return blocks > at_once ? ceil(blocks / at_once) * at_once / blocks : 1;
 }
 
 /* Of the tiles, and of the terms of each; INFINITY stays that. */

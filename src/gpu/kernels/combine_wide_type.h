@@ -75,7 +75,13 @@ DEVICE uint32_t COMBINE_OF(combine_count_)(const cutt_combine_args *args, const 
   return end - me->first < COMBINE_COUNT ? end - me->first : COMBINE_COUNT;
 }
 
-COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
+/* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, but for half types. */
+#if COMBINE_BYTES >= 4 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
+#define COMBINE_BLOCKS 3
+#else
+#define COMBINE_BLOCKS 2
+#endif
+COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
 (const unsigned char *a, unsigned char *result, CONSTANT(cutt_combine_args) args, const unsigned char *b,
  const unsigned char *c) {
   const combine_spot tile = combine_begin(&args);
@@ -119,6 +125,7 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
   }
 }
 
+#undef COMBINE_BLOCKS
 #undef COMBINE_TYPE
 #undef COMBINE_WORD
 #undef COMBINE_BYTES
