@@ -168,6 +168,16 @@ static bool choose_turned(const cutt_contraction *c, const cutt_rates *r, bool s
 
 /* ------------------------------------------------------------------------------------------------------------- the seconds */
 
+/* Bytes of the tensor that follow each other in a tile. */
+static double piece_of(const cutt_contraction *c, const cutt_device_shape *s, int t, int fast) {
+  const int64_t part = smaller((int64_t)s->x[fast] * s->y[fast], c->mode[fast].extent);
+  double piece = (double)(part * llabs(c->mode[fast].stride[t]) * c->type->bytes);
+  if (part < c->mode[fast].extent) return piece;
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && (double)llabs(c->mode[i].stride[t]) * c->type->bytes == piece) piece *= (double)s->x[i] * s->y[i];
+  return piece;
+}
+
 /* Times as many bytes as there are in the tensor that memory moves, by what its neighbours in the tile are. */
 static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, int t) {
   const int fast = fast_mode(c, t);
@@ -176,11 +186,11 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   const double step = (double)llabs(c->mode[fast].stride[t]) * bytes;
   double run = (double)c->mode[fast].extent * step;
   if (step >= SECTOR) return fmax(SECTOR / bytes, 1) * (s->x[fast] > 1 ? 1 : 1.5);
-  if (t < 2 && s->turned[t] == fast) return 1.1 * step / bytes;
+  if (t < 2 && s->turned[t] == fast) return (1.1 + PAGE / piece_of(c, s, t, fast)) * step / bytes;
   if (s->x[fast] == 1) return run >= 4 * SECTOR ? fmin(4, SECTOR / bytes) : 1.5;
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && (double)llabs(c->mode[i].stride[t]) * bytes == run) run *= (double)s->x[i];
-  return (run + SECTOR / 4.0 + (t < 2 ? PAGE : 0)) / run * step / bytes;
+  return ((run + SECTOR / 4.0) / run + (t < 2 ? PAGE / piece_of(c, s, t, fast) : 0)) * step / bytes;
 }
 
 /* Times as long as blocks would take that ended together, for those that are left over when others have ended; of few blocks none. */
