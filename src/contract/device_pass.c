@@ -291,19 +291,26 @@ void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cut
   s->seconds = s->panel.seconds;
 }
 
+void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .combines = true};
+  s->seconds = cutt_device_combine_seconds(c, r);
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 4; /* which only add */
+  const int tried_products = c->reduce ? 0 : 5; /* which only add */
   for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
       cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
     else if (i < WAYS * SIZES + 2)
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
-    else
+    else if (i < WAYS * SIZES + 4)
       cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else
+      cutt_device_pass_combination(c, r, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }
