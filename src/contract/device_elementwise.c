@@ -16,7 +16,7 @@ enum {
   LONG_RUN = 256,         /* bytes of a tensor's next to each other in a tile that are enough */
   TILE_ELEMENTS = 8192,   /* most, where an operand is turned */
   TILE_BYTES = 16384,     /* most, of each that is turned */
-  LEAST_STAGED = 4,       /* bytes of an element: the least that is copied without waiting */
+  LEAST_STAGED = 8,       /* bytes of an element, from which on it is worth that */
   WIDE_ROWS = 8,          /* of a tile in which none is */
   NARROW_ROWS = 16,
   BLOCKS_OF_AN_SM = 6, /* from which on there are enough */

@@ -238,6 +238,7 @@ static void patterns(void **unused) {
                {"dga,gbc->abcd", {7, 12, 24, 15, 20}},
                {"ea,ebc->abc", {40, 17, 11, 30}},
                {"aeg,beg->abg", {20, 7, 3, 70}},
+               {"ge,dgb->ebd", {5, 140, 24, 9}},
                {"gda,egb->abde", {21, 10, 12, 9, 5}}};
   static const test_variety variety = {20, 50, 0, 1, 25};
   test_rng rng = {77};
