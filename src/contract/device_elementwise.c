@@ -207,7 +207,7 @@ static void make_walk(const layout *l, const int *order, int count, cutt_combine
     add_digit(walk, &walk->x_end, part, m, unit);
     add_digit(&rows, &rows.y_end, (units + part - 1) / part, m, part * unit);
     if (part > 1 && part < units) walk->split = (uint32_t)m;
-    even = even && units % part == 0;
+    even = even && units % part == 0 && l->chunk[l->number[m]] % unit == 0;
     walk->x *= (uint32_t)part;
     walk->rows *= (uint32_t)((units + part - 1) / part);
   }
