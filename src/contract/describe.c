@@ -173,6 +173,10 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     add_panels(plan, text);
     return;
   }
+  if (s->combines) {
+    cutt_text_add(text, "elementwise, turned in shared memory\n");
+    return;
+  }
   add_chunks(plan, s->x_modes ? "threads along" : "of one position", s->x_mode, s->x_modes, s->x, text);
   if (s->y_modes) add_chunks(plan, ", rows of", s->y_mode, s->y_modes, s->y, text);
   cutt_text_add(text, "%s", way[s->way]);

@@ -16,6 +16,7 @@ enum {
   LONG_RUN = 256,         /* bytes of a tensor's next to each other in a tile that are enough */
   TILE_ELEMENTS = 8192,   /* most, where an operand is turned */
   TILE_BYTES = 16384,     /* most, of each that is turned */
+  LEAST_STAGED = 8,       /* bytes of an element, from which on it is worth that */
   WIDE_ROWS = 8,          /* of a tile in which none is */
   NARROW_ROWS = 16,
   BLOCKS_OF_AN_SM = 6, /* from which on there are enough */
@@ -194,7 +195,7 @@ static void add_digit(cutt_combine_walk *walk, uint32_t *end, int64_t extent, in
 static void make_walk(const layout *l, const int *order, int count, cutt_combine_walk *walk) {
   cutt_combine_digit rest[CUTT_COMBINE_DIGITS];
   cutt_combine_walk rows = {.rows = 1};
-  bool full = false;
+  bool full = false, even = true;
   *walk = (cutt_combine_walk){.x = 1, .rows = 1, .split = CUTT_COMBINE_WHOLE};
   for (int i = 0; i < count; ++i) {
     const int m = order[i];
@@ -206,9 +207,11 @@ static void make_walk(const layout *l, const int *order, int count, cutt_combine
     add_digit(walk, &walk->x_end, part, m, unit);
     add_digit(&rows, &rows.y_end, (units + part - 1) / part, m, part * unit);
     if (part > 1 && part < units) walk->split = (uint32_t)m;
+    even = even && units % part == 0 && l->chunk[l->number[m]] % unit == 0;
     walk->x *= (uint32_t)part;
     walk->rows *= (uint32_t)((units + part - 1) / part);
   }
+  walk->even = even;
   memcpy(rest, rows.digit, sizeof rest);
   walk->y_end = walk->x_end + rows.y_end;
   for (uint32_t i = 0; i < rows.y_end; ++i) walk->digit[walk->x_end + i] = rest[i];
@@ -280,7 +283,7 @@ static int64_t place(const layout *l, int k) {
   return elements;
 }
 
-static uint32_t lay_out_shared(const layout *l) {
+static uint32_t lay_out_shared(const layout *l, uint32_t threads) {
   cutt_combine_args *args = l->args;
   const int64_t word = CUTT_COMBINE_WORD_BYTES;
   int64_t at = CUTT_COMBINE_TILE_MODES * word;
@@ -293,9 +296,11 @@ static uint32_t lay_out_shared(const layout *l) {
   }
   at = (at + 15) / 16 * 16;
   for (int k = 0; k < OPERANDS; ++k) {
-    if (!l->turned[k]) continue;
+    const bool staged = args->use[k] == CUTT_COMBINE_STAGED;
+    if (!l->turned[k] && !staged) continue;
     args->turned_at[k] = (uint32_t)at;
-    at += (place(l, k) * l->p->type->bytes + 15) / 16 * 16;
+    const int64_t elements = staged ? (int64_t)args->walk[0].rows * threads : place(l, k);
+    at += (elements * l->p->type->bytes + 15) / 16 * 16;
   }
   return (uint32_t)at;
 }
@@ -358,9 +363,13 @@ static int kernel_of(cuttType_t type, bool wide) {
 bool cutt_device_elementwise_lay_out(const plan_t *p, int64_t multiprocessors, bool wide, cutt_combine_launch *launch) {
   layout l = {.p = p, .args = &launch->args, .unit = wide ? WIDE / p->type->bytes : 1};
   int64_t tiles;
+  bool turns = false;
   memset(launch, 0, sizeof *launch);
   if (wide && !allows_wide(&l)) return false;
-  for (int k = 0; k < OPERANDS; ++k) l.turned[k] = is_read(&l, k) && is_turned(&l, 1 + k);
+  for (int k = 0; k < OPERANDS; ++k) {
+    l.turned[k] = is_read(&l, k) && is_turned(&l, 1 + k);
+    turns = turns || l.turned[k];
+  }
   for (int k = 0; k < OPERANDS; ++k) {
     const bool single = wide && p->modes && stride(&l, 1 + k, 0) == 0;
     if (wide && l.turned[k]) return false;
@@ -369,6 +378,10 @@ bool cutt_device_elementwise_lay_out(const plan_t *p, int64_t multiprocessors, b
                                     : single        ? CUTT_COMBINE_SINGLE
                                                     : CUTT_COMBINE_DIRECT);
   }
+  /* While one waits to be turned, the others are on their way. */
+  for (int k = 0; k < OPERANDS; ++k)
+    if (turns && launch->args.use[k] == CUTT_COMBINE_DIRECT && p->type->bytes >= LEAST_STAGED)
+      launch->args.use[k] = CUTT_COMBINE_STAGED;
   cut(&l, multiprocessors);
   if (!list_modes(&l, &tiles)) return false;
   list_walks(&l);
@@ -377,6 +390,6 @@ bool cutt_device_elementwise_lay_out(const plan_t *p, int64_t multiprocessors, b
   uint32_t threads = 1;
   for (int t = 0; t < TENSORS; ++t) threads = larger(threads, launch->args.walk[t].x);
   launch->grid.threads = (threads + 31) / 32 * 32;
-  launch->grid.shared_bytes = lay_out_shared(&l);
+  launch->grid.shared_bytes = lay_out_shared(&l, launch->grid.threads);
   return true;
 }

@@ -28,6 +28,12 @@ bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, i
 /* Plans for the current context. Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_elementwise_prepare(struct cuttElementwiseStruct *plan);
 
+/* The same without a backend. */
+cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, int64_t multiprocessors,
+                                        const cutt_runtime *runtime);
+cuttResult cutt_device_elementwise_start(const struct cuttElementwiseStruct *plan, const cutt_runtime *runtime,
+                                         void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream);
+
 /* Starts it. tensor: addresses of element (0, ..., 0), by cutt_tensor, as the caller has them; those that are not read are NULL. */
 cuttResult cutt_device_elementwise_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS],
                                        cudaStream_t stream);

@@ -52,19 +52,23 @@ static void set_numbers(const plan_t *p, cutt_combine_args *args) {
   }
 }
 
-cuttResult cutt_device_elementwise_prepare(plan_t *p) {
+cuttResult cutt_device_elementwise_make(plan_t *p, int64_t multiprocessors, const cutt_runtime *runtime) {
   cutt_device_elementwise *device = p->device = calloc(1, sizeof *device);
   if (!device) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *device);
-  const int64_t multiprocessors = cutt_device_property(p->backend, "sms");
   if (!cutt_device_elementwise_lay_out(p, multiprocessors, false, &device->narrow))
-    return cutt_error(CUTT_INVALID_PARAMETER, "the result has too many tiles for %s: 2^31 or more", p->backend->name);
+    return cutt_error(CUTT_INVALID_PARAMETER, "the result has too many tiles for a GPU: 2^31 or more");
   device->has_wide = cutt_device_elementwise_lay_out(p, multiprocessors, true, &device->wide);
   set_numbers(p, &device->narrow.args);
   if (device->has_wide) set_numbers(p, &device->wide.args);
-  return p->backend->runtime->kernels_find(&combine_kernels, &device->kernels);
+  return runtime->kernels_find(&combine_kernels, &device->kernels);
 }
 
-cuttResult cutt_device_elementwise_run(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream) {
+cuttResult cutt_device_elementwise_prepare(plan_t *p) {
+  return cutt_device_elementwise_make(p, cutt_device_property(p->backend, "sms"), p->backend->runtime);
+}
+
+cuttResult cutt_device_elementwise_start(const plan_t *p, const cutt_runtime *runtime,
+                                         void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream) {
   const cutt_device_elementwise *device = p->device;
   const unsigned char *at[CUTT_MOST_TENSORS];
   bool wide = device->has_wide;
@@ -78,5 +82,9 @@ cuttResult cutt_device_elementwise_run(const plan_t *p, void *const tensor[CUTT_
   const cutt_combine_launch *launch = wide ? &device->wide : &device->narrow;
   void *parameters[] = {(void *)&at[CUTT_LEFT], (void *)&at[CUTT_RESULT], (void *)(uintptr_t)&launch->args,
                         (void *)&at[CUTT_RIGHT], (void *)&at[CUTT_THIRD]};
-  return p->backend->runtime->launch(device->kernels, launch->kernel, &launch->grid, parameters, stream);
+  return runtime->launch(device->kernels, launch->kernel, &launch->grid, parameters, stream);
+}
+
+cuttResult cutt_device_elementwise_run(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS], cudaStream_t stream) {
+  return cutt_device_elementwise_start(p, p->backend->runtime, tensor, stream);
 }

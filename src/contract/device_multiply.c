@@ -243,7 +243,17 @@ static void set_bounds(maker *m) {
   }
 }
 
-/* Tiles beside each other in columns follow each other, since they have the same rows. */
+/* Puts a mode before the others, if it is one of them. */
+static void put_first(int first, int8_t *mode, int count) {
+  int at = 0;
+  while (at < count && mode[at] != first) ++at;
+  if (at == count) return;
+  memmove(mode + 1, mode, (size_t)at * sizeof *mode);
+  mode[0] = (int8_t)first;
+}
+
+/* Tiles beside each other in columns follow each other, since they have the same rows; then those beside each other in the operand
+ * that is turned, of which each has short runs: what memory moves for one is in L2 for the next. */
 static void list_digits(maker *m) {
   const cutt_multiply_shape *s = m->s;
   for (int i = 0; i < s->row_modes; ++i) add_digit(m, s->row_mode[i], s->part[s->row_mode[i]], 1);
@@ -258,6 +268,7 @@ static void list_digits(maker *m) {
     for (int i = 0; i < m->c->modes; ++i)
       wanted[i] = !is_term(&m->c->mode[i]) && is_of(&m->c->mode[i], other(s->by_rows)) == (others == 0);
     const int count = sort(m->c, wanted, CUTT_RESULT, mode);
+    if (s->apart > 1) put_first(fast_mode(m->c, s->by_rows), mode, count);
     for (int i = 0; i < count; ++i) {
       const int64_t part = s->part[mode[i]];
       add_digit(m, mode[i], (m->c->mode[mode[i]].extent + part - 1) / part, part);

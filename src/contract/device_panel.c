@@ -17,7 +17,7 @@ enum {
 static const double launch_seconds = 4e-6, share_of_copy = 0.85, share_f32 = 0.75, share_f64 = 0.38;
 /* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double; and bytes per second that come to
  * it from L2, element by element, of a sector each. */
-static const double sm_f32 = 330e9, sm_f64 = 165e9, sm_sectors = 30e9;
+static const double sm_f32 = 280e9, sm_f64 = 165e9, sm_sectors = 30e9;
 /* What a block takes before its first product, in tiles of columns. */
 static const double tiles_to_begin = 1.5;
 
@@ -185,19 +185,57 @@ static cutt_divisor divisor(int64_t by) {
   return (cutt_divisor){n, (uint32_t)multiplier, shift};
 }
 
+typedef struct maker {
+  const cutt_contraction *c;
+  const cutt_panel_shape *s;
+  cutt_panel_args *args;
+  uint32_t digits;
+} maker;
+
+static void add_digit(maker *m, int mode, int64_t extent, int64_t along) {
+  const int64_t *stride = m->c->mode[mode].stride, bytes = m->c->type->bytes * along;
+  if (extent == 1) return;
+  m->args->digit[m->digits++] = (cutt_panel_digit){
+      .extent = divisor(extent),
+      .step = {stride[m->s->by_rows] * bytes, stride[other(m->s->by_rows)] * bytes, stride[CUTT_RESULT] * bytes}};
+}
+
+/* Columns in the order of their operand have D's neighbours far from each other, so that memory writes parts of what it writes at
+ * once. So of the operand's neighbours as many come first as make a sector, and then those of D. */
+static void add_columns(maker *m, const int *mode, int count) {
+  const int64_t sector = SECTOR / m->c->type->bytes;
+  int by_result[CUTT_MOST_MODES];
+  memcpy(by_result, mode, (size_t)count * sizeof *mode);
+  for (int i = 1; i < count; ++i)
+    for (int at = i; at > 0 && llabs(m->c->mode[by_result[at - 1]].stride[CUTT_RESULT]) >
+                                   llabs(m->c->mode[by_result[at]].stride[CUTT_RESULT]);
+         --at) {
+      const int own = by_result[at];
+      by_result[at] = by_result[at - 1];
+      by_result[at - 1] = own;
+    }
+  const bool splits = is_along(m->c, other(m->s->by_rows), mode, count) && by_result[0] != mode[0] &&
+                      m->c->mode[mode[0]].extent % sector == 0;
+  if (splits) add_digit(m, mode[0], sector, 1);
+  for (int i = 0; i < count; ++i) {
+    const int which = splits ? by_result[i] : mode[i];
+    const bool rest = splits && which == mode[0];
+    add_digit(m, which, m->c->mode[which].extent / (rest ? sector : 1), rest ? sector : 1);
+  }
+}
+
 static void list_digits(const cutt_contraction *c, const cutt_panel_shape *s, cutt_panel_args *args) {
-  uint32_t *const end[KINDS] = {&args->row_end, &args->column_end, &args->term_end, &args->batch_end}, digits = 0;
-  const int64_t bytes = c->type->bytes;
+  maker m = {.c = c, .s = s, .args = args};
+  uint32_t *const end[KINDS] = {&args->row_end, &args->column_end, &args->term_end, &args->batch_end};
   for (int k = 0; k < KINDS; ++k) {
     int mode[CUTT_MOST_MODES];
     const int count = list(c, s->by_rows, (kind)k, mode);
-    for (int i = 0; i < count; ++i) {
-      const int64_t *stride = c->mode[mode[i]].stride;
-      args->digit[digits++] = (cutt_panel_digit){
-          .extent = divisor(c->mode[mode[i]].extent),
-          .step = {stride[s->by_rows] * bytes, stride[other(s->by_rows)] * bytes, stride[CUTT_RESULT] * bytes}};
+    if (k == COLUMN) {
+      add_columns(&m, mode, count);
+    } else {
+      for (int i = 0; i < count; ++i) add_digit(&m, mode[i], c->mode[mode[i]].extent, 1);
     }
-    *end[k] = digits;
+    *end[k] = m.digits;
     if (k != TERM) continue;
     args->left_by_terms = is_along(c, s->by_rows, mode, count);
     args->right_by_terms = is_along(c, other(s->by_rows), mode, count);

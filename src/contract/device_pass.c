@@ -19,13 +19,13 @@ enum {
   TERMS_TO_BEGIN =
       3, /* what a block takes before its first load, in terms of its rows; and the launch that adds up parts */
   TERMS_TO_JOIN = 6,
-  MANY_TURNS = 4,  /* of blocks, from which on it matters little how the last one ends */
+  MANY_TURNS = 8,  /* of blocks, from which on it matters little how the last one ends */
   ENOUGH_TERMS = 4 /* of a sum, to be shared among groups */
 };
 
-/* Seconds of a launch, and of a block before its first load; loads per second of an SM, and the share of a copy's speed that is
+/* Seconds of a launch, of a block before its first load, and of adding up the sums of threads side by side; loads per second of an SM, and the share of a copy's speed that is
  * reached: as measured on an H200. */
-static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, loads_per_second = 10e9,
+static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, loads_per_second = 10e9,
                     loads_alone_per_second = 20e9, share_of_copy = 0.95;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
@@ -168,6 +168,17 @@ static bool choose_turned(const cutt_contraction *c, const cutt_rates *r, bool s
 
 /* ------------------------------------------------------------------------------------------------------------- the seconds */
 
+/* Bytes of the tensor that follow each other in a tile, or in those that follow it. */
+static double piece_of(const cutt_contraction *c, const cutt_device_shape *s, int t, int fast) {
+  const int64_t extent = c->mode[fast].extent;
+  const int64_t part = is_summed(c, fast) ? extent : smaller((int64_t)s->x[fast] * s->y[fast], extent);
+  double piece = (double)(part * llabs(c->mode[fast].stride[t]) * c->type->bytes);
+  if (part < extent) return piece;
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && (double)llabs(c->mode[i].stride[t]) * c->type->bytes == piece) piece *= (double)s->x[i] * s->y[i];
+  return piece;
+}
+
 /* Times as many bytes as there are in the tensor that memory moves, by what its neighbours in the tile are. */
 static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, int t) {
   const int fast = fast_mode(c, t);
@@ -176,17 +187,17 @@ static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, in
   const double step = (double)llabs(c->mode[fast].stride[t]) * bytes;
   double run = (double)c->mode[fast].extent * step;
   if (step >= SECTOR) return fmax(SECTOR / bytes, 1) * (s->x[fast] > 1 ? 1 : 1.5);
-  if (t < 2 && s->turned[t] == fast) return 1.1 * step / bytes;
+  if (t < 2 && s->turned[t] == fast) return (c->right_is_one ? 2.2 : 1.1) * step / bytes;
   if (s->x[fast] == 1) return run >= 4 * SECTOR ? fmin(4, SECTOR / bytes) : 1.5;
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && (double)llabs(c->mode[i].stride[t]) * bytes == run) run *= (double)s->x[i];
-  return (run + SECTOR / 4.0 + (t < 2 ? PAGE : 0)) / run * step / bytes;
+  return ((run + SECTOR / 4.0) / run + (t < 2 && c->right_is_one ? PAGE / piece_of(c, s, t, fast) : 0)) * step / bytes;
 }
 
-/* Times as long as blocks would take that ended together, for those that are left over when others have ended. */
+/* Times as long as blocks would take that ended together, for those that are left over when others have ended; of few blocks none. */
 static double unevenness(const cutt_rates *r, double blocks) {
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
-  return ceil(blocks / at_once) * at_once / blocks;
+  return blocks > at_once ? ceil(blocks / at_once) * at_once / blocks : 1;
 }
 
 /* Of the tiles, and of the terms of each; INFINITY stays that. */
@@ -218,8 +229,10 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double loads = products * operands(c) / ((double)r->multiprocessors * each * used);
   const double blocks = blocks_of(c, s),
                turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + turns * block_seconds +
-         unevenness(r, blocks) * (loads + moved / (share_of_copy * r->memory));
+  const double uneven = c->right_is_one ? unevenness(r, blocks) : 1;
+  const double sums = s->way == CUTT_PASS_ACROSS_X ? turns * ceil((double)s->rows / (double)batch_of(c, s)) : 0;
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + turns * block_seconds + sums * sum_seconds +
+         uneven * (loads + moved / (share_of_copy * r->memory));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -281,19 +294,26 @@ void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cut
   s->seconds = s->panel.seconds;
 }
 
+void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .combines = true};
+  s->seconds = cutt_device_combine_seconds(c, r);
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 4; /* which only add */
+  const int tried_products = c->reduce ? 0 : 5; /* which only add */
   for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
       cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
     else if (i < WAYS * SIZES + 2)
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
-    else
+    else if (i < WAYS * SIZES + 4)
       cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else
+      cutt_device_pass_combination(c, r, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
 }

@@ -8,6 +8,7 @@
 #ifndef CUTT_CONTRACT_DEVICE_PASS_H
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
+#include "contract/device_combine.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
 #include "gpu/kernels/pass_args.h"
@@ -27,8 +28,8 @@ typedef struct cutt_device_shape {
   int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
   int64_t parts;
   double seconds;
-  /* Instead of all that but the seconds: tiles of products, or panels. */
-  bool multiplies, has_panels;
+  /* Instead of all that but the seconds: an elementwise operation, tiles of products, or panels. */
+  bool combines, multiplies, has_panels;
   cutt_multiply_shape products;
   cutt_panel_shape panel;
 } cutt_device_shape;
@@ -39,6 +40,7 @@ typedef struct cutt_device_pass {
   int64_t tiles;
   size_t workspace; /* bytes: of the sums of parts */
   struct cutt_device_pass *join;
+  struct cuttElementwiseStruct *combination; /* and nothing of what follows; or NULL */
   const cutt_kernels *kernels;
   int kernel;
   cutt_grid grid;
@@ -69,6 +71,10 @@ void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_r
 /* The shape of panels of this operand. */
 void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
                              cutt_device_shape *shape);
+
+/* As an elementwise operation. */
+void cutt_device_pass_combination(const cutt_contraction *contraction, const cutt_rates *rates,
+                                  cutt_device_shape *shape);
 
 /* Prepares what cutt_device_pass_release frees, for the current context. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_DEVICE. */
 cuttResult cutt_device_pass_prepare(const cutt_contraction *contraction, const cutt_rates *rates,

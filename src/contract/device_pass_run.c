@@ -275,8 +275,19 @@ static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape
   return CUTT_SUCCESS;
 }
 
+static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                                   const cutt_runtime *runtime, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  pass->shape = *shape;
+  const cuttResult result = cutt_device_combine_prepare(c, rates, runtime, &pass->combination);
+  if (!result) pass->tiles = pass->combination->device->narrow.grid.blocks;
+  return result;
+}
+
 cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                     const cutt_runtime *runtime, cutt_device_pass **pass) {
+  if (shape->combines) return make_combination(c, rates, shape, runtime, pass);
   cuttResult result = shape->multiplies   ? make_products(c, shape, pass)
                       : shape->has_panels ? make_panels(c, shape, pass)
                                           : make(c, rates, shape, false, pass);
@@ -288,6 +299,7 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
 void cutt_device_pass_release(cutt_device_pass *pass) {
   if (!pass) return;
   cutt_device_pass_release(pass->join);
+  cutt_device_combine_release(pass->combination);
   free(pass);
 }
 
@@ -304,6 +316,7 @@ static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtim
 cuttResult cutt_device_pass_run(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                                 const unsigned char *right, unsigned char *result, unsigned char *workspace,
                                 cudaStream_t stream) {
+  if (pass->combination) return cutt_device_combine_run(pass->combination, runtime, left, right, result, stream);
   if (!pass->join) return start(pass, runtime, left, right, result, stream);
   const cuttResult first = start(pass, runtime, left, right, workspace, stream);
   return first ? first : start(pass->join, runtime, workspace, NULL, result, stream);

@@ -46,6 +46,10 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
                    .shared_bytes = grid->shared_bytes,
                    .async = true,
                    .reads_out = reads_result};
+  if (strstr(kernels->list->name[which], "combine")) {
+    l.third = *(const unsigned char **)parameters[4];
+    l.read_third = spans[TEST_RESULT];
+  }
   const bool joins = inside(workspace, l.in), parts = inside(workspace, l.out);
   l.read = joins ? workspace : spans[TEST_LEFT]; /* the operands may be the other way round */
   if (!joins) l.read_right = spans[TEST_RIGHT];
@@ -89,7 +93,7 @@ static void place(const test_contraction *c) {
   memcpy(kept.before, result->zone, result->zone_bytes);
 }
 
-static long shapes, products, panels, ways[4], turned[3], in_parts;
+static long shapes, products, panels, combinations, ways[4], turned[3], in_parts;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -131,7 +135,8 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   ++shapes;
   products += shape->multiplies;
   panels += shape->has_panels;
-  if (shape->multiplies || shape->has_panels) return;
+  combinations += shape->combines;
+  if (shape->multiplies || shape->has_panels || shape->combines) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
   in_parts += shape->parts > 1;
@@ -157,6 +162,8 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
                            turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
     assert_shape(t, &c, &shape);
   }
+  cutt_device_pass_combination(&c, &rates, &shape);
+  if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     cutt_device_pass_products(&c, &rates, by_rows, &shape);
     if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
@@ -231,6 +238,7 @@ static void patterns(void **unused) {
                {"dga,gbc->abcd", {7, 12, 24, 15, 20}},
                {"ea,ebc->abc", {40, 17, 11, 30}},
                {"aeg,beg->abg", {20, 7, 3, 70}},
+               {"ge,dgb->ebd", {5, 140, 24, 9}},
                {"gda,egb->abde", {21, 10, 12, 9, 5}}};
   static const test_variety variety = {20, 50, 0, 1, 25};
   test_rng rng = {77};
@@ -244,11 +252,13 @@ static void patterns(void **unused) {
       try_shapes(&rng, &t, test_scale() < 0.1 ? 2 : 5);
     }
   }
-  print_message("%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all, %ld of products, %ld of panels\n",
-                shapes, ways[0], ways[1], ways[2], ways[3], products, panels);
+  print_message(
+      "%ld shapes: %ld plain, %ld across threads, %ld across rows, %ld all, %ld of products, %ld of panels, %ld "
+      "elementwise\n",
+      shapes, ways[0], ways[1], ways[2], ways[3], products, panels, combinations);
   print_message("%ld with an operand turned, %ld with two; %ld in parts\n", turned[1], turned[2], in_parts);
   for (int way = 0; way < 4; ++way) assert_true(ways[way] >= test_scaled(20));
-  assert_true(products >= test_scaled(40) && panels >= test_scaled(40));
+  assert_true(products >= test_scaled(40) && panels >= test_scaled(40) && combinations >= test_scaled(10));
   assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(30));
 }
 

@@ -14,6 +14,7 @@
 enum {
   CUTT_COMBINE_THREADS = 256, /* most of a block, and most positions of a walk */
   CUTT_COMBINE_OPERANDS = 3,
+  CUTT_COMBINE_APART = 64, /* threads between those that list the rows of one walk and of the next */
   CUTT_COMBINE_MODES = 52,
   CUTT_COMBINE_TILE_MODES = 12, /* most modes of which a tile has more than 1 */
   CUTT_COMBINE_DIGITS = CUTT_COMBINE_TILE_MODES + 1,
@@ -48,7 +49,8 @@ typedef enum cutt_combine_use {
   CUTT_COMBINE_ZERO,   /* it is not read, and counts as 0 */
   CUTT_COMBINE_DIRECT, /* it is read in D's order */
   CUTT_COMBINE_TURNED,
-  CUTT_COMBINE_SINGLE /* wide kernels: one element for all of an access */
+  CUTT_COMBINE_SINGLE, /* wide kernels: one element for all of an access */
+  CUTT_COMBINE_STAGED  /* it is read in D's order, too, and on its way together with those that are turned */
 } cutt_combine_use;
 
 typedef struct cutt_combine_digit {
@@ -59,6 +61,7 @@ typedef struct cutt_combine_digit {
 typedef struct cutt_combine_walk {
   uint32_t x, rows, x_end, y_end; /* positions; rows; the ends of their digits */
   uint32_t split;                 /* the mode of which x has a part, and y the rest */
+  uint32_t even;                  /* are all rows of a whole tile there */
   uint32_t table_at;              /* in shared memory: the first table, behind which the others are */
   cutt_combine_digit digit[CUTT_COMBINE_DIGITS];
 } cutt_combine_walk;
@@ -80,8 +83,9 @@ typedef struct cutt_combine_args {
   uint32_t modes, tile_modes;
   uint8_t use[CUTT_COMBINE_OPERANDS], scaled[CUTT_COMBINE_OPERANDS], op[2]; /* op: each a cutt_combine */
   uint32_t three;                                                           /* is there a third operand */
-  uint32_t flip[CUTT_COMBINE_OPERANDS];      /* sign bits of the imaginary parts that are to be changed */
-  uint32_t turned_at[CUTT_COMBINE_OPERANDS]; /* in shared memory, where the limits of the tile's modes are the first */
+  uint32_t flip[CUTT_COMBINE_OPERANDS]; /* sign bits of the imaginary parts that are to be changed */
+  uint32_t turned_at
+      [CUTT_COMBINE_OPERANDS]; /* what is turned or staged in shared memory, where the limits of the tile's modes are the first */
   cutt_combine_scalar scale[CUTT_COMBINE_OPERANDS];
   int64_t extent[CUTT_COMBINE_TILE_MODES];
   uint32_t place[CUTT_COMBINE_OPERANDS][CUTT_COMBINE_TILE_MODES]; /* steps in what is turned, in elements */

@@ -32,12 +32,12 @@ typedef struct combine_spot {
   int64_t d, a, b, c;
   uint32_t place_a, place_b, place_c;
   uint32_t split, first; /* in the mode that is split, and in the first one */
-  bool there;            /* within the limits of all others */
+  bool there;            /* within the limits of all others; of a tile: it is whole */
 } combine_spot;
 
 DEVICE uint32_t combine_limit(uint32_t mode) { return shared_load4(mode * CUTT_COMBINE_WORD_BYTES); }
 
-/* Where the tile begins. Lists how much of each mode it has. */
+/* Where the tile begins, and whether it is whole. Lists how much of each mode it has. */
 DEVICE combine_spot combine_begin(const cutt_combine_args *args) {
   combine_spot tile = {0, 0, 0, 0, 0, 0, 0, 0, 0, true};
   uint32_t number = block_index();
@@ -50,8 +50,10 @@ DEVICE combine_spot combine_begin(const cutt_combine_args *args) {
     tile.b += along * mode->step[2];
     tile.c += along * mode->step[3];
     number = rest;
-    if (i >= args->tile_modes || i != thread_index()) continue;
+    if (i >= args->tile_modes) continue;
     const int64_t left = args->extent[i] - along;
+    tile.there = tile.there && left >= mode->chunk;
+    if (i != thread_index()) continue;
     shared_store4(i * CUTT_COMBINE_WORD_BYTES, left < mode->chunk ? (uint32_t)left : mode->chunk);
   }
   return tile;
@@ -108,6 +110,11 @@ DEVICE int64_t combine_offset(const cutt_combine_walk *walk, uint32_t table, uin
   return (int32_t)combine_row(walk, table, y, first);
 }
 
+/* A thread's first row of a walk: those of several walks are other threads' work. */
+DEVICE uint32_t combine_first_row(uint32_t walk) {
+  return (thread_index() + walk * CUTT_COMBINE_APART) % thread_count();
+}
+
 /* The rows of all walks. */
 DEVICE void combine_list_rows(const cutt_combine_args *args) {
   const cutt_combine_walk *walk = &args->walk[0];
@@ -126,7 +133,7 @@ DEVICE void combine_list_rows(const cutt_combine_args *args) {
   for (uint32_t k = 0; k < CUTT_COMBINE_OPERANDS; ++k) {
     if (args->use[k] != CUTT_COMBINE_TURNED) continue;
     walk = &args->walk[1 + k];
-    for (uint32_t y = thread_index(); y < walk->rows; y += thread_count()) {
+    for (uint32_t y = combine_first_row(1 + k); y < walk->rows; y += thread_count()) {
       combine_spot row = {0, 0, 0, 0, 0, 0, 0, 0, 0, true};
       combine_go(args, walk, walk->x_end, walk->y_end, y, &row);
       shared_store4(combine_entry(walk, CUTT_COMBINE_TURN_ROW, y), (uint32_t)(k == 0 ? row.a : k == 1 ? row.b : row.c));

@@ -11,6 +11,28 @@ DEVICE word4 COMBINE_OF(combine_spread_)(COMBINE_WORD v) {
   return COMBINE_ACCESS(combine_pack)(all);
 }
 
+/* Accesses in some rows: of all of them, without a branch for each, or of those that are whole. */
+DEVICE void COMBINE_OF(combine_load_all_)(const cutt_combine_args *args, uint32_t k, const unsigned char *from,
+                                          uint32_t first, word4 *value) {
+  const uint32_t at = combine_entry(&args->walk[0], CUTT_COMBINE_ROW_A + k, first);
+  if (args->use[k] == CUTT_COMBINE_ZERO) {
+    UNROLL(4)
+    for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) value[i] = pass_none16();
+  } else if (args->use[k] == CUTT_COMBINE_SINGLE) {
+    UNROLL(4)
+    for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
+      const int64_t row = (int32_t)shared_load4(at + i * CUTT_COMBINE_WORD_BYTES);
+      value[i] = COMBINE_OF(combine_spread_)(COMBINE_ACCESS(global_load)(from + row * COMBINE_BYTES));
+    }
+  } else {
+    UNROLL(4)
+    for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
+      const int64_t row = (int32_t)shared_load4(at + i * CUTT_COMBINE_WORD_BYTES);
+      value[i] = global_load16(from + row * COMBINE_BYTES);
+    }
+  }
+}
+
 DEVICE void COMBINE_OF(combine_load_)(const cutt_combine_args *args, uint32_t k, const unsigned char *from,
                                       uint32_t first, uint32_t whole, word4 *value) {
   const cutt_combine_walk *walk = &args->walk[0];
@@ -75,7 +97,13 @@ DEVICE uint32_t COMBINE_OF(combine_count_)(const cutt_combine_args *args, const 
   return end - me->first < COMBINE_COUNT ? end - me->first : COMBINE_COUNT;
 }
 
-COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
+/* Blocks that fit on an SM. On sm_90 80 registers are enough for each thread, but for half types. */
+#if COMBINE_BYTES >= 4 && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1000
+#define COMBINE_BLOCKS 3
+#else
+#define COMBINE_BLOCKS 2
+#endif
+COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), COMBINE_BLOCKS)
 (const unsigned char *a, unsigned char *result, CONSTANT(cutt_combine_args) args, const unsigned char *b,
  const unsigned char *c) {
   const combine_spot tile = combine_begin(&args);
@@ -91,6 +119,19 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
   for (uint32_t first = 0; first < walk->rows; first += COMBINE_OF(COMBINE_ROWS_)) {
     word4 in_a[COMBINE_OF(COMBINE_ROWS_)], in_b[COMBINE_OF(COMBINE_ROWS_)], in_c[COMBINE_OF(COMBINE_ROWS_)];
     uint32_t whole = 0, part = 0;
+    if (tile.there && walk->even && first + COMBINE_OF(COMBINE_ROWS_) <= walk->rows) {
+      if (!me.there) return;
+      COMBINE_OF(combine_load_all_)(&args, 0, my_a, first, in_a);
+      COMBINE_OF(combine_load_all_)(&args, 1, my_b, first, in_b);
+      COMBINE_OF(combine_load_all_)(&args, 2, my_c, first, in_c);
+      const uint32_t at = combine_entry(walk, CUTT_COMBINE_ROW_D, first);
+      UNROLL(4)
+      for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
+        const int64_t row = (int32_t)shared_load4(at + i * CUTT_COMBINE_WORD_BYTES);
+        global_store16(my_d + row * COMBINE_BYTES, COMBINE_OF(combine_words_)(&args, in_a[i], in_b[i], in_c[i]));
+      }
+      continue;
+    }
     UNROLL(4)
     for (uint32_t i = 0; i < COMBINE_OF(COMBINE_ROWS_); ++i) {
       const uint32_t count = COMBINE_OF(combine_count_)(&args, &me, first + i);
@@ -119,6 +160,7 @@ COMBINE_KERNEL(COMBINE_OF(cutt_combine_wide_), 2)
   }
 }
 
+#undef COMBINE_BLOCKS
 #undef COMBINE_TYPE
 #undef COMBINE_WORD
 #undef COMBINE_BYTES
