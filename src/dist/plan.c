@@ -200,13 +200,14 @@ static size_t default_piece(const struct cuttDistPlanStruct *plan) {
   return in_rounds(plan) ? (size_t)cutt_predict_piece(bytes, plan->task.size) : DEFAULT_PIECE;
 }
 
-/* Boxes that kernels on a device write directly are worked on by turns. Those of some MiB have more tiles than are under way at
- * once in a tenth of a device; and of a tensor there are at most some thousand. */
-static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t asked) {
-  enum { LEAST_BYTES = 4 << 20, MOST_OF_A_RANK = 1024 };
+/* Boxes that kernels on a device write directly are worked on by turns: shorter stretches than there are tiles under way at once do
+ * both at the same time, but take longer alone. What stays beside messages is worked on in parts, some in each round. Measured on
+ * two H200. */
+static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t asked, bool direct) {
+  enum { LEAST_BYTES = 1 << 20, MOST_DIRECT = 2048, MOST_KEPT = 64 };
   if (asked) return larger((int64_t)asked / plan->task.elem_bytes, (int64_t)1);
   const int64_t own = plan->task.layout[CUTT_FROM].volume / plan->task.size;
-  return larger((int64_t)LEAST_BYTES / plan->task.elem_bytes, own / MOST_OF_A_RANK);
+  return larger((int64_t)LEAST_BYTES / plan->task.elem_bytes, own / (direct ? MOST_DIRECT : MOST_KEPT));
 }
 
 /* A round has a piece of each peer's. */
@@ -247,7 +248,6 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
   m->plan->task.far = m->plan->device.runtime && t->size > 1;
   m->plan->task.joins = in_rounds(m->plan) && t->size > 1 && !o->workspace_limit; /* it takes a piece more each way */
-  if (m->plan->device.runtime) m->plan->task.stretch_elements = stretch_elements(m->plan, o->piece_bytes);
   const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
                             (uint64_t)m->plan->trusts};
   m->record.given[GIVEN_OPTIONS] = cutt_hash(CUTT_HASH_START, what, sizeof what);
@@ -279,6 +279,8 @@ static cuttResult make_ways(cutt_making *m) {
     m->record.seconds[way] = -1;
     if (!allows(m, (cutt_way)way) || (way == CUTT_WAY_DIRECT && !packed)) continue;
     cutt_exchange *x = &m->exchange[way];
+    if (m->plan->device.runtime)
+      m->plan->task.stretch_elements = stretch_elements(m->plan, m->options.piece_bytes, way == CUTT_WAY_DIRECT);
     cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
     if (!result) result = cutt_join_make(x, &m->plan->task, &m->plan->shapes);
     if (result) return result;
