@@ -314,7 +314,7 @@ static void look_at(brute *b, cutt_candidate *q) {
     const int64_t bytes = elements * b->canonical->elem_bytes, row = tile.cols * b->canonical->elem_bytes;
     /* Large tiles, walks along short rows and prefetching more than L2 holds are what the model is not for. */
     if (!tile.along && bytes > MOST_TILE_BYTES) return;
-    if (tile.along && row < (tile.tiles_ahead ? 32 : 256)) continue;
+    if (tile.along && (row < 16 || cutt_cpu_together(b->canonical, &tile) * b->canonical->elem_bytes < 256)) continue;
     if (tile.tiles_ahead && bytes > machine->l2_bytes / 16) continue;
     if (tile.along && !tile.tiles_ahead && prefetch == CUTT_CPU_TO_L2 && tile.cols * 128 > machine->l2_bytes / 8)
       continue;

@@ -131,7 +131,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       : t->prefetch == CUTT_CPU_TO_L2 ? CUTT_CPU_COUNT_ALONG_AHEAD
                                                       : CUTT_CPU_COUNT_ALONG_NEAR;
     n[lines] = bytes / LINE;
-    n[lines + 1] = t->tiles_ahead ? n[CUTT_CPU_COUNT_RUNS] : volume / (double)t->cols; /* stretches */
+    n[lines + 1] = t->tiles_ahead || t->cols * c->elem_bytes < LINE ? n[CUTT_CPU_COUNT_RUNS]
+                                                                    : volume / (double)t->cols; /* stretches */
     n[CUTT_CPU_COUNT_RUNS] = 0;
     if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
     return;

@@ -139,8 +139,9 @@ static bool ahead_stays(const search *s, int64_t cols) {
   return cols * PASS_BYTES <= s->machine->l2_bytes / 8;
 }
 static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_bytes) {
-  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_AHEAD = 32 };
-  if (t->cols * s->c->elem_bytes < (t->tiles_ahead ? LEAST_AHEAD : LEAST_BYTES)) return false;
+  enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_ROW = 16 };
+  if (t->cols * s->c->elem_bytes < LEAST_ROW || cutt_cpu_together(s->c, t) * s->c->elem_bytes < LEAST_BYTES)
+    return false;
   if (t->prefetch != CUTT_CPU_TO_L2) return true;
   return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : ahead_stays(s, t->cols);
 }
@@ -191,7 +192,7 @@ static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   double least = 0;
   int best = -1;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    const double *own = value + terms[to], time = own[0] * lines + own[1];
+    const double *own = value + terms[to], time = lines < 1 ? own[0] : own[0] * lines + own[1];
     if (to == CUTT_CPU_TO_L2 && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
     if (best >= 0 && time >= least) continue;
     best = to;

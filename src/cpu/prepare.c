@@ -111,6 +111,9 @@ static void prepare_copy(cutt_cpu_plan *p) {
   p->scratch_bytes = p->stage_bytes;
 }
 
+_Static_assert(CUTT_CPU_STAGE_BYTES + (CUTT_CPU_CARRIES_ALONG + 3) * CUTT_CPU_LINE <= CUTT_SCRATCH_BYTES,
+               "a block of scratch has room for the stage and for what columns carry");
+
 /* Scratch of a thread: the stage, of one run or of the columns that are staged at a time, with a line before and a line
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {

@@ -221,13 +221,19 @@ static void find_chain(const cutt_canonical *c, cutt_cpu_tile *t) {
   if (least * c->elem_bytes >= CUTT_CPU_LINE) t->chain = t->whole_run;
 }
 
+int64_t cutt_cpu_together(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  int64_t run = t->cols;
+  for (int i = 0; i < c->rank; ++i) {
+    if (t->role[i] == CUTT_CPU_COLUMN || t->extent[i] == 1 || c->mode[i].in_stride != run) continue;
+    run *= t->extent[i];
+  }
+  return run;
+}
+
 bool cutt_cpu_tiles_ahead(const cutt_canonical *c, const cutt_cpu_tile *t) {
   enum { LONG_ROW = 4096 };
-  bool follow = false;
-  for (int i = 0; i < c->rank; ++i) {
-    follow = follow || (t->role[i] == CUTT_CPU_ROW && c->mode[i].in_stride == t->cols);
-  }
-  return follow && t->along && t->cols * c->elem_bytes < LONG_ROW;
+  if (!t->along || t->cols * c->elem_bytes >= LONG_ROW) return false;
+  return c->mode[c->out_order[0]].in_stride == t->cols || cutt_cpu_together(c, t) * c->elem_bytes >= LONG_ROW;
 }
 
 /* Broadcast elements, which are read once each; not for less than 16 bytes of the same one, unless all rows are. */

@@ -118,6 +118,9 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
 
+/* Elements of a tile that follow one another in the input, from a row's first column on. */
+int64_t cutt_cpu_together(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
 /* Does a walk along rows prefetch the next tile into L2, rather than the next rows? Pages of short rows that follow one another
  * have one stream each then; rows of a page and more have streams of their own. */
 bool cutt_cpu_tiles_ahead(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
