@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Einsums that contract little beside NumPy: products of elements, broadcasts, batches of tiny products, sums, diagonals.
 
-    bench/einsum.py [--libraries build/lib] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
+    bench/einsum.py [--libraries build/lib] [--threads N] [--only 'TEXT|TEXT'] [--random N [--seed S]] [--json FILE]
 
 Each kind is computed by cutt.einsum and by NumPy's best way, which is the fastest of einsum, einsum(optimize=True) and
 what else it has for it (multiply, matmul, sum, diagonal), all into an array that is there where they can. They take turns;
-medians are compared, and results too.
+medians are compared, and results too. With --random so many more are drawn: one or two operands of up to five labels, in any order
+and some twice in one, each in the result or not, with up to 4 million products.
 """
 import argparse
 import json
 import math
 import os
 import pathlib
+import random
 import statistics
 import sys
 import time
@@ -44,15 +46,42 @@ CASES = [
 ]
 
 
+def draw(seed, count):
+    """So many kinds, as CASES has them."""
+    choose, cases = random.Random(seed), []
+    while len(cases) < count:
+        operands, labels = choose.choice([1, 2, 2]), "abcde"[:choose.randint(1, 5)]
+        terms = []
+        for _ in range(operands):
+            term = [label for label in labels if choose.random() < 0.75]
+            choose.shuffle(term)
+            if term and choose.random() < 0.15:
+                term.insert(choose.randint(0, len(term)), choose.choice(term))
+            terms.append("".join(term))
+        used = sorted(set("".join(terms)))
+        kept = [label for label in used if choose.random() < 0.6]
+        choose.shuffle(kept)
+        products, shares = choose.choice([2e5, 1e6, 4e6]), [choose.random() + 0.15 for _ in used]
+        extent = {label: max(2, round(products ** (share / sum(shares)))) for label, share in zip(used, shares)}
+        shapes = [tuple(extent[label] for label in term) for term in terms]
+        sizes = [math.prod(shape) for shape in shapes]
+        only_moved = operands == 1 and len(kept) == len(used) == len(terms[0])
+        if used and 1e4 <= max(sizes) <= 1.2e7 and not only_moved:
+            cases.append((f"{','.join(terms)}->{''.join(kept)}", shapes, ""))
+    return cases
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--libraries", default=ROOT / "build/lib", help="the folder of the libraries (default: build/lib)")
     parser.add_argument("--threads", type=int, default=1, help="threads of both (default: 1)")
     parser.add_argument("--only", help="only the kinds whose subscripts are in this list, with '|' between them")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="so many more, drawn at random (default: 0)")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn (default: 1)")
     parser.add_argument("--json", help="write the figures there")
     arguments = parser.parse_args()
-    if arguments.threads < 1:
-        parser.error("--threads must be 1 or more")
+    if arguments.threads < 1 or arguments.random < 0:
+        parser.error("--threads must be 1 or more, and --random 0 or more")
     return arguments
 
 
@@ -65,10 +94,10 @@ def timed(call, calls):
 
 def run(np, cutt, case, threads):
     spec, shapes, extra = case
-    random = np.random.default_rng(16)
-    arrays = [random.random(shape) for shape in shapes]
+    numbers = np.random.default_rng(16)
+    arrays = [numbers.random(shape) for shape in shapes]
     apart = spec == "ij,kl->"  # by einsum a product for each pair of elements
-    wanted = eval(extra, {"np": np})(*arrays, None) if apart else np.einsum(spec, *arrays)  # pylint: disable=eval-used
+    wanted = eval(extra, {"np": np})(*arrays, None) if apart else np.einsum(spec, *arrays, optimize=True)  # pylint: disable=eval-used
     out = np.empty_like(wanted) if np.ndim(wanted) else None
     ways = {}
     if not apart:
@@ -109,14 +138,14 @@ def main():
         sys.exit("einsum.py: NumPy is needed (Debian: python3-numpy, and /usr/bin/python3 to run this)")
     import cutt  # pylint: disable=import-outside-toplevel
     results = []
-    print(f"{'':30} {'cutt':>9} {'NumPy':>9}  ratio    GB/s  NumPy's way")
-    for case in CASES:
+    print(f"{'':33} {'cutt':>9} {'NumPy':>9}  ratio    GB/s  NumPy's way")
+    for case in CASES + draw(arguments.seed, arguments.random):
         if arguments.only and case[0] not in arguments.only.split("|"):
             continue
         r = run(np, cutt, case, arguments.threads)
         results.append(r)
         name = f"{r['spec']} {'x'.join(map(str, case[1][-1] or case[1][0]))}"
-        print(f"{name:30} {1e3 * r['cutt_seconds']:6.3f} ms {1e3 * r['numpy_seconds']:6.3f} ms {r['ratio']:6.2f} "
+        print(f"{name:33} {1e3 * r['cutt_seconds']:6.3f} ms {1e3 * r['numpy_seconds']:6.3f} ms {r['ratio']:6.2f} "
               f"{1e-9 * r['bytes_per_second']:7.1f}  {r['numpy_way']}", flush=True)
     if not results:
         sys.exit("einsum.py: --only leaves no kind")

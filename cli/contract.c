@@ -1,5 +1,5 @@
-/* cutt contract PATTERN A.npy B.npy -o C.npy: C = alpha * A * B + beta * D, summed as the pattern says, from files to
- * file.
+/* cutt contract PATTERN A.npy [B.npy] -o C.npy: C = alpha * A * B + beta * D, summed as the pattern says, from files to
+ * file; or of one array, C = alpha * A + beta * D.
  *
  * As in transpose.c, the operands are mapped and the result goes straight into the mapping of the output. Letters are
  * axes in NumPy's order; an operand in Fortran order is only another set of strides. Elements in the other byte order
@@ -158,8 +158,10 @@ static const cutt_cli_option options[] = {
 static const cutt_cli_syntax syntax = {
     .command = me,
     .usage =
-        "Usage: cutt contract PATTERN A.npy B.npy -o C.npy [OPTION]...\n"
-        "Contract two arrays: C = np.einsum(PATTERN, A, B), by permutations and matrix products.\n\n"
+        "Usage: cutt contract PATTERN A.npy [B.npy] -o C.npy [OPTION]...\n"
+        "Contract two arrays: C = np.einsum(PATTERN, A, B), by permutations and matrix products; or sum one, or take "
+        "its\n"
+        "diagonals: C = np.einsum(PATTERN, A), with patterns such as 'abb->a'.\n\n"
         "PATTERN names the axes of each array by letters, in NumPy's order (the last axis of a C-order array is the\n"
         "fastest): 'ab,bc->ac' is a matrix product. Letters that the result lacks are summed over. Without '->...' "
         "the\n"
@@ -254,6 +256,7 @@ static bool fill_contraction(const contract_request *request, const array *array
   for (int t = 0; t < 2; ++t) {
     const cutt_npy *npy = &arrays[t].file.npy;
     c->name[t] = request->path[t];
+    if (!c->name[t]) continue;
     c->rank[t] = npy->rank;
     memcpy(c->shape[t], npy->shape, sizeof c->shape[t]);
     cutt_cli_packed_strides(c->shape[t], c->rank[t], npy->fortran_order, c->strides[t]);
@@ -268,14 +271,15 @@ static bool fill_contraction(const contract_request *request, const array *array
 static void closing_line(const cutt_cli_contract_job *job, const cutt_blocks_job *blocks, double total) {
   const cutt_cli_contraction *c = job->contraction;
   const cuttContractionInfo_t *info = &job->info;
-  char shape[CUTT_CLI_TENSORS][256], time[32], all[32], size[32], threads[32] = "", share[64] = "";
-  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) cutt_cli_shape(c->shape[t], c->rank[t], shape[t], sizeof shape[t]);
+  char operands[CUTT_CLI_OPERANDS_TEXT], shape[256], time[32], all[32], size[32], threads[32] = "", share[64] = "";
+  cutt_cli_contraction_operands(c, operands, sizeof operands);
+  cutt_cli_shape(c->shape[CUTT_CLI_RESULT], c->rank[CUTT_CLI_RESULT], shape, sizeof shape);
   cutt_cli_duration(job->times.total, time, sizeof time);
   cutt_cli_duration(total, all, sizeof all);
   cutt_cli_bytes((double)info->workspace_bytes, size, sizeof size);
   if (blocks->steps > 0) {
-    cutt_cli_message("%s and %s -> %s of %s: %lld steps, %s, %.3g GFLOP/s; %s to disk", shape[0], shape[1], shape[2],
-                     c->number->name, (long long)blocks->steps, time,
+    cutt_cli_message("%s -> %s of %s: %lld steps, %s, %.3g GFLOP/s; %s to disk", operands, shape, c->number->name,
+                     (long long)blocks->steps, time,
                      job->times.total > 0.0 ? 1e-9 * info->flops / job->times.total : 0.0, all);
     return;
   }
@@ -284,10 +288,10 @@ static void closing_line(const cutt_cli_contract_job *job, const cutt_blocks_job
   if (job->times.total > 0.0 && (info->permutes_left || info->permutes_right || info->permutes_result))
     snprintf(share, sizeof share, " (%.1f%% of the time%s)", 100.0 * job->times.permute / job->times.total,
              job->predicted ? ", predicted" : "");
-  cutt_cli_message("%s and %s -> %s of %s: %s%s, %s, %.3g GFLOP/s; permuted: %s%s; workspace %s; %s with files",
-                   shape[0], shape[1], shape[2], c->number->name, info->provider ? info->provider : "no library",
-                   threads, time, job->times.total > 0.0 ? 1e-9 * info->flops / job->times.total : 0.0,
-                   cutt_cli_permuted(info), share, size, all);
+  cutt_cli_message("%s -> %s of %s: %s%s, %s, %.3g GFLOP/s; permuted: %s%s; workspace %s; %s with files", operands,
+                   shape, c->number->name, info->provider ? info->provider : "no library", threads, time,
+                   job->times.total > 0.0 ? 1e-9 * info->flops / job->times.total : 0.0, cutt_cli_permuted(info), share,
+                   size, all);
 }
 
 static int print_json(const cutt_cli_contract_job *job, double total) {
@@ -532,9 +536,11 @@ int cutt_cli_contract(int argc, char **argv) {
   contract_request request = {.alpha.value = {1.0, 0.0}, .options = CUTT_CONTRACTION_OPTIONS_INIT};
   int code;
   if (!cutt_cli_read_options(&syntax, argc, argv, &request, &code)) return code;
-  if (argc - optind != 3)
-    return cutt_cli_misused(me, "%d operand%s given; there must be three: PATTERN, A.npy and B.npy", argc - optind,
-                            argc - optind == 1 ? " is" : "s are");
+  if (argc - optind != 2 && argc - optind != 3)
+    return cutt_cli_misused(me,
+                            "%d operand%s given; there must be two or three: PATTERN, A.npy and, where the pattern "
+                            "has a second operand, B.npy",
+                            argc - optind, argc - optind == 1 ? " is" : "s are");
   if (!request.out_path) return cutt_cli_misused(me, "-o is missing; the result needs a file, such as -o C.npy");
   if (request.beta.text && !request.path[CUTT_CLI_RESULT])
     return cutt_cli_misused(me, "--beta is given without --in, whose array it multiplies");
@@ -542,7 +548,7 @@ int cutt_cli_contract(int argc, char **argv) {
   if (request.path[CUTT_CLI_RESULT] && !request.beta.text) request.beta.value[0] = 1.0;
   request.pattern = argv[optind];
   request.path[0] = argv[optind + 1];
-  request.path[1] = argv[optind + 2];
+  if (argc - optind == 3) request.path[1] = argv[optind + 2];
   int streams = 0;
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) streams += request.path[t] && !strcmp(request.path[t], "-");
   if (streams > 1) return cutt_cli_misused(me, "'-', standard input, is given %d times; it can be one array", streams);

@@ -146,12 +146,14 @@ static int run_on_device(cutt_cli_contract_job *job, bool *no_room) {
   int code = CUTT_CLI_DONE;
   *no_room = false;
   for (int t = 0; t < CUTT_CLI_TENSORS && code == CUTT_CLI_DONE && !*no_room; ++t) {
+    if (t != CUTT_CLI_RESULT && !job->contraction->name[t]) continue;
     const cuttResult result = cuttMemoryAllocate(job->options.backend, (size_t)job->bytes[t], &m.tensor[t]);
     *no_room = result == CUTT_INTERNAL_ERROR;
     if (result != CUTT_SUCCESS && !*no_room) code = failed(job, "the device's memory can't be had");
   }
   for (int t = 0; t < 2 && code == CUTT_CLI_DONE && !*no_room; ++t)
-    code = move(job, m.tensor[t], job->operand[t], job->bytes[t], "copying to the device");
+    if (job->contraction->name[t])
+      code = move(job, m.tensor[t], job->operand[t], job->bytes[t], "copying to the device");
   if (code == CUTT_CLI_DONE && !*no_room) code = with_workspace(job, &m);
   for (int t = 0; t < CUTT_CLI_TENSORS; ++t) cuttMemoryFree(job->options.backend, m.tensor[t]);
   return code;

@@ -79,7 +79,8 @@ static bool read_einsum(reader *r) {
   for (int tensor = CUTT_CLI_LEFT;; ++tensor) {
     for (skip_space(r); is_letter(*r->at); skip_space(r))
       if (!add_mode(r, tensor, 1)) return false;
-    if (tensor == CUTT_CLI_LEFT && !take(r, ',')) return false;
+    if (tensor == CUTT_CLI_LEFT && take(r, ',')) continue;
+    if (tensor == CUTT_CLI_LEFT) tensor = CUTT_CLI_RIGHT; /* which there is none of */
     if (tensor == CUTT_CLI_RIGHT && !*r->at) {
       imply_result(r);
       return true;
@@ -107,7 +108,8 @@ static bool read_tensor(reader *r, int tensor) {
 static bool read_talsh(reader *r) {
   if (!read_tensor(r, CUTT_CLI_RESULT)) return false;
   take(r, '+');
-  if (!take(r, '=') || !read_tensor(r, CUTT_CLI_LEFT) || !take(r, '*') || !read_tensor(r, CUTT_CLI_RIGHT)) return false;
+  if (!take(r, '=') || !read_tensor(r, CUTT_CLI_LEFT)) return false;
+  if (take(r, '*') && !read_tensor(r, CUTT_CLI_RIGHT)) return false;
   skip_space(r);
   return !*r->at;
 }
@@ -135,9 +137,16 @@ void cutt_cli_packed_strides(const int64_t *shape, int rank, bool fortran_order,
 bool cutt_cli_contraction_result(const char *command, cutt_cli_contraction *c) {
   cutt_cli_pattern p;
   c->rank[CUTT_CLI_RESULT] = 0;
-  if (!strchr(c->pattern, strchr(c->pattern, '(') ? '*' : ',')) {
-    cutt_cli_misused(command, "the pattern '%s' has one operand; it must have two, with a '%c' between them",
-                     c->pattern, strchr(c->pattern, '(') ? '*' : ',');
+  const char between = strchr(c->pattern, '(') ? '*' : ',';
+  const bool two = c->name[CUTT_CLI_RIGHT];
+  if (two != (strchr(c->pattern, between) != NULL)) {
+    if (two)
+      cutt_cli_misused(command,
+                       "the pattern '%s' has one operand, and two are given; it must have two, with a '%c' between "
+                       "them",
+                       c->pattern, between);
+    else
+      cutt_cli_misused(command, "the pattern '%s' has two operands, and one is given", c->pattern);
     return false;
   }
   if (!cutt_cli_pattern_read(c->pattern, &p)) return true;
@@ -251,9 +260,9 @@ static json_t *list_of(const int64_t *shape, int rank) {
 json_t *cutt_cli_contraction_json(cuttContractionPlan_t plan, const cutt_cli_contraction *c) {
   json_t *root = cutt_cli_described_json(describe, plan, "the plan");
   if (!root) return NULL;
+  json_t *right = c->name[CUTT_CLI_RIGHT] ? list_of(c->shape[CUTT_CLI_RIGHT], c->rank[CUTT_CLI_RIGHT]) : json_null();
   json_t *numpy = json_pack("{s:s, s:s, s:o, s:o, s:o}", "pattern", c->pattern, "dtype", c->number->name, "left",
-                            list_of(c->shape[CUTT_CLI_LEFT], c->rank[CUTT_CLI_LEFT]), "right",
-                            list_of(c->shape[CUTT_CLI_RIGHT], c->rank[CUTT_CLI_RIGHT]), "result",
+                            list_of(c->shape[CUTT_CLI_LEFT], c->rank[CUTT_CLI_LEFT]), "right", right, "result",
                             list_of(c->shape[CUTT_CLI_RESULT], c->rank[CUTT_CLI_RESULT]));
   if (json_object_set_new(root, "numpy", numpy) == 0) return root;
   cutt_cli_message("out of memory for the description");
@@ -262,10 +271,18 @@ json_t *cutt_cli_contraction_json(cuttContractionPlan_t plan, const cutt_cli_con
 }
 
 const char *cutt_cli_contraction_words(const cutt_cli_contraction *c, char *buffer, size_t size) {
-  char shape[CUTT_CLI_TENSORS][256];
-  for (int t = 0; t < CUTT_CLI_TENSORS; ++t) cutt_cli_shape(c->shape[t], c->rank[t], shape[t], sizeof shape[t]);
-  snprintf(buffer, size, "NumPy order: '%s', %s and %s -> %s, dtype %s, C order.", c->pattern, shape[CUTT_CLI_LEFT],
-           shape[CUTT_CLI_RIGHT], shape[CUTT_CLI_RESULT], c->number->name);
+  char operands[CUTT_CLI_OPERANDS_TEXT], shape[256];
+  snprintf(buffer, size, "NumPy order: '%s', %s -> %s, dtype %s, C order.", c->pattern,
+           cutt_cli_contraction_operands(c, operands, sizeof operands),
+           cutt_cli_shape(c->shape[CUTT_CLI_RESULT], c->rank[CUTT_CLI_RESULT], shape, sizeof shape), c->number->name);
+  return buffer;
+}
+
+const char *cutt_cli_contraction_operands(const cutt_cli_contraction *c, char *buffer, size_t size) {
+  char shape[2][256];
+  for (int t = 0; t < 2; ++t) cutt_cli_shape(c->shape[t], c->rank[t], shape[t], sizeof shape[t]);
+  const bool two = c->name[CUTT_CLI_RIGHT];
+  snprintf(buffer, size, "%s%s%s", shape[0], two ? " and " : "", two ? shape[1] : "");
   return buffer;
 }
 

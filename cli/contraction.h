@@ -27,7 +27,7 @@ const cutt_cli_number *cutt_cli_number_find(const char *name);
 
 /* ---------------------------------------------------------------------------------------------------------- pattern */
 
-enum { CUTT_CLI_LABELS = 3 * CUTT_MAX_RANK };
+enum { CUTT_CLI_LABELS = 3 * CUTT_MAX_RANK, CUTT_CLI_OPERANDS_TEXT = 544 };
 
 /* Which mode is which: label[t][i] is the number of the label that mode i of tensor t has, in the order of the text. */
 typedef struct cutt_cli_pattern {
@@ -36,7 +36,7 @@ typedef struct cutt_cli_pattern {
   int labels;
 } cutt_cli_pattern;
 
-/* Reads "ab,bc->ac" or "D(a,c)+=L(a,b)*R(b,c)". False for a text that is no pattern; the library knows in what way.
+/* Reads "ab,bc->ac" or "D(a,c)+=L(a,b)*R(b,c)", or with one operand "abb->a" or "D(a)+=L(a,b,b)". False for a text that is no pattern; the library knows in what way.
  * That a pattern makes sense (the result's letters are in the operands, say) is left to the library too. */
 bool cutt_cli_pattern_read(const char *text, cutt_cli_pattern *pattern);
 
@@ -46,7 +46,7 @@ bool cutt_cli_pattern_read(const char *text, cutt_cli_pattern *pattern);
  * strides given it takes any; so the user's text goes to it as it is, and the places in its errors are the user's. */
 typedef struct cutt_cli_contraction {
   const char *pattern;
-  const char *name[CUTT_CLI_TENSORS]; /* of the arrays, in messages: "A.npy" */
+  const char *name[CUTT_CLI_TENSORS]; /* of the arrays, in messages: "A.npy"; NULL: there is no right operand */
   const cutt_cli_number *number;
   int rank[CUTT_CLI_TENSORS];
   int64_t shape[CUTT_CLI_TENSORS][CUTT_MAX_RANK];
@@ -77,6 +77,9 @@ json_t *cutt_cli_contraction_json(cuttContractionPlan_t plan, const cutt_cli_con
 
 /* "NumPy order: ab,bc->ac, (2, 3) and (3, 4) -> (2, 4), dtype f8." into a buffer, which it returns. */
 const char *cutt_cli_contraction_words(const cutt_cli_contraction *contraction, char *buffer, size_t size);
+
+/* "(2, 3) and (3, 4)": the operands' shapes, into a buffer, which it returns. */
+const char *cutt_cli_contraction_operands(const cutt_cli_contraction *contraction, char *buffer, size_t size);
 
 /* "left and result", "nothing": the tensors that a plan permutes. */
 const char *cutt_cli_permuted(const cuttContractionInfo_t *info);

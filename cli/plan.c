@@ -81,7 +81,7 @@ static const cutt_cli_option options[] = {
      NULL, 0},
     {"contract", "PATTERN", "such as 'ab,bc->ac', letters in NumPy's order; 'cutt contract --help' says more",
      cutt_cli_read_text, offsetof(plan_request, contract.pattern)},
-    {"shape", "LIST", "twice: the shape of the left operand, and that of the right one", NULL, 0},
+    {"shape", "LIST", "for each operand: the shape of the left one, and that of the right one", NULL, 0},
     {"workspace", "SIZE", "the most bytes of workspace, such as 400M or 1.5Gi (default: no limit)", cutt_cli_read_bytes,
      offsetof(plan_request, contract.options.workspace_limit)},
     {"provider", "NAME", "the BLAS library: one that 'cutt devices' lists, or a path", cutt_cli_read_text,

@@ -27,16 +27,17 @@ int cutt_cli_plan_contraction(const cutt_cli_plan_contract *request) {
   cutt_cli_contraction contraction = {.pattern = request->pattern,
                                       .name = {"the first --shape", "the second --shape", "the result"}};
   const char *name = request->dtype;
-  if (request->shapes != 2)
+  if (request->shapes != 1 && request->shapes != 2)
     return cutt_cli_misused(me,
-                            "--shape is given %d time%s; with --contract it must be given twice, for the two "
-                            "operands, such as --shape 100,200 --shape 200,300",
-                            request->shapes, request->shapes == 1 ? "" : "s");
+                            "--shape is given %d times; with --contract it must be given for each operand, such as "
+                            "--shape 100,200 --shape 200,300",
+                            request->shapes);
+  if (request->shapes == 1) contraction.name[CUTT_CLI_RIGHT] = NULL;
   if (!name) return cutt_cli_misused(me, "--dtype is missing; it must be given, such as --dtype f8");
   contraction.number = cutt_cli_number_find(name + (*name && strchr("<>|=", *name) ? 1 : 0));
   if (!contraction.number)
     return cutt_cli_misused(me, "--dtype is '%s'; for a contraction it must be " CUTT_CLI_NUMBERS, name);
-  for (int t = 0; t < 2; ++t) {
+  for (int t = 0; t < request->shapes; ++t) {
     contraction.rank[t] = request->rank[t];
     memcpy(contraction.shape[t], request->shape[t], sizeof contraction.shape[t]);
     cutt_cli_packed_strides(contraction.shape[t], contraction.rank[t], false, contraction.strides[t]);

@@ -127,7 +127,7 @@ static bool is_read(const run *r, int file, int64_t step) {
     case CUTT_CLI_LEFT:
       return r->steps[step] & NEW_LEFT;
     case CUTT_CLI_RIGHT:
-      return r->steps[step] & NEW_RIGHT;
+      return r->job->file[CUTT_CLI_RIGHT].path && r->steps[step] & NEW_RIGHT;
     case INITIAL:
       return r->buffer[INITIAL][0] && r->steps[step] & FIRST;
     default:
@@ -297,9 +297,10 @@ const char *cutt_blocks_words(const cutt_blocks_job *job, char *buffer, size_t s
     for (int i = 0; i < job->pattern.rank[t]; ++i) bytes *= (double)job->block[job->pattern.label[t][i]];
     cutt_cli_bytes(bytes, memory[t], sizeof memory[t]);
   }
-  snprintf(buffer, size, "%lld block%s of the result, of %s, in %lld step%s with blocks of %s and %s",
+  const bool two = job->file[CUTT_CLI_RIGHT].path;
+  snprintf(buffer, size, "%lld block%s of the result, of %s, in %lld step%s with blocks of %s%s%s",
            (long long)job->blocks, job->blocks == 1 ? "" : "s", memory[CUTT_CLI_RESULT], (long long)job->steps,
-           job->steps == 1 ? "" : "s", memory[CUTT_CLI_LEFT], memory[CUTT_CLI_RIGHT]);
+           job->steps == 1 ? "" : "s", memory[CUTT_CLI_LEFT], two ? " and " : "", two ? memory[CUTT_CLI_RIGHT] : "");
   return buffer;
 }
 

@@ -8,7 +8,7 @@
 
 /* An operand's file, or that of what the result is added to. */
 typedef struct cutt_blocks_file {
-  const char *path; /* NULL: there is none */
+  const char *path; /* NULL: there is none, of the right operand or to be added to */
   int descriptor;
   cutt_zarr *zarr; /* NULL: it is a file */
   int64_t start;   /* bytes before the first element */

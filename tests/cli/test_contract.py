@@ -302,6 +302,47 @@ class Reports(Contracting):
         self.check("ab,bc->ac", *arrays)
 
 
+class OneOperand(Contracting):
+    """Sums and diagonals of one array."""
+
+    def test_results(self):
+        for seed, (pattern, dtype) in enumerate(itertools.product(
+                ["abcb->ac", "aab->ab", "aab->ba", "aab->b", "ab", "baa", "abc->", "ab->ba", "D(a,c)=L(a,b,c)"], DTYPES)):
+            with self.subTest(pattern=pattern, dtype=dtype):
+                letters = "abc" if "(" in pattern else pattern.split("->")[0]
+                a = numbers(shape_of(letters), dtype, seed)
+                np.save(self.a, a if seed % 2 else np.asfortranarray(a))
+                self.good("contract", pattern, self.a, "-o", self.output, "--force", "--quiet")
+                wanted = np.einsum("abc->ac" if "(" in pattern else pattern, a)
+                got = np.load(self.output)
+                self.assertEqual((got.shape, got.dtype), (wanted.shape, wanted.dtype))
+                self.assertTrue(np.allclose(got, wanted, rtol=1e-5, atol=1e-6))
+
+    def test_scalars_and_what_is_said(self):
+        a = numbers((5, 6, 6), "f8", 1)
+        d = numbers((5,), "f8", 2)
+        np.save(self.a, a)
+        np.save(self.d, d)
+        said = self.good("contract", "abb->a", self.a, "-o", self.output, "--alpha", "3", "--in", self.d, "--beta", "-2").stderr
+        self.assertIn("(5, 6, 6) -> (5,) of f8", said)
+        self.assertTrue(np.allclose(np.load(self.output), 3 * np.einsum("abb->a", a) - 2 * d))
+        told = json.loads(self.good("plan", "--contract", "abb->a", "--shape", "5,6,6", "--dtype", "f8", "--json").stdout)
+        self.assertEqual((told["numpy"]["left"], told["numpy"]["right"], told["numpy"]["result"]), ([5, 6, 6], None, [5]))
+
+    def test_blocks(self):
+        a = numbers((60, 40, 50, 40), "f8", 3)
+        np.save(self.a, a)
+        said = self.good("contract", "abcb->ca", self.a, "-o", self.output, "--memory", "1M", "--verbose").stderr
+        self.assertIn(" steps with blocks of ", said)
+        self.assertTrue(np.allclose(np.load(self.output), np.einsum("abcb->ca", a)))
+
+    def test_number_of_operands(self):
+        np.save(self.a, numbers((3, 4), "f8", 4))
+        self.bad(2, ["'ab,bc->ac'", "two operands", "one is given"], "contract", "ab,bc->ac", self.a, "-o", self.output)
+        self.bad(2, ["4 operands", "two or three"], "contract", "ab->a", self.a, self.a, self.a, "-o", self.output)
+        self.bad(2, ["1 operand is given", "two or three"], "contract", "ab->a", "-o", self.output)
+
+
 class WrongUsage(Contracting):
     def test_patterns(self):
         self.save_operands("ab,bc->ac", "f8")  # (3, 4) and (4, 5)
@@ -325,7 +366,7 @@ class WrongUsage(Contracting):
         run = ["contract", "ab,bc->ac", self.a, self.b]
         for words, arguments in [
                 (["three", "PATTERN"], ["contract"]),
-                (["2 operands", "three"], ["contract", "ab,bc->ac", self.a, "-o", self.output]),
+                (["two operands", "one is given"], ["contract", "ab,bc->ac", self.a, "-o", self.output]),
                 (["-o"], run), (["--beta", "--in"], [*run, "-o", self.output, "--beta", "1"]),
                 (["--alpha", "'one'", "2j"], [*run, "-o", self.output, "--alpha", "one"]),
                 (["--alpha", "'1+2'"], [*run, "-o", self.output, "--alpha", "1+2"]),
@@ -405,8 +446,8 @@ class Plan(Contracting):
         for option in [["--workspace", "1k"], ["--provider", "blis"], ["--algorithm", "ttgt"]]:
             self.bad(2, [option[0], "--contract"], *permutation, *option)
         self.bad(2, ["--shape", "2 times", "--contract"], *permutation, "--shape", "4,5")
-        self.bad(2, ["--shape", "1 time;", "twice"], *self.planned[:5], "--dtype", "f8")
-        self.bad(2, ["--shape", "3 times", "twice"], *self.planned, "--shape", "3")
+        self.bad(2, ["two operands", "one is given"], *self.planned[:5], "--dtype", "f8")
+        self.bad(2, ["--shape", "3 times", "each operand"], *self.planned, "--shape", "3")
         self.bad(2, "--dtype", *self.planned[:-2])
         self.bad(2, ["--dtype", "'i4'", "c16"], *self.planned[:-1], "i4")
         for words, shape in [(["the second --shape", "the first --shape", "'c'"], "3,4,5"),

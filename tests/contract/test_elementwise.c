@@ -517,10 +517,12 @@ static void described(void **unused) {
     if (!strstr(text, says[i])) fail_msg("\"%s\" is not in: %s", says[i], text);
   assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, json, sizeof json, NULL));
   static const char *const has[] = {
-      "{\"type\":\"f64\",\"backend\":\"cpu\",\"threads\":1,\"operators\":[\"CUTT_OP_ADD\",\"CUTT_OP_MAX\"],\"modes\":[{"
-      "\"name\":\"x\",",
-      "\"extent\":300,", "\"strides\":{\"A\":1,\"B\":200,\"C\":1,\"D\":1}}",
-      "\"B\":{\"is\":\"permuted\",\"scaled\":true,\"conjugated\":false}", "\"bytes_moved\":5762400,"};
+      "{\"type\":\"f64\",\"backend\":\"cpu\",\"threads\":1,\"operators\":[\"CUTT_OP_ADD\",\"CUTT_OP_MAX\"],",
+      "\"modes\":[{\"name\":\"x\",",
+      "\"extent\":300,",
+      "\"strides\":{\"A\":1,\"B\":200,\"C\":1,\"D\":1}}",
+      "\"B\":{\"is\":\"permuted\",\"scaled\":true,\"conjugated\":false}",
+      "\"bytes_moved\":5762400,"};
   for (size_t i = 0; i < sizeof has / sizeof *has; ++i)
     if (!strstr(json, has[i])) fail_msg("%s is not in: %s", has[i], json);
   memset(text, 'x', 8);
