@@ -108,7 +108,7 @@ static double price_on_gpu(const cutt_device *device, const cutt_canonical *cano
   assert_true(cutt_gpu_tile_derive(canonical, of, &tile, &why));
   cutt_gpu_count(device, canonical, &tile, direct, &counts);
   if (flat)
-    assert_true(cutt_gpu_count_flat(canonical, &tile, of->threads, &counts));
+    assert_true(cutt_gpu_count_flat(device, canonical, &tile, of->threads, &counts));
   else
     cutt_gpu_count_threads(canonical, &tile, of->threads, false, &counts);
   assert_true(cutt_gpu_predict(device, canonical, &tile, &counts, stages, &candidate, &price));

@@ -309,7 +309,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &n->widest, &why);
   n->access = n->widest;
   n->threads = 0;
-  n->flat = false;
+  n->flat = n->async = false;
   n->row_bytes = (double)tile->row_length * w;
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = run_alignment(c, tile, true);

@@ -253,19 +253,24 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
 }
 
 /* Rows by asynchronous copies, where the device has them and L2 does not hold both tensors: else blocks that go through registers begin
- * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. */
-static void choose_async(const cutt_device *d, const cutt_canonical *c, uint32_t row_bytes, uint32_t rows,
-                         uint32_t threads, cutt_gpu_flat *f) {
-  enum { MOST = 64 << 10, LINE = 128 };
+ * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. Where runs begin inside of sectors the tables
+ * are faster. */
+static void choose_async(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t threads,
+                         cutt_gpu_flat *f) {
+  enum { MOST = 64 << 10, LINE = 128, SECTOR = 32 };
   static const cutt_kernel added[] = {[CUTT_F32 - CUTT_F16] = CUTT_KERNEL_flat_add_f32a,
                                       [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_flat_add_f64a,
                                       [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_flat_add_c32a,
                                       [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_flat_add_i32a,
                                       [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_flat_add_i64a};
-  const uint32_t w = (uint32_t)c->elem_bytes, pitch = (row_bytes + LINE - 1) / LINE * LINE;
+  const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
+  const uint32_t pitch = (row_bytes + LINE - 1) / LINE * LINE;
   if (d->major < 8 || w < 4 || w > 8 || f->load < 16 || f->store < 16) return;
   if (2.0 * (double)c->volume * w < (double)d->l2_bytes) return;
   if (pitch * 3 > row_bytes * 4 || rows * pitch > MOST) return;
+  if (cutt_gpu_power(cutt_gpu_tile_steps(c, tile, true) | (uint64_t)c->in_start | SECTOR) < SECTOR ||
+      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | (uint64_t)c->out_start | SECTOR) < SECTOR)
+    return;
   f->kernel = c->scale.active ? added[c->scale.type - CUTT_F16] : w == 4 ? CUTT_KERNEL_flat_4a : CUTT_KERNEL_flat_8a;
   f->shared_store = 16;
   f->pitch = pitch;
@@ -307,7 +312,7 @@ bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const c
   f->stores = spread(threads, rows * w / f->store, row_bytes / (w * f->group), store_lanes, &f->store_step);
   const uint32_t bank = larger(w, 4);
   f->pitch = ((row_bytes + bank - 1) / bank | 1) * bank;
-  choose_async(d, c, row_bytes, rows, threads, f);
+  choose_async(d, c, tile, threads, f);
   return true;
 }
 
@@ -346,13 +351,13 @@ static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *ti
                            .out = (int32_t)(mode->out_stride * bytes)};
 }
 
-/* First the mode in which the output's runs continue, then that of the input's, then the rest in output order: as in launch.c. Where
- * these are chunks of M_k and of M_m, they are the first two digits. */
-static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_flat_args *args) {
+/* Chunks of M_k and of M_m are the first two digits. Of the rest, in output order, those come first in which the output's runs
+ * continue and then the input's, as in launch.c; but not where rows go through registers, which gains nothing by it. */
+static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool async, cutt_flat_args *args) {
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   uint64_t listed = 0;
   args->grid_modes = 2;
-  for (int pass = 0; pass < 3; ++pass) {
+  for (int pass = async ? 0 : 2; pass < 3; ++pass) {
     for (int i = 0; i < c->rank; ++i) {
       const int j = pass == 1 ? i : c->out_order[i];
       if ((listed >> j & 1) || tile->extent[j] == c->mode[j].extent) continue;
@@ -396,7 +401,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
     fill_copy(c, f, args);
     return;
   }
-  fill_grid(c, tile, args);
+  fill_grid(c, tile, f->async, args);
   fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
   fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);

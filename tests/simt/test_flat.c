@@ -78,9 +78,10 @@ static const flat_case async_cases[] = {
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 128, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {48, 4, 3, 8}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 4, {3, 1, 0, 2}, {8, 6, 5, 18}, 2, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 4, {3, 1, 0, 2}, {8, 6, 5, 20}, 2, 1, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 3, {1, 0, 2}, {32, 200, 3}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
-    /* Not aligned to 16 bytes, rows that would waste room, and tiles that would take too much. */
+    /* Not aligned to 16 bytes, or to sectors, rows that would waste room, and tiles that would take too much. */
+    {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 2, {1, 0}, {128, 100}, 1, 1, 32, 0, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 4, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 2, {1, 0}, {40, 136}, 1, 1, 0, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, 2, {1, 0}, {96, 96}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
