@@ -58,7 +58,7 @@ DEVICE void flat_fetch_range(const cutt_flat_args *args, const unsigned char *fr
       }                                                                                                                \
     }                                                                                                                  \
     const uint32_t tail = accesses * 16 + thread_index() * width;                                                      \
-    type last;                                                                                                         \
+    type last = {0};                                                                                                   \
     if (tail >= length) return;                                                                                        \
     if (reads) last = global_load##width(to + tail);                                                                   \
     global_store##width(to + tail, one(&args.scale, shared_load##width(tail), last, reads));                           \
