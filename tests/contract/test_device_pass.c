@@ -239,7 +239,10 @@ static void patterns(void **unused) {
                {"ea,ebc->abc", {40, 17, 11, 30}},
                {"aeg,beg->abg", {20, 7, 3, 70}},
                {"ge,dgb->ebd", {5, 140, 24, 9}},
-               {"gda,egb->abde", {21, 10, 12, 9, 5}}};
+               {"gda,egb->abde", {21, 10, 12, 9, 5}},
+               /* Each operand is turned in another mode that is summed over, and both end with shorter chunks. */
+               {"cad,dcb->ab", {13, 9, 11, 5}},
+               {"cad,dcb->ab", {45, 3, 39, 2}}};
   static const test_variety variety = {20, 50, 0, 1, 25};
   test_rng rng = {77};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

@@ -25,18 +25,18 @@ DEVICE void pass_go(const cutt_pass_args *args, uint32_t first, uint32_t end, ui
   }
 }
 
-/* The rows' table: what is left of the bounds there; nothing of the first where there is no row. Such rows may be loaded from the
- * first one's place. */
+/* The rows' table: what is left of the three bounds there; nothing of the first where there is no row. Such rows may be loaded from
+ * the first one's place. */
 DEVICE void pass_list_rows(const cutt_pass_args *args, const pass_place *tile) {
   for (uint32_t y = thread_index(); y < args->rows; y += CUTT_PASS_THREADS) {
     const uint32_t at = y * CUTT_PASS_ROW_ENTRY;
     pass_place p = *tile;
     if (y < args->rows_there) pass_go(args, args->x_end, args->y_end, y, &p);
-    const int64_t more = args->extent[1] - p.at1;
-    const bool within = y < args->rows_there && more > 0 && args->extent[2] > p.at2;
+    const int64_t more = args->extent[1] - p.at1, last = args->extent[2] - p.at2;
+    const bool within = y < args->rows_there && more > 0 && last > 0;
     pass_store(at, p.left, p.right);
     pass_store(at + 16, within ? args->extent[0] - p.at0 : INT64_MIN, more);
-    pass_store(at + 32, p.result, 0);
+    pass_store(at + 32, p.result, last);
   }
 }
 
@@ -56,7 +56,7 @@ DEVICE void pass_list_terms(const cutt_pass_args *args, const pass_place *tile, 
   pass_go(args, args->y_end, args->z_end, first + thread_index(), &p);
   pass_store(at, p.left - tile->left, p.right - tile->right);
   pass_store(at + 16, p.at0 - tile->at0, p.at1 - tile->at1);
-  pass_store(at + 32, pass_is_whole(args, &p), 0);
+  pass_store(at + 32, pass_is_whole(args, &p), p.at2 - tile->at2);
 }
 
 /* A thread's place among the others, and the position that it has. */
@@ -100,6 +100,7 @@ DEVICE pass_share pass_share_of(const cutt_pass_turn *turn, uint32_t positions) 
 /* A term: where it is in both operands, and how far in the modes with bounds. */
 typedef struct pass_term {
   pass_pair offset, along;
+  int64_t along_last; /* in the third mode */
 } pass_term;
 
 #define PASS_PASTE(a, b) a##b

@@ -1,8 +1,9 @@
 /* The parameters of the kernels of pass.cu: one struct, passed by value. Offsets and steps are in bytes.
  *
- * D = alpha * sum of L R + beta * D, or with a product, maximum or minimum in place of the sum, which is then what "sum" means. A block does a tile: positions x, one for each thread of a group of threads side by side, and
- * rows y, of which each group has some; and it adds up terms z. Positions, rows, terms and tiles are numbers, whose digits are
- * modes of the contraction, or chunks of modes:
+ * D = alpha * sum of L R + beta * D, or with a product, maximum or minimum in place of the sum, which is then what "sum" means. A
+ * block does a tile: positions x, one for each thread of a group of threads side by side, and rows y, of which each group has some;
+ * and it adds up terms z. Positions, rows, terms and tiles are numbers, whose digits are modes of the contraction, or chunks of
+ * modes:
  *   plain      x and y are positions of D; a thread has sums of its own
  *   across x   x is summed over, and y are positions of D: the threads of a group add up their sums
  *   across y   x are positions of D, and y is summed over: groups add up their sums

@@ -18,7 +18,7 @@ DEVICE void PASS_OF(pass_turn_)(const cutt_pass_args *args, const unsigned char 
   const uint32_t row_at = (first + share->y) * CUTT_PASS_ROW_ENTRY;
   const pass_pair row = pass_load(row_at), left = pass_load(row_at + 16);
   const unsigned char *const begin = from + (side ? row.b + term->offset.b : row.a + term->offset.a);
-  const bool rows = whole || term->along.b < left.b;
+  const bool rows = whole || (term->along.b < left.b && term->along_last < pass_load(row_at + 32).b);
   PASS_WORD value[PASS_ROWS];
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
@@ -139,7 +139,7 @@ DEVICE void PASS_OF(pass_add_)(const cutt_pass_args *args, const unsigned char *
     bool is_there = whole && first + y < args->rows_there;
     if (!whole) {
       const pass_pair bound = pass_load(at + 16);
-      is_there = along < bound.a && term->along.b < bound.b;
+      is_there = along < bound.a && term->along.b < bound.b && term->along_last < pass_load(at + 32).b;
     }
     if (is_there) {
       const pass_pair row = pass_load(at);
@@ -163,7 +163,7 @@ DEVICE void PASS_OF(pass_join_)(const cutt_pass_args *args, const unsigned char 
   for (uint32_t i = 0; i < PASS_ROWS; ++i) {
     const uint32_t at = (first + me->group + i * args->groups) * CUTT_PASS_ROW_ENTRY;
     const pass_pair bound = pass_load(at + 16);
-    if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b) {
+    if (me->at.at0 + term->along.a < bound.a && term->along.b < bound.b && term->along_last < pass_load(at + 32).b) {
       const unsigned char *from = left + (me->at.left + term->offset.a + pass_load(at).a);
       const PASS_SUM part = PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(global_load)(from));
       sum[i] = PASS_NUMBER_OF(combine_)(args->op, part, sum[i]);
@@ -297,9 +297,12 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
           continue;
         }
         const bool all = shared_load4(at + 32) != 0;
-        pass_term term = {{pass_load_first(at), 0}, {0, 0}};
+        pass_term term = {{pass_load_first(at), 0}, {0, 0}, 0};
         if (args.has_right) term.offset = pass_load(at);
-        if (!all || args.loads_sums) term.along = pass_load(at + 16);
+        if (!all || args.loads_sums) {
+          term.along = pass_load(at + 16);
+          term.along_last = pass_load(at + 32).b;
+        }
         if (args.turn[0].run.by) PASS_OF(pass_turn_)(&args, left, 0, first, &term, all);
         if (args.turn[1].run.by) PASS_OF(pass_turn_)(&args, right, 1, first, &term, all);
         if (turns) barrier();
