@@ -16,15 +16,14 @@ enum {
   SECTOR = 32,        /* bytes: the least that memory moves */
   BLOCKS_AT_ONCE = 3, /* on an SM */
   PAGE = 64,          /* bytes: what the beginning of a short run of an operand costs memory */
-  TERMS_TO_BEGIN =
-      3, /* what a block takes before its first load, in terms of its rows; and the launch that adds up parts */
-  TERMS_TO_JOIN = 6,
-  MANY_TURNS = 8,  /* of blocks, from which on it matters little how the last one ends */
-  ENOUGH_TERMS = 4 /* of a sum, to be shared among groups */
+  TERMS_TO_BEGIN = 3, /* what a block takes before its first load, in terms of its rows */
+  TERMS_TO_JOIN = 6,  /* what the launch takes that adds up parts */
+  MANY_TURNS = 8,     /* of blocks, from which on it matters little how the last one ends */
+  ENOUGH_TERMS = 4    /* of a sum, to be shared among groups */
 };
 
-/* Seconds of a launch, of a block before its first load, and of adding up the sums of threads side by side; loads per second of an SM, and the share of a copy's speed that is
- * reached: as measured on an H200. */
+/* Seconds of a launch, of a block before its first load, and of adding up the sums of threads side by side; loads per second of an
+ * SM, of two operands and of one, and the share of a copy's speed that is reached: as measured on an H200. */
 static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, loads_per_second = 10e9,
                     loads_alone_per_second = 20e9, share_of_copy = 0.95;
 

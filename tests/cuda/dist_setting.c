@@ -51,6 +51,7 @@ static void run_kernel(const fake_launch *launch) {
   l.in = (const unsigned char *)in;
   l.out = (unsigned char *)out;
   l.right = (const unsigned char *)(uintptr_t)launch->right;
+  l.third = (const unsigned char *)(uintptr_t)launch->third;
   l.blocks = launch->blocks;
   l.threads = launch->threads;
   l.shared_bytes = launch->shared_bytes;
@@ -58,7 +59,7 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel && !l.combine_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -70,6 +71,7 @@ static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
   *args = l.pass       ? sizeof *l.pass
           : l.multiply ? sizeof *l.multiply
           : l.panel    ? sizeof *l.panel
+          : l.combine  ? sizeof *l.combine
           : l.flat     ? sizeof *l.flat
                        : sizeof *l.args;
   *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;

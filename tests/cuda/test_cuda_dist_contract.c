@@ -94,7 +94,7 @@ static void between_processes(void **unused) {
 /* --------------------------------------------------------------------------------------------------------- one execution */
 
 /* The larger side is for cuBLAS; the smaller one's products are done in one pass. */
-enum { SIDE = 24, LARGE_SIDE = 160, PANELS = 4 };
+enum { SIDE = 24, LARGE_SIDE = 320, PANELS = 4 };
 
 /* What is wrong on the last rank. */
 typedef enum fault_kind {
