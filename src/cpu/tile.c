@@ -299,7 +299,7 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
   const int64_t holds = cutt_cpu_l1_holds(machine, distances & -distances);
-  const bool near = 2 * c->volume * c->elem_bytes <= machine->l2_bytes;
+  const bool near = c->volume <= machine->l2_bytes / (2 * c->elem_bytes);
   if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;
   if (lines <= holds) return t->rows;
