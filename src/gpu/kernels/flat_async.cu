@@ -4,7 +4,22 @@
  * from one access of a column to the next, and a warp's accesses of columns fall into different banks all the same. */
 #include "flat_add.h"
 
-enum { FLAT_ASYNC_BLOCKS = 8, FLAT_ASYNC_ADD_BLOCKS = 5, FLAT_ASYNC_COPIES = 4, FLAT_ASYNC_STORES = 2 };
+enum { FLAT_ASYNC_COPIES = 4, FLAT_ASYNC_STORES = 2 };
+
+/* Blocks that fit on an SM. Those of sm_75 have 1024 threads at most, of sm_86, sm_89 and sm_120 1536, of sm_90 2048. */
+#if __CUDA_ARCH__ >= 1000
+#define FLAT_ASYNC_BLOCKS 6
+#define FLAT_ASYNC_ADD_BLOCKS 5
+#elif __CUDA_ARCH__ >= 900
+#define FLAT_ASYNC_BLOCKS 8
+#define FLAT_ASYNC_ADD_BLOCKS 5
+#elif __CUDA_ARCH__ >= 800
+#define FLAT_ASYNC_BLOCKS 6
+#define FLAT_ASYNC_ADD_BLOCKS 5
+#else
+#define FLAT_ASYNC_BLOCKS 4
+#define FLAT_ASYNC_ADD_BLOCKS 4
+#endif
 
 /* Where a row has its 16 bytes number `chunk`: it is in access number `access` of the columns. */
 DEVICE uint32_t flat_turned(uint32_t chunk, uint32_t access) { return (chunk ^ (access & 7)) * 16; }
