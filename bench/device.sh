@@ -1,7 +1,15 @@
 #!/bin/bash
-# Everything on a machine with a GPU, in one run: build for the GPU at hand, the GPU's tests, the benchmark sets at the
-# paper's volumes beside a copy on the device, calibration, the model's choices beside measured ones with and without it,
-# PyTorch where it is there, and the tests once more under compute-sanitizer. Ends within 9 minutes, whatever hangs.
+# Everything on a machine with a GPU: build for the GPU at hand, and then, the most useful first,
+#
+#     tests         the GPU's
+#     bench         the benchmark sets at the paper's volumes beside a copy on the device, and PyTorch where it is there
+#     peers         set 3, layouts, small tensors, batches and calls beside cuTENSOR and PyTorch
+#     sanitizer     a sample of the tests under compute-sanitizer
+#     contractions  beside the matrix product alone, and PyTorch
+#     figures       the model's choices beside measured ones, before and after a calibration
+#
+# Ends within 9 minutes, whatever hangs. Each part has a share of that time, and what the parts before it have left over: what
+# does not fit is named at the end, with the call that does it. Such calls add to what FOLDER has.
 #
 #     bench/device.sh [OPTION...] FOLDER
 #
@@ -9,9 +17,11 @@
 #     --lib DIR      look there for shared libraries that the machine lacks, such as libjansson.so.4, libcmocka.so.0
 #     --seconds N    end after N seconds (default: 530)
 #     --volume N     of `cutt bench`, elements of a tensor (default: paper)
-#     --bench-only   no tests, no sanitizer
-#     --figures-only calibration and the figures alone
-#     --contract-only contractions alone: their tests and benches
+#     --only PART,...  these parts and no others; they have all of the time
+#     --from PART      this part and those after it
+#     --bench-only     all parts but tests and sanitizer
+#     --figures-only   as --only figures
+#     --contract-only  as --only contractions, and their tests first
 #     --ranks N      tensors over N GPUs, and nothing else: their tests (peer access, NCCL, CUDA's IPC, MPI by mpirun, a rank that
 #                    is killed), times beside a plain all-to-all of NCCL, and contractions beside one GPU's
 #     --fuzz         a million random problems against a naive kernel, and nothing else; a minute or two
@@ -31,9 +41,10 @@
 #                                     found (CUTENSOR names another) and PyTorch, with and without beta
 #     torch.json                      the cases of the benches with PyTorch, a copy and libcutt, taking turns
 #     device.log                      all that was printed
-#     gpu-run.txt                     after a full run (none of the options -only, no --fuzz, no --seconds): commit, date, card,
-#                                     outcome. It is bench/gpu-run.txt then, too, to be committed: `make check` says how old
-#                                     it is, and scripts/release_notes.sh reads it
+#     part-tests.txt ...              what failed or was not run of each part, and of which commit
+#     gpu-run.txt                     when all parts have been run at one commit, by one call or several without --seconds: commit,
+#                                     date, card, outcome. It is bench/gpu-run.txt then, too, to be committed: `make check` says
+#                                     how old it is, and scripts/release_notes.sh reads it
 # Exit status: 0 when every step that could run was good, 1 when one failed, 2 for wrong usage. A step that can't run
 # says why, and is not a failure.
 #
@@ -49,10 +60,14 @@ usage() {
   exit 2
 }
 
-build='' lib='' seconds=530 shorter=no volume=paper samples=2 contractions=60 ranks=0 seed=2017 commit='' tests=yes only='' candidates=() folder=''
+build='' lib='' seconds=530 shorter=no volume=paper samples=2 contractions=60 ranks=0 seed=2017 commit='' only='' candidates=() folder=''
+# The parts, and how many of 530 seconds each has.
+parts=(tests bench peers sanitizer contractions figures)
+declare -A share=([tests]=80 [bench]=70 [peers]=110 [sanitizer]=85 [contractions]=100 [figures]=85)
+need_part() { [[ " ${!share[*]} " == *" $1 "* ]] || usage "$2 names '$1'; the parts are ${parts[*]}"; }
 while (($#)); do
   case $1 in
-  --build | --lib | --seconds | --volume | --samples | --ranks | --seed | --commit)
+  --build | --lib | --seconds | --volume | --samples | --ranks | --seed | --commit | --only | --from)
     (($# > 1)) || usage "$1 needs a value"
     case $1 in
     --build) build=$2 ;;
@@ -63,12 +78,20 @@ while (($#)); do
     --ranks) ranks=$2 only=ranks ;;
     --seed) seed=$2 ;;
     --commit) commit=$2 ;;
+    --only)
+      for part in ${2//,/ }; do need_part "$part" --only; done
+      IFS=, read -r -a parts <<<"$2"
+      ;;
+    --from)
+      need_part "$2" --from
+      while [[ ${parts[0]} != "$2" ]]; do parts=("${parts[@]:1}"); done
+      ;;
     esac
     shift
     ;;
-  --bench-only) tests=no ;;
-  --figures-only) tests=no only=figures ;;
-  --contract-only) only=contract ;;
+  --bench-only) parts=(bench peers contractions figures) ;;
+  --figures-only) parts=(figures) ;;
+  --contract-only) parts=(contractions) only=contract ;;
   --fuzz) only=fuzz ;;
   --candidates) candidates=(--all-candidates) ;;
   -h | --help)
@@ -84,6 +107,7 @@ while (($#)); do
   shift
 done
 [[ -n $folder ]] || usage "a folder for the results is missing"
+((${#parts[@]})) || usage "--only names no part"
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "--seconds is '$seconds'; it must be a whole number"
 [[ $ranks =~ ^[0-9]+$ && ($only != ranks || $ranks -ge 2) ]] || usage "--ranks is '$ranks'; it must be 2 or more"
 [[ -z $build || -d $build ]] || usage "--build: '$build' is not a folder"
@@ -98,24 +122,29 @@ if [[ -n $build && -d $build/lib ]]; then
   export LD_LIBRARY_PATH=$(realpath "$build/lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 
-deadline=$((SECONDS + seconds)) failed=() skipped=()
+deadline=$((SECONDS + seconds)) part='' part_ends=$deadline failed=() skipped=() rest=()
 
-left() { echo $((deadline - SECONDS)); }
+left() { echo $((part_ends - SECONDS)); }
 cannot() {
   echo "$1: not run: $2"
   skipped+=("$1: $2")
 }
+# no_time NAME WHY: of this part something is left for another call.
+no_time() {
+  cannot "$1" "$2"
+  if [[ -n $part && " ${rest[*]} " != *" $part "* ]]; then rest+=("$part"); fi
+}
 
-# step NAME SECONDS COMMAND...: runs it for that long at most, and never past the end; then it is interrupted, upon which
-# `cutt bench` writes what it has. Exit status 77 is "nothing to do here".
+# step NAME SECONDS COMMAND...: runs it for that long at most, and never past the end of its part; then it is interrupted, upon
+# which `cutt bench` writes what it has. Exit status 77 is "nothing to do here".
 step() {
-  local name=$1 limit=$2 status began=$SECONDS
+  local name=$1 limit=$2 status began=$SECONDS short=no
   shift 2
   if (($(left) < 5)); then
-    cannot "$name" "no time is left"
+    no_time "$name" "no time is left"
     return 0
   fi
-  if ((limit > $(left))); then limit=$(left); fi
+  if ((limit > $(left))); then limit=$(left) short=yes; fi
   echo
   echo "== $name"
   timeout --signal=INT --kill-after=5 "$limit" "$@"
@@ -124,7 +153,9 @@ step() {
   case $status in
   0) ;;
   77) skipped+=("$name: it says that there is nothing to run on") ;;
-  124 | 137) failed+=("$name (ended after $limit s)") ;;
+  124 | 137)
+    if [[ $short == yes ]]; then no_time "$name" "all but the first $limit s"; else failed+=("$name (ended after $limit s)"); fi
+    ;;
   *) failed+=("$name (exit status $status)") ;;
   esac
   return "$status"
@@ -156,17 +187,16 @@ build_here() {
     return 77
   fi
   if command -v ninja >/dev/null; then generator=(-G Ninja); fi
-  if [[ $tests == yes ]] && pkg-config --exists cmocka 2>/dev/null; then with_tests=ON; fi
+  if pkg-config --exists cmocka 2>/dev/null; then with_tests=ON; fi
   cmake -S "$root" -B "$1" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DCUTT_CUDA=ON "-DCUTT_CUDA_ARCHS=$arch" \
     "-DCUTT_BUILD_TESTS=$with_tests" && cmake --build "$1" -j "$(nproc)"
 }
 export -f build_here
-export tests root
+export root
 
 # ----------------------------------------------------------------------------------------------------------- the tests
 
-# The fast ones first: what they find would spoil the rest.
-run_tests() {
+run_contraction_tests() {
   local name path
   if [[ -x $build/tests/contract/test_contract ]]; then
     CUTT_TEST_SCALE=${CUTT_TEST_SCALE:-0.1} step "test contract" 120 "$build/tests/contract/test_contract" \
@@ -182,7 +212,12 @@ run_tests() {
       cannot "test $name" "$path is not there (without cmocka no tests are built)"
     fi
   done
-  if [[ $only == contract ]]; then return; fi
+}
+
+# The fast ones first: what they find would spoil the rest.
+run_tests() {
+  local name path
+  run_contraction_tests
   for name in probe memory streams batch property large; do
     path=$build/tests/gpu/test_gpu_$name
     if [[ ! -x $path ]]; then
@@ -268,18 +303,18 @@ can_bench() {
 }
 
 benches=()
-run_benches() {
-  local set dtype json limit=45
-  if ((${#candidates[@]})); then limit=300; fi
+run_bench() {
+  local set dtype json limit=$((${#candidates[@]} ? 300 : 45))
   for set in set1 set2 set3; do
     for dtype in f8 f4; do
       json=$folder/$set-$dtype.json
       rm -f "$json"
-      step "bench $set $dtype" $limit "$program" bench "$set" --backend cuda --dtype "$dtype" --volume "$volume" \
+      step "bench $set $dtype" "$limit" "$program" bench "$set" --backend cuda --dtype "$dtype" --volume "$volume" \
         "${candidates[@]}" --quiet --json "$json" --force
       if [[ -s $json ]]; then benches+=("$json"); fi
     done
   done
+  compare_with_torch
 }
 
 # ------------------------------------------------------------------------------------------------------ the contractions
@@ -298,28 +333,35 @@ find_cublas() {
 }
 
 run_contractions() {
-  local set dtype json name cases count
-  for set in tccg48 talsh48 random; do
-    for dtype in f8 f4; do
-      json=$folder/contract-$set-$dtype.json
-      count=()
-      if [[ $set == random ]]; then count=(--volume paper --samples "$contractions"); fi
-      rm -f "$json"
-      step "bench contract $set $dtype" 60 "$program" bench contract --set "$set" --backend cuda --dtype "$dtype" \
-        "${count[@]}" --quiet --json "$json" --force
-    done
+  if [[ $only == contract ]]; then run_contraction_tests; fi
+  run_contraction_set tccg48 f8
+  compare_contractions
+  run_contraction_set tccg48 f4
+  for set in talsh48 random; do
+    run_contraction_set "$set" f8
+    run_contraction_set "$set" f4
   done
-  for name in python3 python; do
-    if command -v "$name" >/dev/null && "$name" -c 'import torch' 2>/dev/null && [[ -e $build/lib/libcutt_contract.so ]]; then
-      cases=$(mktemp)
-      "$program" bench contract --set tccg48 --list >"$cases"
-      step "contract PyTorch" 90 "$name" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
-        --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" --json "$folder/contract-torch.json" --force
-      rm -f "$cases"
-      return
-    fi
-  done
-  cannot "contract PyTorch" "no python3 here imports torch, or there is no libcutt_contract.so"
+}
+
+run_contraction_set() {
+  local json=$folder/contract-$1-$2.json count=()
+  if [[ $1 == random ]]; then count=(--volume paper --samples "$contractions"); fi
+  rm -f "$json"
+  step "bench contract $1 $2" 60 "$program" bench contract --set "$1" --backend cuda --dtype "$2" \
+    "${count[@]}" --quiet --json "$json" --force
+}
+
+compare_contractions() {
+  local cases
+  if [[ -z $python || ! -e $build/lib/libcutt_contract.so ]]; then
+    cannot "contract PyTorch" "no python3 here imports torch, or there is no libcutt_contract.so"
+    return
+  fi
+  cases=$(mktemp)
+  "$program" bench contract --set tccg48 --list >"$cases"
+  step "contract PyTorch" 90 "$python" "$root/bench/contract_peers.py" "$cases" --backend cuda --dtype f8 \
+    --seconds 0.2 --lib "$build/lib/libcutt_contract.so" --program "$program" --json "$folder/contract-torch.json" --force
+  rm -f "$cases"
 }
 
 # --------------------------------------------------------------------------------------------------------- the figures
@@ -328,24 +370,25 @@ run_contractions() {
 # several times what the caches hold, since every candidate runs a dozen times.
 figures=()
 run_figures() {
-  local dtype kind json calibration device=$folder/calibrated.device
+  local dtype device=$folder/calibrated.device
+  for dtype in f8 f4; do run_figure "$dtype" '' 0; done
   rm -f "$device"
   step calibrate 90 "$program" calibrate --backend cuda --seconds 40 --out "$device" --quiet
-  for kind in '' -calibrated; do
-    calibration=0
-    if [[ -n $kind ]]; then calibration=$device; fi
-    for dtype in f8 f4; do
-      json=$folder/figures-$dtype$kind.json
-      rm -f "$json"
-      if [[ -n $kind && ! -s $device ]]; then
-        cannot "figures $dtype$kind" "$device was not written"
-        continue
-      fi
-      CUTT_CALIBRATION=$calibration step "figures $dtype$kind" 75 "$program" bench figures --backend cuda \
-        --dtype "$dtype" --volume 48M --samples "$samples" --seed "$seed" --no-check --quiet --json "$json" --force
-      if [[ -s $json ]]; then figures+=("$json"); fi
-    done
+  for dtype in f8 f4; do
+    if [[ -s $device ]]; then
+      run_figure "$dtype" -calibrated "$device"
+    else
+      cannot "figures $dtype-calibrated" "$device was not written"
+    fi
   done
+}
+
+run_figure() {
+  local json=$folder/figures-$1$2.json
+  rm -f "$json"
+  CUTT_CALIBRATION=$3 step "figures $1$2" 75 "$program" bench figures --backend cuda \
+    --dtype "$1" --volume 48M --samples "$samples" --seed "$seed" --no-check --quiet --json "$json" --force
+  if [[ -s $json ]]; then figures+=("$json"); fi
 }
 
 tell_figures() {
@@ -370,14 +413,18 @@ END
 # ------------------------------------------------------------------------------------------------------------- PyTorch
 
 python=''
-compare_with_torch() {
-  local name library=()
+find_torch() {
+  local name
   for name in python3 python; do
     if command -v "$name" >/dev/null && "$name" -c 'import torch' 2>/dev/null; then
       python=$name
       break
     fi
   done
+}
+
+compare_with_torch() {
+  local library=()
   if ((${#benches[@]} == 0)); then
     cannot PyTorch "there are no benches to compare with"
   elif [[ -z $python ]]; then
@@ -389,23 +436,25 @@ compare_with_torch() {
   fi
 }
 
-compare_with_peers() {
-  local cutensor=()
+run_peers() {
+  local cutensor=() cases
   if [[ -z $python || ! -e $build/lib/libcutt.so ]]; then
     cannot peers "no python3 here imports torch, or there is no libcutt.so"
     return
   fi
   if [[ -n ${CUTENSOR:-} ]]; then cutensor=(--cutensor "$CUTENSOR"); fi
-  step peers 100 "$python" "$root/bench/peers_gpu.py" --lib "$build/lib/libcutt.so" --program "$program" "${cutensor[@]}" \
+  # Beside the cases' time, what starting, batches and calls take.
+  cases=$(($(left) > 45 ? $(left) - 30 : 15))
+  step peers 150 "$python" "$root/bench/peers_gpu.py" --lib "$build/lib/libcutt.so" --program "$program" "${cutensor[@]}" \
     --sets set3,layouts --cases "$root/bench/data/small.csv" --dtypes f4,f8,f2 --beta --measured --batch 10000 --calls \
-    --seconds 80 --json "$folder/peers.json" --force
+    --seconds $((cases < 90 ? cases : 90)) --json "$folder/peers.json" --force
 }
 
 # ------------------------------------------------------------------------------------------------------- the sanitizer
 
 # A sample of the property tests: under the sanitizer everything takes a hundred times as long.
 sanitize() {
-  local tool=$1 limit=$2 scale=$3 path=$build/tests/gpu/test_gpu_property found
+  local tool=$1 limit=$2 scale=$3 path=$build/tests/gpu/test_gpu_property found failures=${#failed[@]}
   found=$(mktemp)
   shift 3
   if [[ ! -x $path ]]; then
@@ -417,7 +466,7 @@ sanitize() {
   local status=$?
   cat "$found"
   # A sample that was cut short is still a sample.
-  if ((status == 124)) && ! grep -qE '^=+ *(Error|Warning|Invalid|Program hit)|hazard' "$found"; then
+  if ((status == 124)) && ((${#failed[@]} > failures)) && ! grep -qE '^=+ *(Error|Warning|Invalid|Program hit)|hazard' "$found"; then
     unset 'failed[-1]'
     skipped+=("sanitizer $tool: the rest of its sample; it found nothing in $limit s")
   fi
@@ -429,11 +478,14 @@ sanitize_all() {
     cannot sanitizer "there is no compute-sanitizer"
     return
   fi
-  sanitize memcheck 90 0.002
-  sanitize synccheck 40 0.001
-  sanitize initcheck 40 0.001
+  # Of the part's time each has some, and what those before it have left over.
+  local all
+  all=$(left)
+  sanitize memcheck $((all * 35 / 100)) 0.002
+  sanitize synccheck $((all * 20 / 100)) 0.001
+  sanitize initcheck $((all * 20 / 100)) 0.001
   # By far the slowest: without the problems that have the most candidates.
-  CUTT_TEST_SKIP='many_*' sanitize racecheck 200 0.001
+  CUTT_TEST_SKIP='many_*' sanitize racecheck "$(left)" 0.001
 }
 
 # ----------------------------------------------------------------------------------------------------------- the result
@@ -441,40 +493,85 @@ sanitize_all() {
 tell_result() {
   local line
   echo
-  echo "== summary after $((seconds - $(left))) s"
-  if ((${#benches[@]})); then
-    if [[ -z $python ]] && command -v python3 >/dev/null; then python=python3; fi
-    if [[ -n $python ]]; then
-      "$python" "$root/bench/peers_gpu.py" --summary "${benches[@]}" --json "$folder/torch.json"
-    else
-      echo "(no python3: the table at the end of each bench above has its figures)"
-    fi
-  fi
-  if ((${#figures[@]})); then
-    if [[ -z $python ]] && command -v python3 >/dev/null; then python=python3; fi
-    if [[ -n $python ]]; then tell_figures; fi
+  echo "== summary after $((seconds - (deadline - SECONDS))) s"
+  if [[ -z $python ]] && command -v python3 >/dev/null; then python=python3; fi
+  if [[ -z $python ]]; then
+    echo "(no python3: the table at the end of each bench above has its figures)"
+  else
+    if ((${#benches[@]})); then "$python" "$root/bench/peers_gpu.py" --summary "${benches[@]}" --json "$folder/torch.json"; fi
+    if ((${#figures[@]})); then tell_figures; fi
   fi
   for line in "${skipped[@]}"; do echo "not run  $line"; done
   for line in "${failed[@]}"; do echo "FAILED   $line"; done
+  if ((${#rest[@]})); then
+    echo "the rest: bench/device.sh --only $(IFS=,; echo "${rest[*]}") and the other options of this call"
+  fi
   if ((${#failed[@]})); then return 1; fi
   echo "nothing failed"
 }
 
+# What came of a part: record_part NAME FAILURES-BEFORE NOT-RUN-BEFORE
+record_part() {
+  local line
+  {
+    echo "commit: $commit"
+    for line in "${failed[@]:$2}"; do echo "failed: $line"; done
+    for line in "${skipped[@]:$3}"; do echo "not run: $line"; done
+  } >"$folder/part-$1.txt"
+}
+
 # The last full run, in a file of the repository. What is left out of one for want of time or tools is told, not hidden.
 record_run() {
-  local card outcome="nothing failed" line
+  local card outcome="nothing failed" name files=()
   card=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
-  # Without the program or a GPU that it can use nothing was run.
-  if [[ -z $card ]] || ((ran_on_gpu == 0)); then return; fi
-  if ((${#failed[@]})); then outcome="FAILED: $(printf '%s; ' "${failed[@]}")"; fi
+  for name in tests bench peers sanitizer contractions figures; do
+    grep -qsx "commit: $commit" "$folder/part-$name.txt" || return
+    files+=("$folder/part-$name.txt")
+  done
+  if grep -q '^failed: ' "${files[@]}"; then outcome="FAILED: $(sed -n 's/^failed: //p' "${files[@]}" | paste -s -d ';' | sed 's/;/; /g')"; fi
   {
     echo "commit: $commit"
     echo "date: $(date -u +%F)"
     echo "card: $card"
-    echo "outcome: ${outcome%; }"
-    for line in "${skipped[@]}"; do echo "not run: $line"; done
+    echo "outcome: $outcome"
+    grep -h '^not run: ' "${files[@]}"
   } >"$folder/gpu-run.txt"
   cp "$folder/gpu-run.txt" "$root/bench/gpu-run.txt" 2>/dev/null || echo "bench/gpu-run.txt can't be written: copy $folder/gpu-run.txt"
+}
+
+run_part() {
+  case $1 in
+  tests) run_tests ;;
+  bench) run_bench ;;
+  peers) run_peers ;;
+  sanitizer) sanitize_all ;;
+  contractions) run_contractions ;;
+  figures) run_figures ;;
+  esac
+}
+
+# Each has its share of what is left, and so what those before it did not need. Nothing is recorded where there is no GPU.
+run_parts() {
+  local shares name failures leftovers usable=0
+  find_cublas
+  find_torch
+  if can_bench; then usable=1; fi
+  while ((${#parts[@]})); do
+    part=${parts[0]} shares=0
+    for name in "${parts[@]}"; do shares=$((shares + share[$name])); done
+    part_ends=$deadline
+    part_ends=$((SECONDS + $(left) * share[$part] / shares))
+    failures=${#failed[@]} leftovers=${#skipped[@]}
+    if ((usable)) || [[ $part == tests || $part == sanitizer ]]; then
+      run_part "$part"
+    else
+      cannot "$part" "it takes the program, and a GPU that this can use"
+    fi
+    if [[ $shorter == no ]] && ((usable)); then record_part "$part" "$failures" "$leftovers"; fi
+    parts=("${parts[@]:1}")
+  done
+  part_ends=$deadline
+  if [[ $shorter == no ]] && ((usable)); then record_run; fi
 }
 
 main() {
@@ -495,21 +592,7 @@ main() {
     tell_result
     return
   fi
-  find_cublas
-  if [[ $tests == yes ]]; then run_tests; fi
-  local ran_on_gpu=0
-  if can_bench; then
-    ran_on_gpu=1
-    if [[ -z $only ]]; then run_benches; fi
-    if [[ $only != contract ]]; then run_figures; fi
-    if [[ $only != figures ]]; then run_contractions; fi
-  fi
-  if [[ -z $only ]]; then
-    compare_with_torch
-    compare_with_peers
-  fi
-  if [[ $tests == yes && -z $only ]]; then sanitize_all; fi
-  if [[ $tests == yes && -z $only && $shorter == no ]]; then record_run; fi
+  run_parts
   tell_result
 }
 
