@@ -15,10 +15,12 @@ set(CUTT_CUDA_ARCHS "" CACHE STRING "GPU architectures to compile kernels for, s
 set(CUTT_CUDA_CUBINS "" CACHE PATH "Compiled GPU kernels of another build of the same sources, to take from")
 set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 
-# All that there is reason to have code for. PTX of the newest generation is for what comes after it.
-set(cutt_cuda_all_archs 70 75 80 86 89 90 100 120)
-# The architectures that device code asks __CUDA_ARCH__ for, and the oldest. From one to the next a source has the same PTX, and
-# to make that takes three times as long as to assemble it for an architecture (tests/install/generations.sh holds it to this).
+# All that there is reason to have code for. An sm_89 runs that of sm_86, and its own would be the same to the byte. PTX of the
+# newest generation is for what comes after it.
+set(cutt_cuda_all_archs 70 75 80 86 90 100 120)
+# The architectures that device code asks __CUDA_ARCH__ for, and the oldest (tests/install/generations.sh holds it to this). From one
+# that a source asks for to the next it has the same PTX, and to make that takes three times as long as to assemble it for an
+# architecture. Every source has PTX of the last: nvcc compiles for that, and what comes after it, by another compiler.
 set(cutt_cuda_generations 70 75 80 90 100)
 set(cutt_cuda_oldest_nvcc 11.7) # kernels take their arguments in place (__grid_constant__)
 
@@ -67,6 +69,7 @@ function(cutt_cuda_find why)
       endif()
     endforeach()
     set(archs ${CUTT_CUDA_ARCHS})
+    list(SORT archs COMPARE NATURAL)
     set(ptx 0)
   endif()
 
@@ -123,14 +126,55 @@ function(cutt_cuda_find why)
   set(cutt_cuda_ptx ${ptx} PARENT_SCOPE)
 endfunction()
 
-# cutt_cuda_generation(GENERATION ARCH): of an architecture; itself, if it is older than all.
+# cutt_cuda_generation(GENERATION ARCH [GENERATIONS]): of an architecture; itself, if it is older than all.
 function(cutt_cuda_generation generation arch)
+  set(generations ${cutt_cuda_generations})
+  if(ARGC GREATER 2)
+    set(generations ${ARGV2})
+  endif()
   set(${generation} ${arch} PARENT_SCOPE)
-  foreach(each IN LISTS cutt_cuda_generations)
+  foreach(each IN LISTS generations)
     if(NOT each GREATER arch)
       set(${generation} ${each} PARENT_SCOPE)
     endif()
   endforeach()
+endfunction()
+
+# cutt_cuda_asked(GENERATIONS SOURCE FOLDER...): which a source has PTX of its own for: those that it asks for, or a header that it
+# includes does, found beside the includer or in one of the folders; and the oldest, and the last.
+function(cutt_cuda_asked generations source)
+  list(GET cutt_cuda_generations 0 oldest)
+  list(GET cutt_cuda_generations -1 last)
+  set(asked ${oldest} ${last})
+  set(files "${source}")
+  set(next 0)
+  list(LENGTH files count)
+  while(next LESS count)
+    list(GET files ${next} file)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(STRINGS "${file}" lines REGEX "__CUDA_ARCH__|^#include \"")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "^#include \"([^\"]*)\"")
+        get_filename_component(beside "${file}" DIRECTORY)
+        foreach(folder "${beside}" ${ARGN})
+          if(EXISTS "${folder}/${CMAKE_MATCH_1}")
+            list(APPEND files "${folder}/${CMAKE_MATCH_1}")
+            break()
+          endif()
+        endforeach()
+      else()
+        string(REGEX MATCHALL "[0-9]+0" numbers "${line}")
+        list(TRANSFORM numbers REPLACE "0$" "")
+        list(APPEND asked ${numbers})
+      endif()
+    endforeach()
+    list(REMOVE_DUPLICATES files)
+    list(LENGTH files count)
+    math(EXPR next "${next} + 1")
+  endwhile()
+  list(REMOVE_DUPLICATES asked)
+  list(SORT asked COMPARE NATURAL)
+  set(${generations} ${asked} PARENT_SCOPE)
 endfunction()
 
 # cutt_cuda_kernels(FILE... PROBE FILE): compiles FOLDER/NAME.cu of the calling folder, src, and has runtime/cuda/embed.c
@@ -171,12 +215,6 @@ function(cutt_cuda_kernels)
     set(parameter_bytes 4096)
   endif()
   list(APPEND flags -DCUTT_PARAMETER_BYTES=${parameter_bytes})
-  set(generations)
-  foreach(arch IN LISTS cutt_cuda_archs)
-    cutt_cuda_generation(generation ${arch})
-    list(APPEND generations ${generation})
-  endforeach()
-  list(REMOVE_DUPLICATES generations)
   set(fatbins)
   set(list "")
   foreach(path IN LISTS of_UNPARSED_ARGUMENTS of_PROBE)
@@ -184,6 +222,21 @@ function(cutt_cuda_kernels)
     get_filename_component(name "${path}" NAME_WE)
     set(images)
     set(files)
+    # PTX of a source's generation is of the oldest architecture that it is assembled for.
+    cutt_cuda_asked(asked "${source}" "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/runtime/cuda/kernels")
+    list(APPEND asked ${cutt_cuda_ptx})
+    list(SORT asked COMPARE NATURAL)
+    set(generations)
+    set(last "")
+    foreach(arch IN LISTS cutt_cuda_archs)
+      cutt_cuda_generation(own ${arch} "${asked}")
+      if(NOT own STREQUAL last)
+        cutt_cuda_generation(generation ${arch})
+        list(APPEND generations ${generation})
+        set(last ${own})
+      endif()
+      set(ptx_of_${arch} ${generation})
+    endforeach()
     foreach(generation IN LISTS generations)
       set(ptx "${dir}/${name}.compute_${generation}.ptx")
       add_custom_command(
@@ -203,8 +256,7 @@ function(cutt_cuda_kernels)
         continue()
       endif()
       set(file "${dir}/${name}.sm_${arch}.cubin")
-      cutt_cuda_generation(generation ${arch})
-      set(ptx "${dir}/${name}.compute_${generation}.ptx")
+      set(ptx "${dir}/${name}.compute_${ptx_of_${arch}}.ptx")
       add_custom_command(
         OUTPUT "${file}"
         BYPRODUCTS "${dir}/${name}.sm_${arch}.txt"

@@ -2,6 +2,7 @@
  * to shared memory by asynchronous copies, so that a thread needs no registers for them, and twice as many blocks fit on an SM, of
  * which some load while others store. A copy of 16 bytes leaves no freedom in where rows begin. So the 16 bytes of a row change places
  * from one access of a column to the next, and a warp's accesses of columns fall into different banks all the same. */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "flat_add.h"
 
 enum { FLAT_ASYNC_COPIES = 4, FLAT_ASYNC_STORES = 2 };

@@ -1,7 +1,7 @@
 /* Contractions of few terms or few columns in one pass (multiply_args.h): each element of the operands is read from where it lies, as
  * often as there are tiles beside each other, and each of D is written once. Sums are in registers, by fused operations, in the
  * order of the terms. */
-#include "device.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "divide.h"
 #include "multiply_args.h"
 

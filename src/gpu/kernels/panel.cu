@@ -1,5 +1,6 @@
 /* Contractions of few terms, whose result is large, in one pass (panel_args.h): each element of D is written once, from operands
  * that are read as they lie, one of them once. Sums are in registers, by fused operations, in the order of the terms. */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "panel_args.h"
 #include "pass_numbers.h"
 

@@ -2,6 +2,7 @@
 #ifndef CUTT_GPU_KERNELS_ROWS_H
 #define CUTT_GPU_KERNELS_ROWS_H
 
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "tables.h"
 
 enum { BATCH = 4 }; /* independent accesses of a thread that are under way at once */

@@ -1,4 +1,5 @@
 /* The kernels of tile.cu with alpha and op (scale.h), where the output is not read. */
+#include "columns.h"
 #include "scale.h"
 
 #define DEFINE_SCALE(name, unaligned, lengthy, bytes, word, accesses, begin, get, sum, load, put, batch)               \

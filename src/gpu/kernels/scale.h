@@ -6,7 +6,7 @@
 #ifndef CUTT_GPU_KERNELS_SCALE_H
 #define CUTT_GPU_KERNELS_SCALE_H
 
-#include "columns.h"
+#include "tables.h"
 
 #define DEFINE_MULTIPLY(real, T)                                                                                       \
   typedef struct complex_##real {                                                                                      \

@@ -16,17 +16,16 @@
  *   global_load_line2..16(p)                   the rest of its line of 128 bytes will be wanted soon: L2 may fetch it
  *   global_load_address(p)                     the address in global memory that lies there, in 8 bytes
  *   shared_load1..16(at) shared_store1..16(at, v)
- *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
- *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
- *                                              memory will be wanted soon, and L2 may fetch it at once
- *   async_commit() async_wait(n)               ... waiting until at most n (0 .. 3) of the groups committed are pending
  *   at_turn(n)                                 nothing, but to the emulator: which turn of a loop it is, from 1, whose
  *                                              accesses some lanes leave out; 0 before the loop and behind it
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
  *   multiply_add_float, multiply_add_double(a, b, c)   a b + c, rounded once
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
  *   permute_bytes(a, b, which)                 four of the eight bytes of a (0 to 3) and b (4 to 7), a digit of which for each
- *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even */
+ *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even
+ *
+ * What not every generation of GPUs has is in headers of its own: a source that does not include them is compiled once for several
+ * generations (cmake/CuttCuda.cmake). */
 #ifndef CUTT_RUNTIME_CUDA_KERNELS_DEVICE_H
 #define CUTT_RUNTIME_CUDA_KERNELS_DEVICE_H
 
@@ -115,49 +114,6 @@ DEVICE const unsigned char *global_load_address(const void *p) {
   asm volatile("ld.global.u64 %0, [%1];" : "=l"(address) : "l"(p) : "memory");
   return address;
 }
-
-#if __CUDA_ARCH__ >= 800
-DEVICE bool has_async(void) { return true; }
-#define DEVICE_ASYNC_COPY(bytes, cache, hint)                                                                          \
-  asm volatile("cp.async." cache ".shared.global" hint " [%0], [%1], " #bytes ";" ::"r"(to), "l"(p) : "memory")
-#define DEVICE_ASYNC(bytes, cache)                                                                                     \
-  DEVICE void async_copy##bytes(uint32_t at, const void *p, bool near) {                                               \
-    const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);                           \
-    if (near) {                                                                                                        \
-      DEVICE_ASYNC_COPY(bytes, cache, ".L2::256B");                                                                    \
-    } else {                                                                                                           \
-      DEVICE_ASYNC_COPY(bytes, cache, "");                                                                             \
-    }                                                                                                                  \
-  }
-DEVICE_ASYNC(4, "ca")
-DEVICE_ASYNC(8, "ca")
-DEVICE_ASYNC(16, "cg")
-#undef DEVICE_ASYNC
-#undef DEVICE_ASYNC_COPY
-DEVICE void async_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
-DEVICE void async_wait(uint32_t pending) {
-  switch (pending) {
-    case 0:
-      asm volatile("cp.async.wait_group 0;" ::: "memory");
-      break;
-    case 1:
-      asm volatile("cp.async.wait_group 1;" ::: "memory");
-      break;
-    case 2:
-      asm volatile("cp.async.wait_group 2;" ::: "memory");
-      break;
-    default:
-      asm volatile("cp.async.wait_group 3;" ::: "memory");
-  }
-}
-#else
-DEVICE bool has_async(void) { return false; }
-DEVICE void async_copy4(uint32_t at, const void *p, bool near) { shared_store4(at, global_load4(p)), (void)near; }
-DEVICE void async_copy8(uint32_t at, const void *p, bool near) { shared_store8(at, global_load8(p)), (void)near; }
-DEVICE void async_copy16(uint32_t at, const void *p, bool near) { shared_store16(at, global_load16(p)), (void)near; }
-DEVICE void async_commit(void) {}
-DEVICE void async_wait(uint32_t pending) { (void)pending; }
-#endif
 
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 DEVICE float multiply_add_float(float a, float b, float c) { return __fmaf_rn(a, b, c); }

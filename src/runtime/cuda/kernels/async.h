@@ -1,0 +1,59 @@
+/* Of the language of device.h: copies from global to shared memory that do not wait.
+ *
+ *   has_async()                                are there copies that do not wait (sm_80 and later)? a constant
+ *   async_copy4, 8, 16(at, p, near)            global to shared, landed only after ...; near: what lies around p in
+ *                                              memory will be wanted soon, and L2 may fetch it at once
+ *   async_commit() async_wait(n)               ... waiting until at most n (0 .. 3) of the groups committed are pending */
+#ifndef CUTT_RUNTIME_CUDA_KERNELS_ASYNC_H
+#define CUTT_RUNTIME_CUDA_KERNELS_ASYNC_H
+
+#include "device.h"
+
+#if defined(__CUDACC__)
+
+#if __CUDA_ARCH__ >= 800
+DEVICE bool has_async(void) { return true; }
+#define DEVICE_ASYNC_COPY(bytes, cache, hint)                                                                          \
+  asm volatile("cp.async." cache ".shared.global" hint " [%0], [%1], " #bytes ";" ::"r"(to), "l"(p) : "memory")
+#define DEVICE_ASYNC(bytes, cache)                                                                                     \
+  DEVICE void async_copy##bytes(uint32_t at, const void *p, bool near) {                                               \
+    const uint32_t to = (uint32_t)__cvta_generic_to_shared((char *)cutt_shared_memory + at);                           \
+    if (near) {                                                                                                        \
+      DEVICE_ASYNC_COPY(bytes, cache, ".L2::256B");                                                                    \
+    } else {                                                                                                           \
+      DEVICE_ASYNC_COPY(bytes, cache, "");                                                                             \
+    }                                                                                                                  \
+  }
+DEVICE_ASYNC(4, "ca")
+DEVICE_ASYNC(8, "ca")
+DEVICE_ASYNC(16, "cg")
+#undef DEVICE_ASYNC
+#undef DEVICE_ASYNC_COPY
+DEVICE void async_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+DEVICE void async_wait(uint32_t pending) {
+  switch (pending) {
+    case 0:
+      asm volatile("cp.async.wait_group 0;" ::: "memory");
+      break;
+    case 1:
+      asm volatile("cp.async.wait_group 1;" ::: "memory");
+      break;
+    case 2:
+      asm volatile("cp.async.wait_group 2;" ::: "memory");
+      break;
+    default:
+      asm volatile("cp.async.wait_group 3;" ::: "memory");
+  }
+}
+#else
+DEVICE bool has_async(void) { return false; }
+DEVICE void async_copy4(uint32_t at, const void *p, bool near) { shared_store4(at, global_load4(p)), (void)near; }
+DEVICE void async_copy8(uint32_t at, const void *p, bool near) { shared_store8(at, global_load8(p)), (void)near; }
+DEVICE void async_copy16(uint32_t at, const void *p, bool near) { shared_store16(at, global_load16(p)), (void)near; }
+DEVICE void async_commit(void) {}
+DEVICE void async_wait(uint32_t pending) { (void)pending; }
+#endif
+
+#endif
+
+#endif
