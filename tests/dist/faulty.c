@@ -52,7 +52,7 @@ static int start_held(faulty *f) {
 static int faulty_send(void *data, int peer, const void *bytes, int64_t count, cuttDistRequest_t *request) {
   faulty *f = data;
   const struct timespec moment = {0, 200000};
-  if (fails_now(f, SEND)) return 1;
+  if (fails_now(f, SEND) || (f->most && count > f->most)) return 1;
   f->sent++;
   if (f->delays) nanosleep(&moment, NULL);
   if (!f->reorders) return f->real.send(f->real.data, peer, bytes, count, request);
@@ -64,7 +64,7 @@ static int faulty_send(void *data, int peer, const void *bytes, int64_t count, c
 
 static int faulty_receive(void *data, int peer, void *bytes, int64_t count, cuttDistRequest_t *request) {
   faulty *f = data;
-  if (fails_now(f, RECEIVE)) return 1;
+  if (fails_now(f, RECEIVE) || (f->most && count > f->most)) return 1;
   return f->real.receive(f->real.data, peer, bytes, count, request);
 }
 
@@ -111,7 +111,9 @@ void *faulty_reach(void *data, int peer, const unsigned char token[CUTT_DIST_TOK
   return begin;
 }
 
-void open_setting(setting *s, int size) {
+void open_setting(setting *s, int size) { open_limited_setting(s, size, 0); }
+
+void open_limited_setting(setting *s, int size, int64_t most_bytes) {
   memset(s, 0, sizeof *s);
   s->size = size;
   assert_success(cuttDistCommThreads(size, s->threads));
@@ -119,6 +121,7 @@ void open_setting(setting *s, int size) {
     cuttDistTransport_t t;
     assert_success(cuttDistCommTransport(s->threads[i], &t));
     s->ends[i].real = t;
+    s->ends[i].most = t.most_bytes = most_bytes;
     t.name = "faulty";
     t.data = &s->ends[i];
     t.shared = 0;

@@ -31,6 +31,7 @@ typedef struct faulty {
   int64_t offered; /* bytes */
   int gatherings;  /* so far */
   int64_t sent;    /* messages */
+  int64_t most;    /* bytes of a message, more fail; 0: any number */
 } faulty;
 
 typedef struct setting {
@@ -41,6 +42,8 @@ typedef struct setting {
 
 /* So many ranks, each with a transport that fails where its end is told to. */
 void open_setting(setting *s, int size);
+/* The same with transports that take so many bytes at most. */
+void open_limited_setting(setting *s, int size, int64_t most_bytes);
 void close_setting(setting *s);
 
 /* The transport's reach. */

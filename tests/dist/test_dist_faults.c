@@ -21,6 +21,7 @@ typedef struct job {
   char text[MOST_RANKS][400];
   bool wrong[MOST_RANKS];
   int64_t sent_at_first[MOST_RANKS]; /* messages of the first execution */
+  int gatherings[MOST_RANKS];        /* of the creation */
 } job;
 
 /* Columns to rows, of a matrix that is turned round. */
@@ -56,6 +57,7 @@ static void turn(void *what, int rank) {
   faulty_allocations = 0;
   faulty_at = rank == j->oom_rank ? j->oom_at : 0;
   j->created[rank] = cuttDistPlanCreate(&plan, s->comms[rank], &problem, &options);
+  j->gatherings[rank] = s->ends[rank].gatherings;
   faulty_at = 0;
   j->allocations[rank] = faulty_allocations;
   if (j->created[rank]) {
@@ -123,26 +125,61 @@ static void calls_that_fail(void **unused) {
       }
 }
 
-static void sends_in_another_order(void **unused) {
+static void random_messages(const setting *s) {
+  for (uint64_t seed = 0; seed < (uint64_t)test_scaled(100); seed++) {
+    dist_case c;
+    char failure[FAILURE_BYTES];
+    dist_case_make(&c, seed, s->size);
+    if (c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
+    dist_case_try(&c, s->comms, failure, NULL);
+    if (failure[0]) fail_msg("%s", failure);
+  }
+}
+
+static void late_and_reordered(void **unused) {
   (void)unused;
   setting s;
   open_setting(&s, RANKS);
-  for (int i = 0; i < RANKS; i++) s.ends[i].reorders = i != 2;
+  for (int i = 0; i < RANKS; i++) {
+    s.ends[i].reorders = i != 2;
+    s.ends[i].delays = i == 3;
+  }
   job *j = run_job(&s, CUTT_DIST_DIRECT_NEVER, -1, 0);
   for (int i = 0; i < RANKS; i++) {
     assert_int_equal(j->created[i] + j->executed[i] + j->again[i], 0);
     assert_false(j->wrong[i]);
   }
   free(j);
-  for (uint64_t seed = 0; seed < (uint64_t)test_scaled(100); seed++) {
-    dist_case c;
-    char failure[FAILURE_BYTES];
-    dist_case_make(&c, seed, RANKS);
-    if (c.options.direct == CUTT_DIST_DIRECT_ALWAYS) c.options.direct = CUTT_DIST_DIRECT_NEVER;
-    dist_case_try(&c, s.comms, failure, NULL);
-    if (failure[0]) fail_msg("%s", failure);
-  }
+  s.ends[3].delays = false;
+  random_messages(&s);
   close_setting(&s);
+}
+
+/* A transport whose messages are of 1000 bytes at most, as MPI's are of 2^31 - 1: it fails where one is longer. */
+static void messages_of_limited_length(void **unused) {
+  (void)unused;
+  setting s;
+  open_limited_setting(&s, RANKS, 1000);
+  random_messages(&s);
+  close_setting(&s);
+}
+
+/* However many ranks there are, the creation of a plan is work of their own and one collective call. */
+static void creations_agree_once(void **unused) {
+  (void)unused;
+  static const int sizes[] = {1, RANKS, 64};
+  for (int i = 0; i < 3; i++)
+    for (int direct = 0; direct < 3; direct++) {
+      setting s;
+      open_setting(&s, sizes[i]);
+      job *j = run_job(&s, (cuttDistDirect_t)direct, -1, 0);
+      for (int rank = 0; rank < sizes[i]; rank++) {
+        if (j->created[rank] || j->executed[rank]) fail_msg("rank %d: %s", rank, j->text[rank]);
+        assert_int_equal(j->gatherings[rank], 1);
+      }
+      free(j);
+      close_setting(&s);
+    }
 }
 
 /* Ranks that are no threads of a process write into each other's outputs as the transport lets them. */
@@ -334,7 +371,9 @@ static void ranks_in_different_calls(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(calls_that_fail),
-      cmocka_unit_test(sends_in_another_order),
+      cmocka_unit_test(late_and_reordered),
+      cmocka_unit_test(messages_of_limited_length),
+      cmocka_unit_test(creations_agree_once),
       cmocka_unit_test(outputs_are_offered),
       cmocka_unit_test(outputs_of_some_memory),
       cmocka_unit_test(outputs_that_are_not_reached),

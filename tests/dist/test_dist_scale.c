@@ -56,25 +56,34 @@ static cuttDistComm_t comm_of(int ranks, int rank) {
   return comm;
 }
 
-/* A tensor of 4 TB on a grid of 16 x 16 x 16. */
-enum { SIDE = 16, RANKS = SIDE * SIDE * SIDE };
+/* A tensor of 4 TB on a grid of 16 x 16 x 16, or of 4 x 4 x 4. */
+enum { SIDE = 16, RANKS = SIDE * SIDE * SIDE, FEW_SIDE = 4 };
 static const int64_t extents[3] = {8000, 7999, 8001};
 static const int perms[2][3] = {{0, 1, 2}, {2, 0, 1}};
 
+/* Grids of side^3 ranks. */
+typedef enum grid { CUBES, PENCILS, OTHER_PENCILS, SLABS } grid;
+
+static void parts_of(grid g, int side, int parts[3]) {
+  const int all = side * side * side, root = side == SIDE ? 64 : 8; /* of all */
+  const int made[4][3] = {{side, side, side}, {1, root, root}, {root, 1, root}, {1, 1, all}};
+  memcpy(parts, made[g], sizeof made[g]);
+}
+
 typedef struct row {
   const char *name;
-  int from_parts[3], to_parts[3];
+  grid from, to;
   int64_t from_block, to_block;
   int perm;
 } row;
 
 static const row rows[] = {
-    {"cubes to cubes, permuted", {SIDE, SIDE, SIDE}, {SIDE, SIDE, SIDE}, 0, 0, 1},
-    {"pencils to pencils", {1, 64, 64}, {64, 1, 64}, 0, 0, 0},
-    {"pencils to pencils, permuted", {1, 64, 64}, {1, 64, 64}, 0, 0, 1},
-    {"cyclic (16) to cubes", {SIDE, SIDE, SIDE}, {SIDE, SIDE, SIDE}, 16, 0, 0},
-    {"cyclic (16) to cyclic (24)", {SIDE, SIDE, SIDE}, {SIDE, SIDE, SIDE}, 16, 24, 0},
-    {"slabs to slabs, permuted", {1, 1, RANKS}, {1, 1, RANKS}, 0, 0, 1},
+    {"cubes to cubes, permuted", CUBES, CUBES, 0, 0, 1},
+    {"pencils to pencils", PENCILS, OTHER_PENCILS, 0, 0, 0},
+    {"pencils to pencils, permuted", PENCILS, PENCILS, 0, 0, 1},
+    {"cyclic (16) to cubes", CUBES, CUBES, 16, 0, 0},
+    {"cyclic (16) to cyclic (24)", CUBES, CUBES, 16, 24, 0},
+    {"slabs to slabs, permuted", SLABS, SLABS, 0, 0, 1},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -82,7 +91,7 @@ typedef struct totals {
   double sent, kept, most_sent, most_pieces, seconds;
 } totals;
 
-static void plan_one(const row *r, int rank, bool limited, totals *t) {
+static void plan_one(const row *r, int side, int rank, bool limited, totals *t) {
   const int64_t from_blocks[3] = {r->from_block, r->from_block, r->from_block};
   const int64_t to_blocks[3] = {r->to_block, r->to_block, r->to_block};
   int64_t to_extents[3], count = 0;
@@ -91,13 +100,16 @@ static void plan_one(const row *r, int rank, bool limited, totals *t) {
   cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
   cuttDistPlan_t plan = NULL;
   cuttDistPlanInfo_t info = {.struct_size = sizeof info};
-  cuttDistComm_t comm = comm_of(RANKS, rank);
+  cuttDistComm_t comm = comm_of(side * side * side, rank);
+  int from_parts[3], to_parts[3];
+  parts_of(r->from, side, from_parts);
+  parts_of(r->to, side, to_parts);
   for (int i = 0; i < 3; i++) to_extents[i] = extents[perms[r->perm][i]];
   from.modes = to.modes = 3;
   from.extents = extents;
   to.extents = to_extents;
-  from.parts = r->from_parts;
-  to.parts = r->to_parts;
+  from.parts = from_parts;
+  to.parts = to_parts;
   from.blocks = from_blocks;
   to.blocks = to_blocks;
   problem.type = CUTT_F64;
@@ -129,21 +141,23 @@ static void many_ranks(void **unused) {
   for (int i = 0; i < ROWS; i++) {
     totals t;
     memset(&t, 0, sizeof t);
-    for (int rank = i; rank < RANKS; rank += 977) plan_one(&rows[i], rank, true, &t);
+    for (int rank = i; rank < RANKS; rank += 977) plan_one(&rows[i], SIDE, rank, true, &t);
     assert_true(t.most_sent < 1.3 * 8 * 8000.0 * 7999 * 8001 / RANKS);
   }
 }
 
-/* Every 13th rank of 4096. */
-static void table(void) {
+/* Every rank of 64, or every 13th of 4096. */
+static void table(int side) {
+  const int all = side * side * side;
+  printf("%d ranks\n", all);
   printf("| from, to | GB a rank sends | lower bound | most, to the mean | messages a rank, most | ms to plan |\n");
   for (int i = 0; i < ROWS; i++) {
     totals t;
     int ranks = 0;
     memset(&t, 0, sizeof t);
-    for (int rank = 0; rank < RANKS; rank += 13, ranks++) plan_one(&rows[i], rank, false, &t);
+    for (int rank = 0; rank < all; rank += side == SIDE ? 13 : 1, ranks++) plan_one(&rows[i], side, rank, false, &t);
     /* What a rank has to have afterwards, but for what it has before: its mean share, less what is kept. */
-    const double bound = 8 * 8000.0 * 7999 * 8001 / RANKS - t.kept / ranks;
+    const double bound = 8 * 8000.0 * 7999 * 8001 / all - t.kept / ranks;
     printf("| %s | %.3f | %.3f | %.3f | %.0f | %.2f |\n", rows[i].name, 1e-9 * t.sent / ranks, 1e-9 * bound,
            t.most_sent / (t.sent / ranks), t.most_pieces, 1e3 * t.seconds / ranks);
   }
@@ -151,7 +165,8 @@ static void table(void) {
 
 static void show_table(void **unused) {
   (void)unused;
-  table();
+  table(FEW_SIDE);
+  table(SIDE);
 }
 
 int main(int count, char **arguments) {
