@@ -40,7 +40,7 @@ struct cutt_making {
    * processes are told, and what they tell. */
   int32_t all_made;
   cutt_seen *seen;
-  cutt_neighbour own, *neighbours;
+  cutt_neighbour *own, *neighbours; /* the latter, of all ranks, follow each other */
   double start; /* of a part, when it began */
   bool entered; /* the context of a device */
   cutt_scope scope;

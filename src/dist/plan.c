@@ -476,6 +476,7 @@ void cutt_making_free(cutt_making *m) {
   for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
   if (m) free(m->seen);
   if (m) free(m->neighbours);
+  if (m) free(m->own);
   free(m);
 }
 

@@ -28,7 +28,7 @@ static cuttResult make(cutt_making *m, cutt_way way) {
   d->stride = (longest + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
   if (!d->shared) d->near = plan->comm->near > 0 && (d->way == CUTT_BY_COPIES || way == CUTT_WAY_DIRECT);
   cuttResult result = cutt_device_make(d, &plan->exchange, plan->task.size, &plan->workspace, &plan->workspace_bytes);
-  return !result && opens(d) ? cutt_device_introduce(d, plan->workspace, &m->own) : result;
+  return !result && opens(d) ? cutt_device_introduce(d, plan->workspace, m->own) : result;
 }
 
 static void unmake(cutt_making *m) {
@@ -58,9 +58,10 @@ cuttResult cutt_ready_start(cutt_making *m) {
   const size_t size = (size_t)plan->task.size;
   double seconds[CUTT_WAYS];
   m->seen = calloc(size, sizeof *m->seen);
-  m->neighbours = calloc(size, sizeof *m->neighbours);
+  m->neighbours = calloc(size, cutt_neighbour_bytes(plan->task.size));
+  m->own = calloc(1, cutt_neighbour_bytes(plan->task.size));
   if (!plan->comm->contexts) plan->comm->contexts = calloc(size, sizeof *plan->comm->contexts);
-  if (!m->seen || !m->neighbours || !plan->comm->contexts) return no_memory(plan->task.size);
+  if (!m->seen || !m->neighbours || !m->own || !plan->comm->contexts) return no_memory(plan->task.size);
   m->record.seen.part = &plan->device;
   const cuttResult result = d->runtime->context(&m->record.seen.context);
   for (int way = 0; way < CUTT_WAYS; ++way)
@@ -128,7 +129,8 @@ cuttResult cutt_ready_direct(const cutt_making *m, cutt_way *way) {
 static cuttResult meet_neighbours(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_record record = {.plan = plan->number, .step = CUTT_STEP_OPENED};
-  const cuttResult result = cutt_comm_gather(plan->comm, &m->own, sizeof m->own, m->neighbours);
+  const cuttResult result = 
+      cutt_comm_gather(plan->comm, m->own, cutt_neighbour_bytes(plan->task.size), m->neighbours);
   if (result) return result;
   record.code = (int32_t)cutt_device_meet(&plan->device, m->neighbours, plan->task.size, plan->task.me);
   return cutt_comm_agree(plan->comm, &record);
