@@ -31,6 +31,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
                       backend->id_name, t->name);
   if (host) return CUTT_SUCCESS;
   device->runtime = backend->runtime;
+  device->comm = comm;
   device->shared = t->shared != 0;
   device->near = device->shared || comm->near > 0;
   device->way = device->near && !prefers_stream(t, options) ? CUTT_BY_COPIES
@@ -131,9 +132,12 @@ static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void *
   *bytes = (size_t)(CUTT_SLOTS * (d->rounds[CUTT_FROM].slot_bytes + d->rounds[CUTT_TO].slot_bytes));
   /* What a process opens are blocks of the driver's; a second one that begins in an opened one would be refused. */
   const size_t block = opened ? (size_t)2 << 20 : 1;
-  if (*bytes) result = d->runtime->memory_allocate((*bytes + block - 1) / block * block, workspace);
+  if (*bytes && d->knows)
+    result = d->comm->known->make(d->comm->transport.data, *bytes, &d->known);
+  else if (*bytes)
+    result = d->runtime->memory_allocate((*bytes + block - 1) / block * block, workspace);
   if (result || !*bytes) return result;
-  unsigned char *at = *workspace;
+  unsigned char *at = d->knows ? d->known.memory : *workspace;
   for (int side = 0; side < CUTT_SIDES; ++side)
     for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
       d->slot[side][slot] = at;
@@ -227,6 +231,7 @@ void cutt_device_unmake(cutt_device_part *d) {
   free_events(d);
   if (d->side) d->runtime->stream_release(d->side);
   if (d->pause) d->runtime->memory_free(d->pause);
+  if (d->known.memory) d->comm->known->free(d->comm->transport.data, &d->known);
   for (int side = 0; side < CUTT_SIDES; ++side) free_rounds(&d->rounds[side]);
   free(d->message);
   free(d->turn);
@@ -237,6 +242,7 @@ void cutt_device_unmake(cutt_device_part *d) {
                           .pinned_messages = d->pinned_messages,
                           .shared = d->shared,
                           .near = d->near,
+                          .comm = d->comm,
                           .context = d->context,
                           .pinned = d->pinned};
 }
@@ -261,8 +267,7 @@ cuttResult cutt_device_introduce(const cutt_device_part *device, const void *wor
   const cutt_flow *received = &device->exchange->flow[CUTT_TO];
   for (int64_t i = 0; device->filled && i < received->pieces; ++i)
     own->room[received->piece[i].peer] = device->rounds[CUTT_TO].room[i];
-  if (device->way == CUTT_BY_COPIES && workspace)
-    result = device->runtime->share(workspace, &own->slots);
+  if (device->way == CUTT_BY_COPIES && workspace) result = device->runtime->share(workspace, &own->slots);
   for (int i = 0; i < EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
   return result;
 }

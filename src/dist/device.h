@@ -38,6 +38,9 @@ typedef struct cutt_device_part {
   bool pinned_messages; /* by the host, which does not take the device's memory */
   bool shared;          /* ranks are threads of a process */
   bool near;            /* or processes that open each other's memory and events */
+  bool knows;           /* in a stream: slots are memory that the transport knows */
+  const struct cuttDistCommStruct *comm;
+  cutt_known known; /* that memory */
   cutt_context context;
   cudaStream_t side; /* where messages are exchanged */
   /* In the caller's stream: the beginning, and what has been packed; in the other: what has arrived, here or there; in the caller's:
@@ -80,9 +83,7 @@ typedef struct cutt_neighbour {
 } cutt_neighbour;
 
 /* What that takes where there are so many ranks. */
-static inline size_t cutt_neighbour_bytes(int size) {
-  return sizeof(cutt_neighbour) + (size_t)size * sizeof(int64_t);
-}
+static inline size_t cutt_neighbour_bytes(int size) { return sizeof(cutt_neighbour) + (size_t)size * sizeof(int64_t); }
 
 /* Describes this rank's part for them, and opens theirs, which follow each other; of so many ranks; me: this one. Errors: the
  * runtime's. */

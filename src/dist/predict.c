@@ -54,10 +54,11 @@ double cutt_predict(const cuttDistTransport_t *transport, const cutt_device_part
 }
 
 /* Packing the first piece and unpacking the last one goes on beside nothing, which takes some 4 bytes' worth of memory's time for
- * each byte of theirs; each round costs some 60 us. Between the two is the square root. */
-int64_t cutt_predict_piece(int64_t bytes, int size) {
+ * each byte of theirs; each round costs some time, too. Between the two is the square root. */
+int64_t cutt_predict_piece(const cutt_device_part *d, int64_t bytes, int size) {
   enum { ALIGNMENT = 4096 };
-  const double least = 1 << 20, most = (double)(512 << 20), scale = 60e-6 * 3.5e12 / 4;
+  const double per_round = d->way == CUTT_BY_COPIES ? 20e-6 : d->comm->known ? 30e-6 : 60e-6;
+  const double least = 1 << 20, most = (double)(512 << 20), scale = per_round * 3.5e12 / 4;
   const double round = sqrt((double)bytes / size * scale), piece = round / (size > 1 ? size - 1 : 1);
   const double within = piece < least ? least : piece > most ? most : piece;
   return (int64_t)within / ALIGNMENT * ALIGNMENT;
