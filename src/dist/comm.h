@@ -10,6 +10,16 @@ enum { CUTT_RECORD_BYTES = 192, CUTT_WHY_BYTES = 256 };
 
 struct cutt_record;
 
+/* Memory that a transport has made itself and knows: messages are faster where both ends are in such, and hang where one is. */
+typedef struct cutt_known {
+  void *memory, *handle;
+} cutt_known;
+typedef struct cutt_known_functions {
+  cuttResult (*make)(void *data, size_t bytes, cutt_known *known);
+  void (*unknow)(void *data, cutt_known *known); /* it is like any other memory from then on */
+  void (*free)(void *data, cutt_known *known);
+} cutt_known_functions;
+
 struct cuttDistCommStruct {
   uint64_t magic;
   cuttDistTransport_t transport;
@@ -17,9 +27,10 @@ struct cuttDistCommStruct {
   struct cutt_record *records; /* of all ranks */
   char *whys;                  /* size texts, CUTT_WHY_BYTES each */
   int near; /* on a device: ranks open each other's memory: 1; they do not: -1; 0: nobody has tried */
-  char far_why[CUTT_WHY_BYTES];  /* why they don't */
-  struct cutt_context *contexts; /* of threads with devices: those that were tried last, of all ranks */
-  int contexts_near;             /* and whether they reach each other, likewise */
+  char far_why[CUTT_WHY_BYTES];      /* why they don't */
+  struct cutt_context *contexts;     /* of threads with devices: those that were tried last, of all ranks */
+  int contexts_near;                 /* and whether they reach each other, likewise */
+  const cutt_known_functions *known; /* of transport.data; NULL: there is no such memory */
   struct cutt_opened *opened; /* memory of devices that other processes have (opened.h); NULL until a plan wants it */
 };
 

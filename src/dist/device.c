@@ -31,6 +31,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
                       backend->id_name, t->name);
   if (host) return CUTT_SUCCESS;
   device->runtime = backend->runtime;
+  device->comm = comm;
   device->shared = t->shared != 0;
   device->near = device->shared || comm->near > 0;
   device->way = device->near && !prefers_stream(t, options) ? CUTT_BY_COPIES
@@ -89,10 +90,11 @@ static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, const cutt_
 
 /* -------------------------------------------------------------------------------------------------------------- making */
 
-enum { EVENTS = 2 + 2 * CUTT_SLOTS };
+enum { EVENTS = 2 + 3 * CUTT_SLOTS };
 
 static void list_events(cutt_device_part *d, cutt_event **event[EVENTS]) {
-  cutt_event **const own[EVENTS] = {&d->begun, &d->ended, &d->packed[0], &d->packed[1], &d->arrived[0], &d->arrived[1]};
+  cutt_event **const own[EVENTS] = {&d->begun,      &d->ended,      &d->packed[0],  &d->packed[1],
+                                    &d->arrived[0], &d->arrived[1], &d->emptied[0], &d->emptied[1]};
   memcpy(event, own, sizeof own);
 }
 
@@ -107,10 +109,20 @@ static cuttResult make_events(cutt_device_part *d) {
   return result;
 }
 
+static int64_t longest_piece(const cutt_flow *flow) {
+  int64_t longest = 0;
+  for (int64_t i = 0; i < flow->pieces; ++i) longest = larger(longest, cutt_piece_room(flow->piece[i].bytes));
+  return longest;
+}
+
 static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void **workspace, size_t *bytes) {
   const bool opened = d->way == CUTT_BY_COPIES && !d->shared;
+  /* Copies to an opened memory are faster than from it, and where nothing has to be packed save that; but what arrives as a run of
+   * the output needs no slot. */
+  d->filled = opened && x->flow[CUTT_TO].through_bytes > 0;
+  const int64_t filled = d->filled && !x->join.rounds ? longest_piece(&x->flow[CUTT_TO]) : 0;
   cuttResult result = make_rounds(&d->rounds[CUTT_FROM], &x->flow[CUTT_FROM], NULL, opened ? d->stride : 0, d->size);
-  if (!result) result = make_rounds(&d->rounds[CUTT_TO], &x->flow[CUTT_TO], &x->join, 0, d->size);
+  if (!result) result = make_rounds(&d->rounds[CUTT_TO], &x->flow[CUTT_TO], &x->join, filled, d->size);
   if (result) return result;
   const size_t messages = (size_t)(d->rounds[CUTT_FROM].most_pieces + d->rounds[CUTT_TO].most_pieces) + 1;
   d->message = malloc(messages * sizeof *d->message);
@@ -120,9 +132,12 @@ static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void *
   *bytes = (size_t)(CUTT_SLOTS * (d->rounds[CUTT_FROM].slot_bytes + d->rounds[CUTT_TO].slot_bytes));
   /* What a process opens are blocks of the driver's; a second one that begins in an opened one would be refused. */
   const size_t block = opened ? (size_t)2 << 20 : 1;
-  if (*bytes) result = d->runtime->memory_allocate((*bytes + block - 1) / block * block, workspace);
+  if (*bytes && d->knows)
+    result = d->comm->known->make(d->comm->transport.data, *bytes, &d->known);
+  else if (*bytes)
+    result = d->runtime->memory_allocate((*bytes + block - 1) / block * block, workspace);
   if (result || !*bytes) return result;
-  unsigned char *at = *workspace;
+  unsigned char *at = d->knows ? d->known.memory : *workspace;
   for (int side = 0; side < CUTT_SIDES; ++side)
     for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
       d->slot[side][slot] = at;
@@ -216,6 +231,7 @@ void cutt_device_unmake(cutt_device_part *d) {
   free_events(d);
   if (d->side) d->runtime->stream_release(d->side);
   if (d->pause) d->runtime->memory_free(d->pause);
+  if (d->known.memory) d->comm->known->free(d->comm->transport.data, &d->known);
   for (int side = 0; side < CUTT_SIDES; ++side) free_rounds(&d->rounds[side]);
   free(d->message);
   free(d->turn);
@@ -226,6 +242,7 @@ void cutt_device_unmake(cutt_device_part *d) {
                           .pinned_messages = d->pinned_messages,
                           .shared = d->shared,
                           .near = d->near,
+                          .comm = d->comm,
                           .context = d->context,
                           .pinned = d->pinned};
 }
@@ -242,28 +259,37 @@ cuttResult cutt_device_introduce(const cutt_device_part *device, const void *wor
   cutt_event **event[EVENTS];
   cutt_device_part copy = *device;
   cuttResult result = CUTT_SUCCESS;
-  memset(own, 0, sizeof *own);
+  memset(own, 0, cutt_neighbour_bytes(device->size));
   list_events(&copy, event);
-  own->slot_bytes = device->rounds[CUTT_FROM].slot_bytes;
+  for (int side = 0; side < CUTT_SIDES; ++side) own->slot_bytes[side] = device->rounds[side].slot_bytes;
   own->stride = device->stride;
-  if (device->way == CUTT_BY_COPIES && workspace && own->slot_bytes)
-    result = device->runtime->share(workspace, &own->slots);
+  own->filled = device->filled;
+  const cutt_flow *received = &device->exchange->flow[CUTT_TO];
+  for (int64_t i = 0; device->filled && i < received->pieces; ++i)
+    own->room[received->piece[i].peer] = device->rounds[CUTT_TO].room[i];
+  if (device->way == CUTT_BY_COPIES && workspace) result = device->runtime->share(workspace, &own->slots);
   for (int i = 0; i < EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
   return result;
 }
 
-static cuttResult open_neighbour(const cutt_device_part *d, const cutt_neighbour *its, cutt_device_part *part) {
+static cuttResult open_neighbour(const cutt_device_part *d, const cutt_neighbour *its, int me, cutt_device_part *part) {
   cutt_event **event[EVENTS];
   cuttResult result = CUTT_SUCCESS;
   part->runtime = d->runtime;
   part->stride = its->stride;
+  part->filled = its->filled;
+  part->room = its->room[me];
   list_events(part, event);
   for (int i = 0; i < EVENTS && !result; ++i) result = d->runtime->event_open(its->event[i], event[i]);
   if (result || !its->slots.id) return result;
   result = d->runtime->shared_open(&its->slots, &part->opened);
   if (result) return result;
-  for (int slot = 0; slot < CUTT_SLOTS; ++slot)
-    part->slot[CUTT_FROM][slot] = (unsigned char *)part->opened + its->slots.offset + slot * its->slot_bytes;
+  unsigned char *at = (unsigned char *)part->opened + its->slots.offset;
+  for (int side = 0; side < CUTT_SIDES; ++side)
+    for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
+      part->slot[side][slot] = at;
+      at += its->slot_bytes[side];
+    }
   return CUTT_SUCCESS;
 }
 
@@ -272,7 +298,8 @@ cuttResult cutt_device_meet(cutt_device_part *d, const cutt_neighbour *all, int 
   for (int i = 0; i < size && !result; ++i) {
     d->all[i] = i == me ? d : calloc(1, sizeof **d->all);
     if (!d->all[i]) result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %d ranks", size);
-    if (!result && i != me) result = open_neighbour(d, &all[i], d->all[i]);
+    const unsigned char *its = (const unsigned char *)all + (size_t)i * cutt_neighbour_bytes(size);
+    if (!result && i != me) result = open_neighbour(d, (const cutt_neighbour *)(const void *)its, me, d->all[i]);
   }
   return result;
 }

@@ -15,7 +15,7 @@ enum { CUTT_SLOTS = 2, CUTT_PAUSES = 3, CUTT_PAUSE_BYTES = 1 << 18 };
 typedef enum cutt_device_way {
   CUTT_BY_HOST,   /* through pinned memory, by the transport's messages */
   CUTT_IN_STREAM, /* by the transport's exchange */
-  CUTT_BY_COPIES  /* of what peers have packed, which this rank reaches */
+  CUTT_BY_COPIES  /* between what ranks have packed or have room for, which they reach */
 } cutt_device_way;
 
 /* A flow's pieces by rounds. */
@@ -38,10 +38,14 @@ typedef struct cutt_device_part {
   bool pinned_messages; /* by the host, which does not take the device's memory */
   bool shared;          /* ranks are threads of a process */
   bool near;            /* or processes that open each other's memory and events */
+  bool knows;           /* in a stream: slots are memory that the transport knows */
+  const struct cuttDistCommStruct *comm;
+  cutt_known known; /* that memory */
   cutt_context context;
   cudaStream_t side; /* where messages are exchanged */
-  /* In the caller's stream: the beginning, and what has been packed; in the other: what has arrived; in the caller's: the end. */
-  cutt_event *begun, *packed[CUTT_SLOTS], *arrived[CUTT_SLOTS], *ended;
+  /* In the caller's stream: the beginning, and what has been packed; in the other: what has arrived, here or there; in the caller's:
+   * the end; and, where others fill this rank's slots: what has been unpacked. */
+  cutt_event *begun, *packed[CUTT_SLOTS], *arrived[CUTT_SLOTS], *ended, *emptied[CUTT_SLOTS];
   cutt_rounds rounds[CUTT_SIDES];
   int64_t all_rounds; /* of whichever rank has most */
   unsigned char *slot[CUTT_SIDES][CUTT_SLOTS];
@@ -54,6 +58,8 @@ typedef struct cutt_device_part {
   void *pause;           /* by NCCL: a little memory, to be filled while messages start */
   unsigned char *pinned; /* by the host: as large as the workspace, and laid out like it */
   int64_t stride;        /* by copies between processes: room of a peer's piece in a slot, by how far the peer is */
+  bool filled;           /* likewise: others copy into this rank's slots, what they send from where it lies, too */
+  int64_t room;          /* of a neighbour that is filled: where in its slots this rank's pieces belong */
   /* Where ranks are near: each one's own, or what this rank has opened of it; and what this rank executes with. */
   struct cutt_device_part **all;
   const cutt_exchange *exchange;
@@ -70,11 +76,17 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
 /* What a rank tells others in other processes. */
 typedef struct cutt_neighbour {
   cutt_shared_memory slots; /* .id is 0: there are none */
-  int64_t slot_bytes, stride;
-  unsigned char event[2 + 2 * CUTT_SLOTS][64];
+  int64_t slot_bytes[CUTT_SIDES], stride;
+  unsigned char event[2 + 3 * CUTT_SLOTS][64];
+  bool filled;
+  int64_t room[]; /* of each rank's pieces in a slot, if it is filled */
 } cutt_neighbour;
 
-/* Describes this rank's part for them, and opens theirs, of so many ranks; me: this one. Errors: the runtime's. */
+/* What that takes where there are so many ranks. */
+static inline size_t cutt_neighbour_bytes(int size) { return sizeof(cutt_neighbour) + (size_t)size * sizeof(int64_t); }
+
+/* Describes this rank's part for them, and opens theirs, which follow each other; of so many ranks; me: this one. Errors: the
+ * runtime's. */
 cuttResult cutt_device_introduce(const cutt_device_part *device, const void *workspace, cutt_neighbour *own);
 cuttResult cutt_device_meet(cutt_device_part *device, const cutt_neighbour *all, int size, int me);
 

@@ -5,8 +5,8 @@
  * packs round k + 2 while round k + 1 travels.
  *
  * By copies a rank fetches what its peers have packed, in its own stream, behind their events: between threads, and between
- * processes that have opened each other's memory and events. Ranks meet once in a round, since an event can only be waited for
- * after it has been recorded.
+ * processes that have opened each other's memory and events. There it also fills its peers' slots, if what arrives has to be
+ * unpacked. Ranks meet once in a round, since an event can only be waited for after it has been recorded.
  *
  * Directly: the permuting kernel writes into the peers' outputs. Events tell when these may be written, and when they have been;
  * where ranks have no events in common, each waits for its stream before it says so. */
@@ -59,8 +59,14 @@ static unsigned char *room_of(const cutt_device_part *d, int side, int64_t round
   return d->slot[side][round % CUTT_SLOTS] + d->rounds[side].room[piece];
 }
 
-/* Other processes fetch from the slots alone. */
-static bool packs_all(const cutt_device_part *d) { return d->way == CUTT_BY_COPIES && !d->shared; }
+/* Ranks that are processes and copy. */
+static bool opens(const cutt_device_part *d) { return d->way == CUTT_BY_COPIES && !d->shared; }
+
+/* Is a piece in a slot before or after its way? Other processes know where the slots are, and nothing else. */
+static bool is_in_slot(const cutt_device_part *d, int side, const cutt_piece *piece) {
+  if (piece->staged || !opens(d)) return piece->staged;
+  return side == CUTT_FROM ? !d->all[piece->peer]->filled : d->filled;
+}
 
 static cuttResult permute_round(const run *r, int side, int64_t round) {
   const cutt_rounds *rounds = &r->d->rounds[side];
@@ -74,7 +80,7 @@ static cuttResult permute_round(const run *r, int side, int64_t round) {
   }
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &flow->piece[rounds->piece[i]];
-    if (!piece->staged && !(side == CUTT_FROM && packs_all(r->d))) continue;
+    if (!is_in_slot(r->d, side, piece)) continue;
     unsigned char *room = room_of(r->d, side, round, rounds->piece[i]);
     n = side == CUTT_FROM ? cutt_dist_add(r->plan, n, piece->first, piece->moves, r->in, room)
                           : cutt_dist_add(r->plan, n, piece->first, piece->moves, room, r->out);
@@ -140,11 +146,28 @@ static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t roun
   return CUTT_SUCCESS;
 }
 
+/* Fills the slots of peers that want it, once they are empty. */
+static cuttResult fill(const run *r, int64_t round) {
+  const cutt_device_part *d = r->d;
+  const cutt_rounds *rounds = &d->rounds[CUTT_FROM];
+  const int slot = (int)(round % CUTT_SLOTS);
+  if (round >= rounds->rounds) return CUTT_SUCCESS;
+  for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
+    const cutt_piece *piece = &r->plan->exchange.flow[CUTT_FROM].piece[rounds->piece[i]];
+    const cutt_device_part *peer = d->all[piece->peer];
+    if (!peer->filled) continue;
+    TRY(r->runtime->stream_wait(d->side, round < CUTT_SLOTS ? peer->begun : peer->emptied[slot]));
+    TRY(r->runtime->copy_start(peer->slot[CUTT_TO][slot] + peer->room,
+                               piece->staged ? room_of(d, CUTT_FROM, round, rounds->piece[i]) : r->in + piece->offset,
+                               (size_t)piece->bytes, d->side));
+  }
+  return CUTT_SUCCESS;
+}
+
 static cuttResult fetch(const run *r, int64_t round) {
   cutt_device_part *d = r->d;
   const cutt_rounds *rounds = &d->rounds[CUTT_TO];
-  TRY(meet(r));
-  if (round >= rounds->rounds) return CUTT_SUCCESS;
+  if (round >= rounds->rounds || d->filled) return CUTT_SUCCESS;
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &r->plan->exchange.flow[CUTT_TO].piece[rounds->piece[i]];
     const unsigned char *from = NULL;
@@ -156,6 +179,12 @@ static cuttResult fetch(const run *r, int64_t round) {
   return CUTT_SUCCESS;
 }
 
+static cuttResult copy_round(const run *r, int64_t round) {
+  TRY(meet(r));
+  if (opens(r->d)) TRY(fill(r, round));
+  return fetch(r, round);
+}
+
 /* Packs a round, where the room of the one before the last is free again, and exchanges it. */
 static cuttResult begin_round(const run *r, int64_t round) {
   cutt_device_part *d = r->d;
@@ -163,14 +192,15 @@ static cuttResult begin_round(const run *r, int64_t round) {
   const cutt_rounds *sent = &d->rounds[CUTT_FROM];
   const int64_t before = round - CUTT_SLOTS;
   if (d->way == CUTT_BY_COPIES && before >= 0 && before < sent->rounds) {
-    for (int64_t i = sent->first[before]; i < sent->first[before + 1]; ++i)
-      TRY(r->runtime->stream_wait(r->stream,
-                                  d->all[r->plan->exchange.flow[CUTT_FROM].piece[sent->piece[i]].peer]->arrived[slot]));
+    for (int64_t i = sent->first[before]; i < sent->first[before + 1]; ++i) {
+      const cutt_device_part *peer = d->all[r->plan->exchange.flow[CUTT_FROM].piece[sent->piece[i]].peer];
+      TRY(r->runtime->stream_wait(r->stream, (peer->filled ? d : peer)->arrived[slot]));
+    }
   }
   TRY(permute_round(r, CUTT_FROM, round));
   TRY(r->runtime->event_record(d->packed[slot], r->stream));
   TRY(r->runtime->stream_wait(d->side, d->packed[slot]));
-  TRY(d->way == CUTT_BY_COPIES ? fetch(r, round) : exchange_in_stream(r, round));
+  TRY(d->way == CUTT_BY_COPIES ? copy_round(r, round) : exchange_in_stream(r, round));
   return r->runtime->event_record(d->arrived[slot], d->side);
 }
 
@@ -184,6 +214,28 @@ static cuttResult let_messages_start(const run *r) {
   return CUTT_SUCCESS;
 }
 
+/* Lets the caller's stream wait until a round has arrived: by this rank's copies, or by those of its peers, which tell of them
+ * before they begin the next round, or meet once more after the last one. */
+static cuttResult await_round(const run *r, int64_t round) {
+  const cutt_device_part *d = r->d;
+  const cutt_rounds *rounds = &d->rounds[CUTT_TO];
+  const int slot = (int)(round % CUTT_SLOTS);
+  if (opens(d) && round + 1 == d->all_rounds) TRY(meet(r));
+  if (!d->filled) return r->runtime->stream_wait(r->stream, d->arrived[slot]);
+  for (int64_t i = rounds->first[round]; round < rounds->rounds && i < rounds->first[round + 1]; ++i)
+    TRY(r->runtime->stream_wait(r->stream,
+                                d->all[r->plan->exchange.flow[CUTT_TO].piece[rounds->piece[i]].peer]->arrived[slot]));
+  return CUTT_SUCCESS;
+}
+
+/* Lets it come after what this rank still copies to others. */
+static cuttResult await_filling(const run *r) {
+  const cutt_device_part *d = r->d;
+  for (int slot = 0; opens(d) && slot < CUTT_SLOTS && slot < d->all_rounds; ++slot)
+    TRY(r->runtime->stream_wait(r->stream, d->arrived[slot]));
+  return CUTT_SUCCESS;
+}
+
 static cuttResult run_rounds(const run *r) {
   cutt_device_part *d = r->d;
   for (int64_t k = 0; k < d->all_rounds && k < CUTT_SLOTS; ++k) TRY(begin_round(r, k));
@@ -191,12 +243,14 @@ static cuttResult run_rounds(const run *r) {
   TRY(let_messages_start(r));
   TRY(keep(r, 0, parts, r->stream));
   for (int64_t k = 0; k < d->all_rounds; ++k) {
-    TRY(r->runtime->stream_wait(r->stream, d->arrived[k % CUTT_SLOTS]));
+    TRY(await_round(r, k));
     if (k + 1 < d->all_rounds) TRY(let_messages_start(r));
     TRY(permute_round(r, CUTT_TO, k));
+    if (d->filled) TRY(r->runtime->event_record(d->emptied[k % CUTT_SLOTS], r->stream));
     if (k + CUTT_SLOTS < d->all_rounds) TRY(begin_round(r, k + CUTT_SLOTS));
     if (k + 1 < parts) TRY(keep(r, k + 1, parts, r->stream)); /* while the next round travels */
   }
+  TRY(await_filling(r));
   return r->orders ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
 }
 

@@ -19,6 +19,7 @@ typedef struct cutt_creation {
   uint64_t given[CUTT_GIVEN_OF_MOVES];
   float seconds[CUTT_WAYS]; /* below 0: this rank can't */
   int32_t made;             /* on a device: 1 + the way that the plan has been made for; 0: none */
+  int32_t slots;            /* likewise: 1 << way: all messages begin and end in slots */
   int64_t bytes_sent;
   int64_t rounds[CUTT_WAYS];  /* on a device: pieces of the longest message */
   int64_t longest[CUTT_WAYS]; /* bytes of the longest piece that is sent */
@@ -38,11 +39,11 @@ struct cutt_making {
   int64_t rounds[CUTT_WAYS];
   /* On a device: what all ranks have made, as in the record (-1: not all the same); what each thread has said of itself; what other
    * processes are told, and what they tell. */
-  int32_t all_made;
+  int32_t all_made, all_slots; /* the latter: those of all */
   cutt_seen *seen;
-  cutt_neighbour own, *neighbours;
-  double start; /* of a part, when it began */
-  bool entered; /* the context of a device */
+  cutt_neighbour *own, *neighbours; /* the latter, of all ranks, follow each other */
+  double start;                     /* of a part, when it began */
+  bool entered;                     /* the context of a device */
   cutt_scope scope;
 };
 

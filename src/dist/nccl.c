@@ -38,6 +38,19 @@ typedef struct nccl_functions {
 } nccl_functions;
 #undef MEMBER
 
+/* What older ones don't have. */
+#define NCCL_MEMORY(X)                                                                                                 \
+  X(memory_allocate, ncclMemAlloc, (void **memory, size_t bytes))                                                      \
+  X(memory_free, ncclMemFree, (void *memory))                                                                          \
+  X(comm_register, ncclCommRegister, (nccl_comm comm, void *memory, size_t bytes, void **handle))                      \
+  X(comm_deregister, ncclCommDeregister, (nccl_comm comm, void *handle))
+#define MEMBER(member, symbol, parameters) int(*member) parameters;
+static struct {
+  NCCL_MEMORY(MEMBER)
+  bool all;
+} memories; /* as functions */
+#undef MEMBER
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static nccl_functions functions; /* written by load() alone, as is what follows */
 static char missing[256];        /* why there is no NCCL; "": there is one */
@@ -57,6 +70,10 @@ static void load(void) {
     snprintf(missing, sizeof missing, "libnccl.so.2 was not found: %s", dlerror());
     return;
   }
+#define FIND(member, symbol, parameters) find(library, #symbol, &memories.member, sizeof memories.member) &&
+  memories.all = NCCL_MEMORY(FIND) true;
+#undef FIND
+  missing[0] = 0;
 #define FIND(member, symbol, parameters)                                                                               \
   if (!find(library, #symbol, &functions.member, sizeof functions.member)) return;
   NCCL_FUNCTIONS(FIND)
@@ -161,6 +178,32 @@ static int nccl_exchange(void *data, const cuttDistMessage_t *messages, int coun
   if (error) return refused(e, error, "sending messages");
   return settle(e, ended, "sending messages");
 }
+
+/* ------------------------------------------------------------------------------------------------------- known memory */
+
+static cuttResult known_make(void *data, size_t bytes, cutt_known *known) {
+  end *e = data;
+  *known = (cutt_known){NULL, NULL};
+  int error = memories.memory_allocate(&known->memory, bytes);
+  if (!error) error = memories.comm_register(e->nccl, known->memory, bytes, &known->handle);
+  return error ? cutt_error(CUTT_INTERNAL_ERROR, "NCCL, making %zu bytes of memory that it knows: %s", bytes,
+                            functions.error_string(error))
+               : CUTT_SUCCESS;
+}
+
+static void known_unknow(void *data, cutt_known *known) {
+  end *e = data;
+  if (known->handle && e->nccl) memories.comm_deregister(e->nccl, known->handle);
+  known->handle = NULL;
+}
+
+static void known_free(void *data, cutt_known *known) {
+  known_unknow(data, known);
+  if (known->memory) memories.memory_free(known->memory);
+  known->memory = NULL;
+}
+
+static const cutt_known_functions known_functions = {known_make, known_unknow, known_free};
 
 /* Waits for an event of the transport's, for so long at most. */
 static int watch(end *e, const cutt_event *event, double seconds) {
@@ -294,14 +337,15 @@ static cuttResult measure(end *e, double *message, double *byte) {
   if (e->size == 1) return CUTT_SUCCESS;
   const int64_t peers = e->size - 1, count = MEASURED_BYTES / peers / (16 * SMALLER) * (16 * SMALLER);
   double small = 0, large = 0;
-  void *memory = NULL;
+  const size_t bytes = (size_t)(2 * peers * count);
+  cutt_known known = {NULL, NULL};
   cuttDistMessage_t *messages = malloc(2 * (size_t)peers * sizeof *messages);
-  cuttResult result = messages
-                          ? e->runtime->memory_allocate((size_t)(2 * peers * count), &memory)
-                          : cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld messages", (long long)(2 * peers));
-  if (!result) result = time_exchange(e, messages, memory, count / SMALLER, &small);
-  if (!result) result = time_exchange(e, messages, memory, count, &large);
-  if (memory) e->runtime->memory_free(memory);
+  if (!messages) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld messages", (long long)(2 * peers));
+  cuttResult result = memories.all ? known_make(e, bytes, &known) : e->runtime->memory_allocate(bytes, &known.memory);
+  if (!result) result = time_exchange(e, messages, known.memory, count / SMALLER, &small);
+  if (!result) result = time_exchange(e, messages, known.memory, count, &large);
+  if (memories.all) known_free(e, &known);
+  if (!memories.all && known.memory) e->runtime->memory_free(known.memory);
   free(messages);
   *byte = large > small ? (large - small) / (double)(peers * (count - count / SMALLER)) : 1 / 350e9;
   *message = larger(small - *byte * (double)(peers * (count / SMALLER)), 10e-6);
@@ -358,7 +402,9 @@ static cuttResult make(cuttDistComm_t *comm, end *e) {
         why ? cutt_error(CUTT_INTERNAL_ERROR, "rank %d of %d has failed: %s", rank, e->size, why) : CUTT_INTERNAL_ERROR;
   }
   const cuttDistTransport_t transport = transport_of(e, message, byte);
-  return result ? result : cuttDistCommCreate(comm, &transport);
+  if (!result) result = cuttDistCommCreate(comm, &transport);
+  if (!result && memories.all && e->size > 1) (*comm)->known = &known_functions;
+  return result;
 }
 
 static const size_t first_nccl_size = sizeof(cuttDistNccl_t);

@@ -197,7 +197,7 @@ static bool in_rounds(const struct cuttDistPlanStruct *plan) {
 
 static size_t default_piece(const struct cuttDistPlanStruct *plan) {
   const int64_t bytes = plan->task.layout[CUTT_FROM].volume * plan->task.elem_bytes;
-  return in_rounds(plan) ? (size_t)cutt_predict_piece(bytes, plan->task.size) : DEFAULT_PIECE;
+  return in_rounds(plan) ? (size_t)cutt_predict_piece(&plan->device, bytes, plan->task.size) : DEFAULT_PIECE;
 }
 
 /* Boxes that kernels on a device write directly are worked on by turns: shorter stretches than there are tiles under way at once do
@@ -268,6 +268,13 @@ static bool allows(const cutt_making *m, cutt_way way) {
   return m->options.permute != CUTT_DIST_PACK;
 }
 
+static int32_t goes_by_slots(const cutt_exchange *x) {
+  if (x->way == CUTT_WAY_DIRECT) return 0;
+  for (int side = 0; side < CUTT_SIDES; ++side)
+    if (x->flow[side].through_bytes < x->flow[side].bytes) return 0;
+  return 1;
+}
+
 static cuttResult make_ways(cutt_making *m) {
   const bool packed = !m->plan->task.layout[CUTT_TO].strides;
   bool any = false;
@@ -287,6 +294,7 @@ static cuttResult make_ways(cutt_making *m) {
     m->record.rounds[way] = cutt_exchange_rounds(x);
     for (int64_t i = 0; i < x->flow[CUTT_FROM].pieces; ++i)
       m->record.longest[way] = larger(m->record.longest[way], x->flow[CUTT_FROM].piece[i].bytes);
+    m->record.slots |= goes_by_slots(x) << way;
     m->record.seconds[way] = (float)cutt_predict(&m->plan->comm->transport, &m->plan->device, x);
     m->record.bytes_sent = x->flow[CUTT_FROM].bytes;
   }
@@ -476,6 +484,7 @@ void cutt_making_free(cutt_making *m) {
   for (int way = 0; m && way < CUTT_WAYS; ++way) cutt_exchange_free(&m->exchange[way]);
   if (m) free(m->seen);
   if (m) free(m->neighbours);
+  if (m) free(m->own);
   free(m);
 }
 

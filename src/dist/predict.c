@@ -21,9 +21,10 @@ static double together(double a, double b) {
   return sqrt(sqrt(x * x + y * y));
 }
 
-/* Pieces that other processes fetch are packed, also those that lie in one run. */
-static double pack_seconds(const cutt_device_part *d, const cutt_flow *sent) {
-  return d->way == CUTT_BY_COPIES && !d->shared ? sent->all_seconds : sent->seconds;
+/* Processes copy to or from slots: where slots are filled what lies in one run is unpacked, too, and else it is packed. */
+static double through_slots(const cutt_device_part *d, const cutt_exchange *x, int side) {
+  const bool opened = d->way == CUTT_BY_COPIES && !d->shared, filled = x->flow[CUTT_TO].through_bytes > 0;
+  return opened && filled == (side == CUTT_TO) ? x->flow[side].all_seconds : x->flow[side].seconds;
 }
 
 /* On a device links work beside the kernels; what is packed first and unpacked last is not hidden. Between devices of a host nobody
@@ -38,9 +39,10 @@ static double predict_device(const cuttDistTransport_t *t, const cutt_device_par
   const bool copies = d->way == CUTT_BY_COPIES;
   const double byte = copies || !(t->byte_seconds > 0) ? copy_byte : t->byte_seconds;
   const double round = copies ? 16e-6 : t->message_seconds > 0 ? t->message_seconds : 90e-6;
-  const double packing = pack_seconds(d, sent), work = x->kept_seconds + packing + received->seconds;
+  const double packing = through_slots(d, x, CUTT_FROM), unpacking = through_slots(d, x, CUTT_TO);
+  const double work = x->kept_seconds + packing + unpacking;
   const double rounds = (double)larger(cutt_exchange_rounds(x), (int64_t)1);
-  const double links = bytes * byte + round * rounds, ends = (packing + received->seconds) / rounds;
+  const double links = bytes * byte + round * rounds, ends = (packing + unpacking) / rounds;
   /* Threads' copies take turns with little at memory; where all is packed, and by NCCL's kernels, there is more that collides. */
   const double middle = d->shared && copies ? larger(links, work) : together(links, work);
   return 20e-6 + agreements + middle + ends;
@@ -52,10 +54,11 @@ double cutt_predict(const cuttDistTransport_t *transport, const cutt_device_part
 }
 
 /* Packing the first piece and unpacking the last one goes on beside nothing, which takes some 4 bytes' worth of memory's time for
- * each byte of theirs; each round costs some 60 us. Between the two is the square root. */
-int64_t cutt_predict_piece(int64_t bytes, int size) {
+ * each byte of theirs; each round costs some time, too. Between the two is the square root. */
+int64_t cutt_predict_piece(const cutt_device_part *d, int64_t bytes, int size) {
   enum { ALIGNMENT = 4096 };
-  const double least = 1 << 20, most = (double)(512 << 20), scale = 60e-6 * 3.5e12 / 4;
+  const double per_round = d->way == CUTT_BY_COPIES ? 20e-6 : d->comm->known ? 30e-6 : 60e-6;
+  const double least = 1 << 20, most = (double)(512 << 20), scale = per_round * 3.5e12 / 4;
   const double round = sqrt((double)bytes / size * scale), piece = round / (size > 1 ? size - 1 : 1);
   const double within = piece < least ? least : piece > most ? most : piece;
   return (int64_t)within / ALIGNMENT * ALIGNMENT;

@@ -9,7 +9,7 @@ double cutt_predict(const cuttDistTransport_t *transport, const cutt_device_part
                     const cutt_exchange *exchange);
 
 /* Most bytes of a piece where the caller leaves it to the library, and messages of a device's memory go in rounds.
- * bytes: of the tensor. */
-int64_t cutt_predict_piece(int64_t bytes, int size);
+ * bytes: of the tensor. All ranks have to say the same. */
+int64_t cutt_predict_piece(const cutt_device_part *device, int64_t bytes, int size);
 
 #endif

@@ -18,6 +18,12 @@
 /* Other processes open what this one has. */
 static bool opens(const cutt_device_part *d) { return d->near && !d->shared; }
 
+/* Messages between known memory are faster, but both ends have to be there, and what needs no slot has none. */
+static bool uses_known(const cutt_making *m, cutt_way way) {
+  const struct cuttDistPlanStruct *plan = m->plan;
+  return plan->comm->known && plan->device.way == CUTT_IN_STREAM && (m->all_slots & m->record.slots & 1 << way);
+}
+
 static cuttResult make(cutt_making *m, cutt_way way) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_device_part *d = &plan->device;
@@ -25,10 +31,11 @@ static cuttResult make(cutt_making *m, cutt_way way) {
   plan->exchange = m->exchange[way];
   memset(&m->exchange[way], 0, sizeof m->exchange[way]);
   m->record.made = 1 + (int32_t)way;
+  d->knows = uses_known(m, way);
   d->stride = (longest + CUTT_PIECE_ALIGNMENT - 1) / CUTT_PIECE_ALIGNMENT * CUTT_PIECE_ALIGNMENT;
   if (!d->shared) d->near = plan->comm->near > 0 && (d->way == CUTT_BY_COPIES || way == CUTT_WAY_DIRECT);
   cuttResult result = cutt_device_make(d, &plan->exchange, plan->task.size, &plan->workspace, &plan->workspace_bytes);
-  return !result && opens(d) ? cutt_device_introduce(d, plan->workspace, &m->own) : result;
+  return !result && opens(d) ? cutt_device_introduce(d, plan->workspace, m->own) : result;
 }
 
 static void unmake(cutt_making *m) {
@@ -39,8 +46,8 @@ static void unmake(cutt_making *m) {
   memset(&plan->exchange, 0, sizeof plan->exchange);
   cutt_device_unmake(&plan->device);
   m->record.made = 0;
-  if (by_host || !plan->workspace) return;
-  cuttMemoryFree(plan->shapes.backend, plan->workspace);
+  if (by_host) return;
+  if (plan->workspace) cuttMemoryFree(plan->shapes.backend, plan->workspace);
   plan->workspace = NULL;
   plan->workspace_bytes = 0;
 }
@@ -58,10 +65,12 @@ cuttResult cutt_ready_start(cutt_making *m) {
   const size_t size = (size_t)plan->task.size;
   double seconds[CUTT_WAYS];
   m->seen = calloc(size, sizeof *m->seen);
-  m->neighbours = calloc(size, sizeof *m->neighbours);
+  m->neighbours = calloc(size, cutt_neighbour_bytes(plan->task.size));
+  m->own = calloc(1, cutt_neighbour_bytes(plan->task.size));
   if (!plan->comm->contexts) plan->comm->contexts = calloc(size, sizeof *plan->comm->contexts);
-  if (!m->seen || !m->neighbours || !plan->comm->contexts) return no_memory(plan->task.size);
+  if (!m->seen || !m->neighbours || !m->own || !plan->comm->contexts) return no_memory(plan->task.size);
   m->record.seen.part = &plan->device;
+  m->all_slots = m->record.slots; /* as long as others have not said otherwise */
   const cuttResult result = d->runtime->context(&m->record.seen.context);
   for (int way = 0; way < CUTT_WAYS; ++way)
     seconds[way] = m->record.seconds[way] < 0 ? (double)INFINITY : (double)m->record.seconds[way];
@@ -74,6 +83,7 @@ cuttResult cutt_ready_start(cutt_making *m) {
 
 void cutt_ready_note(cutt_making *m, int rank, const cutt_creation *record) {
   if (rank == 0) m->all_made = record->made;
+  m->all_slots = rank == 0 ? record->slots : m->all_slots & record->slots;
   if (record->made != m->all_made) m->all_made = -1;
   m->seen[rank] = record->seen;
 }
@@ -128,7 +138,7 @@ cuttResult cutt_ready_direct(const cutt_making *m, cutt_way *way) {
 static cuttResult meet_neighbours(cutt_making *m) {
   struct cuttDistPlanStruct *plan = m->plan;
   cutt_record record = {.plan = plan->number, .step = CUTT_STEP_OPENED};
-  const cuttResult result = cutt_comm_gather(plan->comm, &m->own, sizeof m->own, m->neighbours);
+  const cuttResult result = cutt_comm_gather(plan->comm, m->own, cutt_neighbour_bytes(plan->task.size), m->neighbours);
   if (result) return result;
   record.code = (int32_t)cutt_device_meet(&plan->device, m->neighbours, plan->task.size, plan->task.me);
   return cutt_comm_agree(plan->comm, &record);
@@ -147,6 +157,7 @@ cuttResult cutt_ready_end(cutt_making *m, cutt_way way) {
     const cuttResult result = cutt_comm_agree(plan->comm, &record);
     if (result) return result;
   }
+  if (d->knows && !(m->all_slots & 1 << way)) plan->comm->known->unknow(plan->comm->transport.data, &d->known);
   d->all_rounds = m->rounds[way];
   for (int i = 0; i < plan->task.size && d->shared; ++i) d->all[i] = m->seen[i].part;
   return opens(d) ? meet_neighbours(m) : CUTT_SUCCESS;

@@ -1,9 +1,11 @@
 /* A stand-in for NCCL, whose ranks are threads of a process: a libnccl.so.2 with the functions that the library calls. Memory of
  * the stand-in for the driver is the process's own, so that messages are copies. Its streams do all at once, so that a group returns
  * when all of its messages have been; or they are late, and so are groups, but no gatherings. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #define PUBLIC __attribute__((visibility("default")))
 
 /* What is longer is only sent to be timed. */
-enum { MOST_RANKS = 16, MOST_MESSAGES = 64, MOST_COPIED = 1 << 20, ABORTED = 6, INVALID = 4 };
+enum { MOST_RANKS = 16, MOST_MESSAGES = 64, MOST_KNOWN = 256, MOST_COPIED = 1 << 20, ABORTED = 6, INVALID = 4 };
 
 typedef struct world {
   int size;
@@ -53,7 +55,20 @@ typedef struct operation {
 static _Thread_local operation group[MOST_MESSAGES];
 static _Thread_local int group_size, group_depth;
 
-/* With the lock held. */
+/* Memory that it knows, in a list. */
+static struct known {
+  void *memory;
+  size_t bytes;
+  struct fake_nccl_comm *comm;
+} known[MOST_KNOWN];
+
+static bool is_known(const void *bytes) {
+  for (int i = 0; i < MOST_KNOWN; i++)
+    if (known[i].memory && (uintptr_t)bytes - (uintptr_t)known[i].memory < known[i].bytes) return true;
+  return false;
+}
+
+/* With the lock held. The real one hangs where it knows the memory at one end alone. */
 static int receive(const operation *o) {
   world *w = o->comm->w;
   for (;;) {
@@ -61,7 +76,7 @@ static int receive(const operation *o) {
     for (message **m = &w->waiting; *m; m = &(*m)->next) {
       message *found = *m;
       if (found->from != o->peer || found->to != o->comm->rank) continue;
-      if (found->count != o->count) return INVALID;
+      if (found->count != o->count || is_known(found->bytes) != is_known(o->bytes)) return INVALID;
       if (o->count <= MOST_COPIED) memcpy(o->bytes, found->bytes, o->count);
       *m = found->next;
       found->done = true;
@@ -215,9 +230,49 @@ PUBLIC int ncclCommAbort(struct fake_nccl_comm *comm) {
   pthread_mutex_lock(&lock);
   comm->destroyed = true;
   comm->w->aborted = true;
+  for (int i = 0; i < MOST_KNOWN; i++)
+    if (known[i].comm == comm) known[i].memory = NULL;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
   return 0;
+}
+
+static int call_driver(const char *name, void *first, size_t bytes) {
+  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  void *symbol = library ? dlsym(library, name) : NULL;
+  int (*allocate)(void *, size_t) = NULL;
+  memcpy(&allocate, &symbol, sizeof allocate);
+  return allocate ? allocate(first, bytes) : INVALID;
+}
+
+PUBLIC int ncclMemAlloc(void **memory, size_t bytes);
+PUBLIC int ncclMemAlloc(void **memory, size_t bytes) { return call_driver("cuMemAlloc_v2", memory, bytes); }
+
+PUBLIC int ncclMemFree(void *memory);
+PUBLIC int ncclMemFree(void *memory) { return call_driver("cuMemFree_v2", memory, 0); }
+
+PUBLIC int ncclCommRegister(struct fake_nccl_comm *comm, void *memory, size_t bytes, void **handle);
+PUBLIC int ncclCommRegister(struct fake_nccl_comm *comm, void *memory, size_t bytes, void **handle) {
+  int result = INVALID;
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < MOST_KNOWN && result; i++) {
+    if (known[i].memory) continue;
+    known[i] = (struct known){memory, bytes, comm};
+    *handle = &known[i];
+    result = 0;
+  }
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+PUBLIC int ncclCommDeregister(struct fake_nccl_comm *comm, void *handle);
+PUBLIC int ncclCommDeregister(struct fake_nccl_comm *comm, void *handle) {
+  struct known *k = handle;
+  pthread_mutex_lock(&lock);
+  const int result = k->comm == comm && k->memory ? 0 : INVALID;
+  if (!result) k->memory = NULL;
+  pthread_mutex_unlock(&lock);
+  return result;
 }
 
 PUBLIC const char *ncclGetErrorString(int error);
