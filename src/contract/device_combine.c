@@ -78,7 +78,7 @@ cuttResult cutt_device_combine_prepare(const cutt_contraction *c, const cutt_rat
 }
 
 void cutt_device_combine_release(struct cuttElementwiseStruct *p) {
-  if (p) free(p->device);
+  if (p) cutt_device_elementwise_release(p);
   free(p);
 }
 

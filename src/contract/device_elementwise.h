@@ -1,6 +1,9 @@
 /* Elementwise operations on a GPU, by gpu/kernels/combine.cu: D is cut into tiles, each a block's. Operands whose elements are not in D's
  * order are turned in shared memory, so that every tensor is moved in whole sectors. Where no operand is turned, and all that
- * lies next to each other begins at a multiple of 16 bytes, a wide kernel accesses 16 bytes at a time. */
+ * lies next to each other begins at a multiple of 16 bytes, a wide kernel accesses 16 bytes at a time.
+ *
+ * Sums of two operands of which one is laid out as D are permutations of the other one with an addend, by plans of libcutt
+ * (device_sum.c). */
 #ifndef CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 #define CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 
@@ -14,9 +17,16 @@ typedef struct cutt_combine_launch {
   cutt_combine_args args;
 } cutt_combine_launch;
 
+/* D = its scalar * perm(moved) + its scalar * addend. */
+typedef struct cutt_device_sum {
+  cuttPlan_t plan; /* NULL: there is none */
+  int moved, addend;
+} cutt_device_sum;
+
 /* Prepared. Immutable. */
 typedef struct cutt_device_elementwise {
   const cutt_kernels *kernels;
+  cutt_device_sum sum; /* in place of what follows */
   bool has_wide;
   cutt_combine_launch narrow, wide; /* wide: for addresses at multiples of 16 bytes */
 } cutt_device_elementwise;
@@ -25,8 +35,16 @@ typedef struct cutt_device_elementwise {
 bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, int64_t multiprocessors, bool wide,
                                      cutt_combine_launch *launch);
 
-/* Plans for the current context. Errors: CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+/* Plans for the current context what cutt_device_elementwise_release frees, also after a failure. Errors: CUTT_INVALID_PARAMETER,
+ * CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
 cuttResult cutt_device_elementwise_prepare(struct cuttElementwiseStruct *plan);
+void cutt_device_elementwise_release(struct cuttElementwiseStruct *plan);
+
+/* Plans such a sum; sum->plan stays NULL where it is none. Errors: those of cuttPlanCreate. */
+cuttResult cutt_device_sum_prepare(const struct cuttElementwiseStruct *plan, cutt_device_sum *sum);
+/* Starts it. at: the addresses of the first element by the order of the walk. */
+cuttResult cutt_device_sum_start(const cutt_device_sum *sum, const unsigned char *const at[CUTT_MOST_TENSORS],
+                                 cudaStream_t stream);
 
 /* The same without a backend. */
 cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, int64_t multiprocessors,

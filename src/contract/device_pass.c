@@ -22,10 +22,10 @@ enum {
   ENOUGH_TERMS = 4    /* of a sum, to be shared among groups */
 };
 
-/* Seconds of a launch, of a block before its first load, and of adding up the sums of threads side by side; loads per second of an
- * SM, of two operands and of one, and the share of a copy's speed that is reached: as measured on an H200. */
-static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, loads_per_second = 10e9,
-                    loads_alone_per_second = 20e9, share_of_copy = 0.95;
+/* Seconds of a launch, of a block before its first load, of adding up the sums of threads side by side, and of loads on an SM that has
+ * little else to do; loads per second of an SM, of two operands and of one, and the share of a copy's speed that is reached: as measured on an H200. */
+static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, wait_seconds = 0.6e-6,
+                    loads_per_second = 10e9, loads_alone_per_second = 20e9, share_of_copy = 0.95;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
 
@@ -40,8 +40,8 @@ static int larger_operand(const cutt_contraction *c) {
   return !c->right_is_one && c->volume[CUTT_RIGHT] > c->volume[CUTT_LEFT] ? CUTT_RIGHT : CUTT_LEFT;
 }
 
-int cutt_device_pass_modes(const cutt_contraction *c, bool summed, int *mode) {
-  const int t = summed ? larger_operand(c) : CUTT_RESULT;
+int cutt_device_pass_modes(const cutt_contraction *c, bool summed, bool by_left, int *mode) {
+  const int t = summed ? larger_operand(c) : by_left ? CUTT_LEFT : CUTT_RESULT;
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
     if (is_summed(c, i) != summed) continue;
@@ -93,7 +93,7 @@ static void add_y(cutt_device_shape *s, int mode, int64_t chunk) {
 
 static void choose_positions(const cutt_contraction *c, bool across, int64_t most, cutt_device_shape *s) {
   int mode[CUTT_MOST_MODES];
-  const int count = cutt_device_pass_modes(c, across, mode);
+  const int count = cutt_device_pass_modes(c, across, s->by_left, mode);
   for (int i = 0; i < count; ++i) {
     const int64_t extent = c->mode[mode[i]].extent, room = most / s->positions;
     add_x(s, mode[i], good_chunk(extent, room));
@@ -105,7 +105,7 @@ static void choose_positions(const cutt_contraction *c, bool across, int64_t mos
  * one is read again for it, from a cache then. */
 static void choose_rows(const cutt_contraction *c, bool summed, int64_t most, cutt_device_shape *s) {
   int mode[CUTT_MOST_MODES];
-  const int count = cutt_device_pass_modes(c, summed, mode);
+  const int count = cutt_device_pass_modes(c, summed, s->by_left, mode);
   for (int left = 0; left < 2; ++left) {
     for (int i = 0; i < count; ++i) {
       const int m = mode[i];
@@ -214,6 +214,16 @@ static double blocks_of(const cutt_contraction *c, const cutt_device_shape *s) {
   return tiles * (double)s->parts;
 }
 
+/* What a block of one operand waits for memory, load after load, when it has an SM to itself. */
+static double waits_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s, double batches) {
+  enum { AT_ONCE = 2 }; /* terms, at least */
+  double tiles, terms;
+  count_work(c, s, &tiles, &terms);
+  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  const double each = ceil(ceil(terms / (double)s->parts) / AT_ONCE) * batches;
+  return ceil(tiles * (double)s->parts / at_once) * (block_seconds + each * wait_seconds);
+}
+
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
   double moved = 0, products = 1;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
@@ -229,9 +239,11 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double blocks = blocks_of(c, s),
                turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   const double uneven = c->right_is_one ? unevenness(r, blocks) : 1;
-  const double sums = s->way == CUTT_PASS_ACROSS_X ? turns * ceil((double)s->rows / (double)batch_of(c, s)) : 0;
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + turns * block_seconds + sums * sum_seconds +
-         uneven * (loads + moved / (share_of_copy * r->memory));
+  const double batches = ceil((double)s->rows / (double)batch_of(c, s));
+  const double sums = s->way == CUTT_PASS_ACROSS_X ? turns * batches : 0;
+  const double all =
+      turns * block_seconds + sums * sum_seconds + uneven * (loads + moved / (share_of_copy * r->memory));
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + (c->right_is_one ? fmax(all, waits_of(c, r, s, batches)) : all);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -254,9 +266,11 @@ static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int6
   return best;
 }
 
-void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, bool across, bool shares,
-                            int64_t most, cutt_device_shape *s) {
+void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_side side,
+                            bool shares, int64_t most, cutt_device_shape *s) {
+  const bool across = side == CUTT_SIDE_SUM;
   *s = (cutt_device_shape){.positions = 1, .rows = 1, .turned = {-1, -1}, .parts = 1};
+  s->by_left = side == CUTT_SIDE_LEFT;
   int64_t sum = 1, result = 1;
   for (int i = 0; i < c->modes; ++i) {
     s->x[i] = s->y[i] = 1;
@@ -300,16 +314,19 @@ void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r
 
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
   static const int64_t most[] = {256, 128, 64, TURNED};
-  enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
-  cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
+  static const cutt_device_side sides[] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
+  enum { SIZES = sizeof most / sizeof *most, SIDES = sizeof sides / sizeof *sides };
+  const int ways =
+      c->right_is_one ? 2 * SIDES : 2 * (SIDES - 1); /* of two operands, L's order is not better than D's */
+  cutt_device_pass_shape(c, r, limit, CUTT_SIDE_RESULT, false, most[0], shape);
   const int tried_products = c->reduce ? 0 : 5; /* which only add */
-  for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
+  for (int i = 1; i < ways * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
-    if (i < WAYS * SIZES)
-      cutt_device_pass_shape(c, r, limit, i / SIZES % 2 == 1, i / SIZES >= 2, most[i % SIZES], &tried);
-    else if (i < WAYS * SIZES + 2)
+    if (i < ways * SIZES)
+      cutt_device_pass_shape(c, r, limit, sides[i / SIZES / 2], i / SIZES % 2 == 1, most[i % SIZES], &tried);
+    else if (i < ways * SIZES + 2)
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
-    else if (i < WAYS * SIZES + 4)
+    else if (i < ways * SIZES + 4)
       cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     else
       cutt_device_pass_combination(c, r, &tried);

@@ -23,6 +23,7 @@ typedef struct cutt_device_shape {
   int x_modes, y_modes;
   int8_t x_mode[CUTT_MOST_MODES], y_mode[CUTT_MOST_MODES];
   int64_t positions, rows; /* their products */
+  bool by_left; /* D's modes are ordered by their steps in L, not in D: D, which is small, is written here and there */
   /* Of each operand: the mode of y whose neighbours are loaded side by side; -1: it is read as it lies. */
   int turned[2];
   int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
@@ -56,13 +57,17 @@ typedef struct cutt_device_pass {
 void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                              cutt_device_shape *shape);
 
-/* The shape with positions of summed modes, or of D's (across), so many at most; and with rows of summed modes rather than of D's
- * (shares), which also holds where D has few. */
-void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, bool across,
-                            bool shares, int64_t most, cutt_device_shape *shape);
+/* What the positions of a shape are modes of: D, in its order or in that of L, or the sum. */
+typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
 
-/* Summed modes, or those of D, into mode[], by their steps in the larger operand, or in D, the shortest first. Returns how many. */
-int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, int *mode);
+/* The shape with so many positions at most; and with rows of summed modes rather than of D's (shares), which also holds where D has
+ * few. */
+void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                            cutt_device_side side, bool shares, int64_t most, cutt_device_shape *shape);
+
+/* Summed modes, or those of D, into mode[], by their steps in the larger operand, or in D or L (by_left), the shortest first. Returns how
+ * many. */
+int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, bool by_left, int *mode);
 
 /* The shape of tiles of products in which this operand has the rows. */
 void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,

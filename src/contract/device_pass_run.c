@@ -92,7 +92,7 @@ static void list_digits(maker *m) {
   int64_t terms = 1;
   m->pass->tiles = 1;
   for (int summed = 1; summed >= 0; --summed) {
-    const int count = cutt_device_pass_modes(m->c, summed == 1, mode);
+    const int count = cutt_device_pass_modes(m->c, summed == 1, s->by_left, mode);
     for (int i = 0; i < count; ++i) {
       add_digit(m, mode[i], chunks_of(m, mode[i]), (int64_t)s->x[mode[i]] * s->y[mode[i]]);
       *(summed ? &terms : &m->pass->tiles) *= chunks_of(m, mode[i]);
@@ -101,6 +101,22 @@ static void list_digits(maker *m) {
   }
   args->terms = m->c->no_terms ? 0 : (uint32_t)terms;
   args->part_terms = (uint32_t)((terms + s->parts - 1) / s->parts);
+}
+
+/* The shortest step in L of the digits from first on. */
+static int64_t shortest(const cutt_pass_args *args, uint32_t first, uint32_t end) {
+  int64_t least = INT64_MAX;
+  for (uint32_t i = first; i < end; ++i)
+    if (args->digit[i].step[0] && llabs(args->digit[i].step[0]) < least) least = llabs(args->digit[i].step[0]);
+  return least;
+}
+
+/* Which blocks are next to each other: of one operand those whose elements are, as far as one can say. */
+static void order_blocks(maker *m) {
+  cutt_pass_args *args = &m->pass->args;
+  args->parts_first =
+      !m->c->right_is_one || shortest(args, args->y_end, args->z_end) <= shortest(args, args->z_end, args->tile_end);
+  args->inner = divisor(args->parts_first ? m->s->parts : m->pass->tiles);
 }
 
 /* Where tables and tiles are in shared memory. */
@@ -204,7 +220,7 @@ static cuttResult make_join(const maker *m, const cutt_rates *rates) {
 /* D's strides: as the caller has them, or packed in workspace. */
 static void set_strides(maker *m) {
   int mode[CUTT_MOST_MODES];
-  const int count = cutt_device_pass_modes(m->c, false, mode);
+  const int count = cutt_device_pass_modes(m->c, false, m->s->by_left, mode);
   int64_t packed = 1;
   for (int i = 0; i < m->c->modes; ++i) m->result[i] = m->c->mode[i].stride[CUTT_RESULT];
   for (int i = 0; i < count && m->s->parts > 1; ++i) {
@@ -228,7 +244,6 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   pass->kernel = kernel_of(c->type->type);
   args->way = (uint32_t)shape->way;
   args->x = divisor(shape->positions);
-  args->parts = divisor(shape->parts);
   args->groups = (uint32_t)smaller(CUTT_PASS_THREADS / shape->positions, (int64_t)CUTT_PASS_GROUPS);
   args->has_right = !c->right_is_one;
   args->loads_sums = loads_sums;
@@ -239,6 +254,7 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   set_strides(&m);
   set_bounds(&m);
   list_digits(&m);
+  order_blocks(&m);
   lay_out(&m);
   pass->grid.blocks = (uint32_t)(pass->tiles * shape->parts);
   pass->grid.threads = CUTT_PASS_THREADS;

@@ -40,6 +40,7 @@ static cuttResult check_operator(const plan_t *p, cuttOperator_t op, const char 
 
 static void read_scalar(plan_t *p, int operand, const void *scalar, int conjugate) {
   p->conjugate[operand] = p->type->complex && conjugate != 0;
+  cutt_scalar_set(p->type, 1, p->scale[operand]);
   if (!scalar) return;
   memcpy(p->scale[operand], scalar, (size_t)p->type->scalar_bytes);
   p->scaled[operand] = !cutt_scalar_is(p->type, p->scale[operand], 1);
@@ -190,7 +191,7 @@ static cuttResult fill(plan_t *p, const cuttElementwise_t *callers, const cuttEl
 
 static void release(plan_t *p) {
   cutt_elementwise_release(p);
-  free(p->device);
+  cutt_device_elementwise_release(p);
   free(p);
 }
 

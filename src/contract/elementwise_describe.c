@@ -27,9 +27,14 @@ static const cutt_combine_launch *launch_of(const plan_t *p) {
   return p->device->has_wide ? &p->device->wide : &p->device->narrow;
 }
 
-/* Elements of a mode that a block, or on a GPU a tile, has of D. No two modes have the same step in D. */
+/* Is it done by a plan of libcutt? */
+static bool is_permutation(const plan_t *p) { return p->device && p->device->sum.plan; }
+
+/* Elements of a mode that a block, or on a GPU a tile, has of D; all of it for a plan of libcutt, which cuts it itself. No two modes have
+ * the same step in D. */
 static int64_t chunk_of(const plan_t *p, int mode) {
   if (!p->device) return p->mode[mode].chunk;
+  if (is_permutation(p)) return p->mode[mode].extent;
   const cutt_combine_args *args = &launch_of(p)->args;
   int64_t chunk = 1;
   for (uint32_t i = 0; i < args->modes; ++i)
@@ -42,8 +47,9 @@ static int64_t blocks_of(const plan_t *p) { return p->device ? (int64_t)launch_o
 /* How a tensor is used, for JSON. */
 static const char *use_of(const plan_t *p, int i) {
   static const char *const host[] = {"in place", "repeated", "permuted", "not read"};
-  static const char *const device[] = {"not read", "in place", "turned", "in place"};
+  static const char *const device[] = {"not read", "in place", "turned", "in place", "in place"};
   if (i == p->operands) return !p->device && p->result_packed ? "permuted" : "in place";
+  if (is_permutation(p)) return i == p->device->sum.moved ? "permuted" : "in place";
   return p->device ? device[launch_of(p)->args.use[i]] : host[p->use[i]];
 }
 
@@ -114,7 +120,9 @@ static void add_modes(const plan_t *p, cutt_text *text) {
 static void add_use(const plan_t *p, int i, cutt_text *text) {
   if (i < p->operands && p->use[i] == CUTT_USE_ZERO)
     cutt_text_add(text, "is not read, since %s is 0", scalar_name[i]);
-  else if (p->device && i < p->operands && launch_of(p)->args.use[i] == CUTT_COMBINE_TURNED)
+  else if (is_permutation(p) && i == p->device->sum.moved)
+    cutt_text_add(text, "is permuted, and added to on the way");
+  else if (p->device && !is_permutation(p) && i < p->operands && launch_of(p)->args.use[i] == CUTT_COMBINE_TURNED)
     cutt_text_add(text, "is turned in shared memory");
   else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_SINGLE)
     cutt_text_add(text, "is read in place, one element for a whole row");
@@ -126,6 +134,19 @@ static void add_use(const plan_t *p, int i, cutt_text *text) {
     cutt_text_add(text, p->streams ? "is written in place, past the caches" : "is written in place");
   else
     cutt_text_add(text, "is read in place");
+}
+
+/* The plan of libcutt. */
+static cuttPlanInfo_t permutation_of(const plan_t *p) {
+  cuttPlanInfo_t info = {.struct_size = sizeof info};
+  cuttPlanGetInfo(p->device->sum.plan, &info);
+  return info;
+}
+
+static void add_permutation(const plan_t *p, cutt_text *text) {
+  const cuttPlanInfo_t info = permutation_of(p);
+  cutt_text_add(text, "permutation   %s of rank %d, by %d threads a block, predicted %.3f us\n", info.method,
+                info.fused_rank, info.threads, 1e6 * info.predicted_seconds);
 }
 
 static void describe_text(const plan_t *p, cutt_text *text) {
@@ -143,8 +164,11 @@ static void describe_text(const plan_t *p, cutt_text *text) {
       add_use(p, i, text);
       cutt_text_add(text, "\n");
     }
-    cutt_text_add(text, "%s%" PRId64, p->device ? "tiles         " : "blocks        ", blocks_of(p));
-    if (p->device)
+    if (!is_permutation(p))
+      cutt_text_add(text, "%s%" PRId64, p->device ? "tiles         " : "blocks        ", blocks_of(p));
+    if (is_permutation(p))
+      add_permutation(p, text);
+    else if (p->device)
       cutt_text_add(text, ", each by %u threads%s\n", launch_of(p)->grid.threads,
                     p->device->has_wide ? ", by 16 bytes where addresses allow it" : "");
     else
@@ -184,6 +208,22 @@ static void add_json_tensors(const plan_t *p, cutt_text *text) {
   cutt_text_add(text, "}");
 }
 
+/* In what pieces it is done. */
+static void add_json_work(const plan_t *p, cutt_text *text) {
+  if (is_permutation(p)) {
+    const cuttPlanInfo_t info = permutation_of(p);
+    cutt_text_add(text, ",\"permutation\":{\"method\":\"%s\",\"rank\":%d,\"threads\":%d,\"predicted_seconds\":%.9g}",
+                  info.method, info.fused_rank, info.threads, info.predicted_seconds);
+    return;
+  }
+  cutt_text_add(text, ",\"blocks\":%" PRId64, p->empty ? 0 : blocks_of(p));
+  if (p->device)
+    cutt_text_add(text, ",\"threads_of_a_block\":%u,\"by_16_bytes\":%s", launch_of(p)->grid.threads,
+                  p->device->has_wide ? "true" : "false");
+  else
+    cutt_text_add(text, ",\"row\":%" PRId64, p->empty ? 0 : p->kind[0]->row);
+}
+
 static void describe_json(const plan_t *p, cutt_text *text) {
   cutt_text_add(text, "{\"type\":\"%s\",\"backend\":\"%s\",\"threads\":%d,\"operators\":[\"%s\"", p->type->name,
                 p->backend->name, p->device || p->empty ? 1 : cutt_elementwise_threads(p),
@@ -192,12 +232,7 @@ static void describe_json(const plan_t *p, cutt_text *text) {
   cutt_text_add(text, "]");
   add_json_modes(p, text);
   add_json_tensors(p, text);
-  cutt_text_add(text, ",\"blocks\":%" PRId64, p->empty ? 0 : blocks_of(p));
-  if (p->device)
-    cutt_text_add(text, ",\"threads_of_a_block\":%u,\"by_16_bytes\":%s", launch_of(p)->grid.threads,
-                  p->device->has_wide ? "true" : "false");
-  else
-    cutt_text_add(text, ",\"row\":%" PRId64, p->empty ? 0 : p->kind[0]->row);
+  add_json_work(p, text);
   cutt_text_add(text, ",\"bytes_moved\":%" PRId64 ",\"create_seconds\":%.9g}", bytes_moved(p), p->create_seconds);
 }
 

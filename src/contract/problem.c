@@ -67,7 +67,7 @@ static cuttResult check_operator(const cuttContraction_t *callers, cutt_contract
 static bool is_whole(const cutt_type_info *type) { return type->type == CUTT_I32 || type->type == CUTT_I64; }
 
 /* Writes 0 or 1 as a scalar of the type. */
-static void set_scalar(const cutt_type_info *type, int value, unsigned char *scalar) {
+void cutt_scalar_set(const cutt_type_info *type, int value, unsigned char *scalar) {
   const double wide = value;
   const float narrow = (float)value;
   memset(scalar, 0, 16);
@@ -86,7 +86,7 @@ bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int
   float f[2] = {0, 0};
   if (is_whole(type)) {
     unsigned char wanted[16];
-    set_scalar(type, value, wanted);
+    cutt_scalar_set(type, value, wanted);
     return memcmp(scalar, wanted, (size_t)type->scalar_bytes) == 0;
   }
   if (type->type == CUTT_F64 || type->type == CUTT_C64) {
@@ -99,15 +99,15 @@ bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int
 
 static void read_scalars(const cuttContraction_t *callers, const cutt_pattern *pattern, cutt_contraction *checked) {
   const cutt_type_info *type = checked->type;
-  set_scalar(type, 1, checked->alpha);
-  set_scalar(type, pattern->adds ? 1 : 0, checked->beta);
+  cutt_scalar_set(type, 1, checked->alpha);
+  cutt_scalar_set(type, pattern->adds ? 1 : 0, checked->beta);
   if (callers->alpha) memcpy(checked->alpha, callers->alpha, (size_t)type->scalar_bytes);
   if (callers->beta) memcpy(checked->beta, callers->beta, (size_t)type->scalar_bytes);
   checked->alpha_is_zero = cutt_scalar_is(type, checked->alpha, 0);
   checked->alpha_is_one = cutt_scalar_is(type, checked->alpha, 1);
   checked->beta_is_zero = cutt_scalar_is(type, checked->beta, 0);
   checked->beta_is_one = cutt_scalar_is(type, checked->beta, 1);
-  if (checked->beta_is_zero) set_scalar(type, 0, checked->beta); /* which a -0 becomes too */
+  if (checked->beta_is_zero) cutt_scalar_set(type, 0, checked->beta); /* which a -0 becomes too */
   for (int t = CUTT_LEFT; t <= CUTT_RIGHT; ++t) {
     const int asked = t == CUTT_LEFT ? callers->conjugate_left : callers->conjugate_right;
     checked->conjugate[t] =

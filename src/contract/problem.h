@@ -70,6 +70,9 @@ extern const char *const cutt_operator_names[];
 /* The type's facts, if it is one that is computed with. Errors: CUTT_INVALID_PARAMETER. */
 cuttResult cutt_contraction_type_check(cuttType_t type, const cutt_type_info **checked);
 
+/* Makes a scalar of the type. */
+void cutt_scalar_set(const cutt_type_info *type, int value, unsigned char *scalar);
+
 /* Is a scalar of the type 0, or 1? By comparison, so that -0 is a 0 and a NaN is not. */
 bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int value);
 

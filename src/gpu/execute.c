@@ -141,8 +141,8 @@ static cuttResult start(call *c, const request *r) {
   return result ? result : ask(r, c->stream);
 }
 
-/* With addresses that the device has. */
-static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, void *out) {
+/* With addresses that the device has. addend: NULL where it is the output. */
+static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const void *addend, void *out) {
   request r = {.plan = plan, .kernels = plan->kernels, .in = (uintptr_t)in, .out = (uintptr_t)out};
   if (plan->copy_bytes) {
     r.bytes = plan->copy_bytes;
@@ -150,17 +150,23 @@ static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, void 
     r.out += (uintptr_t)plan->canonical.out_start;
     return start(c, &r);
   }
-  const uint32_t in_align = cutt_gpu_alignment(in), out_align = cutt_gpu_alignment(out);
+  /* Of the output and the addend the smaller one. */
+  const uint32_t in_align = cutt_gpu_alignment(in),
+                 out_align = cutt_gpu_alignment((const void *)((uintptr_t)out | (uintptr_t)addend));
+  const bool aligned = in_align >= CUTT_GPU_ALIGNED && out_align >= CUTT_GPU_ALIGNED;
   r.launch = &plan->ready;
-  if (in_align >= CUTT_GPU_ALIGNED && out_align >= CUTT_GPU_ALIGNED) return start(c, &r);
+  if (aligned && !addend) return start(c, &r);
   cutt_gpu_launch launch;
   const char *why = NULL;
   r.launch = &launch;
-  if (cutt_gpu_lay_out(device_of(plan->kernels), &plan->canonical, &plan->candidate, in_align, out_align, &launch,
-                       &why))
-    return start(c, &r);
-  return cutt_error(CUTT_INVALID_PARAMETER, "in is %p and out is %p, multiples of %u and %u bytes: %s", in, out,
-                    in_align, out_align, why ? why : "no reason given");
+  if (aligned)
+    launch = plan->ready;
+  else if (!cutt_gpu_lay_out(device_of(plan->kernels), &plan->canonical, &plan->candidate, in_align, out_align, &launch,
+                             &why))
+    return cutt_error(CUTT_INVALID_PARAMETER, "in is %p and out is %p, multiples of %u and %u bytes: %s", in, out,
+                      in_align, out_align, why ? why : "no reason given");
+  launch.args.addend = launch.flat.addend = addend ? (int64_t)((uintptr_t)addend - (uintptr_t)out) : 0;
+  return start(c, &r);
 }
 
 /* The addresses of execution i, as the device has them. */
@@ -176,6 +182,17 @@ static cuttResult reach(call *c, const gpu_plan *plan, int64_t i, const void **i
   return result;
 }
 
+/* NULL: it is the output. */
+static cuttResult reach_addend(call *c, const gpu_plan *plan, int64_t i, const void **addend) {
+  *addend = c->e->in[1] ? c->e->in[1][i] : NULL;
+  if (c->e->trusted || !*addend) return CUTT_SUCCESS;
+  void *at = NULL;
+  cuttResult result = enter(c, plan);
+  if (!result) result = plan->runtime->reach(plan->kernels->target, *addend, "addend", &at);
+  *addend = at;
+  return result;
+}
+
 static cuttResult failed(cuttResult result, int64_t i) {
   return cutt_error(result, "execution %" PRId64 ", when some others may have been started: %s", i, cuttLastError());
 }
@@ -185,11 +202,12 @@ static cuttResult start_each(call *c) {
   const cutt_executions *e = c->e;
   for (int64_t i = 0; i < e->count; ++i) {
     const gpu_plan *plan = e->prepared(e->of, i);
-    const void *in;
+    const void *in, *addend = NULL;
     void *out;
     if (!plan) continue;
     cuttResult result = reach(c, plan, i, &in, &out);
-    if (!result) result = start_one(c, plan, in, out);
+    if (!result) result = reach_addend(c, plan, i, &addend);
+    if (!result) result = start_one(c, plan, in, addend, out);
     if (result) return e->count > 1 ? failed(result, i) : result;
   }
   return CUTT_SUCCESS;
@@ -283,7 +301,7 @@ static cuttResult start_pairs(call *c, desk *d, const gpu_plan *plan, int64_t co
       *done += batch.count;
     } else { /* one by one, and of which the alignment is too small will show */
       for (uint32_t i = 0; !result && i < batch.count; ++i) {
-        result = start_one(c, plan, in[*done], out[*done]);
+        result = start_one(c, plan, in[*done], NULL, out[*done]);
         if (!result) ++*done;
       }
       if (result) return result;
@@ -370,7 +388,7 @@ static cuttResult start_groups(call *c, desk *d) {
 cuttResult cutt_gpu_execute(const cutt_executions *e, cudaStream_t stream) {
   call c = {.e = e, .stream = stream, .scope = {NULL, false, -1}};
   cuttResult result;
-  desk *d = e->count > FEW ? take_desk() : NULL;
+  desk *d = e->count > FEW && !e->in[1] ? take_desk() : NULL; /* a list of pairs has no addends */
   if (!d) {
     result = start_each(&c);
   } else {

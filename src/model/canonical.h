@@ -13,9 +13,9 @@
 
 #include "base/types.h"
 
-/* Inputs of an operation. For more of them this grows, and what is said of the one below (a mode's in_stride; in_start,
- * in_low and in_high) becomes an array of as many; executions (model/method.h) have an array of pointers for each already. */
-enum { CUTT_INPUTS = 1 };
+/* Inputs of an operation: what is permuted, and the addend, which is what beta multiplies. The addend is laid out as the output, and
+ * is the output unless an execution (model/method.h) says otherwise; so the strides and bounds below are of the first alone. */
+enum { CUTT_INPUTS = 2 };
 
 typedef struct cutt_mode {
   int64_t extent;     /* >= 2 */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "plan/addend.h"
 #include "plan/described.h"
 #include "plan/far.h"
 #include "plan/problem.h"
@@ -284,6 +285,18 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   }
   if (in == out && !plan->canonical.scale.active) return CUTT_SUCCESS; /* the identity in place: it is there already */
   return cutt_execute_one(plan->backend->methods, plan->choice.prepared, plan->trusted, in, out, stream);
+}
+
+cuttResult cutt_plan_add(cuttPlan_t plan, const void *in, const void *addend, void *out, cudaStream_t stream) {
+  if (plan->canonical.volume == 0) return CUTT_SUCCESS;
+  const cutt_executions one = {.count = 1,
+                               .in = {&in, &addend},
+                               .out = &out,
+                               .prepared = cutt_only_prepared,
+                               .of = plan->choice.prepared,
+                               .same = plan->choice.prepared,
+                               .trusted = plan->trusted};
+  return plan->backend->methods->execute(&one, stream);
 }
 
 cuttResult cuttPlanDestroy(cuttPlan_t plan) {

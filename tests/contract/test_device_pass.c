@@ -158,8 +158,8 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
     static const int64_t most[] = {256, 128, 64, 32, 7};
     const bool turns = i == 1; /* where there is anything to be turned */
     cutt_device_pass_shape(&c, &rates, test_chance(rng, 30) ? 1 << 20 : test_random_in(rng, 0, 20000),
-                           !turns && test_chance(rng, 50), test_chance(rng, 30),
-                           turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
+                           turns ? CUTT_SIDE_RESULT : (cutt_device_side)test_random_in(rng, 0, c.right_is_one ? 2 : 1),
+                           test_chance(rng, 30), turns ? 32 : most[test_random_in(rng, 0, 4)], &shape);
     assert_shape(t, &c, &shape);
   }
   cutt_device_pass_combination(&c, &rates, &shape);

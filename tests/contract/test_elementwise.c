@@ -103,6 +103,27 @@ static void draw_strides(test_rng *rng, operation *o, int t) {
   }
 }
 
+static void write_pattern(operation *o) {
+  static const int order[TENSORS] = {A, B, C, D};
+  char *to = o->pattern;
+  for (int i = 0; i < TENSORS; ++i) {
+    const int t = order[i];
+    if (t == C && o->operands == 2) continue;
+    to += sprintf(to, "%s", t == A ? "" : t == D ? "->" : ",");
+    for (int j = 0; j < o->rank[t]; ++j) to += sprintf(to, "%c", 'a' + o->label[t][j]);
+  }
+}
+
+/* Gives an operand the result's layout. */
+static void lay_out_as_result(operation *o, int t) {
+  o->rank[t] = o->rank[D];
+  memcpy(o->label[t], o->label[D], sizeof o->label[t]);
+  memcpy(o->extents[t], o->extents[D], sizeof o->extents[t]);
+  memcpy(o->stride[t], o->stride[D], sizeof o->stride[t]);
+  o->strided[t] = o->strided[D] = true;
+  write_pattern(o);
+}
+
 /* Letters of each tensor: of the result all, in some order. */
 static void draw(test_rng *rng, cuttType_t type, int64_t most, operation *o) {
   memset(o, 0, sizeof *o);
@@ -131,14 +152,7 @@ static void draw(test_rng *rng, cuttType_t type, int64_t most, operation *o) {
     draw_strides(rng, o, t);
     o->at[t] = test_chance(rng, 30) ? TEST_AT_END : (int)test_random_in(rng, 0, 63);
   }
-  static const int order[TENSORS] = {A, B, C, D};
-  char *to = o->pattern;
-  for (int i = 0; i < TENSORS; ++i) {
-    const int t = order[i];
-    if (t == C && o->operands == 2) continue;
-    to += sprintf(to, "%s", t == A ? "" : t == D ? "->" : ",");
-    for (int j = 0; j < o->rank[t]; ++j) to += sprintf(to, "%c", 'a' + o->label[t][j]);
-  }
+  write_pattern(o);
   for (int i = 0; i < 3; ++i) {
     o->has_scalar[i] = test_chance(rng, 50);
     o->conjugate[i] = test_chance(rng, 30);
@@ -329,18 +343,22 @@ static void in_place(void **unused) {
   for (int i = 0; i < test_scaled(200); ++i) {
     operation o;
     draw(&rng, types[i % 8], i % 20 ? 3000 : 60000, &o);
-    o.rank[A] = o.rank[D];
-    memcpy(o.label[A], o.label[D], sizeof o.label[A]);
-    memcpy(o.extents[A], o.extents[D], sizeof o.extents[A]);
-    memcpy(o.stride[A], o.stride[D], sizeof o.stride[A]);
-    o.strided[A] = o.strided[D] = true;
-    const char *from = strchr(o.pattern, ',');
-    char rest[64];
-    snprintf(rest, sizeof rest, "%s", from);
-    char *at = o.pattern;
-    for (int j = 0; j < o.rank[A]; ++j) *at++ = (char)('a' + o.label[A][j]);
-    snprintf(at, sizeof o.pattern - (size_t)(at - o.pattern), "%s", rest);
+    lay_out_as_result(&o, A);
     try_one(&rng, &o, false, true);
+  }
+}
+
+/* Two operands, of which one is laid out as the result: on a GPU a sum is a permutation of the other one, with an addend. */
+static void two_of_one_layout(void **unused) {
+  (void)unused;
+  test_rng rng = {20261124};
+  for (int i = 0; i < test_scaled(400); ++i) {
+    operation o;
+    draw(&rng, types[i % 8], i % 20 ? 3000 : 60000, &o);
+    o.operands = 2, o.rank[C] = 0;
+    o.op[0] = i % 4 ? CUTT_OP_ADD : CUTT_OP_MULTIPLY;
+    lay_out_as_result(&o, i / 8 % 2 ? A : B);
+    try_one(&rng, &o, test_chance(&rng, 30), i / 8 % 4 == 3);
   }
 }
 
@@ -612,12 +630,12 @@ static void refused(void **unused) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_operation),   cmocka_unit_test(in_place), cmocka_unit_test(large_ones),
-      cmocka_unit_test(past_the_caches), cmocka_unit_test(by_hand),  cmocka_unit_test(described),
-      cmocka_unit_test(refused),
+      cmocka_unit_test(any_operation),   cmocka_unit_test(in_place),          cmocka_unit_test(large_ones),
+      cmocka_unit_test(past_the_caches), cmocka_unit_test(by_hand),           cmocka_unit_test(described),
+      cmocka_unit_test(refused),         cmocka_unit_test(two_of_one_layout),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
-                                         cmocka_unit_test(large_ones)};
+                                         cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout)};
   const int status = test_device_open(argc, argv);
   if (status >= 0) return status;
   const int failed = test_device() == CUTT_BACKEND_CPU

@@ -133,10 +133,19 @@ static void elementwise(void **unused) {
                 "b spans", "overlap");
   assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
   assert_non_null(strstr(text, "elementwise   of f32 on cuda\n"));
-  assert_non_null(strstr(text, "B is turned in shared memory\n"));
+  assert_non_null(strstr(text, "B is permuted, and added to on the way\n"));
+  assert_non_null(strstr(text, "permutation   Tiled of rank 2, by "));
   assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
   assert_non_null(
-      strstr(text, "\"A\":{\"is\":\"in place\",\"scaled\":false,\"conjugated\":false},\"B\":{\"is\":\"turned\""));
+      strstr(text, "\"A\":{\"is\":\"in place\",\"scaled\":false,\"conjugated\":false},\"B\":{\"is\":\"permuted\""));
+  assert_non_null(strstr(text, "\"permutation\":{\"method\":\"Tiled\",\"rank\":2,\"threads\":"));
+  assert_success(cuttElementwisePlanDestroy(plan));
+  e.op_ab = CUTT_OP_MAX;
+  assert_success(cuttElementwisePlanCreate(&plan, &e, &options));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "B is turned in shared memory\n"));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "\"B\":{\"is\":\"turned\""));
   for (int t = 0; t < 3; ++t) fixture_free(memory[t]);
   fake->context_set(NULL);
   assert_success(cuttElementwisePlanDestroy(plan));

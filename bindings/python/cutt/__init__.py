@@ -8,8 +8,8 @@
 Arrays of NumPy, PyTorch, CuPy and JAX, and others with DLPack, __cuda_array_interface__ or the buffer protocol, are
 taken as they lie; results are of the library of the first operand, and on a GPU the work is in its current stream.
 
-`transpose`, `permute_dims`, `einsum` and `tensordot` keep the plans that they used last (`plan_cache`); `Plan` and
-`ContractionPlan` are plans to keep yourself. `cutt.torch` and `cutt.jax` have operators with gradients. All of it may be
+`transpose`, `permute_dims`, `einsum` and `tensordot` keep the plans that they used last (`plan_cache`); `Plan`,
+`ContractionPlan` and `ElementwisePlan` are plans to keep yourself. `cutt.torch` and `cutt.jax` have operators with gradients. All of it may be
 called from any number of threads, which then run at once: the GIL is released, but for the smallest work. Environment
 variables of the C library hold here too (OMP_NUM_THREADS, CUTT_CUDA, CUTT_CBLAS, ...).
 """
@@ -21,6 +21,7 @@ from ._contraction_plan import ContractionPlan
 from ._einsum import einsum, tensordot
 from ._einsum_path import einsum_path
 from ._elementwise import elementwise
+from ._elementwise_plan import ElementwisePlan
 from ._info import copy_bandwidth, devices, providers
 from ._library import version as _version
 from ._permute import permute_dims, transpose
@@ -34,6 +35,7 @@ __version__: str = _version()
 
 __all__ = [
     "ContractionPlan",
+    "ElementwisePlan",
     "Plan",
     "PlanCache",
     "Wisdom",

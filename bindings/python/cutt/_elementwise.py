@@ -16,24 +16,24 @@ from ._reduce import operator_of
 from ._spec import parse
 from ._views import View
 
-_NAMES = ("a", "b", "c")
+NAMES = ("a", "b", "c")
 
 
-def _create(key: tuple) -> L.Handle:
-    """The library's plan of what _key() made."""
+def create(key: tuple) -> L.Handle:
+    """The library's plan of what key_of() made."""
     pattern, code, shapes, strides, scalars, conj, operators, threads, backend = key
     lib = L.contract_lib()
     problem, options = L.Elementwise(), L.ElementwiseOptions()
     problem.struct_size, options.struct_size = sizeof(problem), sizeof(options)
     problem.pattern, problem.type = pattern, code
-    for name, shape, steps in zip((*_NAMES[: len(conj)], "result"), shapes, strides):
+    for name, shape, steps in zip((*NAMES[: len(conj)], "result"), shapes, strides):
         setattr(problem, f"{name}_rank", len(shape))
         setattr(problem, f"{name}_extents", L.int64s(shape[::-1]))
         setattr(problem, f"{name}_strides", L.int64s(steps[::-1]))
     values = [create_string_buffer(value, 16) for value in scalars]
     for field, value in zip(("alpha", "beta", "gamma"), values):
         setattr(problem, field, addressof(value))
-    for name, flag in zip(_NAMES, conj):
+    for name, flag in zip(NAMES, conj):
         setattr(problem, f"conjugate_{name}", int(flag))
     problem.op_ab, problem.op_abc = operators
     options.backend, options.threads = L.BACKENDS[backend], threads
@@ -42,7 +42,7 @@ def _create(key: tuple) -> L.Handle:
     return L.Handle(plan, lib.cuttElementwisePlanDestroy)
 
 
-def _key(operands: list, labels: tuple, result: View, scalars: tuple, operators: tuple, threads: int) -> tuple:
+def key_of(operands: list, labels: tuple, result: View, scalars: tuple, operators: tuple, threads: int) -> tuple:
     """All that a plan depends on, in NumPy's order and strides in elements."""
     size = result.dtype.itemsize
     views = [*(operand.view for operand in operands), result]
@@ -57,6 +57,25 @@ def _key(operands: list, labels: tuple, result: View, scalars: tuple, operators:
         threads,
         result.device[0],
     )
+
+
+def operators_of(op: str, op2: str, code: int, first: View) -> tuple:
+    return tuple(operator_of(value, name, code, first.dtype.name) for value, name in ((op, "op"), (op2, "op2")))
+
+
+def scalars_of(values: Sequence[Any], code: int, first: View) -> tuple:
+    return tuple(
+        scalar(value, code, name, first.dtype.name) for value, name in zip(values, ("alpha", "beta", "gamma"))
+    )
+
+
+def terms_of(spec: str, views: Sequence[View]) -> tuple:
+    """The labels of each operand and of the result, and the extent of each label."""
+    terms, labels = parse(spec, tuple(len(view.shape) for view in views))
+    extents = extents_of(terms, views)
+    if len(extents) > len(_LETTERS):
+        raise ValueError(f"the subscripts {spec!r} have {len(extents)} labels; there may be {len(_LETTERS)}")
+    return terms, labels, extents
 
 
 def elementwise(
@@ -116,17 +135,14 @@ def elementwise(
     array([[1. , 2.5],
            [2.5, 4. ]])
     """
-    views = [view_of(array, name) for array, name in zip((a, b) if c is None else (a, b, c), _NAMES)]
+    views = [view_of(array, name) for array, name in zip((a, b) if c is None else (a, b, c), NAMES)]
     first, number = views[0], threads_of(threads)
     if conj is not None:
         for view, flag in zip(views, flags(conj, "conj", len(views))):
             view.conj = view.conj != flag
     code = check_type(first, views[1:])
-    operators = tuple(operator_of(value, name, code, first.dtype.name) for value, name in ((op, "op"), (op2, "op2")))
-    terms, labels = parse(spec, tuple(len(view.shape) for view in views))
-    extents = extents_of(terms, views)
-    if len(extents) > len(_LETTERS):
-        raise ValueError(f"the subscripts {spec!r} have {len(extents)} labels; there may be {len(_LETTERS)}")
+    operators = operators_of(op, op2, code, first)
+    terms, labels, extents = terms_of(spec, views)
     shape = tuple(extents[label] for label in labels)
     array = first.adapter.empty(shape, first) if out is None else out
     result = view_of(array, "the result") if out is None else check_out(out, shape, first)
@@ -136,14 +152,11 @@ def elementwise(
     for operand in operands:
         if misfit(operand.view):
             operand.view = packed(operand.view)
-    scalars = tuple(
-        scalar(value, code, name, first.dtype.name)
-        for value, name in zip((alpha, beta, gamma)[: len(views)], ("alpha", "beta", "gamma"))
-    )
-    key = ("elementwise", *_key(operands, labels, result, scalars, operators, number))
+    scalars = scalars_of((alpha, beta, gamma)[: len(views)], code, first)
+    key = ("elementwise", *key_of(operands, labels, result, scalars, operators, number))
 
     def call(stream: int) -> None:
-        plan = plan_cache.get((result.device, key), lambda: _create(key[1:]))
+        plan = plan_cache.get((result.device, key), lambda: create(key[1:]))
         pointers = [operand.view.pointer for operand in operands] + [None] * (3 - len(operands))
         L.check(L.contract_lib().cuttElementwiseExecute(plan.value, *pointers, result.pointer, stream or None))
 

@@ -231,6 +231,7 @@ _CONTRACT_CALLS: dict[str, list] = {
     "cuttElementwisePlanCreate": [POINTER(c_void_p), POINTER(Elementwise), POINTER(ElementwiseOptions)],
     "cuttElementwiseExecute": [c_void_p] * 6,
     "cuttElementwisePlanDestroy": [c_void_p],
+    "cuttElementwiseDescribe": [c_void_p, *_TEXT],
     "cuttContractionTimeGemm": [c_void_p, c_void_p, c_int, POINTER(c_double)],
 }
 

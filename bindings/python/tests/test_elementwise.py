@@ -1,5 +1,7 @@
-"""elementwise against NumPy."""
+"""elementwise and ElementwisePlan against NumPy."""
 
+import copy
+import pickle
 import unittest
 
 import numpy as np
@@ -73,7 +75,74 @@ class Elementwise(unittest.TestCase):
                 call()
 
 
+class Plans(unittest.TestCase):
+    def test_calls(self):
+        random = np.random.default_rng(5)
+        for dtype in ("f4", "f8", "c16", "i4"):
+            a, b, c = ((noise(random, s, "f8") * 90).astype(dtype) for s in ((40, 50), (50, 40), (50,)))
+            plan = cutt.ElementwisePlan("ij,ji,j->ij", a, b, c, alpha=2, beta=-1, op2="multiply", threads=2)
+            self.assertEqual(plan.shape, (40, 50))
+            self.assertTrue(np.allclose(plan(a, b, c), (2 * a - b.T) * c, rtol=1e-5), dtype)
+            out = np.empty((40, 50), dtype)
+            self.assertIs(plan(a + a, b, c, out=out), out)
+            self.assertTrue(np.allclose(out, (4 * a - b.T) * c, rtol=1e-5), dtype)
+        plan = cutt.ElementwisePlan("ij,ji->ij", (40, 50), (50, 40), beta=0.5)
+        a, b = noise(random, (40, 50), "f8"), noise(random, (50, 40), "f8")
+        wanted = a + 0.5 * b.T
+        self.assertIs(plan(a, b, out=a), a)  # in place
+        self.assertTrue(np.allclose(a, wanted))
+        self.assertEqual(cutt.ElementwisePlan("ij,j->ij", (0, 3), (3,))(np.ones((0, 3)), np.ones(3)).shape, (0, 3))
+
+    def test_layouts(self):
+        random = np.random.default_rng(6)
+        a, b = noise(random, (30, 40), "c8")[::-2, 3:], noise(random, (40, 30), "c8")[3:, ::2]
+        out = np.full((15, 74), np.nan, "c8")[:, ::2]
+        plan = cutt.ElementwisePlan("ij,ji->ij", a, b, conj=(True, False), out_strides=out.strides)
+        same = cutt.ElementwisePlan("ij,ji->ij", a.shape, b.shape, dtype="c8", strides=(a.strides, b.strides),
+                                    out_strides=out.strides, conj=(True, False))
+        for made in (plan, same, copy.copy(plan), pickle.loads(pickle.dumps(plan))):
+            out[:] = np.nan
+            self.assertIs(made(a, b, out=out), out)
+            self.assertTrue(np.allclose(out, a.conj() + b.T))
+        self.assertEqual(repr(plan), "<cutt.ElementwisePlan 'ij,ji->ij' (15, 37), (37, 15) -> (15, 37) complex64>")
+
+    def test_describe(self):
+        plan = cutt.ElementwisePlan("ij,ji->ij", (40, 50), (50, 40), op="max", alpha=3)
+        self.assertIn("D = alpha A CUTT_OP_MAX B", plan.describe())
+        facts = plan.describe("json")
+        self.assertEqual(facts["bytes_moved"], 3 * 8 * 2000)
+        self.assertEqual(facts["operators"], ["CUTT_OP_MAX"])
+
+    def test_refused(self):
+        a = np.ones((2, 3))
+        plan = cutt.ElementwisePlan("ij,ij->ij", a, a)
+        for text, call in (
+            ("the shape of b", lambda: plan(a, a.T)),
+            ("the strides of a", lambda: plan(np.ones((2, 6))[:, ::2], a)),
+            ("the type of a", lambda: plan(a.astype("f4"), a)),
+            ("there are 3 arrays", lambda: plan(a, a, a)),
+            ("out has shape", lambda: plan(a, a, out=np.ones((3, 2)))),
+            ("the strides of out", lambda: plan(a, a, out=np.ones((2, 6))[:, ::2])),
+            ("format is 'xml'", lambda: plan.describe("xml")),
+            ("strides has 1 entries", lambda: cutt.ElementwisePlan("ij,ij->ij", a.shape, a.shape, strides=[None])),
+            ("out_strides has 1 entries", lambda: cutt.ElementwisePlan("ij,ij->ij", a, a, out_strides=(8,))),
+            ("not multiples of the 8 bytes", lambda: cutt.ElementwisePlan("i,i->i", (3,), (3,), out_strides=(9,))),
+            ("op is 'minus'", lambda: cutt.ElementwisePlan("ij,ij->ij", a, a, op="minus")),
+        ):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
+
 class Gpu(OnDevice):
+    def test_plan(self):
+        random = np.random.default_rng(7)
+        a, b = noise(random, (20, 30), "f4"), noise(random, (30, 20), "f4")
+        out = CudaArray(np.full((20, 30), np.nan, "f4"), 0x50)
+        plan = cutt.ElementwisePlan("ij,ji->ij", CudaArray(a, 0x50), CudaArray(b, 0x50))
+        self.assertIs(plan(CudaArray(a, 0x50), CudaArray(b, 0x50), out=out), out)
+        self.assertTrue(np.allclose(out.inner, a + b.T))
+        self.told_of(0x50)
+
     def test_stream(self):
         random = np.random.default_rng(4)
         a, b, c = noise(random, (20, 30), "f4"), noise(random, (30, 20), "f4"), noise(random, (30,), "f4")

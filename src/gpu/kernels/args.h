@@ -108,6 +108,8 @@ typedef struct cutt_kernel_args {
   cutt_tile_cut cut[2];
   /* The bytes that the input spans: unaligned rows are not read past them. */
   int64_t in_low, in_high;
+  int64_t
+      addend; /* bytes from the output to what beta multiplies, which lies as the output does; 0: it is the output */
   cutt_scale_args scale; /* of scale kernels */
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];

@@ -54,8 +54,12 @@ typedef struct cutt_pass_args {
   uint32_t way;
   /* Ends of the lists of digits in digit[]: of x, y, z, and of the tiles. */
   uint32_t x_end, y_end, z_end, tile_end;
-  cutt_divisor x, parts; /* positions; parts of a sum */
-  uint32_t groups;       /* of x.by threads */
+  cutt_divisor x; /* positions */
+  /* Blocks are numbered by tiles and parts: those that follow each other in memory are next to each other. inner: of these, the number of
+   * parts of a sum, or else of tiles. */
+  cutt_divisor inner;
+  uint32_t parts_first;
+  uint32_t groups; /* of x.by threads */
   uint32_t rows,
       terms; /* rows: those that there are, and beyond them up to a multiple of what a block computes at once */
   uint32_t rows_there;

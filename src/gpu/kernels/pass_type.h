@@ -268,7 +268,8 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
 
 PASS_KERNEL(PASS_OF(cutt_pass_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_pass_args) args, const unsigned char *right) {
-  const uint32_t number = divide(block_index(), args.parts), part = block_index() - number * args.parts.by;
+  const uint32_t outer = divide(block_index(), args.inner), rest = block_index() - outer * args.inner.by;
+  const uint32_t number = args.parts_first ? outer : rest, part = args.parts_first ? rest : outer;
   const uint32_t begin = part * args.part_terms;
   const uint32_t end = args.terms - begin < args.part_terms ? args.terms : begin + args.part_terms;
   pass_place tile = {0, 0, (int64_t)part * args.part_bytes, 0, 0, 0};
@@ -277,7 +278,7 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
   const pass_thread me = pass_begin(&args);
   if (args.terms == 0) barrier(); /* otherwise there is one when they are listed */
   const bool turns = args.turn[0].run.by + args.turn[1].run.by > 0;
-  const bool alone = !args.has_right && !turns && !args.loads_sums;
+  const bool alone = !args.has_right && !turns && (PASS_BYTES == PASS_SUM_BYTES || !args.loads_sums);
   for (uint32_t first = 0; first < args.rows; first += args.groups * PASS_ROWS) {
     PASS_SUM sum[PASS_ROWS];
     UNROLL(PASS_ROWS)
