@@ -293,6 +293,12 @@ void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cut
   s->seconds = s->panel.seconds;
 }
 
+void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .on_cores = true};
+  cutt_core_choose(c, r, streams_rows, &s->core);
+  s->seconds = s->core.seconds;
+}
+
 void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .combines = true};
   s->seconds = cutt_device_combine_seconds(c, r);
@@ -302,7 +308,7 @@ void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int
   static const int64_t most[] = {256, 128, 64, TURNED};
   enum { SIZES = sizeof most / sizeof *most, WAYS = 4 };
   cutt_device_pass_shape(c, r, limit, false, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 5; /* which only add */
+  const int tried_products = c->reduce ? 0 : 7; /* which only add */
   for (int i = 1; i < WAYS * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < WAYS * SIZES)
@@ -311,6 +317,8 @@ void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     else if (i < WAYS * SIZES + 4)
       cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else if (i < WAYS * SIZES + 6)
+      cutt_device_pass_cores(c, r, i % 2, &tried);
     else
       cutt_device_pass_combination(c, r, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
