@@ -210,6 +210,18 @@ static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cut
   args->batch_end = digits.count;
 }
 
+/* May what lies next to each other in the operand that comes in tiles be copied 16 bytes at a time, if its first element may? */
+static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
+  const cutt_tensor t = streamed_operand(s);
+  const int fast = cutt_fast_mode(c, t);
+  int mode[CUTT_MOST_MODES];
+  if (s->turned || fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
+  const int count = cutt_digit_modes(c, s->by_rows, by_terms(c, s, t) ? CUTT_DIGIT_TERM : tile_kind(s), mode);
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && c->mode[i].stride[t] % 2) return false;
+  return count > 0 && mode[0] == fast;
+}
+
 void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args, uint32_t *bytes) {
   args->kept = (uint32_t)(s->streams_rows ? s->columns : s->rows);
   args->streamed = (uint32_t)(s->streams_rows ? s->rows : s->columns);
@@ -222,7 +234,9 @@ void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_co
   args->tiles = (uint32_t)s->tiles;
   args->slots = (uint32_t)s->slots;
   args->turned = s->turned;
+  args->wide = is_wide(c, s);
   args->term = cutt_digit_divisor(s->terms);
+  args->term_pairs = cutt_digit_divisor(larger(s->terms / 2, (int64_t)1));
   args->room = cutt_digit_divisor((int64_t)args->panel_room);
   args->reads = !c->beta_is_zero;
   args->alone = c->alpha_is_one;

@@ -55,21 +55,62 @@ DEVICE void core_fill(const cutt_core_args *args, const cutt_core_layout *layout
     shared_store8(at + i % positions * layout->position + (args->terms + i / positions) * layout->term, zero);
 }
 
-/* Starts to copy positions with all their terms, what lies next to each other by threads side by side. */
-DEVICE void core_copy(const cutt_core_args *args, const cutt_core_layout *layout, const unsigned char *from, bool left,
-                      uint32_t table, uint32_t positions, cutt_divisor by, bool turned, uint32_t to) {
-  const uint32_t all = positions * args->terms, term_at = args->terms_at + (left ? 0 : 8);
-  UNROLL(2)
-  for (uint32_t i = thread_index(); i < all; i += thread_count()) {
-    const uint32_t rest = divide(i, by), digit = i - rest * by.by;
-    uint32_t position = layout->by_terms ? rest : digit;
-    const uint32_t term = layout->by_terms ? digit : rest;
-    if (turned) position = (position & 7) << 3 | position >> 3;
-    const int64_t offset =
-        pass_load_first(table + position * CUTT_CORE_ENTRY) + pass_load_first(term_at + term * CUTT_CORE_ENTRY);
-    const uint32_t at = turned ? position ^ (position >> 3 & 7) : position;
-    async_copy8(to + at * layout->position + term * layout->term, from + offset, false);
+/* What of an operand is copied: from there, by so many positions that this table describes. */
+typedef struct core_source {
+  const cutt_core_layout *layout;
+  const unsigned char *from;
+  uint32_t table, positions, term_at; /* term_at: where terms are described for this operand */
+} core_source;
+
+/* Starts to copy positions of which the terms, or else the positions, lie next to each other in memory: those by threads side by side, two
+ * at a time if they lie so that 16 bytes may be copied at once. by: how many there are to copy in a row. */
+DEVICE void core_copy_any(const cutt_core_args *args, const core_source *s, cutt_divisor by, bool wide, uint32_t to) {
+  const uint32_t all = s->positions * args->terms >> wide, threads = thread_count();
+  const uint32_t more_rest = divide(threads, by), more = threads - more_rest * by.by;
+  uint32_t rest = divide(thread_index(), by), digit = thread_index() - rest * by.by;
+  UNROLL(4)
+  for (uint32_t i = thread_index(); i < all; i += threads) {
+    const uint32_t along = digit << wide, position = s->layout->by_terms ? rest : along,
+                   term = s->layout->by_terms ? along : rest;
+    const unsigned char *const from = s->from + (pass_load_first(s->table + position * CUTT_CORE_ENTRY) +
+                                                 pass_load_first(s->term_at + term * CUTT_CORE_ENTRY));
+    const uint32_t at = to + position * s->layout->position + term * s->layout->term;
+    if (wide)
+      async_copy16(at, from, false);
+    else
+      async_copy8(at, from, false);
+    digit += more;
+    rest += more_rest + (digit >= by.by);
+    digit -= digit >= by.by ? by.by : 0;
   }
+}
+
+/* The same of a tile whose positions lie next to each other, or eight of them of each eight: each thread has one or two positions. */
+DEVICE void core_copy_positions(const cutt_core_args *args, const core_source *s, bool wide, uint32_t to) {
+  const uint32_t side = CUTT_CORE_TILE >> wide, own = thread_index() % side << wide, apart = thread_count() / side;
+  const uint32_t position = args->turned ? (own & 7) << 3 | own >> 3 : own;
+  const unsigned char *const from = s->from + pass_load_first(s->table + position * CUTT_CORE_ENTRY);
+  uint32_t term = thread_index() / side, at = to + core_place(args, position) * s->layout->position + term * s->layout->term;
+  UNROLL(4)
+  for (; term < args->terms; term += apart) {
+    const int64_t offset = pass_load_first(s->term_at + term * CUTT_CORE_ENTRY);
+    if (wide)
+      async_copy16(at, from + offset, false);
+    else
+      async_copy8(at, from + offset, false);
+    at += apart * s->layout->term;
+  }
+}
+
+DEVICE void core_copy_tile(const cutt_core_args *args, const core_source *s, bool wide, uint32_t to) {
+  if (args->streams.by_terms && wide)
+    core_copy_any(args, s, args->term_pairs, true, to);
+  else if (args->streams.by_terms)
+    core_copy_any(args, s, args->term, false, to);
+  else if (wide)
+    core_copy_positions(args, s, true, to);
+  else
+    core_copy_positions(args, s, false, to);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- products */
@@ -212,7 +253,6 @@ DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsi
   const uint32_t strip = above - matrix * args->strips.by, apart = args->strips.by, slots = args->slots;
   const uint32_t count = strip < args->tiles ? (args->tiles - strip + apart - 1) / apart : 0;
   const uint32_t lane = thread_index() % 32, own = thread_index() / 32 % 4 * 16 + lane / 4;
-  const cutt_divisor tile_by = {CUTT_CORE_TILE, 0, 6};
   place p = {0, 0, 0};
   place_go(args->digit, args->term_end, args->batch_end, matrix, &p);
   result += p.result;
@@ -231,13 +271,13 @@ DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsi
   for (uint32_t i = 0; i < slots; ++i)
     core_fill(args, &args->streams, args->streams.at + i * args->slot_bytes, CUTT_CORE_TILE);
   barrier();
-  core_copy(args, &args->keeps, kept, !rows, 0, args->panel_room, args->keeps.by_terms ? args->term : args->room, false,
-            args->keeps.at);
-  const cutt_divisor by = args->streams.by_terms ? args->term : tile_by;
+  const core_source keeps = {&args->keeps, kept, 0, args->panel_room, args->terms_at + (rows ? 8 : 0)};
+  core_source streams = {&args->streams, streamed, 0, CUTT_CORE_TILE, args->terms_at + (rows ? 0 : 8)};
+  const bool wide = args->wide && !((uintptr_t)streamed & 15);
+  core_copy_any(args, &keeps, args->keeps.by_terms ? args->term : args->room, false, args->keeps.at);
   for (uint32_t i = 0; i + 1 < slots; ++i) {
-    if (i < count)
-      core_copy(args, &args->streams, streamed, rows, core_table(args, i), CUTT_CORE_TILE, by, args->turned,
-                args->streams.at + i * args->slot_bytes);
+    streams.table = core_table(args, i);
+    if (i < count) core_copy_tile(args, &streams, wide, args->streams.at + i * args->slot_bytes);
     async_commit();
   }
   const uint32_t there = args->kept - begin < args->panel ? args->kept - begin : args->panel;
@@ -247,9 +287,9 @@ DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsi
     const uint32_t tile = strip + number * apart, next = number + slots - 1, after = number + slots;
     async_wait(slots - 2);
     barrier();
+    streams.table = core_table(args, next);
     if (next < count)
-      core_copy(args, &args->streams, streamed, rows, core_table(args, next), CUTT_CORE_TILE, by, args->turned,
-                args->streams.at + (slot ? slot - 1 : slots - 1) * args->slot_bytes);
+      core_copy_tile(args, &streams, wide, args->streams.at + (slot ? slot - 1 : slots - 1) * args->slot_bytes);
     async_commit();
     if (after < count && thread_index() / CUTT_CORE_TILE == number % (thread_count() / CUTT_CORE_TILE))
       core_describe_tile(args, rows, strip + after * apart, after, thread_index() % CUTT_CORE_TILE);
