@@ -159,6 +159,17 @@ static void add_panels(const struct cuttContractionStruct *plan, cutt_text *text
                 tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->depth);
 }
 
+/* "on tensor cores: 64 of L's rows at a time, times all of R's 24 columns, in 528 strips" */
+static void add_cores(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_core_shape *s = &plan->device_pass->shape.core;
+  const cutt_tensor streamed = s->streams_rows ? s->by_rows : s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT;
+  cutt_text_add(
+      text, "on tensor cores: %d of %c's %s at a time%s, times %" PRId64 " of %c's %s, in %" PRId64 " strips\n",
+      CUTT_CORE_TILE, tensor_letter[streamed], s->streams_rows ? "rows" : "columns",
+      s->turned ? ", turned in shared memory" : "", s->panel,
+      tensor_letter[streamed == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->streams_rows ? "columns" : "rows", s->strips);
+}
+
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
 static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -171,6 +182,10 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
   }
   if (s->has_panels) {
     add_panels(plan, text);
+    return;
+  }
+  if (s->on_cores) {
+    add_cores(plan, text);
     return;
   }
   if (s->combines) {
@@ -373,6 +388,18 @@ static void add_json_panels(const struct cuttContractionStruct *plan, cutt_text 
   cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, plan->device_pass->tiles);
 }
 
+static void add_json_cores(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_core_shape *s = &plan->device_pass->shape.core;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
+                  s->turned && t == (int)s->by_rows ? "true" : "false");
+  cutt_text_add(text, "},\"on_tensor_cores\":true,\"rows_of\":\"%c\",\"tiles_of\":\"%s\",\"tile\":%d,\"kept\":%" PRId64,
+                tensor_letter[s->by_rows], s->streams_rows ? "rows" : "columns", CUTT_CORE_TILE, s->panel);
+  cutt_text_add(text, ",\"strips\":%" PRId64 ",\"pieces\":%" PRId64, s->strips, plan->device_pass->tiles);
+}
+
 static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -411,6 +438,8 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
     add_json_device_products(plan, text);
   else if (plan->device_pass && plan->device_pass->shape.has_panels)
     add_json_panels(plan, text);
+  else if (plan->device_pass && plan->device_pass->shape.on_cores)
+    add_json_cores(plan, text);
   else if (plan->device_pass)
     add_json_device_pass(plan, text);
   else if (has_blocks(plan))

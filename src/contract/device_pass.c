@@ -307,6 +307,12 @@ void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cut
   s->seconds = s->panel.seconds;
 }
 
+void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .on_cores = true};
+  cutt_core_choose(c, r, streams_rows, &s->core);
+  s->seconds = s->core.seconds;
+}
+
 void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .combines = true};
   s->seconds = cutt_device_combine_seconds(c, r);
@@ -319,7 +325,7 @@ void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int
   const int ways =
       c->right_is_one ? 2 * SIDES : 2 * (SIDES - 1); /* of two operands, L's order is not better than D's */
   cutt_device_pass_shape(c, r, limit, CUTT_SIDE_RESULT, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 5; /* which only add */
+  const int tried_products = c->reduce ? 0 : 7; /* which only add */
   for (int i = 1; i < ways * SIZES + tried_products; ++i) {
     cutt_device_shape tried;
     if (i < ways * SIZES)
@@ -328,6 +334,8 @@ void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int
       cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
     else if (i < ways * SIZES + 4)
       cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
+    else if (i < ways * SIZES + 6)
+      cutt_device_pass_cores(c, r, i % 2, &tried);
     else
       cutt_device_pass_combination(c, r, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;

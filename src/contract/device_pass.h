@@ -9,6 +9,7 @@
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
 #include "contract/device_combine.h"
+#include "contract/device_core.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
 #include "gpu/kernels/pass_args.h"
@@ -29,10 +30,11 @@ typedef struct cutt_device_shape {
   int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
   int64_t parts;
   double seconds;
-  /* Instead of all that but the seconds: an elementwise operation, tiles of products, or panels. */
-  bool combines, multiplies, has_panels;
+  /* Instead of all that but the seconds: an elementwise operation, tiles of products, panels, or tensor cores. */
+  bool combines, multiplies, has_panels, on_cores;
   cutt_multiply_shape products;
   cutt_panel_shape panel;
+  cutt_core_shape core;
 } cutt_device_shape;
 
 /* Prepared. Immutable. */
@@ -49,6 +51,7 @@ typedef struct cutt_device_pass {
     cutt_pass_args args;
     cutt_multiply_args multiply;
     cutt_panel_args panel;
+    cutt_core_args core;
   };
 } cutt_device_pass;
 
@@ -76,6 +79,10 @@ void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_r
 /* The shape of panels of this operand. */
 void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
                              cutt_device_shape *shape);
+
+/* The shape on tensor cores, in which rows come in tiles, or columns. */
+void cutt_device_pass_cores(const cutt_contraction *contraction, const cutt_rates *rates, bool streams_rows,
+                            cutt_device_shape *shape);
 
 /* As an elementwise operation. */
 void cutt_device_pass_combination(const cutt_contraction *contraction, const cutt_rates *rates,

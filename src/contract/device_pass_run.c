@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "contract/device_pass.h"
+#include "gpu/kernels/core_list.h"
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
@@ -13,13 +14,15 @@
 #define PASS_IMAGE(name) "pass",
 #define MULTIPLY_IMAGE(name) "multiply",
 #define PANEL_IMAGE(name) "panel",
+#define CORE_IMAGE(name) "core",
 #define NAME(name) "cutt_" #name,
 static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
-                                         CUTT_PANEL_KERNELS(PANEL_IMAGE)};
-static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)};
+                                         CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)};
+static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
+                                        CUTT_CORE_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 #define COUNT_ONE(name) +1
-enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64, PANEL_F32, PANEL_F64 };
+enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64, PANEL_F32, PANEL_F64, CORE_ROWS, CORE_COLUMNS };
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
                    (int)CUTT_COMBINE_MAX == (int)CUTT_OP_MAX && (int)CUTT_COMBINE_MIN == (int)CUTT_OP_MIN,
@@ -291,6 +294,19 @@ static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape
   return CUTT_SUCCESS;
 }
 
+static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_core_shape *s = &shape->core;
+  pass->shape = *shape;
+  pass->tiles = s->panels * s->matrices * s->strips;
+  pass->kernel = s->streams_rows ? CORE_ROWS : CORE_COLUMNS;
+  pass->grid.blocks = (uint32_t)pass->tiles;
+  pass->grid.threads = (uint32_t)s->threads;
+  cutt_core_fill(c, s, &pass->core, &pass->grid.shared_bytes);
+  return CUTT_SUCCESS;
+}
+
 static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                    const cutt_runtime *runtime, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
@@ -306,6 +322,7 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
   if (shape->combines) return make_combination(c, rates, shape, runtime, pass);
   cuttResult result = shape->multiplies   ? make_products(c, shape, pass)
                       : shape->has_panels ? make_panels(c, shape, pass)
+                      : shape->on_cores   ? make_cores(c, shape, pass)
                                           : make(c, rates, shape, false, pass);
   for (cutt_device_pass *p = *pass; p && !result; p = p->join)
     result = runtime->kernels_find(&pass_kernels, &p->kernels);
@@ -322,8 +339,9 @@ void cutt_device_pass_release(cutt_device_pass *pass) {
 static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                         const unsigned char *right, unsigned char *result, cudaStream_t stream) {
   const cutt_device_shape *s = &pass->shape;
-  const bool swapped =
-      (s->multiplies && s->products.by_rows == CUTT_RIGHT) || (s->has_panels && s->panel.by_rows == CUTT_RIGHT);
+  const bool swapped = (s->multiplies && s->products.by_rows == CUTT_RIGHT) ||
+                       (s->has_panels && s->panel.by_rows == CUTT_RIGHT) ||
+                       (s->on_cores && s->core.by_rows == CUTT_RIGHT);
   void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args,
                         swapped ? (void *)&left : (void *)&right};
   return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);

@@ -13,8 +13,15 @@
 #include "support/check.h"
 #include "try.h"
 
-static cutt_rates rates = {
-    .gpu = true, .threads = 1, .multiprocessors = 132, .flops = 60e12, .memory = 4e12, .fetch = 4e12};
+static cutt_rates rates = {.gpu = true,
+                           .threads = 1,
+                           .multiprocessors = 132,
+                           .flops = 60e12,
+                           .memory = 4e12,
+                           .fetch = 4e12,
+                           .sm_shared = 228 << 10,
+                           .block_shared = 227 << 10,
+                           .matrix_units = true};
 
 /* ------------------------------------------------------------------------------------------------- a runtime of launches alone */
 
@@ -56,7 +63,8 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   l.write = parts ? workspace : spans[TEST_RESULT];
   if (parts) l.reads_out = false;
   if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
-  if (l.shared_bytes > 64 << 10) { /* as much as a T4 has */
+  /* As much as a T4 has; or the first GPUs with tensor cores for doubles. */
+  if (l.shared_bytes > (strstr(kernels->list->name[which], "core") ? rates.block_shared : 64 << 10)) {
     snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
     return CUTT_INTERNAL_ERROR;
   }
@@ -93,7 +101,7 @@ static void place(const test_contraction *c) {
   memcpy(kept.before, result->zone, result->zone_bytes);
 }
 
-static long shapes, products, panels, combinations, ways[4], turned[3], in_parts;
+static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -136,10 +144,26 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   products += shape->multiplies;
   panels += shape->has_panels;
   combinations += shape->combines;
-  if (shape->multiplies || shape->has_panels || shape->combines) return;
+  cores[shape->core.streams_rows] += shape->on_cores;
+  cores_turned += shape->on_cores && shape->core.turned;
+  if (shape->multiplies || shape->has_panels || shape->combines || shape->on_cores) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
   in_parts += shape->parts > 1;
+}
+
+/* On tensor cores, with the shared memory of an H100 and less. */
+static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  cutt_device_shape shape;
+  for (int streams_rows = 0; streams_rows < 2; ++streams_rows) {
+    rates.block_shared = test_chance(rng, 50) ? 163 << 10 : 99 << 10;
+    cutt_device_pass_cores(c, &rates, streams_rows, &shape);
+    if (!isfinite(shape.seconds)) continue;
+    assert_shape(t, c, &shape);
+    shape.core.strips = test_random_in(rng, 1, shape.core.tiles);
+    shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
+    assert_shape(t, c, &shape);
+  }
 }
 
 static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
@@ -164,6 +188,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   }
   cutt_device_pass_combination(&c, &rates, &shape);
   if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
+  try_cores(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     cutt_device_pass_products(&c, &rates, by_rows, &shape);
     if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
@@ -265,6 +290,53 @@ static void patterns(void **unused) {
   assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(30));
 }
 
+/* Doubles: rows and columns in tiles, kept as a whole and in panels; terms that are no multiple of four; tiles that are turned. */
+static void on_tensor_cores(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[5]; /* of a, b, ... */
+  } cases[] = {{"deca,be->abcd", {24, 9, 3, 16, 7}},
+               {"dbea,ec->abcd", {16, 5, 30, 8, 6}},
+               {"dba,cd->abc", {40, 20, 33, 24}},
+               {"ebad,ce->abcd", {9, 5, 24, 7, 18}},
+               {"ea,ebc->abc", {40, 17, 11, 0, 30}},
+               {"eb,aec->abc", {70, 41, 3, 0, 13}},
+               {"ec,abe->abc", {20, 7, 72, 0, 9}},
+               {"dega,gb->abde", {0}},
+               {"gab,gbc->gac", {0}},
+               {"ab,bc->ac", {300, 5, 150}},
+               {"ab,cb->ac", {33, 128, 200}},
+               {"abc,bd->adc", {10, 3, 30, 70}},
+               {"abd,dc->abc", {8, 16, 140, 2}}};
+  static const test_variety variety = {20, 50, 0, 1, 0};
+  test_rng rng = {2026};
+  memset(cores, 0, sizeof cores);
+  cores_turned = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int again = 0; again < test_scaled(25); ++again) {
+      test_contraction t;
+      test_fields fields;
+      static cutt_contraction c;
+      assert_true(test_contraction_make(cases[i].pattern, CUTT_F64, &t));
+      for (int label = 0; label < t.is.labels; ++label)
+        t.extent[label] = cases[i].extent[0] ? cases[i].extent[label] : test_random_in(&rng, 1, 20);
+      t.seed = (uint64_t)again + 100 * i;
+      test_contraction_vary(&rng, &variety, &t);
+      if (t.type != CUTT_F64) continue;
+      test_contraction_view(&t, &fields);
+      assert_success(cutt_contraction_check(&fields.contraction, &c));
+      if (c.empty || c.no_terms) continue;
+      place(&t);
+      rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
+      try_cores(&rng, &t, &c);
+    }
+  }
+  print_message("%ld shapes with kept rows, %ld with kept columns; %ld of them turned\n", cores[0], cores[1],
+                cores_turned);
+  assert_true(cores[0] >= test_scaled(40) && cores[1] >= test_scaled(40) && cores_turned >= test_scaled(4));
+}
+
 /* Sums of whole numbers are exact, modulo 2^32 or 2^64. */
 static void whole_numbers(void **unused) {
   (void)unused;
@@ -358,7 +430,8 @@ static void wavefronts_of_sums(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(whole_numbers), cmocka_unit_test(wavefronts_of_sums)};
+                                     cmocka_unit_test(on_tensor_cores), cmocka_unit_test(whole_numbers),
+                                     cmocka_unit_test(wavefronts_of_sums)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
   free(kept.before);

@@ -15,6 +15,7 @@
 
 #include "gpu/kernels/args.h"
 #include "gpu/kernels/combine_args.h"
+#include "gpu/kernels/core_args.h"
 #include "gpu/kernels/flat_args.h"
 #include "gpu/kernels/multiply_args.h"
 #include "gpu/kernels/panel_args.h"
@@ -31,6 +32,9 @@ typedef void simt_multiply_kernel(const unsigned char *left, unsigned char *resu
                                   const unsigned char *right);
 typedef void simt_panel_kernel(const unsigned char *left, unsigned char *result, cutt_panel_args args,
                                const unsigned char *right);
+
+typedef void simt_core_kernel(const unsigned char *left, unsigned char *result, cutt_core_args args,
+                              const unsigned char *right);
 
 typedef void simt_combine_kernel(const unsigned char *a, unsigned char *result, cutt_combine_args args,
                                  const unsigned char *b, const unsigned char *c);
@@ -53,6 +57,8 @@ typedef struct simt_launch {
   const cutt_multiply_args *multiply;
   simt_panel_kernel *panel_kernel;
   const cutt_panel_args *panel;
+  simt_core_kernel *core_kernel;
+  const cutt_core_args *core;
   simt_combine_kernel *combine_kernel;
   const cutt_combine_args *combine;
   const unsigned char *right, *third; /* its second operand and its third, and the spans of these */

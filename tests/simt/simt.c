@@ -31,6 +31,8 @@ typedef struct thread {
   const char *function;
   uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
   bool vote;
+  double *sum; /* its part of a product of matrices; NULL: the meeting is for something else */
+  double a[2], b;
   copy *copies;
   int64_t loading, copying, most_flying; /* bytes under way */
   uint32_t copy_count, copy_room, group; /* group: of the copies that are not yet committed, counted from 1 */
@@ -244,6 +246,7 @@ uint32_t simt_shuffle_xor(unsigned site, const char *function, uint32_t v, uint3
   t->given = v;
   t->lanes = lanes & (SIMT_WARP - 1);
   t->vote = false;
+  t->sum = NULL;
   meet(site, function, AT_WARP);
   return t->taken;
 }
@@ -252,8 +255,18 @@ uint32_t simt_ballot(unsigned site, const char *function, bool vote) {
   thread *t = state.threads[simt_now.thread];
   t->given = vote;
   t->vote = true;
+  t->sum = NULL;
   meet(site, function, AT_WARP);
   return t->taken;
+}
+
+void simt_multiply_add_matrix(unsigned site, const char *function, double *sum, const double *a, double b) {
+  thread *t = state.threads[simt_now.thread];
+  t->sum = sum;
+  t->a[0] = a[0];
+  t->a[1] = a[1];
+  t->b = b;
+  meet(site, function, AT_WARP);
 }
 
 static void run_thread(void *argument) {
@@ -268,6 +281,8 @@ static void run_thread(void *argument) {
         l->multiply_kernel(l->in, l->out, *l->multiply, l->right);
       } else if (l->panel) {
         l->panel_kernel(l->in, l->out, *l->panel, l->right);
+      } else if (l->core) {
+        l->core_kernel(l->in, l->out, *l->core, l->right);
       } else if (l->combine) {
         l->combine_kernel(l->in, l->out, *l->combine, l->right, l->third);
       } else if (l->flat) {
@@ -313,8 +328,30 @@ static bool together(uint32_t first, uint32_t end) {
   return true;
 }
 
+/* C += A B of a whole warp (device.h: multiply_add_matrix), in the order of the terms. */
+static void multiply_matrices(uint32_t first) {
+  for (uint32_t lane = 0; lane < SIMT_WARP; ++lane) {
+    double *sum = state.threads[first + lane]->sum;
+    for (uint32_t i = 0; i < 4; ++i) {
+      for (uint32_t term = 0; term < 4; ++term) {
+        const thread *row = state.threads[first + lane / 4 * 4 + term],
+                     *column = state.threads[first + (lane % 4 * 2 + i % 2) * 4 + term];
+        sum[i] = fma(row->a[i / 2], column->b, sum[i]);
+      }
+    }
+  }
+}
+
 static void exchange(uint32_t first, uint32_t end) {
   uint32_t votes = 0;
+  if (state.threads[first]->sum) {
+    if (end - first == SIMT_WARP)
+      multiply_matrices(first);
+    else
+      fail("block %u: %u threads multiply matrices, which takes a whole warp", simt_now.block, end - first);
+    for (uint32_t i = first; i < end; ++i) state.threads[i]->state = READY;
+    return;
+  }
   for (uint32_t i = first; i < end; ++i)
     if (state.threads[i]->given) votes |= 1u << (i - first);
   for (uint32_t i = first; i < end; ++i) {

@@ -95,10 +95,12 @@ void simt_turn(uint32_t number);
 void simt_barrier(unsigned site, const char *function);
 uint32_t simt_shuffle_xor(unsigned site, const char *function, uint32_t v, uint32_t lanes);
 uint32_t simt_ballot(unsigned site, const char *function, bool vote);
+void simt_multiply_add_matrix(unsigned site, const char *function, double *sum, const double *a, double b);
 #define barrier() simt_barrier(SIMT_SITE)
 /* Of whole warps: the value of the lane whose number differs in the bits of lanes; a bit for each lane that votes. */
 #define shuffle_xor(v, lanes) simt_shuffle_xor(SIMT_SITE, v, lanes)
 #define ballot(vote) simt_ballot(SIMT_SITE, vote)
+#define multiply_add_matrix(...) simt_multiply_add_matrix(SIMT_SITE, __VA_ARGS__)
 
 /* ------------------------------------------------------------------------------------------------- arithmetic */
 

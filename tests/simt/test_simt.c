@@ -233,6 +233,12 @@ KERNEL(meeting_faults, 256, 1) PARAMETERS {
     case 3:
       if (t % 32 < 16) ballot(true);
       break;
+    case 4: {
+      double sum[4] = {0, 0, 0, 0};
+      const double a[2] = {1, 2};
+      if (t % 32 != 5) multiply_add_matrix(sum, a, 3);
+      break;
+    }
     default:
       if (t % 2 == 0)
         shuffle_xor(t, 2);
@@ -243,7 +249,7 @@ KERNEL(meeting_faults, 256, 1) PARAMETERS {
 
 static void meetings(void **unused) {
   (void)unused;
-  for (uint32_t i = 0; i < 5; ++i) finds(meeting_faults, i, "threads don't meet");
+  for (uint32_t i = 0; i < 6; ++i) finds(meeting_faults, i, "threads don't meet");
   char error[512];
   int64_t written;
   cutt_kernel_args args = {.tiles = 0};
@@ -272,6 +278,44 @@ static void shuffles_and_votes(void **unused) {
     assert_int_equal(got[0], 32 * (t / 32 * 32) + 31 * 32 / 2);
     assert_int_equal(got[1], votes);
   }
+}
+
+enum { MATRIX_ROWS = 16, MATRIX_COLUMNS = 8, MATRIX_TERMS = 4 };
+
+static double left_at(uint32_t row, uint32_t term) { return (double)(row + 1) + 100 * (double)(term + 1); }
+static double right_at(uint32_t term, uint32_t column) { return 0.1 * (double)(term + 1) + (double)(column * column); }
+
+KERNEL(matrices, 256, 1) PARAMETERS {
+  const uint32_t t = thread_index(), lane = t % 32, g = lane / 4, q = lane % 4;
+  const double a[2] = {left_at(g, q), left_at(g + 8, q)};
+  double sum[4] = {1, 2, 3, 4};
+  (void)in;
+  (void)args;
+  multiply_add_matrix(sum, a, right_at(q, g) + t / 32);
+  for (uint32_t i = 0; i < 4; ++i) global_store8(out + 32 * t + 8 * i, double_to_bits(sum[i]));
+}
+
+static void products_of_matrices(void **unused) {
+  (void)unused;
+  passes(matrices, 0, 64, true, NULL);
+  for (uint32_t t = 0; t < 64; ++t) {
+    double got[4];
+    memcpy(got, output + 32 * t, sizeof got);
+    for (uint32_t i = 0; i < 4; ++i) {
+      const uint32_t row = t % 32 / 4 + i / 2 * 8, column = t % 4 * 2 + i % 2;
+      double sum = i + 1;
+      for (uint32_t term = 0; term < MATRIX_TERMS; ++term)
+        sum = fma(left_at(row, term), right_at(term, column) + t / 32, sum);
+      assert_true(row < MATRIX_ROWS && column < MATRIX_COLUMNS && got[i] == sum);
+    }
+  }
+  /* A warp that is cut short has no whole matrices. */
+  char error[512] = "";
+  int64_t written;
+  cutt_kernel_args args = {.tiles = 0};
+  simt_launch launch = launch_of(matrices, 1, 40, &args);
+  assert_false(simt_run(&launch, &written, NULL, error, sizeof error));
+  assert_non_null(strstr(error, "8 threads multiply matrices"));
 }
 
 /* -------------------------------------------------------------------------------------------------------- counts */
@@ -418,9 +462,10 @@ static int cleanup(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(global_memory), cmocka_unit_test(shared_memory), cmocka_unit_test(copies),
-      cmocka_unit_test(copies_apart),  cmocka_unit_test(meetings),      cmocka_unit_test(shuffles_and_votes),
-      cmocka_unit_test(global_counts), cmocka_unit_test(shared_counts), cmocka_unit_test(arithmetic),
+      cmocka_unit_test(global_memory),        cmocka_unit_test(shared_memory), cmocka_unit_test(copies),
+      cmocka_unit_test(copies_apart),         cmocka_unit_test(meetings),      cmocka_unit_test(shuffles_and_votes),
+      cmocka_unit_test(products_of_matrices), cmocka_unit_test(global_counts), cmocka_unit_test(shared_counts),
+      cmocka_unit_test(arithmetic),
   };
   return cmocka_run_group_tests_name("simt", tests, NULL, cleanup);
 }

@@ -3,40 +3,19 @@
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "panel_args.h"
 #include "pass_numbers.h"
-
-#define PANEL_NOWHERE INT64_MIN /* in D: there is no such row or column */
-
-/* Where something is: in each tensor. */
-typedef struct panel_place {
-  int64_t left, right, result;
-} panel_place;
-
-DEVICE uint32_t panel_divide(uint32_t n, cutt_divisor by) { return (multiply_high(n, by.multiplier) + n) >> by.shift; }
-
-/* Goes on by a number of which digit[first] to digit[end - 1] are the digits. */
-DEVICE void panel_go(const cutt_panel_args *args, uint32_t first, uint32_t end, uint32_t number, panel_place *p) {
-  for (uint32_t i = first; i < end; ++i) {
-    const cutt_panel_digit *d = &args->digit[i];
-    const uint32_t rest = panel_divide(number, d->extent);
-    const int64_t digit = (int64_t)(number - rest * d->extent.by);
-    p->left += digit * d->step[0];
-    p->right += digit * d->step[1];
-    p->result += digit * d->step[2];
-    number = rest;
-  }
-}
+#include "place.h"
 
 /* Describes a panel's rows, by L and D, and the terms, by L and R. A row that there is not is loaded from where the first one is. */
 DEVICE void panel_describe(const cutt_panel_args *args, uint32_t begin, uint32_t rows) {
   for (uint32_t i = thread_index(); i < rows; i += CUTT_PANEL_THREADS) {
-    panel_place p = {0, 0, 0};
+    place p = {0, 0, 0};
     const bool there = begin + i < args->rows;
-    panel_go(args, 0, args->row_end, there ? begin + i : begin, &p);
-    pass_store(i * CUTT_PANEL_ENTRY, p.left, there ? p.result : PANEL_NOWHERE);
+    place_go(args->digit, 0, args->row_end, there ? begin + i : begin, &p);
+    pass_store(i * CUTT_PANEL_ENTRY, p.left, there ? p.result : PLACE_NOWHERE);
   }
   for (uint32_t i = thread_index(); i < args->terms; i += CUTT_PANEL_THREADS) {
-    panel_place p = {0, 0, 0};
-    panel_go(args, args->column_end, args->term_end, i, &p);
+    place p = {0, 0, 0};
+    place_go(args->digit, args->column_end, args->term_end, i, &p);
     pass_store(args->terms_at + i * CUTT_PANEL_ENTRY, p.left, p.right);
   }
 }
@@ -50,9 +29,9 @@ DEVICE uint32_t panel_column(const cutt_panel_args *args, uint32_t columns, uint
 DEVICE void panel_describe_column(const cutt_panel_args *args, uint32_t columns, uint32_t tile, uint32_t column) {
   const uint32_t begin = tile * columns, number = begin + column;
   const bool there = number < args->columns;
-  panel_place p = {0, 0, 0};
-  panel_go(args, args->row_end, args->column_end, there ? number : begin, &p);
-  pass_store(panel_column(args, columns, tile, column), p.right, there ? p.result : PANEL_NOWHERE);
+  place p = {0, 0, 0};
+  place_go(args->digit, args->row_end, args->column_end, there ? number : begin, &p);
+  pass_store(panel_column(args, columns, tile, column), p.right, there ? p.result : PLACE_NOWHERE);
 }
 
 #define PANEL_PASTE(a, b) a##b

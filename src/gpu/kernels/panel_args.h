@@ -7,7 +7,7 @@
 #ifndef CUTT_GPU_KERNELS_PANEL_ARGS_H
 #define CUTT_GPU_KERNELS_PANEL_ARGS_H
 
-#include "divisor.h"
+#include "digit.h"
 
 enum {
   CUTT_PANEL_THREADS = 128,
@@ -30,12 +30,6 @@ enum {
 #define CUTT_PANEL_LEFT_PITCH(element_bytes) (CUTT_PANEL_ROWS(element_bytes) + 1)
 #define CUTT_PANEL_RIGHT_PITCH(element_bytes) (CUTT_PANEL_COLUMNS(element_bytes) + 16 / (element_bytes))
 
-/* A digit of a number: its steps in each tensor (L, R, D). */
-typedef struct cutt_panel_digit {
-  cutt_divisor extent;
-  int64_t step[3];
-} cutt_panel_digit;
-
 typedef struct cutt_panel_args {
   /* Ends of the lists of digits in digit[]: of rows, columns, terms, and matrices. */
   uint32_t row_end, column_end, term_end, batch_end;
@@ -49,7 +43,7 @@ typedef struct cutt_panel_args {
   /* In shared memory, behind the rows' descriptions: those of columns, and of terms; the panel; the lots of R. */
   uint32_t columns_at, terms_at, left_at, right_at, right_bytes;
   double alpha, beta;
-  cutt_panel_digit digit[CUTT_PANEL_DIGITS];
+  cutt_digit digit[CUTT_PANEL_DIGITS];
 } cutt_panel_args;
 
 #endif

@@ -19,8 +19,8 @@
 /* Starts to copy the panel, with what lies next to each other by threads side by side. */
 DEVICE void PANEL_OF(panel_copy_left_)(const cutt_panel_args *args, const unsigned char *left) {
   if (args->left_by_terms) {
-    const uint32_t group = panel_divide(thread_index(), args->term_run), run = args->term_run.by;
-    const uint32_t groups = panel_divide(CUTT_PANEL_THREADS, args->term_run);
+    const uint32_t group = divide(thread_index(), args->term_run), run = args->term_run.by;
+    const uint32_t groups = divide(CUTT_PANEL_THREADS, args->term_run);
     if (group >= groups) return;
     for (uint32_t term = thread_index() - group * run; term < args->terms; term += run) {
       const unsigned char *const from = left + pass_load_first(args->terms_at + term * CUTT_PANEL_ENTRY);
@@ -48,8 +48,8 @@ DEVICE void PANEL_OF(panel_copy_right_)(const cutt_panel_args *args, const unsig
                                         uint32_t first, uint32_t count, uint32_t to) {
   const uint32_t terms_at = args->terms_at + first * CUTT_PANEL_ENTRY;
   if (args->right_by_terms) {
-    const uint32_t group = panel_divide(thread_index(), args->depth_run), run = args->depth_run.by;
-    const uint32_t groups = panel_divide(CUTT_PANEL_THREADS, args->depth_run), term = thread_index() - group * run;
+    const uint32_t group = divide(thread_index(), args->depth_run), run = args->depth_run.by;
+    const uint32_t groups = divide(CUTT_PANEL_THREADS, args->depth_run), term = thread_index() - group * run;
     if (group >= groups || term >= count) return;
     const unsigned char *const from = right + pass_load(terms_at + term * CUTT_PANEL_ENTRY).b;
     UNROLL(1)
@@ -109,8 +109,8 @@ DEVICE uint32_t PANEL_OF(panel_rows_)(unsigned char *result, uint32_t row_at, un
   UNROLL(PANEL_WRITTEN)
   for (uint32_t i = 0; i < PANEL_WRITTEN; ++i) {
     const int64_t offset = pass_load(row_at + i * CUTT_PANEL_LANES * CUTT_PANEL_ENTRY).b;
-    there |= offset == PANEL_NOWHERE ? 0 : 1u << i;
-    row[i] = result + (offset == PANEL_NOWHERE ? 0 : offset);
+    there |= offset == PLACE_NOWHERE ? 0 : 1u << i;
+    row[i] = result + (offset == PLACE_NOWHERE ? 0 : offset);
   }
   return there;
 }
@@ -142,7 +142,7 @@ DEVICE void PANEL_OF(panel_write_)(const cutt_panel_args *args, unsigned char *r
     for (uint32_t i = 0; i < PANEL_WRITTEN; ++i) {
       PANEL_REAL v = sum[i][j];
       if (!args->alone) v = (PANEL_REAL)args->alpha * v;
-      if ((there >> i & 1) && column != PANEL_NOWHERE) {
+      if ((there >> i & 1) && column != PLACE_NOWHERE) {
         if (args->reads)
           v = v + (PANEL_REAL)args->beta * PANEL_OF(panel_number_)(PANEL_ACCESS(global_load)(row[i] + column));
         PANEL_ACCESS(global_store)(row[i] + column, PANEL_OF(panel_bits_)(v));
@@ -175,14 +175,14 @@ DEVICE void PANEL_OF(panel_finish_)(const cutt_panel_args *args, unsigned char *
 PANEL_KERNEL(PANEL_OF(cutt_panel_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_panel_args) args, const unsigned char *right) {
   PANEL_REAL sum[PANEL_ROWS_EACH][PANEL_COLUMNS_EACH];
-  const uint32_t above = panel_divide(block_index(), args.panels), matrix = panel_divide(above, args.strips);
+  const uint32_t above = divide(block_index(), args.panels), matrix = divide(above, args.strips);
   const uint32_t first_row = (block_index() - above * args.panels.by) * PANEL_ROWS;
   uint32_t tile = (above - matrix * args.strips.by) * args.strip_tiles;
   const uint32_t end = args.tiles - tile < args.strip_tiles ? args.tiles : tile + args.strip_tiles;
   const uint32_t column = thread_index() / CUTT_PANEL_LANES * PANEL_COLUMNS_EACH;
   const uint32_t my_left = args.left_at + thread_index() % CUTT_PANEL_LANES * PANEL_BYTES;
-  panel_place begin = {0, 0, 0};
-  panel_go(&args, args.term_end, args.batch_end, matrix, &begin);
+  place begin = {0, 0, 0};
+  place_go(args.digit, args.term_end, args.batch_end, matrix, &begin);
   left += begin.left, right += begin.right, result += begin.result;
   panel_describe(&args, first_row, PANEL_ROWS);
   const uint32_t group = thread_index() / PANEL_COLUMNS; /* of threads that describe columns */

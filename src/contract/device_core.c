@@ -1,0 +1,247 @@
+/* Contractions on tensor cores (device_core.h): their shape, what it is predicted to take, and the kernel's parameters. */
+#include "contract/device_core.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "contract/device_digits.h"
+
+enum {
+  SECTOR = 32,        /* bytes */
+  BYTES = 8,          /* of an element */
+  RESERVED = 1024,    /* bytes of shared memory that the system takes of each block's */
+  MOST_PANEL = 128,   /* positions that a block keeps */
+  LEAST_PANEL = 32,   /* of many */
+  WORTH_SHARING = 48, /* positions that are kept, from which on two warps share them */
+  SM_THREADS = 768    /* that registers are there for */
+};
+
+/* Seconds of a launch; the share of a copy's speed that is reached; operations per second of an SM, and bytes per second that come to it
+ * from L2. */
+static const double launch_seconds = 4e-6, share_of_copy = 0.8, sm_flops = 330e9, sm_bytes = 40e9;
+/* What a block takes before its first product, in tiles. */
+static const double tiles_to_begin = 1.5;
+
+static cutt_digit_kind kept_kind(const cutt_core_shape *s) {
+  return s->streams_rows ? CUTT_DIGIT_COLUMN : CUTT_DIGIT_ROW;
+}
+static cutt_digit_kind tile_kind(const cutt_core_shape *s) {
+  return s->streams_rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN;
+}
+static cutt_tensor streamed_operand(const cutt_core_shape *s) {
+  return s->streams_rows ? s->by_rows : cutt_other_operand(s->by_rows);
+}
+
+/* Positions that matrices of tensor cores have of what is kept. */
+static int64_t kept_unit(const cutt_core_shape *s) { return s->streams_rows ? 8 : 16; }
+
+static int64_t round_up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
+
+/* From a term or position to the next in shared memory, in elements: so that the lanes that have four terms of eight positions meet in
+ * no bank. */
+static int64_t pitch(int64_t elements) {
+  return round_up(elements, 8) + 4 - (elements % 8 > 0 && elements % 8 <= 4 ? 8 : 0);
+}
+
+static bool by_terms(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
+  int mode[CUTT_MOST_MODES];
+  return cutt_digits_along(c, t, mode, cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode));
+}
+
+/* Of an operand's positions with all their terms, in shared memory; returns the bytes. */
+static int64_t lay_out(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t, int64_t positions,
+                       cutt_core_layout *layout) {
+  const int64_t terms = round_up(s->terms, CUTT_CORE_STEP);
+  const bool along = by_terms(c, s, t);
+  const int64_t apart = pitch(along ? terms : positions);
+  layout->by_terms = along;
+  layout->position = (uint32_t)((along ? apart : 1) * BYTES);
+  layout->term = (uint32_t)((along ? 1 : apart) * BYTES);
+  return (along ? positions : terms) * apart * BYTES;
+}
+
+static int64_t shared_bytes(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args) {
+  const int64_t room = round_up(s->panel, kept_unit(s));
+  int64_t at = room * CUTT_CORE_ENTRY;
+  args->terms_at = (uint32_t)at;
+  at += s->terms * CUTT_CORE_ENTRY;
+  args->tables_at = (uint32_t)at;
+  at += (s->slots + 1) * CUTT_CORE_TILE * CUTT_CORE_ENTRY;
+  args->keeps.at = (uint32_t)at;
+  at += lay_out(c, s, cutt_other_operand(streamed_operand(s)), room, &args->keeps);
+  args->streams.at = (uint32_t)at;
+  args->slot_bytes = (uint32_t)lay_out(c, s, streamed_operand(s), CUTT_CORE_TILE, &args->streams);
+  return at + s->slots * (int64_t)args->slot_bytes;
+}
+
+/* Blocks that an SM has at once. */
+static int64_t blocks_of(const cutt_contraction *c, const cutt_rates *r, const cutt_core_shape *s) {
+  cutt_core_args args;
+  const int64_t bytes = shared_bytes(c, s, &args) + RESERVED;
+  return bytes > r->block_shared ? 0 : smaller(r->sm_shared / bytes, (int64_t)(SM_THREADS / s->threads));
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the seconds */
+
+/* Sectors, as bytes, that a tensor's elements are in, over those that they have. */
+static double waste_of(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
+  int mode[CUTT_MOST_MODES];
+  const bool rows = t == CUTT_RESULT || t == s->by_rows;
+  if (t != CUTT_RESULT && by_terms(c, s, t)) {
+    cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode);
+    const double run = (double)c->mode[mode[0]].extent * BYTES;
+    return (run + SECTOR / 2.0) / run;
+  }
+  const bool turned = s->turned && (t == CUTT_RESULT || t == streamed_operand(s));
+  const int count = cutt_digit_modes(c, s->by_rows, rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
+  if (!turned && !cutt_digits_along(c, t, mode, count)) return (double)SECTOR / BYTES;
+  const double run = turned ? CUTT_CORE_TURNED * BYTES : (double)c->mode[mode[0]].extent * BYTES;
+  return (run + SECTOR / 4.0) / run;
+}
+
+/* Cuts the tiles into so many strips that the blocks fill the SMs evenly. Returns the time in tiles of one block after the other. */
+static double cut_tiles(double at_once, cutt_core_shape *s) {
+  const double blocks = (double)s->panels * (double)s->matrices;
+  double least = INFINITY;
+  for (int64_t strips = 1; strips <= s->tiles && strips <= 1024; ++strips) {
+    const int64_t each = (s->tiles + strips - 1) / strips;
+    const double time = ceil(blocks * (double)strips / at_once) * ((double)each + tiles_to_begin);
+    if (!(time < least)) continue;
+    least = time;
+    s->strips = strips;
+  }
+  return least;
+}
+
+static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_core_shape *s, double at_once,
+                         double tiles) {
+  const cutt_tensor streamed = streamed_operand(s), kept = cutt_other_operand(streamed);
+  const double sms = (double)larger(r->multiprocessors, (int64_t)1), panels = (double)s->panels;
+  const double flops = 2 * (double)s->matrices * panels * (double)round_up(s->panel, kept_unit(s)) * (double)s->tiles *
+                       CUTT_CORE_TILE * (double)round_up(s->terms, CUTT_CORE_STEP);
+  const double even = panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once;
+  const double work = flops / (sms * sm_flops);
+  const double of_streamed = (double)c->volume[streamed] * BYTES * waste_of(c, s, streamed),
+               of_kept = (double)c->volume[kept] * BYTES * waste_of(c, s, kept),
+               of_result =
+                   (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * BYTES * waste_of(c, s, CUTT_RESULT);
+  const double again = of_streamed * (panels - 1) + of_kept * (double)(s->strips - 1);
+  const double move = (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) + again / (sms * sm_bytes);
+  return launch_seconds + (fmax(work, move) + 0.2 * fmin(work, move)) * fmin(tiles / even, 2);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- the shape */
+
+/* Is the rows' operand to be turned? It has its neighbours in other rows than D. */
+static bool is_turned(const cutt_contraction *c, const cutt_core_shape *s) {
+  int mode[CUTT_MOST_MODES];
+  const int fast = cutt_fast_mode(c, s->by_rows);
+  if (!s->streams_rows || fast < 0 || cutt_digit_kind_of(&c->mode[fast], s->by_rows) != CUTT_DIGIT_ROW) return false;
+  cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_ROW, mode);
+  return mode[0] != fast && c->mode[fast].extent % CUTT_CORE_TURNED == 0 &&
+         c->mode[mode[0]].extent % CUTT_CORE_TURNED == 0;
+}
+
+/* How many positions a block keeps: all, or parts of the same size that are as large as shared memory lets them be. */
+static int64_t choose_panel(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
+  int64_t blocks = 0;
+  for (int64_t most = MOST_PANEL; most >= LEAST_PANEL && blocks < 1; most /= 2) {
+    s->panel = kept <= most ? kept : most;
+    s->threads = s->panel >= WORTH_SHARING ? CUTT_CORE_THREADS : CUTT_CORE_THREADS / 2;
+    for (s->slots = CUTT_CORE_SLOTS; s->slots >= 2; --s->slots) {
+      blocks = blocks_of(c, r, s);
+      if (blocks * s->threads >= SM_THREADS / 2) return blocks;
+    }
+    s->slots = 2;
+    if (kept <= most / 2) break;
+  }
+  return blocks;
+}
+
+void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_core_shape *s) {
+  int64_t size[CUTT_DIGIT_KINDS] = {1, 1, 1, 1};
+  *s = (cutt_core_shape){.streams_rows = streams_rows, .seconds = INFINITY};
+  if (c->type->type != CUTT_F64 || !r->matrix_units || c->right_is_one || c->no_terms) return;
+  const int fast = cutt_fast_mode(c, CUTT_RESULT);
+  if (fast < 0) return;
+  const cutt_role role = cutt_mode_role(&c->mode[fast]);
+  if (role != CUTT_ROLE_M && role != CUTT_ROLE_N) return; /* threads side by side would write elements that lie apart */
+  s->by_rows = role == CUTT_ROLE_M ? CUTT_LEFT : CUTT_RIGHT;
+  for (int i = 0; i < c->modes; ++i) {
+    int64_t *const of = &size[cutt_digit_kind_of(&c->mode[i], s->by_rows)];
+    if (c->mode[i].extent > INT32_MAX / *of) return;
+    *of *= c->mode[i].extent;
+  }
+  s->rows = size[CUTT_DIGIT_ROW];
+  s->columns = size[CUTT_DIGIT_COLUMN];
+  s->terms = size[CUTT_DIGIT_TERM];
+  s->matrices = size[CUTT_DIGIT_MATRIX];
+  const int64_t kept = size[kept_kind(s)], streamed = size[tile_kind(s)];
+  if (s->terms < 2 || s->terms > CUTT_CORE_TERMS || kept > INT32_MAX - MOST_PANEL ||
+      streamed > INT32_MAX - (CUTT_CORE_SLOTS + 1) * CUTT_CORE_TILE)
+    return;
+  s->turned = is_turned(c, s);
+  const double sms = (double)larger(r->multiprocessors, (int64_t)1);
+  const int64_t blocks = choose_panel(c, r, kept, s);
+  if (blocks < 1) return;
+  const double at_once = sms * (double)blocks;
+  s->panels = (kept + s->panel - 1) / s->panel;
+  s->tiles = (streamed + CUTT_CORE_TILE - 1) / CUTT_CORE_TILE;
+  const double tiles = cut_tiles(at_once, s);
+  if ((double)s->panels * (double)s->matrices * (double)s->strips >= INT32_MAX) return;
+  s->seconds = seconds_of(c, r, s, at_once, tiles);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the parameters */
+
+static void list_digits(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args) {
+  cutt_digits digits = {c, s->by_rows, args->digit, 0};
+  cutt_digits_add_kind(&digits, kept_kind(s));
+  args->kept_end = digits.count;
+  if (s->turned)
+    cutt_digits_add_turned(&digits, CUTT_CORE_TURNED);
+  else
+    cutt_digits_add_kind(&digits, tile_kind(s));
+  args->tile_end = digits.count;
+  cutt_digits_add_kind(&digits, CUTT_DIGIT_TERM);
+  args->term_end = digits.count;
+  cutt_digits_add_kind(&digits, CUTT_DIGIT_MATRIX);
+  args->batch_end = digits.count;
+}
+
+/* May what lies next to each other in the operand that comes in tiles be copied 16 bytes at a time, if its first element may? */
+static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
+  const cutt_tensor t = streamed_operand(s);
+  const int fast = cutt_fast_mode(c, t);
+  int mode[CUTT_MOST_MODES];
+  if (s->turned || fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
+  const int count = cutt_digit_modes(c, s->by_rows, by_terms(c, s, t) ? CUTT_DIGIT_TERM : tile_kind(s), mode);
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && c->mode[i].stride[t] % 2) return false;
+  return count > 0 && mode[0] == fast;
+}
+
+void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args, uint32_t *bytes) {
+  args->kept = (uint32_t)(s->streams_rows ? s->columns : s->rows);
+  args->streamed = (uint32_t)(s->streams_rows ? s->rows : s->columns);
+  args->terms = (uint32_t)s->terms;
+  args->steps = (uint32_t)((s->terms + CUTT_CORE_STEP - 1) / CUTT_CORE_STEP);
+  args->panel = (uint32_t)s->panel;
+  args->panel_room = (uint32_t)round_up(s->panel, kept_unit(s));
+  args->panels = cutt_digit_divisor(s->panels);
+  args->strips = cutt_digit_divisor(s->strips);
+  args->tiles = (uint32_t)s->tiles;
+  args->slots = (uint32_t)s->slots;
+  args->turned = s->turned;
+  args->wide = is_wide(c, s);
+  args->term = cutt_digit_divisor(s->terms);
+  args->term_pairs = cutt_digit_divisor(larger(s->terms / 2, (int64_t)1));
+  args->room = cutt_digit_divisor((int64_t)args->panel_room);
+  args->reads = !c->beta_is_zero;
+  args->alone = c->alpha_is_one;
+  memcpy(&args->alpha, c->alpha, sizeof args->alpha);
+  memcpy(&args->beta, c->beta, sizeof args->beta);
+  list_digits(c, s, args);
+  *bytes = (uint32_t)shared_bytes(c, s, args);
+}

@@ -1,0 +1,54 @@
+/* Positions and terms of a contraction as numbers whose digits are modes, for kernels that count across modes (gpu/kernels/digit.h).
+ *
+ * One operand has the rows: its modes that D has, too. The other one has the columns. */
+#ifndef CUTT_CONTRACT_DEVICE_DIGITS_H
+#define CUTT_CONTRACT_DEVICE_DIGITS_H
+
+#include "contract/algorithms.h"
+#include "gpu/kernels/digit.h"
+
+/* What a mode is a digit of. */
+typedef enum cutt_digit_kind {
+  CUTT_DIGIT_ROW,
+  CUTT_DIGIT_COLUMN,
+  CUTT_DIGIT_TERM,
+  CUTT_DIGIT_MATRIX,
+  CUTT_DIGIT_KINDS
+} cutt_digit_kind;
+
+cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor by_rows);
+
+static inline cutt_tensor cutt_other_operand(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT; }
+
+/* The mode in which the tensor has neighbours; -1: none. */
+int cutt_fast_mode(const cutt_contraction *contraction, cutt_tensor t);
+
+/* Modes of a kind, by their steps in D, or terms in the operand that has its neighbours there, the larger one if both have. Columns may
+ * be in any order: in that of their operand, if it has its neighbours there. Returns how many. */
+int cutt_digit_modes(const cutt_contraction *contraction, cutt_tensor by_rows, cutt_digit_kind kind, int *mode);
+
+/* Has the operand neighbours in the first of these modes? */
+bool cutt_digits_along(const cutt_contraction *contraction, cutt_tensor t, const int *mode, int count);
+
+/* Division by a constant of 1 to 2^31 - 1. */
+cutt_divisor cutt_digit_divisor(int64_t by);
+
+/* A list of digits that is being made. */
+typedef struct cutt_digits {
+  const cutt_contraction *contraction;
+  cutt_tensor by_rows;
+  cutt_digit *digit;
+  uint32_t count;
+} cutt_digits;
+
+/* A part of a mode: so many positions, `along` apart. One of 1 is left out. */
+void cutt_digits_add(cutt_digits *digits, int mode, int64_t extent, int64_t along);
+
+/* All modes of a kind. */
+void cutt_digits_add_kind(cutt_digits *digits, cutt_digit_kind kind);
+
+/* Rows, in tiles of part x part of them: D's neighbours first, then the operand's, of two different modes, and what is left of all
+ * modes. */
+void cutt_digits_add_turned(cutt_digits *digits, int64_t part);
+
+#endif

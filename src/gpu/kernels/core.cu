@@ -1,0 +1,311 @@
+/* Contractions of doubles on tensor cores in one pass (core_args.h): each element of D is written once, from operands that are read as
+ * they lie. Sums are in registers, in the order of the terms, each product added with one rounding. */
+#include "core_args.h"
+#include "pass_numbers.h"
+#include "place.h"
+
+#define CORE_BLOCKS 2 /* that fit on an SM */
+#define CORE_WIDTH 4u /* groups of eight kept positions that a warp multiplies at once */
+
+/* ------------------------------------------------------------------------------------------------------------ descriptions */
+
+/* Where the descriptions of a tile's positions are: one more tile has them than is in shared memory. */
+DEVICE uint32_t core_table(const cutt_core_args *args, uint32_t number) {
+  return args->tables_at + number % (args->slots + 1) * (CUTT_CORE_TILE * CUTT_CORE_ENTRY);
+}
+
+/* Describes a position: where it is in its operand, and in D. What there is not is loaded from where another one is. */
+DEVICE void core_describe(const cutt_core_args *args, uint32_t first, uint32_t end, uint32_t number, bool there, bool left,
+                          uint32_t at) {
+  place p = {0, 0, 0};
+  place_go(args->digit, first, end, there ? number : 0, &p);
+  pass_store(at, left ? p.left : p.right, there ? p.result : PLACE_NOWHERE);
+}
+
+DEVICE void core_describe_tile(const cutt_core_args *args, bool left, uint32_t tile, uint32_t number, uint32_t i) {
+  const uint32_t position = tile * CUTT_CORE_TILE + i;
+  core_describe(args, args->kept_end, args->tile_end, position, position < args->streamed, left,
+                core_table(args, number) + i * CUTT_CORE_ENTRY);
+}
+
+/* What a block keeps, and the terms: in L and in R. */
+DEVICE void core_describe_kept(const cutt_core_args *args, bool left, uint32_t begin) {
+  for (uint32_t i = thread_index(); i < args->panel_room; i += thread_count())
+    core_describe(args, 0, args->kept_end, begin + i, i < args->panel && begin + i < args->kept, left, i * CUTT_CORE_ENTRY);
+  for (uint32_t i = thread_index(); i < args->terms; i += thread_count()) {
+    place p = {0, 0, 0};
+    place_go(args->digit, args->tile_end, args->term_end, i, &p);
+    pass_store(args->terms_at + i * CUTT_CORE_ENTRY, p.left, p.right);
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ copies */
+
+/* Where a position of a tile is among those next to each other. Where they are copied eight apart, each eight are exchanged among
+ * themselves, so that threads side by side meet in no bank. */
+DEVICE uint32_t core_place(const cutt_core_args *args, uint32_t position) {
+  return args->turned ? position ^ (position >> 3 & 7) : position;
+}
+
+/* Zeros for the terms that fill up the last four. */
+DEVICE void core_fill(const cutt_core_args *args, const cutt_core_layout *layout, uint32_t at, uint32_t positions) {
+  const uint32_t more = args->steps * CUTT_CORE_STEP - args->terms;
+  const word2 zero = {0, 0};
+  for (uint32_t i = thread_index(); i < more * positions; i += thread_count())
+    shared_store8(at + i % positions * layout->position + (args->terms + i / positions) * layout->term, zero);
+}
+
+/* What of an operand is copied: from there, by so many positions that this table describes. */
+typedef struct core_source {
+  const cutt_core_layout *layout;
+  const unsigned char *from;
+  uint32_t table, positions, term_at; /* term_at: where terms are described for this operand */
+} core_source;
+
+/* Starts to copy positions of which the terms, or else the positions, lie next to each other in memory: those by threads side by side, two
+ * at a time if they lie so that 16 bytes may be copied at once. by: how many there are to copy in a row. */
+DEVICE void core_copy_any(const cutt_core_args *args, const core_source *s, cutt_divisor by, bool wide, uint32_t to) {
+  const uint32_t all = s->positions * args->terms >> wide, threads = thread_count();
+  const uint32_t more_rest = divide(threads, by), more = threads - more_rest * by.by;
+  uint32_t rest = divide(thread_index(), by), digit = thread_index() - rest * by.by;
+  UNROLL(4)
+  for (uint32_t i = thread_index(); i < all; i += threads) {
+    const uint32_t along = digit << wide, position = s->layout->by_terms ? rest : along,
+                   term = s->layout->by_terms ? along : rest;
+    const unsigned char *const from = s->from + (pass_load_first(s->table + position * CUTT_CORE_ENTRY) +
+                                                 pass_load_first(s->term_at + term * CUTT_CORE_ENTRY));
+    const uint32_t at = to + position * s->layout->position + term * s->layout->term;
+    if (wide)
+      async_copy16(at, from, false);
+    else
+      async_copy8(at, from, false);
+    digit += more;
+    rest += more_rest + (digit >= by.by);
+    digit -= digit >= by.by ? by.by : 0;
+  }
+}
+
+/* The same of a tile whose positions lie next to each other, or eight of them of each eight: each thread has one or two positions. */
+DEVICE void core_copy_positions(const cutt_core_args *args, const core_source *s, bool wide, uint32_t to) {
+  const uint32_t side = CUTT_CORE_TILE >> wide, own = thread_index() % side << wide, apart = thread_count() / side;
+  const uint32_t position = args->turned ? (own & 7) << 3 | own >> 3 : own;
+  const unsigned char *const from = s->from + pass_load_first(s->table + position * CUTT_CORE_ENTRY);
+  uint32_t term = thread_index() / side, at = to + core_place(args, position) * s->layout->position + term * s->layout->term;
+  UNROLL(4)
+  for (; term < args->terms; term += apart) {
+    const int64_t offset = pass_load_first(s->term_at + term * CUTT_CORE_ENTRY);
+    if (wide)
+      async_copy16(at, from + offset, false);
+    else
+      async_copy8(at, from + offset, false);
+    at += apart * s->layout->term;
+  }
+}
+
+DEVICE void core_copy_tile(const cutt_core_args *args, const core_source *s, bool wide, uint32_t to) {
+  if (args->streams.by_terms && wide)
+    core_copy_any(args, s, args->term_pairs, true, to);
+  else if (args->streams.by_terms)
+    core_copy_any(args, s, args->term, false, to);
+  else if (wide)
+    core_copy_positions(args, s, true, to);
+  else
+    core_copy_positions(args, s, false, to);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- products */
+
+/* A thread's part of what is multiplied: two positions of the tile, and one of each group of what is kept. */
+typedef struct core_share {
+  uint32_t streamed[2], kept;
+} core_share;
+
+DEVICE double core_number(uint32_t at) { return bits_to_double(shared_load8(at)); }
+
+/* All products of `width` groups of kept positions. Tiles of 16 x 8 are those of rows that are streamed times kept columns, or of
+ * kept rows times columns that are streamed. */
+DEVICE void core_multiply(const cutt_core_args *args, const core_share *share, uint32_t kept, uint32_t slot, uint32_t width,
+                          bool rows, double (*sum)[4]) {
+  const uint32_t group = 8 * args->keeps.position, kept_step = CUTT_CORE_STEP * args->keeps.term,
+                 streamed_step = CUTT_CORE_STEP * args->streams.term;
+  uint32_t first = slot + share->streamed[0], second = slot + share->streamed[1];
+  UNROLL(CORE_WIDTH)
+  for (uint32_t i = 0; i < width; ++i) {
+    UNROLL(4)
+    for (uint32_t j = 0; j < 4; ++j) sum[i][j] = 0;
+  }
+  UNROLL(2)
+  for (uint32_t step = 0; step < args->steps; ++step) {
+    double own[2], other[CORE_WIDTH];
+    own[0] = core_number(first);
+    own[1] = core_number(second);
+    UNROLL(CORE_WIDTH)
+    for (uint32_t i = 0; i < width; ++i) other[i] = core_number(kept + i * group);
+    UNROLL(CORE_WIDTH)
+    for (uint32_t i = 0; i < width; ++i) {
+      if (rows)
+        multiply_add_matrix(sum[i], own, other[i]);
+      else
+        multiply_add_matrix(sum[i], other + i / 2 * 2, own[i % 2]);
+    }
+    first += streamed_step, second += streamed_step, kept += kept_step;
+  }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ results */
+
+/* Writes four sums: of two positions of the one kind times two of the other, whose places in D these are. */
+DEVICE void core_write(const cutt_core_args *args, unsigned char *result, bool whole, int64_t row0, int64_t row1,
+                       int64_t column0, int64_t column1, const double *sum) {
+  if (whole) {
+    global_store8(result + (row0 + column0), double_to_bits(sum[0]));
+    global_store8(result + (row0 + column1), double_to_bits(sum[1]));
+    global_store8(result + (row1 + column0), double_to_bits(sum[2]));
+    global_store8(result + (row1 + column1), double_to_bits(sum[3]));
+    return;
+  }
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    const int64_t row = i / 2 ? row1 : row0, column = i % 2 ? column1 : column0;
+    if (row == PLACE_NOWHERE || column == PLACE_NOWHERE) continue;
+    unsigned char *const to = result + (row + column);
+    double v = args->alone ? sum[i] : args->alpha * sum[i];
+    if (args->reads) v = v + args->beta * bits_to_double(global_load8(to));
+    global_store8(to, double_to_bits(v));
+  }
+}
+
+DEVICE int64_t core_result_at(uint32_t table, uint32_t position) {
+  return pass_load_first(table + position * CUTT_CORE_ENTRY + 8);
+}
+
+/* Writes the sums of `width` groups from number `group` on. own: the first position of the warp's part of the tile. */
+DEVICE void core_finish(const cutt_core_args *args, unsigned char *result, uint32_t table, uint32_t own, uint32_t group,
+                        uint32_t width, bool rows, bool whole, double (*sum)[4]) {
+  const uint32_t lane = thread_index() % 32, g = lane / 4, q = lane % 4 * 2;
+  if (rows) {
+    const int64_t row0 = core_result_at(table, own + g), row1 = core_result_at(table, own + 8 + g);
+    UNROLL(CORE_WIDTH)
+    for (uint32_t i = 0; i < width; ++i) {
+      const uint32_t column = (group + i) * 8 + q;
+      core_write(args, result, whole, row0, row1, core_result_at(0, column), core_result_at(0, column + 1), sum[i]);
+    }
+    return;
+  }
+  UNROLL(CORE_WIDTH)
+  for (uint32_t i = 0; i < width; ++i) {
+    const uint32_t row = (group + i / 2 * 2) * 8 + g, column = own + i % 2 * 8 + q;
+    core_write(args, result, whole, core_result_at(0, row), core_result_at(0, row + 8), core_result_at(table, column),
+               core_result_at(table, column + 1), sum[i]);
+  }
+}
+
+/* What all groups of a tile have in common for a warp. */
+typedef struct core_part {
+  const cutt_core_args *args;
+  unsigned char *result;
+  core_share share;
+  uint32_t table, slot, own, there; /* there: kept positions that there are */
+  bool rows, whole;
+} core_part;
+
+DEVICE void core_groups(const core_part *part, uint32_t group, uint32_t width) {
+  double sum[CORE_WIDTH][4];
+  const bool whole = part->whole && (group + width) * 8 <= part->there;
+  core_multiply(part->args, &part->share, part->share.kept + group * 8 * part->args->keeps.position, part->slot, width,
+                part->rows, sum);
+  core_finish(part->args, part->result, part->table, part->own, group, width, part->rows, whole, sum);
+}
+
+/* A tile times all that is kept; of two warps that have the same part of the tile each takes half of that. */
+DEVICE void core_tile(const cutt_core_args *args, unsigned char *result, const core_share *share, uint32_t table,
+                      uint32_t slot, uint32_t there, bool rows, bool whole) {
+  const uint32_t warp = thread_index() / 32, own = warp % 4 * 16, least = rows ? 1 : 2;
+  const uint32_t groups = args->panel_room / 8, half = (groups / least + 1) / 2 * least;
+  const bool shared = thread_count() > CUTT_CORE_THREADS / 2;
+  uint32_t group = shared && warp >= 4 ? half : 0;
+  const uint32_t end = shared && warp < 4 ? half : groups;
+  core_part part = {args, result, *share, table, slot, own, there, rows, whole};
+  UNROLL(1)
+  for (; group + CORE_WIDTH <= end; group += CORE_WIDTH) core_groups(&part, group, CORE_WIDTH);
+  switch (end - group) {
+    case 3:
+      if (rows) core_groups(&part, group, 3);
+      break;
+    case 2:
+      core_groups(&part, group, 2);
+      break;
+    case 1:
+      if (rows) core_groups(&part, group, 1);
+      break;
+    default:
+      break;
+  }
+}
+
+/* -------------------------------------------------------------------------------------------------------------- the kernels */
+
+/* rows: the operand that comes in tiles is the one that has the rows. */
+DEVICE void core_run(const cutt_core_args *args, const unsigned char *left, unsigned char *result,
+                     const unsigned char *right, bool rows) {
+  const uint32_t above = divide(block_index(), args->panels), matrix = divide(above, args->strips);
+  const uint32_t begin = (block_index() - above * args->panels.by) * args->panel;
+  const uint32_t strip = above - matrix * args->strips.by, apart = args->strips.by, slots = args->slots;
+  const uint32_t count = strip < args->tiles ? (args->tiles - strip + apart - 1) / apart : 0;
+  const uint32_t lane = thread_index() % 32, own = thread_index() / 32 % 4 * 16 + lane / 4;
+  place p = {0, 0, 0};
+  place_go(args->digit, args->term_end, args->batch_end, matrix, &p);
+  result += p.result;
+  const unsigned char *const streamed = rows ? left + p.left : right + p.right;
+  const unsigned char *const kept = rows ? right + p.right : left + p.left;
+  core_share share;
+  share.streamed[0] = core_place(args, own) * args->streams.position + lane % 4 * args->streams.term;
+  share.streamed[1] = core_place(args, own + 8) * args->streams.position + lane % 4 * args->streams.term;
+  share.kept = args->keeps.at + lane / 4 * args->keeps.position + lane % 4 * args->keeps.term;
+  core_describe_kept(args, !rows, begin);
+  for (uint32_t i = thread_index(); i < slots * CUTT_CORE_TILE; i += thread_count()) {
+    const uint32_t number = i / CUTT_CORE_TILE;
+    if (number < count) core_describe_tile(args, rows, strip + number * apart, number, i % CUTT_CORE_TILE);
+  }
+  core_fill(args, &args->keeps, args->keeps.at, args->panel_room);
+  for (uint32_t i = 0; i < slots; ++i)
+    core_fill(args, &args->streams, args->streams.at + i * args->slot_bytes, CUTT_CORE_TILE);
+  barrier();
+  const core_source keeps = {&args->keeps, kept, 0, args->panel_room, args->terms_at + (rows ? 8 : 0)};
+  core_source streams = {&args->streams, streamed, 0, CUTT_CORE_TILE, args->terms_at + (rows ? 0 : 8)};
+  const bool wide = args->wide && !((uintptr_t)streamed & 15);
+  core_copy_any(args, &keeps, args->keeps.by_terms ? args->term : args->room, false, args->keeps.at);
+  for (uint32_t i = 0; i + 1 < slots; ++i) {
+    streams.table = core_table(args, i);
+    if (i < count) core_copy_tile(args, &streams, wide, args->streams.at + i * args->slot_bytes);
+    async_commit();
+  }
+  const uint32_t there = args->kept - begin < args->panel ? args->kept - begin : args->panel;
+  uint32_t slot = 0; /* of the tile */
+  UNROLL(1)
+  for (uint32_t number = 0; number < count; ++number) {
+    const uint32_t tile = strip + number * apart, next = number + slots - 1, after = number + slots;
+    async_wait(slots - 2);
+    barrier();
+    streams.table = core_table(args, next);
+    if (next < count)
+      core_copy_tile(args, &streams, wide, args->streams.at + (slot ? slot - 1 : slots - 1) * args->slot_bytes);
+    async_commit();
+    if (after < count && thread_index() / CUTT_CORE_TILE == number % (thread_count() / CUTT_CORE_TILE))
+      core_describe_tile(args, rows, strip + after * apart, after, thread_index() % CUTT_CORE_TILE);
+    const bool whole = args->alone && !args->reads && (tile + 1) * CUTT_CORE_TILE <= args->streamed;
+    core_tile(args, result, &share, core_table(args, number), args->streams.at + slot * args->slot_bytes, there, rows, whole);
+    slot = slot + 1 == slots ? 0 : slot + 1;
+  }
+  async_wait(0);
+}
+
+KERNEL(cutt_core_rows_f64, CUTT_CORE_THREADS, CORE_BLOCKS)
+(const unsigned char *left, unsigned char *result, CONSTANT(cutt_core_args) args, const unsigned char *right) {
+  core_run(&args, left, result, right, true);
+}
+
+KERNEL(cutt_core_columns_f64, CUTT_CORE_THREADS, CORE_BLOCKS)
+(const unsigned char *left, unsigned char *result, CONSTANT(cutt_core_args) args, const unsigned char *right) {
+  core_run(&args, left, result, right, false);
+}
