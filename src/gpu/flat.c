@@ -151,11 +151,13 @@ static uint32_t range_alignment(const cutt_canonical *c, const cutt_gpu_tile *ti
 }
 
 /* Runs of a few elements are worth it where they are no power of two, which other kernels access at least 16 bytes at a time. Lanes
- * are some runs apart in shared memory: by a multiple of 4 words, too many of them would meet in a bank. */
-static bool short_runs(uint32_t bytes, uint32_t width) {
-  enum { SHORT = 64 };
+ * are some runs apart in shared memory: by a multiple of 4 words, too many of them would meet in a bank. Elements of 16 bytes lose
+ * nothing unless the output is waited for, too. */
+static bool short_runs(uint32_t bytes, uint32_t width, bool sums) {
+  enum { SHORT = 64, SHORT_16 = 128 };
   const uint32_t step = bytes * (width < 4 ? 4 / width : 1) / 4;
-  return width < 16 && bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
+  if (width == 16) return sums && bytes < SHORT_16;
+  return bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
 }
 
 /* With alpha, op and beta: for elements alone, gathered to words of narrow ones, or to 16 bytes, and 16 bytes at once. */
@@ -219,8 +221,8 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
   const bool sums = c->scale.active;
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
-  const bool rows = short_runs(row_bytes, w) && cutt_gpu_one_range(c, tile, true);
-  const bool columns = !rows && short_runs(column_bytes, w) && cutt_gpu_one_range(c, tile, false);
+  const bool rows = short_runs(row_bytes, w, sums) && cutt_gpu_one_range(c, tile, true);
+  const bool columns = !rows && short_runs(column_bytes, w, sums) && cutt_gpu_one_range(c, tile, false);
   if (!rows && !columns) return false;
   const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);

@@ -181,6 +181,9 @@ static const sum_case sum_cases[] = {
     {"add_%sv", 3, {1, 2, 0}, {16, 480, 8}, 0, 160, false, 0, 0, 0, 0, 2},
     {"add_%sv", 2, {1, 0}, {1600, 16}, 400, 0, false, 0, 0, 0, 0, 2},
     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0, 0},
+    {"add_%sq", 3, {0, 2, 1}, {16, 3, 333}, 0, 64, true, 0, 0, 0, CUTT_FLAT_ROWS, 0},
+    {"add_%sq", 3, {0, 2, 1}, {16, 333, 3}, 64, 0, true, 0, 0, 0, CUTT_FLAT_COLUMNS, 0},
+    {"add_%sq", 4, {0, 2, 1, 3}, {16, 3, 20, 5}, 0, 0, true, 0, 0, 0, CUTT_FLAT_ROWS, 0},
     /* One side is one range: columns that 16 bytes, or words, divide, tiles and ranges that end in a part of one, several modes,
      * and buffers that are aligned to elements alone. */
     {"in_add_%s", 2, {1, 0}, {3, 256}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
@@ -285,7 +288,7 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   if (!cutt_gpu_lay_out(device, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
                         cutt_gpu_alignment(to + out_at), &launch, &why))
     fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, why);
-  if (width < 16) assert_int_equal(launch.flat.joined, f->joined);
+  assert_int_equal(launch.flat.joined, f->joined);
   const simt_launch asked = simt_launch_of(&launch, &canonical, from + in_at, to + out_at, true);
   int64_t written;
   if (!simt_run(&asked, &written, NULL, error, sizeof error))
