@@ -151,11 +151,13 @@ static uint32_t range_alignment(const cutt_canonical *c, const cutt_gpu_tile *ti
 }
 
 /* Runs of a few elements are worth it where they are no power of two, which other kernels access at least 16 bytes at a time. Lanes
- * are some runs apart in shared memory: by a multiple of 4 words, too many of them would meet in a bank. */
-static bool short_runs(uint32_t bytes, uint32_t width) {
-  enum { SHORT = 64 };
+ * are some runs apart in shared memory: by a multiple of 4 words, too many of them would meet in a bank. Elements of 16 bytes lose
+ * nothing unless the output is waited for, too. */
+static bool short_runs(uint32_t bytes, uint32_t width, bool sums) {
+  enum { SHORT = 64, SHORT_16 = 128 };
   const uint32_t step = bytes * (width < 4 ? 4 / width : 1) / 4;
-  return width < 16 && bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
+  if (width == 16) return sums && bytes < SHORT_16;
+  return bytes < SHORT && (bytes < 16 || (bytes & (bytes - 1)) != 0) && (width == 8 || step % 4 != 0);
 }
 
 /* With alpha, op and beta: for elements alone, gathered to words of narrow ones, or to 16 bytes, and 16 bytes at once. */
@@ -219,8 +221,8 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   const uint32_t w = (uint32_t)c->elem_bytes, warp = CUTT_GPU_WARP;
   const bool sums = c->scale.active;
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, column_bytes = (uint32_t)tile->column_length * w;
-  const bool rows = short_runs(row_bytes, w) && cutt_gpu_one_range(c, tile, true);
-  const bool columns = !rows && short_runs(column_bytes, w) && cutt_gpu_one_range(c, tile, false);
+  const bool rows = short_runs(row_bytes, w, sums) && cutt_gpu_one_range(c, tile, true);
+  const bool columns = !rows && short_runs(column_bytes, w, sums) && cutt_gpu_one_range(c, tile, false);
   if (!rows && !columns) return false;
   const uint32_t align = rows ? range_alignment(c, tile, true, in_buffer | (uint64_t)c->in_start)
                               : range_alignment(c, tile, false, out_buffer | (uint64_t)c->out_start);
@@ -252,32 +254,44 @@ static bool choose_joined(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   return true;
 }
 
+static cutt_kernel async_kernel(const cutt_canonical *c) {
+  static const cutt_kernel plain[] = {CUTT_KERNEL_flat_2a, CUTT_KERNEL_flat_4a, CUTT_KERNEL_flat_8a,
+                                      CUTT_KERNEL_flat_16a};
+  /* Elements alone, and 16 bytes of them. */
+  static const cutt_kernel added[][2] = {
+      [0] = {0, CUTT_KERNEL_flat_add_f16qa},
+      [CUTT_BF16 - CUTT_F16] = {0, CUTT_KERNEL_flat_add_bf16qa},
+      [CUTT_F32 - CUTT_F16] = {CUTT_KERNEL_flat_add_f32a, CUTT_KERNEL_flat_add_f32qa},
+      [CUTT_F64 - CUTT_F16] = {CUTT_KERNEL_flat_add_f64a, CUTT_KERNEL_flat_add_f64qa},
+      [CUTT_C32 - CUTT_F16] = {CUTT_KERNEL_flat_add_c32a, CUTT_KERNEL_flat_add_c32qa},
+      [CUTT_C64 - CUTT_F16] = {CUTT_KERNEL_flat_add_c64a, CUTT_KERNEL_flat_add_c64a},
+      [CUTT_I32 - CUTT_F16] = {CUTT_KERNEL_flat_add_i32a, CUTT_KERNEL_flat_add_i32qa},
+      [CUTT_I64 - CUTT_F16] = {CUTT_KERNEL_flat_add_i64a, CUTT_KERNEL_flat_add_i64qa}};
+  if (c->scale.active) return added[c->scale.type - CUTT_F16][c->elem_bytes == 16];
+  return plain[__builtin_ctz((uint32_t)c->elem_bytes) - 1];
+}
+
 /* Rows by asynchronous copies, where the device has them and L2 does not hold both tensors: else blocks that go through registers begin
  * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. Where runs begin inside of sectors the tables
  * are faster. */
 static void choose_async(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t threads,
                          cutt_gpu_flat *f) {
   enum { MOST = 64 << 10, LINE = 128, SECTOR = 32 };
-  static const cutt_kernel added[] = {[CUTT_F32 - CUTT_F16] = CUTT_KERNEL_flat_add_f32a,
-                                      [CUTT_F64 - CUTT_F16] = CUTT_KERNEL_flat_add_f64a,
-                                      [CUTT_C32 - CUTT_F16] = CUTT_KERNEL_flat_add_c32a,
-                                      [CUTT_I32 - CUTT_F16] = CUTT_KERNEL_flat_add_i32a,
-                                      [CUTT_I64 - CUTT_F16] = CUTT_KERNEL_flat_add_i64a};
   const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   const uint32_t pitch = (row_bytes + LINE - 1) / LINE * LINE;
-  if (d->major < 8 || w < 4 || w > 8 || f->load < 16 || f->store < 16) return;
+  if (d->major < 8 || w < 2 || f->load < 16 || f->store < 16 || (w == 2 && c->scale.active)) return;
   if (2.0 * (double)c->volume * w < (double)d->l2_bytes) return;
   if (pitch * 3 > row_bytes * 4 || rows * pitch > MOST) return;
   if (cutt_gpu_power(cutt_gpu_tile_steps(c, tile, true) | (uint64_t)c->in_start | SECTOR) < SECTOR ||
       cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | (uint64_t)c->out_start | SECTOR) < SECTOR)
     return;
-  f->kernel = c->scale.active ? added[c->scale.type - CUTT_F16] : w == 4 ? CUTT_KERNEL_flat_4a : CUTT_KERNEL_flat_8a;
+  f->kernel = async_kernel(c);
   f->shared_store = 16;
   f->pitch = pitch;
   f->async = true;
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(threads, row_bytes / 16, rows, &f->load_step);
-  f->stores = whole_lines(threads, rows * w / 16, row_bytes / w, &f->store_step);
+  f->stores = whole_lines(threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
 }
 
 bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,

@@ -75,6 +75,12 @@ static const flat_case cases[] = {
 static const flat_case async_cases[] = {
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, SQUARE(64), 0, 0.25, 0.25, 1.25, 2},
     {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, SQUARE(32), 0, 0.25, 0.25, 0.75, 2},
+    {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, SQUARE(64), 0, 0.25, 0.25, 1.25, 2},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, SQUARE(16), 0, 0.25, 0.25, 0.5, 2},
+    {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, 2, {1, 0}, {400, 272}, 1, 1, 192, 80, 96, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, 4, {3, 1, 2, 0}, {48, 4, 3, 16}, 1, 2, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, 3, {1, 0, 2}, {50, 34, 3}, 1, 1, 24, 10, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_4, 4, {0, 3, 1, 2}, {4, 24, 6, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 128, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {48, 4, 3, 8}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
@@ -85,7 +91,8 @@ static const flat_case async_cases[] = {
     {CUTT_KERNEL_flat_4, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 4, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4w, CUTT_BYTES_4, 2, {1, 0}, {40, 136}, 1, 1, 0, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8w, CUTT_BYTES_8, 2, {1, 0}, {96, 96}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0},
-    {CUTT_KERNEL_flat_2q, CUTT_BYTES_2, SQUARE(64), 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_2w, CUTT_BYTES_2, 2, {1, 0}, {256, 256}, 1, 1, 64, 64, 128, 0, 4, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_1w, CUTT_BYTES_1, SQUARE(128), 0, 0, 0, 0, 0},
 };
 enum { CASES = sizeof cases / sizeof *cases, ASYNC_CASES = sizeof async_cases / sizeof *async_cases };
 static const cutt_device *device = &simt_h200;
@@ -174,6 +181,9 @@ static const sum_case sum_cases[] = {
     {"add_%sv", 3, {1, 2, 0}, {16, 480, 8}, 0, 160, false, 0, 0, 0, 0, 2},
     {"add_%sv", 2, {1, 0}, {1600, 16}, 400, 0, false, 0, 0, 0, 0, 2},
     {"add_%sq", 3, {0, 2, 1}, {16, 24, 20}, 16, 0, true, 0, 0, 0, 0, 0},
+    {"add_%sq", 3, {0, 2, 1}, {16, 3, 333}, 0, 64, true, 0, 0, 0, CUTT_FLAT_ROWS, 0},
+    {"add_%sq", 3, {0, 2, 1}, {16, 333, 3}, 64, 0, true, 0, 0, 0, CUTT_FLAT_COLUMNS, 0},
+    {"add_%sq", 4, {0, 2, 1, 3}, {16, 3, 20, 5}, 0, 0, true, 0, 0, 0, CUTT_FLAT_ROWS, 0},
     /* One side is one range: columns that 16 bytes, or words, divide, tiles and ranges that end in a part of one, several modes,
      * and buffers that are aligned to elements alone. */
     {"in_add_%s", 2, {1, 0}, {3, 256}, 0, 64, false, 0, 0, 0, CUTT_FLAT_ROWS, 0},
@@ -198,9 +208,11 @@ static const struct {
 } sum_types[] = {{"f16", CUTT_F16}, {"bf16", CUTT_BF16}, {"f32", CUTT_F32}, {"i32", CUTT_I32},
                  {"f64", CUTT_F64}, {"c32", CUTT_C32},   {"i64", CUTT_I64}, {"c64", CUTT_C64}};
 static const sum_case async_sums[] = {{"add_%sa", 2, {1, 0}, {128, 96}, 32, 32, false, 0, 0, 0, 0, 0},
-                                      {"add_%sa", 2, {1, 0}, {200, 136}, 96, 72, false, 0, 0, 0, 0, 0},
+                                      {"add_%sa", 2, {1, 0}, {200, 136}, 96, 72, false, 0, 0, 0, 0, 8},
+                                      {"add_%sa", 2, {1, 0}, {50, 34}, 24, 10, false, 0, 0, 0, 0, -16},
                                       {"add_%sa", 3, {1, 0, 2}, {48, 72, 3}, 0, 0, false, 0, 0, 0, 0, 0},
-                                      {"add_%sw", 2, {1, 0}, {40, 96}, 20, 32, false, 0, 0, 0, 0, 0}};
+                                      {"add_%sw", 2, {1, 0}, {40, 96}, 20, 32, false, 0, 0, 0, 0, 8},
+                                      {"add_%sqa", 3, {0, 2, 1}, {16, 96, 40}, 24, 0, true, 0, 0, 0, 0, 0}};
 enum { ASYNC_SUMS = sizeof async_sums / sizeof *async_sums };
 enum { SUM_CASES = sizeof sum_cases / sizeof *sum_cases, SUM_TYPES = sizeof sum_types / sizeof *sum_types };
 
@@ -279,7 +291,7 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   if (!cutt_gpu_lay_out(device, &canonical, &candidate, cutt_gpu_alignment(from + in_at),
                         cutt_gpu_alignment(to + out_at), &launch, &why))
     fail_msg("%s of %s: %s", f->kernel, sum_types[t].name, why);
-  if (width < 16) assert_int_equal(launch.flat.joined, f->joined);
+  assert_int_equal(launch.flat.joined, f->joined);
   simt_launch asked = simt_launch_of(&launch, &canonical, from + in_at, to + out_at, true);
   if (variant == APART) {
     memcpy(addend, to, room);
@@ -320,7 +332,7 @@ static void alpha_and_beta(void **unused) {
       }
     }
   }
-  for (int k = CUTT_KERNEL_flat_add_f16; k < (int)CUTT_KERNEL_flat_4a; ++k) {
+  for (int k = CUTT_KERNEL_flat_add_f16; k < (int)CUTT_KERNEL_flat_2a; ++k) {
     if (!used[k]) fail_msg("%s is not tested", cutt_gpu_kernel_name[k]);
   }
 }
@@ -333,19 +345,23 @@ static void asynchronous_rows(void **unused) {
   small.l2_bytes = old.l2_bytes = 1;
   device = &small;
   for (int i = 0; i < ASYNC_CASES; ++i) run_case(&async_cases[i]);
-  used[CUTT_KERNEL_flat_4a] = used[CUTT_KERNEL_flat_8a] = true;
+  for (int i = 0; i < ASYNC_CASES; ++i) used[async_cases[i].kernel] = true;
   for (int t = 0; t < SUM_TYPES; ++t) {
-    const int64_t width = (int64_t)test_type_bytes(sum_types[t].type);
-    if (width != 4 && width != 8) continue;
+    const cuttType_t type = sum_types[t].type;
+    const int64_t width = (int64_t)test_type_bytes(type);
+    const bool is_complex = type == CUTT_C32 || type == CUTT_C64;
     for (int i = 0; i < ASYNC_SUMS; ++i) {
+      if (async_sums[i].of_bytes ? width == 16 : width < 4) continue; /* 16 bytes together; elements alone */
+      if (async_sums[i].widest > 0 && async_sums[i].widest < width) continue;
+      if (async_sums[i].widest < 0 && -async_sums[i].widest > width) continue;
       for (int variant = 0; variant <= APART; ++variant) {
-        if (variant == 2 && sum_types[t].type != CUTT_C32) continue;
+        if (variant == 2 && !is_complex) continue;
         if (!run_sum(&async_sums[i], t, variant, used))
           fail_msg("%s of %s is done by another kernel", async_sums[i].kernel, sum_types[t].name);
       }
     }
   }
-  for (int k = CUTT_KERNEL_flat_4a; k < CUTT_KERNEL_COUNT; ++k) {
+  for (int k = CUTT_KERNEL_flat_2a; k < CUTT_KERNEL_COUNT; ++k) {
     if (!used[k]) fail_msg("%s is not tested", cutt_gpu_kernel_name[k]);
   }
   device = &old; /* which has no such copies */

@@ -20,6 +20,7 @@ DEFINE_FLAT_LOAD_JOINED(
     2, if (args->load_log2 == 2) { flat_load_2of4(args, in, t, single); } else { flat_load_2of2(args, in, t, single); })
 DEFINE_FLAT_LOAD_JOINED(4, flat_load_4of4(args, in, t, single))
 DEFINE_FLAT_LOAD_JOINED(8, flat_load_8of8(args, in, t, single))
+DEFINE_FLAT_LOAD_JOINED(16, flat_load_16of16(args, in, t, single))
 
 /* Elements of 8 bytes alone have fewer in flight: what they load for the tile is in registers then, too. */
 enum { FLAT_BATCH_8 = 3 };
@@ -32,19 +33,19 @@ FLAT_ADD(add_i32, flat_load_joined4, 4, 4, uint32_t, FLAT_BATCH, flat_get4, sum_
 FLAT_ADD(add_f64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_f64)
 FLAT_ADD(add_c32, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_c32)
 FLAT_ADD(add_i64, flat_load_joined8, 8, 8, word2, FLAT_BATCH_8, flat_get8, sum_i64)
-FLAT_ADD(add_c64, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c64)
+FLAT_ADD(add_c64, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c64)
 FLAT_ADD(add_f32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_f32_4)
 FLAT_ADD(add_i32w, flat_load_4w, 4, 16, word4, FLAT_BATCH_16, flat_get4w, sum_i32_4)
 FLAT_ADD(add_f64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_f64_2)
 FLAT_ADD(add_c32w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_c32_2)
 FLAT_ADD(add_i64w, flat_load_8w, 8, 16, word4, FLAT_BATCH_16, flat_get8w, sum_i64_2)
-FLAT_ADD(add_f16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f16_8)
-FLAT_ADD(add_bf16q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_bf16_8)
-FLAT_ADD(add_f32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f32_4)
-FLAT_ADD(add_i32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i32_4)
-FLAT_ADD(add_f64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f64_2)
-FLAT_ADD(add_c32q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
-FLAT_ADD(add_i64q, flat_load_16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
+FLAT_ADD(add_f16q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f16_8)
+FLAT_ADD(add_bf16q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_bf16_8)
+FLAT_ADD(add_f32q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f32_4)
+FLAT_ADD(add_i32q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i32_4)
+FLAT_ADD(add_f64q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_f64_2)
+FLAT_ADD(add_c32q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_c32_2)
+FLAT_ADD(add_i64q, flat_load_joined16, 16, 16, word4, FLAT_BATCH_16, flat_get16, sum_i64_2)
 
 /* Elements of 2 bytes in words, two columns at a time; v: 16 bytes of each. */
 typedef struct flat_pair {

@@ -1,4 +1,4 @@
-/* The kernels of flat.cu for tensors that L2 does not hold, of elements of 4 and 8 bytes in runs that are aligned to 16: rows go
+/* The kernels of flat.cu for tensors that L2 does not hold, of elements of 2 to 16 bytes in runs that are aligned to 16: rows go
  * to shared memory by asynchronous copies, so that a thread needs no registers for them, and twice as many blocks fit on an SM, of
  * which some load while others store. A copy of 16 bytes leaves no freedom in where rows begin. So the 16 bytes of a row change places
  * from one access of a column to the next, and a warp's accesses of columns fall into different banks all the same. */
@@ -45,21 +45,9 @@ DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, 
 /* The place of access number `access` of column `run`, whose elements are a pitch apart. */
 #define FLAT_TURNED_AT(width)                                                                                          \
   (access * (16 / width) * args->pitch + flat_turned(run / (16 / width), access) + run % (16 / width) * width)
-#define FLAT_ROWS_LOG2(width) (width == 4 ? 2 : 1)
+#define FLAT_ROWS_LOG2(width) (width == 2 ? 3 : width == 4 ? 2 : width == 8 ? 1 : 0)
 
-#define FLAT_ASYNC(name, width, get)                                                                                   \
-  DEVICE void flat_store_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {     \
-    const uint32_t accesses = t->rows * width / 16, columns = t->row_bytes / width;                                    \
-    const flat_share s = flat_share_of(&args->stores);                                                                 \
-    unsigned char *const to = out + t->out;                                                                            \
-    uint32_t access = s.along, run = s.across;                                                                         \
-    if (run >= columns) return;                                                                                        \
-    while (access < accesses) {                                                                                        \
-      FLAT_STEPS(FLAT_ASYNC_STORES, columns, &args->stores, ,                                                          \
-                 global_store16(to + (flat_offset(&args->column, run, single) + access * 16),                          \
-                                get(FLAT_TURNED_AT(width), args->pitch)))                                              \
-    }                                                                                                                  \
-  }                                                                                                                    \
+#define FLAT_ASYNC_KERNEL(name, width)\
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_ASYNC_BLOCKS)                                                       \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, flat_number(&args));                                                       \
@@ -76,8 +64,45 @@ DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, 
       flat_store_##name(&args, out, &t, false);                                                                        \
     }                                                                                                                  \
   }
+
+#define FLAT_ASYNC(name, width, get)                                                                                   \
+  DEVICE void flat_store_##name(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {     \
+    const uint32_t accesses = t->rows * width / 16, columns = t->row_bytes / width;                                    \
+    const flat_share s = flat_share_of(&args->stores);                                                                 \
+    unsigned char *const to = out + t->out;                                                                            \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= columns) return;                                                                                        \
+    while (access < accesses) {                                                                                        \
+      FLAT_STEPS(FLAT_ASYNC_STORES, columns, &args->stores, ,                                                          \
+                 global_store16(to + (flat_offset(&args->column, run, single) + access * 16),                          \
+                                get(FLAT_TURNED_AT(width), args->pitch)))                                              \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  FLAT_ASYNC_KERNEL(name, width)
 FLAT_ASYNC(4a, 4, flat_get4w)
 FLAT_ASYNC(8a, 8, flat_get8w)
+FLAT_ASYNC(16a, 16, flat_get16)
+
+/* Elements of 2 bytes: two columns at a time, which lie in the same words. */
+DEVICE void flat_store_2a(const cutt_flat_args *args, unsigned char *out, const flat_tile *t, bool single) {
+  const uint32_t accesses = t->rows / 8, groups = t->row_bytes / 4;
+  const flat_share s = flat_share_of(&args->stores);
+  unsigned char *const to = out + t->out;
+  uint32_t access = s.along, run = s.across;
+  if (run >= groups) return;
+  while (access < accesses) {
+    word4 value[2];
+    flat_turn2w(access * 8 * args->pitch + flat_turned(run / 4, access) + run % 4 * 4, args->pitch, value);
+    global_store16(to + (flat_offset(&args->column, run * 2, single) + access * 16), value[0]);
+    global_store16(to + (flat_offset(&args->column, run * 2 + 1, single) + access * 16), value[1]);
+    run += args->stores.across.by;
+    if (run >= groups) {
+      run = s.across;
+      access += args->stores.along_step;
+    }
+  }
+}
+FLAT_ASYNC_KERNEL(2a, 2)
 
 /* With alpha, op and beta: a thread's first batch of the output is on its way while the rows are. */
 #define FLAT_ASYNC_ADD(name, width, get, sum)                                                                          \
@@ -119,3 +144,12 @@ FLAT_ASYNC_ADD(i32a, 4, flat_get4w, sum_i32_4)
 FLAT_ASYNC_ADD(f64a, 8, flat_get8w, sum_f64_2)
 FLAT_ASYNC_ADD(c32a, 8, flat_get8w, sum_c32_2)
 FLAT_ASYNC_ADD(i64a, 8, flat_get8w, sum_i64_2)
+FLAT_ASYNC_ADD(c64a, 16, flat_get16, sum_c64)
+/* Elements of 16 bytes that always travel together. */
+FLAT_ASYNC_ADD(f16qa, 16, flat_get16, sum_f16_8)
+FLAT_ASYNC_ADD(bf16qa, 16, flat_get16, sum_bf16_8)
+FLAT_ASYNC_ADD(f32qa, 16, flat_get16, sum_f32_4)
+FLAT_ASYNC_ADD(i32qa, 16, flat_get16, sum_i32_4)
+FLAT_ASYNC_ADD(f64qa, 16, flat_get16, sum_f64_2)
+FLAT_ASYNC_ADD(c32qa, 16, flat_get16, sum_c32_2)
+FLAT_ASYNC_ADD(i64qa, 16, flat_get16, sum_i64_2)

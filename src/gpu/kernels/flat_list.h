@@ -16,7 +16,19 @@
   X(flat_16)
 /* Rows by asynchronous copies, and the same with alpha, op and beta. */
 #define CUTT_FLAT_ASYNC_KERNELS(X)                                                                                     \
-  X(flat_4a) X(flat_8a) X(flat_add_f32a) X(flat_add_i32a) X(flat_add_f64a) X(flat_add_c32a) X(flat_add_i64a)
+  X(flat_2a)                                                                                                           \
+  X(flat_4a)                                                                                                           \
+  X(flat_8a)                                                                                                           \
+  X(flat_16a)                                                                                                          \
+  X(flat_add_f16qa)                                                                                                    \
+  X(flat_add_bf16qa)                                                                                                   \
+  X(flat_add_f32qa)                                                                                                    \
+  X(flat_add_i32qa)                                                                                                    \
+  X(flat_add_f64qa)                                                                                                    \
+  X(flat_add_c32qa)                                                                                                    \
+  X(flat_add_i64qa)                                                                                                    \
+  X(flat_add_c64a)                                                                                                     \
+  X(flat_add_f32a) X(flat_add_i32a) X(flat_add_f64a) X(flat_add_c32a) X(flat_add_i64a)
 /* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
 #define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
   X(flat_in_1)                                                                                                         \

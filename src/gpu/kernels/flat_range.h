@@ -100,6 +100,8 @@ DEVICE void flat_put8of16(word4 v, uint32_t at, uint32_t pitch) {
   shared_store8(at + pitch, high);
 }
 
+#define flat_put16of16(v, at, pitch) shared_store16(at, v)
+
 #define DEFINE_FLAT_SCATTER(width, bytes, type, batch)                                                                 \
   DEVICE void flat_load_##width##of##bytes(const cutt_flat_args *args, const unsigned char *in, const flat_tile *t,    \
                                            bool single) {                                                              \
@@ -130,5 +132,6 @@ DEFINE_FLAT_SCATTER(4, 4, uint32_t, FLAT_BATCH)
 DEFINE_FLAT_SCATTER(4, 16, word4, FLAT_BATCH_16)
 DEFINE_FLAT_SCATTER(8, 8, word2, FLAT_BATCH_16)
 DEFINE_FLAT_SCATTER(8, 16, word4, FLAT_BATCH_16)
+DEFINE_FLAT_SCATTER(16, 16, word4, FLAT_BATCH_16)
 
 #endif
