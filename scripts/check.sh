@@ -131,37 +131,58 @@ stage_neon() {
 # In virtual environments of their own, so that one that can't be had does not take the others along. PyTorch comes from the index
 # that has it for the processor alone: the usual one has it with libraries for GPUs, a gigabyte and more.
 stage_arrays() {
-  local python folder name index test count=0 status=0 log reason
+  local python name log status count=0 result=0
   python=$(sed -n 's/^CUTT_PYTHON:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
   if [[ -z $python || ! -e build/lib/libcutt_contract.so ]]; then
     missing="it uses the library and the Python that the stage release has found"
     return 77
   fi
+  # Side by side, since half of their time is waiting for packages.
+  trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
   for name in numpy jax torch zarr; do
-    folder=build/python-$name log=build/python-$name.log index=()
-    test=(bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist)
-    if [[ $name == zarr ]]; then test=(tests/cli/test_zarr.py WithPackage); fi
-    if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
-    if ! "$folder/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
-      rm -rf "$folder"
-      if ! "$python" -m venv "$folder" >"$log" 2>&1 || ! may_install "$folder" numpy "$log" ||
-        ! may_install "$folder" "$name" "$log" ${index[@]+"${index[@]}"}; then
-        reason=$(tail -n 1 "$log")
-        left_out+=("arrays, $name: not installed: ${reason:-not within two minutes}")
-        continue
-      fi
+    rm -f "build/python-$name.status"
+    arrays_with "$name" "$python" >"build/python-$name.log" 2>&1 &
+  done
+  wait
+  trap - INT TERM
+  for name in numpy jax torch zarr; do
+    log=build/python-$name.log status=$(cat "build/python-$name.status" 2>/dev/null || echo 1)
+    if [[ $status == 77 ]]; then
+      left_out+=("arrays, $name: not installed: $(tail -n 1 "$log")")
+      continue
     fi
+    echo "-- $name"
+    cat "$log"
     count=$((count + 1))
-    CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
-      CUTT_PROGRAM=$PWD/build/cutt "$folder/bin/python" "${test[@]}" 2>&1 | tee "$log"
-    if ((PIPESTATUS[0] != 0)); then status=1; fi
+    if [[ $status != 0 ]]; then result=1; fi
     note+="${note:+; }$name: $(sed -nE 's/^python: //p; /^[0-9]+ passed, /p' "$log")"
   done
   if ((count == 0)); then
     missing="no registry of packages can be reached, or it has none of them"
     return 77
   fi
-  return $status
+  return $result
+}
+
+# arrays_with NAME PYTHON: its exit status goes to build/python-NAME.status: 77 if the package can't be had, and then its last line says
+# why.
+arrays_with() {
+  local name=$1 python=$2 where=build/python-$1 log=build/python-$1.install index=()
+  local test=(bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist)
+  if [[ $name == zarr ]]; then test=(tests/cli/test_zarr.py WithPackage); fi
+  if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
+  if ! "$where/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
+    rm -rf "$where"
+    if ! "$python" -m venv "$where" >"$log" 2>&1 || ! may_install "$where" numpy "$log" ||
+      ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
+      tail -n 1 "$log" | grep . || echo "not within two minutes"
+      echo 77 >"$where.status"
+      return
+    fi
+  fi
+  CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
+    CUTT_PROGRAM=$PWD/build/cutt "$where/bin/python" "${test[@]}"
+  echo $? >"$where.status"
 }
 
 # may_install FOLDER NAME LOG INDEX...: NAME into a virtual environment, if it comes within two minutes and is no larger than 300 MB

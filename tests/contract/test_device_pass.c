@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "contract/device_pass.h"
+#include "placed.h"
 #include "simt/engine.h"
 #include "support/buffers.h"
 #include "support/check.h"
@@ -76,29 +77,14 @@ static const cutt_runtime runtime = {.has_streams = true, .kernels_find = find, 
 
 /* ---------------------------------------------------------------------------------------------------------------- one shape */
 
-typedef struct tensors {
-  test_region region[TEST_TENSORS];
-  test_buffer buffer[TEST_TENSORS];
-  unsigned char *zero[TEST_TENSORS], *before;
-} tensors;
-static tensors kept;
+static test_placed kept;
 
+/* Each where a device's memory would begin. */
 static void place(const test_contraction *c) {
-  const size_t element = test_type_bytes(c->type);
-  for (int t = 0; t < TEST_TENSORS; ++t) {
-    int64_t low, high;
-    test_contraction_span(c, t, &low, &high);
-    assert_true(test_buffer_place(&kept.region[t], (size_t)(high - low) * element, 0, &kept.buffer[t]));
-    test_fill_bits(kept.buffer[t].zone, kept.buffer[t].zone_bytes, 1, c->seed);
-    test_contraction_fill(c, t, kept.buffer[t].data, kept.buffer[t].bytes);
-    kept.zero[t] = kept.buffer[t].data - low * (int64_t)element;
-    spans[t] = (simt_span){kept.buffer[t].data, kept.buffer[t].bytes};
-  }
-  const test_buffer *result = &kept.buffer[TEST_RESULT];
-  free(kept.before);
-  kept.before = malloc(result->zone_bytes);
-  assert_non_null(kept.before);
-  memcpy(kept.before, result->zone, result->zone_bytes);
+  test_contraction aligned = *c;
+  memset(aligned.at, 0, sizeof aligned.at);
+  test_place(&kept, &aligned);
+  for (int t = 0; t < TEST_TENSORS; ++t) spans[t] = (simt_span){kept.buffer[t].data, kept.buffer[t].bytes};
 }
 
 static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts;
@@ -111,9 +97,8 @@ static void fail_shape(const test_contraction *t, const cutt_device_shape *s, co
 }
 
 static void run_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
-  const test_buffer *result = &kept.buffer[TEST_RESULT];
   cutt_device_pass *pass = NULL;
-  memcpy(result->zone, kept.before, result->zone_bytes);
+  test_placed_restore(&kept);
   assert_success(cutt_device_pass_prepare(c, &rates, shape, &runtime, &pass));
   unsigned char *work = malloc(pass->workspace + 1);
   assert_non_null(work);
@@ -127,19 +112,12 @@ static void run_shape(const test_contraction *t, const cutt_contraction *c, cons
 }
 
 static void assert_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
-  const test_buffer *result = &kept.buffer[TEST_RESULT];
-  const int64_t element = (int64_t)test_type_bytes(t->type);
-  const ptrdiff_t zero = kept.zero[TEST_RESULT] - result->zone;
   char what[600];
   run_shape(t, c, shape);
-  if (!test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.before + zero,
+  if (!test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], test_placed_before(&kept),
                               kept.zero[TEST_RESULT], what, sizeof what))
     fail_shape(t, shape, what);
-  for (int64_t i = 0; i < test_contraction_volume(t, TEST_RESULT); ++i) {
-    const int64_t at = zero + test_contraction_at(t, TEST_RESULT, i) * element;
-    memcpy(result->zone + at, kept.before + at, (size_t)element);
-  }
-  assert_memory_equal(result->zone, kept.before, result->zone_bytes);
+  test_placed_assert_gaps(&kept, t, kept.buffer[TEST_RESULT].zone);
   ++shapes;
   products += shape->multiplies;
   panels += shape->has_panels;
@@ -433,8 +411,7 @@ int main(void) {
                                      cmocka_unit_test(on_tensor_cores), cmocka_unit_test(whole_numbers),
                                      cmocka_unit_test(wavefronts_of_sums)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
-  for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
-  free(kept.before);
+  test_placed_free(&kept);
   simt_cleanup();
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "cases.h"
 #include "contract/pass.h"
+#include "placed.h"
 #include "runtime/host/isa.h"
 #include "support/buffers.h"
 #include "support/check.h"
@@ -22,38 +23,12 @@ static const cutt_rates rates = {.threads = 1,
 
 /* ---------------------------------------------------------------------------------------------------------- every shape */
 
-/* Tensors of one contraction. */
-typedef struct tensors {
-  test_region region[TEST_TENSORS];
-  test_buffer buffer[TEST_TENSORS];
-  unsigned char *zero[TEST_TENSORS], *before;
-  size_t before_bytes;
-} tensors;
-
-static tensors kept;
-
-static void place(const test_contraction *c) {
-  const size_t element = test_type_bytes(c->type);
-  for (int t = 0; t < TEST_TENSORS; ++t) {
-    int64_t low, high;
-    test_contraction_span(c, t, &low, &high);
-    assert_true(test_buffer_place(&kept.region[t], (size_t)(high - low) * element, c->at[t], &kept.buffer[t]));
-    test_fill_bits(kept.buffer[t].zone, kept.buffer[t].zone_bytes, 1, c->seed);
-    test_contraction_fill(c, t, kept.buffer[t].data, kept.buffer[t].bytes);
-    kept.zero[t] = kept.buffer[t].data - low * (int64_t)element;
-  }
-  const test_buffer *result = &kept.buffer[TEST_RESULT];
-  free(kept.before);
-  kept.before = malloc(result->zone_bytes);
-  kept.before_bytes = result->zone_bytes;
-  assert_non_null(kept.before);
-  memcpy(kept.before, result->zone, result->zone_bytes);
-}
+static test_placed kept;
 
 /* Runs it on what the result was before, and keeps all of its zone in a new block. */
 static unsigned char *result_of(const cutt_contraction *c, const cutt_pass_shape *shape, const char *isa, int threads) {
   cutt_pass *pass = NULL;
-  memcpy(kept.buffer[TEST_RESULT].zone, kept.before, kept.before_bytes);
+  test_placed_restore(&kept);
   assert_success(cutt_pass_prepare(c, shape, isa, threads, &pass));
   assert_success(cutt_pass_run(pass, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT]));
   cutt_pass_release(pass);
@@ -61,17 +36,6 @@ static unsigned char *result_of(const cutt_contraction *c, const cutt_pass_shape
   assert_non_null(copy);
   memcpy(copy, kept.buffer[TEST_RESULT].zone, kept.before_bytes);
   return copy;
-}
-
-/* What is of no element has to be as it was. */
-static void assert_gaps(const test_contraction *c, unsigned char *got) {
-  const size_t element = test_type_bytes(c->type);
-  const ptrdiff_t zero = kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone;
-  for (int64_t i = 0; i < test_contraction_volume(c, TEST_RESULT); ++i) {
-    const int64_t at = zero + test_contraction_at(c, TEST_RESULT, i) * (int64_t)element;
-    memcpy(got + at, kept.before + at, element);
-  }
-  assert_memory_equal(got, kept.before, kept.before_bytes);
 }
 
 static int ragged(const cutt_contraction *c, const cutt_pass_shape *s) {
@@ -97,8 +61,7 @@ static long shapes, direct, streamed, blocked;
 /* Holds one to the definition. */
 static void assert_right(const test_contraction *t, const cutt_pass_shape *shape, const char *isa) {
   char what[600], line[3 * TEST_PATTERN_BYTES];
-  if (test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT],
-                             kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone),
+  if (test_contraction_right(t, kept.zero[TEST_LEFT], kept.zero[TEST_RIGHT], test_placed_before(&kept),
                              kept.zero[TEST_RESULT], what, sizeof what))
     return;
   test_contraction_print(t, line, sizeof line);
@@ -123,12 +86,12 @@ static void try_shape(const test_contraction *t, const cutt_contraction *c, cons
     free(more);
     first = got;
     if (shape->blocked) {
-      assert_gaps(t, first);
+      test_placed_assert_gaps(&kept, t, first);
       free(first);
       first = NULL;
     }
   }
-  if (first) assert_gaps(t, first);
+  if (first) test_placed_assert_gaps(&kept, t, first);
   free(first);
   ++shapes;
   direct += shape->direct;
@@ -154,7 +117,7 @@ static void try_all(test_rng *rng, const test_contraction *t) {
   test_contraction_view(t, &fields);
   assert_success(cutt_contraction_check(&fields.contraction, &c));
   if (c.empty || c.no_terms) return;
-  place(t);
+  test_place(&kept, t);
   for (int along = c.modes ? 0 : -1; along < c.modes; ++along) try_along(rng, t, &c, along);
 }
 
@@ -278,14 +241,14 @@ static void whole_numbers(void **unused) {
     t.has_beta = i % 4 == 0;
     t.alpha = test_random_scalar(&rng, t.type);
     t.beta = test_random_scalar(&rng, t.type);
-    place(&t);
+    test_place(&kept, &t);
     for (int tensor = 0; tensor < TEST_TENSORS; ++tensor) /* numbers so large that products wrap around */
       test_fill_bits(kept.buffer[tensor].zone, kept.buffer[tensor].zone_bytes, 1, t.seed + (uint64_t)tensor);
     memcpy(kept.before, kept.buffer[TEST_RESULT].zone, kept.before_bytes);
     test_contraction_view(&t, &fields);
     assert_success(cuttContract(&fields.contraction, &fields.options, kept.zero[TEST_LEFT],
                                 t.is.one ? NULL : kept.zero[TEST_RIGHT], kept.zero[TEST_RESULT], NULL));
-    const unsigned char *before = kept.before + (kept.zero[TEST_RESULT] - kept.buffer[TEST_RESULT].zone);
+    const unsigned char *before = test_placed_before(&kept);
     const uint64_t alpha = !t.has_alpha ? 1 : t.type == CUTT_I64 ? (uint64_t)t.alpha.i64 : (uint32_t)t.alpha.i32;
     const uint64_t beta = !t.has_beta ? 0 : t.type == CUTT_I64 ? (uint64_t)t.beta.i64 : (uint32_t)t.beta.i32;
     for (int64_t n = 0; n < test_contraction_volume(&t, TEST_RESULT); ++n) {
@@ -350,7 +313,6 @@ int main(void) {
       cmocka_unit_test(calls),
   };
   const int failed = cmocka_run_group_tests_name("pass", tests, NULL, NULL);
-  for (int t = 0; t < TEST_TENSORS; ++t) test_region_free(&kept.region[t]);
-  free(kept.before);
+  test_placed_free(&kept);
   return failed;
 }

@@ -11,7 +11,7 @@ static char fault[768];
 
 /* What lies around the tensors belongs to the process's own memory, which is not looked at here. */
 static simt_span around(const uintptr_t *address, int count) {
-  const uintptr_t room = (uintptr_t)64 << 20;
+  const uintptr_t room = (uintptr_t)256 << 20; /* more than the largest of the tests' tensors */
   uintptr_t low = UINTPTR_MAX, high = 0;
   for (int i = 0; i < count; ++i) {
     if (address[i] && address[i] < low) low = address[i];

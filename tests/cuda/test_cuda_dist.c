@@ -478,7 +478,7 @@ static void calls_of_the_driver_fail(void **unused) {
                                   FAKE_memcpy_async,          FAKE_launch_kernel,       FAKE_event_synchronize,
                                   FAKE_ipc_get_mem_handle,    FAKE_ipc_open_mem_handle, FAKE_mem_get_address_range,
                                   FAKE_ctx_enable_peer_access};
-  const long step = test_scale() < 0.2 ? 7 : 3;
+  const long step = test_scale() < 0.2 ? 21 : 3;
   for (int k = 0; k < 4; k++)
     for (int direct = 0; direct < 2; direct++)
       for (size_t f = 0; f < sizeof functions / sizeof *functions; f++)

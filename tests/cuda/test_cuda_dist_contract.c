@@ -94,7 +94,7 @@ static void between_processes(void **unused) {
 /* --------------------------------------------------------------------------------------------------------- one execution */
 
 /* The larger side is for cuBLAS; the smaller one's products are done in one pass. */
-enum { SIDE = 24, LARGE_SIDE = 320, PANELS = 4 };
+enum { SIDE = 24, LARGE_SIDE = 320, PANELS = 4, PERIOD = 11 };
 
 /* What is wrong on the last rank. */
 typedef enum fault_kind {
@@ -139,7 +139,7 @@ static void count_and_run(const fake_launch *launch) {
 }
 
 static double element(int tensor, int64_t row, int64_t column) {
-  return (double)((row * 7 + column * 3 + 5 * tensor + row * column) % 11 - 5);
+  return (double)((row * 7 + column * 3 + 5 * tensor + row * column) % PERIOD - 5);
 }
 
 static int64_t side_of(const turn *t) { return t->side ? t->side : SIDE; }
@@ -156,17 +156,20 @@ static void set_layouts(int size, const int64_t square[2], cuttDistLayout_t *lay
   }
 }
 
-/* Elements of a part, or those that the result has to have: three times its own and the product. */
+/* Elements of a part, or those that the result has to have: three times its own and the product. Elements repeat after PERIOD rows
+ * and columns, and so do the sums of their products. */
 static void fill(const cuttDistLayout_t *layout, int rank, int tensor, double *part, bool product) {
   int64_t local[2], index[2], global[2];
+  double sum[PERIOD][PERIOD] = {{0}};
+  for (int64_t row = 0; row < PERIOD && product; row++)
+    for (int64_t column = 0; column < PERIOD; column++)
+      for (int64_t k = 0; k < layout->extents[0]; k++) sum[row][column] += element(0, row, k) * element(1, k, column);
   cuttDistLocalExtents(layout, rank, local);
   for (index[1] = 0; index[1] < local[1]; index[1]++)
     for (index[0] = 0; index[0] < local[0]; index[0]++) {
       double *at = &part[index[0] + local[0] * index[1]];
       cuttDistGlobal(layout, rank, index, global);
-      *at = element(tensor, global[0], global[1]) * (product ? 3 : 1);
-      for (int64_t k = 0; k < layout->extents[0] && product; k++)
-        *at += element(0, global[0], k) * element(1, k, global[1]);
+      *at = element(tensor, global[0], global[1]) * (product ? 3 : 1) + sum[global[0] % PERIOD][global[1] % PERIOD];
     }
 }
 

@@ -68,7 +68,7 @@ static bool run(void *data) {
 }
 
 static void try_one(const char *library) {
-  trial t = {library, test_scaled(40)};
+  trial t = {library, test_scaled(20)};
   test_in_child(run, &t, 300, library);
 }
 

@@ -61,7 +61,8 @@ int test_scaled(int count); /* count * test_scale(), at least 1 */
  * a half, or four and a quarter. */
 bool test_taken(int turn, double part);
 /* The part of a list that a run has the time for: all by themselves (CUTT_TEST_SCALE 1, or an instruction set that has no others
- * beside it), a half in a short run, and as little as test_scale() says under sanitizers and by slow engines. */
+ * beside it), in a short run a half, or a quarter where four sets do one each, and as little as test_scale() says under sanitizers
+ * and by slow engines. */
 double test_part(void);
 
 /* ------------------------------------------------------------------------------------------------ problems */

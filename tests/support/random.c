@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/host/isa.h"
 #include "support/problem.h"
 
 uint64_t test_mix(uint64_t z) {
@@ -58,7 +59,13 @@ bool test_taken(int turn, double part) {
 double test_part(void) {
   const double scale = test_scale();
   if (scale < 0.3) return scale;
-  return scale < 1 && first_part() >= 0 ? 0.5 : 1;
+  if (scale >= 1 || first_part() < 0) return 1;
+  int usable = 0;
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; isa++) {
+    const char *why = NULL;
+    usable += cutt_isa_usable(isa, &why);
+  }
+  return usable >= 4 ? 0.25 : 0.5;
 }
 
 static int64_t random_extent(test_rng *rng) {

@@ -1,7 +1,10 @@
 """For pytest: opt_einsum's own tests, with NumPy's arrays contracted by cutt (backend="cutt") wherever they would have
 been contracted by NumPy. Their reference, contract(..., optimize=False), stays NumPy's einsum."""
 
+import collections
 import importlib
+import os
+import zlib
 
 import cutt
 
@@ -25,6 +28,20 @@ contract.infer_backend = lambda x: "cutt" if infer(x) == "numpy" else infer(x)
 for function_name in calls:
     # pylint: disable-next=protected-access
     dispatch._cached_funcs[function_name, "cutt"] = counted(function_name)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of a test with hundreds of cases a third, but in the long tier."""
+    if float(os.environ.get("CUTT_TEST_SCALE", "0.4")) >= 1:
+        return
+
+    def test(item):
+        return item.nodeid.partition("[")[0]
+
+    cases = collections.Counter(map(test, items))
+    left = {item for item in items if cases[test(item)] > 300 and zlib.crc32(item.nodeid.encode()) % 3}
+    config.hook.pytest_deselected(items=list(left))
+    items[:] = [item for item in items if item not in left]
 
 
 def pytest_terminal_summary(terminalreporter):
