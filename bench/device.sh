@@ -252,6 +252,7 @@ run_ranks() {
   else
     cannot "ranks: tests" "$tests/test_dist_gpu is not there (without cmocka no tests are built)"
   fi
+  if [[ -x $build/examples/gpus ]]; then step "ranks: an example" 60 "$build/examples/gpus"; fi
   for kind in openmpi any; do
     if [[ ! -x $tests/test_dist_mpi_$kind ]] || ! command -v mpirun >/dev/null; then continue; fi
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \

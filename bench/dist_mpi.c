@@ -1,6 +1,6 @@
 /* Redistributions over the processes of MPI, beside what bounds them and what else does them, taking turns in one run:
  *   cutt        cuttDistPlanExecute, by messages
- *   direct      the same, written into the outputs of the other ranks, which are in memory of cuttDistMpiAllocate
+ *   direct      the same with outputs in memory of cuttDistMpiAllocate, where ranks write directly unless they are told not to
  *   exchange    the same bytes between the same ranks from and to plain buffers, by MPI_Isend and MPI_Irecv of whole messages
  *   permute     packing and unpacking of the same blocks, by cuttPlansExecute, without messages
  *   alltoallw   MPI_Alltoallw of subarray types, as mpi4py-fft does it (where nothing is permuted)
@@ -225,7 +225,7 @@ int main(int count, char **arguments) {
     s.shared = window;
     memset(s.shared, 1, 8 * (size_t)s.count);
     plan_cutt(&s, comm, piece, CUTT_DIST_DIRECT_NEVER, &s.plan);
-    plan_cutt(&s, comm, piece, CUTT_DIST_DIRECT_ALWAYS, &s.direct);
+    plan_cutt(&s, comm, piece, CUTT_DIST_DIRECT_BY_COST, &s.direct);
     plan_blocks(&s);
     if (!s.permutes) plan_types(&s);
     run(&s, CUTT);

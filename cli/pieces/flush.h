@@ -14,7 +14,8 @@ typedef struct cutt_flusher {
   int descriptor;
   bool running; /* the thread could be had */
   bool wanted, stop;
-  int64_t filled; /* bytes since it was last woken */
+  int64_t low, high; /* what is wanted, in bytes of the file */
+  int64_t filled;    /* bytes since it was last woken */
 } cutt_flusher;
 
 /* descriptor -1: of no file; the other calls then do nothing. */
@@ -24,6 +25,9 @@ void cutt_flusher_start(cutt_flusher *flusher, int descriptor);
  * don't. As long as they are short, their pages will get more, and what is written early is written twice: that waits, for
  * more of them or for the end. Called by one thread. */
 void cutt_flusher_filled(cutt_flusher *flusher, int64_t bytes, int64_t run, int64_t span);
+
+/* Bytes low .. high-1 of the file are all written. */
+void cutt_flusher_complete(cutt_flusher *flusher, int64_t low, int64_t high);
 
 void cutt_flusher_stop(cutt_flusher *flusher);
 

@@ -44,6 +44,10 @@ typedef struct pass {
 
 /* ------------------------------------------------------------------------------------------------------------ pieces */
 
+static bool is_packed(const cutt_box_file *file) {
+  return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
+}
+
 static int64_t count_along(const pass *p, int mode) {
   const int64_t part = p->cut->box[mode];
   return (p->job->problem.extents[mode] + part - 1) / part;
@@ -120,6 +124,24 @@ static bool read_piece(void *data, int64_t item, int part, char *why) {
   return low >= high || cutt_box_read(&p->in, &box, low, high, p->buffer[0][item % CUTT_PIPELINE_DEPTH], why);
 }
 
+/* Is this the last piece of a strip? */
+static bool ends_strip(const pass *p, const cutt_box *piece, int64_t item) {
+  const int64_t all = count_along(p, p->along), others = p->cut->pieces / all;
+  const int64_t place = piece->origin[p->along] / p->cut->box[p->along];
+  const int64_t done = (item + p->first + 1) - place / p->strip * p->strip * others;
+  const int64_t left = all - place / p->strip * p->strip, width = left < p->strip ? left : p->strip;
+  return done == width * others;
+}
+
+/* Where a strip is a stretch of the output, it can go to the disk. */
+static void flush_strip(pass *p, const cutt_box *piece) {
+  const int mode = p->along, last = p->out.rank - 1;
+  if (p->out_order[last] != mode || p->out.zarr || !is_packed(&p->out)) return;
+  const int64_t slab = cutt_box_volume(p->out.extents, last) * p->out.elem_bytes, width = p->strip * p->cut->box[mode];
+  const int64_t first = piece->origin[mode] / width * width, end = piece->origin[mode] + piece->extents[mode];
+  cutt_flusher_complete(&p->flusher, p->out.start + first * slab, p->out.start + end * slab);
+}
+
 static bool write_piece(void *data, int64_t item, char *why) {
   pass *p = data;
   const int rank = p->out.rank;
@@ -131,6 +153,7 @@ static bool write_piece(void *data, int64_t item, char *why) {
     if (!cutt_box_write(&p->out, &box, low, high, p->buffer[1][item % CUTT_PIPELINE_DEPTH], why)) return false;
     cutt_flusher_filled(&p->flusher, high - low, p->cut->out_run, p->span);
   }
+  if (item + 1 < p->items && ends_strip(p, &piece, item)) flush_strip(p, &piece);
   return true;
 }
 
@@ -216,10 +239,6 @@ static bool permute_chunks(pass *p, const cutt_box *piece, bool in_chunks, const
       return false;
   } while (cutt_box_walk_next(&walk));
   return true;
-}
-
-static bool is_packed(const cutt_box_file *file) {
-  return memcmp(file->extents, file->chunk, (size_t)file->rank * sizeof file->extents[0]) == 0;
 }
 
 static bool permute_piece(void *data, int64_t item, char *why) {

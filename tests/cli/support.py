@@ -23,6 +23,7 @@ os.environ["CUTT_CUDA"] = "0"
 TIMEOUT = 120  # seconds for any one run of the program
 # A library to preload: then the output has a name from the beginning, as on file systems without files that have none.
 NAMED = os.environ.get("CUTT_TEST_NAMED", "")
+RANGES = os.environ.get("CUTT_TEST_RANGES", "")
 
 
 def cutt(*arguments, **options):

@@ -14,7 +14,7 @@ import unittest
 
 import numpy as np
 
-from support import NAMED, PROGRAM, TIMEOUT, Case, cutt, file_bytes, fill, finish, no_leak_checks, read, run_tests, write
+from support import NAMED, PROGRAM, RANGES, TIMEOUT, Case, cutt, file_bytes, fill, finish, no_leak_checks, read, run_tests, write
 
 
 def sparse(path, shape, dtype):
@@ -101,6 +101,22 @@ class Transpose(Pieces):
         array = self.save(fill((3001, 203), "|u1"))
         environment = dict(os.environ, LD_PRELOAD=NAMED)
         self.assertIn("two passes", self.in_pieces(array, (1, 0), "20k", env=environment))
+
+    def test_strips(self):
+        """Pieces go by strips, each a stretch of the output, which is handed to the disk when it is complete."""
+        if not RANGES:
+            self.skipTest("there is no library to preload")
+        array = self.save(np.arange(1.0, 50 * 17000 + 1).reshape(50, 17000).astype("<c16"))
+        told = self.path("told")
+        self.in_pieces(array, (1, 0), "64k", env=dict(os.environ, LD_PRELOAD=RANGES, CUTT_TEST_RANGES_TOLD=told))
+        strips = [tuple(map(int, line.split())) for line in read(told).decode().splitlines()]
+        os.unlink(told)
+        self.assertTrue(strips)
+        end = 128
+        for first, count, zeros in strips:
+            self.assertEqual((first, count % (50 * 16), zeros), (end, 0, 0))
+            end += count
+        self.assertGreater(end, array.nbytes / 2)
 
     def test_memory(self):
         """What the run needs beyond a small one is within the budget."""
