@@ -13,6 +13,7 @@
  * are written in part, through the caches, since their other bytes belong to other items.
  *
  * The stage and the carried lines are in memory that the caller has: nothing is allocated or locked here. */
+#include <stdalign.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -181,9 +182,7 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = ahead->runs == 0 && t->shared_run < LINE ? t->rows
-                      : t->shared_run < GATHER_BYTES           ? GATHER_BYTES / t->shared_run
-                                                               : 1;
+  const int64_t few = ahead->runs == 0 ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
@@ -295,6 +294,22 @@ static bool may_overrun_columns(const job *j, const tile_at *t, const char *src,
   return cols * j->p->w >= 16 || may_overrun(j, t, highest + cols * j->p->w, highest + 16);
 }
 
+/* Do columns begin within lines, in whole elements? */
+static bool within_lines(const job *j, const char *stage, const int64_t *pos, int64_t cols) {
+  uintptr_t starts = 0;
+  for (int64_t c = 0; c < cols; ++c) starts |= (uintptr_t)(stage + pos[c]);
+  return (starts & (LINE - 1)) != 0 && (starts & (uintptr_t)(j->p->w - 1)) == 0;
+}
+
+/* All rows of a step of columns, in whole lines. */
+static void transpose_lines(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
+                            int64_t rows, int64_t cols, cutt_cpu_ahead *ahead) {
+  alignas(LINE) char carry[CUTT_CPU_MAX_STEP][LINE];
+  char *dst[CUTT_CPU_MAX_STEP];
+  for (int64_t c = 0; c < cols; ++c) dst[c] = stage + pos[c];
+  j->p->lines(dst, carry, src, row, rows, cols, true, true, ahead);
+}
+
 /* Transposes rows x cols elements from src to stage + pos[c] + r * w. */
 static void transpose_block(const job *j, const tile_at *t, char *stage, const int64_t *pos, const char *src,
                             int64_t cols, cutt_cpu_ahead *ahead) {
@@ -312,8 +327,13 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     transpose_guarded(j, stage + rows * p->w, pos, src, row + rows, t->rows - rows, cols, ahead);
     if (rows == 0) return;
   }
-  for (; rows - r > p->strip; r += p->strip) {
-    p->transpose(stage + r * p->w, pos, src, row + r, p->strip, cols, ahead);
+  const bool within = (p->lines || p->strip_within < p->strip) && within_lines(j, stage, pos, cols);
+  if (within && p->lines && rows >= p->block_rows) {
+    transpose_lines(j, stage, pos, src, row, rows, cols, ahead);
+    return;
+  }
+  for (const int64_t strip = within ? p->strip_within : p->strip; rows - r > strip; r += strip) {
+    p->transpose(stage + r * p->w, pos, src, row + r, strip, cols, ahead);
   }
   if (rows - r < p->block_rows)
     r = larger(0, rows - p->block_rows); /* with some of the strip before, if there is one */
