@@ -125,8 +125,8 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 
 /* ------------------------------------------------------------------------------------------------------------ tile */
 
-/* Bytes that are gathered between prefetches. */
-enum { GATHER_BYTES = 512, GATHER_OVERRUN = 32 };
+/* Bytes that are gathered between prefetches; those of a run that is scaled where it is. */
+enum { GATHER_BYTES = 512, GATHER_OVERRUN = 32, SCALED_RUN = 256 };
 
 /* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the
  * smallest page there is, and an address range within such a page is within a larger one too. */
@@ -222,6 +222,31 @@ static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t
   return smaller(left, some);
 }
 
+/* Long shared runs with their scalars, from where they are. What is added to is prefetched, and at the end what comes after it,
+ * at `next` if that is there. */
+static void scale_runs(const job *j, const tile_at *t, char *to, const char *next, const char *from,
+                       cutt_cpu_ahead *ahead) {
+  enum { DISTANCE = 2 * GATHER_BYTES };
+  const cutt_cpu_plan *p = j->p;
+  const int64_t base = p->w / p->parts_per_element;
+  int64_t left = t->rows * t->shared_run;
+  for (int64_t r = 0; r < t->rows; ++r, to += t->shared_run) {
+    for (int64_t i = 0; i < t->shared_run; i += GATHER_BYTES) {
+      const int64_t bytes = smaller(t->shared_run - i, GATHER_BYTES);
+      for (int64_t l = DISTANCE; p->scale.reads_out && l < DISTANCE + bytes; l += LINE) {
+        if (l < left) {
+          __builtin_prefetch(to + i + l, 1);
+        } else if (next) {
+          __builtin_prefetch(next + (l - left), 1);
+        }
+      }
+      p->kernels->scale(to + i, from + p->row[r] + i, to + i, bytes / base, &p->scale);
+      cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+      left -= bytes;
+    }
+  }
+}
+
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   for (int64_t segment = 0; segment < t->segments; ++segment) {
@@ -235,6 +260,11 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
     char *carry = s->carry[p->non_temporal ? segment : 0];
     if (j->direct && p->run_stride != p->w) {
       scatter_runs(j, t, dst, src, ahead);
+      continue;
+    }
+    if (p->scale.active && !p->non_temporal && p->run_stride == p->w && t->shared_run >= SCALED_RUN) {
+      const bool more = segment + 1 < t->segments && t->rows * t->shared_run >= 2 * GATHER_BYTES;
+      scale_runs(j, t, dst, more ? t->out + p->segment_out[segment + 1] : NULL, src, ahead);
       continue;
     }
     if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */
