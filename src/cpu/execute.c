@@ -222,8 +222,7 @@ static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t
   return smaller(left, some);
 }
 
-/* Long shared runs with their scalars, from where they are. What is added to is prefetched, and at the end what comes after it,
- * at `next` if that is there. */
+/* Long shared runs with their scalars. What is added to is prefetched, and at the end what comes after it, at `next`. */
 static void scale_runs(const job *j, const tile_at *t, char *to, const char *next, const char *from,
                        cutt_cpu_ahead *ahead) {
   enum { DISTANCE = 2 * GATHER_BYTES };
@@ -583,34 +582,6 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- copy */
-
-/* Bytes [from, to) of a contiguous tensor. */
-static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
-  const cutt_cpu_plan *p = j->p;
-  if (!p->scale.active) {
-    if (p->non_temporal) {
-      p->kernels->copy_non_temporal(j->out + from, j->in + from, to - from);
-    } else {
-      memmove(j->out + from, j->in + from, (size_t)(to - from)); /* a copy may be in place */
-    }
-    return;
-  }
-  const int64_t base = p->w / p->parts_per_element, lead = (int64_t)(-(uintptr_t)(j->out + from) & (LINE - 1));
-  if (!p->non_temporal || lead % base != 0 || lead > to - from) {
-    p->kernels->scale(j->out + from, j->in + from, j->out + from, (to - from) / base, &p->scale);
-    return;
-  }
-  p->kernels->scale(j->out + from, j->in + from, j->out + from, lead / base, &p->scale);
-  int64_t at = from + lead;
-  for (; to - at >= LINE; at += smaller((to - at) / LINE * LINE, p->stage_bytes)) {
-    const int64_t n = smaller((to - at) / LINE * LINE, p->stage_bytes);
-    p->kernels->scale(stage, j->in + at, stage, n / base, &p->scale);
-    p->kernels->store_lines(j->out + at, stage, n / LINE);
-  }
-  p->kernels->scale(j->out + at, j->in + at, j->out + at, (to - at) / base, &p->scale);
-}
-
 void cutt_cpu_run(const cutt_cpu_plan *p, const void *in, void *out, int64_t first, int64_t end, char *memory) {
   job j = {p,
            (const char *)in + p->in_start,
@@ -621,7 +592,7 @@ void cutt_cpu_run(const cutt_cpu_plan *p, const void *in, void *out, int64_t fir
   if (p->non_temporal && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0)
     j.direct = false; /* the shift kernel shifts whole elements */
   if (p->kernel == CUTT_CPU_COPY) {
-    copy_part(&j, first * CUTT_CPU_COPY_GRAIN, smaller(end * CUTT_CPU_COPY_GRAIN, p->bytes), memory);
+    cutt_cpu_copy(p, j.in, j.out, first * CUTT_CPU_COPY_GRAIN, smaller(end * CUTT_CPU_COPY_GRAIN, p->bytes), memory);
   } else {
     scratch s = parts_of(p, memory);
     run_some(&j, first, end, &s);

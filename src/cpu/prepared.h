@@ -96,6 +96,9 @@ cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *can
 cuttResult cutt_cpu_execute(const cutt_executions *executions, cudaStream_t stream);
 void cutt_cpu_release(void *prepared);
 
+/* Bytes [from, to) of a contiguous tensor; stage: scratch for a scaled copy by non-temporal stores. */
+void cutt_cpu_copy(const cutt_cpu_plan *plan, const char *in, char *out, int64_t from, int64_t to, char *stage);
+
 /* Items [first, end) of an execution, first < end, by the calling thread. memory: scratch_bytes of it, at a cache line. */
 void cutt_cpu_run(const cutt_cpu_plan *plan, const void *in, void *out, int64_t first, int64_t end, char *memory);
 
