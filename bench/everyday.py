@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Everyday arrays beside NumPy: pictures, flips, rotations, broadcasts, strided views on both sides, batches, scaling.
 
-    bench/everyday.py [--lib build/lib/libcutt.so [--lib OTHER.so]] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
+    bench/everyday.py [--libraries build/lib] [--threads N] [--only 'TEXT|TEXT'] [--json FILE]
     bench/everyday.py --small ...        # 304 arrays of 1 KB to 1 MB instead
+    bench/everyday.py --random N [--seed S] [--most BYTES] ...       # N that are drawn at random, of 1 KB and more
+    bench/everyday.py --lib NEW.so --lib OLD.so ...
 
-Each case is an array and a view of it, to be written to an output: by cuttPlanExecute, by np.copyto (with alpha and beta
+Each case is an array and a view of it, to be written to an output: by a plan of the package, by np.copyto (with alpha and beta
 by what NumPy has for them), and, for its speed, a memmove of as many bytes as the output has. They take turns; medians are
-compared, and results are compared with NumPy's. A second --lib, an older build say, takes its turns with the others. NumPy
-has one thread, whatever --threads says.
+compared, and results are compared with NumPy's. With --lib plans of this library are executed by ctypes, which takes 0.25 us
+a call; a second one, an older build say, takes its turns with the others. NumPy has one thread, whatever --threads says.
 """
 import argparse
 import ctypes
 import json
 import math
 import mmap
+import os
 import pathlib
+import random
 import statistics
 import sys
 import time
@@ -159,6 +163,48 @@ def small_arrays():
     return cases
 
 
+def draw(seed, count, most):
+    """So many arrays of 1 KB to `most` bytes, each with a view of one of the kinds above."""
+    choose, cases = random.Random(seed), []
+    kinds = ("transpose", "fliplr", "flipud", "rot90", "a[:, ::s]", "out[:, ::s]", "out[:, ::s] = a.T", "crop", "row", "column",
+             "axes", "axes", "axes", "pixels", "planes", "swap", "copy")
+
+    def shape_of(elements, rank):
+        shares = [choose.random() + 0.2 for _ in range(rank)]
+        return tuple(max(2, round(elements ** (share / sum(shares)))) for share in shares)
+
+    for _ in range(count):
+        dtype, kind = choose.choice(("u1", "f2", "f4", "f8", "c16")), choose.choice(kinds)
+        size = 2.0 ** choose.uniform(10, math.log2(most))
+        elements, step = size / np.dtype(dtype).itemsize, choose.choice((2, 3))
+        rows, columns = shape = shape_of(elements, 2)
+        pixels = shape_of(elements / 3, 2)
+        order = tuple(choose.sample(range(4), 4))[:choose.choice((3, 4))]
+        order = tuple(sorted(order).index(axis) for axis in order)
+        swapped = choose.choice(((0, 2, 1), (1, 0, 2), (0, 2, 1, 3), (2, 1, 0)))
+        made = {
+            "transpose": (shape, lambda a: a.T),
+            "fliplr": (shape, lambda a: a[:, ::-1]),
+            "flipud": (shape, lambda a: a[::-1]),
+            "rot90": (shape, lambda a: a[:, ::-1].T),
+            "a[:, ::s]": ((rows, columns * step), lambda a, s=step: a[:, ::s]),
+            "out[:, ::s]": (shape, lambda a: a),
+            "out[:, ::s] = a.T": (shape, lambda a: a.T),
+            "crop": ((rows * 4 // 3, columns * 4 // 3), lambda a, r=rows, c=columns: a[:r, :c]),
+            "row": ((1, columns), lambda a, to=shape: np.broadcast_to(a, to)),
+            "column": ((rows, 1), lambda a, to=shape: np.broadcast_to(a, to)),
+            "axes": (shape_of(elements, len(order)), lambda a, o=order: a.transpose(o)),
+            "pixels": ((*pixels, 3), lambda a: a.transpose(2, 0, 1)),
+            "planes": ((3, *pixels), lambda a: a.transpose(1, 2, 0)),
+            "swap": (shape_of(elements, len(swapped)), lambda a, o=swapped: a.transpose(o)),
+            "copy": ((int(elements),), lambda a: a),
+        }[kind]
+        name = kind.replace("s]", f"{step}]").replace("axes", str(order)).replace("swap", str(swapped))
+        cases.append(Case(f"{name} {'x'.join(map(str, shape if kind in ('row', 'column') else made[0]))}", made[0], dtype,
+                          made[1], spread=step if kind.startswith("out") else 1))
+    return cases
+
+
 def all_cases():
     return ([case for dtype in ("u1", "f2", "f4", "f8") for case in views(dtype)] + pictures("u1") + pictures("f4") +
             others())
@@ -195,6 +241,30 @@ class Cutt:
     def work(self, plan, source, target):
         execute, from_, to = self.lib.cuttPlanExecute, source.ctypes.data, target.ctypes.data
         return lambda: execute(plan, from_, to, None)
+
+    def destroy(self, plan):
+        self.lib.cuttPlanDestroy(plan)
+
+
+class Package:
+    """The same by the Python package, whose compiled module makes the calls."""
+
+    def __init__(self, folder, threads):
+        os.environ["CUTT_LIBRARY_DIR"] = str(folder)
+        sys.path.insert(0, str(ROOT / "bindings/python"))
+        import cutt  # pylint: disable=import-outside-toplevel
+        self.cutt, self.threads = cutt, threads
+
+    def plan(self, case, source, target):
+        scalars = {name: value for name, value in (("alpha", case.alpha), ("beta", case.beta)) if value is not None}
+        return self.cutt.Plan(source, tuple(range(source.ndim)), out_strides=target.strides, threads=self.threads,
+                              conj=case.conjugate, **scalars)
+
+    def work(self, plan, source, target):
+        return lambda: plan(source, target)
+
+    def destroy(self, plan):
+        """Python does."""
 
 
 def by_numpy(case, source, target):
@@ -269,21 +339,29 @@ def measure(case, libraries):
             times[i].append(samplers[i]())
     times = [statistics.median(column) for column in times]
     for library, plan in zip(libraries, plans):
-        library.lib.cuttPlanDestroy(plan)
+        library.destroy(plan)
     return {"case": case.name, "right": good, "seconds": times[:-2], "numpy": times[-2], "copy": times[-1]}
 
 
 def main():
     parser = argparse.ArgumentParser(description="Everyday arrays: libcutt beside NumPy and memmove.")
-    parser.add_argument("--lib", action="append", help="libcutt.so; twice: the second one takes turns with the first")
+    parser.add_argument("--libraries", default=ROOT / "build/lib", help="the folder of the libraries (default: build/lib)")
+    parser.add_argument("--lib", action="append", help="libcutt.so, by ctypes; twice: the second one takes turns with the first")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--small", action="store_true", help="304 arrays of 1 KB to 1 MB")
+    parser.add_argument("--random", type=int, default=0, metavar="N", help="N arrays that are drawn at random")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn (default: 1)")
+    parser.add_argument("--most", type=float, default=32e6, help="bytes of what is drawn, at most (default: 32e6)")
     parser.add_argument("--only", help="cases whose names have one of these texts, divided by bars: 'rot90|flip'")
     parser.add_argument("--json", help="write the times to this file")
     options = parser.parse_args()
-    libraries = [Cutt(path, options.threads) for path in options.lib or [ROOT / "build/lib/libcutt.so"]]
+    if options.random < 0 or options.most < 2048:
+        parser.error("--random must be 0 or more, and --most 2048 or more")
+    libraries = [Cutt(path, options.threads) for path in options.lib or []]
+    libraries = libraries or [Package(options.libraries, options.threads)]
     texts = options.only.split("|") if options.only else [""]
-    cases = small_arrays() if options.small else all_cases()
+    cases = draw(options.seed, options.random, options.most) if options.random else (
+        small_arrays() if options.small else all_cases())
     cases = [case for case in cases if any(text in case.name for text in texts)]
     if not cases:
         sys.exit(f"everyday.py: no case's name has '{options.only}'")

@@ -163,10 +163,39 @@ static void narrow_rows_at_the_end(void **unused) {
   }
 }
 
+/* Runs that are long enough to be scaled, and added to the output, from where they are; some of them cut. */
+static void long_runs_with_scalars(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_F32, CUTT_C64, CUTT_F16, CUTT_I32, CUTT_C32};
+  static const int64_t lengths[][2] = {{250, 0}, {256, 0}, {300, 0}, {513, 0}, {1030, 0}, {2200, 900}};
+  static const int perm[3] = {0, 2, 1};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+      const int64_t w = (int64_t)test_type_bytes(types[t]), extents[3] = {lengths[k][0] / w, 5, 7};
+      test_problem p = test_packed(types[t], 3, extents, perm);
+      test_rng rng = {(uint64_t)turn + 1};
+      p.has_alpha = turn % 3 != 0;
+      p.has_beta = turn % 4 != 0;
+      p.alpha = test_random_scalar(&rng, p.type);
+      p.beta = test_random_scalar(&rng, p.type);
+      p.threads = 1;
+      p.seed = (uint64_t)++turn;
+      const bool cut = lengths[k][1] > 0;
+      const cutt_candidate q =
+          cut ? gather(1, lengths[k][1] / w, 0, 0, false) : gather(turn % 2 ? 2 : 1, 0, 2, 0, false);
+      bool ran = false;
+      if (!test_try_candidate(&p, &q, &ran)) fail();
+      assert_true(ran || cut);
+    }
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed), cmocka_unit_test(short_runs),
-                                     cmocka_unit_test(broadcasts), cmocka_unit_test(narrow_rows_at_the_end)};
+                                     cmocka_unit_test(broadcasts), cmocka_unit_test(narrow_rows_at_the_end),
+                                     cmocka_unit_test(long_runs_with_scalars)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

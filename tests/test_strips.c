@@ -82,9 +82,70 @@ static void strips_of_all_lengths(void **unused) {
   }
 }
 
+/* Which transposes write whole lines where columns begin within them, and which have other strips there. */
+static void columns_within_lines(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2]; /* columns, rows */
+    bool lines;
+    int64_t strip; /* where columns begin within lines */
+  } cases[] = {
+      {CUTT_BYTES_4, {49, 337}, true, 337},  {CUTT_BYTES_4, {49, 190}, false, 190},
+      {CUTT_BYTES_2, {49, 337}, true, 337},  {CUTT_BYTES_1, {49, 337}, false, 337},
+      {CUTT_BYTES_16, {9, 337}, false, 337}, {CUTT_BYTES_8, {25, 625}, false, 16},
+      {CUTT_BYTES_8, {100, 625}, false, 32},
+  };
+  cutt_cpu_machine machine;
+  memset(&machine, 0, sizeof machine);
+  machine.vector_bytes = 64;
+  machine.byte_permutes = true;
+  machine.l1_bytes = 48 * 1024;
+  machine.l2_bytes = 2 * 1024 * 1024;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static const int perm[2] = {1, 0};
+    const test_problem p = test_packed(cases[i].type, 2, cases[i].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    const cutt_candidate q = down(64, 0);
+    cutt_cpu_tile tile;
+    const char *why = "";
+    if (!cutt_cpu_tile_derive(&machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    if (tile.lines != cases[i].lines || tile.strip_within != cases[i].strip)
+      fail_msg("case %zu: lines %d, strips of %d rows", i, tile.lines, (int)tile.strip_within);
+  }
+}
+
+/* Columns of all beginnings in a line, in steps whose last one has few of them, and rows that end within a vector. */
+static void columns_from_anywhere(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8};
+  static const int64_t rows[] = {256, 271, 300, 320, 383}, columns[] = {3, 9, 16, 33, 50};
+  static const int places[] = {0, 8, TEST_AT_END, 16, 40, TEST_AT_START};
+  static const int perm[2] = {1, 0};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+      for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        const int64_t extents[2] = {columns[c], rows[r] * (c == 3 && t == 2 ? 4 : 1)};
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        p.in_at = places[turn % 6];
+        p.out_at = places[(turn / 6 + turn) % 6];
+        p.threads = 1;
+        p.seed = (uint64_t)++turn;
+        cutt_candidate q = down(turn % 4 ? 64 : 32, 0);
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+      }
+    }
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip), cmocka_unit_test(strips_of_all_lengths)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip), cmocka_unit_test(strips_of_all_lengths),
+                                     cmocka_unit_test(columns_within_lines), cmocka_unit_test(columns_from_anywhere)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

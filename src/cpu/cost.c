@@ -131,8 +131,9 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       : t->prefetch == CUTT_CPU_TO_L2 ? CUTT_CPU_COUNT_ALONG_AHEAD
                                                       : CUTT_CPU_COUNT_ALONG_NEAR;
     n[lines] = bytes / LINE;
-    n[lines + 1] = t->tiles_ahead || t->cols * c->elem_bytes < LINE ? n[CUTT_CPU_COUNT_RUNS]
-                                                                    : volume / (double)t->cols; /* stretches */
+    /* Rows of bytes that follow one another are one run: 64 of them take few pages. */
+    const bool by_rows = w > 1 && !t->tiles_ahead && t->cols * c->elem_bytes >= LINE;
+    n[lines + 1] = by_rows ? volume / (double)t->cols : n[CUTT_CPU_COUNT_RUNS]; /* stretches */
     n[CUTT_CPU_COUNT_RUNS] = 0;
     if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
     return;

@@ -138,10 +138,18 @@ static bool ahead_stays(const search *s, int64_t cols) {
   enum { PASS_BYTES = 2 * CUTT_CPU_LINE };
   return cols * PASS_BYTES <= s->machine->l2_bytes / 8;
 }
+/* Without prefetches short rows have to be no more, or lie in no more pages, than hardware prefetchers follow: a pass over bytes
+ * has 64 of them. */
+static bool worth_following(const search *s, int64_t cols) {
+  enum { STREAMS = 32, PAGE = 4096 };
+  const int64_t w = s->c->elem_bytes, stride = s->c->mode[s->c->out_order[0]].in_stride * w, rows = CUTT_CPU_LINE / w;
+  return rows <= STREAMS || cols * w >= PAGE || (stride < 0 ? -stride : stride) <= PAGE * STREAMS / rows;
+}
 static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_bytes) {
   enum { LEAST_BYTES = 4 * CUTT_CPU_LINE, LEAST_ROW = 16 };
   if (t->cols * s->c->elem_bytes < LEAST_ROW || cutt_cpu_together(s->c, t) * s->c->elem_bytes < LEAST_BYTES)
     return false;
+  if (t->prefetch == CUTT_CPU_TO_NONE) return worth_following(s, t->cols);
   if (t->prefetch != CUTT_CPU_TO_L2) return true;
   return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : ahead_stays(s, t->cols);
 }
@@ -194,6 +202,7 @@ static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
     const double *own = value + terms[to], time = lines < 1 ? own[0] : own[0] * lines + own[1];
     if (to == CUTT_CPU_TO_L2 && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
+    if (to == CUTT_CPU_TO_NONE && !worth_following(s, t->cols)) continue;
     if (best >= 0 && time >= least) continue;
     best = to;
     least = time;

@@ -13,6 +13,7 @@
  * are written in part, through the caches, since their other bytes belong to other items.
  *
  * The stage and the carried lines are in memory that the caller has: nothing is allocated or locked here. */
+#include <stdalign.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -124,8 +125,8 @@ static int64_t begin_run(const job *j, const tile_at *t, const char *dst, char *
 
 /* ------------------------------------------------------------------------------------------------------------ tile */
 
-/* Bytes that are gathered between prefetches. */
-enum { GATHER_BYTES = 512, GATHER_OVERRUN = 32 };
+/* Bytes that are gathered between prefetches; those of a run that is scaled where it is. */
+enum { GATHER_BYTES = 512, GATHER_OVERRUN = 32, SCALED_RUN = 256 };
 
 /* Reads may reach beyond elements, but not into a page without elements, which need not be mapped. 4096 bytes is the
  * smallest page there is, and an address range within such a page is within a larger one too. */
@@ -181,9 +182,7 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = ahead->runs == 0 && t->shared_run < LINE ? t->rows
-                      : t->shared_run < GATHER_BYTES           ? GATHER_BYTES / t->shared_run
-                                                               : 1;
+  const int64_t few = ahead->runs == 0 ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
@@ -223,6 +222,30 @@ static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t
   return smaller(left, some);
 }
 
+/* Long shared runs with their scalars. What is added to is prefetched, and at the end what comes after it, at `next`. */
+static void scale_runs(const job *j, const tile_at *t, char *to, const char *next, const char *from,
+                       cutt_cpu_ahead *ahead) {
+  enum { DISTANCE = 2 * GATHER_BYTES };
+  const cutt_cpu_plan *p = j->p;
+  const int64_t base = p->w / p->parts_per_element;
+  int64_t left = t->rows * t->shared_run;
+  for (int64_t r = 0; r < t->rows; ++r, to += t->shared_run) {
+    for (int64_t i = 0; i < t->shared_run; i += GATHER_BYTES) {
+      const int64_t bytes = smaller(t->shared_run - i, GATHER_BYTES);
+      for (int64_t l = DISTANCE; p->scale.reads_out && l < DISTANCE + bytes; l += LINE) {
+        if (l < left) {
+          __builtin_prefetch(to + i + l, 1);
+        } else if (next) {
+          __builtin_prefetch(next + (l - left), 1);
+        }
+      }
+      p->kernels->scale(to + i, from + p->row[r] + i, to + i, bytes / base, &p->scale);
+      cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
+      left -= bytes;
+    }
+  }
+}
+
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   for (int64_t segment = 0; segment < t->segments; ++segment) {
@@ -236,6 +259,11 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
     char *carry = s->carry[p->non_temporal ? segment : 0];
     if (j->direct && p->run_stride != p->w) {
       scatter_runs(j, t, dst, src, ahead);
+      continue;
+    }
+    if (p->scale.active && !p->non_temporal && p->run_stride == p->w && t->shared_run >= SCALED_RUN) {
+      const bool more = segment + 1 < t->segments && t->rows * t->shared_run >= 2 * GATHER_BYTES;
+      scale_runs(j, t, dst, more ? t->out + p->segment_out[segment + 1] : NULL, src, ahead);
       continue;
     }
     if (j->direct && p->non_temporal && t->shared_run >= LINE) { /* not the rest of a run that was cut */
@@ -295,6 +323,22 @@ static bool may_overrun_columns(const job *j, const tile_at *t, const char *src,
   return cols * j->p->w >= 16 || may_overrun(j, t, highest + cols * j->p->w, highest + 16);
 }
 
+/* Do columns begin within lines, in whole elements? */
+static bool within_lines(const job *j, const char *stage, const int64_t *pos, int64_t cols) {
+  uintptr_t starts = 0;
+  for (int64_t c = 0; c < cols; ++c) starts |= (uintptr_t)(stage + pos[c]);
+  return (starts & (LINE - 1)) != 0 && (starts & (uintptr_t)(j->p->w - 1)) == 0;
+}
+
+/* All rows of a step of columns, in whole lines. */
+static void transpose_lines(const job *j, char *stage, const int64_t *pos, const char *src, const int64_t *row,
+                            int64_t rows, int64_t cols, cutt_cpu_ahead *ahead) {
+  alignas(LINE) char carry[CUTT_CPU_MAX_STEP][LINE];
+  char *dst[CUTT_CPU_MAX_STEP];
+  for (int64_t c = 0; c < cols; ++c) dst[c] = stage + pos[c];
+  j->p->lines(dst, carry, src, row, rows, cols, true, true, ahead);
+}
+
 /* Transposes rows x cols elements from src to stage + pos[c] + r * w. */
 static void transpose_block(const job *j, const tile_at *t, char *stage, const int64_t *pos, const char *src,
                             int64_t cols, cutt_cpu_ahead *ahead) {
@@ -312,8 +356,13 @@ static void transpose_block(const job *j, const tile_at *t, char *stage, const i
     transpose_guarded(j, stage + rows * p->w, pos, src, row + rows, t->rows - rows, cols, ahead);
     if (rows == 0) return;
   }
-  for (; rows - r > p->strip; r += p->strip) {
-    p->transpose(stage + r * p->w, pos, src, row + r, p->strip, cols, ahead);
+  const bool within = (p->lines || p->strip_within < p->strip) && within_lines(j, stage, pos, cols);
+  if (within && p->lines && rows >= p->block_rows) {
+    transpose_lines(j, stage, pos, src, row, rows, cols, ahead);
+    return;
+  }
+  for (const int64_t strip = within ? p->strip_within : p->strip; rows - r > strip; r += strip) {
+    p->transpose(stage + r * p->w, pos, src, row + r, strip, cols, ahead);
   }
   if (rows - r < p->block_rows)
     r = larger(0, rows - p->block_rows); /* with some of the strip before, if there is one */
@@ -533,34 +582,6 @@ static void run_some(const job *j, int64_t first, int64_t end, scratch *s) {
   }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- copy */
-
-/* Bytes [from, to) of a contiguous tensor. */
-static void copy_part(const job *j, int64_t from, int64_t to, char *stage) {
-  const cutt_cpu_plan *p = j->p;
-  if (!p->scale.active) {
-    if (p->non_temporal) {
-      p->kernels->copy_non_temporal(j->out + from, j->in + from, to - from);
-    } else {
-      memmove(j->out + from, j->in + from, (size_t)(to - from)); /* a copy may be in place */
-    }
-    return;
-  }
-  const int64_t base = p->w / p->parts_per_element, lead = (int64_t)(-(uintptr_t)(j->out + from) & (LINE - 1));
-  if (!p->non_temporal || lead % base != 0 || lead > to - from) {
-    p->kernels->scale(j->out + from, j->in + from, j->out + from, (to - from) / base, &p->scale);
-    return;
-  }
-  p->kernels->scale(j->out + from, j->in + from, j->out + from, lead / base, &p->scale);
-  int64_t at = from + lead;
-  for (; to - at >= LINE; at += smaller((to - at) / LINE * LINE, p->stage_bytes)) {
-    const int64_t n = smaller((to - at) / LINE * LINE, p->stage_bytes);
-    p->kernels->scale(stage, j->in + at, stage, n / base, &p->scale);
-    p->kernels->store_lines(j->out + at, stage, n / LINE);
-  }
-  p->kernels->scale(j->out + at, j->in + at, j->out + at, (to - at) / base, &p->scale);
-}
-
 void cutt_cpu_run(const cutt_cpu_plan *p, const void *in, void *out, int64_t first, int64_t end, char *memory) {
   job j = {p,
            (const char *)in + p->in_start,
@@ -571,7 +592,7 @@ void cutt_cpu_run(const cutt_cpu_plan *p, const void *in, void *out, int64_t fir
   if (p->non_temporal && ((uintptr_t)j.out & (uintptr_t)(p->w - 1)) != 0)
     j.direct = false; /* the shift kernel shifts whole elements */
   if (p->kernel == CUTT_CPU_COPY) {
-    copy_part(&j, first * CUTT_CPU_COPY_GRAIN, smaller(end * CUTT_CPU_COPY_GRAIN, p->bytes), memory);
+    cutt_cpu_copy(p, j.in, j.out, first * CUTT_CPU_COPY_GRAIN, smaller(end * CUTT_CPU_COPY_GRAIN, p->bytes), memory);
   } else {
     scratch s = parts_of(p, memory);
     run_some(&j, first, end, &s);

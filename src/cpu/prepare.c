@@ -129,7 +129,7 @@ typedef struct chosen_kernels {
   const cutt_cpu_kernels *all;
   cutt_cpu_transpose_fn *transpose;
   cutt_cpu_scaled_fn *scaled;
-  cutt_cpu_shift_fn *shift;
+  cutt_cpu_shift_fn *shift, *lines;
   cutt_cpu_along_fn *along;
   cutt_cpu_window_fn *window;
   cutt_cpu_turn_fn *turn;
@@ -153,6 +153,7 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     }
     if (t->scales) chosen->scaled = all->scaled[cutt_cpu_arithmetic_of(&c->scale)][width][vectors];
     if (t->shifts) chosen->shift = all->shift[width];
+    if (t->lines) chosen->lines = all->lines[width];
     if (t->along) chosen->along = all->along[width];
   }
   if (t->turned > 0) chosen->turn = all->turn;
@@ -255,6 +256,7 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->run_stride = t->run_stride * w;
   p->direct = t->direct;
   p->strip = t->strip;
+  p->strip_within = t->strip_within;
   p->repeats = t->repeats;
   if (t->turned > 0) {
     p->turned = t->turned;
@@ -315,6 +317,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->transpose = kernels.transpose;
   p->scaled = kernels.scaled;
   p->shift = kernels.shift;
+  p->lines = kernels.lines;
   p->along = kernels.along;
   p->window = kernels.window;
   p->turn = kernels.turn;

@@ -24,6 +24,7 @@ typedef struct cutt_cpu_plan {
   cutt_cpu_transpose_fn *transpose; /* NULL: the plan gathers */
   cutt_cpu_scaled_fn *scaled;       /* transpose with alpha and beta, unstaged; NULL: not used by this plan */
   cutt_cpu_shift_fn *shift;         /* transpose with non-temporal stores, unstaged; NULL: not used by this plan */
+  cutt_cpu_shift_fn *lines;         /* transpose through the caches where columns begin within lines; NULL: likewise */
   cutt_cpu_along_fn *along;         /* the same along the rows, a tile at a time; NULL: likewise */
   cutt_cpu_window_fn *window;       /* gather through windows; NULL: run by run */
   cutt_cpu_turn_fn *turn;           /* gather of short runs, `turned` segments at a time; NULL: not used by this plan */
@@ -58,9 +59,10 @@ typedef struct cutt_cpu_plan {
   const int64_t *col_out;                  /* cols: position in the output run if cols_inside, else output offset */
   const int64_t *ahead;                    /* aheads: starts of a tile's input runs, to prefetch the next tile */
   int64_t rows, cols, inners, segments, aheads;
-  int64_t row_max;     /* largest entry of row */
-  int64_t block_rows;  /* rows of a vector */
-  int64_t strip;       /* see tile.h */
+  int64_t row_max;    /* largest entry of row */
+  int64_t block_rows; /* rows of a vector */
+  int64_t strip;      /* see tile.h */
+  int64_t strip_within;
   int64_t ahead_bytes; /* bytes of an input run */
 
   int64_t shared_run;    /* bytes that a gather copies at once */
@@ -93,6 +95,9 @@ cuttResult cutt_cpu_prepare(const cutt_target *target, const cutt_canonical *can
                             void **prepared);
 cuttResult cutt_cpu_execute(const cutt_executions *executions, cudaStream_t stream);
 void cutt_cpu_release(void *prepared);
+
+/* Bytes [from, to) of a contiguous tensor; stage: scratch for a scaled copy by non-temporal stores. */
+void cutt_cpu_copy(const cutt_cpu_plan *plan, const char *in, char *out, int64_t from, int64_t to, char *stage);
 
 /* Items [first, end) of an execution, first < end, by the calling thread. memory: scratch_bytes of it, at a cache line. */
 void cutt_cpu_run(const cutt_cpu_plan *plan, const void *in, void *out, int64_t first, int64_t end, char *memory);

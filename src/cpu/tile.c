@@ -307,6 +307,18 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
   return larger(t->block_rows, rows / t->block_rows * t->block_rows);
 }
 
+/* Where columns begin within lines, a store spans two of them. Down all rows of many, whole lines are put together instead; and
+ * strips of few columns of 8 bytes are of two vectors. Neither pays for other rows, columns and elements. */
+static void find_within(const cutt_canonical *c, cutt_cpu_tile *t) {
+  enum { FEW_COLUMNS = 32, MANY_ROWS = 192, MANY_NARROW_ROWS = 256 };
+  const int64_t w = c->elem_bytes;
+  t->strip_within = t->strip;
+  if (t->kernel != CUTT_CPU_TRANSPOSE || t->block_rows * w != CUTT_CPU_LINE || t->cols_inside || t->non_temporal)
+    return;
+  if (w == 8 && t->strip < t->rows && t->cols <= FEW_COLUMNS) t->strip_within = smaller(t->strip, 2 * t->block_rows);
+  t->lines = w >= 2 && w <= 8 && t->strip >= t->rows && t->rows >= (w == 2 ? MANY_NARROW_ROWS : MANY_ROWS);
+}
+
 static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
   return mode < 0 ? 1 : (c->mode[mode].extent + t->extent[mode] - 1) / t->extent[mode];
 }
@@ -378,5 +390,6 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_repeats(c, t);
   find_turned(machine, c, t);
   t->strip = strip_of(machine, c, t);
+  find_within(c, t);
   return true;
 }

@@ -78,16 +78,18 @@ typedef struct cutt_cpu_tile {
   bool scales;        /* by the transpose that multiplies and adds on its way */
   int64_t block_rows; /* transpose: rows of a vector; else 1 */
   int64_t strip; /* transpose through the caches: rows that all columns of a step are done for, before the next rows */
-  int64_t shared_run; /* elements that a gather copies as one run */
-  int64_t repeats;    /* gather of single elements: as many of its rows, one after another, are the same element */
-  int64_t turned;     /* gather of short runs: segments that are transposed at a time; 0: runs are copied one by one */
-  int turned_mode;    /* ... the mode whose positions these are */
-  int64_t rows;       /* product of the extents of the row modes */
-  int64_t cols;       /* ... of the column modes */
-  int64_t inners;     /* ... of the inner modes */
-  int64_t segments;   /* ... of the segment modes */
-  int64_t run;        /* elements of an output run: shared_run * rows * inners (* cols if cols_inside) */
-  int64_t whole_run;  /* elements of an output run with the sequence that continues it; 0: more than int64_t has */
+  int64_t strip_within; /* ... where columns begin within lines */
+  bool lines;           /* ... there, columns are written in whole lines */
+  int64_t shared_run;   /* elements that a gather copies as one run */
+  int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */
+  int64_t turned;    /* gather of short runs: segments that are transposed at a time; 0: runs are copied one by one */
+  int turned_mode;   /* ... the mode whose positions these are */
+  int64_t rows;      /* product of the extents of the row modes */
+  int64_t cols;      /* ... of the column modes */
+  int64_t inners;    /* ... of the inner modes */
+  int64_t segments;  /* ... of the segment modes */
+  int64_t run;       /* elements of an output run: shared_run * rows * inners (* cols if cols_inside) */
+  int64_t whole_run; /* elements of an output run with the sequence that continues it; 0: more than int64_t has */
   int64_t
       chain; /* walk along rows: elements of a column's whole run, where the next column's follows it; 0: none does */
   int64_t run_stride; /* from an element of an output run to the next: the smallest output stride; 1: contiguous */

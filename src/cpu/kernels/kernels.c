@@ -211,8 +211,20 @@ CUTT_INLINE void gather_twice(char *stage, const char *src, const int64_t *offse
   for (int64_t k = 0; k < n; ++k) copy_twice(stage + k * run_bytes, src + offset[k], run_bytes, low);
 }
 
-/* Runs from this length on are left to the C library, whose copy is the faster one there. */
-enum { LONG_RUN = 1280 };
+/* A run of a line and more: whole lines of dst between a first and a last 64 bytes, since a store that spans two lines takes twice
+ * as long. Not from what was just stored, which such loads would wait for. */
+CUTT_INLINE void copy_lines(char *dst, const char *src, int64_t n) {
+  const int64_t end = n - CUTT_CPU_LINE;
+  char last[CUTT_CPU_LINE];
+  memcpy(last, src + end, CUTT_CPU_LINE);
+  memcpy(dst, src, CUTT_CPU_LINE);
+  for (int64_t i = CUTT_CPU_LINE - (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1)); i < end; i += CUTT_CPU_LINE)
+    memcpy(dst + i, src + i, CUTT_CPU_LINE);
+  memcpy(dst + end, last, CUTT_CPU_LINE);
+}
+
+/* Runs from these lengths on are copied in whole lines, and left to the C library, whose copy is the faster one there. */
+enum { RUN_OF_LINES = 256, LONG_RUN = 1280 };
 
 static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
   switch (run_bytes) {
@@ -259,6 +271,8 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
     gather_twice(stage, src, offset, n, run_bytes, 16);
   } else if (run_bytes <= 64) {
     gather_twice(stage, src, offset, n, run_bytes, 32);
+  } else if (run_bytes >= RUN_OF_LINES && run_bytes < LONG_RUN) {
+    for (int64_t k = 0; k < n; ++k) copy_lines(stage + k * run_bytes, src + offset[k], run_bytes);
   } else if (run_bytes < LONG_RUN) {
     for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
   } else {
@@ -395,6 +409,8 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .scaled = {CUTT_SCALED_4(f32), CUTT_SCALED_8(f64), CUTT_SCALED_2(f16), CUTT_SCALED_2(bf16)},
     .shift = {CUTT_IF_VBMI(shift_1), CUTT_IF_64(shift_2), CUTT_IF_64(shift_4), CUTT_IF_64(shift_8),
               CUTT_IF_64(shift_16)},
+    .lines = {CUTT_IF_VBMI(lines_1), CUTT_IF_64(lines_2), CUTT_IF_64(lines_4), CUTT_IF_64(lines_8),
+              CUTT_IF_64(lines_16)},
     .along = {along_1, along_2, along_4, along_8, along_16},
     .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
                NULL},

@@ -180,6 +180,9 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_scaled_fn *scaled[CUTT_CPU_ARITHMETICS][CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
 
   cutt_cpu_shift_fn *shift[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
+  /* The same through the caches, by stores of whole lines but for a column's first and last ones. What `first` and `last` say
+   * of other tiles is of other rows of the same columns. */
+  cutt_cpu_shift_fn *lines[CUTT_CPU_WIDTHS];
 
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
 

@@ -1,11 +1,13 @@
-/* The transpose whose columns go straight to the output by non-temporal stores, whatever their offsets in a cache line.
+/* The transpose whose columns go straight to the output in whole lines, whatever their offsets in a cache line, by non-temporal
+ * stores or through the caches: there a store that spans two lines takes as long as several.
  *
  * Register `now` holds 64 bytes of a column and `before` the 64 before them. The output line that has bytes of both is
  * cut out of the two by one permute. So nothing is staged, and only 64 bytes of each column, `carry`, are kept for the
  * next tile. A header of kernels.c, which defines the blocks, for AVX-512: it needs a permute of two registers by
  * element (for 1-byte elements that of VBMI), and a store of a whole line.
  *
- * w, the bytes of an element, is a constant in all functions: each kernel below is compiled for its own. */
+ * w, the bytes of an element, and `past`, whether stores go past the caches, are constants in all functions: each kernel below is
+ * compiled for its own. */
 #ifndef CUTT_CPU_KERNELS_SHIFT_H
 #define CUTT_CPU_KERNELS_SHIFT_H
 
@@ -53,24 +55,36 @@ CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
                                : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
 }
 
+CUTT_INLINE void put_line(bool past, char *line, __m512i value) {
+  if (past) {
+    _mm512_stream_si512((void *)line, value);
+  } else {
+    _mm512_store_si512((void *)line, value);
+  }
+}
+
 /* In what follows 16 / w columns are done at once, of which [from, to) are written. Their arrays are parameters of
  * their own, not a struct, which compilers would keep in memory. */
 
 /* The first block of columns that begin a run: the line in which a column begins is written in part, since its other
- * bytes are not this execution's. */
-CUTT_INLINE void write_first_lines(int w, const shift_column *column, int from, int to, cutt_v64_8 *before,
+ * bytes are not this execution's. Through the caches all of the block is, most of it once more later. */
+CUTT_INLINE void write_first_lines(bool past, int w, const shift_column *column, int from, int to, cutt_v64_8 *before,
                                    cutt_v64_8 *now, const char *src, const int64_t *row) {
   shift_block(w, now, src, row);
   for (int i = from; i < to; ++i) {
     char head[64];
     memcpy(head, &now[i], 64);
-    begin_column(column[i].line + column[i].lead, head);
+    if (past) {
+      begin_column(column[i].line + column[i].lead, head);
+    } else {
+      memcpy(column[i].line + column[i].lead, head, 64);
+    }
   }
   _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) before[i] = now[i];
 }
 
 /* Whole lines, as long as there are rows for one; returns the row after these. */
-CUTT_INLINE int64_t write_lines(int w, const shift_column *column, int from, int to, const __m512i *index,
+CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, int from, int to, const __m512i *index,
                                 cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r,
                                 int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = 64 / w, columns = 16 / w;
@@ -79,7 +93,7 @@ CUTT_INLINE int64_t write_lines(int w, const shift_column *column, int from, int
     cutt_cpu_prefetch(ahead, columns);
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
       const __m512i line = cutt_permute(shift_width(w), (__m512i)before[i], index[i], (__m512i)now[i]);
-      if (i >= from && i < to) _mm512_stream_si512((void *)(column[i].line + r * w), line);
+      if (i >= from && i < to) put_line(past, column[i].line + r * w, line);
       before[i] = now[i];
     }
   }
@@ -88,9 +102,9 @@ CUTT_INLINE int64_t write_lines(int w, const shift_column *column, int from, int
 
 /* What is left of the columns from row r on, less than a block: a whole line if there are bytes for one, the last 64
  * bytes into carry, and the end of a run, in part of a line. */
-CUTT_INLINE void write_last_lines(int w, const shift_column *column, int from, int to, const cutt_v64_8 *before,
-                                  cutt_v64_8 *now, const char *src, const int64_t *row, int64_t r, int64_t nrows,
-                                  bool last, char (*carry)[CUTT_CPU_LINE]) {
+CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, int from, int to,
+                                  const cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row,
+                                  int64_t r, int64_t nrows, bool last, char (*carry)[CUTT_CPU_LINE]) {
   const int width = shift_width(w);
   const int64_t over = (nrows - r) * w;
   shift_block(w, now, src, row + nrows - 64 / w); /* overlaps the block before: `over` bytes of each column are new */
@@ -103,16 +117,21 @@ CUTT_INLINE void write_last_lines(int w, const shift_column *column, int from, i
       const __m512i in_now = indices_from(width, (128 - over - lead) / width);
       const __m512i index = join(w, lead, in_before, in_now);
       const __m512i line = cutt_permute(width, (__m512i)before[i], index, (__m512i)now[i]);
-      _mm512_stream_si512((void *)(column[i].line + r * w), line);
+      put_line(past, column[i].line + r * w, line);
     }
     memcpy(carry[i], &now[i], 64);
-    if (last) finish_column(column[i].line + lead, (const char *)&now[i], nrows * w);
+    if (!last) continue;
+    if (past) {
+      finish_column(column[i].line + lead, (const char *)&now[i], nrows * w);
+    } else {
+      memcpy(column[i].line + lead + nrows * w - 64, &now[i], 64);
+    }
   }
 }
 
 /* See cutt_cpu_shift_fn. */
-CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,
-                       int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
+CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src,
+                       const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
   const int columns = 16 / w, width = shift_width(w);
   for (int64_t c = 0; c < ncols; c += columns) {
     /* Columns c0 .. c0 + columns - 1 are loaded; those below c are written already. */
@@ -132,16 +151,16 @@ CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], co
       leads |= column[i].lead;
     }
     if (first && leads != 0) {
-      write_first_lines(w, column, from, to, before, now, block, row);
+      write_first_lines(past, w, column, from, to, before, now, block, row);
       r = 64 / w;
     }
     if (to - from == columns) { /* with constants, so that the loop has no branch */
-      r = write_lines(w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
+      r = write_lines(past, w, column, 0, columns, index, before, now, block, row, r, nrows, ahead);
     } else {
-      r = write_lines(w, column, from, to, index, before, now, block, row, r, nrows, ahead);
+      r = write_lines(past, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
     }
     if (r < nrows || (last && leads != 0)) {
-      write_last_lines(w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
+      write_last_lines(past, w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
       continue;
     }
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
@@ -153,7 +172,11 @@ CUTT_INLINE void shift(int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], co
 #define CUTT_DEFINE_SHIFT(W)                                                                                           \
   static void shift_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
                         int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
-    shift(W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                                  \
+    shift(true, W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                            \
+  }                                                                                                                    \
+  static void lines_##W(char *const *dst, char(*carry)[CUTT_CPU_LINE], const char *src, const int64_t *row,            \
+                        int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {                  \
+    shift(false, W, dst, carry, src, row, nrows, ncols, first, last, ahead);                                           \
   }
 #if defined(__AVX512VBMI__)
 CUTT_DEFINE_SHIFT(1)
