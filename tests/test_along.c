@@ -2,7 +2,9 @@
  * matrices, in whose output each column's run is followed by the next column's, so that they share cache lines. */
 #include <string.h>
 
+#include "cpu/cost.h"
 #include "cpu/cpu.h"
+#include "cpu/enumerate.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/tile.h"
 #include "plan/plan.h"
@@ -168,6 +170,44 @@ static void what_is_prefetched(void **unused) {
   }
 }
 
+/* Of bytes so many rows are read at once that L1 has no room for more of them: the same place in these rows goes into L2, and that is
+ * what is chosen, unless rows are short and follow one another. */
+static void bytes_ahead(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t split_m;
+    bool in_l2;
+  } cases[] = {{CUTT_BYTES_1, 0, true}, {CUTT_BYTES_1, 1024, true}, {CUTT_BYTES_4, 0, false}};
+  static const int perm[2] = {1, 0};
+  static const int64_t extents[2] = {7033, 7001}, shorter[2] = {1025, 7001};
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  cutt_cpu_machine xeon = *machine; /* with the parameters of that one */
+  xeon.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_OTHER);
+  xeon.l2_bytes = 2 << 20;
+  cutt_canonical canonical;
+  cutt_cpu_tile tile;
+  cutt_candidate first;
+  const char *why = "";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(cases[i].type, 2, extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    const cutt_candidate q = along(cases[i].split_m, 128, CUTT_CPU_TO_L2);
+    assert_success(cutt_canonicalize(&view, &canonical));
+    if (!cutt_cpu_tile_derive(machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    assert_int_equal(cutt_cpu_ahead_in_l2(&canonical, &tile), cases[i].in_l2);
+    assert_int_equal(cutt_cpu_enumerate(&xeon.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_WALK], CUTT_CPU_ALONG);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_PREFETCH], cases[i].in_l2 ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1);
+  }
+  const test_problem p = test_packed(CUTT_BYTES_1, 2, shorter, perm);
+  const cuttProblem_t view = test_problem_view(&p);
+  const cutt_candidate q = along(0, 128, CUTT_CPU_TO_L1);
+  assert_success(cutt_canonicalize(&view, &canonical));
+  if (!cutt_cpu_tile_derive(machine, &canonical, &q, &tile, &why)) fail_msg("%s", why);
+  assert_false(cutt_cpu_ahead_in_l2(&canonical, &tile));
+}
+
 /* Sequences are cut as often as gives each thread four parts, and no shorter than 64 KB; none for one thread. */
 static void parts_of_threads(void **unused) {
   (void)unused;
@@ -200,6 +240,7 @@ int main(void) {
                                      cmocka_unit_test(which_columns_do),
                                      cmocka_unit_test(long_rows),
                                      cmocka_unit_test(what_is_prefetched),
+                                     cmocka_unit_test(bytes_ahead),
                                      cmocka_unit_test(parts_of_threads)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();

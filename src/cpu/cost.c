@@ -127,9 +127,10 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   }
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
   if (t->along) {
+    const int better = cutt_cpu_ahead_in_l2(c, t) ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
     const int lines = t->prefetch == CUTT_CPU_TO_NONE ? CUTT_CPU_COUNT_ALONG
-                      : t->prefetch == CUTT_CPU_TO_L2 ? CUTT_CPU_COUNT_ALONG_AHEAD
-                                                      : CUTT_CPU_COUNT_ALONG_NEAR;
+                      : t->prefetch == better         ? CUTT_CPU_COUNT_ALONG_NEAR
+                                                      : CUTT_CPU_COUNT_ALONG_AHEAD;
     n[lines] = bytes / LINE;
     /* Rows of bytes that follow one another are one run: 64 of them take few pages. */
     const bool by_rows = w > 1 && !t->tiles_ahead && t->cols * c->elem_bytes >= LINE;

@@ -150,7 +150,7 @@ static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_by
   if (t->cols * s->c->elem_bytes < LEAST_ROW || cutt_cpu_together(s->c, t) * s->c->elem_bytes < LEAST_BYTES)
     return false;
   if (t->prefetch == CUTT_CPU_TO_NONE) return worth_following(s, t->cols);
-  if (t->prefetch != CUTT_CPU_TO_L2) return true;
+  if (t->prefetch != CUTT_CPU_TO_L2 || cutt_cpu_ahead_in_l2(s->c, t)) return true;
   return t->tiles_ahead ? tile_bytes <= s->machine->l2_bytes / 16 : ahead_stays(s, t->cols);
 }
 
@@ -192,16 +192,18 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
 
 /* Which prefetch of a walk along the rows is the best one by the model, of those whose counts are the same. */
 static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
-  static const int terms[CUTT_CPU_PREFETCHES] = {[CUTT_CPU_TO_L1] = CUTT_CPU_COUNT_ALONG_NEAR,
-                                                 [CUTT_CPU_TO_L2] = CUTT_CPU_COUNT_ALONG_AHEAD,
-                                                 [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
+  const bool far = cutt_cpu_ahead_in_l2(s->c, t);
+  const int terms[CUTT_CPU_PREFETCHES] = {
+      [CUTT_CPU_TO_L1] = far ? CUTT_CPU_COUNT_ALONG_AHEAD : CUTT_CPU_COUNT_ALONG_NEAR,
+      [CUTT_CPU_TO_L2] = far ? CUTT_CPU_COUNT_ALONG_NEAR : CUTT_CPU_COUNT_ALONG_AHEAD,
+      [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
   const double lines = (double)(t->cols * s->c->elem_bytes) / CUTT_CPU_LINE;
   double least = 0;
   int best = -1;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
     const double *own = value + terms[to], time = lines < 1 ? own[0] : own[0] * lines + own[1];
-    if (to == CUTT_CPU_TO_L2 && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
+    if (to == CUTT_CPU_TO_L2 && !far && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
     if (to == CUTT_CPU_TO_NONE && !worth_following(s, t->cols)) continue;
     if (best >= 0 && time >= least) continue;
     best = to;

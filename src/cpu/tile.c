@@ -236,6 +236,10 @@ bool cutt_cpu_tiles_ahead(const cutt_canonical *c, const cutt_cpu_tile *t) {
   return c->mode[c->out_order[0]].in_stride == t->cols || cutt_cpu_together(c, t) * c->elem_bytes >= LONG_ROW;
 }
 
+bool cutt_cpu_ahead_in_l2(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  return t->along && c->elem_bytes == 1 && !cutt_cpu_tiles_ahead(c, t);
+}
+
 /* Broadcast elements, which are read once each; not for less than 16 bytes of the same one, unless all rows are. */
 static void find_repeats(const cutt_canonical *c, cutt_cpu_tile *t) {
   enum { FEW_BYTES = 16 };

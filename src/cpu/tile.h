@@ -127,6 +127,10 @@ int64_t cutt_cpu_together(const cutt_canonical *canonical, const cutt_cpu_tile *
  * have one stream each then; rows of a page and more have streams of their own. */
 bool cutt_cpu_tiles_ahead(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
 
+/* Is a walk along rows one whose rows have no room in L1 ahead of what is read, so that prefetching into L2 is the better way? Of bytes
+ * 64 rows are read at once. */
+bool cutt_cpu_ahead_in_l2(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
 /* Into how many parts the threads cut each sequence of tiles: items of work are one part each, as many as threads can share
  * evenly. *positions: how often there is a sequence, *length: its tiles. */
 int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *tile, int threads, int64_t *positions,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,8 +89,9 @@ static int in_child(int (*run)(void), const char *name, const char *value) {
 
 static void empty_is_unset(void **unused) {
   (void)unused;
-  static const char *const names[] = {"CUTT_CPU_ISA", "CUTT_CALIBRATION", "CUTT_LOG",        "CUTT_CUDA", "CUTT_CBLAS",
-                                      "CUTT_CUBLAS",  "XDG_DATA_HOME",    "OMP_NUM_THREADS", "HOME"};
+  static const char *const names[] = {"CUTT_CPU_ISA",    "CUTT_CPU_CORE", "CUTT_CALIBRATION", "CUTT_LOG",
+                                      "CUTT_CUDA",       "CUTT_CBLAS",    "CUTT_CUBLAS",      "XDG_DATA_HOME",
+                                      "OMP_NUM_THREADS", "HOME"};
   const int usual = in_child(everything_works, NULL, NULL);
   assert_true(usual == DONE || usual == NO_BLAS);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -101,10 +103,61 @@ static void calibration_that_is_missing(void **unused) {
   assert_int_equal(in_child(nothing_is_planned, "CUTT_CALIBRATION", "/no/such/file"), DONE);
 }
 
+/* Other parameters predict other times; a family that is not known is refused. */
+static double predicted(void) {
+  const int64_t extents[2] = {4000, 4000};
+  const int perm[2] = {1, 0};
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  problem.rank = 2;
+  problem.type = CUTT_F64;
+  problem.extents = extents;
+  problem.perm = perm;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  options.backend = CUTT_BACKEND_CPU;
+  cuttPlan_t plan;
+  if (cuttPlanCreate(&plan, &problem, &options)) return 0;
+  cuttPlanInfo_t info = {.struct_size = sizeof info};
+  cuttPlanGetInfo(plan, &info);
+  cuttPlanDestroy(plan);
+  return info.predicted_seconds;
+}
+
+static int *microseconds; /* by each family */
+
+static int xeon_predicts(void) {
+  microseconds[0] = (int)(1e6 * predicted());
+  return microseconds[0] > 0 ? DONE : PERMUTATION;
+}
+
+static int zen_predicts(void) {
+  microseconds[1] = (int)(1e6 * predicted());
+  return microseconds[1] > 0 ? DONE : PERMUTATION;
+}
+
+static int core_is_refused(void) {
+  return !(predicted() > 0) && strstr(cuttLastError(), "CUTT_CPU_CORE") && strstr(cuttLastError(), "xeon and zen")
+             ? DONE
+             : PERMUTATION;
+}
+
+static void families_of_cores(void **unused) {
+  (void)unused;
+  microseconds = mmap(NULL, 2 * sizeof *microseconds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(microseconds != MAP_FAILED);
+  setenv("CUTT_CALIBRATION", "0", 1);
+  assert_int_equal(in_child(xeon_predicts, "CUTT_CPU_CORE", "xeon"), DONE);
+  assert_int_equal(in_child(zen_predicts, "CUTT_CPU_CORE", "zen"), DONE);
+  assert_int_not_equal(microseconds[0], microseconds[1]);
+  assert_int_equal(in_child(core_is_refused, "CUTT_CPU_CORE", "abacus"), DONE);
+  unsetenv("CUTT_CALIBRATION");
+  munmap(microseconds, 2 * sizeof *microseconds);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(empty_is_unset),
       cmocka_unit_test(calibration_that_is_missing),
+      cmocka_unit_test(families_of_cores),
   };
   return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

@@ -161,6 +161,54 @@ CUTT_INLINE void prefetch_along(const along_ahead *a, int64_t at) {
   }
 }
 
+/* The same by pieces of rows: several lines of a row before those of the next row. */
+typedef struct along_pieces {
+  const char *base; /* of the piece's rows, of which [at, end) are left, each from byte `from` until byte `until` */
+  const int64_t *at, *end;
+  int64_t from, byte, until;
+  bool last; /* the piece is of the next rows */
+} along_pieces;
+
+/* The piece that begins `from` bytes along the rows, or where these end, along the next ones. */
+CUTT_INLINE void begin_piece(along_pieces *p, const along_ahead *a, int64_t from) {
+  enum { PIECE = 4 * CUTT_CPU_LINE };
+  p->last = from >= a->bytes;
+  const int64_t rows = p->last ? a->next_rows : a->rows;
+  p->base = p->last ? a->next : a->src;
+  p->at = p->last ? a->next_row : a->row;
+  p->end = rows > 0 ? p->at + rows : p->at;
+  p->from = p->byte = p->last ? 0 : from;
+  p->until = a->bytes - p->from < PIECE ? a->bytes : p->from + PIECE;
+}
+
+/* Not inlined: what a walk without pieces keeps in registers would go to memory. */
+static __attribute__((noinline)) void prefetch_pieces(along_pieces *p, const along_ahead *a, int lines) {
+  for (; lines > 0; --lines) {
+    if (p->at == p->end) {
+      if (p->last) return;
+      begin_piece(p, a, p->until);
+      if (p->at == p->end) return;
+    }
+    if (a->to == CUTT_CPU_TO_L1) {
+      __builtin_prefetch(p->base + *p->at + p->byte, 0, 3);
+    } else {
+      __builtin_prefetch(p->base + *p->at + p->byte, 0, 2);
+    }
+    p->byte += CUTT_CPU_LINE;
+    if (p->byte < p->until) continue;
+    p->byte = p->from;
+    ++p->at;
+  }
+}
+
+/* Are pieces the faster way? Of bytes, which are read from more rows at once than prefetchers follow, into L2; and of rows that lie
+ * apart by multiples of a large power of two, whose lines share few sets of L1. */
+CUTT_INLINE bool by_pieces(int w, const cutt_cpu_ahead *ahead, const int64_t *row) {
+  enum { APART = 1024 };
+  if (!ahead->rows || ahead->to == CUTT_CPU_TO_NONE) return false;
+  return ahead->to == CUTT_CPU_TO_L2 ? w == 1 : (row[1] - row[0]) % APART == 0;
+}
+
 /* Into L1 a few lines ahead, no more than it holds of so many rows; into L2 the same place in the next pass. */
 CUTT_INLINE along_ahead along_ahead_of(int w, int lines, const cutt_cpu_ahead *ahead, const char *src,
                                        const int64_t *row, int64_t r, int64_t nrows, int64_t ncols) {
@@ -200,13 +248,21 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
                                  int64_t r, int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
   const int64_t count = q->count;
+  const bool pieces = by_pieces(w, ahead, row);
   for (; r + rows <= nrows; r += rows) {
     const along_ahead a = along_ahead_of(w, lines, ahead, src, row, r, nrows, count);
+    along_pieces p;
+    if (pieces) {
+      begin_piece(&p, &a, 0);
+      begin_piece(&p, &a, p.until);
+    }
     char *out = q->out + r * w;
     int64_t c = 0;
     for (; c + columns <= count; c += columns) {
-      if (!ahead->rows) {
-        cutt_cpu_prefetch(ahead, rows * 16 / CUTT_CPU_LINE); /* as many lines as are read */
+      if (pieces) {
+        prefetch_pieces(&p, &a, rows * 16 / CUTT_CPU_LINE); /* as many lines as are read */
+      } else if (!ahead->rows) {
+        cutt_cpu_prefetch(ahead, rows * 16 / CUTT_CPU_LINE);
       } else if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) {
         prefetch_along(&a, c * w);
       }

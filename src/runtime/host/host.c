@@ -11,7 +11,8 @@
 
 static bool probe(const char **why) {
   cutt_isa_in_use(why);
-  if (!*why && !cutt_host_machine_get()) *why = "out of memory: a description of the machine";
+  if (!*why && cutt_host_core_known(why) && !cutt_host_machine_get())
+    *why = "out of memory: a description of the machine";
   return !*why;
 }
 

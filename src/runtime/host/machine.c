@@ -88,6 +88,22 @@ static cutt_cpu_core read_core(void) {
 #endif
 }
 
+/* The family that CUTT_CPU_CORE names; CUTT_CPU_CORES: it names none. */
+static cutt_cpu_core asked_core(void) {
+  static const char *const names[CUTT_CPU_CORES] = {[CUTT_CPU_CORE_OTHER] = "xeon", [CUTT_CPU_CORE_ZEN] = "zen"};
+  const char *asked = getenv("CUTT_CPU_CORE");
+  if (!asked || !*asked) return read_core();
+  int core = 0;
+  while (core < CUTT_CPU_CORES && strcmp(asked, names[core]) != 0) ++core;
+  return (cutt_cpu_core)core;
+}
+
+bool cutt_host_core_known(const char **why) {
+  if (asked_core() != CUTT_CPU_CORES) return true;
+  *why = "CUTT_CPU_CORE names no family of cores with parameters of its own; there are xeon and zen";
+  return false;
+}
+
 static void ask(const cutt_isa *isa, known_machine *k) {
   cutt_cpu_machine *m = &k->machine;
   memset(k, 0, sizeof *k);
@@ -98,7 +114,7 @@ static void ask(const cutt_isa *isa, known_machine *k) {
   m->stream_bytes = m->l3_bytes / 8;
   if (m->stream_bytes > 16 * MIB) m->stream_bytes = 16 * MIB;
   if (m->stream_bytes < 2 * m->l2_bytes) m->stream_bytes = 2 * m->l2_bytes;
-  m->core = read_core();
+  m->core = asked_core();
   read_name(m->base.name, sizeof m->base.name);
   char name[sizeof m->base.name];
   memcpy(name, m->base.name, sizeof name);

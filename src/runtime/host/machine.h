@@ -12,6 +12,9 @@ enum { CUTT_HOST_KEY_BYTES = 128 };
  * pairs. */
 const cutt_cpu_machine *cutt_host_machine_get(void);
 
+/* Is CUTT_CPU_CORE unset, or one of the families of cores? Else *why says what is allowed. */
+bool cutt_host_core_known(const char **why);
+
 /* Its key in wisdom and device files, at most size bytes. */
 void cutt_host_machine_key(char *buffer, size_t size);
 
