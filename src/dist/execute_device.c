@@ -231,9 +231,8 @@ static cuttResult await_round(const run *r, int64_t round) {
 /* Lets it come after what this rank still copies to others. */
 static cuttResult await_filling(const run *r) {
   const cutt_device_part *d = r->d;
-  for (int slot = 0; opens(d) && slot < CUTT_SLOTS && slot < d->all_rounds; ++slot)
-    TRY(r->runtime->stream_wait(r->stream, d->arrived[slot]));
-  return CUTT_SUCCESS;
+  if (!opens(d) || !d->all_rounds) return CUTT_SUCCESS;
+  return r->runtime->stream_wait(r->stream, d->arrived[(d->all_rounds - 1) % CUTT_SLOTS]);
 }
 
 static cuttResult run_rounds(const run *r) {
@@ -368,6 +367,7 @@ static cuttResult begin(const run *r, uint64_t number) {
 static cuttResult follow_peers(const run *r) {
   const struct cuttDistPlanStruct *plan = r->plan;
   const cutt_device_part *d = r->d;
+  bool any = false;
   for (int i = 0; i < plan->task.size; ++i) {
     const cutt_device_part *peer = d->all[i];
     if (i == plan->task.me) continue;
@@ -375,10 +375,11 @@ static cuttResult follow_peers(const run *r) {
       TRY(r->runtime->stream_wait(r->stream, peer->ended));
       continue;
     }
-    for (int slot = 0; slot < CUTT_SLOTS && slot < d->all_rounds; ++slot)
-      TRY(r->runtime->stream_wait(r->stream, peer->arrived[slot]));
+    if (peer->filled || !d->all_rounds) continue; /* it fetches nothing */
+    TRY(r->runtime->stream_wait(r->stream, peer->arrived[(d->all_rounds - 1) % CUTT_SLOTS]));
+    any = true;
   }
-  return r->orders ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
+  return r->orders && any ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
 }
 
 /* None goes before all have seen to what follows theirs, since events are the plans'. */

@@ -31,7 +31,9 @@ static double through_slots(const cutt_device_part *d, const cutt_exchange *x, i
  * says what the link is: copies are taken for those over NVLink 4. Constants are measured on two H200 (docs/dist.md). */
 static double predict_device(const cuttDistTransport_t *t, const cutt_device_part *d, const cutt_exchange *x) {
   const cutt_flow *sent = &x->flow[CUTT_FROM], *received = &x->flow[CUTT_TO];
-  const double bytes = (double)larger(sent->bytes, received->bytes), copy_byte = 1 / 372e9;
+  const double bytes = (double)larger(sent->bytes, received->bytes);
+  const bool fetches = d->way == CUTT_BY_COPIES && !d->shared && received->through_bytes == 0; /* from opened memory */
+  const double copy_byte = fetches ? 1 / 350e9 : 1 / 372e9;
   const double agreements = 3 * t->gather_seconds;
   if (x->way == CUTT_WAY_DIRECT)
     return 30e-6 + agreements + together(sent->link_seconds, x->kept_seconds + sent->seconds) + 0.23 * x->kept_seconds;
@@ -43,8 +45,8 @@ static double predict_device(const cuttDistTransport_t *t, const cutt_device_par
   const double work = x->kept_seconds + packing + unpacking;
   const double rounds = (double)larger(cutt_exchange_rounds(x), (int64_t)1);
   const double links = bytes * byte + round * rounds, ends = (packing + unpacking) / rounds;
-  /* Threads' copies take turns with little at memory; where all is packed, and by NCCL's kernels, there is more that collides. */
-  const double middle = d->shared && copies ? larger(links, work) : together(links, work);
+  /* Copies take turns with little at memory; NCCL's kernels collide with more. */
+  const double middle = copies ? larger(links, work) : together(links, work);
   return 20e-6 + agreements + middle + ends;
 }
 

@@ -67,7 +67,7 @@ static bool choose_scale_kernel(const cutt_canonical *c, cutt_gpu_access *a, con
   return true;
 }
 
-static void choose_tile_kernel(uint32_t w, cutt_gpu_access *a) {
+static void choose_tile_kernel(uint32_t w, bool far, cutt_gpu_access *a) {
   const uint32_t in = a->in_align, out = a->out_align;
   cutt_kernel kernel;
   if (w >= 4 && in >= 4 && out >= 4) {
@@ -81,10 +81,15 @@ static void choose_tile_kernel(uint32_t w, cutt_gpu_access *a) {
     kernel = a->shared_load == 2 ? (aligned ? CUTT_KERNEL_tile_2 : CUTT_KERNEL_tile_2u)
                                  : (aligned ? CUTT_KERNEL_tile_1 : CUTT_KERNEL_tile_1u);
   }
+  a->lines = far && a->shared_load >= 4;
+  if (a->lines)
+    kernel = a->shared_load == 16  ? CUTT_KERNEL_tile_16l
+             : a->shared_load == 8 ? CUTT_KERNEL_tile_8l
+                                   : CUTT_KERNEL_tile_4l;
   const bool wide = kernel == CUTT_KERNEL_tile_4w || kernel == CUTT_KERNEL_tile_8w;
   a->store = wide ? 16 : a->shared_load < 4 ? 4 : a->shared_load;
   a->kernel = kernel;
-  a->narrow = a->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
+  a->narrow = a->lines ? kernel : a->shared_load == 8 ? CUTT_KERNEL_tile_8 : CUTT_KERNEL_tile_4;
   a->load = in >= 4 ? smaller(in, 16) : 0;
 }
 
@@ -100,13 +105,13 @@ static void choose_copy_kernel(cutt_gpu_access *a) {
 
 bool cutt_gpu_access_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, uint32_t in_align,
                             uint32_t out_align, cutt_gpu_access *access, const char **why) {
-  access->copies = false;
+  access->copies = access->lines = false;
   access->in_align = side_alignment(c, tile, true, in_align | (uint64_t)c->in_start, !direct);
   access->out_align = side_alignment(c, tile, false, out_align | (uint64_t)c->out_start, !direct);
   if (direct) {
     choose_copy_kernel(access);
   } else if (!c->scale.active) {
-    choose_tile_kernel((uint32_t)c->elem_bytes, access);
+    choose_tile_kernel((uint32_t)c->elem_bytes, c->far, access);
   } else {
     return choose_scale_kernel(c, access, why);
   }
@@ -173,6 +178,7 @@ cutt_gpu_spread cutt_gpu_spread_stores(const cutt_canonical *c, const cutt_gpu_t
   const bool anywhere = cutt_gpu_stores_anywhere(access);
   *alike = false;
   if (access->copies) return cutt_gpu_spread_loads(c, tile, access, threads);
+  if (access->lines) return (cutt_gpu_spread){CUTT_GPU_WARP, threads / CUTT_GPU_WARP};
   const uint32_t accesses =
       cutt_gpu_accesses((uint32_t)(tile->column_length * c->elem_bytes), anywhere ? 0 : access->store);
   const uint32_t period = anywhere ? column_period(c, tile, access) : 1;

@@ -23,6 +23,8 @@ typedef struct cutt_gpu_access {
   uint32_t store;
   /* Runs go straight from global to global memory. */
   bool copies;
+  /* Stores over a link: a warp's begin with a line of the column, and it has a column to itself. */
+  bool lines;
 } cutt_gpu_access;
 
 /* The widest access for buffers that are aligned to in_align and out_align bytes (powers of two up to CUTT_GPU_ALIGNED)

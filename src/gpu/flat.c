@@ -303,6 +303,7 @@ bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const c
   const uint32_t w = (uint32_t)c->elem_bytes, least = smaller(in_align, out_align);
   const uint32_t row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   if (direct) return choose_copy(c, access, threads, f);
+  if (access->lines) return false; /* its lanes begin with the column */
   if (least < w) return false;
   if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){

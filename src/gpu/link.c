@@ -2,10 +2,12 @@
  *
  * A write travels as one packet for each cache line that it touches: a header, and the line's sectors that are touched. So what
  * counts is where the runs that a tile writes begin and end: a run of 10 doubles that begins anywhere makes 1.6 packets, and
- * moves at two thirds of the speed of whole lines. Measured between two H200 (docs/dist.md). */
+ * moves at two thirds of the speed of whole lines. Where requests begin with lines that is all; else those that meet in a line make
+ * a packet each. Measured between two H200 (docs/dist.md). */
 #include "gpu/link.h"
 
 #include "base/number.h"
+#include "gpu/access.h"
 #include "gpu/count.h"
 
 enum { LINE = 128 };
@@ -31,9 +33,17 @@ double cutt_gpu_least_link_seconds(const cutt_device *d, const cutt_canonical *c
 double cutt_gpu_link_seconds(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
                              const cutt_gpu_counts *n, const cutt_candidate *candidate) {
   const double bytes = (double)c->volume * c->elem_bytes;
+  const char *why;
+  cutt_gpu_access access;
   cutt_gpu_requests requests;
-  cutt_gpu_count_requests(d, c, tile, candidate, &requests);
-  const double cuts = larger(0, requests.store_sectors - requests.tile_store_sectors); /* sectors of two requests */
+  double cuts = 0; /* sectors of two requests */
+  const bool lines = cutt_gpu_access_choose(c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, CUTT_GPU_ALIGNED,
+                                            CUTT_GPU_ALIGNED, &access, &why) &&
+                     access.lines;
+  if (!lines) {
+    cutt_gpu_count_requests(d, c, tile, candidate, &requests);
+    cuts = larger(0, requests.store_sectors - requests.tile_store_sectors);
+  }
   return seconds_of(d, c, bytes * (1 + n->written_sectors) + cuts * cutt_gpu_sector(d),
                     bytes * (1 + n->written_lines) / LINE + cuts);
 }

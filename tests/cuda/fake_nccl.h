@@ -11,6 +11,7 @@ struct fake_nccl_comm;
 typedef struct fake_nccl_control {
   atomic_long calls,
       fail_at; /* the group or gathering that fails, by its number from when calls was set to 0; 0: none */
+  atomic_long between_known; /* messages between memory that it knows */
   void (*open)(int size, struct fake_nccl_comm **comms);
   void (*close)(struct fake_nccl_comm **comms);
   /* Gives a stream something to do, as that of the stand-in for the driver, where streams are late; NULL: they are not. */

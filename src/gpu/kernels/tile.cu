@@ -19,6 +19,29 @@ DEFINE_STORE_COLUMNS_WHOLE(4, uint32_t)
 DEFINE_STORE_COLUMNS_WHOLE(8, word2)
 DEFINE_STORE_COLUMNS_WHOLE(16, word4)
 
+/* The same over a link, where a request makes a packet of each line that it touches: lanes begin with a line, wherever the column
+ * begins in it, so that no line makes two packets. */
+enum { LINE = 128 };
+#define DEFINE_STORE_COLUMNS_LINES(bytes)                                                                              \
+  DEVICE void store_columns_##bytes##l(const cutt_kernel_args *args, unsigned char *out, const tile_now *now,          \
+                                       const unsigned char *in, uint32_t stage_at, share s) {                          \
+    (void)in;                                                                                                          \
+    unsigned char *const base = out + now->out;                                                                        \
+    for (uint32_t column = s.across; column < now->columns; column += s.across_step) {                                 \
+      const column_entry c = read_column(args->columns_at + column * CUTT_COLUMN_ENTRY);                               \
+      unsigned char *const begin = base + c.global;                                                                    \
+      const uint32_t before = (uint32_t)((uintptr_t)begin % LINE) / bytes;                                             \
+      for (uint32_t access = s.along; access < before + now->run; access += s.along_step) {                            \
+        if (access < before) continue;                                                                                 \
+        const uint32_t at = access - before;                                                                           \
+        global_store##bytes(begin + at * bytes, shared_load##bytes(stage_at + read_run(args, at) + c.shared));         \
+      }                                                                                                                \
+    }                                                                                                                  \
+  }
+DEFINE_STORE_COLUMNS_LINES(4)
+DEFINE_STORE_COLUMNS_LINES(8)
+DEFINE_STORE_COLUMNS_LINES(16)
+
 #define DEFINE_STORE_COLUMNS_NARROW(bytes)                                                                             \
   DEFINE_STORE_COLUMNS(bytes, 4, uint32_t, now->run *bytes / 4,                                                        \
                        const gather g = gather_of(args, stage_at, access, 4 / bytes), gather##bytes(&g, c.shared),     \
@@ -119,7 +142,10 @@ TILE_KERNEL(1u, true)
 TILE_KERNEL(2, false)
 TILE_KERNEL(2u, true)
 TILE_KERNEL(4, false)
+TILE_KERNEL(4l, false)
 TILE_KERNEL(4w, false)
 TILE_KERNEL(8, false)
+TILE_KERNEL(8l, false)
 TILE_KERNEL(8w, false)
 TILE_KERNEL(16, false)
+TILE_KERNEL(16l, false)
