@@ -362,6 +362,28 @@ static void two_of_one_layout(void **unused) {
   }
 }
 
+/* So large that a GPU does it in two passes. */
+static void two_turned(void **unused) {
+  (void)unused;
+  test_rng rng = {20261125};
+  operation o = {.pattern = "abc,bca->cab", .type = CUTT_C64, .operands = 2, .labels = 3};
+  const int64_t extent[] = {101, 101, 103};
+  memcpy(o.extent, extent, sizeof extent);
+  for (int t = A; t < TENSORS; ++t) {
+    for (int i = 0; i < 3 && t != C; ++i) {
+      o.label[t][i] = t == A ? i : t == B ? (i + 1) % 3 : (i + 2) % 3;
+      o.extents[t][i] = extent[o.label[t][i]];
+      o.rank[t] = 3;
+    }
+    draw_strides(&rng, &o, t);
+    o.has_scalar[t % 3] = true;
+    o.scalar[t % 3][0] = 0.75;
+    o.scalar[t % 3][1] = -1.5;
+  }
+  o.conjugate[1] = 1;
+  try_one(&rng, &o, false, false);
+}
+
 /* Extents as in use: more than a block, written past the caches, and rows of a few elements. */
 static void large_ones(void **unused) {
   (void)unused;
@@ -635,7 +657,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(refused),         cmocka_unit_test(two_of_one_layout),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
-                                         cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout)};
+                                         cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout),
+                                         cmocka_unit_test(two_turned)};
   const int status = test_device_open(argc, argv);
   if (status >= 0) return status;
   const int failed = test_device() == CUTT_BACKEND_CPU
