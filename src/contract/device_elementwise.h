@@ -2,8 +2,8 @@
  * order are turned in shared memory, so that every tensor is moved in whole sectors. Where no operand is turned, and all that
  * lies next to each other begins at a multiple of 16 bytes, a wide kernel accesses 16 bytes at a time.
  *
- * Sums of two operands of which one is laid out as D are permutations of the other one with an addend, by plans of libcutt
- * (device_sum.c). */
+ * Sums and products of two operands, of which one is laid out as D, are permutations of the other one with a second operand, by plans of
+ * libcutt (device_permuted.c); large ones of which none is are two permutations. */
 #ifndef CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 #define CUTT_CONTRACT_DEVICE_ELEMENTWISE_H
 
@@ -17,16 +17,18 @@ typedef struct cutt_combine_launch {
   cutt_combine_args args;
 } cutt_combine_launch;
 
-/* D = its scalar * perm(moved) + its scalar * addend. */
-typedef struct cutt_device_sum {
+/* A pass: D = its scalar * perm(moved), and with a second operand, which is laid out as D or is D, their sum or product. */
+enum { CUTT_NO_SECOND = -1 };
+typedef struct cutt_device_permuted {
   cuttPlan_t plan; /* NULL: there is none */
-  int moved, addend;
-} cutt_device_sum;
+  int moved;       /* the operand's number */
+  int second;      /* a cutt_tensor */
+} cutt_device_permuted;
 
 /* Prepared. Immutable. */
 typedef struct cutt_device_elementwise {
   const cutt_kernels *kernels;
-  cutt_device_sum sum; /* in place of what follows */
+  cutt_device_permuted pass[2]; /* one, or two that follow each other, in place of what follows; or none */
   bool has_wide;
   cutt_combine_launch narrow, wide; /* wide: for addresses at multiples of 16 bytes */
 } cutt_device_elementwise;
@@ -40,11 +42,11 @@ bool cutt_device_elementwise_lay_out(const struct cuttElementwiseStruct *plan, i
 cuttResult cutt_device_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_device_elementwise_release(struct cuttElementwiseStruct *plan);
 
-/* Plans such a sum; sum->plan stays NULL where it is none. Errors: those of cuttPlanCreate. */
-cuttResult cutt_device_sum_prepare(const struct cuttElementwiseStruct *plan, cutt_device_sum *sum);
-/* Starts it. at: the addresses of the first element by the order of the walk. */
-cuttResult cutt_device_sum_start(const cutt_device_sum *sum, const unsigned char *const at[CUTT_MOST_TENSORS],
-                                 cudaStream_t stream);
+/* Plans such passes; pass[0].plan stays NULL where they are not what the operation is done by. Errors: those of cuttPlanCreate. */
+cuttResult cutt_device_permuted_prepare(const struct cuttElementwiseStruct *plan, cutt_device_permuted pass[2]);
+/* Starts them. at: the addresses of the first element by the order of the walk. */
+cuttResult cutt_device_permuted_start(const struct cuttElementwiseStruct *plan,
+                                      const unsigned char *const at[CUTT_MOST_TENSORS], cudaStream_t stream);
 
 /* The same without a backend. */
 cuttResult cutt_device_elementwise_make(struct cuttElementwiseStruct *plan, int64_t multiprocessors,

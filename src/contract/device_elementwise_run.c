@@ -66,12 +66,12 @@ cuttResult cutt_device_elementwise_make(plan_t *p, int64_t multiprocessors, cons
 cuttResult cutt_device_elementwise_prepare(plan_t *p) {
   const cuttResult result =
       cutt_device_elementwise_make(p, cutt_device_property(p->backend, "sms"), p->backend->runtime);
-  return result ? result : cutt_device_sum_prepare(p, &p->device->sum);
+  return result ? result : cutt_device_permuted_prepare(p, p->device->pass);
 }
 
 void cutt_device_elementwise_release(plan_t *p) {
   if (!p->device) return;
-  cuttPlanDestroy(p->device->sum.plan);
+  for (int i = 0; i < 2; ++i) cuttPlanDestroy(p->device->pass[i].plan);
   free(p->device);
   p->device = NULL;
 }
@@ -88,7 +88,7 @@ cuttResult cutt_device_elementwise_start(const plan_t *p, const cutt_runtime *ru
     const bool single = t != CUTT_RESULT && device->wide.args.use[operand] == CUTT_COMBINE_SINGLE;
     if (!single && (uintptr_t)at[t] % 16) wide = false;
   }
-  if (device->sum.plan) return cutt_device_sum_start(&device->sum, at, stream);
+  if (device->pass[0].plan) return cutt_device_permuted_start(p, at, stream);
   const cutt_combine_launch *launch = wide ? &device->wide : &device->narrow;
   void *parameters[] = {(void *)&at[CUTT_LEFT], (void *)&at[CUTT_RESULT], (void *)(uintptr_t)&launch->args,
                         (void *)&at[CUTT_RIGHT], (void *)&at[CUTT_THIRD]};

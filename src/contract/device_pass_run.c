@@ -81,6 +81,7 @@ static void set_bounds(maker *m) {
     m->bound[i] = m->s->x[i] > 1 ? 0 : next++;
     args->extent[m->bound[i]] = extent;
     args->reach[m->bound[i]] = part - 1;
+    if (cutt_mode_role(&m->c->mode[i]) != CUTT_ROLE_K) args->result_bounds |= 1u << m->bound[i];
   }
 }
 

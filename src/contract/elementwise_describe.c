@@ -28,7 +28,12 @@ static const cutt_combine_launch *launch_of(const plan_t *p) {
 }
 
 /* Is it done by a plan of libcutt? */
-static bool is_permutation(const plan_t *p) { return p->device && p->device->sum.plan; }
+static bool is_permutation(const plan_t *p) { return p->device && p->device->pass[0].plan; }
+
+static bool is_moved(const plan_t *p, int operand) {
+  const cutt_device_permuted *pass = p->device->pass;
+  return operand == pass[0].moved || (pass[1].plan && operand == pass[1].moved);
+}
 
 /* Elements of a mode that a block, or on a GPU a tile, has of D; all of it for a plan of libcutt, which cuts it itself. No two modes have
  * the same step in D. */
@@ -49,7 +54,7 @@ static const char *use_of(const plan_t *p, int i) {
   static const char *const host[] = {"in place", "repeated", "permuted", "not read"};
   static const char *const device[] = {"not read", "in place", "turned", "in place", "in place"};
   if (i == p->operands) return !p->device && p->result_packed ? "permuted" : "in place";
-  if (is_permutation(p)) return i == p->device->sum.moved ? "permuted" : "in place";
+  if (is_permutation(p)) return is_moved(p, i) ? "permuted" : "in place";
   return p->device ? device[launch_of(p)->args.use[i]] : host[p->use[i]];
 }
 
@@ -120,8 +125,9 @@ static void add_modes(const plan_t *p, cutt_text *text) {
 static void add_use(const plan_t *p, int i, cutt_text *text) {
   if (i < p->operands && p->use[i] == CUTT_USE_ZERO)
     cutt_text_add(text, "is not read, since %s is 0", scalar_name[i]);
-  else if (is_permutation(p) && i == p->device->sum.moved)
-    cutt_text_add(text, "is permuted, and added to on the way");
+  else if (is_permutation(p) && is_moved(p, i))
+    cutt_text_add(text,
+                  p->device->pass[1].plan && i == 0 ? "is permuted to D" : "is permuted, and combined on the way");
   else if (p->device && !is_permutation(p) && i < p->operands && launch_of(p)->args.use[i] == CUTT_COMBINE_TURNED)
     cutt_text_add(text, "is turned in shared memory");
   else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_SINGLE)
@@ -136,17 +142,19 @@ static void add_use(const plan_t *p, int i, cutt_text *text) {
     cutt_text_add(text, "is read in place");
 }
 
-/* The plan of libcutt. */
-static cuttPlanInfo_t permutation_of(const plan_t *p) {
+/* A plan of libcutt. */
+static cuttPlanInfo_t permutation_of(const plan_t *p, int pass) {
   cuttPlanInfo_t info = {.struct_size = sizeof info};
-  cuttPlanGetInfo(p->device->sum.plan, &info);
+  cuttPlanGetInfo(p->device->pass[pass].plan, &info);
   return info;
 }
 
-static void add_permutation(const plan_t *p, cutt_text *text) {
-  const cuttPlanInfo_t info = permutation_of(p);
-  cutt_text_add(text, "permutation   %s of rank %d, by %d threads a block, predicted %.3f us\n", info.method,
-                info.fused_rank, info.threads, 1e6 * info.predicted_seconds);
+static void add_permutations(const plan_t *p, cutt_text *text) {
+  for (int i = 0; i < 2 && p->device->pass[i].plan; ++i) {
+    const cuttPlanInfo_t info = permutation_of(p, i);
+    cutt_text_add(text, "%-13s %s of rank %d, by %d threads a block, predicted %.3f us\n", i ? "" : "permutation",
+                  info.method, info.fused_rank, info.threads, 1e6 * info.predicted_seconds);
+  }
 }
 
 static void describe_text(const plan_t *p, cutt_text *text) {
@@ -167,7 +175,7 @@ static void describe_text(const plan_t *p, cutt_text *text) {
     if (!is_permutation(p))
       cutt_text_add(text, "%s%" PRId64, p->device ? "tiles         " : "blocks        ", blocks_of(p));
     if (is_permutation(p))
-      add_permutation(p, text);
+      add_permutations(p, text);
     else if (p->device)
       cutt_text_add(text, ", each by %u threads%s\n", launch_of(p)->grid.threads,
                     p->device->has_wide ? ", by 16 bytes where addresses allow it" : "");
@@ -211,9 +219,13 @@ static void add_json_tensors(const plan_t *p, cutt_text *text) {
 /* In what pieces it is done. */
 static void add_json_work(const plan_t *p, cutt_text *text) {
   if (is_permutation(p)) {
-    const cuttPlanInfo_t info = permutation_of(p);
-    cutt_text_add(text, ",\"permutation\":{\"method\":\"%s\",\"rank\":%d,\"threads\":%d,\"predicted_seconds\":%.9g}",
-                  info.method, info.fused_rank, info.threads, info.predicted_seconds);
+    for (int i = 0; i < 2 && p->device->pass[i].plan; ++i) {
+      const cuttPlanInfo_t info = permutation_of(p, i);
+      cutt_text_add(text, "%s{\"method\":\"%s\",\"rank\":%d,\"threads\":%d,\"predicted_seconds\":%.9g}",
+                    i ? "," : ",\"permutations\":[", info.method, info.fused_rank, info.threads,
+                    info.predicted_seconds);
+    }
+    cutt_text_add(text, "]");
     return;
   }
   cutt_text_add(text, ",\"blocks\":%" PRId64, p->empty ? 0 : blocks_of(p));

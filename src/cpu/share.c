@@ -142,7 +142,7 @@ static cuttResult run_alone(const cutt_cpu_plan *p, const void *in, void *out) {
 
 cuttResult cutt_cpu_execute(const cutt_executions *e, cudaStream_t stream) {
   (void)stream;
-  if (e->in[1]) return cutt_error(CUTT_INTERNAL_ERROR, "on the CPU the addend is the output");
+  if (e->in[1]) return cutt_error(CUTT_INTERNAL_ERROR, "on the CPU the second operand is the output");
   if (e->count == 1) {
     const cutt_cpu_plan *p = plan_of(e, 0);
     if (!p) return CUTT_SUCCESS;

@@ -141,8 +141,8 @@ static cuttResult start(call *c, const request *r) {
   return result ? result : ask(r, c->stream);
 }
 
-/* With addresses that the device has. addend: NULL where it is the output. */
-static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const void *addend, void *out) {
+/* With addresses that the device has. second: the second operand; NULL where it is the output. */
+static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const void *second, void *out) {
   request r = {.plan = plan, .kernels = plan->kernels, .in = (uintptr_t)in, .out = (uintptr_t)out};
   if (plan->copy_bytes) {
     r.bytes = plan->copy_bytes;
@@ -150,12 +150,12 @@ static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const
     r.out += (uintptr_t)plan->canonical.out_start;
     return start(c, &r);
   }
-  /* Of the output and the addend the smaller one. */
+  /* Of the output and the second operand the smaller one. */
   const uint32_t in_align = cutt_gpu_alignment(in),
-                 out_align = cutt_gpu_alignment((const void *)((uintptr_t)out | (uintptr_t)addend));
+                 out_align = cutt_gpu_alignment((const void *)((uintptr_t)out | (uintptr_t)second));
   const bool aligned = in_align >= CUTT_GPU_ALIGNED && out_align >= CUTT_GPU_ALIGNED;
   r.launch = &plan->ready;
-  if (aligned && !addend) return start(c, &r);
+  if (aligned && !second) return start(c, &r);
   cutt_gpu_launch launch;
   const char *why = NULL;
   r.launch = &launch;
@@ -165,7 +165,8 @@ static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const
                              &why))
     return cutt_error(CUTT_INVALID_PARAMETER, "in is %p and out is %p, multiples of %u and %u bytes: %s", in, out,
                       in_align, out_align, why ? why : "no reason given");
-  launch.args.addend = launch.flat.addend = addend ? (int64_t)((uintptr_t)addend - (uintptr_t)out) : 0;
+  launch.args.second = launch.flat.second = second ? (int64_t)((uintptr_t)second - (uintptr_t)out) : 0;
+  launch.args.scale.op = launch.flat.scale.op = c->e->multiplies ? CUTT_COMBINE_MULTIPLY : CUTT_COMBINE_ADD;
   return start(c, &r);
 }
 
@@ -183,13 +184,13 @@ static cuttResult reach(call *c, const gpu_plan *plan, int64_t i, const void **i
 }
 
 /* NULL: it is the output. */
-static cuttResult reach_addend(call *c, const gpu_plan *plan, int64_t i, const void **addend) {
-  *addend = c->e->in[1] ? c->e->in[1][i] : NULL;
-  if (c->e->trusted || !*addend) return CUTT_SUCCESS;
+static cuttResult reach_second(call *c, const gpu_plan *plan, int64_t i, const void **second) {
+  *second = c->e->in[1] ? c->e->in[1][i] : NULL;
+  if (c->e->trusted || !*second) return CUTT_SUCCESS;
   void *at = NULL;
   cuttResult result = enter(c, plan);
-  if (!result) result = plan->runtime->reach(plan->kernels->target, *addend, "addend", &at);
-  *addend = at;
+  if (!result) result = plan->runtime->reach(plan->kernels->target, *second, "the second operand", &at);
+  *second = at;
   return result;
 }
 
@@ -202,12 +203,12 @@ static cuttResult start_each(call *c) {
   const cutt_executions *e = c->e;
   for (int64_t i = 0; i < e->count; ++i) {
     const gpu_plan *plan = e->prepared(e->of, i);
-    const void *in, *addend = NULL;
+    const void *in, *second = NULL;
     void *out;
     if (!plan) continue;
     cuttResult result = reach(c, plan, i, &in, &out);
-    if (!result) result = reach_addend(c, plan, i, &addend);
-    if (!result) result = start_one(c, plan, in, addend, out);
+    if (!result) result = reach_second(c, plan, i, &second);
+    if (!result) result = start_one(c, plan, in, second, out);
     if (result) return e->count > 1 ? failed(result, i) : result;
   }
   return CUTT_SUCCESS;
@@ -388,7 +389,7 @@ static cuttResult start_groups(call *c, desk *d) {
 cuttResult cutt_gpu_execute(const cutt_executions *e, cudaStream_t stream) {
   call c = {.e = e, .stream = stream, .scope = {NULL, false, -1}};
   cuttResult result;
-  desk *d = e->count > FEW && !e->in[1] ? take_desk() : NULL; /* a list of pairs has no addends */
+  desk *d = e->count > FEW && !e->in[1] ? take_desk() : NULL; /* a list of pairs has no second operands */
   if (!d) {
     result = start_each(&c);
   } else {

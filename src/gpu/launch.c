@@ -189,6 +189,7 @@ static void fill_scale(const cutt_scale *scale, cutt_scale_args *args) {
   args->alpha_parts = parts_of(scale->alpha_factor);
   args->beta_parts = parts_of(scale->beta_factor);
   args->flip = scale->conjugate ? UINT32_C(0x80000000) : 0;
+  args->op = CUTT_COMBINE_ADD;
 }
 
 /* ---------------------------------------------------------------------------------------------------- shared memory */
@@ -329,7 +330,7 @@ static void fill_problem(const layout *l, int64_t block_tiles, uint32_t threads)
   /* To fetch a row's neighbourhood with it is faster, if all of that is wanted: measured in docs/log.md. */
   args->near = c->volume * c->elem_bytes * 8 >= (c->in_high - c->in_low) * 7;
   args->near_out = c->volume * c->elem_bytes * 8 >= (c->out_high - c->out_low) * 7;
-  args->addend = 0;
+  args->second = 0;
   fill_grid(l);
   fill_scale(&c->scale, &args->scale);
 }

@@ -13,8 +13,8 @@
 
 #include "base/types.h"
 
-/* Inputs of an operation: what is permuted, and the addend, which is what beta multiplies. The addend is laid out as the output, and
- * is the output unless an execution (model/method.h) says otherwise; so the strides and bounds below are of the first alone. */
+/* Inputs of an operation: what is permuted, and the second operand, which is what beta multiplies. That is laid out as the output, and is
+ * the output unless an execution (model/method.h) says otherwise; so the strides and bounds below are of the first alone. */
 enum { CUTT_INPUTS = 2 };
 
 typedef struct cutt_mode {

@@ -11,9 +11,9 @@
  * each another's. The pointers are the user's; overlap and NULL have been checked. */
 typedef struct cutt_executions {
   int64_t count;
-  const void *const *in
-      [CUTT_INPUTS]; /* in[n][i]: the n-th input of execution i. in[1] is NULL where the addends are the outputs, as they
-                                       * always are on the CPU */
+  /* in[n][i]: the n-th input of execution i. in[1] is NULL where that is the output, as always on the CPU. */
+  const void *const *in[CUTT_INPUTS];
+  bool multiplies; /* what beta makes of in[1] is a factor instead of being added */
   void *const *out;
   /* What prepare has made for execution i; NULL: there is nothing to do. Asked any number of times, by any thread. */
   const void *(*prepared)(const void *of, int64_t i);

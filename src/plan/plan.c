@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "plan/addend.h"
+#include "plan/combine.h"
 #include "plan/described.h"
 #include "plan/far.h"
 #include "plan/problem.h"
@@ -287,10 +287,12 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   return cutt_execute_one(plan->backend->methods, plan->choice.prepared, plan->trusted, in, out, stream);
 }
 
-cuttResult cutt_plan_add(cuttPlan_t plan, const void *in, const void *addend, void *out, cudaStream_t stream) {
+cuttResult cutt_plan_combine(cuttPlan_t plan, const void *in, const void *second, bool multiplies, void *out,
+                             cudaStream_t stream) {
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
   const cutt_executions one = {.count = 1,
-                               .in = {&in, &addend},
+                               .in = {&in, &second},
+                               .multiplies = multiplies,
                                .out = &out,
                                .prepared = cutt_only_prepared,
                                .of = plan->choice.prepared,

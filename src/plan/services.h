@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "plan/addend.h"
 #include "plan/arguments.h"
 #include "plan/backend.h"
+#include "plan/combine.h"
 #include "plan/far.h"
 #include "plan/problem.h"
 #include "plan/race.h"
@@ -41,8 +41,9 @@
     (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,                          \
      cutt_far_seconds *seconds),                                                                                       \
     (plan, problem, options, far, seconds))                                                                            \
-  X(cuttResult, cutt_plan_add, (cuttPlan_t plan, const void *in, const void *addend, void *out, cudaStream_t stream),  \
-    (plan, in, addend, out, stream))                                                                                   \
+  X(cuttResult, cutt_plan_combine,                                                                                     \
+    (cuttPlan_t plan, const void *in, const void *second, bool multiplies, void *out, cudaStream_t stream),            \
+    (plan, in, second, multiplies, out, stream))                                                                       \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \

@@ -133,12 +133,12 @@ static void elementwise(void **unused) {
                 "b spans", "overlap");
   assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
   assert_non_null(strstr(text, "elementwise   of f32 on cuda\n"));
-  assert_non_null(strstr(text, "B is permuted, and added to on the way\n"));
+  assert_non_null(strstr(text, "B is permuted, and combined on the way\n"));
   assert_non_null(strstr(text, "permutation   Tiled of rank 2, by "));
   assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
   assert_non_null(
       strstr(text, "\"A\":{\"is\":\"in place\",\"scaled\":false,\"conjugated\":false},\"B\":{\"is\":\"permuted\""));
-  assert_non_null(strstr(text, "\"permutation\":{\"method\":\"Tiled\",\"rank\":2,\"threads\":"));
+  assert_non_null(strstr(text, "\"permutations\":[{\"method\":\"Tiled\",\"rank\":2,\"threads\":"));
   assert_success(cuttElementwisePlanDestroy(plan));
   e.op_ab = CUTT_OP_MAX;
   assert_success(cuttElementwisePlanCreate(&plan, &e, &options));

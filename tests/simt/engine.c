@@ -180,12 +180,12 @@ static bool accept(const cutt_canonical *canonical, const cutt_candidate *candid
 static unsigned char *set_apart(const cutt_canonical *canonical, const test_memory *memory, cutt_gpu_launch *launch,
                                 simt_launch *asked) {
   const size_t bytes = (size_t)(canonical->out_high - canonical->out_low), shift = (uintptr_t)asked->write.low % 64;
-  unsigned char *const room = aligned_alloc(64, (bytes + shift + 63) / 64 * 64), *const addend = room + shift;
+  unsigned char *const room = aligned_alloc(64, (bytes + shift + 63) / 64 * 64), *const second = room + shift;
   if (!room) abort();
-  memcpy(addend, memory->out + canonical->out_low, bytes);
-  launch->args.addend = launch->flat.addend = (int64_t)((uintptr_t)addend - (uintptr_t)asked->write.low);
+  memcpy(second, memory->out + canonical->out_low, bytes);
+  launch->args.second = launch->flat.second = (int64_t)((uintptr_t)second - (uintptr_t)asked->write.low);
   asked->reads_out = false;
-  asked->read_third = (simt_span){addend, bytes};
+  asked->read_third = (simt_span){second, bytes};
   return room;
 }
 
@@ -211,7 +211,7 @@ static bool run(const cutt_canonical *canonical, const cutt_candidate *candidate
   }
   char fault[768];
   int64_t written;
-  unsigned char *const apart = mode & SIMT_ADDEND_APART ? set_apart(canonical, memory, &launch, &asked) : NULL;
+  unsigned char *const apart = mode & SIMT_SECOND_APART ? set_apart(canonical, memory, &launch, &asked) : NULL;
   const bool ran = simt_run(&asked, &written, NULL, fault, sizeof fault);
   free(apart);
   if (!ran) {
@@ -291,7 +291,7 @@ static bool vary(const test_problem *problem, int number, int count, int way, cu
     candidate->param[CUTT_GPU_PARAM_STAGES] = test_random_in(&rng, 1, CUTT_STAGES);
     candidate->param[CUTT_GPU_PARAM_BLOCK_TILES] = test_random_in(&rng, 1, 6);
   }
-  if (way == 3 && (problem->seed + (uint64_t)number) % 4 == 1 && !test_beta_is_zero(problem)) *mode = SIMT_ADDEND_APART;
+  if (way == 3 && (problem->seed + (uint64_t)number) % 4 == 1 && !test_beta_is_zero(problem)) *mode = SIMT_SECOND_APART;
   return way <= 3;
 }
 

@@ -17,7 +17,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
                            unsigned char *out, bool async);
 
 /* Modes of simt_engine's run. */
-enum { SIMT_WITHOUT_ASYNC = 1, SIMT_ADDEND_APART = 2 };
+enum { SIMT_WITHOUT_ASYNC = 1, SIMT_SECOND_APART = 2 };
 
 /* The launch of a kernel by its name, as a driver is given it: args are cutt_kernel_args, cutt_flat_args if it has no tables, or
  * those of a contraction in one pass or an elementwise operation. .kernel, .flat_kernel, .pass_kernel, .multiply_kernel and .panel_kernel are NULL if there is none of this

@@ -280,8 +280,8 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   candidate.method = cutt_gpu_method(&canonical, &candidate);
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 15) / 16 * 16;
   unsigned char *from = aligned_alloc(16, room), *to = aligned_alloc(16, room), *expected = malloc(bytes);
-  unsigned char *addend = aligned_alloc(16, room);
-  assert_true(from && to && expected && addend);
+  unsigned char *second = aligned_alloc(16, room);
+  assert_true(from && to && expected && second);
   const size_t in_at = f->in_at < 0 ? (size_t)width % 16 : (size_t)f->in_at,
                out_at = f->out_at < 0 ? (size_t)width % 16 : (size_t)f->out_at;
   test_fill_numbers(from, room, type, 7);
@@ -294,11 +294,11 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   assert_int_equal(launch.flat.joined, f->joined);
   simt_launch asked = simt_launch_of(&launch, &canonical, from + in_at, to + out_at, true);
   if (variant == APART) {
-    memcpy(addend, to, room);
+    memcpy(second, to, room);
     memset(to, 0xff, room);
-    launch.flat.addend = launch.args.addend = (int64_t)((uintptr_t)addend - (uintptr_t)to);
+    launch.flat.second = launch.args.second = (int64_t)((uintptr_t)second - (uintptr_t)to);
     asked.reads_out = false;
-    asked.read_third = (simt_span){addend + out_at, bytes};
+    asked.read_third = (simt_span){second + out_at, bytes};
   }
   int64_t written;
   if (!simt_run(&asked, &written, NULL, error, sizeof error))
@@ -308,7 +308,7 @@ static bool run_sum(const sum_case *f, int t, int variant, bool *used) {
   free(from);
   free(to);
   free(expected);
-  free(addend);
+  free(second);
   used[launch.kernel] = true;
   return of_kernel(&launch, f, sum_types[t].name);
 }

@@ -45,9 +45,9 @@
     if (lengthy && now->columns <= s.across_step) {                                                                    \
       if (s.across >= now->columns) return;                                                                            \
       const word2 offset = shared_load8(args->columns_at + s.across * CUTT_COLUMN_ENTRY);                              \
-      fetch_along_##name(out + (args->addend + now->out + join_words(offset.x, offset.y)), s.along, accesses, s.along_step, b);       \
+      fetch_along_##name(out + (args->second + now->out + join_words(offset.x, offset.y)), s.along, accesses, s.along_step, b);       \
     } else {                                                                                                           \
-      fetch_##name(args, out + (args->addend + now->out + s.along * bytes), s.across, now->columns, s.across_step, b);                \
+      fetch_##name(args, out + (args->second + now->out + s.along * bytes), s.across, now->columns, s.across_step, b);                \
     }                                                                                                                  \
   }                                                                                                                    \
   /* A single column of the thread's. */                                                                               \
@@ -59,7 +59,7 @@
     unsigned char *const column = out + (now->out + c.global);                                                         \
     const uint32_t count = accesses, step = s.along_step;                                                              \
     for (uint32_t first = s.along; first < count; first += batch * step) {                                             \
-      if (first != s.along) fetch_along_##name(column + args->addend, first, count, step, b);                                         \
+      if (first != s.along) fetch_along_##name(column + args->second, first, count, step, b);                                         \
       UNROLL(batch)                                                                                                    \
       for (uint32_t i = 0; i < batch; ++i) {                                                                           \
         const uint32_t access = first + i * step;                                                                      \
@@ -82,7 +82,7 @@
       begin;                                                                                                           \
       for (uint32_t column = s.across; column < columns; column += batch * step) {                                     \
         const uint32_t entry = args->columns_at + column * CUTT_COLUMN_ENTRY;                                          \
-        if (access != s.along || column != s.across) fetch_##name(args, base + args->addend, column, columns, step, b);               \
+        if (access != s.along || column != s.across) fetch_##name(args, base + args->second, column, columns, step, b);               \
         unsigned char *to[batch];                                                                                      \
         UNROLL(batch)                                                                                                  \
         for (uint32_t i = 0; i < batch; ++i) {                                                                         \

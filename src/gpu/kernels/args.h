@@ -8,6 +8,7 @@
 #ifndef CUTT_GPU_KERNELS_ARGS_H
 #define CUTT_GPU_KERNELS_ARGS_H
 
+#include "combine.h"
 #include "divisor.h"
 
 enum {
@@ -74,6 +75,7 @@ typedef struct cutt_scale_args {
   uint32_t alpha_parts, beta_parts;
   /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
   uint32_t flip;
+  uint32_t op; /* CUTT_COMBINE_MULTIPLY: of both terms the product, not the sum */
 } cutt_scale_args;
 
 /* A count that depends on the tile: `each`, times the extent that cut 1 or 2 has in this tile; cut 0: `each` alone. */
@@ -109,7 +111,7 @@ typedef struct cutt_kernel_args {
   /* The bytes that the input spans: unaligned rows are not read past them. */
   int64_t in_low, in_high;
   int64_t
-      addend; /* bytes from the output to what beta multiplies, which lies as the output does; 0: it is the output */
+      second; /* bytes from the output to what beta multiplies, which lies as the output does; 0: it is the output */
   cutt_scale_args scale; /* of scale kernels */
   cutt_table_mode mode[CUTT_TABLE_MODES];
   cutt_grid_mode grid[CUTT_GRID_MODES];

@@ -60,7 +60,7 @@ typedef struct flat_wide_pair {
                                 uint32_t access, uint32_t run, pair *before) {                                         \
     const uint32_t accesses = t->rows * 2 / bytes, groups = t->row_bytes / 4;                                          \
     const bool single = args->column.modes == 1;                                                                       \
-    const unsigned char *const from = out + (args->addend + t->out);                                                                    \
+    const unsigned char *const from = out + (args->second + t->out);                                                                    \
     if (!args->reads_out || run >= groups) return;                                                                     \
     FLAT_STEPS(batch, groups, &args->stores, , \
               before[i].of[0] = global_load##bytes(from + (flat_offset(&args->column, run * 2, single) + access * bytes));       \
@@ -104,7 +104,7 @@ FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \
       const flat_places p = flat_places_of(&args, first + i * step, bytes);                                            \
       value[i] = global_load##bytes(in + p.in);                                                                        \
-      if (reads) before[i] = global_load##bytes(out + (args.addend + p.out));                                                          \
+      if (reads) before[i] = global_load##bytes(out + (args.second + p.out));                                                          \
       to[i] = p.out;                                                                                                   \
     }                                                                                                                  \
     UNROLL(CUTT_FLAT_COPIES)                                                                                           \

@@ -13,7 +13,7 @@
                                 flat_share s, uint32_t access, uint32_t run, type *before) {                           \
     const uint32_t accesses = t->rows * width / bytes, columns = t->row_bytes / width;                                 \
     const bool single = args->column.modes == 1;                                                                       \
-    const unsigned char *const from = out + (args->addend + t->out);                                                   \
+    const unsigned char *const from = out + (args->second + t->out);                                                   \
     if (!args->reads_out || run >= columns) return;                                                                    \
     FLAT_STEPS(batch, columns, &args->stores, ,                                                                        \
                before[i] = global_load##bytes(from + (flat_offset(&args->column, run, single) + access * bytes)))      \

@@ -58,7 +58,7 @@ typedef struct cutt_flat_args {
   uint32_t each;
   uint32_t last;         /* the number of the last block */
   uint32_t reads_out;    /* with alpha, op and beta: is what beta multiplies read? */
-  int64_t addend;        /* where it is, as in args.h */
+  int64_t second;        /* where it is, as in args.h */
   cutt_scale_args scale; /* of these */
 } cutt_flat_args;
 

@@ -110,7 +110,7 @@ FLAT_ASYNC_KERNEL(2a, 2)
                               uint32_t access, uint32_t run, word4 *before) {                                          \
     const uint32_t accesses = t->rows * width / 16, columns = t->row_bytes / width;                                    \
     const bool single = args->column.modes == 1;                                                                       \
-    const unsigned char *const from = out + (args->addend + t->out);                                                                    \
+    const unsigned char *const from = out + (args->second + t->out);                                                                    \
     if (!args->reads_out || run >= columns) return;                                                                    \
     FLAT_STEPS(FLAT_BATCH_16, columns, &args->stores, ,                                                                \
                before[i] = global_load16(from + (flat_offset(&args->column, run, single) + access * 16)))              \

@@ -45,11 +45,11 @@ DEVICE void flat_fetch_range(const cutt_flat_args *args, const unsigned char *fr
     const uint32_t length = t.rows * t.row_bytes, accesses = length / 16, step = args.stores.along_step;               \
     unsigned char *const to = out + t.out;                                                                             \
     word4 before[FLAT_BATCH_16];                                                                                       \
-    flat_fetch_range(&args, to + args.addend, accesses, s.along, before);                                                            \
+    flat_fetch_range(&args, to + args.second, accesses, s.along, before);                                                            \
     load;                                                                                                              \
     barrier();                                                                                                         \
     for (uint32_t access = s.along; access < accesses; access += FLAT_BATCH_16 * step) {                               \
-      if (access != s.along) flat_fetch_range(&args, to + args.addend, accesses, access, before);                                    \
+      if (access != s.along) flat_fetch_range(&args, to + args.second, accesses, access, before);                                    \
       UNROLL(FLAT_BATCH_16)                                                                                            \
       for (uint32_t i = 0; i < FLAT_BATCH_16; ++i) {                                                                   \
         const uint32_t at = (access + i * step) * 16;                                                                  \
@@ -60,7 +60,7 @@ DEVICE void flat_fetch_range(const cutt_flat_args *args, const unsigned char *fr
     const uint32_t tail = accesses * 16 + thread_index() * width;                                                      \
     type last = {0};                                                                                                   \
     if (tail >= length) return;                                                                                        \
-    if (reads) last = global_load##width(to + (args.addend + tail));                                                                   \
+    if (reads) last = global_load##width(to + (args.second + tail));                                                                   \
     global_store##width(to + tail, one(&args.scale, shared_load##width(tail), last, reads));                           \
   }
 #define FLAT_LOADED(width, bytes) flat_load_##width##of##bytes(&args, in, &t, single)

@@ -4,6 +4,8 @@
 #include "divide.h"
 #include "pass_numbers.h"
 
+enum { PASS_SUMS_WHOLE = 1, PASS_ALL_WHOLE = 2 };
+
 /* Where something is: in each tensor, and in each mode that has a bound. */
 typedef struct pass_place {
   int64_t left, right, result, at0, at1, at2;
@@ -34,18 +36,21 @@ DEVICE void pass_list_rows(const cutt_pass_args *args, const pass_place *tile) {
     if (y < args->rows_there) pass_go(args, args->x_end, args->y_end, y, &p);
     const int64_t more = args->extent[1] - p.at1, last = args->extent[2] - p.at2;
     const bool within = y < args->rows_there && more > 0 && last > 0;
-    pass_store(at, p.left, p.right);
+    pass_store(at, within && p.at0 < args->extent[0] ? p.left : tile->left, p.right);
     pass_store(at + 16, within ? args->extent[0] - p.at0 : INT64_MIN, more);
     pass_store(at + 32, p.result, last);
   }
 }
 
-/* Is all of a tile within the bounds, so that nothing need be compared? Rows that there are not don't matter where they are not
- * summed over. */
-DEVICE bool pass_is_whole(const cutt_pass_args *args, const pass_place *tile) {
-  return (args->rows == args->rows_there || args->way == CUTT_PASS_PLAIN || args->way == CUTT_PASS_ACROSS_X) &&
-         tile->at0 + args->reach[0] < args->extent[0] && tile->at1 + args->reach[1] < args->extent[1] &&
-         tile->at2 + args->reach[2] < args->extent[2];
+/* Is all of a tile within the bounds, so that nothing need be compared: those of summed modes, and all (two bits)? Rows that there are not
+ * don't matter where they are not summed over. */
+DEVICE uint32_t pass_is_whole(const cutt_pass_args *args, const pass_place *tile) {
+  const bool rows = args->rows == args->rows_there || args->way == CUTT_PASS_PLAIN || args->way == CUTT_PASS_ACROSS_X;
+  const uint32_t within = (tile->at0 + args->reach[0] < args->extent[0] ? 1u : 0u) |
+                          (tile->at1 + args->reach[1] < args->extent[1] ? 2u : 0u) |
+                          (tile->at2 + args->reach[2] < args->extent[2] ? 4u : 0u);
+  if (!rows) return 0;
+  return (within | args->result_bounds) != 7 ? 0 : within != 7 ? PASS_SUMS_WHOLE : PASS_SUMS_WHOLE | PASS_ALL_WHOLE;
 }
 
 /* The terms' table, which also says whether all of the tile is there. */

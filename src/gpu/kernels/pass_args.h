@@ -70,6 +70,7 @@ typedef struct cutt_pass_args {
   int64_t part_bytes; /* from the results of one part to those of the next, in workspace */
   /* Of the modes with bounds: their extents, and how far a tile reaches beyond its beginning. */
   int64_t extent[CUTT_PASS_BOUNDS], reach[CUTT_PASS_BOUNDS];
+  uint32_t result_bounds; /* bits: those that are of D's modes */
   /* Sign bits of the imaginary parts that are to be changed; has the contraction a second operand; are results sums of a part,
    * as wide as they are; is the left operand such; is beta not 0; is alpha 1; has alpha, or beta, an imaginary part; what
    * takes the place of the sum, a cutt_combine. */

@@ -96,9 +96,10 @@ DEVICE void PASS_OF(pass_add_whole_)(const cutt_pass_args *args, const unsigned 
   PASS_OF(pass_fuse_)(args, l, r, ~0u, sum);
 }
 
-/* The same of several terms of one operand, from the table's entry on: all their loads are under way at once. */
+/* The same of several terms of one operand, from the table's entry on: all their loads are under way at once. whole: all positions and
+ * rows are there; what is loaded for one that is not, which is not stored, is another's. */
 DEVICE void PASS_OF(pass_add_several_)(const cutt_pass_args *args, const unsigned char *left, const pass_thread *me,
-                                       uint32_t first, uint32_t term_at, PASS_SUM *sum) {
+                                       uint32_t first, uint32_t term_at, bool whole, PASS_SUM *sum) {
   const uint32_t step = args->groups * CUTT_PASS_ROW_ENTRY;
   uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
   const unsigned char *from[PASS_TERMS];
@@ -108,7 +109,8 @@ DEVICE void PASS_OF(pass_add_several_)(const cutt_pass_args *args, const unsigne
     from[t] = left + (me->at.left + pass_load_first(term_at + t * CUTT_PASS_TERM_ENTRY));
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-    const int64_t row = pass_load_first(at);
+    int64_t row = pass_load_first(at);
+    if (!whole && me->at.at0 >= pass_load_first(at + 16)) row -= me->at.left;
     UNROLL(PASS_TERMS)
     for (uint32_t t = 0; t < PASS_TERMS; ++t) l[t][i] = PASS_ACCESS(global_load)(from[t] + row);
   }
@@ -116,9 +118,9 @@ DEVICE void PASS_OF(pass_add_several_)(const cutt_pass_args *args, const unsigne
   for (uint32_t t = 0; t < PASS_TERMS; ++t) PASS_OF(pass_fuse_)(args, l[t], l[t], ~0u, sum);
 }
 
-/* Are so many terms from this entry of the table on whole? */
+/* Are so many terms from this entry of the table on within the bounds of summed modes? */
 DEVICE bool PASS_OF(pass_are_whole_)(uint32_t term_at) {
-  uint32_t all = 1;
+  uint32_t all = PASS_SUMS_WHOLE;
   UNROLL(PASS_TERMS)
   for (uint32_t t = 0; t < PASS_TERMS; ++t) all &= shared_load4(term_at + t * CUTT_PASS_TERM_ENTRY + 32);
   return all != 0;
@@ -251,7 +253,8 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
   uint32_t at = (first + me->group) * CUTT_PASS_ROW_ENTRY;
   unsigned char *const to = result + me->at.result;
   /* Terms do not go beyond D's bounds, so that what is whole for one is for all. */
-  const bool whole = args->terms && pass_load(args->terms_at + 32).a && args->rows == args->rows_there;
+  const bool whole =
+      args->terms && (shared_load4(args->terms_at + 32) & PASS_ALL_WHOLE) && args->rows == args->rows_there;
   if (whole && !args->reads && !args->stores_sums) {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
@@ -293,11 +296,11 @@ PASS_KERNEL(PASS_OF(cutt_pass_))
       for (uint32_t z = 0; z < count; ++z) {
         const uint32_t at = args.terms_at + z * CUTT_PASS_TERM_ENTRY;
         if (alone && z + PASS_TERMS <= count && PASS_OF(pass_are_whole_)(at)) {
-          PASS_OF(pass_add_several_)(&args, left, &me, first, at, sum);
+          PASS_OF(pass_add_several_)(&args, left, &me, first, at, shared_load4(at + 32) & PASS_ALL_WHOLE, sum);
           z += PASS_TERMS - 1;
           continue;
         }
-        const bool all = shared_load4(at + 32) != 0;
+        const bool all = shared_load4(at + 32) & PASS_ALL_WHOLE;
         pass_term term = {{pass_load_first(at), 0}, {0, 0}, 0};
         if (args.has_right) term.offset = pass_load(at);
         if (!all || args.loads_sums) {

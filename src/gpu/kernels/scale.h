@@ -1,4 +1,4 @@
-/* alpha * op(in) + beta * out, element by element and for several elements at once.
+/* alpha * op(in) + beta * out, or the product of both terms, element by element and for several elements at once.
  *
  * Rounded as on the CPU: products and sums one by one. A factor of 1 leaves all bits of a number as they are, and so does
  * multiplying by 1; but for those of NaNs, which op alone keeps too. `reads` is a constant wherever these are used: without
@@ -27,9 +27,29 @@
 DEFINE_MULTIPLY(float, float)
 DEFINE_MULTIPLY(double, double)
 
+/* Of two terms the sum or the product: both are worked out, since a choice between them takes no branch. */
+#define DEFINE_JOIN(name, T)                                                                                           \
+  DEVICE T join_##name(const cutt_scale_args *args, T x, T y) {                                                        \
+    const T sum = x + y, product = x * y;                                                                              \
+    return args->op == CUTT_COMBINE_ADD ? sum : product;                                                               \
+  }
+DEFINE_JOIN(float, float)
+DEFINE_JOIN(double, double)
+DEFINE_JOIN(u32, uint32_t)
+DEFINE_JOIN(u64, uint64_t)
+#define DEFINE_JOIN_COMPLEX(name)                                                                                      \
+  DEVICE complex_##name join_complex_##name(const cutt_scale_args *args, complex_##name x, complex_##name y) {         \
+    const bool adds = args->op == CUTT_COMBINE_ADD;                                                                    \
+    const complex_##name product = {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};                             \
+    const complex_##name z = {adds ? x.re + y.re : product.re, adds ? x.im + y.im : product.im};                       \
+    return z;                                                                                                          \
+  }
+DEFINE_JOIN_COMPLEX(float)
+DEFINE_JOIN_COMPLEX(double)
+
 DEVICE uint32_t sum_float(const cutt_scale_args *args, float x, float y, bool reads) {
   const float scaled = (float)args->alpha[0] * x;
-  return float_to_bits(reads ? scaled + (float)args->beta[0] * y : scaled);
+  return float_to_bits(reads ? join_float(args, scaled, (float)args->beta[0] * y) : scaled);
 }
 
 DEVICE uint16_t sum_f16(const cutt_scale_args *args, uint16_t x, uint16_t y, bool reads) {
@@ -43,16 +63,14 @@ DEVICE uint32_t sum_f32(const cutt_scale_args *args, uint32_t x, uint32_t y, boo
 }
 DEVICE word2 sum_f64(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const double scaled = args->alpha[0] * bits_to_double(x);
-  return double_to_bits(reads ? scaled + args->beta[0] * bits_to_double(y) : scaled);
+  return double_to_bits(reads ? join_double(args, scaled, args->beta[0] * bits_to_double(y)) : scaled);
 }
 DEVICE word2 sum_c32(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const complex_float v = {bits_to_float(x.x), bits_to_float(x.y ^ args->flip)};
   complex_float z = multiply_float(v, args->alpha, args->alpha_parts);
   if (reads) {
     const complex_float before = {bits_to_float(y.x), bits_to_float(y.y)};
-    const complex_float added = multiply_float(before, args->beta, args->beta_parts);
-    z.re += added.re;
-    z.im += added.im;
+    z = join_complex_float(args, z, multiply_float(before, args->beta, args->beta_parts));
   }
   const word2 bits = {float_to_bits(z.re), float_to_bits(z.im)};
   return bits;
@@ -63,9 +81,7 @@ DEVICE word4 sum_c64(const cutt_scale_args *args, word4 x, word4 y, bool reads) 
   complex_double z = multiply_double(v, args->alpha, args->alpha_parts);
   if (reads) {
     const complex_double before = {bits_to_double(y_re), bits_to_double(y_im)};
-    const complex_double added = multiply_double(before, args->beta, args->beta_parts);
-    z.re += added.re;
-    z.im += added.im;
+    z = join_complex_double(args, z, multiply_double(before, args->beta, args->beta_parts));
   }
   const word2 low = double_to_bits(z.re), high = double_to_bits(z.im);
   const word4 bits = {low.x, low.y, high.x, high.y};
@@ -74,12 +90,12 @@ DEVICE word4 sum_c64(const cutt_scale_args *args, word4 x, word4 y, bool reads) 
 /* Unsigned arithmetic is the two's complement kind. */
 DEVICE uint32_t sum_i32(const cutt_scale_args *args, uint32_t x, uint32_t y, bool reads) {
   const uint32_t scaled = (uint32_t)args->alpha_integer * x;
-  return reads ? scaled + (uint32_t)args->beta_integer * y : scaled;
+  return reads ? join_u32(args, scaled, (uint32_t)args->beta_integer * y) : scaled;
 }
 DEVICE word2 sum_i64(const cutt_scale_args *args, word2 x, word2 y, bool reads) {
   const uint64_t scaled = (uint64_t)args->alpha_integer * (uint64_t)join_words(x.x, x.y);
-  const uint64_t added = (uint64_t)args->beta_integer * (uint64_t)join_words(y.x, y.y);
-  return split_words((int64_t)(reads ? scaled + added : scaled));
+  const uint64_t second = (uint64_t)args->beta_integer * (uint64_t)join_words(y.x, y.y);
+  return split_words((int64_t)(reads ? join_u64(args, scaled, second) : scaled));
 }
 
 /* sum_<type>_<n>: of the n elements that 4 or 16 bytes hold. */
@@ -162,12 +178,17 @@ DEVICE uint32_t place_of_half(uint32_t stage_at, uint32_t entry, uint32_t phase)
 #define SCALE_QUADS(DEFINE, type, elements)                                                                            \
   DEFINE(type##q, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type##_##elements,     \
          global_load, global_store, 4)
+#if __CUDA_ARCH__ >= 1200
+#define SCALE_BATCH_2 6 /* there more of them take more registers than there are */
+#else
+#define SCALE_BATCH_2 8
+#endif
 #define SCALE_2_BYTES(DEFINE, type)                                                                                    \
   DEFINE(type, true, false, 2, uint16_t, now->run, const uint32_t in_run = read_run(args, access),                     \
          shared_load2(c.shared + place_of_half(stage_at, in_run, c.phase + (uint32_t)(uintptr_t)(in + now->in))),      \
-         sum_##type, global_load, global_store, 8)                                                                     \
+         sum_##type, global_load, global_store, SCALE_BATCH_2)                                                         \
   DEFINE(type##w, false, false, 4, uint32_t, now->run / 2, const gather g = gather_of(args, stage_at, access, 2),      \
-         gather2(&g, c.shared), sum_##type##_2, global_load, global_store, 8)                                          \
+         gather2(&g, c.shared), sum_##type##_2, global_load, global_store, SCALE_BATCH_2)                              \
   SCALE_QUADS(DEFINE, type, 8)
 #define SCALE_4_BYTES(DEFINE, type)                                                                                    \
   DEFINE(type, false, false, 4, uint32_t, now->run, AT_RUN, shared_load4(at + c.shared), sum_##type, global_load,      \
