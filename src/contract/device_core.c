@@ -215,11 +215,11 @@ static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
   const cutt_tensor t = streamed_operand(s);
   const int fast = cutt_fast_mode(c, t);
   int mode[CUTT_MOST_MODES];
-  if (s->turned || fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
+  if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
   const int count = cutt_digit_modes(c, s->by_rows, by_terms(c, s, t) ? CUTT_DIGIT_TERM : tile_kind(s), mode);
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && c->mode[i].stride[t] % 2) return false;
-  return count > 0 && mode[0] == fast;
+  return s->turned || (count > 0 && mode[0] == fast);
 }
 
 void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args, uint32_t *bytes) {
