@@ -8,18 +8,25 @@
 #include "contract/device_digits.h"
 
 enum {
-  SECTOR = 32,        /* bytes */
-  BYTES = 8,          /* of an element */
-  RESERVED = 1024,    /* bytes of shared memory that the system takes of each block's */
-  MOST_PANEL = 128,   /* positions that a block keeps */
-  LEAST_PANEL = 32,   /* of many */
-  WORTH_SHARING = 48, /* positions that are kept, from which on two warps share them */
-  SM_THREADS = 768    /* that registers are there for */
+  SECTOR = 32,      /* bytes */
+  BYTES = 8,        /* of an element */
+  RESERVED = 1024,  /* bytes of shared memory that the system takes of each block's */
+  MOST_PANEL = 128, /* positions that a block keeps */
+  LEAST_PANEL = 32, /* of many */
+  FEW_KEPT = 32,    /* positions, up to which copying takes longer than multiplying */
+  FEW_BLOCKS = 2,   /* of an SM, up to which more threads of each are better */
+  ENOUGH = 384,     /* threads of an SM, for which a third tile in shared memory is not given up */
+  SM_THREADS = 512  /* that registers are there for */
 };
 
-/* Seconds of a launch; the share of a copy's speed that is reached; operations per second of an SM, and bytes per second that come to it
- * from L2. */
-static const double launch_seconds = 4e-6, share_of_copy = 0.8, sm_flops = 330e9, sm_bytes = 40e9;
+/* Seconds of a launch, of a block before its first tile, and between two tiles; the share of a copy's speed that is reached; operations per second of an SM where
+ * rows come in tiles, and where columns do; and bytes per second that come to it from L2: as measured on an H200. */
+static const double launch_seconds = 4e-6, block_seconds = 5e-6, tile_seconds = 0.5e-6, share_of_copy = 0.95,
+                    sm_flops = 330e9, sm_flops_columns = 190e9, sm_bytes = 40e9;
+/* Times as many bytes as memory has to move of a D that is written in runs of a tile's eight rows, as measured. */
+static const double turned_result = 1.5;
+/* Measured seconds over those that follow from all this, but for what blocks take before their first tiles. */
+static const double measured = 0.75;
 /* What a block takes before its first product, in tiles. */
 static const double tiles_to_begin = 1.5;
 
@@ -93,10 +100,11 @@ static double waste_of(const cutt_contraction *c, const cutt_core_shape *s, cutt
     const double run = (double)c->mode[mode[0]].extent * BYTES;
     return (run + SECTOR / 2.0) / run;
   }
-  const bool turned = s->turned && (t == CUTT_RESULT || t == streamed_operand(s));
+  if (s->turned && t == CUTT_RESULT) return turned_result;
+  if (s->turned && t == streamed_operand(s)) return 1;
   const int count = cutt_digit_modes(c, s->by_rows, rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
-  if (!turned && !cutt_digits_along(c, t, mode, count)) return (double)SECTOR / BYTES;
-  const double run = turned ? CUTT_CORE_TURNED * BYTES : (double)c->mode[mode[0]].extent * BYTES;
+  if (!cutt_digits_along(c, t, mode, count)) return (double)SECTOR / BYTES;
+  const double run = (double)c->mode[mode[0]].extent * BYTES;
   return (run + SECTOR / 4.0) / run;
 }
 
@@ -121,14 +129,17 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double flops = 2 * (double)s->matrices * panels * (double)round_up(s->panel, kept_unit(s)) * (double)s->tiles *
                        CUTT_CORE_TILE * (double)round_up(s->terms, CUTT_CORE_STEP);
   const double even = panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once;
-  const double work = flops / (sms * sm_flops);
+  const double work = flops / (sms * (s->streams_rows ? sm_flops : sm_flops_columns));
+  const double between = panels * (double)s->matrices * (double)s->tiles * tile_seconds / at_once;
   const double of_streamed = (double)c->volume[streamed] * BYTES * waste_of(c, s, streamed),
                of_kept = (double)c->volume[kept] * BYTES * waste_of(c, s, kept),
                of_result =
                    (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * BYTES * waste_of(c, s, CUTT_RESULT);
   const double again = of_streamed * (panels - 1) + of_kept * (double)(s->strips - 1);
   const double move = (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) + again / (sms * sm_bytes);
-  return launch_seconds + (fmax(work, move) + 0.2 * fmin(work, move)) * fmin(tiles / even, 2);
+  const double begin = panels * (double)s->matrices * (double)s->strips * block_seconds / at_once;
+  return launch_seconds + begin +
+         measured * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
@@ -143,20 +154,21 @@ static bool is_turned(const cutt_contraction *c, const cutt_core_shape *s) {
          c->mode[mode[0]].extent % CUTT_CORE_TURNED == 0;
 }
 
-/* How many positions a block keeps: all, or parts of the same size that are as large as shared memory lets them be. */
+/* How many positions a block keeps: all, or parts of the same size that are as large as shared memory lets them be. Returns how many
+ * blocks an SM has at once. */
 static int64_t choose_panel(const cutt_contraction *c, const cutt_rates *r, int64_t kept, cutt_core_shape *s) {
-  int64_t blocks = 0;
-  for (int64_t most = MOST_PANEL; most >= LEAST_PANEL && blocks < 1; most /= 2) {
-    s->panel = kept <= most ? kept : most;
-    s->threads = s->panel >= WORTH_SHARING ? CUTT_CORE_THREADS : CUTT_CORE_THREADS / 2;
-    for (s->slots = CUTT_CORE_SLOTS; s->slots >= 2; --s->slots) {
-      blocks = blocks_of(c, r, s);
-      if (blocks * s->threads >= SM_THREADS / 2) return blocks;
-    }
+  for (int64_t most = MOST_PANEL; most >= LEAST_PANEL; most /= 2) {
+    s->panel = smaller(kept, most);
+    s->threads = CUTT_CORE_THREADS / 2;
     s->slots = 2;
-    if (kept <= most / 2) break;
+    const int64_t blocks = blocks_of(c, r, s);
+    if (blocks < 1) continue;
+    if (s->panel <= FEW_KEPT || blocks <= FEW_BLOCKS) s->threads = CUTT_CORE_THREADS;
+    s->slots = CUTT_CORE_SLOTS;
+    if (blocks_of(c, r, s) * s->threads < ENOUGH) s->slots = 2;
+    return blocks_of(c, r, s);
   }
-  return blocks;
+  return 0;
 }
 
 void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_core_shape *s) {
@@ -215,11 +227,11 @@ static bool is_wide(const cutt_contraction *c, const cutt_core_shape *s) {
   const cutt_tensor t = streamed_operand(s);
   const int fast = cutt_fast_mode(c, t);
   int mode[CUTT_MOST_MODES];
-  if (s->turned || fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
+  if (fast < 0 || c->mode[fast].stride[t] != 1 || c->mode[fast].extent % 2) return false;
   const int count = cutt_digit_modes(c, s->by_rows, by_terms(c, s, t) ? CUTT_DIGIT_TERM : tile_kind(s), mode);
   for (int i = 0; i < c->modes; ++i)
     if (i != fast && c->mode[i].stride[t] % 2) return false;
-  return count > 0 && mode[0] == fast;
+  return s->turned || (count > 0 && mode[0] == fast);
 }
 
 void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args, uint32_t *bytes) {

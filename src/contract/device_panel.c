@@ -19,7 +19,8 @@ static const double launch_seconds = 4e-6, share_of_copy = 0.85, share_f32 = 0.7
 /* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double; and bytes per second that come to
  * it from L2, element by element, of a sector each. */
 static const double sm_f32 = 280e9, sm_f64 = 165e9, sm_sectors = 30e9;
-/* What a block takes before its first product, in tiles of columns. */
+/* Seconds of a block before its first product, as measured of 60000 products of 16 x 16 x 16 on an H200; the same in tiles of columns. */
+static const double block_seconds = 6e-6;
 static const double tiles_to_begin = 1.5;
 
 /* Blocks that are at work at once. */
@@ -89,7 +90,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double moved = of_rows + of_columns +
                        (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes * waste_of(c, s, CUTT_RESULT);
   const double move = moved / (share_of_copy * r->memory) + again / (sms * sm_sectors);
-  return launch_seconds + 1.1 * (fmax(work, move) + 0.15 * fmin(work, move));
+  const double begin = (double)s->panels * (double)s->matrices * (double)s->strips * block_seconds / at_once(c, r);
+  return launch_seconds + begin + 1.1 * (fmax(work, move) + 0.15 * fmin(work, move));
 }
 
 void cutt_panel_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows, cutt_panel_shape *s) {

@@ -318,26 +318,68 @@ void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r
   s->seconds = cutt_device_combine_seconds(c, r);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- all of them */
+
+enum {
+  SIZES = 4,
+  SIDES = 3,
+  PLAIN = 2 * SIDES * SIZES,
+  LAST_PRODUCTS = PLAIN + 2,
+  LAST_PANELS = LAST_PRODUCTS + 2,
+  LAST_CORES = LAST_PANELS + 2
+};
+
+void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
+                               cutt_device_shape *s) {
+  static const int64_t most[SIZES] = {256, 128, 64, TURNED};
+  static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
+  const int i = number - 1;
+  const bool by_left = i < PLAIN && sides[i / SIZES / 2] == CUTT_SIDE_LEFT;
+  if ((i >= PLAIN && c->reduce) || (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
+    *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .seconds = INFINITY};
+  else if (i < PLAIN)
+    cutt_device_pass_shape(c, r, limit, sides[i / SIZES / 2], i / SIZES % 2 == 1, most[i % SIZES], s);
+  else if (i < LAST_PRODUCTS)
+    cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
+  else if (i < LAST_PANELS)
+    cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
+  else if (i < LAST_CORES)
+    cutt_device_pass_cores(c, r, i % 2, s);
+  else
+    cutt_device_pass_combination(c, r, s);
+  s->number = number;
+}
+
+/* Numbers with the same are shapes of one kind; a kind of its own has each on tensor cores. */
+static int kind_of(int number) {
+  const int i = number - 1;
+  return i < PLAIN ? 0 : i < LAST_PRODUCTS ? 1 : i < LAST_PANELS ? 2 : 3 + i - LAST_PANELS;
+}
+
 void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
-  static const int64_t most[] = {256, 128, 64, TURNED};
-  static const cutt_device_side sides[] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
-  enum { SIZES = sizeof most / sizeof *most, SIDES = sizeof sides / sizeof *sides };
-  const int ways =
-      c->right_is_one ? 2 * SIDES : 2 * (SIDES - 1); /* of two operands, L's order is not better than D's */
-  cutt_device_pass_shape(c, r, limit, CUTT_SIDE_RESULT, false, most[0], shape);
-  const int tried_products = c->reduce ? 0 : 7; /* which only add */
-  for (int i = 1; i < ways * SIZES + tried_products; ++i) {
+  cutt_device_pass_numbered(c, r, limit, 1, shape);
+  for (int number = 2; number <= CUTT_DEVICE_PASSES; ++number) {
     cutt_device_shape tried;
-    if (i < ways * SIZES)
-      cutt_device_pass_shape(c, r, limit, sides[i / SIZES / 2], i / SIZES % 2 == 1, most[i % SIZES], &tried);
-    else if (i < ways * SIZES + 2)
-      cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
-    else if (i < ways * SIZES + 4)
-      cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, &tried);
-    else if (i < ways * SIZES + 6)
-      cutt_device_pass_cores(c, r, i % 2, &tried);
-    else
-      cutt_device_pass_combination(c, r, &tried);
+    cutt_device_pass_numbered(c, r, limit, number, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
+}
+
+int cutt_device_pass_list(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *list,
+                          int most) {
+  int count = 0, kind = -1;
+  cutt_device_shape best;
+  for (int number = 1; number <= CUTT_DEVICE_PASSES + 1; ++number) {
+    cutt_device_shape tried = {.seconds = INFINITY};
+    const bool ends = number > CUTT_DEVICE_PASSES;
+    if (!ends) cutt_device_pass_numbered(c, r, limit, number, &tried);
+    if (kind >= 0 && (ends || kind_of(number) != kind) && best.seconds < INFINITY) {
+      int at = count < most ? count++ : list[most - 1].seconds > best.seconds ? most - 1 : most;
+      for (; at > 0 && at < most && list[at - 1].seconds > best.seconds; --at) list[at] = list[at - 1];
+      if (at < most) list[at] = best;
+    }
+    if (kind < 0 || kind_of(number) != kind || tried.seconds < best.seconds * (1 - 1e-9)) best = tried;
+    kind = kind_of(number);
+  }
+  return count;
 }

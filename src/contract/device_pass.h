@@ -17,6 +17,7 @@
 
 /* How a contraction is dealt out. A pure function of the contraction and the rates. */
 typedef struct cutt_device_shape {
+  int number; /* among all, from 1 on: cutt_device_pass_numbered */
   cutt_pass_way way;
   /* Of each mode: its part in x, and in y, 1 where it has none there. */
   int16_t x[CUTT_MOST_MODES], y[CUTT_MOST_MODES];
@@ -62,6 +63,15 @@ void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rat
 
 /* What the positions of a shape are modes of: D, in its order or in that of L, or the sum. */
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
+
+/* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction. The seconds are INFINITY where there is none. */
+enum { CUTT_DEVICE_PASSES = 31 };
+void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
+                               cutt_device_shape *shape);
+
+/* The best shapes of each kind, the fastest first; returns how many there are, at most so many. */
+int cutt_device_pass_list(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                          cutt_device_shape *list, int most);
 
 /* The shape with so many positions at most; and with rows of summed modes rather than of D's (shares), which also holds where D has
  * few. */

@@ -1,6 +1,7 @@
 /* Ways to do a contraction (ways.h).
  *
- * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows; products are all
+ * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows, or on a GPU -1 and
+ * the number of its kind of shape; products are all
  * that an algorithm consists of, with its modes by their numbers in the canonical form. */
 #include "contract/ways.h"
 
@@ -39,6 +40,7 @@ static int alike(const cutt_algorithm_choice *list, int i) {
 
 typedef struct lists {
   cutt_pass_shape pass[PASSES];
+  cutt_device_shape device[PASSES];
   cutt_algorithm_choice best[CUTT_LISTED_ALGORITHMS];
   cutt_way way;
 } lists;
@@ -47,11 +49,14 @@ static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t li
                             lists *all) {
   const bool only_pass = plan->family == CUTT_FAMILY_PASS;
   if (cutt_contraction_has_pass(plan) && cutt_contraction_on_gpu(plan)) {
-    all->way.one_pass = true;
-    all->way.shape.along = -1;
-    cutt_device_pass_choose(&plan->contraction, &plan->rates, limit, &all->way.device);
-    all->way.seconds = all->way.device.seconds;
-    insert(list, count, &all->way);
+    const int passes = cutt_device_pass_list(&plan->contraction, &plan->rates, limit, all->device, PASSES);
+    for (int i = 0; i < passes; ++i) {
+      all->way.one_pass = true;
+      all->way.shape.along = -1;
+      all->way.device = all->device[i];
+      all->way.seconds = all->device[i].seconds;
+      insert(list, count, &all->way);
+    }
   } else if (cutt_contraction_has_pass(plan)) {
     const int passes = cutt_pass_list(&plan->contraction, &plan->rates, all->pass, PASSES);
     for (int i = 0; i < passes; ++i) {
@@ -126,7 +131,9 @@ void cutt_way_problem(const struct cuttContractionStruct *plan, int64_t limit, c
 
 void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *text) {
   if (way->one_pass) {
-    cutt_text_add(text, "one-pass %d %" PRId64, way->shape.along, way->shape.lines);
+    const bool device = way->device.number > 0;
+    cutt_text_add(text, "one-pass %d %" PRId64, device ? -1 : way->shape.along,
+                  device ? (int64_t)way->device.number : way->shape.lines);
     return;
   }
   const cutt_algorithm *a = &way->choice.algorithm;
@@ -226,9 +233,13 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
     return "its words can't be read";
   way->one_pass = true;
   if (cutt_contraction_on_gpu(plan)) {
-    cutt_device_pass_choose(c, &plan->rates, limit, &way->device);
+    if (along >= 0 || lines > CUTT_DEVICE_PASSES) return "its words can't be read";
+    if (lines)
+      cutt_device_pass_numbered(c, &plan->rates, limit, (int)lines, &way->device);
+    else
+      cutt_device_pass_choose(c, &plan->rates, limit, &way->device);
     way->seconds = way->device.seconds;
-    return way->seconds < INFINITY ? NULL : "it has too many tiles";
+    return way->seconds < INFINITY ? NULL : "there is no such pass, or it has too many tiles";
   }
   if (lines == 0)
     cutt_pass_shape_of(c, &plan->rates, along, &way->shape);
@@ -262,7 +273,15 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
   static const char letter[CUTT_TENSORS] = {'L', 'R', 'D'};
   if (way->one_pass) {
     const cutt_pass_shape *s = &way->shape;
-    cutt_text_add(text, "one-pass");
+    static const char *const kinds[] = {"", " by products", " by panels", " on tensor cores", " elementwise"};
+    const cutt_device_shape *d = &way->device;
+    cutt_text_add(text, "one-pass%s",
+                  kinds[d->multiplies   ? 1
+                        : d->has_panels ? 2
+                        : d->on_cores   ? 3
+                        : d->combines   ? 4
+                                        : 0]);
+    if (d->on_cores) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");
     if (s->along >= 0) cutt_text_add(text, " along %s", c->mode[s->along].name);
     if (s->blocked) cutt_text_add(text, ", blocks of %" PRId64 " lines", s->lines);
     return;

@@ -4,8 +4,13 @@
 #include "pass_numbers.h"
 #include "place.h"
 
-#define CORE_BLOCKS 2 /* that fit on an SM */
-#define CORE_WIDTH 4u /* groups of eight kept positions that a warp multiplies at once */
+/* Blocks that fit on an SM. */
+#if __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1000
+#define CORE_BLOCKS 2
+#else
+#define CORE_BLOCKS 1
+#endif
+#define CORE_WIDTH 5u /* groups of eight kept columns that a warp multiplies at once, or four of kept rows */
 
 /* ------------------------------------------------------------------------------------------------------------ descriptions */
 
@@ -41,10 +46,11 @@ DEVICE void core_describe_kept(const cutt_core_args *args, bool left, uint32_t b
 
 /* ------------------------------------------------------------------------------------------------------------------ copies */
 
-/* Where a position of a tile is among those next to each other. Where they are copied eight apart, each eight are exchanged among
- * themselves, so that threads side by side meet in no bank. */
+/* Where a position of a tile is among those next to each other. Of a tile that is turned they are in the operand's order, pairs of its
+ * eight neighbours exchanged for every other eight, so that lanes which have pairs eight apart meet in no bank. */
 DEVICE uint32_t core_place(const cutt_core_args *args, uint32_t position) {
-  return args->turned ? position ^ (position >> 3 & 7) : position;
+  const uint32_t far = position & 7;
+  return args->turned ? far << 3 | (position >> 3 ^ (far & 1) << 1) : position;
 }
 
 /* Zeros for the terms that fill up the last four. */
@@ -122,34 +128,57 @@ typedef struct core_share {
 
 DEVICE double core_number(uint32_t at) { return bits_to_double(shared_load8(at)); }
 
+/* What a lane has of four terms. */
+typedef struct core_terms {
+  double own[2], other[CORE_WIDTH];
+} core_terms;
+
+/* own: where it is of the tile's two positions, of which those that are turned lie next to each other. */
+DEVICE void core_load(const cutt_core_args *args, const uint32_t *own, uint32_t kept, uint32_t width, core_terms *terms) {
+  if (args->turned) {
+    const word4 v = shared_load16(own[0]);
+    const word2 first = {v.x, v.y}, second = {v.z, v.w};
+    terms->own[0] = bits_to_double(first);
+    terms->own[1] = bits_to_double(second);
+  } else {
+    terms->own[0] = core_number(own[0]);
+    terms->own[1] = core_number(own[1]);
+  }
+  UNROLL(CORE_WIDTH)
+  for (uint32_t i = 0; i < width; ++i) terms->other[i] = core_number(kept + i * 8 * args->keeps.position);
+}
+
+DEVICE void core_add(const core_terms *terms, uint32_t width, bool rows, double (*sum)[4]) {
+  UNROLL(CORE_WIDTH)
+  for (uint32_t i = 0; i < width; ++i) {
+    if (rows)
+      multiply_add_matrix(sum[i], terms->own, terms->other[i]);
+    else
+      multiply_add_matrix(sum[i], terms->other + i / 2 * 2, terms->own[i % 2]);
+  }
+}
+
 /* All products of `width` groups of kept positions. Tiles of 16 x 8 are those of rows that are streamed times kept columns, or of
- * kept rows times columns that are streamed. */
+ * kept rows times columns that are streamed. Terms are loaded while those before are multiplied. */
 DEVICE void core_multiply(const cutt_core_args *args, const core_share *share, uint32_t kept, uint32_t slot, uint32_t width,
                           bool rows, double (*sum)[4]) {
-  const uint32_t group = 8 * args->keeps.position, kept_step = CUTT_CORE_STEP * args->keeps.term,
-                 streamed_step = CUTT_CORE_STEP * args->streams.term;
-  uint32_t first = slot + share->streamed[0], second = slot + share->streamed[1];
+  const uint32_t kept_step = CUTT_CORE_STEP * args->keeps.term, own_step = CUTT_CORE_STEP * args->streams.term;
+  uint32_t own[2] = {slot + share->streamed[0], slot + share->streamed[1]};
+  core_terms terms, next;
   UNROLL(CORE_WIDTH)
   for (uint32_t i = 0; i < width; ++i) {
     UNROLL(4)
     for (uint32_t j = 0; j < 4; ++j) sum[i][j] = 0;
   }
+  core_load(args, own, kept, width, &terms);
   UNROLL(2)
-  for (uint32_t step = 0; step < args->steps; ++step) {
-    double own[2], other[CORE_WIDTH];
-    own[0] = core_number(first);
-    own[1] = core_number(second);
-    UNROLL(CORE_WIDTH)
-    for (uint32_t i = 0; i < width; ++i) other[i] = core_number(kept + i * group);
-    UNROLL(CORE_WIDTH)
-    for (uint32_t i = 0; i < width; ++i) {
-      if (rows)
-        multiply_add_matrix(sum[i], own, other[i]);
-      else
-        multiply_add_matrix(sum[i], other + i / 2 * 2, own[i % 2]);
-    }
-    first += streamed_step, second += streamed_step, kept += kept_step;
+  for (uint32_t step = 1; step < args->steps; ++step) {
+    own[0] += own_step, own[1] += own_step, kept += kept_step;
+    core_load(args, own, kept, width, &next);
+    core_add(&terms, width, rows, sum);
+    terms = next;
   }
+  core_add(&terms, width, rows, sum);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ results */
@@ -226,20 +255,29 @@ DEVICE void core_tile(const cutt_core_args *args, unsigned char *result, const c
   uint32_t group = shared && warp >= 4 ? half : 0;
   const uint32_t end = shared && warp < 4 ? half : groups;
   core_part part = {args, result, *share, table, slot, own, there, rows, whole};
+  const uint32_t most = rows ? CORE_WIDTH : CORE_WIDTH - 1;
+  uint32_t turns = (end - group + most - 1) / most;
   UNROLL(1)
-  for (; group + CORE_WIDTH <= end; group += CORE_WIDTH) core_groups(&part, group, CORE_WIDTH);
-  switch (end - group) {
-    case 3:
-      if (rows) core_groups(&part, group, 3);
-      break;
-    case 2:
-      core_groups(&part, group, 2);
-      break;
-    case 1:
-      if (rows) core_groups(&part, group, 1);
-      break;
-    default:
-      break;
+  for (; turns > 0; --turns) {
+    const uint32_t width = ((end - group) / least + turns - 1) / turns * least;
+    switch (width) {
+      case 1:
+        if (rows) core_groups(&part, group, 1);
+        break;
+      case 2:
+        core_groups(&part, group, 2);
+        break;
+      case 3:
+        if (rows) core_groups(&part, group, 3);
+        break;
+      case 4:
+        core_groups(&part, group, 4);
+        break;
+      default:
+        if (rows) core_groups(&part, group, 5);
+        break;
+    }
+    group += width;
   }
 }
 

@@ -34,10 +34,10 @@ typedef struct cutt_core_args {
   uint32_t panel, panel_room;            /* positions that a block keeps, and room for: a multiple of 8 or 16 */
   cutt_divisor panels, strips;           /* of a matrix; a strip has every so many'th tile */
   uint32_t tiles, slots;                 /* of a matrix; in shared memory, 2 or 3 */
-  uint32_t wide;                         /* what lies next to each other in tiles, lies so at multiples of 16 bytes, if one does */
-  uint32_t turned;                       /* a tile has 8 of D's neighbours times 8 of its operand's */
-  cutt_divisor term, term_pairs, room;   /* terms, half of them, and the panel's room, to divide by */
-  uint32_t reads, alone;                 /* is beta not 0; is alpha 1 */
+  uint32_t wide;   /* what lies next to each other in tiles, lies so at multiples of 16 bytes, if one does */
+  uint32_t turned; /* a tile has 8 of D's neighbours times 8 of its operand's */
+  cutt_divisor term, term_pairs, room; /* terms, half of them, and the panel's room, to divide by */
+  uint32_t reads, alone;               /* is beta not 0; is alpha 1 */
   uint32_t terms_at, tables_at,
       slot_bytes; /* in shared memory, behind descriptions of what is kept: of terms, of tiles */
   cutt_core_layout keeps, streams;
