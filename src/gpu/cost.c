@@ -120,20 +120,20 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                             [COPIED] = 1.05,
                                             [CACHED] = 0.56,
                                             [WRITTEN_SECTORS] = 1.57,
-                                            [READ_LINES] = 0.376,
+                                            [READ_LINES] = 0.526,
                                             [WRITTEN_LINES] = 0.115,
                                             [ADDED_LINES] = 1.85,
                                             [ADDED_COLUMNS] = 4,
-                                            [PRESSED_SECTORS] = 3.61,
-                                            [PRESSED_LINES] = 0.386,
+                                            [PRESSED_SECTORS] = 4.33,
+                                            [PRESSED_LINES] = 0.58,
                                             [RUNS] = 50,
                                             [PADDING] = 0.037,
                                             [FLIGHT] = 0.192,
                                             [TAIL] = 0.223,
                                             [CONFLICTS] = 0.271,
                                             [LARGE_BLOCKS] = 0.0616,
-                                            [SINGLE] = 0.03,
-                                            [FLAT_SINGLE] = 0.14,
+                                            [SINGLE] = 0.039,
+                                            [FLAT_SINGLE] = 0.175,
                                             [COPIES] = 3,
                                             [LOADS] = 2.54,
                                             [LOAD_UNITS] = 3.69,
@@ -159,8 +159,8 @@ static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, lik
 static const double sm_share = 1.0 / 50;      /* of the copy's bandwidth that one SM can reach alone */
 static const double flight_seconds = 1.35e-6; /* of an SM's share of memory's bandwidth */
 static const double flight_least = 32 * 1024;
-/* Bytes that a thread without tables asks for at once, 16 at a time. */
-enum { FLAT_ASKED = 64 };
+/* Bytes that a thread without tables asks for at once, 16 at a time; and accesses, of elements. */
+enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
 /* What the least of these kernels takes of their terms for warps and tiles. */
@@ -401,7 +401,8 @@ bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cu
   n->flat = true;
   n->joined = flat.joined != CUTT_FLAT_NOT_JOINED;
   n->async = flat.async;
-  n->later = adds_to_output(c) ? larger(0, n->tile_bytes / (FLAT_ASKED * threads) - 1) : 0;
+  const double asked = flat.async || flat.load == 16 ? FLAT_ASKED : FLAT_ASKED_EACH * flat.load;
+  n->later = flat.async && !adds_to_output(c) ? 0 : larger(0, n->tile_bytes / (asked * threads) - 1);
   n->threads = threads;
   n->access.load = flat.load;
   if (flat.copies > 0) {
@@ -461,9 +462,9 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   if (n->async) /* nor with asynchronous copies, unless most of the output is asked for after the rows: measured, too */
-    part[FLAT_SINGLE] = part[TRAFFIC] * n->later * (0.15 + 0.045 * n->later);
-  else if (!whole && !n->joined)
-    part[FLAT_SINGLE] = part[TRAFFIC] * from_memory; /* 0 of a copy of runs, which waits for no other thread */
+    part[FLAT_SINGLE] = part[TRAFFIC] * n->later * (0.12 + 0.036 * n->later);
+  else if (!whole && !n->joined) /* 0 of a copy of runs, which waits for no other thread */
+    part[FLAT_SINGLE] = part[TRAFFIC] * from_memory * (1 + 0.7 * n->later);
 }
 
 /* The terms of a kernel that goes through shared memory, without those of the launch. */
@@ -529,12 +530,10 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   }
   part[PADDING] = n->padding * traffic;
   /* Fewer bytes in flight than memory needs to be busy (Little's law): bandwidth is lost in proportion. */
-  const double in_flight =
-      resident *
-      (direct     ? n->flat ? n->tile_bytes : copied_at_once(n, threads)
-           : n->async ? n->tile_bytes
-       : n->flat  ? smaller(n->tile_bytes, threads * (n->access.load == 16 ? (double)FLAT_ASKED : 8.0 * n->access.load))
-                  : stages * n->tile_bytes);
+  const double in_flight = resident * (direct     ? n->flat ? n->tile_bytes : copied_at_once(n, threads)
+                                           : n->async ? n->tile_bytes
+                                       : n->flat  ? n->tile_bytes / (1 + n->later)
+                                                  : stages * n->tile_bytes);
   const double needed = larger(flight_least, copy / copy_share / d->sms * flight_seconds);
   if (n->flat && !fits_cache(d, c) && in_flight < larger(needed, flat_flight_least)) return false;
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;

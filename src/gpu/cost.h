@@ -31,7 +31,7 @@ typedef struct cutt_gpu_counts {
   double row_span, column_span; /* there: bytes that lie one behind the other: of a run, or of all runs of a tile */
   bool async;                   /* there: rows are copied asynchronously */
   double
-      later; /* there: bytes of the output that a thread asks for later than the rows, over those that it asks for at once */
+      later; /* there: bytes that a thread asks for after the first ones, over these; of the output only, where `async` */
   double store_parts; /* there: as many requests write a column; 0: columns are joined */
   /* What depends on the threads of a block: set by cutt_gpu_count_threads. */
   int threads;

@@ -271,6 +271,20 @@ static cutt_kernel async_kernel(const cutt_canonical *c) {
   return plain[__builtin_ctz((uint32_t)c->elem_bytes) - 1];
 }
 
+/* Chunks of the mode that M_m cuts, if tiles are to take two of them before they go on along the output: where a row has only one
+ * line of the input, of which the next one is fetched with it. Of a few odd ones too many pairs would lack one. */
+static uint32_t paired_chunks(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t row_bytes) {
+  enum { TWO_LINES = 256, FEW = 8 };
+  if (row_bytes >= TWO_LINES || tile->tiles > INT32_MAX / 2) return 0;
+  for (int i = 0; i < 2; ++i) {
+    const int j = tile->cut[i];
+    if (j < 0 || !(tile->in_m >> j & 1)) continue;
+    const int64_t chunks = cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
+    return chunks % 2 == 0 || chunks >= FEW ? (uint32_t)chunks : 0;
+  }
+  return 0;
+}
+
 /* Rows by asynchronous copies, where the device has them and L2 does not hold both tensors: else blocks that go through registers begin
  * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. Where runs begin inside of sectors the tables
  * are faster. */
@@ -289,6 +303,7 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   f->shared_store = 16;
   f->pitch = pitch;
   f->async = true;
+  f->row_chunks = paired_chunks(c, tile, row_bytes);
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(threads, row_bytes / 16, rows, &f->load_step);
   f->stores = whole_lines(threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
@@ -338,7 +353,10 @@ uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f)
 }
 
 uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t threads) {
-  if (f->copies == 0) return (uint32_t)tile->tiles;
+  if (f->copies == 0) {
+    const uint32_t tiles = (uint32_t)tile->tiles;
+    return f->row_chunks % 2 == 0 ? tiles : tiles / f->row_chunks * (f->row_chunks + 1);
+  }
   return (f->copies + threads * f->each - 1) / (threads * f->each);
 }
 
@@ -417,6 +435,8 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
     return;
   }
   fill_grid(c, tile, f->async, args);
+  args->row_chunks = f->row_chunks;
+  if (f->row_chunks > 0) args->grid[1].extent = divisor((f->row_chunks + 1) / 2);
   fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
   fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);

@@ -81,6 +81,10 @@ static const flat_case async_cases[] = {
     {CUTT_KERNEL_flat_2a, CUTT_BYTES_2, 4, {3, 1, 2, 0}, {48, 4, 3, 16}, 1, 2, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, 3, {1, 0, 2}, {50, 34, 3}, 1, 1, 24, 10, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_16a, CUTT_BYTES_4, 4, {0, 3, 1, 2}, {4, 24, 6, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0},
+    /* Chunks of one line in pairs, of which one lacks its second. */
+    {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 3, {2, 1, 0}, {600, 3, 136}, 1, 1, 32, 40, 64, 0, 0, 0, 0, 0, 0, 0},
+    {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {128, 96}, 1, 1, 16, 32, 64, 0, 0, 0, 0.25, 0.25, 0, 0},
+    {CUTT_KERNEL_flat_16a, CUTT_BYTES_16, 2, {1, 0}, {68, 40}, 1, 1, 8, 16, 32, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 64, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_8a, CUTT_BYTES_8, 2, {1, 0}, {200, 136}, 1, 1, 96, 40, 128, 0, 0, 0, 0, 0, 0, 0},
     {CUTT_KERNEL_flat_4a, CUTT_BYTES_4, 4, {3, 1, 2, 0}, {48, 4, 3, 8}, 1, 2, 0, 0, 96, 0, 0, 0, 0, 0, 0, 0},
@@ -211,6 +215,7 @@ static const sum_case async_sums[] = {{"add_%sa", 2, {1, 0}, {128, 96}, 32, 32, 
                                       {"add_%sa", 2, {1, 0}, {200, 136}, 96, 72, false, 0, 0, 0, 0, 8},
                                       {"add_%sa", 2, {1, 0}, {50, 34}, 24, 10, false, 0, 0, 0, 0, -16},
                                       {"add_%sa", 3, {1, 0, 2}, {48, 72, 3}, 0, 0, false, 0, 0, 0, 0, 0},
+                                      {"add_%sa", 2, {1, 0}, {288, 40}, 32, 8, false, 0, 0, 0, 0, 0},
                                       {"add_%sw", 2, {1, 0}, {40, 96}, 20, 32, false, 0, 0, 0, 0, 8},
                                       {"add_%sqa", 3, {0, 2, 1}, {16, 96, 40}, 24, 0, true, 0, 0, 0, 0, 0}};
 enum { ASYNC_SUMS = sizeof async_sums / sizeof *async_sums };
@@ -485,6 +490,41 @@ static void order_and_lanes(void **unused) {
   assert_int_equal(args->stores.along_step % 8, 0);
 }
 
+/* Two chunks of a line of the input, then along the output: also where the chunks are an odd number. */
+static void chunks_in_pairs(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t extent, split;
+    uint32_t chunks, pairs;
+  } ways[] = {{608, 32, 19, 10}, {576, 32, 18, 9}, {96, 32, 0, 3}, {1216, 64, 0, 19}};
+  static const int perm[] = {1, 0};
+  cutt_device small = simt_h200;
+  small.l2_bytes = 1;
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+    const int64_t extents[] = {ways[i].extent, 160};
+    const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, perm);
+    const cuttProblem_t view = test_problem_view(&problem);
+    cutt_canonical canonical;
+    cutt_candidate candidate;
+    cutt_gpu_launch launch;
+    const char *why = "";
+    assert_success(cutt_canonicalize(&view, &canonical));
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    candidate.split_m = ways[i].split;
+    candidate.split_k = 40;
+    candidate.threads = 64;
+    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+    assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
+    assert_int_equal(launch.flat.row_chunks, ways[i].chunks);
+    assert_int_equal(launch.flat.grid[1].extent.by, ways[i].pairs);
+    assert_int_equal(launch.blocks, ways[i].pairs * 4 * (ways[i].chunks > 0 ? 2 : 1));
+  }
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   simt_cleanup();
@@ -494,6 +534,7 @@ static int cleanup(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(alpha_and_beta),
                                      cmocka_unit_test(asynchronous_rows), cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(refusals)};
+                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_pairs),
+                                     cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

@@ -43,7 +43,7 @@
 #define FLAT_ADD_KERNEL(name, width, load, type, batch)                                                                \
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                             \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const flat_tile t = flat_tile_of(&args, flat_number(&args)), written = flat_written(&args, &t, width);             \
+    const flat_tile t = flat_tile_of(&args, flat_number(&args), false), written = flat_written(&args, &t, width);      \
     const flat_share s = flat_share_of(&args.stores);                                                                  \
     type before[batch];                                                                                                \
     flat_fetch_##name(&args, out, &written, s, s.along, s.across, before);                                             \

@@ -50,7 +50,7 @@ DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, 
 #define FLAT_ASYNC_KERNEL(name, width)\
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_ASYNC_BLOCKS)                                                       \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const flat_tile t = flat_tile_of(&args, flat_number(&args));                                                       \
+    const flat_tile t = flat_tile_of(&args, flat_number(&args), true);                                                       \
     if (args.row.modes == 1) {                                                                                         \
       flat_copy_rows(&args, in, &t, FLAT_ROWS_LOG2(width), true);                                                      \
     } else {                                                                                                           \
@@ -116,7 +116,7 @@ FLAT_ASYNC_KERNEL(2a, 2)
                before[i] = global_load16(from + (flat_offset(&args->column, run, single) + access * 16)))              \
   }                                                                                                                    \
   DEVICE void flat_sum_up_##name(const cutt_flat_args *args, const unsigned char *in, unsigned char *out) {            \
-    const flat_tile t = flat_tile_of(args, flat_number(args));                                                         \
+    const flat_tile t = flat_tile_of(args, flat_number(args), true);                                                         \
     const flat_share s = flat_share_of(&args->stores);                                                                 \
     const uint32_t accesses = t.rows * width / 16, columns = t.row_bytes / width;                                      \
     const bool single = args->column.modes == 1, reads = args->reads_out;                                              \

@@ -39,7 +39,7 @@ DEVICE void flat_fetch_range(const cutt_flat_args *args, const unsigned char *fr
 #define FLAT_OUT_ADD(name, width, type, load, all, one)                                                                   \
   KERNEL(cutt_flat_out_add_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                     \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
-    const flat_tile t = flat_tile_of(&args, flat_number(&args));                                                            \
+    const flat_tile t = flat_tile_of(&args, flat_number(&args), false);                                                            \
     const bool single = args.row.modes == 1, reads = args.reads_out;                                                   \
     const flat_share s = flat_share_of(&args.stores);                                                                  \
     const uint32_t length = t.rows * t.row_bytes, accesses = length / 16, step = args.stores.along_step;               \
