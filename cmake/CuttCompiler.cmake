@@ -30,12 +30,15 @@ if(CUTT_FUZZ)
   if(NOT cutt_sanitizers)
     set(cutt_sanitizers "address,undefined")
   endif()
-  # Not for targets with the property CUTT_UNGUIDED: what is inside them is run, and does not guide the choice of inputs.
-  target_compile_options(cutt_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:CUTT_UNGUIDED>>>:-fsanitize=fuzzer-no-link>)
+  # For targets with the property CUTT_GUIDES: what is inside of the others is run, and does not guide the choice of inputs.
+  target_compile_options(cutt_flags INTERFACE $<$<BOOL:$<TARGET_PROPERTY:CUTT_GUIDES>>:-fsanitize=fuzzer-no-link>)
 endif()
 if(cutt_sanitizers)
   target_compile_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}" -fno-sanitize-recover=all
                                               -fno-omit-frame-pointer -g1) # functions and lines, for reports
+  # The property CUTT_UNCHECKED: which checks a target goes without.
+  target_compile_options(cutt_flags INTERFACE
+    "$<$<BOOL:$<TARGET_PROPERTY:CUTT_UNCHECKED>>:-fno-sanitize=$<TARGET_PROPERTY:CUTT_UNCHECKED>>")
   target_link_options(cutt_flags INTERFACE "-fsanitize=${cutt_sanitizers}")
 endif()
 
