@@ -166,8 +166,8 @@ def small_arrays():
 def draw(seed, count, most):
     """So many arrays of 1 KB to `most` bytes, each with a view of one of the kinds above."""
     choose, cases = random.Random(seed), []
-    kinds = ("transpose", "fliplr", "flipud", "rot90", "a[:, ::s]", "out[:, ::s]", "out[:, ::s] = a.T", "crop", "row", "column",
-             "axes", "axes", "axes", "pixels", "planes", "swap", "copy")
+    kinds = ("transpose", "fliplr", "flipud", "rot90", "a[:, ::s]", "out[:, ::s]", "out[:, ::s] = a.T", "crop", "row",
+             "column", "axes", "axes", "axes", "pixels", "planes", "swap", "copy")
 
     def shape_of(elements, rank):
         shares = [choose.random() + 0.2 for _ in range(rank)]
@@ -200,8 +200,8 @@ def draw(seed, count, most):
             "copy": ((int(elements),), lambda a: a),
         }[kind]
         name = kind.replace("s]", f"{step}]").replace("axes", str(order)).replace("swap", str(swapped))
-        cases.append(Case(f"{name} {'x'.join(map(str, shape if kind in ('row', 'column') else made[0]))}", made[0], dtype,
-                          made[1], spread=step if kind.startswith("out") else 1))
+        lengths = "x".join(map(str, shape if kind in ("row", "column") else made[0]))
+        cases.append(Case(f"{name} {lengths}", made[0], dtype, made[1], spread=step if kind.startswith("out") else 1))
     return cases
 
 
@@ -345,8 +345,8 @@ def measure(case, libraries):
 
 def main():
     parser = argparse.ArgumentParser(description="Everyday arrays: libcutt beside NumPy and memmove.")
-    parser.add_argument("--libraries", default=ROOT / "build/lib", help="the folder of the libraries (default: build/lib)")
-    parser.add_argument("--lib", action="append", help="libcutt.so, by ctypes; twice: the second one takes turns with the first")
+    parser.add_argument("--libraries", default=ROOT / "build/lib", help="folder of the libraries (default: build/lib)")
+    parser.add_argument("--lib", action="append", help="libcutt.so, by ctypes; twice: the second takes turns with the first")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--small", action="store_true", help="304 arrays of 1 KB to 1 MB")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="N arrays that are drawn at random")
