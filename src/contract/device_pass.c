@@ -335,7 +335,8 @@ void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, i
   static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
   const int i = number - 1;
   const bool by_left = i < PLAIN && sides[i / SIZES / 2] == CUTT_SIDE_LEFT;
-  if ((i >= PLAIN && c->reduce) || (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
+  if ((i >= PLAIN && c->reduce) ||
+      (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
     *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .seconds = INFINITY};
   else if (i < PLAIN)
     cutt_device_pass_shape(c, r, limit, sides[i / SIZES / 2], i / SIZES % 2 == 1, most[i % SIZES], s);
