@@ -20,10 +20,6 @@
  *                                              accesses some lanes leave out; 0 before the loop and behind it
  *   multiply_high(a, b)                        the upper 32 bits of a 32 x 32 bit product
  *   multiply_add_float, multiply_add_double(a, b, c)   a b + c, rounded once
- *   multiply_add_matrix(sum, a, b)             of doubles, by all lanes of a warp: C (16 x 8) += A (16 x 4) B (4 x 8), on tensor
- *                                              cores from sm_80 on. Lane 4 g + q has of A row g and g + 8 of column q, of B row q of
- *                                              column g, and of C columns 2 q and 2 q + 1 of row g and then of row g + 8. Terms are
- *                                              added one after the other, each with one rounding
  *   rotate_left(v, bits)                       of 32 bits; bits modulo 32
  *   permute_bytes(a, b, which)                 four of the eight bytes of a (0 to 3) and b (4 to 7), a digit of which for each
  *   half_to_float, float_to_half, bfloat_to_float, float_to_bfloat   rounding to nearest even
@@ -122,32 +118,6 @@ DEVICE const unsigned char *global_load_address(const void *p) {
 DEVICE uint32_t multiply_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 DEVICE float multiply_add_float(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 DEVICE double multiply_add_double(double a, double b, double c) { return __fma_rn(a, b, c); }
-#if __CUDA_ARCH__ >= 900
-DEVICE void multiply_add_matrix(double *sum, const double *a, double b) {
-  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
-      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
-      : "d"(a[0]), "d"(a[1]), "d"(b));
-}
-#elif __CUDA_ARCH__ >= 800
-DEVICE void multiply_add_matrix(double *sum, const double *a, double b) {
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(sum[0]), "+d"(sum[1])
-      : "d"(a[0]), "d"(b));
-  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-      : "+d"(sum[2]), "+d"(sum[3])
-      : "d"(a[1]), "d"(b));
-}
-#else
-DEVICE void multiply_add_matrix(double *sum, const double *a, double b) {
-  const int lane = (int)(threadIdx.x % 32), row = lane / 4 * 4, column = lane % 4 * 8;
-#pragma unroll
-  for (int term = 0; term < 4; ++term) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      sum[i] = __fma_rn(__shfl_sync(~0u, a[i / 2], row + term), __shfl_sync(~0u, b, column + i % 2 * 4 + term), sum[i]);
-  }
-}
-#endif
 DEVICE uint32_t rotate_left(uint32_t v, uint32_t bits) { return __funnelshift_l(v, v, bits); }
 DEVICE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t which) { return __byte_perm(a, b, which); }
 
