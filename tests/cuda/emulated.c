@@ -22,8 +22,9 @@ static simt_span around(const uintptr_t *address, int count) {
 
 static void run_kernel(const fake_launch *launch) {
   simt_launch l = simt_launch_named(launch->kernel, launch->args, launch->pairs);
+  const int64_t second = l.flat ? l.flat->second : l.args ? l.args->second : 0; /* from the output */
   const uintptr_t address[] = {(uintptr_t)launch->in, (uintptr_t)launch->out, (uintptr_t)launch->right,
-                               (uintptr_t)launch->third};
+                               (uintptr_t)launch->third, (uintptr_t)launch->out + (uintptr_t)second};
   int64_t written = 0;
   l.in = (const unsigned char *)address[0];
   l.out = (unsigned char *)address[1];
@@ -33,7 +34,7 @@ static void run_kernel(const fake_launch *launch) {
   l.threads = launch->threads;
   l.shared_bytes = launch->shared_bytes;
   l.async = true;
-  l.read = l.write = around(address, 4);
+  l.read = l.write = around(address, 5);
   l.reads_out = true;
   if (!fault[0]) simt_run(&l, &written, NULL, fault, sizeof fault);
 }
