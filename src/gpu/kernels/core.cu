@@ -1,5 +1,6 @@
 /* Contractions of doubles on tensor cores in one pass (core_args.h): each element of D is written once, from operands that are read as
  * they lie. Sums are in registers, in the order of the terms, each product added with one rounding. */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "core_args.h"
 #include "pass_numbers.h"
 #include "place.h"
