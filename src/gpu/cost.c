@@ -120,20 +120,20 @@ const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
                                             [COPIED] = 1.05,
                                             [CACHED] = 0.56,
                                             [WRITTEN_SECTORS] = 1.57,
-                                            [READ_LINES] = 0.526,
+                                            [READ_LINES] = 0.376,
                                             [WRITTEN_LINES] = 0.115,
                                             [ADDED_LINES] = 1.85,
                                             [ADDED_COLUMNS] = 4,
-                                            [PRESSED_SECTORS] = 4.33,
-                                            [PRESSED_LINES] = 0.58,
+                                            [PRESSED_SECTORS] = 3.61,
+                                            [PRESSED_LINES] = 0.386,
                                             [RUNS] = 50,
                                             [PADDING] = 0.037,
                                             [FLIGHT] = 0.192,
                                             [TAIL] = 0.223,
                                             [CONFLICTS] = 0.271,
                                             [LARGE_BLOCKS] = 0.0616,
-                                            [SINGLE] = 0.039,
-                                            [FLAT_SINGLE] = 0.175,
+                                            [SINGLE] = 0.03,
+                                            [FLAT_SINGLE] = 0.14,
                                             [COPIES] = 3,
                                             [LOADS] = 2.54,
                                             [LOAD_UNITS] = 3.69,
@@ -462,7 +462,7 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   if (n->async) /* nor with asynchronous copies, unless most of the output is asked for after the rows: measured, too */
-    part[FLAT_SINGLE] = part[TRAFFIC] * n->later * (0.12 + 0.036 * n->later);
+    part[FLAT_SINGLE] = part[TRAFFIC] * n->later * (0.15 + 0.045 * n->later);
   else if (!whole && !n->joined) /* 0 of a copy of runs, which waits for no other thread */
     part[FLAT_SINGLE] = part[TRAFFIC] * from_memory * (1 + 0.7 * n->later);
 }
