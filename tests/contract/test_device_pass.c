@@ -279,7 +279,7 @@ static void patterns(void **unused) {
   print_message("%ld with an operand turned, %ld with two; %ld in parts\n", turned[1], turned[2], in_parts);
   for (int way = 0; way < 4; ++way) assert_true(ways[way] >= test_scaled(20));
   assert_true(products >= test_scaled(40) && panels >= test_scaled(40) && combinations >= test_scaled(10));
-  assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(30));
+  assert_true(turned[1] >= test_scaled(30) && turned[2] >= test_scaled(6) && in_parts >= test_scaled(20));
 }
 
 /* Doubles: rows and columns in tiles, kept as a whole and in panels; terms that are no multiple of four; tiles that are turned. */
@@ -306,16 +306,17 @@ static void on_tensor_cores(void **unused) {
   memset(cores, 0, sizeof cores);
   cores_turned = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-    for (int again = 0; again < test_scaled(15); ++again) {
+    for (int again = 0; again < test_scaled(4); ++again) {
       test_contraction t;
       test_fields fields;
       static cutt_contraction c;
-      assert_true(test_contraction_make(cases[i].pattern, CUTT_F64, &t));
-      for (int label = 0; label < t.is.labels; ++label)
-        t.extent[label] = cases[i].extent[0] ? cases[i].extent[label] : test_random_in(&rng, 1, 20);
-      t.seed = (uint64_t)again + 100 * i;
-      test_contraction_vary(&rng, &variety, &t);
-      if (t.type != CUTT_F64) continue;
+      do { /* until it is of doubles */
+        assert_true(test_contraction_make(cases[i].pattern, CUTT_F64, &t));
+        for (int label = 0; label < t.is.labels; ++label)
+          t.extent[label] = cases[i].extent[0] ? cases[i].extent[label] : test_random_in(&rng, 1, 20);
+        t.seed = (uint64_t)again + 100 * i;
+        test_contraction_vary(&rng, &variety, &t);
+      } while (t.type != CUTT_F64);
       test_contraction_view(&t, &fields);
       assert_success(cutt_contraction_check(&fields.contraction, &c));
       if (c.empty || c.no_terms) continue;

@@ -178,8 +178,8 @@ DEVICE uint32_t place_of_half(uint32_t stage_at, uint32_t entry, uint32_t phase)
 #define SCALE_QUADS(DEFINE, type, elements)                                                                            \
   DEFINE(type##q, false, true, 16, word4, now->run, AT_RUN, shared_load16(at + c.shared), sum_##type##_##elements,     \
          global_load, global_store, 4)
-#if __CUDA_ARCH__ >= 1200
-#define SCALE_BATCH_2 6 /* there more of them take more registers than there are */
+#if __CUDA_ARCH__ >= 1000
+#define SCALE_BATCH_2 4 /* on sm_120 more of them take more registers than there are */
 #else
 #define SCALE_BATCH_2 8
 #endif
