@@ -143,7 +143,7 @@ static void add_device_products(const struct cuttContractionStruct *plan, cutt_t
   const cutt_multiply_shape *s = &plan->device_pass->shape.products;
   cutt_text_add(text, "tiles of %c's", tensor_letter[s->by_rows]);
   add_chunks(plan, "", s->row_mode, s->row_modes, s->part, text);
-  cutt_text_add(text, " times %c's", tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT]);
+  cutt_text_add(text, " times %c's", tensor_letter[cutt_other_operand(s->by_rows)]);
   add_chunks(plan, "", s->column_mode, s->column_modes, s->part, text);
   cutt_text_add(text, ", %" PRId64 " terms at once%s\n", s->depth, s->apart > 1 ? "; turned in shared memory" : "");
 }
@@ -156,42 +156,24 @@ static void add_panels(const struct cuttContractionStruct *plan, cutt_text *text
                 " terms at once\n",
                 (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes), tensor_letter[s->by_rows], s->strips,
                 s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes),
-                tensor_letter[s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->depth);
+                tensor_letter[cutt_other_operand(s->by_rows)], s->depth);
 }
 
-/* "on tensor cores: 64 of L's rows at a time, times all of R's 24 columns, in 528 strips" */
+/* "on tensor cores: 64 of L's rows at a time, times 24 of R's columns, in 528 strips" */
 static void add_cores(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_core_shape *s = &plan->device_pass->shape.core;
-  const cutt_tensor streamed = s->streams_rows ? s->by_rows : s->by_rows == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT;
-  cutt_text_add(
-      text, "on tensor cores: %d of %c's %s at a time%s, times %" PRId64 " of %c's %s, in %" PRId64 " strips\n",
-      CUTT_CORE_TILE, tensor_letter[streamed], s->streams_rows ? "rows" : "columns",
-      s->turned ? ", turned in shared memory" : "", s->panel,
-      tensor_letter[streamed == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT], s->streams_rows ? "columns" : "rows", s->strips);
+  const cutt_tensor streamed = s->streams_rows ? s->by_rows : cutt_other_operand(s->by_rows);
+  cutt_text_add(text,
+                "on tensor cores: %d of %c's %s at a time%s, times %" PRId64 " of %c's %s, in %" PRId64 " strips\n",
+                CUTT_CORE_TILE, tensor_letter[streamed], s->streams_rows ? "rows" : "columns",
+                s->turned ? ", turned in shared memory" : "", s->panel, tensor_letter[cutt_other_operand(streamed)],
+                s->streams_rows ? "columns" : "rows", s->strips);
 }
 
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
-static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+static void add_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
   static const char *const way[] = {"", "; summed across threads", "; summed across rows", "; summed across both"};
-  add_sums_beforehand(plan, text);
-  cutt_text_add(text, "one pass      ");
-  if (s->multiplies) {
-    add_device_products(plan, text);
-    return;
-  }
-  if (s->has_panels) {
-    add_panels(plan, text);
-    return;
-  }
-  if (s->on_cores) {
-    add_cores(plan, text);
-    return;
-  }
-  if (s->combines) {
-    cutt_text_add(text, "elementwise, turned in shared memory\n");
-    return;
-  }
   add_chunks(plan, s->x_modes ? "threads along" : "of one position", s->x_mode, s->x_modes, s->x, text);
   if (s->y_modes) add_chunks(plan, ", rows of", s->y_mode, s->y_modes, s->y, text);
   cutt_text_add(text, "%s", way[s->way]);
@@ -199,6 +181,22 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     if (s->turned[t] >= 0) cutt_text_add(text, "; %c is turned in shared memory", tensor_letter[t]);
   if (s->parts > 1) cutt_text_add(text, "; sums in %" PRId64 " parts", s->parts);
   cutt_text_add(text, "\n");
+}
+
+static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_device_shape *s = &plan->device_pass->shape;
+  add_sums_beforehand(plan, text);
+  cutt_text_add(text, "one pass      ");
+  if (s->kind == CUTT_DEVICE_PRODUCTS)
+    add_device_products(plan, text);
+  else if (s->kind == CUTT_DEVICE_PANELS)
+    add_panels(plan, text);
+  else if (s->kind == CUTT_DEVICE_CORES)
+    add_cores(plan, text);
+  else if (s->kind == CUTT_DEVICE_COMBINATION)
+    cutt_text_add(text, "elementwise, turned in shared memory\n");
+  else
+    add_device_sums(plan, text);
 }
 
 static void add_prediction(const struct cuttContractionStruct *plan, cutt_text *text) {
@@ -365,12 +363,7 @@ static void add_json_chunks(const struct cuttContractionStruct *plan, const char
 
 static void add_json_device_products(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_multiply_shape *s = &plan->device_pass->shape.products;
-  cutt_text_add(text, ",\"tensors\":{");
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
-                  t == (int)s->by_rows && s->apart > 1 ? "true" : "false");
-  cutt_text_add(text, "},\"rows_of\":\"%c\"", tensor_letter[s->by_rows]);
+  cutt_text_add(text, ",\"rows_of\":\"%c\"", tensor_letter[s->by_rows]);
   add_json_chunks(plan, "rows", s->row_mode, s->row_modes, s->part, text);
   add_json_chunks(plan, "columns", s->column_mode, s->column_modes, s->part, text);
   cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, s->tiles);
@@ -378,11 +371,7 @@ static void add_json_device_products(const struct cuttContractionStruct *plan, c
 
 static void add_json_panels(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_panel_shape *s = &plan->device_pass->shape.panel;
-  cutt_text_add(text, ",\"tensors\":{");
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":false}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false");
-  cutt_text_add(text, "},\"rows_of\":\"%c\",\"panel_rows\":%d,\"strip_columns\":%" PRId64, tensor_letter[s->by_rows],
+  cutt_text_add(text, ",\"rows_of\":\"%c\",\"panel_rows\":%d,\"strip_columns\":%" PRId64, tensor_letter[s->by_rows],
                 (int)CUTT_PANEL_ROWS(plan->contraction.type->bytes),
                 s->strip_tiles * (int64_t)CUTT_PANEL_COLUMNS(plan->contraction.type->bytes));
   cutt_text_add(text, ",\"terms_at_once\":%" PRId64 ",\"pieces\":%" PRId64, s->depth, plan->device_pass->tiles);
@@ -390,29 +379,42 @@ static void add_json_panels(const struct cuttContractionStruct *plan, cutt_text 
 
 static void add_json_cores(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_core_shape *s = &plan->device_pass->shape.core;
-  cutt_text_add(text, ",\"tensors\":{");
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
-                  s->turned && t == (int)s->by_rows ? "true" : "false");
-  cutt_text_add(text, "},\"on_tensor_cores\":true,\"rows_of\":\"%c\",\"tiles_of\":\"%s\",\"tile\":%d,\"kept\":%" PRId64,
+  cutt_text_add(text, ",\"on_tensor_cores\":true,\"rows_of\":\"%c\",\"tiles_of\":\"%s\",\"tile\":%d,\"kept\":%" PRId64,
                 tensor_letter[s->by_rows], s->streams_rows ? "rows" : "columns", CUTT_CORE_TILE, s->panel);
   cutt_text_add(text, ",\"strips\":%" PRId64 ",\"pieces\":%" PRId64, s->strips, plan->device_pass->tiles);
 }
 
-static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+static void add_json_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
-  cutt_text_add(text, ",\"tensors\":{");
-  for (int t = 0; t < CUTT_TENSORS; ++t)
-    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
-                  t != CUTT_RESULT && s->turned[t] >= 0 ? "true" : "false");
-  cutt_text_add(text, "}");
   add_json_chunks(plan, "threads_along", s->x_mode, s->x_modes, s->x, text);
   add_json_chunks(plan, "rows", s->y_mode, s->y_modes, s->y, text);
   cutt_text_add(text, ",\"summed_across\":\"%s\",\"parts\":%" PRId64 ",\"pieces\":%" PRId64, way[s->way], s->parts,
                 plan->device_pass->tiles);
+}
+
+static bool is_turned(const cutt_device_shape *s, int t) {
+  if (t == CUTT_RESULT) return false;
+  if (s->kind == CUTT_DEVICE_PRODUCTS) return t == (int)s->products.by_rows && s->products.apart > 1;
+  if (s->kind == CUTT_DEVICE_CORES) return t == (int)s->core.by_rows && s->core.turned;
+  return s->kind != CUTT_DEVICE_PANELS && s->turned[t] >= 0;
+}
+
+static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_device_shape *s = &plan->device_pass->shape;
+  cutt_text_add(text, ",\"tensors\":{");
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false", is_turned(s, t) ? "true" : "false");
+  cutt_text_add(text, "}");
+  if (s->kind == CUTT_DEVICE_PRODUCTS)
+    add_json_device_products(plan, text);
+  else if (s->kind == CUTT_DEVICE_PANELS)
+    add_json_panels(plan, text);
+  else if (s->kind == CUTT_DEVICE_CORES)
+    add_json_cores(plan, text);
+  else
+    add_json_device_sums(plan, text);
 }
 
 static void describe_json(const struct cuttContractionStruct *plan, cutt_text *text) {
@@ -434,12 +436,6 @@ static void describe_json(const struct cuttContractionStruct *plan, cutt_text *t
   add_json_modes(plan, text);
   if (plan->pass)
     add_json_pass(plan, text);
-  else if (plan->device_pass && plan->device_pass->shape.multiplies)
-    add_json_device_products(plan, text);
-  else if (plan->device_pass && plan->device_pass->shape.has_panels)
-    add_json_panels(plan, text);
-  else if (plan->device_pass && plan->device_pass->shape.on_cores)
-    add_json_cores(plan, text);
   else if (plan->device_pass)
     add_json_device_pass(plan, text);
   else if (has_blocks(plan))

@@ -13,19 +13,9 @@ enum { SECTOR = 32, WORTH_TURNING = 8 }; /* bytes that memory moves at least; el
  * H200 a tenth of it less, as a pass takes a tenth more than it is predicted to. 16 bytes are taken to be as 8. */
 static const double launch_seconds = 3e-6, share_of_copy[2][3] = {{0.55, 0.66, 0.66}, {0.4, 0.5, 0.5}};
 
-/* The mode in which the tensor has neighbours; -1: none. */
-static int fast_mode(const cutt_contraction *c, int t) {
-  int fast = -1;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t step = llabs(c->mode[i].stride[t]);
-    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
-  }
-  return fast;
-}
-
 /* Has the operand neighbours where D has none, and none where D has? */
-static bool is_turned(const cutt_contraction *c, int t) {
-  const int own = fast_mode(c, t), of_result = fast_mode(c, CUTT_RESULT);
+static bool is_turned(const cutt_contraction *c, cutt_tensor t) {
+  const int own = cutt_fast_mode(c, t), of_result = cutt_fast_mode(c, CUTT_RESULT);
   const int64_t bytes = c->type->bytes;
   if (own < 0 || of_result < 0 || own == of_result || c->mode[own].extent < WORTH_TURNING) return false;
   return llabs(c->mode[own].stride[t]) * bytes < SECTOR && llabs(c->mode[of_result].stride[t]) * bytes >= SECTOR;

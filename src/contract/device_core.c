@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "contract/device_digits.h"
+#include "gpu/divisor.h"
 
 enum {
   SECTOR = 32,      /* bytes */
@@ -172,7 +173,7 @@ static int64_t choose_panel(const cutt_contraction *c, const cutt_rates *r, int6
 }
 
 void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_core_shape *s) {
-  int64_t size[CUTT_DIGIT_KINDS] = {1, 1, 1, 1};
+  int64_t size[CUTT_DIGIT_KINDS];
   *s = (cutt_core_shape){.streams_rows = streams_rows, .seconds = INFINITY};
   if (c->type->type != CUTT_F64 || !r->matrix_units || c->right_is_one || c->no_terms) return;
   const int fast = cutt_fast_mode(c, CUTT_RESULT);
@@ -180,11 +181,7 @@ void cutt_core_choose(const cutt_contraction *c, const cutt_rates *r, bool strea
   const cutt_role role = cutt_mode_role(&c->mode[fast]);
   if (role != CUTT_ROLE_M && role != CUTT_ROLE_N) return; /* threads side by side would write elements that lie apart */
   s->by_rows = role == CUTT_ROLE_M ? CUTT_LEFT : CUTT_RIGHT;
-  for (int i = 0; i < c->modes; ++i) {
-    int64_t *const of = &size[cutt_digit_kind_of(&c->mode[i], s->by_rows)];
-    if (c->mode[i].extent > INT32_MAX / *of) return;
-    *of *= c->mode[i].extent;
-  }
+  if (!cutt_digit_sizes(c, s->by_rows, size)) return;
   s->rows = size[CUTT_DIGIT_ROW];
   s->columns = size[CUTT_DIGIT_COLUMN];
   s->terms = size[CUTT_DIGIT_TERM];
@@ -241,15 +238,15 @@ void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_co
   args->steps = (uint32_t)((s->terms + CUTT_CORE_STEP - 1) / CUTT_CORE_STEP);
   args->panel = (uint32_t)s->panel;
   args->panel_room = (uint32_t)round_up(s->panel, kept_unit(s));
-  args->panels = cutt_digit_divisor(s->panels);
-  args->strips = cutt_digit_divisor(s->strips);
+  args->panels = cutt_divide_by(s->panels);
+  args->strips = cutt_divide_by(s->strips);
   args->tiles = (uint32_t)s->tiles;
   args->slots = (uint32_t)s->slots;
   args->turned = s->turned;
   args->wide = is_wide(c, s);
-  args->term = cutt_digit_divisor(s->terms);
-  args->term_pairs = cutt_digit_divisor(larger(s->terms / 2, (int64_t)1));
-  args->room = cutt_digit_divisor((int64_t)args->panel_room);
+  args->term = cutt_divide_by(s->terms);
+  args->term_pairs = cutt_divide_by(larger(s->terms / 2, (int64_t)1));
+  args->room = cutt_divide_by((int64_t)args->panel_room);
   args->reads = !c->beta_is_zero;
   args->alone = c->alpha_is_one;
   memcpy(&args->alpha, c->alpha, sizeof args->alpha);

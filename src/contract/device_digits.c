@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/divisor.h"
+
 enum { SECTOR = 32 }; /* bytes */
 
 cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor by_rows) {
@@ -19,13 +21,14 @@ cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor b
   }
 }
 
-int cutt_fast_mode(const cutt_contraction *c, cutt_tensor t) {
-  int fast = -1;
+bool cutt_digit_sizes(const cutt_contraction *c, cutt_tensor by_rows, int64_t size[CUTT_DIGIT_KINDS]) {
+  for (int kind = 0; kind < CUTT_DIGIT_KINDS; ++kind) size[kind] = 1;
   for (int i = 0; i < c->modes; ++i) {
-    const int64_t step = llabs(c->mode[i].stride[t]);
-    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
+    int64_t *const of = &size[cutt_digit_kind_of(&c->mode[i], by_rows)];
+    if (c->mode[i].extent > INT32_MAX / *of) return false;
+    *of *= c->mode[i].extent;
   }
-  return fast;
+  return true;
 }
 
 /* By their steps in a tensor, the shortest first. */
@@ -61,17 +64,11 @@ bool cutt_digits_along(const cutt_contraction *c, cutt_tensor t, const int *mode
   return fast >= 0 && count > 0 && mode[0] == fast;
 }
 
-cutt_divisor cutt_digit_divisor(int64_t by) {
-  const uint32_t n = (uint32_t)by, shift = n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - n) << 32) / n + 1;
-  return (cutt_divisor){n, (uint32_t)multiplier, shift};
-}
-
 void cutt_digits_add(cutt_digits *d, int mode, int64_t extent, int64_t along) {
   const int64_t *stride = d->contraction->mode[mode].stride, bytes = d->contraction->type->bytes * along;
   if (extent == 1) return;
   d->digit[d->count++] =
-      (cutt_digit){.extent = cutt_digit_divisor(extent),
+      (cutt_digit){.extent = cutt_divide_by(extent),
                    .step = {stride[d->by_rows] * bytes, stride[cutt_other_operand(d->by_rows)] * bytes,
                             stride[CUTT_RESULT] * bytes}};
 }

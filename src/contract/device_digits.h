@@ -18,10 +18,8 @@ typedef enum cutt_digit_kind {
 
 cutt_digit_kind cutt_digit_kind_of(const cutt_contract_mode *mode, cutt_tensor by_rows);
 
-static inline cutt_tensor cutt_other_operand(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT; }
-
-/* The mode in which the tensor has neighbours; -1: none. */
-int cutt_fast_mode(const cutt_contraction *contraction, cutt_tensor t);
+/* How many rows, columns, terms and matrices there are; false if those of a kind are 2^31 or more, which no kernel counts. */
+bool cutt_digit_sizes(const cutt_contraction *contraction, cutt_tensor by_rows, int64_t size[CUTT_DIGIT_KINDS]);
 
 /* Modes of a kind, by their steps in D, or terms in the operand that has its neighbours there, the larger one if both have. Columns may
  * be in any order: in that of their operand, if it has its neighbours there. Returns how many. */
@@ -29,9 +27,6 @@ int cutt_digit_modes(const cutt_contraction *contraction, cutt_tensor by_rows, c
 
 /* Has the operand neighbours in the first of these modes? */
 bool cutt_digits_along(const cutt_contraction *contraction, cutt_tensor t, const int *mode, int count);
-
-/* Division by a constant of 1 to 2^31 - 1. */
-cutt_divisor cutt_digit_divisor(int64_t by);
 
 /* A list of digits that is being made. */
 typedef struct cutt_digits {

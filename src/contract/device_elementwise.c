@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "gpu/divisor.h"
 
 enum {
   OPERANDS = CUTT_COMBINE_OPERANDS,
@@ -173,13 +174,6 @@ static void cut(layout *l, int64_t multiprocessors) {
 
 /* ----------------------------------------------------------------------------------------------------------- walks */
 
-/* Division by a constant (gpu/kernels/divisor.h). */
-static cutt_divisor divisor(int64_t by) {
-  const uint32_t n = (uint32_t)by, shift = n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - n) << 32) / n + 1;
-  return (cutt_divisor){n, (uint32_t)multiplier, shift};
-}
-
 /* The largest divisor of n up to `most`, if it is not much smaller; else `most`. */
 static int64_t good_part(int64_t n, int64_t most) {
   for (int64_t part = most; 4 * part >= 3 * most; --part)
@@ -188,7 +182,7 @@ static int64_t good_part(int64_t n, int64_t most) {
 }
 
 static void add_digit(cutt_combine_walk *walk, uint32_t *end, int64_t extent, int mode, int64_t along) {
-  if (extent > 1) walk->digit[(*end)++] = (cutt_combine_digit){divisor(extent), (uint16_t)mode, (uint16_t)along};
+  if (extent > 1) walk->digit[(*end)++] = (cutt_combine_digit){cutt_divide_by(extent), (uint16_t)mode, (uint16_t)along};
 }
 
 /* A walk over these modes of a tile, by the kernel's numbers: as many positions as there are threads for, and rows for the rest. */
@@ -318,7 +312,7 @@ static bool list_modes(layout *l, int64_t *tiles) {
       if (chunks > INT32_MAX / *tiles) return false;
       *tiles *= chunks;
       cutt_combine_mode *mode = &args->mode[args->modes];
-      *mode = (cutt_combine_mode){.chunks = divisor(chunks), .chunk = (uint32_t)l->chunk[i]};
+      *mode = (cutt_combine_mode){.chunks = cutt_divide_by(chunks), .chunk = (uint32_t)l->chunk[i]};
       for (int t = 0; t < TENSORS; ++t) mode->step[t] = t == 0 || is_read(l, t - 1) ? stride(l, t, i) : 0;
       if (in_tile) args->extent[args->tile_modes++] = extent;
       l->number[args->modes++] = i;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "gpu/divisor.h"
 
 enum { LINE = 128, SECTOR = 32 }; /* bytes */
 
@@ -22,8 +23,6 @@ static const double measured_f32 = 1.75, measured_f64 = 1.5,
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
-static cutt_tensor other(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT; }
-
 static bool is_term(const cutt_contract_mode *mode) { return cutt_mode_role(mode) == CUTT_ROLE_K; }
 
 /* Has it a step in D and in one operand, and none in the other? */
@@ -34,16 +33,6 @@ static bool is_of(const cutt_contract_mode *mode, cutt_tensor operand) {
 static int64_t even_chunk(int64_t extent, int64_t most) {
   const int64_t chunks = (extent + most - 1) / most;
   return (extent + chunks - 1) / chunks;
-}
-
-/* The mode in which the tensor has neighbours; -1: none. */
-static int fast_mode(const cutt_contraction *c, cutt_tensor t) {
-  int fast = -1;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t step = llabs(c->mode[i].stride[t]);
-    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
-  }
-  return fast;
 }
 
 /* Modes for which `wanted` is true, by their steps in a tensor. */
@@ -93,7 +82,7 @@ static void choose_rows(const cutt_contraction *c, cutt_multiply_shape *s) {
   bool wanted[CUTT_MOST_MODES];
   int8_t mode[CUTT_MOST_MODES];
   for (int i = 0; i < c->modes; ++i) wanted[i] = is_of(&c->mode[i], s->by_rows);
-  const int count = sort(c, wanted, CUTT_RESULT, mode), fast = fast_mode(c, s->by_rows);
+  const int count = sort(c, wanted, CUTT_RESULT, mode), fast = cutt_fast_mode(c, s->by_rows);
   const int64_t line = LINE / c->type->bytes;
   s->apart = s->run = 1;
   if (fast >= 0 && wanted[fast] && fast != mode[0]) {
@@ -113,7 +102,7 @@ static void choose_rows(const cutt_contraction *c, cutt_multiply_shape *s) {
 static void choose_columns(const cutt_contraction *c, cutt_multiply_shape *s) {
   bool wanted[CUTT_MOST_MODES];
   int8_t mode[CUTT_MOST_MODES];
-  for (int i = 0; i < c->modes; ++i) wanted[i] = is_of(&c->mode[i], other(s->by_rows));
+  for (int i = 0; i < c->modes; ++i) wanted[i] = is_of(&c->mode[i], cutt_other_operand(s->by_rows));
   const int count = sort(c, wanted, CUTT_RESULT, mode);
   for (int i = 0; i < count; ++i) {
     const int64_t extent = c->mode[mode[i]].extent, room = CUTT_MULTIPLY_COLUMNS / s->columns;
@@ -136,7 +125,7 @@ static void choose_terms(const cutt_contraction *c, cutt_multiply_shape *s) {
   s->term_modes = sort(c, wanted, s->by_rows, s->term_mode);
   s->depth = even_chunk(s->terms, CUTT_MULTIPLY_DEPTH);
   for (int side = 0; side < 2; ++side) {
-    const int fast = fast_mode(c, side ? other(s->by_rows) : s->by_rows);
+    const int fast = cutt_fast_mode(c, side ? cutt_other_operand(s->by_rows) : s->by_rows);
     s->by_terms[side] = fast >= 0 && wanted[fast];
   }
 }
@@ -145,7 +134,7 @@ static void choose_terms(const cutt_contraction *c, cutt_multiply_shape *s) {
 
 /* Times as many bytes as memory has to move, where elements follow each other in such runs. */
 static double waste_of(const cutt_contraction *c, cutt_tensor t, double run) {
-  const int fast = fast_mode(c, t);
+  const int fast = cutt_fast_mode(c, t);
   if (fast < 0) return 1;
   const double step = (double)llabs(c->mode[fast].stride[t]) * c->type->bytes, bytes = c->type->bytes;
   if (step >= SECTOR) return SECTOR / bytes;
@@ -154,7 +143,7 @@ static double waste_of(const cutt_contraction *c, cutt_tensor t, double run) {
 
 /* Elements of a tensor that follow each other in a tile. */
 static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, cutt_tensor t) {
-  const int fast = fast_mode(c, t);
+  const int fast = cutt_fast_mode(c, t);
   if (fast < 0) return 1;
   if (is_term(&c->mode[fast])) return (double)smaller(s->terms, c->mode[fast].extent);
   double run = s->part[fast];
@@ -171,7 +160,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const bool wide = c->type->type == CUTT_F64;
   const double own = (double)r->multiprocessors * (wide ? sm_f64 : sm_f32), known = wide ? share_f64 : share_f32;
   const double speed = r->blas_flops > 0 ? fmin(own, known * r->blas_flops) : own;
-  const cutt_tensor a = s->by_rows, b = other(a);
+  const cutt_tensor a = s->by_rows, b = cutt_other_operand(a);
   const double of_rows = (double)c->volume[a] * bytes * waste_of(c, a, run_of(c, s, a)),
                of_columns = (double)s->tiles * columns * lots * bytes,
                of_result = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes *
@@ -190,7 +179,7 @@ void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_t
   if ((c->type->type != CUTT_F32 && c->type->type != CUTT_F64) || c->right_is_one) return;
   choose_terms(c, s);
   if (s->terms < 2 || s->terms > CUTT_MULTIPLY_TERMS) return;
-  const int fast = fast_mode(c, CUTT_RESULT);
+  const int fast = cutt_fast_mode(c, CUTT_RESULT);
   if (fast < 0 || !is_of(&c->mode[fast], by_rows))
     return; /* threads side by side would write elements that lie apart */
   choose_rows(c, s);
@@ -199,7 +188,7 @@ void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_t
   for (int i = 0; i < c->modes; ++i) {
     const int64_t chunks = is_term(&c->mode[i]) ? 1 : (c->mode[i].extent + s->part[i] - 1) / s->part[i];
     tiles *= (double)chunks;
-    if (is_of(&c->mode[i], other(by_rows))) s->column_tiles *= chunks;
+    if (is_of(&c->mode[i], cutt_other_operand(by_rows))) s->column_tiles *= chunks;
   }
   if (tiles >= INT32_MAX) return;
   s->tiles = (int64_t)tiles;
@@ -216,21 +205,15 @@ typedef struct maker {
   uint8_t bound[CUTT_MOST_MODES];
 } maker;
 
-static cutt_divisor divisor(int64_t by) {
-  const uint32_t n = (uint32_t)by, shift = n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - n) << 32) / n + 1;
-  return (cutt_divisor){n, (uint32_t)multiplier, shift};
-}
-
 static void add_digit(maker *m, int mode, int64_t extent, int64_t along) {
   const int64_t bytes = m->c->type->bytes, *stride = m->c->mode[mode].stride;
   if (extent == 1) return;
-  m->args->digit[m->digits++] =
-      (cutt_multiply_digit){.extent = divisor(extent),
-                            .bound = m->bound[mode],
-                            .step = {stride[m->s->by_rows] * along * bytes,
-                                     stride[other(m->s->by_rows)] * along * bytes, stride[CUTT_RESULT] * along * bytes},
-                            .along = along};
+  m->args->digit[m->digits++] = (cutt_multiply_digit){
+      .extent = cutt_divide_by(extent),
+      .bound = m->bound[mode],
+      .step = {stride[m->s->by_rows] * along * bytes, stride[cutt_other_operand(m->s->by_rows)] * along * bytes,
+               stride[CUTT_RESULT] * along * bytes},
+      .along = along};
 }
 
 static void set_bounds(maker *m) {
@@ -266,9 +249,9 @@ static void list_digits(maker *m) {
     bool wanted[CUTT_MOST_MODES];
     int8_t mode[CUTT_MOST_MODES];
     for (int i = 0; i < m->c->modes; ++i)
-      wanted[i] = !is_term(&m->c->mode[i]) && is_of(&m->c->mode[i], other(s->by_rows)) == (others == 0);
+      wanted[i] = !is_term(&m->c->mode[i]) && is_of(&m->c->mode[i], cutt_other_operand(s->by_rows)) == (others == 0);
     const int count = sort(m->c, wanted, CUTT_RESULT, mode);
-    if (s->apart > 1) put_first(fast_mode(m->c, s->by_rows), mode, count);
+    if (s->apart > 1) put_first(cutt_fast_mode(m->c, s->by_rows), mode, count);
     for (int i = 0; i < count; ++i) {
       const int64_t part = s->part[mode[i]];
       add_digit(m, mode[i], (m->c->mode[mode[i]].extent + part - 1) / part, part);
@@ -298,10 +281,10 @@ void cutt_multiply_fill(const cutt_contraction *c, const cutt_multiply_shape *s,
   args->rows = (uint32_t)s->rows;
   args->columns = (uint32_t)s->columns;
   args->terms = (uint32_t)s->terms;
-  args->depth = divisor(s->depth);
+  args->depth = cutt_divide_by(s->depth);
   args->lots = (uint32_t)((s->terms + s->depth - 1) / s->depth);
-  args->run = divisor(s->run);
-  args->apart = divisor(s->apart);
+  args->run = cutt_divide_by(s->run);
+  args->apart = cutt_divide_by(s->apart);
   args->left_by_terms = s->by_terms[0];
   args->right_by_terms = s->by_terms[1];
   args->reads = !c->beta_is_zero;

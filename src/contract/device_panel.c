@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "contract/device_digits.h"
+#include "gpu/divisor.h"
 
 enum {
   SECTOR = 32,           /* bytes */
@@ -95,18 +96,14 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
 }
 
 void cutt_panel_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows, cutt_panel_shape *s) {
-  int64_t size[CUTT_DIGIT_KINDS] = {1, 1, 1, 1};
+  int64_t size[CUTT_DIGIT_KINDS];
   cutt_panel_args args;
   *s = (cutt_panel_shape){.by_rows = by_rows, .seconds = INFINITY};
   if ((c->type->type != CUTT_F32 && c->type->type != CUTT_F64) || c->right_is_one || c->no_terms) return;
   const int fast = cutt_fast_mode(c, CUTT_RESULT);
   if (fast < 0 || cutt_digit_kind_of(&c->mode[fast], by_rows) != CUTT_DIGIT_ROW)
     return; /* threads side by side would write elements that lie apart */
-  for (int i = 0; i < c->modes; ++i) {
-    int64_t *const of = &size[cutt_digit_kind_of(&c->mode[i], by_rows)];
-    if (c->mode[i].extent > INT32_MAX / *of) return;
-    *of *= c->mode[i].extent;
-  }
+  if (!cutt_digit_sizes(c, by_rows, size)) return;
   const int64_t rows = (int64_t)CUTT_PANEL_ROWS(c->type->bytes), columns = (int64_t)CUTT_PANEL_COLUMNS(c->type->bytes);
   s->rows = size[CUTT_DIGIT_ROW];
   s->columns = size[CUTT_DIGIT_COLUMN];
@@ -144,14 +141,14 @@ void cutt_panel_fill(const cutt_contraction *c, const cutt_panel_shape *s, cutt_
   args->rows = (uint32_t)s->rows;
   args->columns = (uint32_t)s->columns;
   args->terms = (uint32_t)s->terms;
-  args->panels = cutt_digit_divisor(s->panels);
-  args->strips = cutt_digit_divisor(s->strips);
+  args->panels = cutt_divide_by(s->panels);
+  args->strips = cutt_divide_by(s->strips);
   args->tiles = (uint32_t)s->tiles;
   args->strip_tiles = (uint32_t)s->strip_tiles;
   args->depth = (uint32_t)s->depth;
   args->lots = (uint32_t)((s->terms + s->depth - 1) / s->depth);
-  args->term_run = cutt_digit_divisor(smaller(s->terms, (int64_t)CUTT_PANEL_LANES));
-  args->depth_run = cutt_digit_divisor(s->depth);
+  args->term_run = cutt_divide_by(smaller(s->terms, (int64_t)CUTT_PANEL_LANES));
+  args->depth_run = cutt_divide_by(s->depth);
   args->reads = !c->beta_is_zero;
   args->alone = c->alpha_is_one;
   for (int i = 0; i < 2; ++i) {

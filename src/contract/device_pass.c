@@ -53,16 +53,6 @@ int cutt_device_pass_modes(const cutt_contraction *c, bool summed, bool by_left,
   return count;
 }
 
-/* The mode in which the tensor has neighbours; -1: none. */
-static int fast_mode(const cutt_contraction *c, int t) {
-  int fast = -1;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t step = llabs(c->mode[i].stride[t]);
-    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
-  }
-  return fast;
-}
-
 /* Of many chunks, as long ones as can be, since few of them are not whole; of few, all of the same extent, if there is one that is not
  * much shorter than `most`; else of nearly the same extent. */
 static int64_t good_chunk(int64_t extent, int64_t most) {
@@ -136,7 +126,7 @@ static int64_t batches_of(const cutt_rates *r, double batches) {
 /* Is the operand to be turned? Its neighbours are in a mode that rows may have, and x has not. */
 static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, bool summed, int t) {
   if (t >= operands(c)) return -1;
-  const int fast = fast_mode(c, t);
+  const int fast = cutt_fast_mode(c, (cutt_tensor)t);
   if (fast < 0 || is_summed(c, fast) != summed || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING) return -1;
   bool repeats = true; /* for all positions */
   for (int i = 0; i < s->x_modes; ++i) repeats = repeats && !c->mode[s->x_mode[i]].stride[t];
@@ -180,7 +170,7 @@ static double piece_of(const cutt_contraction *c, const cutt_device_shape *s, in
 
 /* Times as many bytes as there are in the tensor that memory moves, by what its neighbours in the tile are. */
 static double waste_of(const cutt_contraction *c, const cutt_device_shape *s, int t) {
-  const int fast = fast_mode(c, t);
+  const int fast = cutt_fast_mode(c, (cutt_tensor)t);
   const double bytes = c->type->bytes;
   if (fast < 0) return 1;
   const double step = (double)llabs(c->mode[fast].stride[t]) * bytes;
@@ -295,26 +285,26 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
 
 void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
                                cutt_device_shape *s) {
-  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .multiplies = true};
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_PRODUCTS};
   cutt_multiply_choose(c, r, by_rows, &s->products);
   s->seconds = s->products.seconds;
 }
 
 void cutt_device_pass_panels(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
                              cutt_device_shape *s) {
-  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .has_panels = true};
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_PANELS};
   cutt_panel_choose(c, r, by_rows, &s->panel);
   s->seconds = s->panel.seconds;
 }
 
 void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool streams_rows, cutt_device_shape *s) {
-  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .on_cores = true};
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_CORES};
   cutt_core_choose(c, r, streams_rows, &s->core);
   s->seconds = s->core.seconds;
 }
 
 void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
-  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .combines = true};
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_COMBINATION};
   s->seconds = cutt_device_combine_seconds(c, r);
 }
 
@@ -328,6 +318,7 @@ enum {
   LAST_PANELS = LAST_PRODUCTS + 2,
   LAST_CORES = LAST_PANELS + 2
 };
+_Static_assert(CUTT_DEVICE_PASSES == LAST_CORES + 1, "an elementwise operation is the last");
 
 void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
                                cutt_device_shape *s) {

@@ -15,9 +15,22 @@
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
 
+/* What computes it. */
+typedef enum cutt_device_kind {
+  CUTT_DEVICE_SUMS,        /* threads along x, with rows of y */
+  CUTT_DEVICE_PRODUCTS,    /* tiles of products */
+  CUTT_DEVICE_PANELS,      /* products by panels */
+  CUTT_DEVICE_CORES,       /* tensor cores */
+  CUTT_DEVICE_COMBINATION, /* an elementwise operation */
+  CUTT_DEVICE_KINDS
+} cutt_device_kind;
+
 /* How a contraction is dealt out. A pure function of the contraction and the rates. */
 typedef struct cutt_device_shape {
   int number; /* among all, from 1 on: cutt_device_pass_numbered */
+  double seconds;
+  cutt_device_kind kind;
+  /* All that follows is of CUTT_DEVICE_SUMS, but for what is named there. */
   cutt_pass_way way;
   /* Of each mode: its part in x, and in y, 1 where it has none there. */
   int16_t x[CUTT_MOST_MODES], y[CUTT_MOST_MODES];
@@ -30,13 +43,20 @@ typedef struct cutt_device_shape {
   int turned[2];
   int64_t turned_rows; /* most at once, where one is; of two, that is all rows */
   int64_t parts;
-  double seconds;
-  /* Instead of all that but the seconds: an elementwise operation, tiles of products, panels, or tensor cores. */
-  bool combines, multiplies, has_panels, on_cores;
-  cutt_multiply_shape products;
-  cutt_panel_shape panel;
-  cutt_core_shape core;
+  union { /* of the kinds that have a shape of their own */
+    cutt_multiply_shape products;
+    cutt_panel_shape panel;
+    cutt_core_shape core;
+  };
 } cutt_device_shape;
+
+/* The operand whose positions are rows; L, where no shape says. */
+static inline cutt_tensor cutt_device_pass_by_rows(const cutt_device_shape *s) {
+  return s->kind == CUTT_DEVICE_PRODUCTS ? s->products.by_rows
+         : s->kind == CUTT_DEVICE_PANELS ? s->panel.by_rows
+         : s->kind == CUTT_DEVICE_CORES  ? s->core.by_rows
+                                         : CUTT_LEFT;
+}
 
 /* Prepared. Immutable. */
 typedef struct cutt_device_pass {

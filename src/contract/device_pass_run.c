@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "contract/device_pass.h"
+#include "gpu/divisor.h"
 #include "gpu/kernels/core_list.h"
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
@@ -35,13 +36,6 @@ static int kernel_of(cuttType_t type) {
   return kernel;
 }
 
-/* Division by a constant (gpu/kernels/divisor.h). */
-static cutt_divisor divisor(int64_t by) {
-  const uint32_t n = (uint32_t)by, shift = n > 1 ? 32 - (uint32_t)__builtin_clz(n - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - n) << 32) / n + 1;
-  return (cutt_divisor){n, (uint32_t)multiplier, shift};
-}
-
 static int64_t sum_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
 
 /* ----------------------------------------------------------------------------------------------------------- the parameters */
@@ -64,7 +58,7 @@ static int64_t chunks_of(const maker *m, int mode) {
 static void add_digit(maker *m, int mode, int64_t extent, int64_t along) {
   if (extent == 1) return;
   cutt_pass_digit *d = &m->pass->args.digit[m->digits++];
-  *d = (cutt_pass_digit){.extent = divisor(extent), .bound = m->bound[mode], .along = along};
+  *d = (cutt_pass_digit){.extent = cutt_divide_by(extent), .bound = m->bound[mode], .along = along};
   for (int t = 0; t < CUTT_TENSORS; ++t)
     d->step[t] = (t == CUTT_RESULT ? m->result[mode] : m->c->mode[mode].stride[t]) * along * m->bytes[t];
 }
@@ -120,7 +114,7 @@ static void order_blocks(maker *m) {
   cutt_pass_args *args = &m->pass->args;
   args->parts_first =
       !m->c->right_is_one || shortest(args, args->y_end, args->z_end) <= shortest(args, args->z_end, args->tile_end);
-  args->inner = divisor(args->parts_first ? m->s->parts : m->pass->tiles);
+  args->inner = cutt_divide_by(args->parts_first ? m->s->parts : m->pass->tiles);
 }
 
 /* Where tables and tiles are in shared memory. */
@@ -147,7 +141,7 @@ static void lay_out(maker *m) {
     const bool second = s->y_mode[0] != s->turned[t];
     const int64_t apart = second ? s->y[s->y_mode[0]] : 1;
     const int64_t at_once = s->turned_rows ? smaller(s->rows, s->turned_rows) : s->rows;
-    args->turn[t] = (cutt_pass_turn){divisor(at_once / apart), divisor(apart), (uint32_t)at};
+    args->turn[t] = (cutt_pass_turn){cutt_divide_by(at_once / apart), cutt_divide_by(apart), (uint32_t)at};
     at += (batch * args->pitch * element + 15) / 16 * 16;
   }
   args->sums_at = (uint32_t)at;
@@ -247,7 +241,7 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   pass->shape = *shape;
   pass->kernel = kernel_of(c->type->type);
   args->way = (uint32_t)shape->way;
-  args->x = divisor(shape->positions);
+  args->x = cutt_divide_by(shape->positions);
   args->groups = (uint32_t)smaller(CUTT_PASS_THREADS / shape->positions, (int64_t)CUTT_PASS_GROUPS);
   args->has_right = !c->right_is_one;
   args->loads_sums = loads_sums;
@@ -320,11 +314,22 @@ static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *
 
 cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                     const cutt_runtime *runtime, cutt_device_pass **pass) {
-  if (shape->combines) return make_combination(c, rates, shape, runtime, pass);
-  cuttResult result = shape->multiplies   ? make_products(c, shape, pass)
-                      : shape->has_panels ? make_panels(c, shape, pass)
-                      : shape->on_cores   ? make_cores(c, shape, pass)
-                                          : make(c, rates, shape, false, pass);
+  cuttResult result = CUTT_SUCCESS;
+  switch (shape->kind) {
+    case CUTT_DEVICE_COMBINATION:
+      return make_combination(c, rates, shape, runtime, pass);
+    case CUTT_DEVICE_PRODUCTS:
+      result = make_products(c, shape, pass);
+      break;
+    case CUTT_DEVICE_PANELS:
+      result = make_panels(c, shape, pass);
+      break;
+    case CUTT_DEVICE_CORES:
+      result = make_cores(c, shape, pass);
+      break;
+    default:
+      result = make(c, rates, shape, false, pass);
+  }
   for (cutt_device_pass *p = *pass; p && !result; p = p->join)
     result = runtime->kernels_find(&pass_kernels, &p->kernels);
   return result;
@@ -339,10 +344,7 @@ void cutt_device_pass_release(cutt_device_pass *pass) {
 
 static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                         const unsigned char *right, unsigned char *result, cudaStream_t stream) {
-  const cutt_device_shape *s = &pass->shape;
-  const bool swapped = (s->multiplies && s->products.by_rows == CUTT_RIGHT) ||
-                       (s->has_panels && s->panel.by_rows == CUTT_RIGHT) ||
-                       (s->on_cores && s->core.by_rows == CUTT_RIGHT);
+  const bool swapped = cutt_device_pass_by_rows(&pass->shape) == CUTT_RIGHT;
   void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args,
                         swapped ? (void *)&left : (void *)&right};
   return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);

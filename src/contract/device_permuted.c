@@ -11,7 +11,7 @@ enum { WORTH_TWO_PASSES = 16 << 20 }; /* bytes of D */
 
 typedef struct cuttElementwiseStruct plan_t;
 
-/* The operand has every element once. */
+/* An element of the operand is at several positions: it lacks a mode. */
 static bool repeats(const plan_t *p, int operand) {
   for (int i = 0; i < p->modes; ++i)
     if (!p->mode[i].stride[cutt_elementwise_tensor(operand)]) return true;

@@ -160,7 +160,7 @@ static void set_operands(const cutt_contraction *c, cutt_pass_shape *s) {
   s->first = !one && (step[CUTT_LEFT] == 0 || (step[CUTT_LEFT] != 1 && step[CUTT_RIGHT] == 1)) && step[CUTT_RIGHT]
                  ? CUTT_RIGHT
                  : CUTT_LEFT;
-  const cutt_tensor second = s->first == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT;
+  const cutt_tensor second = cutt_other_operand(s->first);
   s->kind = one ? CUTT_PASS_ADD : step[second] ? CUTT_PASS_MULTIPLY : CUTT_PASS_SCALE;
   s->single[s->first] = false;
   s->single[second] = s->kind == CUTT_PASS_SCALE;

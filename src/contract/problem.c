@@ -168,6 +168,15 @@ static bool follows(const cutt_contract_mode *inner, const cutt_contract_mode *o
   return true;
 }
 
+int cutt_fast_mode(const cutt_contraction *c, cutt_tensor t) {
+  int fast = -1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t step = llabs(c->mode[i].stride[t]);
+    if (step && (fast < 0 || step < llabs(c->mode[fast].stride[t]))) fast = i;
+  }
+  return fast;
+}
+
 int cutt_modes_fuse(cutt_contract_mode *mode, int count) {
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < count; ++j) {

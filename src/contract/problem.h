@@ -80,6 +80,9 @@ bool cutt_scalar_is(const cutt_type_info *type, const unsigned char *scalar, int
  * the field, and for a pattern the letter and its place; CUTT_INTERNAL_ERROR (memory). */
 cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contraction *contraction);
 
+/* The mode in which the tensor has neighbours; -1: none. */
+int cutt_fast_mode(const cutt_contraction *contraction, cutt_tensor t);
+
 /* Fuses what can be fused in a list of modes, by the rule above; all tensors' strides have to agree, also where they are 0
  * on both sides. Returns how many are left. Order: as given, the inner mode's place. */
 int cutt_modes_fuse(cutt_contract_mode *mode, int count);

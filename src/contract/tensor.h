@@ -13,6 +13,9 @@ typedef enum cutt_tensor {
   CUTT_MOST_TENSORS
 } cutt_tensor;
 
+/* Of the two that are contracted. */
+static inline cutt_tensor cutt_other_operand(cutt_tensor t) { return t == CUTT_LEFT ? CUTT_RIGHT : CUTT_LEFT; }
+
 enum { CUTT_NAME_SIZE = 32 }; /* with the final 0 */
 
 #endif

@@ -273,15 +273,11 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
   static const char letter[CUTT_TENSORS] = {'L', 'R', 'D'};
   if (way->one_pass) {
     const cutt_pass_shape *s = &way->shape;
-    static const char *const kinds[] = {"", " by products", " by panels", " on tensor cores", " elementwise"};
+    static const char *const kinds[CUTT_DEVICE_KINDS] = {"", " by products", " by panels", " on tensor cores",
+                                                         " elementwise"};
     const cutt_device_shape *d = &way->device;
-    cutt_text_add(text, "one-pass%s",
-                  kinds[d->multiplies   ? 1
-                        : d->has_panels ? 2
-                        : d->on_cores   ? 3
-                        : d->combines   ? 4
-                                        : 0]);
-    if (d->on_cores) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");
+    cutt_text_add(text, "one-pass%s", kinds[d->kind]);
+    if (d->kind == CUTT_DEVICE_CORES) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");
     if (s->along >= 0) cutt_text_add(text, " along %s", c->mode[s->along].name);
     if (s->blocked) cutt_text_add(text, ", blocks of %" PRId64 " lines", s->lines);
     return;

@@ -9,16 +9,11 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "gpu/divisor.h"
 
 static bool refuse(const char **why, const char *text) {
   *why = text;
   return false;
-}
-
-static cutt_divisor divisor(uint32_t by) {
-  const uint32_t shift = by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - by) << 32) / by + 1;
-  return (cutt_divisor){by, (uint32_t)multiplier, shift};
 }
 
 /* Bytes from a position to the next one that a tile, or the grid, steps to: does a number of 32 bits hold them? */
@@ -368,18 +363,18 @@ static void fill_runs(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
   for (int i = 0; i < CUTT_FLAT_MODES; ++i) {
     runs->step[i] = 0;
     /* Beyond the last mode, no number of a run is as large as that. */
-    if (i + 1 < CUTT_FLAT_MODES) runs->extent[i] = divisor(UINT32_C(1) << 30);
+    if (i + 1 < CUTT_FLAT_MODES) runs->extent[i] = cutt_divide_by(UINT32_C(1) << 30);
     if (i >= modes) continue;
     const int j = list[i];
     runs->step[i] = (int32_t)((input ? c->mode[j].in_stride : c->mode[j].out_stride) * c->elem_bytes);
-    if (i + 1 < modes) runs->extent[i] = divisor((uint32_t)tile->extent[j]);
+    if (i + 1 < modes) runs->extent[i] = cutt_divide_by((uint32_t)tile->extent[j]);
   }
 }
 
 static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *tile, int j) {
   const cutt_mode *mode = &c->mode[j];
   const int64_t chunk = tile->extent[j], bytes = chunk * c->elem_bytes;
-  return (cutt_flat_digit){.extent = divisor((uint32_t)cutt_gpu_chunks(mode->extent, chunk)),
+  return (cutt_flat_digit){.extent = cutt_divide_by((uint32_t)cutt_gpu_chunks(mode->extent, chunk)),
                            .in = (int32_t)(mode->in_stride * bytes),
                            .out = (int32_t)(mode->out_stride * bytes)};
 }
@@ -416,12 +411,12 @@ static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat_args *args) {
   args->rows = f->copies;
   args->each = f->each;
-  args->loads.along = divisor(f->run);
+  args->loads.along = cutt_divide_by(f->run);
   for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   for (int i = 0; i < c->rank; ++i) {
     const cutt_mode *mode = &c->mode[c->out_order[i]];
     if (c->out_order[i] == 0) continue;
-    args->grid[args->grid_modes++] = (cutt_flat_digit){.extent = divisor((uint32_t)mode->extent),
+    args->grid[args->grid_modes++] = (cutt_flat_digit){.extent = cutt_divide_by((uint32_t)mode->extent),
                                                        .in = (int32_t)(mode->in_stride * c->elem_bytes),
                                                        .out = (int32_t)(mode->out_stride * c->elem_bytes)};
   }
@@ -436,7 +431,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   }
   fill_grid(c, tile, f->async, args);
   args->row_chunks = f->row_chunks;
-  if (f->row_chunks > 0) args->grid[1].extent = divisor((f->row_chunks + 1) / 2);
+  if (f->row_chunks > 0) args->grid[1].extent = cutt_divide_by((f->row_chunks + 1) / 2);
   fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
   fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
@@ -449,6 +444,6 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->load_log2 = (uint32_t)__builtin_ctz(f->load);
   args->store_log2 = (uint32_t)__builtin_ctz(f->store);
   args->range_log2 = (uint32_t)__builtin_ctz(f->joined == CUTT_FLAT_COLUMNS ? f->store : f->load);
-  args->loads = (cutt_flat_spread){divisor(f->loads.along), divisor(f->loads.across), f->load_step};
-  args->stores = (cutt_flat_spread){divisor(f->stores.along), divisor(f->stores.across), f->store_step};
+  args->loads = (cutt_flat_spread){cutt_divide_by(f->loads.along), cutt_divide_by(f->loads.across), f->load_step};
+  args->stores = (cutt_flat_spread){cutt_divide_by(f->stores.along), cutt_divide_by(f->stores.across), f->store_step};
 }

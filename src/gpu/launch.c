@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "gpu/access.h"
 #include "gpu/cost.h"
+#include "gpu/divisor.h"
 #include "gpu/flat.h"
 #include "gpu/pitch.h"
 #include "gpu/tile.h"
@@ -50,12 +51,6 @@ uint32_t cutt_gpu_alignment(const void *pointer) {
 
 static uint32_t log2_of(uint32_t power) { return (uint32_t)__builtin_ctz(power); }
 
-static cutt_divisor divisor(uint32_t by) {
-  const uint32_t shift = by > 1 ? 32 - (uint32_t)__builtin_clz(by - 1) : 0;
-  const uint64_t multiplier = (((UINT64_C(1) << shift) - by) << 32) / by + 1;
-  return (cutt_divisor){by, (uint32_t)multiplier, shift};
-}
-
 /* What is worked out once per launch. */
 typedef struct layout {
   const cutt_canonical *canonical;
@@ -94,7 +89,7 @@ static void fill_grid(const layout *l) {
     const int64_t chunk = tile->extent[j];
     args->grid[i] = (cutt_grid_mode){.in = mode->in_stride * chunk * w,
                                      .out = mode->out_stride * chunk * w,
-                                     .extent = divisor((uint32_t)cutt_gpu_chunks(mode->extent, chunk))};
+                                     .extent = cutt_divide_by((uint32_t)cutt_gpu_chunks(mode->extent, chunk))};
     for (int cut = 0; cut < 2; ++cut) {
       if (tile->cut[cut] != j) continue;
       args->cut[cut] =
@@ -144,19 +139,20 @@ static void fill_places(const layout *l) {
     shared[j] = weight;
     phase[j] = (uint32_t)(uint64_t)(c->mode[j].in_stride * w) & 3;
     weight *= extent;
-    *mode++ = (cutt_table_mode){.global = c->mode[j].in_stride * w, .extent = divisor(extent)};
+    *mode++ = (cutt_table_mode){.global = c->mode[j].in_stride * w, .extent = cutt_divide_by(extent)};
   }
   args->row_modes = (uint32_t)tile->row_modes;
   args->run_modes = args->table_run = 0;
   if (!l->access.copies) {
     if (l->access.shared_load < (uint32_t)w) { /* an element in several loads: one more mode, common to both sides */
-      *mode++ =
-          (cutt_table_mode){.shared = l->access.shared_load, .extent = divisor((uint32_t)w / l->access.shared_load)};
+      *mode++ = (cutt_table_mode){.shared = l->access.shared_load,
+                                  .extent = cutt_divide_by((uint32_t)w / l->access.shared_load)};
       args->run_modes = 1;
     }
     for (int i = 0; i < tile->run_modes; ++i) {
       const int j = tile->run[i];
-      *mode++ = (cutt_table_mode){.shared = shared[j], .phase = phase[j], .extent = divisor((uint32_t)tile->extent[j])};
+      *mode++ = (cutt_table_mode){
+          .shared = shared[j], .phase = phase[j], .extent = cutt_divide_by((uint32_t)tile->extent[j])};
     }
     args->run_modes += (uint32_t)tile->run_modes;
     args->table_run = (uint32_t)tile->column_length * (uint32_t)w / l->access.shared_load;
@@ -166,7 +162,7 @@ static void fill_places(const layout *l) {
     *mode++ = (cutt_table_mode){.global = c->mode[j].out_stride * w,
                                 .shared = shared[j],
                                 .phase = phase[j],
-                                .extent = divisor((uint32_t)tile->extent[j])};
+                                .extent = cutt_divide_by((uint32_t)tile->extent[j])};
   }
   args->column_modes = (uint32_t)tile->column_modes;
   args->table_rows = (uint32_t)tile->rows;

@@ -119,12 +119,14 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     fail_shape(t, shape, what);
   test_placed_assert_gaps(&kept, t, kept.buffer[TEST_RESULT].zone);
   ++shapes;
-  products += shape->multiplies;
-  panels += shape->has_panels;
-  combinations += shape->combines;
-  cores[shape->core.streams_rows] += shape->on_cores;
-  cores_turned += shape->on_cores && shape->core.turned;
-  if (shape->multiplies || shape->has_panels || shape->combines || shape->on_cores) return;
+  products += shape->kind == CUTT_DEVICE_PRODUCTS;
+  panels += shape->kind == CUTT_DEVICE_PANELS;
+  combinations += shape->kind == CUTT_DEVICE_COMBINATION;
+  if (shape->kind == CUTT_DEVICE_CORES) {
+    ++cores[shape->core.streams_rows];
+    cores_turned += shape->core.turned;
+  }
+  if (shape->kind != CUTT_DEVICE_SUMS) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
   in_parts += shape->parts > 1;
