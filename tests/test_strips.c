@@ -21,6 +21,26 @@ static cutt_candidate down(int64_t vector, int64_t rows) {
   return q;
 }
 
+/* The tile of a transpose of so many columns and rows, in whole columns where they fit into L2; its machine has L1 of 48 KB and L2 of
+ * 2 MB. */
+static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, cutt_cpu_tile *tile) {
+  static const int perm[2] = {1, 0};
+  cutt_cpu_machine machine;
+  memset(&machine, 0, sizeof machine);
+  machine.vector_bytes = 64;
+  machine.byte_permutes = byte_permutes;
+  machine.l1_bytes = 48 * 1024;
+  machine.l2_bytes = 2 * 1024 * 1024;
+  const test_problem p = test_packed(type, 2, extents, perm);
+  const cuttProblem_t view = test_problem_view(&p);
+  cutt_canonical canonical;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  const cutt_candidate q = down(64, 0);
+  const char *why = "";
+  if (!cutt_cpu_tile_derive(&machine, &canonical, &q, tile, &why))
+    fail_msg("%lld x %lld: %s", (long long)extents[0], (long long)extents[1], why);
+}
+
 /* L1 of 48 KB: 12 lines for each of 64 places of a page, of which half are for the output. */
 static void rows_of_a_strip(void **unused) {
   (void)unused;
@@ -38,21 +58,9 @@ static void rows_of_a_strip(void **unused) {
       {CUTT_BYTES_4, {3000, 600}, 600}, /* not in L2: what is prefetched would be lost */
       {CUTT_BYTES_4, {3000, 100}, 16},  /* not in L2, and L1 keeps what is prefetched */
   };
-  cutt_cpu_machine machine;
-  memset(&machine, 0, sizeof machine);
-  machine.vector_bytes = 64;
-  machine.l1_bytes = 48 * 1024;
-  machine.l2_bytes = 2 * 1024 * 1024;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    static const int perm[2] = {1, 0};
-    const test_problem p = test_packed(cases[i].type, 2, cases[i].extents, perm);
-    const cuttProblem_t view = test_problem_view(&p);
-    cutt_canonical canonical;
-    assert_success(cutt_canonicalize(&view, &canonical));
-    const cutt_candidate q = down(64, 0);
     cutt_cpu_tile tile;
-    const char *why = "";
-    if (!cutt_cpu_tile_derive(&machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    derive(cases[i].type, cases[i].extents, false, &tile);
     if (tile.strip != cases[i].strip)
       fail_msg("case %zu: a strip has %d rows, not %d", i, (int)tile.strip, (int)cases[i].strip);
   }
@@ -96,22 +104,9 @@ static void columns_within_lines(void **unused) {
       {CUTT_BYTES_16, {9, 337}, false, 337}, {CUTT_BYTES_8, {25, 625}, false, 16},
       {CUTT_BYTES_8, {100, 625}, false, 32},
   };
-  cutt_cpu_machine machine;
-  memset(&machine, 0, sizeof machine);
-  machine.vector_bytes = 64;
-  machine.byte_permutes = true;
-  machine.l1_bytes = 48 * 1024;
-  machine.l2_bytes = 2 * 1024 * 1024;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    static const int perm[2] = {1, 0};
-    const test_problem p = test_packed(cases[i].type, 2, cases[i].extents, perm);
-    const cuttProblem_t view = test_problem_view(&p);
-    cutt_canonical canonical;
-    assert_success(cutt_canonicalize(&view, &canonical));
-    const cutt_candidate q = down(64, 0);
     cutt_cpu_tile tile;
-    const char *why = "";
-    if (!cutt_cpu_tile_derive(&machine, &canonical, &q, &tile, &why)) fail_msg("case %zu: %s", i, why);
+    derive(cases[i].type, cases[i].extents, true, &tile);
     if (tile.lines != cases[i].lines || tile.strip_within != cases[i].strip)
       fail_msg("case %zu: lines %d, strips of %d rows", i, tile.lines, (int)tile.strip_within);
   }

@@ -14,8 +14,8 @@
 /* What a child found: its exit status. */
 enum { DONE, PERMUTATION, CONTRACTION, DEVICES, NO_BLAS };
 
-static cuttResult permute(const char *device, double *in, double *out) {
-  const int64_t extents[2] = {3, 4};
+static cuttResult transpose(int64_t columns, int64_t rows, const char *device, cuttPlan_t *plan) {
+  const int64_t extents[2] = {columns, rows};
   const int perm[2] = {1, 0};
   cuttProblem_t problem = CUTT_PROBLEM_INIT;
   problem.rank = 2;
@@ -25,8 +25,12 @@ static cuttResult permute(const char *device, double *in, double *out) {
   cuttOptions_t options = CUTT_OPTIONS_INIT;
   options.backend = device ? CUTT_BACKEND_AUTO : CUTT_BACKEND_CPU;
   options.device = device;
+  return cuttPlanCreate(plan, &problem, &options);
+}
+
+static cuttResult permute(const char *device, double *in, double *out) {
   cuttPlan_t plan = NULL;
-  cuttResult result = cuttPlanCreate(&plan, &problem, &options);
+  cuttResult result = transpose(3, 4, device, &plan);
   if (!result && !device) result = cuttPlanExecute(plan, in, out, NULL);
   cuttPlanDestroy(plan);
   return result;
@@ -105,17 +109,8 @@ static void calibration_that_is_missing(void **unused) {
 
 /* Other parameters predict other times; a family that is not known is refused. */
 static double predicted(void) {
-  const int64_t extents[2] = {4000, 4000};
-  const int perm[2] = {1, 0};
-  cuttProblem_t problem = CUTT_PROBLEM_INIT;
-  problem.rank = 2;
-  problem.type = CUTT_F64;
-  problem.extents = extents;
-  problem.perm = perm;
-  cuttOptions_t options = CUTT_OPTIONS_INIT;
-  options.backend = CUTT_BACKEND_CPU;
   cuttPlan_t plan;
-  if (cuttPlanCreate(&plan, &problem, &options)) return 0;
+  if (transpose(4000, 4000, NULL, &plan)) return 0;
   cuttPlanInfo_t info = {.struct_size = sizeof info};
   cuttPlanGetInfo(plan, &info);
   cuttPlanDestroy(plan);
