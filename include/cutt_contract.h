@@ -91,8 +91,8 @@ typedef struct cuttContractionOptions {
    * products. "one-pass": kernels of the library's own that read and write each tensor once, without a BLAS, and but for the
    * parts of a long sum on a GPU without workspace; they are for contractions that contract little, and do any. */
   const char *algorithm;
-  /* CUTT_MEASURE: the model's best ways (12 at most), and what is left of the time limit the permutations of the fastest, are
-   * timed by turns, on memory of the library's own as large as the three tensors and the workspace. The first one is run whatever
+  /* CUTT_MEASURE: the model's best ways (12 at most), on a GPU also the algorithms that cuBLASLt lists for the products of the
+   * fastest, and in what is left of the time limit the permutations of the fastest, are timed by turns, on memory of the library's own as large as the three tensors and the workspace. The first one is run whatever
    * the limit. */
   cuttChoice_t choice;
   double measure_seconds; /* CUTT_MEASURE: the time limit in seconds; 0: 2 */

@@ -27,9 +27,6 @@
 #include "model/device.h"
 #include "plan/services.h"
 
-typedef int cublas_status; /* 0: success */
-typedef struct cublasContext *cublas_handle;
-
 enum { /* cublasStatus_t */
        CUBLAS_NOT_INITIALIZED = 1,
        CUBLAS_ARCH_MISMATCH = 8,
@@ -82,6 +79,7 @@ typedef struct cublas {
   gemm_ex_64 *gemm_64;
   gemm_batched_64 *gemm_batched_64;
   const char *(*text_of)(cublas_status status); /* since 11.4; NULL before */
+  const cublas_lt *lt;                          /* NULL: there is none */
 
   pthread_mutex_t lock;
   /* The pool; the handle that came back last is first. */
@@ -202,11 +200,7 @@ static void end(const cutt_blas *blas, void *session) {
 
 /* --------------------------------------------------------------------------------------------------------- products */
 
-typedef struct cublas_types {
-  int data, compute;
-} cublas_types;
-
-static cublas_types types_of(cuttType_t type) {
+cublas_types cutt_cublas_types_of(cuttType_t type) {
   switch (type) {
     case CUTT_F16:
       return (cublas_types){R_16F, COMPUTE_32F};
@@ -226,7 +220,7 @@ static cublas_types types_of(cuttType_t type) {
 /* CUTT_OP_N, T and C are cuBLAS's 0, 1 and 2. */
 static cublas_status multiply(const cublas *library, cublas_handle handle, const cutt_gemm_operands *on,
                               const cutt_gemm *g) {
-  const cublas_types t = types_of(on->type);
+  const cublas_types t = cutt_cublas_types_of(on->type);
   const int op_a = (int)g->op_a, op_b = (int)g->op_b;
   if (cutt_gemm_fits(g)) {
     const int m = (int)g->m, n = (int)g->n, k = (int)g->k, lda = (int)g->lda, ldb = (int)g->ldb, ldc = (int)g->ldc;
@@ -252,14 +246,17 @@ typedef struct with_handle {
   cublas_handle handle;
 } with_handle;
 
-static cuttResult multiply_block(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
-  const with_handle *it = with;
-  const cublas_status status = multiply(it->library, it->handle, on, g);
-  if (!status) return CUTT_SUCCESS;
+static cuttResult product_failed(const cublas *library, cublas_status status, const cutt_gemm *g) {
   char doing[160];
   snprintf(doing, sizeof doing, "a product of m = %lld, n = %lld, k = %lld, %lld of them,", (long long)g->m,
            (long long)g->n, (long long)g->k, (long long)g->batch);
-  return failed(it->library, status, doing);
+  return failed(library, status, doing);
+}
+
+static cuttResult multiply_block(void *with, const cutt_gemm_operands *on, const cutt_gemm *g) {
+  const with_handle *it = with;
+  const cublas_status status = multiply(it->library, it->handle, on, g);
+  return status ? product_failed(it->library, status, g) : CUTT_SUCCESS;
 }
 
 static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *g, const void *alpha,
@@ -271,6 +268,61 @@ static cuttResult gemm(const cutt_blas *blas, void *session, cuttType_t type, co
   if (cutt_gemm_fits(g) || (library->gemm_64 && library->gemm_batched_64)) return multiply_block(&with, &on, g);
   return cutt_gemm_by_blocks(&on, g, multiply_block, &with);
 }
+
+/* ------------------------------------------------------------------------------------------ algorithms to be chosen from */
+
+/* A handle for questions, which have no stream and no work. NULL, with the error worded, on failure. */
+static pooled_handle *borrow(cublas *library, cuttResult *result) {
+  cutt_context context = {NULL, 0};
+  *result = cutt_cublas_runtime()->context(&context);
+  if (*result) return NULL;
+  pooled_handle *one = take(library, context, NULL, false);
+  if (one) return one;
+  one = make(library, result);
+  if (one) one->context = context;
+  return one;
+}
+
+static cuttResult algorithms(const cutt_blas *blas, const cutt_gemm_case *of,
+                             cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count) {
+  cublas *library = (cublas *)(uintptr_t)blas;
+  cuttResult result = CUTT_SUCCESS;
+  pooled_handle *one = borrow(library, &result);
+  *count = 0;
+  if (!one) return result;
+  result = cutt_cublas_lt_list(library->lt, one->handle, of, list, count);
+  give_back(library, one);
+  return result;
+}
+
+static cuttResult choose(const cutt_blas *blas, const cutt_gemm_case *of, const cutt_gemm_algorithm *algorithm,
+                         cutt_gemm_chosen **chosen) {
+  cublas *library = (cublas *)(uintptr_t)blas;
+  cuttResult result = CUTT_SUCCESS;
+  pooled_handle *one = borrow(library, &result);
+  *chosen = NULL;
+  if (!one) return result;
+  result = cutt_cublas_lt_choose(library->lt, one->handle, of, algorithm, chosen);
+  give_back(library, one);
+  return result;
+}
+
+static void forget(const cutt_blas *blas, cutt_gemm_chosen *chosen) {
+  cutt_cublas_lt_forget(((const cublas *)(const void *)blas)->lt, chosen);
+}
+
+static cuttResult gemm_chosen(const cutt_blas *blas, void *session, const cutt_gemm_chosen *chosen, const void *alpha,
+                              const void *a, const void *b, const void *beta, void *c, void *workspace) {
+  const cublas *library = (const cublas *)(const void *)blas;
+  const pooled_handle *one = session;
+  if (!cutt_cublas_lt_fits(chosen, a, b, c))
+    return gemm(blas, session, chosen->of.type, &chosen->of.gemm, alpha, a, b, beta, c);
+  const cutt_gemm_operands on = {.type = chosen->of.type, .alpha = alpha, .a = a, .b = b, .beta = beta, .c = c};
+  const cublas_status status = cutt_cublas_lt_multiply(library->lt, one->handle, chosen, &on, workspace, one->stream);
+  return status ? product_failed(library, status, &chosen->of.gemm) : CUTT_SUCCESS;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the library */
 
 static bool takes(const cutt_blas *blas, cuttType_t type) {
   (void)blas;
@@ -350,6 +402,13 @@ static cublas *load(const char *file, bool resident, cutt_refusal *refusal) {
   }
   library->base = (cutt_blas){
       .name = "cublas", .backend = CUTT_BACKEND_CUDA, .takes = takes, .begin = begin, .end = end, .gemm = gemm};
+  library->lt = cutt_cublas_lt_find(handle);
+  if (library->lt) {
+    library->base.algorithms = algorithms;
+    library->base.choose = choose;
+    library->base.forget = forget;
+    library->base.gemm_chosen = gemm_chosen;
+  }
   describe(library, handle, file);
   library->base.flops = cutt_cublas_flops(CUTT_F64);
   library->base.flops_f32 = cutt_cublas_flops(CUTT_F32);

@@ -19,6 +19,28 @@ typedef struct cutt_gemm {
   int64_t batch, stride_a, stride_b, stride_c;
 } cutt_gemm;
 
+/* Products of one layout, of which a library is asked for the algorithms that it knows. */
+typedef struct cutt_gemm_case {
+  cuttType_t type;
+  cutt_gemm gemm;
+  /* The addresses of all matrices are multiples of this, a power of two; and bytes of workspace that there may be. */
+  int64_t alignment;
+  size_t workspace;
+} cutt_gemm_case;
+
+/* An algorithm, as numbers that only the release of the library understands that gave them. The first is its version. */
+enum { CUTT_GEMM_WORDS = 11, CUTT_GEMM_ALGORITHMS = 8 };
+typedef struct cutt_gemm_algorithm {
+  uint32_t word[CUTT_GEMM_WORDS];
+} cutt_gemm_algorithm;
+
+/* Products of one layout by one algorithm: immutable, and the head of what the library keeps of them. */
+typedef struct cutt_gemm_chosen {
+  cutt_gemm_case of;
+  size_t workspace; /* bytes that each product needs, from a multiple of 256 on */
+  char name[112];   /* in words */
+} cutt_gemm_chosen;
+
 /* The extents m, n and k of the tiny product that libraries are measured with. */
 enum { CUTT_TINY = 24 };
 
@@ -56,6 +78,19 @@ struct cutt_blas {
   /* alpha and beta are of the type (float for CUTT_F16 and CUTT_BF16), in host memory. beta 0: C is not read. */
   cuttResult (*gemm)(const cutt_blas *blas, void *session, cuttType_t type, const cutt_gemm *gemm, const void *alpha,
                      const void *a, const void *b, const void *beta, void *c);
+
+  /* Lists the algorithms for a product, those first that the library thinks the fastest; there may be none. NULL, as the next
+   * three are then: it has none to be chosen from. On a GPU, in the current context. */
+  cuttResult (*algorithms)(const cutt_blas *blas, const cutt_gemm_case *of,
+                           cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count);
+  /* One of that list is made ready, whose words may be from a file. Errors: CUTT_INVALID_PARAMETER (it is not in the list, or of
+   * another release), CUTT_INVALID_DEVICE, CUTT_INTERNAL_ERROR. */
+  cuttResult (*choose)(const cutt_blas *blas, const cutt_gemm_case *of, const cutt_gemm_algorithm *algorithm,
+                       cutt_gemm_chosen **chosen);
+  void (*forget)(const cutt_blas *blas, cutt_gemm_chosen *chosen);
+  /* As gemm. Where an address is no multiple of the alignment, the library chooses as gemm has it choose. */
+  cuttResult (*gemm_chosen)(const cutt_blas *blas, void *session, const cutt_gemm_chosen *chosen, const void *alpha,
+                            const void *a, const void *b, const void *beta, void *c, void *workspace);
 };
 
 /* The library that is asked for: NULL for the fastest of the backend, a name, or a path. The first call in a process loads all

@@ -95,6 +95,7 @@ static void add_products(const struct cuttContractionStruct *plan, cutt_text *te
   if (g->batch > 1) cutt_text_add(text, ", %" PRId64 " at a time", g->batch);
   if (plan->kind[0]->swapped) cutt_text_add(text, ", as the transpose: R times L");
   cutt_text_add(text, "\n");
+  if (plan->product) cutt_text_add(text, "              by %s\n", plan->product->name);
   const int64_t blocks = plan->cost.result_blocks * plan->cost.k_blocks;
   if (blocks == 1) return;
   cutt_text_add(text, "blocks        %" PRId64 ":", blocks);
@@ -303,8 +304,10 @@ static void add_json_algorithm(const struct cuttContractionStruct *plan, cutt_te
   }
   cutt_text_add(text, "},\"product\":{\"m\":%" PRId64 ",\"n\":%" PRId64 ",\"k\":%" PRId64 ",\"batch\":%" PRId64, g->m,
                 g->n, g->k, g->batch);
-  cutt_text_add(text, ",\"swapped\":%s,\"count\":%" PRId64 "}", plan->kind[0]->swapped ? "true" : "false",
+  cutt_text_add(text, ",\"swapped\":%s,\"count\":%" PRId64 ",\"algorithm\":", plan->kind[0]->swapped ? "true" : "false",
                 cutt_plan_products(plan));
+  cutt_text_add_json(text, plan->product ? plan->product->name : "");
+  cutt_text_add(text, "}");
   cutt_text_add(text, ",\"pieces\":%" PRId64 ",\"spread\":%s,\"cuts\":[",
                 plan->cost.result_blocks * plan->cost.k_blocks, plan->cost.spread ? "true" : "false");
   for (int i = 0; i < plan->cuts; ++i) {

@@ -60,6 +60,17 @@ static cuttResult permute(const run *r, cuttPlan_t plan, const void *in, void *o
 
 /* ----------------------------------------------------------------------------------------------------------- the products */
 
+/* By the plan's own choice of an algorithm, where it is a whole block's. All products are in one stream, and share its workspace. */
+static cuttResult multiply_once(const run *r, const cutt_block *block, const void *a, const void *b, const void *beta,
+                                void *c) {
+  const struct cuttContractionStruct *plan = r->plan;
+  const void *alpha = plan->contraction.alpha;
+  if (plan->product && block == plan->kind[0])
+    return plan->blas->gemm_chosen(plan->blas, r->session, plan->product, alpha, a, b, beta, c,
+                                   r->operands->workspace + plan->product_offset);
+  return plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &block->gemm, alpha, a, b, beta, c);
+}
+
 static cuttResult multiply(const run *r, const cutt_block *block, const unsigned char *const operand[2],
                            unsigned char *result_at, const void *beta) {
   const struct cuttContractionStruct *plan = r->plan;
@@ -73,8 +84,7 @@ static cuttResult multiply(const run *r, const cutt_block *block, const unsigned
       cutt_loops_offset(block->loop + block->loops, block->sums, s, more);
       const unsigned char *at[2];
       for (int t = 0; t < 2; ++t) at[t] = operand[t] + (base[t] + more[t]) * bytes;
-      TRY(plan->blas->gemm(plan->blas, r->session, plan->contraction.type->type, &block->gemm, plan->contraction.alpha,
-                           at[left], at[1 - left], s ? plan->one : beta, result_at + base[CUTT_RESULT] * bytes));
+      TRY(multiply_once(r, block, at[left], at[1 - left], s ? plan->one : beta, result_at + base[CUTT_RESULT] * bytes));
     }
   }
   return end_step(r, r->steps ? &r->steps->multiply : NULL);

@@ -1,8 +1,9 @@
 /* The choice by wisdom or by measuring (measure.h).
  *
  * A plan is made for each of the model's best ways, and these plans race (plan/race.h) on memory of the library's own, since
- * products overwrite their result. What is left of the time limit then goes to the permutations of the winner: its plan is made
- * again with permutations that are measured too, and the two race again. */
+ * products overwrite their result. Where the library of the products lists algorithms for them, the fastest ways that multiply
+ * then race again, beside themselves with each of those. What is left of the time limit goes to the permutations of the winner: its
+ * plan is made again with permutations that are measured too, and the two race again. */
 #include "contract/measure.h"
 
 #include <stdlib.h>
@@ -16,6 +17,13 @@
 
 /* As many executions should be left of the time limit for the permutations to be measured. */
 static const double least_runs = 8;
+
+/* Where the library has algorithms to be chosen from: the share of the time limit that is left for those and the permutations;
+ * and algorithms are tried of ways that take up to so many times as long as the fastest. */
+static const double later_share = 0.5, near = 1.25;
+
+/* Contenders with those algorithms; and how many algorithms are tried of a way that is not the fastest. */
+enum { AGAIN = 20, FEW = 3, CONTENDERS = CUTT_MOST_WAYS + AGAIN + 1, LAST = CONTENDERS - 1 };
 
 typedef struct contender {
   struct race *race;
@@ -32,16 +40,18 @@ typedef struct race {
   void *memory[CUTT_TENSORS], *workspace;
   size_t workspace_bytes;
   cutt_operands operands;
-  int count;
-  contender contender[CUTT_MOST_WAYS + 1]; /* the last one: the winner, with permutations that are measured */
-  cutt_racer racer[CUTT_MOST_WAYS];
+  /* The ways as the model lists them; then, in a race of their own, the fastest of those again and with algorithms of the library;
+   * last the winner, with permutations that are measured. */
+  int count, again;
+  contender contender[CONTENDERS];
+  cutt_racer racer[CUTT_MOST_WAYS + AGAIN];
   cutt_way list[CUTT_MOST_WAYS];
 } race;
 
 /* ---------------------------------------------------------------------------------------------------------------- memory */
 
 static void close_race(race *r) {
-  for (int i = 0; i <= CUTT_MOST_WAYS; ++i) {
+  for (int i = 0; i < CONTENDERS; ++i) {
     if (!r->contender[i].plan) continue;
     cutt_contraction_untake(r->contender[i].plan);
     free(r->contender[i].plan);
@@ -104,7 +114,7 @@ static cuttResult make_plan(contender *c, const cutt_permuting *permuting) {
 }
 
 static cuttResult prepare(void *data, int i) {
-  contender *c = &((race *)data)->contender[i];
+  contender *c = (contender *)data + i;
   return c->plan ? CUTT_SUCCESS : make_plan(c, &c->race->started->permuting);
 }
 
@@ -130,14 +140,73 @@ static cutt_racer racer_of(const contender *c) {
   return (cutt_racer){.work = {run, c}, .name = c->way.one_pass ? "one-pass" : "ttgt", .expected = c->way.seconds};
 }
 
-/* The fastest of all; NULL: none could be run, and *result says why. */
-static contender *race_ways(race *r, double deadline, double *seconds, cuttResult *result) {
-  const cutt_race the_race = {r->runtime, r->stream, deadline, prepare, r};
-  for (int i = 0; i < r->count; ++i) r->racer[i] = racer_of(&r->contender[i]);
-  const int best = cutt_race_run(&the_race, r->racer, r->count, NULL, result);
+/* The fastest of `count` contenders from one on; NULL: none could be run, and *result says why. */
+static contender *race_ways(race *r, int from, int count, double deadline, double *seconds, cuttResult *result) {
+  const cutt_race the_race = {r->runtime, r->stream, deadline, prepare, &r->contender[from]};
+  for (int i = from; i < from + count; ++i) r->racer[i] = racer_of(&r->contender[i]);
+  const int best = cutt_race_run(&the_race, &r->racer[from], count, NULL, result);
   if (best < 0) return NULL;
-  *seconds = seconds_of(&r->racer[best]);
-  return &r->contender[best];
+  *seconds = seconds_of(&r->racer[from + best]);
+  return &r->contender[from + best];
+}
+
+/* The way number `rank` by measured time, from 0 on, of those that were timed; -1: there are not so many. */
+static int ranked(const race *r, int rank) {
+  for (int i = 0; i < r->count; ++i) {
+    int before = 0;
+    if (r->racer[i].first < 0) continue;
+    for (int j = 0; j < r->count; ++j) {
+      const double one = seconds_of(&r->racer[i]), other = seconds_of(&r->racer[j]);
+      before += r->racer[j].first >= 0 && (other < one || (other == one && j < i));
+    }
+    if (before == rank) return i;
+  }
+  return -1;
+}
+
+/* A way again, and the library's algorithm number `number` for its products, or 0. */
+static void add_again(race *r, const cutt_way *way, int number, const cutt_gemm_algorithm *algorithm) {
+  contender *c = &r->contender[r->count + r->again++];
+  c->race = r;
+  c->way = *way;
+  c->way.number = number;
+  if (number) c->way.algorithm = *algorithm;
+}
+
+/* Lists the fastest ways as they are, and those that multiply with the library's algorithms for their products too. None where it
+ * has none. */
+static cuttResult list_algorithms(race *r, double fastest) {
+  const cutt_blas *blas = r->started->blas;
+  int listed = 0;
+  for (int rank = 0, i = 0; r->again < AGAIN && (i = ranked(r, rank)) >= 0; ++rank) {
+    const contender *c = &r->contender[i];
+    cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS];
+    cutt_gemm_case of;
+    int count = 0;
+    if (seconds_of(&r->racer[i]) > near * fastest) break;
+    add_again(r, &c->way, 0, NULL);
+    if (c->way.one_pass) continue;
+    cutt_contraction_products_of(c->plan, r->limit, &of);
+    const cuttResult result = blas->algorithms(blas, &of, list, &count);
+    if (result) return result;
+    const int most = rank == 0 ? CUTT_GEMM_ALGORITHMS : FEW;
+    for (int number = 1; number <= count && number <= most && r->again < AGAIN; ++number, ++listed)
+      add_again(r, &c->way, number, &list[number - 1]);
+  }
+  if (listed == 0) r->again = 0;
+  return CUTT_SUCCESS;
+}
+
+/* The fastest with the library's algorithms among the ways; the one that has won without, where there are none. */
+static contender *race_algorithms(race *r, contender *winner, double deadline, double *seconds) {
+  cuttResult result = list_algorithms(r, *seconds);
+  if (result) {
+    cutt_log(CUTT_LOG_WARN, "measuring: the library's algorithms are not tried: %s", cuttLastError());
+    r->again = 0;
+  }
+  if (r->again == 0) return winner;
+  contender *best = race_ways(r, r->count, r->again, deadline, seconds, &result);
+  return best ? best : winner;
 }
 
 /* Has the winner's permutations measured too, in half of the time that is left. Returns the faster one of both. */
@@ -148,7 +217,7 @@ static contender *race_permutations(race *r, contender *winner, double deadline,
     for (int t = 0; t < CUTT_TENSORS; ++t)
       permutations += winner->plan->kind[kind] && winner->plan->kind[kind]->permute[t];
   if (permutations == 0 || left < least_runs * *seconds) return winner;
-  contender *again = &r->contender[CUTT_MOST_WAYS];
+  contender *again = &r->contender[LAST];
   const cutt_permuting permuting = {CUTT_MEASURE, left / 2 / permutations, r->started->permuting.wisdom};
   again->race = r;
   again->way = winner->way;
@@ -164,8 +233,9 @@ static contender *race_permutations(race *r, contender *winner, double deadline,
 
 /* What was timed, for the description; without memory for it there is none. */
 static void note_times(struct cuttContractionStruct *plan, const race *r) {
-  plan->timed = calloc((size_t)r->count, sizeof *plan->timed);
-  plan->timed_count = plan->timed ? r->count : 0;
+  const int count = r->count + r->again;
+  plan->timed = calloc((size_t)count, sizeof *plan->timed);
+  plan->timed_count = plan->timed ? count : 0;
   for (int i = 0; i < plan->timed_count; ++i) {
     cutt_timed_way *timed = &plan->timed[i];
     cutt_text name = cutt_text_start(timed->name, sizeof timed->name);
@@ -179,14 +249,17 @@ static cuttResult measure_in(race *r, struct cuttContractionStruct *plan, double
   cuttResult result = cutt_ways_list(plan, r->limit - (int64_t)plan->workspace_bytes, r->list, &r->count);
   if (!result) result = open_race(r);
   if (result) return result;
+  const bool has_algorithms = plan->family != CUTT_FAMILY_PASS && plan->blas && plan->blas->algorithms;
   const double deadline = cutt_clock() + limit;
   for (int i = 0; i < r->count; ++i) {
     r->contender[i].race = r;
     r->contender[i].way = r->list[i];
   }
   double seconds = 0;
-  contender *winner = race_ways(r, deadline, &seconds, &result);
+  contender *winner =
+      race_ways(r, 0, r->count, deadline - (has_algorithms ? later_share * limit : 0), &seconds, &result);
   if (!winner) return result;
+  if (has_algorithms) winner = race_algorithms(r, winner, deadline, &seconds);
   note_times(plan, r);
   winner = race_permutations(r, winner, deadline, &seconds);
   *way = winner->way;

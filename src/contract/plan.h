@@ -105,6 +105,10 @@ struct cuttContractionStruct {
   size_t slot_offset, slot_bytes;
   int slots;
   size_t workspace_bytes;
+  /* The algorithm that the library does the products of whole blocks by, and where in the workspace its own lies; NULL: the
+   * library chooses. */
+  cutt_gemm_chosen *product;
+  size_t product_offset;
   /* The modes that are cut, outermost first; those of K come last. */
   int cuts;
   cutt_cut_mode cut[CUTT_MOST_MODES];

@@ -332,6 +332,48 @@ cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, in
   return make_blocks(plan);
 }
 
+/* ------------------------------------------------------------------------------------------ algorithms of the library */
+
+/* What the addresses of whole blocks' matrices are multiples of, where those of the tensors are: 16 bytes at most, which is the
+ * most that a GPU loads at once. */
+static int64_t alignment_of(const struct cuttContractionStruct *plan) {
+  static const uint64_t most = 16;
+  const cutt_contraction *c = &plan->contraction;
+  const cutt_block *block = plan->kind[0];
+  uint64_t steps = most;
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    for (int i = 0; i < c->modes; ++i) {
+      const uint64_t bytes = (uint64_t)c->type->bytes;
+      if (!cutt_algorithm_keeps(&plan->algorithm, c, i) && block->view.extent[i] > 1)
+        steps |= (uint64_t)block->view.stride[t][i] * bytes;
+      if (!plan->algorithm.packed[t] && plan->algorithm.chunk[i] < c->mode[i].extent)
+        steps |= (uint64_t)plan->algorithm.chunk[i] * (uint64_t)c->mode[i].stride[t] * bytes;
+    }
+  return (int64_t)(steps & (~steps + 1));
+}
+
+void cutt_contraction_products_of(const struct cuttContractionStruct *plan, int64_t limit, cutt_gemm_case *of) {
+  static const int64_t most = 32 << 20; /* what cuBLAS has itself on the GPUs that want most */
+  const int64_t left = limit - cutt_aligned((int64_t)plan->workspace_bytes);
+  *of = (cutt_gemm_case){.type = plan->contraction.type->type,
+                         .gemm = plan->kind[0]->gemm,
+                         .alignment = alignment_of(plan),
+                         .workspace = (size_t)(left < 0      ? 0
+                                               : left < most ? left
+                                                             : most)};
+}
+
+cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
+                                           int64_t limit) {
+  cutt_gemm_case of;
+  cutt_contraction_products_of(plan, limit, &of);
+  const cuttResult result = plan->blas->choose(plan->blas, &of, algorithm, &plan->product);
+  if (result || plan->product->workspace == 0) return result;
+  plan->product_offset = (size_t)cutt_aligned((int64_t)plan->workspace_bytes);
+  plan->workspace_bytes = plan->product_offset + plan->product->workspace;
+  return CUTT_SUCCESS;
+}
+
 /* A single product of tensors as they lie takes cuBLAS half of what is predicted, as measured: of vectors with matrices or each
  * other, and with few terms. Not so a dot product. */
 static bool is_single_product(const struct cuttContractionStruct *plan) {
@@ -407,6 +449,8 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan) {
     for (int t = 0; t < CUTT_TENSORS; ++t) cuttPlanDestroy(block->permute[t]);
     free(block);
   }
+  if (plan->product) plan->blas->forget(plan->blas, plan->product);
+  plan->product = NULL;
   cutt_pass_release(plan->pass);
   cutt_device_pass_release(plan->device_pass);
   plan->pass = NULL;

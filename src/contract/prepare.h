@@ -16,6 +16,13 @@ cuttResult cutt_contraction_take_pass(struct cuttContractionStruct *plan, const 
 cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape);
 cuttResult cutt_contraction_take_products(struct cuttContractionStruct *plan, int64_t limit);
 
+/* The products of whole blocks of a plan that has taken products, by the library's own choice, as the library lists algorithms for
+ * them; and has them done by one of that list, whose words may be from a file. limit: of all workspace. Errors of the second: as of
+ * cutt_blas's choose. */
+void cutt_contraction_products_of(const struct cuttContractionStruct *plan, int64_t limit, cutt_gemm_case *of);
+cuttResult cutt_contraction_take_algorithm(struct cuttContractionStruct *plan, const cutt_gemm_algorithm *algorithm,
+                                           int64_t limit);
+
 /* Frees what cutt_contraction_take_pass or cutt_contraction_take_products made. */
 void cutt_contraction_untake(struct cuttContractionStruct *plan);
 

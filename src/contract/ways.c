@@ -2,7 +2,8 @@
  *
  * In words a pass is the mode that it runs along and the cache lines of a block, from which its shape follows, or on a GPU -1 and
  * the number of its kind of shape; products are all
- * that an algorithm consists of, with its modes by their numbers in the canonical form. */
+ * that an algorithm consists of, with its modes by their numbers in the canonical form, and maybe the words of the library's own
+ * algorithm for them. */
 #include "contract/ways.h"
 
 #include <inttypes.h>
@@ -96,7 +97,8 @@ cuttResult cutt_way_take(struct cuttContractionStruct *plan, const cutt_way *way
                                          : cutt_contraction_take_pass(plan, &way->shape);
   plan->algorithm = way->choice.algorithm;
   plan->cost = way->choice.cost;
-  return cutt_contraction_take_products(plan, limit);
+  const cuttResult result = cutt_contraction_take_products(plan, limit);
+  return result || !way->number ? result : cutt_contraction_take_algorithm(plan, &way->algorithm, limit);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- words */
@@ -145,6 +147,7 @@ void cutt_way_words(const cutt_contraction *c, const cutt_way *way, cutt_text *t
     for (int i = 0; i < a->kept[role]; ++i) cutt_text_add(text, " %d", a->index_group[role][i]);
   }
   for (int i = 0; i < c->modes; ++i) cutt_text_add(text, " %" PRId64, a->chunk[i]);
+  for (int i = 0; i < CUTT_GEMM_WORDS && way->number; ++i) cutt_text_add(text, " %" PRIu32, way->algorithm.word[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- reading words */
@@ -172,7 +175,8 @@ static bool take_int(const char **at, int low, int high, int *value) {
   return good;
 }
 
-static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_algorithm *a) {
+static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_way *way) {
+  cutt_algorithm *a = &way->choice.algorithm;
   bool used[CUTT_MOST_MODES] = {false};
   int number = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
@@ -194,6 +198,13 @@ static bool read_algorithm(const cutt_contraction *c, const char *at, cutt_algor
   }
   for (int i = 0; i < c->modes; ++i)
     if (!take(&at, 1, c->mode[i].extent, &a->chunk[i])) return false;
+  if (!*at) return true;
+  way->number = 1; /* whichever it is in the list */
+  for (int i = 0; i < CUTT_GEMM_WORDS; ++i) {
+    int64_t word = 0;
+    if (!take(&at, 0, UINT32_MAX, &word)) return false;
+    way->algorithm.word[i] = (uint32_t)word;
+  }
   return !*at;
 }
 
@@ -256,8 +267,9 @@ const char *cutt_way_read(const struct cuttContractionStruct *plan, const char *
   if (strncmp(words, pass, sizeof pass - 1) == 0) return read_pass(plan, words + sizeof pass - 1, limit, way);
   if (strncmp(words, products, sizeof products - 1) != 0) return "its algorithm is not known";
   if (plan->family == CUTT_FAMILY_PASS || !plan->blas) return "there are no matrix products here";
-  cutt_algorithm *a = &way->choice.algorithm;
-  if (!read_algorithm(c, words + sizeof products - 1, a)) return "its words can't be read";
+  const cutt_algorithm *a = &way->choice.algorithm;
+  if (!read_algorithm(c, words + sizeof products - 1, way)) return "its words can't be read";
+  if (way->number && !plan->blas->choose) return "the library has no algorithms for products to be chosen from";
   if (!is_sound(c, a)) return "its matrices do not lie as they have to";
   cutt_cost_of(c, &plan->rates, a, &way->choice.cost);
   if (!isfinite(way->choice.cost.seconds)) return "it leaves no matrix product";
@@ -298,4 +310,5 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
   }
   const int64_t blocks = cost->result_blocks * cost->k_blocks;
   if (blocks > 1) cutt_text_add(text, "; %" PRId64 " blocks", blocks);
+  if (way->number) cutt_text_add(text, "; algorithm no. %d", way->number);
 }

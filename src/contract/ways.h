@@ -10,7 +10,10 @@ typedef struct cutt_way {
   cutt_pass_shape shape;        /* in one pass, on the CPU */
   cutt_device_shape device;     /* in one pass, on a GPU */
   cutt_algorithm_choice choice; /* by products */
-  double seconds;               /* predicted, to be compared with those of other ways */
+  /* These by an algorithm that the library lists: its number there, from 1 on, for people; 0: the library chooses. */
+  int number;
+  cutt_gemm_algorithm algorithm;
+  double seconds; /* predicted, to be compared with those of other ways */
 } cutt_way;
 
 enum { CUTT_MOST_WAYS = 12 };

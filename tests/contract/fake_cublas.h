@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cutt.h"
+#include "contract/fake_product.h"
 
 struct cublasContext {
   cudaStream_t stream;
@@ -30,8 +30,8 @@ typedef struct fake_cublas_t {
   atomic_int faults;                 /* two calls at once in one handle, a mode of pointers that is wrong */
   atomic_int fail_create, fail_gemm; /* the status that these give; 0: none */
   atomic_bool only_remember;         /* products touch no memory */
-  /* Gives a stream something to do, as that of the stand-in for the driver, where streams are late; NULL: they are not. */
-  void (*later)(struct CUstream_st *stream, void (*work)(void *data), const void *data, size_t bytes);
+  double seconds;                    /* of a stream's clock that a product takes */
+  fake_later *later;
   fake_cublas_call last;
 } fake_cublas_t;
 

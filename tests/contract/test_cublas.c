@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "blas/find.h"
-#include "contract/fake_cublas.h"
+#include "contract/fake_cublas_lt.h"
 #include "cuda/fixture.h"
 #include "host/child.h"
 #include "host/stack.h"
@@ -17,6 +18,7 @@
 
 static const char *folder, *why_none;
 static fake_cublas_t *blas;
+static fake_cublas_lt_t *lt; /* NULL: the release is linked with none */
 static const cutt_blas *cublas;
 static bool old; /* a release without integers of 64 bits */
 
@@ -33,7 +35,27 @@ static int open_both(void **unused) {
     return -1;
   }
   old = !dlsym(library, "cublasGemmEx_64");
+  fake_cublas_lt_function *function = NULL;
+  void *symbol = dlsym(library, "fake_cublas_lt");
+  memcpy(&function, &symbol, sizeof function);
+  lt = function ? function() : NULL;
   return 0;
+}
+
+static void start_lt(void) {
+  static const double slow = 30e-6;
+  lt->version = 0;
+  lt->count = 0;
+  lt->fail_list = lt->fail_multiply = lt->fail_create = 0;
+  lt->fills_workspace = false;
+  atomic_store(&lt->products, 0);
+  for (int i = 0; i < FAKE_LT_MOST; ++i) {
+    lt->workspace[i] = 0;
+    lt->state[i] = 0;
+    lt->config[i] = i;
+    lt->aligned[i] = 0;
+    lt->seconds[i] = slow;
+  }
 }
 
 static int start(void **unused) {
@@ -42,6 +64,8 @@ static int start(void **unused) {
   atomic_store(&blas->fail_gemm, 0);
   atomic_store(&blas->only_remember, false);
   atomic_store(&blas->calls, 0);
+  blas->seconds = 0;
+  if (lt) start_lt();
   return 0;
 }
 
@@ -55,6 +79,8 @@ static int finish(void **unused) {
   assert_int_equal(atomic_load(&fake->alive_streams), 0);
   assert_int_equal(atomic_load(&fake->depth), 0);
   assert_int_equal(atomic_load(&blas->faults), 0);
+  if (lt) assert_int_equal(atomic_load(&lt->alive), 0);
+  if (lt) assert_int_equal(atomic_load(&lt->faults), 0);
   return 0;
 }
 
@@ -75,7 +101,7 @@ static void end_stream(cudaStream_t stream) {
 }
 
 static const double one = 1, zero = 0;
-static double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4];
+static _Alignas(16) double x[4] = {1, 2, 3, 4}, y[4] = {1, 0, 0, 1}, z[4];
 static const cutt_gemm small = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1};
 
 /* The handle of a session, as the stand-in has it. */
@@ -197,16 +223,39 @@ static void contexts(void **unused) {
   assert_ptr_not_equal(handle[2], handle[0]);
 }
 
+static const cutt_gemm_case small_case = {.type = CUTT_F64,
+                                          .gemm = {.m = 2, .n = 2, .k = 2, .lda = 2, .ldb = 2, .ldc = 2, .batch = 1},
+                                          .alignment = 16,
+                                          .workspace = 1 << 20};
+
+/* Algorithm number `number` of the list for a case, made ready. */
+static cutt_gemm_chosen *chosen_of(const cutt_gemm_case *of, int number) {
+  cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS];
+  cutt_gemm_chosen *chosen = NULL;
+  int count = 0;
+  assert_success(cublas->algorithms(cublas, of, list, &count));
+  assert_true(number < count);
+  assert_success(cublas->choose(cublas, of, &list[number], &chosen));
+  return chosen;
+}
+
+/* An algorithm that all threads multiply by, or NULL. */
+static cutt_gemm_chosen *shared;
+
 static void *many_sessions(void *failed) {
   cutt_cuda_scope scope;
   if (cutt_cuda_enter(&scope)) return failed;
   void *result = NULL;
   for (int i = 0; i < 200 && !result; ++i) {
-    double result_of[4];
+    _Alignas(16) double result_of[4];
     void *session = NULL;
     if (cublas->begin(cublas, NULL, &session)) result = failed;
     if (!result && cublas->gemm(cublas, session, CUTT_F64, &small, &one, x, y, &zero, result_of)) result = failed;
     if (!result && memcmp(x, result_of, sizeof x) != 0) result = failed;
+    memset(result_of, 0, sizeof result_of);
+    if (!result && shared && cublas->gemm_chosen(cublas, session, shared, &one, x, y, &zero, result_of, NULL))
+      result = failed;
+    if (!result && shared && memcmp(x, result_of, sizeof x) != 0) result = failed;
     cublas->end(cublas, session);
   }
   cutt_cuda_leave(&scope);
@@ -218,12 +267,21 @@ static void threads(void **unused) {
   pthread_t thread[4];
   const int made = atomic_load(&blas->made);
   atomic_store(&blas->only_remember, false);
+  if (lt) {
+    cutt_cuda_scope scope;
+    assert_success(cutt_cuda_enter(&scope));
+    lt->count = 1;
+    shared = chosen_of(&small_case, 0);
+    cutt_cuda_leave(&scope);
+  }
   for (int i = 0; i < 4; ++i) assert_int_equal(pthread_create(&thread[i], NULL, many_sessions, thread), 0);
   for (int i = 0; i < 4; ++i) {
     void *result = NULL;
     assert_int_equal(pthread_join(thread[i], &result), 0);
     assert_null(result);
   }
+  if (shared) cublas->forget(cublas, shared);
+  shared = NULL;
   assert_true(atomic_load(&blas->made) <= made + 4);
 }
 
@@ -311,10 +369,12 @@ static void described(void **unused) {
   assert_non_null(strstr(text, "\"name\":\"cublas\",\"backend\":\"cuda\",\"default\":true"));
 }
 
+/* Contractions of tensors of 8 x 8 x ... */
+enum { SIDE = 8, ALL = SIDE * SIDE * SIDE, BYTES = 1 << 16 };
+
 /* A plan that is measured on a GPU is right, says so, and keeps the limit of workspace. */
 static void measured(void **unused) {
   (void)unused;
-  enum { SIDE = 8, ALL = SIDE * SIDE * SIDE };
   static const int64_t extents[] = {SIDE, SIDE, SIDE};
   char text[16384];
   double *at[3];
@@ -363,19 +423,344 @@ static void measured(void **unused) {
   for (int t = 0; t < 3; ++t) fixture_free(at[t]);
 }
 
-/* What a captured graph takes is products, permutations and sums in the caller's stream, with the caller's workspace. */
+/* ------------------------------------------------------------------------------------------------- algorithms of cuBLASLt */
+
+/* What is asked for, of each type; and products in batches, transposed, conjugated, of scalars, each as cuBLAS's own. */
+static void algorithms_multiply(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_F32, CUTT_F64, CUTT_C32, CUTT_C64};
+  enum { LD = 5, BATCH = 3, STRIDE = 30, NUMBERS = 2 * BATCH * STRIDE };
+  static _Alignas(256) double memory[4][NUMBERS];
+  cutt_cuda_scope scope;
+  void *session = NULL;
+  if (!lt) skip();
+  assert_success(cutt_cuda_enter(&scope));
+  lt->count = 2;
+  for (int i = 0; i < 4 * 3 * 3 * 2; ++i) {
+    const cuttType_t type = types[i / 18];
+    const int op_a = i / 6 % 3, op_b = i / 2 % 3, batch = i % 2 ? BATCH : 1;
+    const bool single = type == CUTT_F32 || type == CUTT_C32, complex = type == CUTT_C32 || type == CUTT_C64;
+    for (int t = 0; t < 4; ++t)
+      for (int j = 0; j < NUMBERS; ++j) {
+        const double value = t >= 2 ? -7 - j % 5 : (j * (t + 3)) % 11 - 5;
+        if (single)
+          ((float *)memory[t])[j] = (float)value;
+        else
+          memory[t][j] = value;
+      }
+    static const float scalars_f32[2][2] = {{2, 1}, {3, -1}};
+    static const double scalars_f64[2][2] = {{2, 1}, {3, -1}};
+    const void *alpha = single ? (const void *)scalars_f32[0] : scalars_f64[0],
+               *beta = single ? (const void *)scalars_f32[1] : scalars_f64[1];
+    const cutt_gemm_case of = {.type = type,
+                               .gemm = {(cutt_op)op_a, (cutt_op)op_b, 4, 3, 5, LD, LD, LD, batch,
+                                        batch > 1 ? STRIDE : 0, 0, batch > 1 ? STRIDE : 0},
+                               .alignment = 8,
+                               .workspace = 0};
+    cutt_gemm_chosen *chosen = chosen_of(&of, 1);
+    assert_int_equal(lt->alignment, 8);
+    assert_int_equal(lt->most_workspace, 0);
+    assert_int_equal(lt->reductions, 7);
+    assert_success(cublas->begin(cublas, NULL, &session));
+    assert_success(cublas->gemm(cublas, session, type, &of.gemm, alpha, memory[0], memory[1], beta, memory[2]));
+    assert_success(cublas->gemm_chosen(cublas, session, chosen, alpha, memory[0], memory[1], beta, memory[3], NULL));
+    cublas->end(cublas, session);
+    assert_memory_equal(memory[2], memory[3], sizeof memory[2]);
+    assert_int_equal(lt->last, 1);
+    assert_int_equal(lt->batch, batch);
+    assert_int_equal(lt->data, (single ? 0 : 1) + (complex ? 4 : 0));
+    assert_int_equal(lt->scalars, lt->data);
+    assert_int_equal(lt->compute, single ? 68 : 70);
+    cublas->forget(cublas, chosen);
+  }
+  assert_int_equal(atomic_load(&lt->products), 72);
+  /* Elsewhere in memory cuBLAS chooses. */
+  cutt_gemm_chosen *chosen = chosen_of(&small_case, 0);
+  assert_success(cublas->begin(cublas, NULL, &session));
+  for (int t = 0; t < 3; ++t) {
+    const double *at[3] = {memory[0], memory[1], memory[2]};
+    at[t] += 1;
+    assert_success(
+        cublas->gemm_chosen(cublas, session, chosen, &one, at[0], at[1], &zero, (void *)(uintptr_t)at[2], NULL));
+  }
+  assert_int_equal(atomic_load(&lt->products), 72);
+  cublas->end(cublas, session);
+  cublas->forget(cublas, chosen);
+  cutt_cuda_leave(&scope);
+}
+
+/* Which are listed, and which may be chosen. */
+static void algorithms_listed(void **unused) {
+  (void)unused;
+  cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], other;
+  cutt_gemm_chosen *chosen = NULL;
+  cutt_cuda_scope scope;
+  int count = -1;
+  assert_success(cutt_cuda_enter(&scope));
+  if (!lt) assert_true(!cublas->algorithms && !cublas->choose && !cublas->forget && !cublas->gemm_chosen);
+  if (!lt) cutt_cuda_leave(&scope);
+  if (!lt) return;
+  assert_success(cublas->algorithms(cublas, &small_case, list, &count)); /* it has none for this product */
+  assert_int_equal(count, 0);
+  lt->count = 4;
+  lt->state[1] = 15;
+  lt->workspace[2] = (1 << 20) + 1;
+  lt->workspace[3] = 1 << 20;
+  assert_success(cublas->algorithms(cublas, &small_case, list, &count));
+  assert_int_equal(count, 2);
+  assert_int_equal(list[0].word[0], 120804);
+  assert_success(cublas->choose(cublas, &small_case, &list[1], &chosen));
+  assert_int_equal(chosen->workspace, 1 << 20);
+  assert_string_equal(chosen->name, "cublasLt 120804: algorithm 3, tile 103, stages 603, sums in 203 parts");
+  cublas->forget(cublas, chosen);
+  /* Of two with the same configuration it is the one. */
+  lt->config[3] = 0;
+  assert_success(cublas->algorithms(cublas, &small_case, list, &count));
+  for (int i = 0; i < 2; ++i) {
+    assert_success(cublas->choose(cublas, &small_case, &list[i], &chosen));
+    assert_int_equal(chosen->workspace, i ? 1 << 20 : 0);
+    cublas->forget(cublas, chosen);
+  }
+  lt->config[3] = 3;
+  assert_success(cublas->algorithms(cublas, &small_case, list, &count));
+  /* Less workspace, a smaller alignment, another release, words that are none. */
+  cutt_gemm_case of = small_case;
+  of.workspace = (1 << 20) - 1;
+  assert_result(CUTT_INVALID_PARAMETER, cublas->choose(cublas, &of, &list[1], &chosen), "none of the 1 ",
+                "1048575 bytes");
+  of = small_case;
+  of.alignment = 8;
+  lt->aligned[3] = 16;
+  assert_result(CUTT_INVALID_PARAMETER, cublas->choose(cublas, &of, &list[1], &chosen), "multiples of 8");
+  other = list[1];
+  other.word[CUTT_GEMM_WORDS - 1] ^= 1;
+  assert_result(CUTT_INVALID_PARAMETER, cublas->choose(cublas, &small_case, &other, &chosen), "none of the 2 ");
+  lt->version = 130100;
+  assert_result(CUTT_INVALID_PARAMETER, cublas->choose(cublas, &small_case, &list[1], &chosen), "120804", "130100");
+  lt->version = 0;
+  /* Extents of more than 32 bits have no list. */
+  of = small_case;
+  of.gemm.m = of.gemm.lda = of.gemm.ldc = INT64_C(1) << 31;
+  assert_success(cublas->algorithms(cublas, &of, list, &count));
+  assert_int_equal(count, 0);
+  assert_result(CUTT_INVALID_PARAMETER, cublas->choose(cublas, &of, &other, &chosen), "none of the 0 ");
+  /* Halves are added up in float. */
+  of = small_case;
+  of.type = CUTT_BF16;
+  lt->fail_list = 15;
+  assert_success(cublas->algorithms(cublas, &of, list, &count));
+  assert_int_equal(count, 0);
+  assert_int_equal(lt->reductions, 2);
+  lt->fail_list = 0;
+  lt->fail_create = 3;
+  assert_success(cublas->algorithms(cublas, &small_case, list, &count));
+  assert_int_equal(count, 0);
+  assert_result(CUTT_INTERNAL_ERROR, cublas->choose(cublas, &small_case, &list[0], &chosen), "describing a product");
+  lt->fail_create = 0;
+  assert_null(chosen);
+  /* It fails. */
+  chosen = chosen_of(&small_case, 0);
+  void *session = NULL;
+  lt->fail_multiply = 14;
+  assert_success(cublas->begin(cublas, NULL, &session));
+  assert_result(CUTT_INTERNAL_ERROR, cublas->gemm_chosen(cublas, session, chosen, &one, x, y, &zero, z, NULL),
+                "m = 2, n = 2, k = 2");
+  cublas->end(cublas, session);
+  cublas->forget(cublas, chosen);
+  cutt_cuda_leave(&scope);
+}
+
+/* A contraction of 8 x 8 x 8 each with wisdom, planned and executed in a stream; held to the definition where nothing is permuted, since
+ * the stand-in runs no kernels. Returns the description. */
+typedef struct tried {
+  const char *pattern;
+  int result_rank;
+  size_t limit;
+  cuttChoice_t choice;
+  cuttWisdom_t wisdom;
+  size_t offset; /* of all tensors, in elements */
+  size_t workspace;
+  char text[32768];
+} tried;
+
+static void try_contraction(tried *t, cudaStream_t stream) {
+  static const int64_t extents[] = {SIDE, SIDE, SIDE};
+  double *memory[3], *at[3], *workspace = fixture_device_memory(BYTES);
+  cuttContraction_t c = CUTT_CONTRACTION_INIT;
+  cuttContractionOptions_t options = CUTT_CONTRACTION_OPTIONS_INIT;
+  cuttContractionPlan_t plan = NULL;
+  c.pattern = t->pattern;
+  c.type = CUTT_F64;
+  c.left_rank = c.right_rank = 3;
+  c.result_rank = t->result_rank;
+  c.left_extents = c.right_extents = extents;
+  options.backend = CUTT_BACKEND_CUDA;
+  options.algorithm = "ttgt";
+  options.choice = t->choice;
+  options.measure_seconds = 0.2;
+  options.workspace_limit = t->limit;
+  options.wisdom = t->wisdom;
+  for (int i = 0; i < 3; ++i) {
+    memory[i] = fixture_device_memory((ALL + 8) * sizeof(double));
+    at[i] = memory[i] + t->offset;
+    for (int j = 0; j < ALL; ++j) at[i][j] = i == 2 ? -1 : j % (i ? 7 : 13);
+  }
+  assert_success(cuttContractionPlanCreate(&plan, &c, &options));
+  assert_success(cuttContractionDescribe(plan, CUTT_JSON, t->text, sizeof t->text, NULL));
+  assert_success(cuttContractionWorkspace(plan, &t->workspace));
+  assert_true(t->workspace <= t->limit && t->workspace <= BYTES);
+  assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], workspace, BYTES, stream));
+  if (t->result_rank == 3 && strstr(t->text, "\"L\":{\"permuted\":false") &&
+      strstr(t->text, "\"R\":{\"permuted\":false") && strstr(t->text, "\"D\":{\"permuted\":false"))
+    for (int i = 0; i < ALL; ++i) { /* "kab,ckb->acb" */
+      const int a = i % SIDE, col = i / SIDE % SIDE, b = i / SIDE / SIDE;
+      double sum = 0;
+      for (int k = 0; k < SIDE; ++k) sum += at[0][k + SIDE * (a + SIDE * b)] * at[1][col + SIDE * (k + SIDE * b)];
+      assert_true(at[2][i] == sum);
+    }
+  assert_success(cuttContractionPlanDestroy(plan));
+  for (int i = 0; i < 3; ++i) fixture_free(memory[i]);
+  fixture_free(workspace);
+}
+
+/* The wisdom of another process, in which one thing was otherwise. */
+static cuttWisdom_t wisdom_again(cuttWisdom_t wisdom, const char *from, const char *to) {
+  char path[] = "/tmp/cutt-test-cublas-XXXXXX", text[65536], edited[65536];
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_success(cuttWisdomSave(wisdom, path));
+  FILE *open = fopen(path, "r");
+  assert_non_null(open);
+  const size_t length = fread(text, 1, sizeof text - 1, open);
+  text[length] = 0;
+  fclose(open);
+  char *at = strstr(text, from);
+  assert_non_null(at);
+  snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+  open = fopen(path, "w");
+  assert_non_null(open);
+  assert_int_equal(fwrite(edited, 1, strlen(edited), open), strlen(edited));
+  fclose(open);
+  cuttWisdom_t again = NULL;
+  assert_success(cuttWisdomCreate(&again));
+  assert_success(cuttWisdomLoad(again, path, NULL, NULL));
+  remove(path);
+  close(file);
+  return again;
+}
+
+/* A measured plan has the fastest algorithm, with workspace of its own within the limit; wisdom keeps it, for the release that
+ * it is of and while it is listed; it says so; and batches are products at once. */
+static void algorithms_measured(void **unused) {
+  (void)unused;
+  static const char by_third[] = "\"algorithm\":\"cublasLt 120804: algorithm 2, ";
+  cudaStream_t stream = new_stream();
+  static tried t;
+  t = (tried){.pattern = "kab,ckb->acb", .result_rank = 3, .limit = 8192, .choice = CUTT_MEASURE};
+  assert_success(cuttWisdomCreate(&t.wisdom));
+  blas->seconds = 20e-6;
+  if (lt) {
+    lt->count = 5;
+    lt->seconds[2] = 5e-6;
+    lt->workspace[2] = 1000;
+    lt->seconds[4] = 1e-6;
+    lt->workspace[4] = 8193; /* too much */
+    lt->fills_workspace = true;
+  }
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "\"by\":\"measured\""));
+  if (!lt) {
+    assert_non_null(strstr(t.text, "\"algorithm\":\"\"}"));
+    assert_success(cuttWisdomDestroy(t.wisdom));
+    end_stream(stream);
+    return;
+  }
+  assert_non_null(strstr(t.text, by_third));
+  assert_non_null(strstr(t.text, "; algorithm no. 3\""));
+  assert_true(t.workspace >= 1000);
+  assert_int_equal(lt->last, 2);
+  assert_int_equal(lt->batch, SIDE);
+  assert_ptr_equal(lt->stream, stream);
+  /* From wisdom, also from a file, and elsewhere in memory, where cuBLAS chooses. */
+  const long calls = atomic_load(&blas->calls);
+  t.choice = CUTT_PREDICT;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "\"by\":\"wisdom\""));
+  assert_non_null(strstr(t.text, by_third));
+  assert_int_equal(atomic_load(&blas->calls), calls);
+  t.offset = 1;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, by_third));
+  assert_int_equal(atomic_load(&blas->calls), calls + 1);
+  t.offset = 0;
+  const cuttWisdom_t first = t.wisdom;
+  t.wisdom = wisdom_again(first, " 120804 0 2 102 202 302 ", " 120804 0 2 102 202 302 ");
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, by_third));
+  assert_success(cuttWisdomDestroy(t.wisdom));
+  /* Of another release, as words that are none, too few, and no longer listed: none of them is taken. */
+  static const char *const change[][2] = {{" 120804 0 2 ", " 110000 0 2 "},  {" 120804 0 2 ", " 120804 0 7 "},
+                                          {" 120804 0 2 ", " 120804 1 2 "},  {" 120804 0 2 ", " 120804 0 "},
+                                          {" 120804 0 2 ", " 120804 0 -2 "}, {" 120804 0 2 ", " 120804 0 4294967296 "}};
+  for (size_t i = 0; i < sizeof change / sizeof *change; ++i) {
+    t.wisdom = wisdom_again(first, change[i][0], change[i][1]);
+    try_contraction(&t, stream);
+    assert_non_null(strstr(t.text, "\"by\":\"model\""));
+    assert_non_null(strstr(t.text, "\"algorithm\":\"\"}"));
+    assert_success(cuttWisdomDestroy(t.wisdom));
+  }
+  t.wisdom = first;
+  lt->version = 130000;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "\"by\":\"model\""));
+  lt->version = 0;
+  lt->count = 2;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "\"by\":\"model\""));
+  lt->count = 5;
+  /* Where the others are not faster, cuBLAS chooses; and where the list can't be had. */
+  assert_success(cuttWisdomDestroy(first));
+  t.wisdom = NULL;
+  t.choice = CUTT_MEASURE;
+  lt->seconds[2] = 30e-6;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "; algorithm no. 3\""));
+  assert_non_null(strstr(t.text, "\"algorithm\":\"\"}"));
+  lt->fail_list = 1;
+  try_contraction(&t, stream);
+  assert_null(strstr(t.text, "; algorithm no."));
+  lt->fail_list = 0;
+  /* No workspace: one that needs none. In blocks that are permuted: with workspace for both. */
+  lt->seconds[2] = lt->seconds[3] = 5e-6;
+  t.limit = 0;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, "\"algorithm\":\"cublasLt 120804: algorithm 3, "));
+  assert_int_equal(lt->most_workspace, 0);
+  lt->seconds[3] = lt->seconds[4] = 30e-6;
+  t.limit = CUTT_NO_LIMIT;
+  t.pattern = "abk,kca->cb";
+  t.result_rank = 2;
+  try_contraction(&t, stream);
+  assert_non_null(strstr(t.text, by_third));
+  assert_int_equal(lt->most_workspace, 32 << 20);
+  end_stream(stream);
+}
+
+/* What a captured graph takes is products, also by an algorithm that was chosen, permutations and sums in the caller's stream, with
+ * the caller's workspace. */
 static void graphs(void **unused) {
   (void)unused;
-  enum { SIDE = 8, BYTES = 65536 };
   static const int64_t extents[] = {SIDE, SIDE, SIDE, SIDE};
   static const struct {
     const char *pattern;
     int left_rank, right_rank, result_rank;
     size_t limit;
-    bool blocks;
-  } cases[] = {{"akb,kca->cab", 3, 3, 3, 0, false},
-               {"D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)", 4, 4, 3, CUTT_NO_LIMIT, false},
-               {"akbl,kclx->cbax", 4, 4, 4, 16384, true}};
+    bool blocks, measured;
+  } cases[] = {{"akb,kca->cab", 3, 3, 3, 0, false, false},
+               {"akb,kca->cab", 3, 3, 3, 0, false, true},
+               {"akbl,kcl->cba", 4, 3, 3, CUTT_NO_LIMIT, false, true},
+               {"D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)", 4, 4, 3, CUTT_NO_LIMIT, false, false},
+               {"akbl,kclx->cbax", 4, 4, 4, 16384, true, false}};
   cudaStream_t stream = new_stream();
   void *at[3], *workspace = fixture_device_memory(BYTES);
   for (int t = 0; t < 3; ++t) {
@@ -397,8 +782,18 @@ static void graphs(void **unused) {
     options.backend = CUTT_BACKEND_CUDA;
     options.algorithm = "ttgt";
     options.workspace_limit = cases[i].limit;
+    options.choice = cases[i].measured ? CUTT_MEASURE : CUTT_PREDICT;
+    options.measure_seconds = 0.1;
+    blas->seconds = 20e-6;
+    if (lt) {
+      lt->count = 1;
+      lt->seconds[0] = 5e-6;
+      lt->workspace[0] = cases[i].limit ? 700 : 0;
+      lt->fills_workspace = true;
+    }
     assert_success(cuttContractionPlanCreate(&plan, &c, &options));
     assert_success(cuttContractionGetInfo(plan, &info));
+    const int chosen = lt ? atomic_load(&lt->products) : 0;
     assert_int_equal(info.pieces > 1, cases[i].blocks);
     assert_true(info.workspace_bytes <= BYTES);
     atomic_store(&fake->capture_is_on, 1);
@@ -407,8 +802,9 @@ static void graphs(void **unused) {
       fake->forget();
       assert_success(cuttContractionExecute(plan, at[0], at[1], at[2], workspace, BYTES, stream));
       if (again) assert_int_equal(fixture_heavy_calls(), 0);
-      assert_ptr_equal(blas->last.stream, stream);
+      assert_ptr_equal(lt && cases[i].measured ? lt->stream : blas->last.stream, stream);
     }
+    if (lt) assert_int_equal(atomic_load(&lt->products) > chosen, cases[i].measured);
     assert_result(CUTT_INVALID_PARAMETER,
                   cuttContractionTime(plan, at[0], at[1], at[2], workspace, BYTES, stream, 1, &times), "stream is 0x",
                   "being captured; timing has to run something");
@@ -511,6 +907,7 @@ static void little_stack(void **unused) {
   static const int64_t left[] = {3, 5, 7, 4}, right[] = {5, 9, 7, 2};
   const size_t limits[] = {CUTT_NO_LIMIT, 5000, 2000};
   if (test_sanitized()) skip();
+  if (lt) lt->count = 3;
   contracted.contraction = (cuttContraction_t)CUTT_CONTRACTION_INIT;
   contracted.contraction.pattern = "D(x,c,a)+=L(a,b,x,s)*R(b,c,x,t)";
   contracted.contraction.type = CUTT_F64;
@@ -549,6 +946,9 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures, start, finish),
       cmocka_unit_test_setup_teardown(described, start, finish),
       cmocka_unit_test_setup_teardown(measured, start, finish),
+      cmocka_unit_test_setup_teardown(algorithms_multiply, start, finish),
+      cmocka_unit_test_setup_teardown(algorithms_listed, start, finish),
+      cmocka_unit_test_setup_teardown(algorithms_measured, start, finish),
       cmocka_unit_test_setup_teardown(graphs, start, finish),
       cmocka_unit_test_setup_teardown(asked_for, start, finish),
       cmocka_unit_test_setup_teardown(little_stack, start, finish),

@@ -1,5 +1,6 @@
 /* Measured contraction plans: every way that may be measured gives the right result; words of wisdom files are read back as they
- * were written, and are not trusted; wisdom is kept, and is that of one problem, BLAS library, number of threads and limit. */
+ * were written, and are not trusted; wisdom is kept, and is that of one problem, BLAS library, number of threads and limit.
+ * With the argument "cuda": the former on a GPU, also by every algorithm that the library lists for products. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include "cases.h"
 #include "contract/prepare.h"
 #include "contract/ways.h"
+#include "device.h"
 #include "plan/services.h"
 #include "support/check.h"
 #include "support/wisdom.h"
@@ -42,14 +44,16 @@ static bool start(const test_contraction *c) {
   assert_non_null(kept.plan);
   assert_success(cutt_contraction_check(&fields.contraction, &kept.plan->asked));
   const cuttType_t type = c->type;
-  const bool products = type == CUTT_F32 || type == CUTT_F64 || type == CUTT_C32 || type == CUTT_C64;
+  const cutt_backend *backend = cutt_backend_of(test_device());
+  const bool whole = type == CUTT_I32 || type == CUTT_I64, half = type == CUTT_F16 || type == CUTT_BF16;
+  const bool gpu = test_device() == CUTT_BACKEND_CUDA;
+  const bool products = !whole && (gpu ? !kept.plan->asked.right_is_one : !half);
   kept.plan->family = !products ? CUTT_FAMILY_PASS : CUTT_FAMILY_ANY;
-  const cutt_backend *backend = cutt_backend_of(CUTT_BACKEND_CPU);
   const cutt_blas *blas = NULL;
-  if (products && cutt_blas_find(CUTT_BACKEND_CPU, NULL, "provider", type, &blas)) return false;
+  if (products && cutt_blas_find(test_device(), NULL, "provider", type, &blas)) return false;
   bool done = false;
   kept.limit = c->limit > (size_t)INT64_MAX ? INT64_MAX : (int64_t)c->limit;
-  assert_success(cutt_contraction_start(kept.plan, backend, blas, c->threads, kept.limit, &done));
+  assert_success(cutt_contraction_start(kept.plan, backend, blas, gpu ? 1 : c->threads, kept.limit, &done));
   if (done) return false;
   cutt_text text = cutt_text_start(kept.problem, sizeof kept.problem);
   cutt_way_problem(kept.plan, kept.limit, &text);
@@ -91,30 +95,58 @@ static double measured_seconds(const test_contraction *c) {
 
 /* ------------------------------------------------------------------------------------------------------------- every way */
 
+static void way_is_right(test_contraction *c, const cutt_way *way) {
+  cuttWisdom_t wisdom = wisdom_fresh();
+  assert_success(cutt_wisdom_add_words(wisdom, kept.key, words_of(way), written_seconds));
+  c->wisdom = wisdom;
+  assert_near(written_seconds, measured_seconds(c)); /* it is taken */
+  assert_int_equal(test_contraction_try(c, NULL), TEST_RIGHT_RESULT);
+  assert_success(cuttWisdomDestroy(wisdom));
+}
+
+/* The way by each algorithm that the library lists for its products; returns how many. */
+static int algorithms_are_right(test_contraction *c, const cutt_way *way) {
+  const cutt_blas *blas = kept.plan->blas;
+  cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS];
+  cutt_gemm_case of;
+  int count = 0;
+  if (way->one_pass || !blas->algorithms) return 0;
+  const size_t workspace = kept.plan->workspace_bytes;
+  assert_success(cutt_way_take(kept.plan, way, kept.limit));
+  cutt_contraction_products_of(kept.plan, kept.limit, &of);
+  assert_success(blas->algorithms(blas, &of, list, &count));
+  cutt_contraction_untake(kept.plan);
+  kept.plan->workspace_bytes = workspace;
+  cutt_way by = *way;
+  for (by.number = 1; by.number <= count; ++by.number) {
+    by.algorithm = list[by.number - 1];
+    way_is_right(c, &by);
+  }
+  return count;
+}
+
 static void every_way_is_right(void **unused) {
   (void)unused;
   test_rng rng = {20260101};
-  int tried = 0, passes = 0, cut = 0;
+  int tried = 0, passes = 0, cut = 0, algorithms = 0;
   for (int i = 0; i < test_scaled(300); ++i) {
     test_contraction c;
     draw(&rng, test_chance(&rng, 10) ? 300000 : 4000, &c);
     if (!start(&c)) continue;
     for (int w = 0; w < kept.count; ++w) {
       const cutt_way *way = &kept.list[w];
-      cuttWisdom_t wisdom = wisdom_fresh();
-      assert_success(cutt_wisdom_add_words(wisdom, kept.key, words_of(way), written_seconds));
-      c.wisdom = wisdom;
-      assert_near(written_seconds, measured_seconds(&c)); /* it is taken */
-      assert_int_equal(test_contraction_try(&c, NULL), TEST_RIGHT_RESULT);
-      assert_success(cuttWisdomDestroy(wisdom));
+      way_is_right(&c, way);
+      algorithms += algorithms_are_right(&c, way);
       ++tried;
       passes += way->one_pass;
       cut += !way->one_pass && way->choice.cost.result_blocks * way->choice.cost.k_blocks > 1;
     }
   }
   finish();
-  print_message("%d ways, %d in one pass, %d in blocks\n", tried, passes, cut);
+  print_message("%d ways, %d in one pass, %d in blocks; %d by algorithms of the library\n", tried, passes, cut,
+                algorithms);
   assert_true(passes > 0 && cut > 0 && passes + cut < tried);
+  assert_int_equal(algorithms > 0, test_device() == CUTT_BACKEND_CUDA);
 }
 
 /* Words read back are the way that was written. */
@@ -363,18 +395,21 @@ static void refuses_bad_options(void **unused) {
   assert_true(seconds_of(plan) == 0);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  const int status = test_device_open(argc, argv);
+  if (status >= 0) return status;
+  test_contraction_use(test_device());
+  const struct CMUnitTest there[] = {cmocka_unit_test(every_way_is_right), cmocka_unit_test(measured_ones_are_right)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_is_right),
-      cmocka_unit_test(words_are_the_way),
-      cmocka_unit_test(words_are_not_trusted),
-      cmocka_unit_test(measured_ones_are_right),
-      cmocka_unit_test(a_description_says_what_was_measured),
-      cmocka_unit_test(wisdom_is_of_one_problem),
-      cmocka_unit_test_setup(wisdom_files, wisdom_empty_folder),
+      cmocka_unit_test(every_way_is_right),       cmocka_unit_test(words_are_the_way),
+      cmocka_unit_test(words_are_not_trusted),    cmocka_unit_test(few_permutations),
+      cmocka_unit_test(measured_ones_are_right),  cmocka_unit_test(a_description_says_what_was_measured),
+      cmocka_unit_test(wisdom_is_of_one_problem), cmocka_unit_test_setup(wisdom_files, wisdom_empty_folder),
       cmocka_unit_test(refuses_bad_options),
   };
-  const int failed = cmocka_run_group_tests(tests, wisdom_open_folder, wisdom_close_folder);
+  const int failed = test_device() == CUTT_BACKEND_CUDA
+                         ? cmocka_run_group_tests(there, wisdom_open_folder, wisdom_close_folder)
+                         : cmocka_run_group_tests(tests, wisdom_open_folder, wisdom_close_folder);
   test_contraction_report();
   test_contraction_done();
   return failed;
