@@ -127,16 +127,38 @@ cuttResult cutt_algorithms_look(const struct cuttContractionStruct *plan, int64_
   return result;
 }
 
+/* A tensor is not permuted for the sake of less than predictions of products err by. */
+static const double least_gain = 1.02;
+
+static int permuted(const cutt_algorithm_choice *e) {
+  int count = 0;
+  for (int t = 0; t < CUTT_TENSORS; ++t) count += e->algorithm.packed[t];
+  return count;
+}
+
+/* Of the fastest and those nearly as fast the one that permutes the fewest tensors. */
+static int preferred(const cutt_algorithm_choice *best, int count) {
+  int first = 0;
+  for (int i = 1; i < count; ++i)
+    if (best[i].cost.seconds < best[first].cost.seconds) first = i;
+  const double near = least_gain * best[first].cost.seconds;
+  for (int i = 0; i < count; ++i) {
+    const int fewer = permuted(&best[first]) - permuted(&best[i]);
+    const bool faster = best[i].cost.seconds < best[first].cost.seconds;
+    if (best[i].cost.seconds <= near && (fewer > 0 || (fewer == 0 && faster))) first = i;
+  }
+  return first;
+}
+
 cuttResult cutt_algorithm_choose(struct cuttContractionStruct *plan, int64_t limit) {
   cutt_algorithm_choice *best = malloc(CUTT_BEST_ALGORITHMS * sizeof *best);
-  int count = 0, looked = 0, first = 0;
+  int count = 0, looked = 0;
   if (!best)
     return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes to plan a contraction",
                       CUTT_BEST_ALGORITHMS * sizeof *best);
   const cuttResult result = cutt_algorithms_look(plan, limit, CUTT_BEST_ALGORITHMS, best, &count, &looked);
-  for (int i = 1; i < looked && !result; ++i)
-    if (best[i].cost.seconds < best[first].cost.seconds) first = i;
   if (!result) {
+    const int first = preferred(best, looked);
     plan->algorithm = best[first].algorithm;
     plan->cost = best[first].cost;
   }

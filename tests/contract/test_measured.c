@@ -213,6 +213,36 @@ static void words_are_not_trusted(void **unused) {
   assert_true(taken > 0 && refused > 0);
 }
 
+/* A predicted plan's algorithm is within 2 percent of the fastest, and none that is permutes fewer tensors. */
+static void few_permutations(void **unused) {
+  (void)unused;
+  test_rng rng = {20260105};
+  int preferred = 0;
+  for (int i = 0; i < test_scaled(400); ++i) {
+    test_contraction c;
+    draw(&rng, 10000000, &c);
+    if (!start(&c) || !kept.plan->blas) continue;
+    cutt_algorithm_choice best[CUTT_BEST_ALGORITHMS];
+    int count = 0, looked = 0;
+    const int64_t limit = kept.limit - (int64_t)kept.plan->workspace_bytes;
+    assert_success(cutt_algorithms_look(kept.plan, limit, CUTT_BEST_ALGORITHMS, best, &count, &looked));
+    assert_success(cutt_algorithm_choose(kept.plan, limit));
+    if (looked == 0) continue;
+    double least = best[0].cost.seconds;
+    for (int j = 1; j < looked; ++j) least = fmin(least, best[j].cost.seconds);
+    assert_true(kept.plan->cost.seconds <= 1.02 * least);
+    const bool *own = kept.plan->algorithm.packed;
+    for (int j = 0; j < looked; ++j) {
+      const bool *packed = best[j].algorithm.packed;
+      if (best[j].cost.seconds > 1.02 * least) continue;
+      assert_true(packed[0] + packed[1] + packed[2] >= own[0] + own[1] + own[2]);
+    }
+    preferred += kept.plan->cost.seconds > least;
+  }
+  finish();
+  print_message("%d not the fastest by prediction\n", preferred);
+}
+
 /* --------------------------------------------------------------------------------------------------------------- measuring */
 
 static void measured_ones_are_right(void **unused) {
