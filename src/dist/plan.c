@@ -214,7 +214,9 @@ static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t as
 static cuttResult limit_piece(const cutt_making *m, size_t *piece) {
   const cuttDistOptions_t *o = &m->options;
   const int size = m->plan->task.size;
-  const size_t pieces = 4 * (size_t)(in_rounds(m->plan) && size > 1 ? size - 1 : 1);
+  const bool rounds = in_rounds(m->plan);
+  const size_t slots = CUTT_SIDES * (rounds ? (size_t)m->plan->device.slots : 2);
+  const size_t pieces = slots * (size_t)(rounds && size > 1 ? size - 1 : 1);
   if (o->workspace_limit < pieces * CUTT_PIECE_ALIGNMENT)
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "options->workspace_limit is %zu; it must be %zu or more for %d ranks, or 0", o->workspace_limit,

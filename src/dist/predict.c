@@ -40,7 +40,7 @@ static double predict_device(const cuttDistTransport_t *t, const cutt_device_par
   if (d->way == CUTT_BY_HOST) return 20e-6 + predict_host(t, x) + (d->pinned_messages ? 2 * bytes * copy_byte : 0);
   const bool copies = d->way == CUTT_BY_COPIES;
   const double byte = copies || !(t->byte_seconds > 0) ? copy_byte : t->byte_seconds;
-  const double round = copies ? 16e-6 : t->message_seconds > 0 ? t->message_seconds : 90e-6;
+  const double round = copies ? 12e-6 : t->message_seconds > 0 ? t->message_seconds : 90e-6;
   const double packing = through_slots(d, x, CUTT_FROM), unpacking = through_slots(d, x, CUTT_TO);
   const double work = x->kept_seconds + packing + unpacking;
   const double rounds = (double)larger(cutt_exchange_rounds(x), (int64_t)1);
@@ -59,7 +59,7 @@ double cutt_predict(const cuttDistTransport_t *transport, const cutt_device_part
  * each byte of theirs; each round costs some time, too. Between the two is the square root. */
 int64_t cutt_predict_piece(const cutt_device_part *d, int64_t bytes, int size) {
   enum { ALIGNMENT = 4096 };
-  const double per_round = d->way == CUTT_BY_COPIES ? 20e-6 : d->comm->known ? 30e-6 : 60e-6;
+  const double per_round = d->way == CUTT_BY_COPIES ? 12e-6 : d->comm->known ? 30e-6 : 60e-6;
   const double least = 1 << 20, most = (double)(512 << 20), scale = per_round * 3.5e12 / 4;
   const double round = sqrt((double)bytes / size * scale), piece = round / (size > 1 ? size - 1 : 1);
   const double within = piece < least ? least : piece > most ? most : piece;
