@@ -38,7 +38,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
                 : t->exchange                               ? CUTT_IN_STREAM
                                                             : CUTT_BY_HOST;
   device->pinned_messages = device->way == CUTT_BY_HOST && !t->takes_devices;
-  device->slots = device->way == CUTT_BY_COPIES ? CUTT_MOST_SLOTS : 2;
+  device->slots = device->way == CUTT_BY_COPIES && !options->workspace_limit ? CUTT_MOST_SLOTS : 2;
   device->lanes = device->way == CUTT_BY_COPIES ? CUTT_LANES : 1;
   return CUTT_SUCCESS;
 }

@@ -2,7 +2,7 @@
  *
  * Where messages are started in a stream (NCCL), or ranks are threads of a process, pieces go in *rounds*: round k has piece k of
  * every message. Pack, exchange and unpack of three rounds go on side by side: there is room for two rounds each way, and for
- * three by copies, which take less to begin than what is packed takes. Elsewhere messages go through the host, as for tensors there
+ * three by copies, unless workspace is limited. Elsewhere messages go through the host, as for tensors there
  * (execute_host.c). */
 #ifndef CUTT_DIST_DEVICE_H
 #define CUTT_DIST_DEVICE_H

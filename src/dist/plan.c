@@ -214,9 +214,7 @@ static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t as
 static cuttResult limit_piece(const cutt_making *m, size_t *piece) {
   const cuttDistOptions_t *o = &m->options;
   const int size = m->plan->task.size;
-  const bool rounds = in_rounds(m->plan);
-  const size_t slots = CUTT_SIDES * (rounds ? (size_t)m->plan->device.slots : 2);
-  const size_t pieces = slots * (size_t)(rounds && size > 1 ? size - 1 : 1);
+  const size_t pieces = 4 * (size_t)(in_rounds(m->plan) && size > 1 ? size - 1 : 1);
   if (o->workspace_limit < pieces * CUTT_PIECE_ALIGNMENT)
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "options->workspace_limit is %zu; it must be %zu or more for %d ranks, or 0", o->workspace_limit,
@@ -250,8 +248,12 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
   m->plan->task.far = m->plan->device.runtime && t->size > 1;
   m->plan->task.joins = in_rounds(m->plan) && t->size > 1 && !o->workspace_limit; /* it takes a piece more each way */
-  const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
-                            (uint64_t)m->plan->trusts};
+  const uint64_t what[6] = {piece,
+                            (uint64_t)o->permute,
+                            (uint64_t)o->direct,
+                            (uint64_t)m->plan->device.backend,
+                            (uint64_t)m->plan->trusts,
+                            (uint64_t)m->plan->device.slots};
   m->record.given[GIVEN_OPTIONS] = cutt_hash(CUTT_HASH_START, what, sizeof what);
   return CUTT_SUCCESS;
 }

@@ -54,7 +54,7 @@ static void random_cases(kind k, bool direct, int count) {
       cuttDistOptions_t *o = &j->c.options;
       j->c.on_device = true;
       o->backend = CUTT_BACKEND_CUDA;
-      if (o->workspace_limit && o->workspace_limit < 1536) o->workspace_limit = 1536;
+      if (o->workspace_limit && o->workspace_limit < 1024) o->workspace_limit = 1024;
       if (!direct && o->direct == CUTT_DIST_DIRECT_ALWAYS) o->direct = CUTT_DIST_DIRECT_BY_COST;
       dist_try(size, try_rank, j, j->failure, j->c.seed);
     }

@@ -14,6 +14,8 @@ typedef struct choice {
   int64_t extents[3];
   int cut; /* the mode that the input is spread by, besides the output's last one */
   cuttDistDirect_t direct;
+  size_t limit; /* of workspace */
+  cuttDistPlanInfo_t info[DIST_MOST];
   cuttResult created[DIST_MOST];
   char text[DIST_MOST][8192];
 } choice;
@@ -38,10 +40,13 @@ static void choose_way(void *what, int rank) {
   problem.perm = reversed;
   options.backend = CUTT_BACKEND_CUDA;
   options.direct = c->direct;
+  options.workspace_limit = c->limit;
+  c->info[rank].struct_size = sizeof c->info[rank];
   fake->context_set(dist_context[rank]);
   c->created[rank] = cuttDistPlanCreate(&plan, c->s->comms[rank], &problem, &options);
   if (!c->created[rank])
     c->created[rank] = cuttDistPlanDescribe(plan, CUTT_JSON, c->text[rank], sizeof c->text[0], NULL);
+  if (!c->created[rank]) c->created[rank] = cuttDistPlanGetInfo(plan, &c->info[rank]);
   if (c->created[rank]) snprintf(c->text[rank], sizeof c->text[0], "%s", cuttLastError());
   cuttDistPlanDestroy(plan);
   fake->context_set(NULL);
@@ -60,6 +65,25 @@ static void assert_cut(setting *s, const int64_t *extents, int cut, cuttDistDire
 
 static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
   assert_cut(s, extents, 2, direct, words);
+}
+
+/* The least that a limit may be is enough for two ranks, whichever way messages go. */
+static void little_workspace(void **unused) {
+  (void)unused;
+  for (int k = 0; k < 4; k++) {
+    setting s;
+    open_setting(&s, kinds[k], 2);
+    choice *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    *c = (choice){.s = &s, .extents = {12, 10, 8}, .cut = 2, .direct = CUTT_DIST_DIRECT_NEVER, .limit = 256};
+    ranks_run(s.size, choose_way, c);
+    for (int i = 0; i < s.size; i++) {
+      if (c->created[i]) fail_msg("kind %d, rank %d: %s", k, i, c->text[i]);
+      assert_true(c->info[i].workspace_bytes > 0 && c->info[i].workspace_bytes <= c->limit);
+    }
+    free(c);
+    close_setting(&s);
+  }
 }
 
 /* Of rows of which each rank has a short part the whole is written at once, with this rank's own; not those of which a rank has long
@@ -148,6 +172,7 @@ static void creations_agree_once(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(the_faster_way, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(little_workspace, dist_start, dist_end),
       cmocka_unit_test_setup_teardown(rows_are_joined, dist_start, dist_end),
       cmocka_unit_test_setup_teardown(creations_agree_once, dist_start, dist_end),
   };
