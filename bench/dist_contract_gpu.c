@@ -12,7 +12,7 @@
  *   gcc -O2 -fopenmp -Iinclude -I/usr/local/cuda/include bench/dist_contract_gpu.c -Wl,--wrap=cuttDistPlanExecute
  *       -Wl,--wrap=cuttContractionExecute build/lib/libcutt_dist.a build/lib/libcutt_contract.a build/lib/libcutt.a
  *       -L/usr/local/cuda/lib64 -lcudart -lnccl -lpthread -ldl -lm -o build/bench/dist_contract_gpu
- *   build/bench/dist_contract_gpu products|ccsd [RANKS [GB [TERM...]]] */
+ *   build/bench/dist_contract_gpu products|ccsd [RANKS [GB [CASE...]]]    (by their numbers, in that order) */
 #include <cuda_runtime_api.h>
 #include <cutt_contract.h>
 #include <cutt_dist.h>
@@ -32,7 +32,8 @@ enum {
   TABLE = 1 << 16,
   SAMPLES = 128,
   CHUNK = 32 << 20, /* elements */
-  MOST_STEPS = 256
+  MOST_STEPS = 256,
+  LONG = 2 /* seconds: an execution that takes longer is its own warm-up, and is not repeated */
 };
 
 typedef struct bench_case {
@@ -378,7 +379,7 @@ static double time_one_contraction(const setting *s, const rank_state *r, double
   if (fits && !cuttContractionPlanCreate(&plan, &c, &options) && !cuttContractionGetInfo(plan, &info) &&
       (!info.workspace_bytes || cudaMalloc(&workspace, info.workspace_bytes) == cudaSuccess)) {
     *predicted = info.predicted_seconds;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && taken < LONG; i++) {
       cudaStreamSynchronize(r->stream);
       const double began = now();
       must(!cuttContractionExecute(plan, memory[0], memory[1], memory[2], workspace, info.workspace_bytes, r->stream),
@@ -433,8 +434,11 @@ static int measure(setting *s, rank_state *r, const way *w, int rounds, double o
     must(!cuttDistContractionExecute(plan, s->t[0].memory, s->t[1].memory, s->t[2].memory, r->stream), "execute");
     must(cudaStreamSynchronize(r->stream) == cudaSuccess, "stream");
     const double all_taken = slowest(r, now() - began);
-    if (i >= 0) taken[i] = all_taken;
+    taken[i < 0 ? 0 : i] = all_taken;
     if (i < 0) check(s, r, w->name);
+    if (all_taken <= LONG) continue;
+    rounds = i < 0 ? 1 : i + 1;
+    break;
   }
   qsort(taken, (size_t)rounds, sizeof *taken, by_value);
   const double median = taken[rounds / 2];
@@ -498,7 +502,7 @@ static void be_case(const bench_case *c, rank_state *r, int is_term) {
   static const way term_ways[] = {{"NCCL, chosen", 1, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST},
                                   {"threads, chosen", 0, CUTT_DIST_FASTEST, CUTT_DIST_DIRECT_BY_COST}};
   const way *ways = is_term ? term_ways : product_ways;
-  const int count = is_term ? 2 : 8;
+  const int count = !is_term ? 8 : gigabytes > 50 ? 1 : 2;
   setting s = {.c = c};
   double one = 0, predicted = 0;
   memcpy(s.extent, c->extent, sizeof s.extent);
@@ -522,15 +526,9 @@ static void be_case(const bench_case *c, rank_state *r, int is_term) {
     must(cudaMalloc(&s.t[k].memory, (size_t)s.t[k].count * s.elem + 1) == cudaSuccess, "memory");
     if (k < 2) fill(&s, k, r);
   }
-  const int rounds = is_term ? (one > 2 || (!(one > 0) && gigabytes > 50) ? 1 : 3) : ROUNDS;
+  const int rounds = is_term ? 3 : ROUNDS;
   for (int i = 0; i < count; i++) measure(&s, r, &ways[i], rounds, one);
   for (int k = 0; k < 3; k++) cudaFree(s.t[k].memory);
-}
-
-static int asked_for(int id) {
-  for (int i = 0; i < onlys; i++)
-    if (only[i] == id) return 1;
-  return onlys == 0;
 }
 
 static void *be_rank(void *what) {
@@ -550,10 +548,12 @@ static void *be_rank(void *what) {
   options.host = r->near;
   must(!cuttDistCommNccl(&r->far, r->nccl, &options), "a communicator of NCCL");
   const int is_term = strcmp(what_to_do, "ccsd") == 0;
-  for (int i = 0; i < (is_term ? TERMS : PRODUCTS); i++) {
-    const bench_case *c = is_term ? &terms[i] : &products[i];
-    if (asked_for(c->id)) be_case(c, r, is_term);
-  }
+  const bench_case *list = is_term ? terms : products;
+  const int cases = is_term ? TERMS : PRODUCTS;
+  for (int i = 0; i < cases && !onlys; i++) be_case(&list[i], r, is_term);
+  for (int k = 0; k < onlys; k++)
+    for (int i = 0; i < cases; i++)
+      if (list[i].id == only[k]) be_case(&list[i], r, is_term);
   cuttDistCommDestroy(r->far);
   return NULL;
 }

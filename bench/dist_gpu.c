@@ -12,7 +12,8 @@
  * Build and run, in the folder of the sources:
  *   gcc -O2 -Iinclude -I/usr/local/cuda/include bench/dist_gpu.c -Lbuild/lib -lcutt_dist -lcutt -L/usr/local/cuda/lib64 -lcudart
  *       -lnccl -lpthread -o build/dist_gpu
- *   LD_LIBRARY_PATH=build/lib build/dist_gpu threads|processes [RANKS [MIB-OF-A-RANK [ROUNDS [MIB-OF-A-PIECE [CASES]]]]] */
+ *   LD_LIBRARY_PATH=build/lib build/dist_gpu threads|processes [RANKS [MIB-OF-A-RANK [ROUNDS [MIB-OF-A-PIECE [CASE...]]]]]
+ * Cases are numbered from 1; the time line is there if none is named. */
 #include <cuda_runtime_api.h>
 #include <cutt_dist.h>
 #include <nccl.h>
@@ -35,7 +36,8 @@ enum {
   DIRECTLY = 3,
   BY_DEFAULT = 4,
   MOST_RECORD = 1024,
-  MOST_STEPS = 64
+  MOST_STEPS = 64,
+  MOST_CHOSEN = 16
 };
 static const char *const way_name[WAYS] = {"all-to-all", "nccl", "copies", "direct", "default"};
 
@@ -49,7 +51,7 @@ typedef struct meeting {
 
 typedef struct rank_state {
   meeting *all;
-  int rank, size, rounds, cases;
+  int rank, size, rounds, chosen[MOST_CHOSEN], cases; /* cases: how many are chosen; 0: all */
   double megabytes, piece;
   ncclComm_t nccl;
   cuttDistComm_t near, comm; /* of threads, or of processes by the memory that they share; of NCCL */
@@ -408,8 +410,9 @@ static void *be_rank(void *what) {
   if (processes) make_near(s);
   options.host = s->near;
   must(!cuttDistCommNccl(&s->comm, s->nccl, &options), "a communicator of NCCL");
-  for (int i = 0; i < s->cases; i++) measure(&cases[i], s);
-  time_line(&cases[1], s);
+  for (int i = 0; i < s->cases; i++) measure(&cases[s->chosen[i] - 1], s);
+  for (int i = 0; i < MOST_CASES && !s->cases; i++) measure(&cases[i], s);
+  if (!s->cases) time_line(&cases[1], s);
   cuttDistCommDestroy(s->comm);
   if (processes) cuttDistCommDestroy(s->near);
   ncclCommDestroy(s->nccl);
@@ -431,8 +434,12 @@ int main(int count, char **arguments) {
     states[i].megabytes = count > 3 ? atof(arguments[3]) : 256;
     states[i].rounds = count > 4 ? atoi(arguments[4]) : 5;
     states[i].piece = count > 5 ? atof(arguments[5]) : 0;
-    states[i].cases = count > 6 ? atoi(arguments[6]) : MOST_CASES;
-    must(states[i].cases >= 0 && states[i].cases <= MOST_CASES && states[i].piece >= 0, "0 to 9 cases");
+    for (int k = 6; k < count && k < 6 + MOST_CHOSEN; k++) {
+      const int number = atoi(arguments[k]);
+      must(number >= 1 && number <= MOST_CASES, "a case is 1 to 9");
+      states[i].chosen[states[i].cases++] = number;
+    }
+    must(states[i].piece >= 0, "a piece has 0 MiB or more");
     must(states[i].rounds > 0 && states[i].rounds <= MOST_ROUNDS && states[i].megabytes > 0, "1 to 51 rounds");
   }
   printf("%s\n", mode);

@@ -232,7 +232,7 @@ typedef struct cuttDistOptions {
   cuttDistPermute_t permute;
   cuttDistDirect_t direct;
   /* Most bytes of workspace on a rank, 256 or more; messages are cut into pieces that fit twice each way. 0: what four pieces
-   * take, or less where there is less to send. */
+   * take, by copies between GPUs six of each peer's, or less where there is less to send. */
   size_t workspace_limit;
   size_t piece_bytes; /* most bytes of a piece, 16 or more; 0: 256 MiB, on a device 1 to 512 MiB, by the tensor */
   /* Whose memory the tensors are in; CUTT_BACKEND_AUTO: what the communicator is for, CUTT_BACKEND_CUDA with NCCL, else

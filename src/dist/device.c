@@ -38,6 +38,8 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
                 : t->exchange                               ? CUTT_IN_STREAM
                                                             : CUTT_BY_HOST;
   device->pinned_messages = device->way == CUTT_BY_HOST && !t->takes_devices;
+  device->slots = device->way == CUTT_BY_COPIES && !options->workspace_limit ? CUTT_MOST_SLOTS : 2;
+  device->lanes = device->way == CUTT_BY_COPIES ? CUTT_LANES : 1;
   return CUTT_SUCCESS;
 }
 
@@ -90,20 +92,24 @@ static cuttResult make_rounds(cutt_rounds *r, const cutt_flow *flow, const cutt_
 
 /* -------------------------------------------------------------------------------------------------------------- making */
 
-enum { EVENTS = 2 + 3 * CUTT_SLOTS };
-
-static void list_events(cutt_device_part *d, cutt_event **event[EVENTS]) {
-  cutt_event **const own[EVENTS] = {&d->begun,      &d->ended,      &d->packed[0],  &d->packed[1],
-                                    &d->arrived[0], &d->arrived[1], &d->emptied[0], &d->emptied[1]};
-  memcpy(event, own, sizeof own);
+static void list_events(cutt_device_part *d, cutt_event **event[CUTT_EVENTS]) {
+  *event++ = &d->begun;
+  *event++ = &d->ended;
+  for (int slot = 0; slot < CUTT_MOST_SLOTS; ++slot) {
+    *event++ = &d->packed[slot];
+    *event++ = &d->arrived[slot];
+    *event++ = &d->emptied[slot];
+  }
 }
 
 /* Messages go before kernels that wait to start: those of NCCL are few blocks, and would come after all of a permutation's. */
 static cuttResult make_events(cutt_device_part *d) {
-  cutt_event **event[EVENTS];
+  cutt_event **event[CUTT_EVENTS];
+  const int lanes = d->exchange->way == CUTT_WAY_DIRECT ? 1 : d->lanes;
+  cuttResult result = CUTT_SUCCESS;
   list_events(d, event);
-  cuttResult result = d->runtime->urgent_stream_create(&d->side);
-  for (int i = 0; i < EVENTS && !result; ++i)
+  for (int i = 0; i < lanes && !result; ++i) result = d->runtime->urgent_stream_create(&d->side[i]);
+  for (int i = 0; i < CUTT_EVENTS && !result; ++i)
     result =
         d->near && !d->shared ? d->runtime->shared_event_create(event[i]) : d->runtime->event_create(false, event[i]);
   return result;
@@ -129,7 +135,7 @@ static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void *
   if (!d->message) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu messages", messages);
   if (d->way == CUTT_IN_STREAM) result = d->runtime->memory_allocate(CUTT_PAUSE_BYTES, &d->pause);
   if (result) return result;
-  *bytes = (size_t)(CUTT_SLOTS * (d->rounds[CUTT_FROM].slot_bytes + d->rounds[CUTT_TO].slot_bytes));
+  *bytes = (size_t)(d->slots * (d->rounds[CUTT_FROM].slot_bytes + d->rounds[CUTT_TO].slot_bytes));
   /* What a process opens are blocks of the driver's; a second one that begins in an opened one would be refused. */
   const size_t block = opened ? (size_t)2 << 20 : 1;
   if (*bytes && d->knows)
@@ -139,7 +145,7 @@ static cuttResult make_slots(cutt_device_part *d, const cutt_exchange *x, void *
   if (result || !*bytes) return result;
   unsigned char *at = d->knows ? d->known.memory : *workspace;
   for (int side = 0; side < CUTT_SIDES; ++side)
-    for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
+    for (int slot = 0; slot < d->slots; ++slot) {
       d->slot[side][slot] = at;
       at += d->rounds[side].slot_bytes;
     }
@@ -208,9 +214,9 @@ cuttResult cutt_device_make(cutt_device_part *d, const cutt_exchange *exchange, 
 }
 
 static void free_events(cutt_device_part *d) {
-  cutt_event **event[EVENTS];
+  cutt_event **event[CUTT_EVENTS];
   list_events(d, event);
-  for (int i = 0; i < EVENTS; ++i)
+  for (int i = 0; i < CUTT_EVENTS; ++i)
     if (*event[i]) d->runtime->event_destroy(*event[i]);
 }
 
@@ -229,7 +235,8 @@ static void free_neighbours(cutt_device_part *d) {
 void cutt_device_unmake(cutt_device_part *d) {
   free_neighbours(d);
   free_events(d);
-  if (d->side) d->runtime->stream_release(d->side);
+  for (int i = 0; i < d->lanes; ++i)
+    if (d->side[i]) d->runtime->stream_release(d->side[i]);
   if (d->pause) d->runtime->memory_free(d->pause);
   if (d->known.memory) d->comm->known->free(d->comm->transport.data, &d->known);
   for (int side = 0; side < CUTT_SIDES; ++side) free_rounds(&d->rounds[side]);
@@ -242,6 +249,8 @@ void cutt_device_unmake(cutt_device_part *d) {
                           .pinned_messages = d->pinned_messages,
                           .shared = d->shared,
                           .near = d->near,
+                          .slots = d->slots,
+                          .lanes = d->lanes,
                           .comm = d->comm,
                           .context = d->context,
                           .pinned = d->pinned};
@@ -256,7 +265,7 @@ void cutt_device_free(cutt_device_part *d) {
 /* ---------------------------------------------------------------------------------------------------------- neighbours */
 
 cuttResult cutt_device_introduce(const cutt_device_part *device, const void *workspace, cutt_neighbour *own) {
-  cutt_event **event[EVENTS];
+  cutt_event **event[CUTT_EVENTS];
   cutt_device_part copy = *device;
   cuttResult result = CUTT_SUCCESS;
   memset(own, 0, cutt_neighbour_bytes(device->size));
@@ -268,25 +277,25 @@ cuttResult cutt_device_introduce(const cutt_device_part *device, const void *wor
   for (int64_t i = 0; device->filled && i < received->pieces; ++i)
     own->room[received->piece[i].peer] = device->rounds[CUTT_TO].room[i];
   if (device->way == CUTT_BY_COPIES && workspace) result = device->runtime->share(workspace, &own->slots);
-  for (int i = 0; i < EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
+  for (int i = 0; i < CUTT_EVENTS && !result; ++i) result = device->runtime->event_share(*event[i], own->event[i]);
   return result;
 }
 
 static cuttResult open_neighbour(const cutt_device_part *d, const cutt_neighbour *its, int me, cutt_device_part *part) {
-  cutt_event **event[EVENTS];
+  cutt_event **event[CUTT_EVENTS];
   cuttResult result = CUTT_SUCCESS;
   part->runtime = d->runtime;
   part->stride = its->stride;
   part->filled = its->filled;
   part->room = its->room[me];
   list_events(part, event);
-  for (int i = 0; i < EVENTS && !result; ++i) result = d->runtime->event_open(its->event[i], event[i]);
+  for (int i = 0; i < CUTT_EVENTS && !result; ++i) result = d->runtime->event_open(its->event[i], event[i]);
   if (result || !its->slots.id) return result;
   result = d->runtime->shared_open(&its->slots, &part->opened);
   if (result) return result;
   unsigned char *at = (unsigned char *)part->opened + its->slots.offset;
   for (int side = 0; side < CUTT_SIDES; ++side)
-    for (int slot = 0; slot < CUTT_SLOTS; ++slot) {
+    for (int slot = 0; slot < d->slots; ++slot) {
       part->slot[side][slot] = at;
       at += its->slot_bytes[side];
     }

@@ -1,8 +1,9 @@
 /* What a plan has for tensors in the memory of a device.
  *
  * Where messages are started in a stream (NCCL), or ranks are threads of a process, pieces go in *rounds*: round k has piece k of
- * every message. Pack, exchange and unpack of three rounds go on side by side: there is room for two rounds each way. Elsewhere
- * messages go through the host, as for tensors there (execute_host.c). */
+ * every message. Pack, exchange and unpack of three rounds go on side by side: there is room for two rounds each way, and for
+ * three by copies, unless workspace is limited. Elsewhere messages go through the host, as for tensors there
+ * (execute_host.c). */
 #ifndef CUTT_DIST_DEVICE_H
 #define CUTT_DIST_DEVICE_H
 
@@ -10,7 +11,13 @@
 #include "dist/exchange.h"
 #include "runtime/runtime.h"
 
-enum { CUTT_SLOTS = 2, CUTT_PAUSES = 3, CUTT_PAUSE_BYTES = 1 << 18 };
+enum {
+  CUTT_MOST_SLOTS = 3,
+  CUTT_LANES = 2,
+  CUTT_EVENTS = 2 + 3 * CUTT_MOST_SLOTS,
+  CUTT_PAUSES = 3,
+  CUTT_PAUSE_BYTES = 1 << 18
+};
 
 typedef enum cutt_device_way {
   CUTT_BY_HOST,   /* through pinned memory, by the transport's messages */
@@ -42,13 +49,16 @@ typedef struct cutt_device_part {
   const struct cuttDistCommStruct *comm;
   cutt_known known; /* that memory */
   cutt_context context;
-  cudaStream_t side; /* where messages are exchanged */
+  /* Where messages are exchanged. By copies, round after round in another one, so that a round's begin as soon as those of the one
+   * before end. */
+  cudaStream_t side[CUTT_LANES];
+  int slots, lanes;
   /* In the caller's stream: the beginning, and what has been packed; in the other: what has arrived, here or there; in the caller's:
    * the end; and, where others fill this rank's slots: what has been unpacked. */
-  cutt_event *begun, *packed[CUTT_SLOTS], *arrived[CUTT_SLOTS], *ended, *emptied[CUTT_SLOTS];
+  cutt_event *begun, *packed[CUTT_MOST_SLOTS], *arrived[CUTT_MOST_SLOTS], *ended, *emptied[CUTT_MOST_SLOTS];
   cutt_rounds rounds[CUTT_SIDES];
   int64_t all_rounds; /* of whichever rank has most */
-  unsigned char *slot[CUTT_SIDES][CUTT_SLOTS];
+  unsigned char *slot[CUTT_SIDES][CUTT_MOST_SLOTS];
   cuttDistMessage_t *message; /* of a round */
   /* Direct, if all boxes are of one shape: the order in which one launch works on them, so that those for each peer, and those
    * that stay, are done in proportion; and where each piece's are written to. */
@@ -77,7 +87,7 @@ cuttResult cutt_device_select(cutt_device_part *device, const struct cuttDistCom
 typedef struct cutt_neighbour {
   cutt_shared_memory slots; /* .id is 0: there are none */
   int64_t slot_bytes[CUTT_SIDES], stride;
-  unsigned char event[2 + 3 * CUTT_SLOTS][64];
+  unsigned char event[CUTT_EVENTS][64];
   bool filled;
   int64_t room[]; /* of each rank's pieces in a slot, if it is filled */
 } cutt_neighbour;

@@ -1,8 +1,8 @@
 /* Executions on tensors in the memory of a device.
  *
  * In rounds: packing and unpacking are in the caller's stream, messages in the plan's own, and events order them. The caller's
- * stream is given the packing of two rounds before it first waits for one that has arrived; from then on it unpacks round k and
- * packs round k + 2 while round k + 1 travels.
+ * stream is given the packing of as many rounds as there is room for before it first waits for one that has arrived; from then on,
+ * with room for two, it unpacks round k and packs round k + 2 while round k + 1 travels.
  *
  * By copies a rank fetches what its peers have packed, in its own stream, behind their events: between threads, and between
  * processes that have opened each other's memory and events. There it also fills its peers' slots, if what arrives has to be
@@ -36,10 +36,14 @@ typedef struct run {
     if (result_ != CUTT_SUCCESS) return result_;                                                                       \
   } while (0)
 
+/* Of a round: its room, the same on all ranks; and by copies the stream of its messages. */
+static int slot_of(const run *r, int64_t round) { return (int)(round % r->d->slots); }
+static cudaStream_t side_of(const run *r, int64_t round) { return r->d->side[round % r->d->lanes]; }
+
 /* This rank's own part of a round that is unpacked with the others'. */
 static cuttResult keep_in_room(const run *r, int64_t round) {
   const cutt_join *join = &r->plan->exchange.join;
-  unsigned char *room = r->d->slot[CUTT_TO][round % CUTT_SLOTS] + join->own_place * join->stride;
+  unsigned char *room = r->d->slot[CUTT_TO][slot_of(r, round)] + join->own_place * join->stride;
   if (round >= join->rounds) return CUTT_SUCCESS;
   return cutt_dist_launch(r->plan, cutt_dist_add(r->plan, 0, join->own_first + round, 1, r->in, room), r->stream);
 }
@@ -55,8 +59,8 @@ static cuttResult keep(const run *r, int64_t part, int64_t parts, cudaStream_t s
 
 /* -------------------------------------------------------------------------------------------------------------- rounds */
 
-static unsigned char *room_of(const cutt_device_part *d, int side, int64_t round, int64_t piece) {
-  return d->slot[side][round % CUTT_SLOTS] + d->rounds[side].room[piece];
+static unsigned char *room_of(const run *r, const cutt_device_part *its, int side, int64_t round, int64_t piece) {
+  return its->slot[side][slot_of(r, round)] + its->rounds[side].room[piece];
 }
 
 /* Ranks that are processes and copy. */
@@ -74,14 +78,14 @@ static cuttResult permute_round(const run *r, int side, int64_t round) {
   int64_t n = 0;
   if (round >= rounds->rounds) return CUTT_SUCCESS;
   if (side == CUTT_TO && r->plan->exchange.join.rounds) {
-    n = cutt_dist_add(r->plan, 0, r->plan->exchange.join.all_first + round, 1, r->d->slot[side][round % CUTT_SLOTS],
+    n = cutt_dist_add(r->plan, 0, r->plan->exchange.join.all_first + round, 1, r->d->slot[side][slot_of(r, round)],
                       r->out);
     return cutt_dist_launch(r->plan, n, r->stream);
   }
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &flow->piece[rounds->piece[i]];
     if (!is_in_slot(r->d, side, piece)) continue;
-    unsigned char *room = room_of(r->d, side, round, rounds->piece[i]);
+    unsigned char *room = room_of(r, r->d, side, round, rounds->piece[i]);
     n = side == CUTT_FROM ? cutt_dist_add(r->plan, n, piece->first, piece->moves, r->in, room)
                           : cutt_dist_add(r->plan, n, piece->first, piece->moves, room, r->out);
   }
@@ -108,12 +112,12 @@ static cuttResult exchange_in_stream(const run *r, int64_t round) {
       d->message[count++] = (cuttDistMessage_t){
           .peer = piece->peer,
           .receives = side == CUTT_TO,
-          .bytes = piece->staged ? room_of(d, side, round, rounds->piece[i]) : tensor + piece->offset,
+          .bytes = piece->staged ? room_of(r, d, side, round, rounds->piece[i]) : tensor + piece->offset,
           .count = piece->bytes};
     }
   }
   if (count == 0) return CUTT_SUCCESS;
-  return t->exchange(t->data, d->message, count, d->side) ? lost(r) : CUTT_SUCCESS;
+  return t->exchange(t->data, d->message, count, d->side[0]) ? lost(r) : CUTT_SUCCESS;
 }
 
 /* A barrier of the host's. */
@@ -136,13 +140,13 @@ static int64_t piece_for(const cutt_device_part *peer, int64_t round, int me) {
 static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t round, const unsigned char **from) {
   const cutt_device_part *peer = r->d->all[piece->peer];
   if (!r->d->shared) {
-    *from = peer->slot[CUTT_FROM][round % CUTT_SLOTS] + peer->stride * (piece->step - 1);
+    *from = peer->slot[CUTT_FROM][slot_of(r, round)] + peer->stride * (piece->step - 1);
     return CUTT_SUCCESS;
   }
   const int64_t its = piece_for(peer, round, r->plan->task.me);
   if (its < 0) return cutt_error(CUTT_INTERNAL_ERROR, "rank %d has no such piece", piece->peer);
   const cutt_piece *source = &peer->exchange->flow[CUTT_FROM].piece[its];
-  *from = source->staged ? room_of(peer, CUTT_FROM, round, its) : peer->in + source->offset;
+  *from = source->staged ? room_of(r, peer, CUTT_FROM, round, its) : peer->in + source->offset;
   return CUTT_SUCCESS;
 }
 
@@ -150,16 +154,17 @@ static cuttResult find_piece(const run *r, const cutt_piece *piece, int64_t roun
 static cuttResult fill(const run *r, int64_t round) {
   const cutt_device_part *d = r->d;
   const cutt_rounds *rounds = &d->rounds[CUTT_FROM];
-  const int slot = (int)(round % CUTT_SLOTS);
+  const int slot = slot_of(r, round);
   if (round >= rounds->rounds) return CUTT_SUCCESS;
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &r->plan->exchange.flow[CUTT_FROM].piece[rounds->piece[i]];
     const cutt_device_part *peer = d->all[piece->peer];
     if (!peer->filled) continue;
-    TRY(r->runtime->stream_wait(d->side, round < CUTT_SLOTS ? peer->begun : peer->emptied[slot]));
-    TRY(r->runtime->copy_start(peer->slot[CUTT_TO][slot] + peer->room,
-                               piece->staged ? room_of(d, CUTT_FROM, round, rounds->piece[i]) : r->in + piece->offset,
-                               (size_t)piece->bytes, d->side));
+    TRY(r->runtime->stream_wait(side_of(r, round), round < d->slots ? peer->begun : peer->emptied[slot]));
+    TRY(r->runtime->copy_start(
+        peer->slot[CUTT_TO][slot] + peer->room,
+        piece->staged ? room_of(r, d, CUTT_FROM, round, rounds->piece[i]) : r->in + piece->offset, (size_t)piece->bytes,
+        side_of(r, round)));
   }
   return CUTT_SUCCESS;
 }
@@ -171,10 +176,10 @@ static cuttResult fetch(const run *r, int64_t round) {
   for (int64_t i = rounds->first[round]; i < rounds->first[round + 1]; ++i) {
     const cutt_piece *piece = &r->plan->exchange.flow[CUTT_TO].piece[rounds->piece[i]];
     const unsigned char *from = NULL;
-    unsigned char *to = piece->staged ? room_of(d, CUTT_TO, round, rounds->piece[i]) : r->out + piece->offset;
+    unsigned char *to = piece->staged ? room_of(r, d, CUTT_TO, round, rounds->piece[i]) : r->out + piece->offset;
     TRY(find_piece(r, piece, round, &from));
-    TRY(r->runtime->stream_wait(d->side, d->all[piece->peer]->packed[round % CUTT_SLOTS]));
-    TRY(r->runtime->copy_start(to, from, (size_t)piece->bytes, d->side));
+    TRY(r->runtime->stream_wait(side_of(r, round), d->all[piece->peer]->packed[slot_of(r, round)]));
+    TRY(r->runtime->copy_start(to, from, (size_t)piece->bytes, side_of(r, round)));
   }
   return CUTT_SUCCESS;
 }
@@ -188,9 +193,9 @@ static cuttResult copy_round(const run *r, int64_t round) {
 /* Packs a round, where the room of the one before the last is free again, and exchanges it. */
 static cuttResult begin_round(const run *r, int64_t round) {
   cutt_device_part *d = r->d;
-  const int slot = (int)(round % CUTT_SLOTS);
+  const int slot = slot_of(r, round);
   const cutt_rounds *sent = &d->rounds[CUTT_FROM];
-  const int64_t before = round - CUTT_SLOTS;
+  const int64_t before = round - d->slots;
   if (d->way == CUTT_BY_COPIES && before >= 0 && before < sent->rounds) {
     for (int64_t i = sent->first[before]; i < sent->first[before + 1]; ++i) {
       const cutt_device_part *peer = d->all[r->plan->exchange.flow[CUTT_FROM].piece[sent->piece[i]].peer];
@@ -199,9 +204,9 @@ static cuttResult begin_round(const run *r, int64_t round) {
   }
   TRY(permute_round(r, CUTT_FROM, round));
   TRY(r->runtime->event_record(d->packed[slot], r->stream));
-  TRY(r->runtime->stream_wait(d->side, d->packed[slot]));
+  TRY(r->runtime->stream_wait(side_of(r, round), d->packed[slot]));
   TRY(d->way == CUTT_BY_COPIES ? copy_round(r, round) : exchange_in_stream(r, round));
-  return r->runtime->event_record(d->arrived[slot], d->side);
+  return r->runtime->event_record(d->arrived[slot], side_of(r, round));
 }
 
 /* NCCL's blocks want multiprocessors of their own, and find none once a permutation has filled them all: so it gets the head start of
@@ -219,7 +224,7 @@ static cuttResult let_messages_start(const run *r) {
 static cuttResult await_round(const run *r, int64_t round) {
   const cutt_device_part *d = r->d;
   const cutt_rounds *rounds = &d->rounds[CUTT_TO];
-  const int slot = (int)(round % CUTT_SLOTS);
+  const int slot = slot_of(r, round);
   if (opens(d) && round + 1 == d->all_rounds) TRY(meet(r));
   if (!d->filled) return r->runtime->stream_wait(r->stream, d->arrived[slot]);
   for (int64_t i = rounds->first[round]; round < rounds->rounds && i < rounds->first[round + 1]; ++i)
@@ -228,16 +233,17 @@ static cuttResult await_round(const run *r, int64_t round) {
   return CUTT_SUCCESS;
 }
 
-/* Lets it come after what this rank still copies to others. */
-static cuttResult await_filling(const run *r) {
-  const cutt_device_part *d = r->d;
-  if (!opens(d) || !d->all_rounds) return CUTT_SUCCESS;
-  return r->runtime->stream_wait(r->stream, d->arrived[(d->all_rounds - 1) % CUTT_SLOTS]);
+/* Lets it come after all copies of this rank, or of a peer: the last of each stream. */
+static cuttResult await_copies(const run *r, const cutt_device_part *its) {
+  const int64_t rounds = r->d->all_rounds;
+  for (int64_t k = larger(rounds - r->d->lanes, (int64_t)0); k < rounds; ++k)
+    TRY(r->runtime->stream_wait(r->stream, its->arrived[slot_of(r, k)]));
+  return CUTT_SUCCESS;
 }
 
 static cuttResult run_rounds(const run *r) {
   cutt_device_part *d = r->d;
-  for (int64_t k = 0; k < d->all_rounds && k < CUTT_SLOTS; ++k) TRY(begin_round(r, k));
+  for (int64_t k = 0; k < d->all_rounds && k < d->slots; ++k) TRY(begin_round(r, k));
   const int64_t parts = larger(d->all_rounds, (int64_t)1);
   TRY(let_messages_start(r));
   TRY(keep(r, 0, parts, r->stream));
@@ -245,11 +251,11 @@ static cuttResult run_rounds(const run *r) {
     TRY(await_round(r, k));
     if (k + 1 < d->all_rounds) TRY(let_messages_start(r));
     TRY(permute_round(r, CUTT_TO, k));
-    if (d->filled) TRY(r->runtime->event_record(d->emptied[k % CUTT_SLOTS], r->stream));
-    if (k + CUTT_SLOTS < d->all_rounds) TRY(begin_round(r, k + CUTT_SLOTS));
+    if (d->filled) TRY(r->runtime->event_record(d->emptied[slot_of(r, k)], r->stream));
+    if (k + d->slots < d->all_rounds) TRY(begin_round(r, k + d->slots));
     if (k + 1 < parts) TRY(keep(r, k + 1, parts, r->stream)); /* while the next round travels */
   }
-  TRY(await_filling(r));
+  if (opens(d)) TRY(await_copies(r, d)); /* this rank may still fill others' slots */
   return r->orders ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
 }
 
@@ -287,8 +293,8 @@ static cuttResult write_by_turns(const run *r) {
 static cuttResult write_beside(const run *r) {
   cutt_device_part *d = r->d;
   int64_t n = 0;
-  TRY(r->runtime->stream_wait(d->side, d->begun));
-  TRY(keep(r, 0, 1, d->side));
+  TRY(r->runtime->stream_wait(d->side[0], d->begun));
+  TRY(keep(r, 0, 1, d->side[0]));
   const cutt_flow *flow = &r->plan->exchange.flow[CUTT_FROM];
   for (int64_t i = 0; i < flow->pieces; ++i) {
     unsigned char *out = NULL;
@@ -296,7 +302,7 @@ static cuttResult write_beside(const run *r) {
     n = cutt_dist_add(r->plan, n, flow->piece[i].first, flow->piece[i].moves, r->in, out);
   }
   TRY(cutt_dist_launch(r->plan, n, r->stream));
-  TRY(r->runtime->event_record(d->packed[0], d->side));
+  TRY(r->runtime->event_record(d->packed[0], d->side[0]));
   return r->runtime->stream_wait(r->stream, d->packed[0]);
 }
 
@@ -376,7 +382,7 @@ static cuttResult follow_peers(const run *r) {
       continue;
     }
     if (peer->filled || !d->all_rounds) continue; /* it fetches nothing */
-    TRY(r->runtime->stream_wait(r->stream, peer->arrived[(d->all_rounds - 1) % CUTT_SLOTS]));
+    TRY(await_copies(r, peer));
     any = true;
   }
   return r->orders && any ? r->runtime->event_record(d->ended, r->stream) : CUTT_SUCCESS;
@@ -408,7 +414,7 @@ static cuttResult end_messages(const run *r) {
 /* Waits for what this rank has given its streams, as far as they still tell. */
 static void stop_writing(const run *r) {
   const cutt_device_part *d = r->d;
-  if (!r->runtime->event_record(d->packed[0], d->side)) r->runtime->event_wait(d->packed[0]);
+  if (!r->runtime->event_record(d->packed[0], d->side[0])) r->runtime->event_wait(d->packed[0]);
   if (!r->runtime->event_record(d->ended, r->stream)) r->runtime->event_wait(d->ended);
 }
 

@@ -248,8 +248,12 @@ static cuttResult read_all(cutt_making *m, const cuttDistProblem_t *problem, con
   m->plan->task.cuts_inside = m->plan->device.runtime != NULL;
   m->plan->task.far = m->plan->device.runtime && t->size > 1;
   m->plan->task.joins = in_rounds(m->plan) && t->size > 1 && !o->workspace_limit; /* it takes a piece more each way */
-  const uint64_t what[5] = {piece, (uint64_t)o->permute, (uint64_t)o->direct, (uint64_t)m->plan->device.backend,
-                            (uint64_t)m->plan->trusts};
+  const uint64_t what[6] = {piece,
+                            (uint64_t)o->permute,
+                            (uint64_t)o->direct,
+                            (uint64_t)m->plan->device.backend,
+                            (uint64_t)m->plan->trusts,
+                            (uint64_t)m->plan->device.slots};
   m->record.given[GIVEN_OPTIONS] = cutt_hash(CUTT_HASH_START, what, sizeof what);
   return CUTT_SUCCESS;
 }

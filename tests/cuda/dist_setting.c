@@ -151,6 +151,61 @@ long dist_heavy_calls(void) {
          fixture_calls(FAKE_mem_host_alloc) + fixture_calls(FAKE_ipc_open_mem_handle);
 }
 
+/* ------------------------------------------------------------------------------------------------- what executions share */
+
+const int64_t dist_cube[3] = {DIST_SIDE, DIST_SIDE, DIST_SIDE};
+
+/* The index in the whole of element i of a part. */
+static void find(const cuttDistLayout_t *layout, int rank, int64_t i, int64_t global[3]) {
+  int64_t own[3] = {1, 1, 1};
+  cuttDistLocalExtents(layout, rank, own);
+  const int64_t local[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]};
+  cuttDistGlobal(layout, rank, local, global);
+}
+
+static double cube_value(int64_t a, int64_t b, int64_t c) { return (double)(a + 100 * b + 10000 * c); }
+
+int64_t dist_cube_fill(const cuttDistLayout_t *layout, int rank, double *part) {
+  int64_t global[3], count = 0;
+  cuttDistLocalCount(layout, rank, &count);
+  for (int64_t i = 0; i < count && part; i++) {
+    find(layout, rank, i, global);
+    part[i] = cube_value(global[0], global[1], global[2]);
+  }
+  return count;
+}
+
+bool dist_cube_is_reversed(const cuttDistLayout_t *layout, int rank, const double *part) {
+  int64_t global[3], count = 0;
+  cuttDistLocalCount(layout, rank, &count);
+  for (int64_t i = 0; i < count; i++) {
+    find(layout, rank, i, global);
+    if (part[i] != cube_value(global[2], global[1], global[0])) return false;
+  }
+  return true;
+}
+
+void dist_fail(pthread_barrier_t *all, int rank, int function, long at) {
+  pthread_barrier_wait(all);
+  if (rank == 0 && function >= 0) {
+    fake->forget();
+    atomic_store(&fake->fail_at, at);
+    atomic_store(&fake->fail, function);
+  }
+  pthread_barrier_wait(all);
+}
+
+struct CUctx_st *dist_other_context(void) {
+  struct CUctx_st *other = fake->context_create(0);
+  fake->context_set(other);
+  return other;
+}
+
+void dist_own_context(int rank, struct CUctx_st *other) {
+  fake->context_set(dist_context[rank]);
+  if (other) fake->context_destroy(other);
+}
+
 /* -------------------------------------------------------------------------------------------------- set-up and tear-down */
 
 int dist_start(void **state) {

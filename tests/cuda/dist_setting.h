@@ -3,6 +3,7 @@
 #ifndef CUTT_TESTS_CUDA_DIST_SETTING_H
 #define CUTT_TESTS_CUDA_DIST_SETTING_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "cuda/fake_nccl.h"
@@ -40,5 +41,20 @@ void close_setting(setting *s);
 void dist_try(int size, void (*work)(void *job, int rank), void *job, char (*failure)[FAILURE_BYTES], uint64_t seed);
 
 long dist_heavy_calls(void); /* that make something */
+
+/* A cube of so many doubles each way that say where they are. Fills a rank's part; and are those of the output, the cube with its modes
+ * reversed, right? */
+enum { DIST_SIDE = 16 };
+extern const int64_t dist_cube[3];
+int64_t dist_cube_fill(const cuttDistLayout_t *layout, int rank,
+                       double *part); /* returns how many; NULL: these alone */
+bool dist_cube_is_reversed(const cuttDistLayout_t *layout, int rank, const double *part);
+
+/* Once all ranks have come, a call of the driver's fails: the at-th of that function from then on. -1: none does. */
+void dist_fail(pthread_barrier_t *all, int rank, int function, long at);
+
+/* Makes another context than the rank's current; and the rank's again, if there was another one. */
+struct CUctx_st *dist_other_context(void);
+void dist_own_context(int rank, struct CUctx_st *other);
 
 #endif

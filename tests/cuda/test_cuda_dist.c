@@ -98,7 +98,7 @@ static void between_processes(void **unused) {
 
 /* --------------------------------------------------------------------------------------------------------- one execution */
 
-enum { SIDE = 16, VOLUME = SIDE * SIDE * SIDE };
+enum { VOLUME = DIST_SIDE * DIST_SIDE * DIST_SIDE };
 
 /* What is wrong on the last rank. */
 typedef enum fault_kind { NOTHING, HOST_IN, HOST_OUT, OTHER_CONTEXT, CAPTURED, CPU_BACKEND } fault_kind;
@@ -118,26 +118,12 @@ typedef struct turn {
 } turn;
 
 static void describe_turn(cuttDistLayout_t *from, cuttDistLayout_t *to, int *parts, int size) {
-  static const int64_t cube[3] = {SIDE, SIDE, SIDE};
   parts[0] = parts[1] = 1;
   parts[2] = size;
   *from = *to = (cuttDistLayout_t)CUTT_DIST_LAYOUT_INIT;
   from->modes = to->modes = 3;
-  from->extents = to->extents = cube;
+  from->extents = to->extents = dist_cube;
   from->parts = to->parts = parts;
-}
-
-static bool is_right(const cuttDistLayout_t *layout, int rank, const double *out, int64_t count) {
-  int64_t own[3], local[3], global[3];
-  cuttDistLocalExtents(layout, rank, own);
-  for (int64_t i = 0; i < count; i++) {
-    local[0] = i % own[0];
-    local[1] = i / own[0] % own[1];
-    local[2] = i / own[0] / own[1];
-    cuttDistGlobal(layout, rank, local, global);
-    if (out[i] != (double)(global[2] + 100 * global[1] + 10000 * global[0])) return false;
-  }
-  return true;
 }
 
 static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, double *out) {
@@ -151,16 +137,12 @@ static void execute_turn(turn *t, int rank, cuttDistPlan_t plan, double *in, dou
     atomic_store(&captured.capturing, true);
     stream = &captured;
   }
-  if (here && t->wrong == OTHER_CONTEXT) {
-    other = fake->context_create(0);
-    fake->context_set(other);
-  }
+  if (here && t->wrong == OTHER_CONTEXT) other = dist_other_context();
   t->executed[rank] = cuttDistPlanExecute(plan, here && t->wrong == HOST_IN ? host : in,
                                           here && t->wrong == HOST_OUT ? host : out, stream);
   if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
   atomic_fetch_add(&returned, 1);
-  fake->context_set(dist_context[rank]);
-  if (other) fake->context_destroy(other);
+  dist_own_context(rank, other);
   const long before = dist_heavy_calls();
   t->again[rank] = cuttDistPlanExecute(plan, in, out, NULL);
   t->heavy[rank] = dist_heavy_calls() - before;
@@ -177,7 +159,6 @@ static void run_turn(void *what, int rank) {
   cuttDistPlanInfo_t info = {.struct_size = sizeof info};
   cuttDistPlan_t plan = NULL;
   void *in = NULL, *out = NULL;
-  int64_t own[3];
   fake->context_set(dist_context[rank]);
   describe_turn(&from, &to, parts, t->s->size);
   problem.type = CUTT_F64;
@@ -188,23 +169,12 @@ static void run_turn(void *what, int rank) {
   options.direct = t->direct;
   options.piece_bytes = 1024;
   options.trust_arguments = t->trust;
-  cuttDistLocalExtents(&from, rank, own);
-  const int64_t count = own[0] * own[1] * own[2];
-  t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &in);
-  if (!t->created[rank]) t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &out);
-  pthread_barrier_wait(&t->returned);
-  if (rank == 0 && t->fails >= 0) {
-    fake->forget();
-    atomic_store(&fake->fail_at, t->fails_at);
-    atomic_store(&fake->fail, t->fails);
-  }
-  pthread_barrier_wait(&t->returned);
-  for (int64_t i = 0; i < count; i++) {
-    int64_t local[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]}, global[3];
-    cuttDistGlobal(&from, rank, local, global);
-    ((double *)in)[i] = (double)(global[0] + 100 * global[1] + 10000 * global[2]);
-  }
-  memset(out, 0xee, (size_t)count * 8);
+  const size_t bytes = (size_t)dist_cube_fill(&from, rank, NULL) * sizeof(double);
+  t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, bytes, &in);
+  if (!t->created[rank]) t->created[rank] = cuttMemoryAllocate(CUTT_BACKEND_CUDA, bytes, &out);
+  dist_fail(&t->returned, rank, t->fails, t->fails_at);
+  dist_cube_fill(&from, rank, in);
+  memset(out, 0xee, bytes);
   t->created[rank] = cuttDistPlanCreate(&plan, t->s->comms[rank], &problem, &options);
   if (t->created[rank]) {
     snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
@@ -212,7 +182,7 @@ static void run_turn(void *what, int rank) {
     cuttDistPlanGetInfo(plan, &info);
     t->is_direct[rank] = info.direct;
     execute_turn(t, rank, plan, in, out);
-    t->right[rank] = !t->again[rank] && is_right(&to, rank, out, count);
+    t->right[rank] = !t->again[rank] && dist_cube_is_reversed(&to, rank, out);
   }
   pthread_barrier_wait(&t->returned); /* after a failure the others may still use what this one has */
   cuttDistPlanDestroy(plan);
@@ -333,143 +303,6 @@ static void no_peer_access(void **unused) {
   }
 }
 
-/* Which way is predicted to be the fastest between two H200. */
-typedef struct choice {
-  setting *s;
-  int64_t extents[3];
-  int cut; /* the mode that the input is spread by, besides the output's last one */
-  cuttDistDirect_t direct;
-  cuttResult created[DIST_MOST];
-  char text[DIST_MOST][8192];
-} choice;
-
-static void choose_way(void *what, int rank) {
-  choice *c = what;
-  static const int reversed[3] = {2, 1, 0};
-  const int64_t out_extents[3] = {c->extents[2], c->extents[1], c->extents[0]};
-  const int parts[3] = {1, 1, c->s->size}, middle[3] = {1, c->s->size, 1};
-  cuttDistLayout_t from = CUTT_DIST_LAYOUT_INIT, to = CUTT_DIST_LAYOUT_INIT;
-  cuttDistProblem_t problem = CUTT_DIST_PROBLEM_INIT;
-  cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
-  cuttDistPlan_t plan = NULL;
-  from.modes = to.modes = 3;
-  from.extents = c->extents;
-  to.extents = out_extents;
-  from.parts = to.parts = parts;
-  if (c->cut == 1) from.parts = middle;
-  problem.type = CUTT_F64;
-  problem.from = &from;
-  problem.to = &to;
-  problem.perm = reversed;
-  options.backend = CUTT_BACKEND_CUDA;
-  options.direct = c->direct;
-  fake->context_set(dist_context[rank]);
-  c->created[rank] = cuttDistPlanCreate(&plan, c->s->comms[rank], &problem, &options);
-  if (!c->created[rank])
-    c->created[rank] = cuttDistPlanDescribe(plan, CUTT_JSON, c->text[rank], sizeof c->text[0], NULL);
-  if (c->created[rank]) snprintf(c->text[rank], sizeof c->text[0], "%s", cuttLastError());
-  cuttDistPlanDestroy(plan);
-  fake->context_set(NULL);
-}
-
-static void assert_cut(setting *s, const int64_t *extents, int cut, cuttDistDirect_t direct, const char *words) {
-  choice *c = calloc(1, sizeof *c);
-  assert_non_null(c);
-  *c = (choice){.s = s, .extents = {extents[0], extents[1], extents[2]}, .cut = cut, .direct = direct};
-  ranks_run(s->size, choose_way, c);
-  for (int i = 0; i < s->size; i++) {
-    if (c->created[i] || !strstr(c->text[i], words)) fail_msg("rank %d: wanted %s in %s", i, words, c->text[i]);
-  }
-  free(c);
-}
-
-static void assert_way(setting *s, const int64_t *extents, cuttDistDirect_t direct, const char *words) {
-  assert_cut(s, extents, 2, direct, words);
-}
-
-/* Of rows of which each rank has a short part the whole is written at once, with this rank's own; not those of which a rank has long
- * parts, or all, nor where parts are of different lengths. */
-static void rows_are_joined(void **unused) {
-  (void)unused;
-  static const int64_t short_runs[3] = {1400, 1400, 34}, long_runs[3] = {256, 64, 4096}, uneven[3] = {1400, 1400, 35};
-  static const char joined[] = "\"joined\":true", not_joined[] = "\"joined\":false";
-  for (int k = 0; k < 4; k++) {
-    setting s;
-    open_setting(&s, all_kinds[k], 2);
-    assert_cut(&s, short_runs, 2, CUTT_DIST_DIRECT_NEVER, joined);
-    assert_cut(&s, long_runs, 2, CUTT_DIST_DIRECT_NEVER, not_joined);
-    assert_cut(&s, uneven, 2, CUTT_DIST_DIRECT_NEVER, not_joined);
-    assert_cut(&s, short_runs, 1, CUTT_DIST_DIRECT_NEVER, not_joined);
-    close_setting(&s);
-  }
-}
-
-/* Whole lines are written directly, much that begins anywhere is packed and copied; messages are NCCL's where they have been asked
- * for. */
-static void the_faster_way(void **unused) {
-  (void)unused;
-  static const int64_t lines[3] = {512, 64, 512}, ragged[3] = {1292, 1290, 1290};
-  static const char direct[] = "\"direct\":true", copies[] = "\"messages\":\"copies\"",
-                    stream[] = "\"messages\":\"the transport's stream\"";
-  struct CUctx_st *const other = dist_context[1];
-  dist_context[1] = dist_context[2]; /* of a device like the first one's */
-  for (int k = 0; k < 3; k++) {
-    setting s;
-    open_setting(&s, all_kinds[k], 2);
-    if (k < 2) {
-      assert_way(&s, lines, CUTT_DIST_DIRECT_BY_COST, direct);
-      assert_way(&s, ragged, CUTT_DIST_DIRECT_BY_COST, copies);
-    }
-    assert_way(&s, lines, CUTT_DIST_DIRECT_NEVER, k == 0 ? copies : stream);
-    assert_way(&s, ragged, CUTT_DIST_DIRECT_ALWAYS, direct);
-    close_setting(&s);
-  }
-  dist_context[1] = other;
-}
-
-/* Gatherings of a rank for a plan, on a communicator that has made plans before: one, but for processes that open what others have;
- * and for the first plan, which tries besides what ranks reach. */
-static void creations_agree_once(void **unused) {
-  (void)unused;
-  static const int64_t lines[3] = {512, 64, 512}, ragged[3] = {1292, 1290, 1290};
-  static const struct {
-    kind kind;
-    bool opens;
-    cuttDistDirect_t direct;
-    const char *way;
-    long first, then;
-  } rows[] = {{THREADS, true, CUTT_DIST_DIRECT_NEVER, "copies", 1, 1},
-              {THREADS, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 2, 1},
-              {THREADS, true, CUTT_DIST_DIRECT_BY_COST, "\"direct\":true", 2, 1},
-              {NCCL_BY_THREADS, true, CUTT_DIST_DIRECT_NEVER, "stream", 1, 1},
-              {NCCL_BY_THREADS, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 2, 1},
-              {THROUGH_HOST, false, CUTT_DIST_DIRECT_NEVER, "host", 3, 1},
-              {THROUGH_HOST, true, CUTT_DIST_DIRECT_NEVER, "copies", 6, 3},
-              {THROUGH_HOST, true, CUTT_DIST_DIRECT_ALWAYS, "\"direct\":true", 6, 3}};
-  struct CUctx_st *const other = dist_context[1];
-  dist_context[1] = dist_context[2]; /* of a device like the first one's */
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    setting s;
-    atomic_store(&fake->opens, rows[i].opens);
-    open_setting(&s, rows[i].kind, 2);
-    for (int round = 0; round < 3; round++) {
-      const long wanted = 2 * (round ? rows[i].then : rows[i].first);
-      atomic_store(&dist_gatherings, 0);
-      assert_way(&s, lines, rows[i].direct, rows[i].way);
-      if (atomic_load(&dist_gatherings) != wanted)
-        fail_msg("row %zu, plan %d: %ld gatherings, wanted %ld", i, round, atomic_load(&dist_gatherings), wanted);
-    }
-    /* What is chosen for another reason than on the first plan is made at once, too. */
-    if (rows[i].direct == CUTT_DIST_DIRECT_BY_COST) {
-      atomic_store(&dist_gatherings, 0);
-      assert_way(&s, ragged, CUTT_DIST_DIRECT_BY_COST, "copies");
-      assert_int_equal(atomic_load(&dist_gatherings), 2);
-    }
-    close_setting(&s);
-  }
-  dist_context[1] = other;
-}
-
 /* Each call of the driver's that creations and executions make fails once, on one rank: none hangs, and nothing is left. */
 static void calls_of_the_driver_fail(void **unused) {
   (void)unused;
@@ -587,9 +420,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(no_peer_access, start, dist_end),
       cmocka_unit_test_setup_teardown(nccl_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(communicators_are_checked, start, dist_end),
-      cmocka_unit_test_setup_teardown(the_faster_way, start, dist_end),
-      cmocka_unit_test_setup_teardown(rows_are_joined, start, dist_end),
-      cmocka_unit_test_setup_teardown(creations_agree_once, start, dist_end),
       cmocka_unit_test_setup_teardown(a_direct_execution_fails, start, dist_end),
       cmocka_unit_test_setup_teardown(calls_of_the_driver_fail, start, dist_end),
   };

@@ -199,16 +199,14 @@ static void execute_turn(turn *t, int rank, cuttDistContractionPlan_t plan, doub
   cudaStream_t stream = &t->stream[rank];
   atomic_store(&stream->capturing, wrong == CAPTURED);
   if (wrong == OTHER_CONTEXT) {
-    other = fake->context_create(0);
-    fake->context_set(other);
+    other = dist_other_context();
     stream = NULL;
   }
   t->executed[rank] =
       cuttDistContractionExecute(plan, wrong == HOST_LEFT ? host : memory[0], wrong == NULL_RIGHT ? NULL : memory[1],
                                  wrong == HOST_RESULT ? host : memory[2], stream);
   if (t->executed[rank]) snprintf(t->text[rank], sizeof t->text[rank], "%s", cuttLastError());
-  fake->context_set(dist_context[rank]);
-  if (other) fake->context_destroy(other);
+  dist_own_context(rank, other);
   atomic_store(&t->stream[rank].capturing, false);
 }
 
@@ -250,13 +248,7 @@ static void run_turn(void *what, int rank) {
     fill(&layout[k], rank, k, memory[k], false);
   }
   fill(&layout[2], rank, 2, wanted, true);
-  pthread_barrier_wait(&t->meet);
-  if (rank == 0 && t->fails >= 0) {
-    fake->forget();
-    atomic_store(&fake->fail_at, t->fails_at);
-    atomic_store(&fake->fail, t->fails);
-  }
-  pthread_barrier_wait(&t->meet);
+  dist_fail(&t->meet, rank, t->fails, t->fails_at);
   own_rank = rank;
   t->created[rank] = plan_turn(t, rank, layout, &plan);
   if (t->created[rank]) {

@@ -5,19 +5,6 @@
 
 #include "cuda/dist_setting.h"
 
-enum { SIDE = 16 };
-
-static bool is_right(const cuttDistLayout_t *layout, int rank, const double *out, int64_t count) {
-  int64_t own[3], global[3];
-  cuttDistLocalExtents(layout, rank, own);
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t local[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]};
-    cuttDistGlobal(layout, rank, local, global);
-    if (out[i] != (double)(global[2] + 100 * global[1] + 10000 * global[0])) return false;
-  }
-  return true;
-}
-
 /* The modes of a cube reversed, which is spread by its middle mode and then by the output's last one, so that messages are packed; or
  * by the output's first one, the input's last, so that they lie in one run of the input. */
 typedef struct lying {
@@ -29,7 +16,6 @@ typedef struct lying {
 
 static void reverse_lying(void *what, int rank) {
   lying *l = what;
-  static const int64_t cube[3] = {SIDE, SIDE, SIDE};
   static const int reversed[3] = {2, 1, 0};
   const int from_parts[3] = {1, l->s->size, 1},
             to_parts[3] = {l->in_runs ? l->s->size : 1, 1, l->in_runs ? 1 : l->s->size};
@@ -38,10 +24,9 @@ static void reverse_lying(void *what, int rank) {
   cuttDistOptions_t options = CUTT_DIST_OPTIONS_INIT;
   cuttDistPlan_t plan = NULL;
   void *in = NULL, *out = NULL;
-  int64_t own[3], global[3];
   fake->context_set(dist_context[rank]);
   from.modes = to.modes = 3;
-  from.extents = to.extents = cube;
+  from.extents = to.extents = dist_cube;
   from.parts = from_parts;
   to.parts = to_parts;
   problem.type = CUTT_F64;
@@ -51,20 +36,15 @@ static void reverse_lying(void *what, int rank) {
   options.backend = CUTT_BACKEND_CUDA;
   options.direct = CUTT_DIST_DIRECT_NEVER;
   options.permute = CUTT_DIST_UNPACK;
-  cuttDistLocalExtents(&from, rank, own);
-  const int64_t count = own[0] * own[1] * own[2];
-  cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &in);
-  cuttMemoryAllocate(CUTT_BACKEND_CUDA, (size_t)count * 8, &out);
-  for (int64_t i = 0; i < count; i++) {
-    const int64_t local[3] = {i % own[0], i / own[0] % own[1], i / own[0] / own[1]};
-    cuttDistGlobal(&from, rank, local, global);
-    ((double *)in)[i] = (double)(global[0] + 100 * global[1] + 10000 * global[2]);
-  }
-  memset(out, 0xee, (size_t)count * 8);
+  const size_t bytes = (size_t)dist_cube_fill(&from, rank, NULL) * sizeof(double);
+  cuttMemoryAllocate(CUTT_BACKEND_CUDA, bytes, &in);
+  cuttMemoryAllocate(CUTT_BACKEND_CUDA, bytes, &out);
+  dist_cube_fill(&from, rank, in);
+  memset(out, 0xee, bytes);
   cuttResult result = cuttDistPlanCreate(&plan, l->s->comms[rank], &problem, &options);
   if (!result) result = cuttDistPlanExecute(plan, in, out, NULL);
   if (result) snprintf(l->text[rank], sizeof l->text[rank], "%s", cuttLastError());
-  l->right[rank] = !result && is_right(&to, rank, out, count);
+  l->right[rank] = !result && dist_cube_is_reversed(&to, rank, out);
   cuttDistPlanDestroy(plan);
   cuttMemoryFree(CUTT_BACKEND_CUDA, in);
   cuttMemoryFree(CUTT_BACKEND_CUDA, out);

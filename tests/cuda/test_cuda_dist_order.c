@@ -11,7 +11,7 @@
 
 static fake_cublas_t *blas;
 
-enum { SIDE = 12, SMALL_SIDE = 24, LARGE_SIDE = 160, PANELS = 4, TURNS = 4, TENSORS = 3 };
+enum { SIDE = 12, SMALL_SIDE = 24, LARGE_SIDE = 160, PANELS = 4, TENSORS = 3 };
 
 /* Turns alternate between two streams, each with tensors of its own: what they share is the plan's. */
 enum { STREAMS = 2 };
@@ -19,7 +19,8 @@ enum { STREAMS = 2 };
 typedef struct job {
   setting *s;
   cuttDistDirect_t direct;
-  int trust;
+  int trust, turns;
+  size_t piece;                  /* of a permutation */
   cuttDistAlgorithm_t algorithm; /* of a contraction */
   int64_t side;
   pthread_barrier_t done;
@@ -81,7 +82,7 @@ static void say(const part *p, const char *what) {
 /* The three things that a turn gives the caller's stream. */
 static void take_turns(part *p, void (*fill)(void *), cuttResult (*execute)(part *, void *plan, cudaStream_t),
                        void (*check)(void *), void *plan) {
-  for (p->turn = 0; p->turn < TURNS; p->turn++) {
+  for (p->turn = 0; p->turn < p->j->turns; p->turn++) {
     cudaStream_t stream = &p->j->stream[p->rank][p->turn % STREAMS];
     memcpy(p->memory, p->made[p->turn % STREAMS], sizeof p->memory);
     fake->later(stream, fill, p, sizeof *p);
@@ -136,7 +137,7 @@ static void permute_rank(void *what, int rank) {
   problem.perm = reversed;
   options.backend = CUTT_BACKEND_CUDA;
   options.direct = j->direct;
-  options.piece_bytes = 1024;
+  options.piece_bytes = j->piece;
   options.trust_arguments = j->trust;
   if (cuttDistPlanCreate(&plan, j->s->comms[rank], &problem, &options))
     say(&p, cuttLastError());
@@ -267,9 +268,17 @@ static void try_all(void (*rank)(void *, int), const job *like) {
       }
 }
 
-static void permutations(void **unused) {
+/* In two, so that the next execution soon wants the room of a copy that may still go on. */
+static void two_rounds(void **unused) {
   (void)unused;
-  const job like = {.side = SIDE};
+  const job like = {.side = SIDE, .piece = 2048, .turns = 16};
+  try_all(permute_rank, &like);
+}
+
+/* In many rounds, which wait for the room of those before them. */
+static void many_rounds(void **unused) {
+  (void)unused;
+  const job like = {.side = SIDE, .piece = 256, .turns = 4};
   try_all(permute_rank, &like);
 }
 
@@ -277,7 +286,7 @@ static void contractions(void **unused) {
   (void)unused;
   static const cuttDistAlgorithm_t algorithms[] = {CUTT_DIST_REDISTRIBUTE, CUTT_DIST_SUMMA, CUTT_DIST_REDUCE};
   for (int a = 0; a < 3; a++) {
-    const job like = {.algorithm = algorithms[a], .side = SMALL_SIDE};
+    const job like = {.algorithm = algorithms[a], .side = SMALL_SIDE, .turns = 4};
     try_all(contract_rank, &like);
   }
 }
@@ -285,7 +294,7 @@ static void contractions(void **unused) {
 /* By the stand-in for cuBLAS; the smaller ones are computed in one pass. */
 static void large_contractions(void **unused) {
   (void)unused;
-  const job like = {.algorithm = CUTT_DIST_SUMMA, .side = LARGE_SIDE};
+  const job like = {.algorithm = CUTT_DIST_SUMMA, .side = LARGE_SIDE, .turns = 4};
   try_all(contract_rank, &like);
   assert_true(atomic_load(&blas->calls) > 0);
 }
@@ -298,7 +307,8 @@ static int open_all(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(permutations, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(two_rounds, dist_start, dist_end),
+      cmocka_unit_test_setup_teardown(many_rounds, dist_start, dist_end),
       cmocka_unit_test_setup(contractions, dist_start),
       cmocka_unit_test_setup(large_contractions, dist_start),
   };
