@@ -21,7 +21,7 @@ enum {
   BLOCK = 8,                 /* rows that are computed together */
   SUMS_BYTES = 40 * 1024,    /* of D's part of a tile */
   FAR_BYTES = 16 * 1024,     /* of a row where nothing is packed */
-  DIRECT_BYTES = 128 * 1024, /* of a row that goes straight to D, where nothing is summed */
+  DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
   SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
@@ -98,7 +98,7 @@ static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
   }
   const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
   return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS &&
-         (s->direct || sums <= (s->blocked ? BLOCKS_SUMS : SUMS_BYTES)) &&
+         (s->direct || s->pieces || sums <= (s->blocked ? BLOCKS_SUMS : SUMS_BYTES)) &&
          (s->summed || s->blocked || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
 }
 
@@ -341,12 +341,19 @@ static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
   return r->stream_bytes > 0 && c->volume[CUTT_RESULT] * c->type->bytes >= r->stream_bytes;
 }
 
+/* Is D to be written past the caches, if its rows are long enough? */
+static bool may_stream(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
+  return !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && is_large(c, r);
+}
+
 /* A shape of one element, and what is packed. */
 static void start(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
   *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && is_summed(c, along)};
   for (int i = 0; i < c->modes; ++i) s->chunk[i] = 1;
   set_operands(c, s);
   s->direct = !has_sums(c) && !is_large(c, r) && writes_plainly(c, s); /* whatever the chunks will be */
+  s->pieces = !has_sums(c) && may_stream(c, r, s) && !s->packed[CUTT_LEFT] && !s->packed[CUTT_RIGHT] && along >= 0 &&
+              c->mode[along].extent * c->type->bytes >= RUN_BYTES;
 }
 
 /* The modes but the one along, in the order in which a tile grows. */
@@ -365,7 +372,7 @@ static int list_order(const cutt_contraction *c, int along, int *order) {
 static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
   bool whole = true;
   for (int i = 0; i < c->modes; ++i) whole = whole && (!is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
-  s->streams = !s->summed && !s->packed[CUTT_RESULT] && !is_half(c) && c->beta_is_zero && is_large(c, r) &&
+  s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
   s->seconds = seconds_of(c, r, s);
@@ -376,7 +383,7 @@ void cutt_pass_shape_of(const cutt_contraction *c, const cutt_rates *r, int alon
   int order[CUTT_MOST_MODES];
   const int count = list_order(c, along, order);
   const bool packs = s->packed[CUTT_LEFT] || s->packed[CUTT_RIGHT] || s->packed[CUTT_RESULT];
-  const int64_t far = s->summed ? SUMMED_BYTES : s->direct ? DIRECT_BYTES : FAR_BYTES;
+  const int64_t far = s->summed ? SUMMED_BYTES : s->direct || s->pieces ? DIRECT_BYTES : FAR_BYTES;
   if (along >= 0) s->chunk[along] = longest(c, s, along, packs ? NEAR : far / number_bytes(c));
   for (int i = 0; i < count; ++i) grow(c, s, order[i]);
   if (along >= 0 && packs) s->chunk[along] = longest(c, s, along, NEAR_BYTES / number_bytes(c));

@@ -33,8 +33,9 @@ typedef struct cutt_pass_shape {
   int64_t lines;
   /* Sums go to D as they are, since there is nothing else to be done to them. */
   bool direct;
-  /* D is written past the caches. */
-  bool streams;
+  /* D is written past the caches; and its rows, of which nothing is packed or summed, have as much of the scratch as is computed at
+   * a time. */
+  bool streams, pieces;
   double seconds;
 } cutt_pass_shape;
 
@@ -42,7 +43,8 @@ enum {
   CUTT_PASS_RAGGED = 3, /* most modes, besides the one along, whose last chunk is shorter */
   CUTT_PASS_TILES = 1 << CUTT_PASS_RAGGED,
   CUTT_PASS_ROWS = 512,
-  CUTT_PASS_TERMS = 512
+  CUTT_PASS_TERMS = 512,
+  CUTT_PASS_PIECE = 1024 /* bytes that are computed, and then written past the caches, at a time */
 };
 
 /* A mode that is cut. */
@@ -83,6 +85,7 @@ typedef struct cutt_pass {
   int64_t n, step[CUTT_TENSORS];
   /* From one row to the next in the scratch; of the result, of the sums. */
   int64_t pitch[CUTT_TENSORS];
+  int64_t piece_rows; /* that are computed at a time where D is written past the caches */
   /* Where in a thread's scratch: each packed operand, and the sums. */
   int64_t place[CUTT_TENSORS], sums_bytes;
   /* Loops over tiles of D, the innermost last; and over the parts of the sum of each. */

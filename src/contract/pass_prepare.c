@@ -201,6 +201,9 @@ static void lay_out(const cutt_contraction *c, cutt_pass *p) {
   p->pitch[CUTT_RESULT] = s->summed ? p->number : dense ? p->n * p->number : row;
   p->sums_bytes = aligned(rows * p->pitch[CUTT_RESULT]);
   p->place[CUTT_RESULT] = at;
+  p->piece_rows = larger(CUTT_PASS_PIECE / (p->n * p->number), (int64_t)1);
+  if (s->pieces)
+    p->sums_bytes = p->piece_rows > 1 ? aligned(p->piece_rows * p->pitch[CUTT_RESULT]) : (int64_t)CUTT_PASS_PIECE;
   if (!s->direct) at += p->sums_bytes;
   if (s->blocked) at = 0; /* of a block of scratch of their own */
   for (int t = 0; t < CUTT_RESULT; ++t) {

@@ -8,7 +8,7 @@
 #include "contract/pass.h"
 #include "plan/services.h"
 
-enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 256, AHEAD = 16 };
+enum { TRANSPOSED_BYTES = 16 * 1024, WORTH_A_THREAD = 16384, APART = 256, AHEAD = 16, LINE = 64 };
 
 /* A thread's part in it. */
 typedef struct worker {
@@ -71,26 +71,34 @@ static const char *pack(worker *w, const place *at, int t) {
   return to;
 }
 
-/* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. */
-static void add_up(worker *w, const place *at, char *sums, bool adds) {
+/* What the kernels are told of a tile: of its sums, to D or to `sums`. */
+static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds) {
   const cutt_pass *p = w->pass;
   const cutt_pass_shape *s = &p->shape;
   const cutt_pass_tiles *tiles = &p->tiles[at->kind];
   const int first = s->first == CUTT_LEFT ? 0 : 1, second = s->kind == CUTT_PASS_ADD ? first : 1 - first;
-  cutt_pass_tile tile = {.operand = {pack(w, at, first), pack(w, at, second)},
-                         .row = {tiles->row[first], tiles->row[second]},
-                         .term = {tiles->term[first], tiles->term[second]},
-                         .rows = tiles->rows,
-                         .terms = tiles->terms,
-                         .n = at->n,
-                         .out = s->direct ? at->at[CUTT_RESULT] : sums,
-                         .pitch = p->pitch[CUTT_RESULT],
-                         .group = tiles->group,
-                         .out_row = s->direct                 ? tiles->row[CUTT_RESULT]
-                                    : s->blocked || s->summed ? tiles->sum_row
-                                                              : NULL,
-                         .adds = adds,
-                         .conjugate = {p->conjugate[0], p->conjugate[1]}};
+  return (cutt_pass_tile){.operand = {pack(w, at, first), pack(w, at, second)},
+                          .row = {tiles->row[first], tiles->row[second]},
+                          .term = {tiles->term[first], tiles->term[second]},
+                          .rows = tiles->rows,
+                          .terms = tiles->terms,
+                          .n = at->n,
+                          .out = s->direct ? at->at[CUTT_RESULT] : sums,
+                          .pitch = p->pitch[CUTT_RESULT],
+                          .group = tiles->group,
+                          .out_row = s->direct                 ? tiles->row[CUTT_RESULT]
+                                     : s->blocked || s->summed ? tiles->sum_row
+                                                               : NULL,
+                          .adds = adds,
+                          .conjugate = {p->conjugate[0], p->conjugate[1]}};
+}
+
+/* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. */
+static void add_up(worker *w, const place *at, char *sums, bool adds) {
+  const cutt_pass *p = w->pass;
+  const cutt_pass_shape *s = &p->shape;
+  const int first = s->first == CUTT_LEFT ? 0 : 1, second = s->kind == CUTT_PASS_ADD ? first : 1 - first;
+  cutt_pass_tile tile = describe(w, at, sums, adds);
   if (s->blocked) {
     p->type->blocks(&tile);
     return;
@@ -179,6 +187,42 @@ static void expect_edges(const cutt_pass *p, const place *at) {
   }
 }
 
+/* Whole sums that are written past the caches, a piece at a time: where much is read and then as much is written, neither of the two
+ * has all that memory gives. Pieces end with cache lines. */
+static void stream_pieces(worker *w, const place *at, char *sums) {
+  const cutt_pass *p = w->pass;
+  const cutt_pass_tiles *tiles = &p->tiles[at->kind];
+  const int64_t bytes = p->bytes;
+  const cutt_pass_tile whole = describe(w, at, sums, false);
+  const int64_t step[2] = {bytes, p->shape.kind == CUTT_PASS_MULTIPLY ? bytes : 0};
+  for (int64_t r = 0, rows; r < tiles->rows; r += rows) {
+    rows = smaller(p->piece_rows, tiles->rows - r);
+    char *const to = at->at[CUTT_RESULT] + tiles->row[CUTT_RESULT][r];
+    const int64_t lead = (int64_t)((uintptr_t)to % LINE);
+    for (int64_t i = 0, n; i < at->n; i += n) {
+      n = p->piece_rows > 1 ? at->n : smaller((CUTT_PASS_PIECE - (i ? 0 : lead)) / bytes, at->n - i);
+      cutt_pass_tile piece = whole;
+      piece.rows = rows;
+      piece.n = n;
+      for (int k = 0; k < 2; ++k) {
+        piece.operand[k] += i * step[k];
+        piece.row[k] += r;
+      }
+      p->add_up(&piece);
+      for (int64_t row = 0; row < rows; ++row) {
+        char *const from = sums + row * p->pitch[CUTT_RESULT], *const d = at->at[CUTT_RESULT] +
+                                                                          tiles->row[CUTT_RESULT][r + row] + i * bytes;
+        if (!p->scalars.alpha_is_one) p->type->finish(from, from, n, &p->scalars);
+        if (lead % bytes == 0) {
+          p->kernels->stream(d, from, n * bytes);
+        } else { /* elements go across the ends of lines, and so do pieces */
+          memcpy(d, from, (size_t)(n * bytes));
+        }
+      }
+    }
+  }
+}
+
 static place tile_of(const execution *e, int64_t item) {
   place at = e->origin;
   go(e->pass->loop, e->pass->loops, item, &at);
@@ -192,6 +236,10 @@ static void do_item(const execution *e, worker *w, int64_t number) {
   const int64_t begin = p->additions * part / p->parts, end = p->additions * (part + 1) / p->parts;
   const place tile = tile_of(e, item);
   char *sums = e->partial ? e->partial + number * p->sums_bytes : w->scratch + p->place[CUTT_RESULT];
+  if (p->shape.streams && !p->shape.blocked && p->additions == 1) {
+    stream_pieces(w, &tile, sums);
+    return;
+  }
   if (p->shape.streams) expect_edges(p, &tile);
   for (int64_t i = begin; i < end; ++i) {
     place at = tile;

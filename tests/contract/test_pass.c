@@ -145,6 +145,8 @@ static void shapes_of_products(void **unused) {
   } cases[] = {{"ab,ab->ab", {150, 41}},
                {"ab,ba->ab", {130, 70}},
                {"ab,a->ab", {900, 13}},
+               {"ab,b->ab", {70, 2003}}, /* rows of some pieces */
+               {"ab->ba", {3, 40001}},
                {",ab->ab", {100, 100}},
                {"a,b->ab", {80, 90}},
                {"ab,ab->b", {3, 2000}},
