@@ -171,6 +171,16 @@ static void add_cores(const struct cuttContractionStruct *plan, cutt_text *text)
                 s->streams_rows ? "columns" : "rows", s->strips);
 }
 
+/* "sums by tiles of k 100 times i 40, in 3 parts" */
+static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_sum_shape *s = &plan->device_pass->shape.sum;
+  const cutt_contract_mode *mode = plan->contraction.mode;
+  cutt_text_add(text, "sums by tiles of %s %" PRId64, mode[s->column_mode].name, s->columns);
+  if (s->row_mode >= 0) cutt_text_add(text, " times %s %" PRId64, mode[s->row_mode].name, s->rows);
+  if (s->parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->parts);
+  cutt_text_add(text, "\n");
+}
+
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
 static void add_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -196,6 +206,8 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     add_cores(plan, text);
   else if (s->kind == CUTT_DEVICE_COMBINATION)
     cutt_text_add(text, "elementwise, turned in shared memory\n");
+  else if (s->kind == CUTT_DEVICE_TILES)
+    add_device_tiles(plan, text);
   else
     add_device_sums(plan, text);
 }
@@ -387,6 +399,20 @@ static void add_json_cores(const struct cuttContractionStruct *plan, cutt_text *
   cutt_text_add(text, ",\"strips\":%" PRId64 ",\"pieces\":%" PRId64, s->strips, plan->device_pass->tiles);
 }
 
+static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_sum_shape *s = &plan->device_pass->shape.sum;
+  const cutt_contract_mode *mode = plan->contraction.mode;
+  cutt_text_add(text, ",\"sums_by_tiles\":{");
+  cutt_text_add_json(text, mode[s->column_mode].name);
+  cutt_text_add(text, ":%" PRId64, s->columns);
+  if (s->row_mode >= 0) {
+    cutt_text_add(text, ",");
+    cutt_text_add_json(text, mode[s->row_mode].name);
+    cutt_text_add(text, ":%" PRId64, s->rows);
+  }
+  cutt_text_add(text, "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->parts, plan->device_pass->tiles);
+}
+
 static void add_json_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -416,6 +442,8 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
     add_json_panels(plan, text);
   else if (s->kind == CUTT_DEVICE_CORES)
     add_json_cores(plan, text);
+  else if (s->kind == CUTT_DEVICE_TILES)
+    add_json_device_tiles(plan, text);
   else
     add_json_device_sums(plan, text);
 }

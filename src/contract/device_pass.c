@@ -303,6 +303,13 @@ void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool
   s->seconds = s->core.seconds;
 }
 
+void cutt_device_pass_tiles(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_TILES};
+  cutt_sum_choose(c, r, limit, &s->sum);
+  s->parts = s->sum.parts;
+  s->seconds = s->sum.seconds;
+}
+
 void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_COMBINATION};
   s->seconds = cutt_device_combine_seconds(c, r);
@@ -316,9 +323,10 @@ enum {
   PLAIN = 2 * SIDES * SIZES,
   LAST_PRODUCTS = PLAIN + 2,
   LAST_PANELS = LAST_PRODUCTS + 2,
-  LAST_CORES = LAST_PANELS + 2
+  LAST_CORES = LAST_PANELS + 2,
+  LAST_COMBINATION = LAST_CORES + 1
 };
-_Static_assert(CUTT_DEVICE_PASSES == LAST_CORES + 1, "an elementwise operation is the last");
+_Static_assert(CUTT_DEVICE_PASSES == LAST_COMBINATION + 1, "sums by tiles are the last");
 
 void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
                                cutt_device_shape *s) {
@@ -326,7 +334,7 @@ void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, i
   static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
   const int i = number - 1;
   const bool by_left = i < PLAIN && sides[i / SIZES / 2] == CUTT_SIDE_LEFT;
-  if ((i >= PLAIN && c->reduce) ||
+  if ((i >= PLAIN && i < LAST_COMBINATION && c->reduce) ||
       (by_left && !c->right_is_one)) /* the others only add; of two operands D's order is as good */
     *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .seconds = INFINITY};
   else if (i < PLAIN)
@@ -337,8 +345,10 @@ void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, i
     cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
   else if (i < LAST_CORES)
     cutt_device_pass_cores(c, r, i % 2, s);
-  else
+  else if (i < LAST_COMBINATION)
     cutt_device_pass_combination(c, r, s);
+  else
+    cutt_device_pass_tiles(c, r, limit, s);
   s->number = number;
 }
 
@@ -348,13 +358,21 @@ static int kind_of(int number) {
   return i < PLAIN ? 0 : i < LAST_PRODUCTS ? 1 : i < LAST_PANELS ? 2 : 3 + i - LAST_PANELS;
 }
 
-void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
+static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int last, cutt_device_shape *shape) {
   cutt_device_pass_numbered(c, r, limit, 1, shape);
-  for (int number = 2; number <= CUTT_DEVICE_PASSES; ++number) {
+  for (int number = 2; number <= last; ++number) {
     cutt_device_shape tried;
     cutt_device_pass_numbered(c, r, limit, number, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
   }
+}
+
+void cutt_device_pass_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *shape) {
+  choose(c, r, limit, CUTT_DEVICE_PASSES, shape);
+}
+
+void cutt_device_pass_choose_join(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *shape) {
+  choose(c, r, 0, PLAIN, shape);
 }
 
 int cutt_device_pass_list(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *list,

@@ -4,7 +4,7 @@
  * The modes are dealt out to the kernel's numbers: positions x, which threads next to each other have; rows y; terms z; and
  * tiles. Positions are modes in which D has neighbours, or, where an operand has its neighbours in summed modes, those. An
  * operand that has its neighbours elsewhere is turned in shared memory. Sums that are too few for the GPU are cut into parts, which a
- * second launch adds up from workspace. */
+ * second launch adds up from workspace. Sums of one operand are also done by tiles (device_sum.h). */
 #ifndef CUTT_CONTRACT_DEVICE_PASS_H
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
@@ -12,6 +12,7 @@
 #include "contract/device_core.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
+#include "contract/device_sum.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
 
@@ -22,6 +23,7 @@ typedef enum cutt_device_kind {
   CUTT_DEVICE_PANELS,      /* products by panels */
   CUTT_DEVICE_CORES,       /* tensor cores */
   CUTT_DEVICE_COMBINATION, /* an elementwise operation */
+  CUTT_DEVICE_TILES,       /* sums by tiles */
   CUTT_DEVICE_KINDS
 } cutt_device_kind;
 
@@ -47,6 +49,7 @@ typedef struct cutt_device_shape {
     cutt_multiply_shape products;
     cutt_panel_shape panel;
     cutt_core_shape core;
+    cutt_sum_shape sum;
   };
 } cutt_device_shape;
 
@@ -73,6 +76,7 @@ typedef struct cutt_device_pass {
     cutt_multiply_args multiply;
     cutt_panel_args panel;
     cutt_core_args core;
+    cutt_sum_args sum[2]; /* for an operand anywhere, and at a multiple of 16 bytes */
   };
 } cutt_device_pass;
 
@@ -81,11 +85,15 @@ typedef struct cutt_device_pass {
 void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                              cutt_device_shape *shape);
 
+/* The same for adding up parts, which the kernels of pass.cu do, without workspace. */
+void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cutt_rates *rates,
+                                  cutt_device_shape *shape);
+
 /* What the positions of a shape are modes of: D, in its order or in that of L, or the sum. */
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
 
 /* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 31 };
+enum { CUTT_DEVICE_PASSES = 32 };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 
@@ -112,6 +120,10 @@ void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rat
 
 /* The shape on tensor cores, in which rows come in tiles, or columns. */
 void cutt_device_pass_cores(const cutt_contraction *contraction, const cutt_rates *rates, bool streams_rows,
+                            cutt_device_shape *shape);
+
+/* Sums of one operand by tiles. */
+void cutt_device_pass_tiles(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                             cutt_device_shape *shape);
 
 /* As an elementwise operation. */

@@ -10,20 +10,30 @@
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
+#include "gpu/kernels/sum_list.h"
 #include "plan/services.h"
 
 #define PASS_IMAGE(name) "pass",
 #define MULTIPLY_IMAGE(name) "multiply",
 #define PANEL_IMAGE(name) "panel",
 #define CORE_IMAGE(name) "core",
+#define SUM_IMAGE(name) "sum",
 #define NAME(name) "cutt_" #name,
-static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
-                                         CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)};
+static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(
+    MULTIPLY_IMAGE) CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE) CUTT_SUM_KERNELS(SUM_IMAGE)};
 static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
-                                        CUTT_CORE_KERNELS(NAME)};
+                                        CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 #define COUNT_ONE(name) +1
-enum { MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE), MULTIPLY_F64, PANEL_F32, PANEL_F64, CORE_ROWS, CORE_COLUMNS };
+enum {
+  MULTIPLY_F32 = 0 CUTT_PASS_KERNELS(COUNT_ONE),
+  MULTIPLY_F64,
+  PANEL_F32,
+  PANEL_F64,
+  CORE_ROWS,
+  CORE_COLUMNS,
+  SUMS /* of which there are as many as of the first */
+};
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
                    (int)CUTT_COMBINE_MAX == (int)CUTT_OP_MAX && (int)CUTT_COMBINE_MIN == (int)CUTT_OP_MIN,
@@ -148,11 +158,11 @@ static void lay_out(maker *m) {
   m->pass->grid.shared_bytes = (uint32_t)(at + most);
 }
 
-static void set_scalars(const cutt_contraction *c, cutt_pass_args *args) {
+static void set_scalars(const cutt_contraction *c, cutt_sum_scalars *by) {
   const bool wide = c->type->type == CUTT_F64 || c->type->type == CUTT_C64;
   const void *const from[2] = {c->alpha, c->beta};
-  double *const to[2] = {args->alpha, args->beta};
-  int64_t *const whole[2] = {&args->alpha_integer, &args->beta_integer};
+  double *const to[2] = {by->alpha, by->beta};
+  int64_t *const whole[2] = {&by->alpha_integer, &by->beta_integer};
   for (int i = 0; i < 2; ++i) {
     float single[2] = {0, 0};
     int32_t narrow = 0;
@@ -169,10 +179,10 @@ static void set_scalars(const cutt_contraction *c, cutt_pass_args *args) {
       to[i][1] = (double)single[1];
     }
   }
-  args->alone = c->alpha_is_one;
-  args->reads = !c->beta_is_zero;
-  args->alpha_mixed = args->alpha[1] != 0 || args->alpha[1] != args->alpha[1];
-  args->beta_mixed = args->beta[1] != 0 || args->beta[1] != args->beta[1];
+  by->alone = c->alpha_is_one;
+  by->reads = !c->beta_is_zero;
+  by->alpha_mixed = by->alpha[1] != 0 || by->alpha[1] != by->alpha[1];
+  by->beta_mixed = by->beta[1] != 0 || by->beta[1] != by->beta[1];
 }
 
 /* --------------------------------------------------------------------------------------------------------------- sums of parts */
@@ -209,7 +219,7 @@ static cuttResult make_join(const maker *m, const cutt_rates *rates) {
   if (!join) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *join);
   cutt_device_shape shape;
   joining_of(m, join);
-  cutt_device_pass_choose(join, rates, 0, &shape);
+  cutt_device_pass_choose_join(join, rates, &shape);
   const cuttResult result = make(join, rates, &shape, true, &m->pass->join);
   free(join);
   return result;
@@ -248,7 +258,7 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   args->op = (uint8_t)c->reduce;
   args->stores_sums = in_parts;
   for (int t = 0; t < 2; ++t) args->flip[t] = c->conjugate[t] ? UINT32_C(1) << 31 : 0;
-  set_scalars(c, args);
+  set_scalars(c, &args->scalars);
   set_strides(&m);
   set_bounds(&m);
   list_digits(&m);
@@ -257,8 +267,8 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   pass->grid.blocks = (uint32_t)(pass->tiles * shape->parts);
   pass->grid.threads = CUTT_PASS_THREADS;
   if (!in_parts) return CUTT_SUCCESS;
-  args->alone = 1;
-  args->reads = 0;
+  args->scalars.alone = 1;
+  args->scalars.reads = 0;
   args->part_bytes = c->volume[CUTT_RESULT] * sum;
   pass->workspace = (size_t)(args->part_bytes * shape->parts);
   return make_join(&m, rates);
@@ -302,6 +312,34 @@ static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape 
   return CUTT_SUCCESS;
 }
 
+static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                             cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_sum_shape *s = &shape->sum;
+  const bool in_parts = s->parts > 1;
+  const int64_t result_bytes = in_parts ? sum_bytes(c) : c->type->bytes;
+  maker m = {.c = c, .s = shape, .pass = pass};
+  pass->shape = *shape;
+  pass->tiles = s->tiles;
+  pass->kernel = SUMS + kernel_of(c->type->type);
+  set_strides(&m);
+  for (int aligned = 0; aligned < 2; ++aligned) {
+    cutt_sum_args *args = &pass->sum[aligned];
+    uint32_t shared;
+    cutt_sum_fill(c, s, aligned == 1, m.result, result_bytes, args, &shared);
+    set_scalars(c, &args->scalars);
+    args->stores_sums = in_parts;
+    if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
+    pass->grid.shared_bytes = larger(pass->grid.shared_bytes, shared);
+  }
+  pass->grid.blocks = (uint32_t)((s->tiles + s->block_tiles - 1) / s->block_tiles * s->parts);
+  pass->grid.threads = CUTT_SUM_THREADS;
+  if (!in_parts) return CUTT_SUCCESS;
+  pass->workspace = (size_t)(pass->sum[0].part_bytes * s->parts);
+  return make_join(&m, rates);
+}
+
 static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                    const cutt_runtime *runtime, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
@@ -327,6 +365,9 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
     case CUTT_DEVICE_CORES:
       result = make_cores(c, shape, pass);
       break;
+    case CUTT_DEVICE_TILES:
+      result = make_tiles(c, rates, shape, pass);
+      break;
     default:
       result = make(c, rates, shape, false, pass);
   }
@@ -345,7 +386,10 @@ void cutt_device_pass_release(cutt_device_pass *pass) {
 static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                         const unsigned char *right, unsigned char *result, cudaStream_t stream) {
   const bool swapped = cutt_device_pass_by_rows(&pass->shape) == CUTT_RIGHT;
-  void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)&pass->args,
+  const bool aligned = (uintptr_t)left % CUTT_SUM_WINDOW == 0;
+  const void *const args =
+      pass->shape.kind == CUTT_DEVICE_TILES ? (const void *)&pass->sum[aligned] : (const void *)&pass->args;
+  void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)args,
                         swapped ? (void *)&left : (void *)&right};
   return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);
 }

@@ -87,7 +87,8 @@ static void place(const test_contraction *c) {
   for (int t = 0; t < TEST_TENSORS; ++t) spans[t] = (simt_span){kept.buffer[t].data, kept.buffer[t].bytes};
 }
 
-static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts;
+static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts, sums[2],
+    sums_merged, sums_aligned, sums_in_parts;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -126,6 +127,12 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     ++cores[shape->core.streams_rows];
     cores_turned += shape->core.turned;
   }
+  if (shape->kind == CUTT_DEVICE_TILES) {
+    ++sums[shape->sum.columns_kept];
+    sums_merged += shape->sum.merged;
+    sums_aligned += shape->sum.aligned && (uintptr_t)kept.zero[TEST_LEFT] % CUTT_SUM_WINDOW == 0;
+    sums_in_parts += shape->parts > 1;
+  }
   if (shape->kind != CUTT_DEVICE_SUMS) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
@@ -144,6 +151,19 @@ static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contr
     shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
     assert_shape(t, c, &shape);
   }
+}
+
+/* Sums by tiles, with other numbers of parts and of a block's tiles too. */
+static void try_sums(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  cutt_device_shape shape;
+  cutt_device_pass_tiles(c, &rates, test_chance(rng, 50) ? 1 << 20 : 0, &shape);
+  if (!isfinite(shape.seconds)) return;
+  assert_shape(t, c, &shape);
+  cutt_sum_shape *s = &shape.sum;
+  const int64_t each = (s->terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4);
+  s->block_tiles = test_random_in(rng, 1, s->tiles);
+  shape.parts = s->parts = (s->terms + (each > 0 ? each : 1) - 1) / (each > 0 ? each : 1);
+  assert_shape(t, c, &shape);
 }
 
 /* What measuring tries are shapes of different kinds, the best first, which their numbers make again. */
@@ -183,6 +203,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   cutt_device_pass_combination(&c, &rates, &shape);
   if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   try_cores(rng, t, &c);
+  try_sums(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     cutt_device_pass_products(&c, &rates, by_rows, &shape);
     if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
@@ -332,6 +353,46 @@ static void on_tensor_cores(void **unused) {
   assert_true(cores[0] >= test_scaled(20) && cores[1] >= test_scaled(20) && cores_turned >= test_scaled(2));
 }
 
+/* Sums by tiles: rows that begin anywhere, that follow each other and that don't; of D's columns and of its rows; tiles that are not whole;
+ * and both ends of L, where not all of 16 bytes are its own. */
+static void sums_by_tiles(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[4]; /* of a, b, ... */
+  } cases[] = {{"ab->b", {33, 300}},      {"ab->b", {3, 1500}},     {"ab->a", {3, 1500}},
+               {"ab->a", {33, 300}},      {"ab->a", {1203, 19}},    {"ab->b", {5203, 3}},
+               {"a->", {9001}},           {"abc->b", {41, 37, 9}},  {"abc->ac", {70, 11, 13}},
+               {"abc->bc", {100, 11, 7}}, {"abc->ca", {17, 30, 9}}, {"abcd->db", {19, 8, 10, 7}},
+               {"abca->bc", {9, 30, 4}},  {"ab->ab", {20, 30}},     {"abc->a", {1, 700, 5}}};
+  static const test_variety variety = {30, 50, 0, 1, 15};
+  test_rng rng = {16};
+  memset(sums, 0, sizeof sums);
+  sums_merged = sums_aligned = sums_in_parts = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int again = 0; again < test_scaled(12); ++again) {
+      test_contraction t;
+      test_fields fields;
+      static cutt_contraction c;
+      assert_true(test_contraction_make(cases[i].pattern, (cuttType_t)test_random_in(&rng, CUTT_F32, CUTT_F64), &t));
+      for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+      t.seed = (uint64_t)again + 100 * i;
+      test_contraction_vary(&rng, &variety, &t);
+      test_contraction_view(&t, &fields);
+      assert_success(cutt_contraction_check(&fields.contraction, &c));
+      if (c.empty || c.no_terms) continue;
+      place(&t);
+      rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
+      try_sums(&rng, &t, &c);
+    }
+  }
+  print_message(
+      "%ld sums of rows, %ld of columns: %ld of rows that follow each other, %ld without shared memory; %ld in parts\n",
+      sums[0], sums[1], sums_merged, sums_aligned, sums_in_parts);
+  assert_true(sums[0] >= test_scaled(60) && sums[1] >= test_scaled(60));
+  assert_true(sums_merged >= test_scaled(20) && sums_aligned >= test_scaled(20) && sums_in_parts >= test_scaled(15));
+}
+
 /* Sums of whole numbers are exact, modulo 2^32 or 2^64. */
 static void whole_numbers(void **unused) {
   (void)unused;
@@ -425,8 +486,8 @@ static void wavefronts_of_sums(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(on_tensor_cores), cmocka_unit_test(whole_numbers),
-                                     cmocka_unit_test(wavefronts_of_sums)};
+                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(sums_by_tiles),
+                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

@@ -59,7 +59,8 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel && !l.combine_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel && !l.combine_kernel &&
+      !l.sum_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -72,6 +73,7 @@ static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
           : l.multiply ? sizeof *l.multiply
           : l.panel    ? sizeof *l.panel
           : l.combine  ? sizeof *l.combine
+          : l.sum      ? sizeof *l.sum
           : l.flat     ? sizeof *l.flat
                        : sizeof *l.args;
   *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;

@@ -20,8 +20,8 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
 enum { SIMT_WITHOUT_ASYNC = 1, SIMT_SECOND_APART = 2 };
 
 /* The launch of a kernel by its name, as a driver is given it: args are cutt_kernel_args, cutt_flat_args if it has no tables, or
- * those of a contraction in one pass or an elementwise operation. .kernel, .flat_kernel, .pass_kernel, .multiply_kernel and .panel_kernel are NULL if there is none of this
- * name. */
+ * those of a contraction in one pass or an elementwise operation. .kernel, .flat_kernel, .pass_kernel, .multiply_kernel,
+ * .panel_kernel and .sum_kernel are NULL if there is none of this name. */
 simt_launch simt_launch_named(const char *name, const void *args, const cutt_pairs *pairs);
 
 /* Sets the kernel of a contraction in one pass, or of an elementwise operation, and its args, in a launch. False: there is none of this name. */

@@ -283,6 +283,8 @@ static void run_thread(void *argument) {
         l->panel_kernel(l->in, l->out, *l->panel, l->right);
       } else if (l->core) {
         l->core_kernel(l->in, l->out, *l->core, l->right);
+      } else if (l->sum) {
+        l->sum_kernel(l->in, l->out, *l->sum);
       } else if (l->combine) {
         l->combine_kernel(l->in, l->out, *l->combine, l->right, l->third);
       } else if (l->flat) {

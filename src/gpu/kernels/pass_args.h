@@ -50,6 +50,13 @@ typedef struct cutt_pass_turn {
   uint32_t at; /* in shared memory */
 } cutt_pass_turn;
 
+/* What becomes of a sum: is beta not 0; is alpha 1; has alpha, or beta, an imaginary part; and the scalars. */
+typedef struct cutt_sum_scalars {
+  uint8_t reads, alone, alpha_mixed, beta_mixed;
+  double alpha[2], beta[2];
+  int64_t alpha_integer, beta_integer;
+} cutt_sum_scalars;
+
 typedef struct cutt_pass_args {
   uint32_t way;
   /* Ends of the lists of digits in digit[]: of x, y, z, and of the tiles. */
@@ -72,12 +79,10 @@ typedef struct cutt_pass_args {
   int64_t extent[CUTT_PASS_BOUNDS], reach[CUTT_PASS_BOUNDS];
   uint32_t result_bounds; /* bits: those that are of D's modes */
   /* Sign bits of the imaginary parts that are to be changed; has the contraction a second operand; are results sums of a part,
-   * as wide as they are; is the left operand such; is beta not 0; is alpha 1; has alpha, or beta, an imaginary part; what
-   * takes the place of the sum, a cutt_combine. */
+   * as wide as they are; is the left operand such; what takes the place of the sum, a cutt_combine. */
   uint32_t flip[2];
-  uint8_t has_right, stores_sums, loads_sums, reads, alone, alpha_mixed, beta_mixed, op;
-  double alpha[2], beta[2];
-  int64_t alpha_integer, beta_integer;
+  uint8_t has_right, stores_sums, loads_sums, op;
+  cutt_sum_scalars scalars;
   cutt_pass_digit digit[CUTT_PASS_DIGITS];
 } cutt_pass_args;
 

@@ -1,5 +1,5 @@
 /* Numbers as the kernels of pass.cu compute with them, a family of functions for each kind:
- *   zero, add, multiply, fuse(l, r, s): s + l r, scale(args, s, before): alpha s + beta before; bits and from_bits: in memory;
+ *   zero, add, multiply, fuse(l, r, s): s + l r, scale(scalars, s, before): alpha s + beta before; bits and from_bits: in memory;
  *   combine(op, a, b): by an operator, and none(op): what this leaves as it is. */
 #ifndef CUTT_GPU_KERNELS_PASS_NUMBERS_H
 #define CUTT_GPU_KERNELS_PASS_NUMBERS_H
@@ -33,9 +33,9 @@ DEVICE float multiply_float(float a, float b) { return a * b; }
 DEVICE float fuse_float(float l, float r, float s) { return multiply_add_float(l, r, s); }
 DEVICE uint32_t bits_float(float s) { return float_to_bits(s); }
 DEVICE float from_bits_float(uint32_t v) { return bits_to_float(v); }
-DEVICE float scale_float(const cutt_pass_args *args, float s, float before) {
-  if (!args->alone) s = (float)args->alpha[0] * s;
-  return args->reads ? s + (float)args->beta[0] * before : s;
+DEVICE float scale_float(const cutt_sum_scalars *by, float s, float before) {
+  if (!by->alone) s = (float)by->alpha[0] * s;
+  return by->reads ? s + (float)by->beta[0] * before : s;
 }
 
 DEVICE double zero_double(void) { return 0; }
@@ -44,9 +44,9 @@ DEVICE double multiply_double(double a, double b) { return a * b; }
 DEVICE double fuse_double(double l, double r, double s) { return multiply_add_double(l, r, s); }
 DEVICE word2 bits_double(double s) { return double_to_bits(s); }
 DEVICE double from_bits_double(word2 v) { return bits_to_double(v); }
-DEVICE double scale_double(const cutt_pass_args *args, double s, double before) {
-  if (!args->alone) s = args->alpha[0] * s;
-  return args->reads ? s + args->beta[0] * before : s;
+DEVICE double scale_double(const cutt_sum_scalars *by, double s, double before) {
+  if (!by->alone) s = by->alpha[0] * s;
+  return by->reads ? s + by->beta[0] * before : s;
 }
 
 DEVICE uint32_t zero_u32(void) { return 0; }
@@ -55,9 +55,9 @@ DEVICE uint32_t multiply_u32(uint32_t a, uint32_t b) { return a * b; }
 DEVICE uint32_t fuse_u32(uint32_t l, uint32_t r, uint32_t s) { return l * r + s; }
 DEVICE uint32_t bits_u32(uint32_t s) { return s; }
 DEVICE uint32_t from_bits_u32(uint32_t v) { return v; }
-DEVICE uint32_t scale_u32(const cutt_pass_args *args, uint32_t s, uint32_t before) {
-  s = (uint32_t)args->alpha_integer * s;
-  return args->reads ? s + (uint32_t)args->beta_integer * before : s;
+DEVICE uint32_t scale_u32(const cutt_sum_scalars *by, uint32_t s, uint32_t before) {
+  s = (uint32_t)by->alpha_integer * s;
+  return by->reads ? s + (uint32_t)by->beta_integer * before : s;
 }
 
 DEVICE uint64_t zero_u64(void) { return 0; }
@@ -69,9 +69,9 @@ DEVICE word2 bits_u64(uint64_t s) {
   return v;
 }
 DEVICE uint64_t from_bits_u64(word2 v) { return (uint64_t)v.y << 32 | v.x; }
-DEVICE uint64_t scale_u64(const cutt_pass_args *args, uint64_t s, uint64_t before) {
-  s = (uint64_t)args->alpha_integer * s;
-  return args->reads ? s + (uint64_t)args->beta_integer * before : s;
+DEVICE uint64_t scale_u64(const cutt_sum_scalars *by, uint64_t s, uint64_t before) {
+  s = (uint64_t)by->alpha_integer * s;
+  return by->reads ? s + (uint64_t)by->beta_integer * before : s;
 }
 
 /* Of numbers that have an order, `lowest` and `highest` of them; whole ones are signed. */
@@ -117,9 +117,9 @@ DEFINE_PASS_ORDER(u64, uint64_t, int64_t, 0x8000000000000000u, 0x7ffffffffffffff
     const real re = (real)by[0], im = (real)by[1];                                                                     \
     return mixed ? make_##name(re * s.re - im * s.im, re * s.im + im * s.re) : make_##name(re * s.re, re * s.im);      \
   }                                                                                                                    \
-  DEVICE pass_##name scale_##name(const cutt_pass_args *args, pass_##name s, pass_##name before) {                     \
-    if (!args->alone) s = times_##name(args->alpha, args->alpha_mixed, s);                                             \
-    return args->reads ? add_##name(s, times_##name(args->beta, args->beta_mixed, before)) : s;                        \
+  DEVICE pass_##name scale_##name(const cutt_sum_scalars *by, pass_##name s, pass_##name before) {                     \
+    if (!by->alone) s = times_##name(by->alpha, by->alpha_mixed, s);                                                   \
+    return by->reads ? add_##name(s, times_##name(by->beta, by->beta_mixed, before)) : s;                              \
   }
 DEFINE_PASS_COMPLEX(complex_float, float, multiply_add_float)
 DEFINE_PASS_COMPLEX(complex_double, double, multiply_add_double)

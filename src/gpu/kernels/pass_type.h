@@ -180,8 +180,8 @@ DEVICE void PASS_OF(pass_put_)(const cutt_pass_args *args, unsigned char *to, PA
     return;
   }
   PASS_SUM before = PASS_NUMBER_OF(zero_)();
-  if (args->reads) before = PASS_OF(number_)(PASS_ACCESS(global_load)(to), 0);
-  PASS_ACCESS(global_store)(to, PASS_OF(element_)(PASS_NUMBER_OF(scale_)(args, sum, before)));
+  if (args->scalars.reads) before = PASS_OF(number_)(PASS_ACCESS(global_load)(to), 0);
+  PASS_ACCESS(global_store)(to, PASS_OF(element_)(PASS_NUMBER_OF(scale_)(&args->scalars, sum, before)));
 }
 
 DEVICE PASS_SUM PASS_OF(pass_sum_at_)(uint32_t at, uint32_t number) {
@@ -255,10 +255,10 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
   /* Terms do not go beyond D's bounds, so that what is whole for one is for all. */
   const bool whole =
       args->terms && (shared_load4(args->terms_at + 32) & PASS_ALL_WHOLE) && args->rows == args->rows_there;
-  if (whole && !args->reads && !args->stores_sums) {
+  if (whole && !args->scalars.reads && !args->stores_sums) {
     UNROLL(PASS_ROWS)
     for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-      const PASS_SUM all = PASS_NUMBER_OF(scale_)(args, sum[i], sum[i]);
+      const PASS_SUM all = PASS_NUMBER_OF(scale_)(&args->scalars, sum[i], sum[i]);
       PASS_ACCESS(global_store)(to + pass_load_first(at + 32), PASS_OF(element_)(all));
     }
     return;

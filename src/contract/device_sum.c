@@ -1,0 +1,279 @@
+/* Sums of one operand by tiles (device_sum.h): their shape, what it is predicted to take, and the kernel's parameters. */
+#include "contract/device_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "contract/device_digits.h"
+#include "gpu/divisor.h"
+
+enum {
+  WINDOW = CUTT_SUM_WINDOW,
+  SECTOR = 32,           /* bytes: the least that memory moves */
+  MOST_GROUPS = 4,       /* of threads that have long rows by turns */
+  MOST_BLOCK_TILES = 16, /* that a block does */
+  MANY_TURNS = 8         /* of blocks, from which on it matters little how the last one ends */
+};
+
+/* Seconds of a launch, and of a step of a block that waits for memory alone; what a block takes to begin and to end, and the second
+ * launch, which adds up parts, in steps; the share of a copy's speed that is reached; and issue slots of an SM per second that are. */
+static const double launch_seconds = 3e-6, wait_seconds = 1.5e-6, steps_to_begin = 0.7, steps_to_join = 2,
+                    share_of_copy = 0.93, slots_per_second = 4.5e9;
+
+static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+
+static int64_t slot_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
+
+/* Blocks on an SM, for as many as there are registers. */
+static int64_t blocks_at_once(const cutt_contraction *c) {
+  return c->type->bytes == 2 ? 3 : c->type->bytes > 8 ? 2 : 4;
+}
+
+static int64_t window_elements(const cutt_contraction *c) { return WINDOW / c->type->bytes; }
+
+static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+/* ------------------------------------------------------------------------------------------------------------- the tile */
+
+/* Of a mode in chunks of `most`: of nearly the same extent, if they are few. */
+static int64_t even_chunk(int64_t extent, int64_t most) {
+  enum { MANY = 16 };
+  const int64_t chunks = ceil_of(extent, most);
+  return chunks >= MANY ? most : ceil_of(extent, chunks);
+}
+
+/* The mode with the shortest step in L that is, or is not, summed over; -1: none. */
+static int closest_mode(const cutt_contraction *c, bool summed) {
+  int best = -1;
+  for (int i = 0; i < c->modes; ++i)
+    if (is_summed(c, i) == summed &&
+        (best < 0 || llabs(c->mode[i].stride[CUTT_LEFT]) < llabs(c->mode[best].stride[CUTT_LEFT])))
+      best = i;
+  return best;
+}
+
+/* Windows that a row of so many bytes touches at most. */
+static int64_t windows_of(int64_t bytes) { return (bytes + WINDOW - 2) / WINDOW + 1; }
+
+/* Threads that have a row's columns. */
+static int64_t across(const cutt_contraction *c, const cutt_sum_shape *s) {
+  return ceil_of(s->columns, window_elements(c));
+}
+
+/* Results are rows: long ones in chunks, of short ones as many as there is room for. */
+static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
+  const int64_t element = c->type->bytes, extent = c->mode[s->column_mode].extent;
+  s->columns = even_chunk(extent, (CUTT_SUM_WINDOWS - 1) * window_elements(c));
+  s->rows = s->groups = 1;
+  if (s->row_mode >= 0 && s->columns == extent)
+    s->rows = even_chunk(c->mode[s->row_mode].extent, CUTT_SUM_WINDOWS / windows_of(s->columns * element));
+}
+
+/* Results are columns: a group of threads has a row of them, and each thread the same ones of four rows. */
+static void choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
+  const int64_t element = c->type->bytes, each = window_elements(c), extent = c->mode[s->column_mode].extent;
+  const cutt_contract_mode *rows = &c->mode[s->row_mode];
+  const int64_t wanted = ceil_of(rows->extent, CUTT_SUM_LOADS);
+  s->groups = smaller(wanted, (int64_t)MOST_GROUPS);
+  int64_t most = CUTT_SUM_THREADS / s->groups;
+  while (windows_of(most * WINDOW) * s->groups > CUTT_SUM_THREADS) --most;
+  const int64_t chunks = ceil_of(extent, most * each);
+  s->columns = chunks > 1 ? ceil_of(ceil_of(extent, chunks), each) * each : extent;
+  const int64_t row = s->columns * element;
+  s->merged = chunks == 1 && rows->stride[CUTT_LEFT] == s->columns;
+  const int64_t room = s->merged ? (CUTT_SUM_WINDOWS - 1) * WINDOW / row : CUTT_SUM_WINDOWS / windows_of(row);
+  s->groups = smaller(smaller(wanted, CUTT_SUM_THREADS / across(c, s)), room / CUTT_SUM_LOADS);
+  s->rows = s->groups * CUTT_SUM_LOADS;
+  s->aligned = true;
+  for (int i = 0; i < c->modes; ++i)
+    if (i != s->column_mode) s->aligned = s->aligned && c->mode[i].stride[CUTT_LEFT] * element % WINDOW == 0;
+}
+
+static bool choose_tile(const cutt_contraction *c, cutt_sum_shape *s) {
+  s->column_mode = cutt_fast_mode(c, CUTT_LEFT);
+  if (s->column_mode < 0 || c->mode[s->column_mode].stride[CUTT_LEFT] != 1) return false;
+  s->columns_kept = !is_summed(c, s->column_mode);
+  s->row_mode = closest_mode(c, s->columns_kept);
+  if (s->columns_kept && s->row_mode < 0) return false; /* nothing is summed over */
+  if (s->columns_kept)
+    choose_columns(c, s);
+  else
+    choose_rows(c, s);
+  return true;
+}
+
+/* Issue slots of a warp for a step. */
+static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s) {
+  enum { FOR_STEP = 60, FOR_LOAD = 14, FOR_FINISH = 250 };
+  const double element = s->columns_kept && !s->aligned ? 5 : c->type->bytes == 2 ? 2.5 : 1.5;
+  const double elements = (double)CUTT_SUM_LOADS * (double)window_elements(c) * element * (c->reduce ? 4 : 1);
+  return FOR_STEP + CUTT_SUM_LOADS * FOR_LOAD + elements + FOR_FINISH / ceil((double)s->terms / (double)s->parts);
+}
+
+/* ------------------------------------------------------------------------------------------------------ blocks, the seconds */
+
+static double blocks_of(const cutt_sum_shape *s) {
+  return ceil((double)s->tiles / (double)s->block_tiles) * (double)s->parts;
+}
+
+/* Steps one after the other, where so many blocks are at work at once. */
+static double steps_of(const cutt_sum_shape *s, double at_once) {
+  const double each = (double)s->block_tiles * ceil((double)s->terms / (double)s->parts);
+  const double blocks = blocks_of(s), turns = blocks > at_once * MANY_TURNS ? blocks / at_once : ceil(blocks / at_once);
+  return turns * (each + steps_to_begin) + (s->parts > 1 ? steps_to_join : 0);
+}
+
+/* Tiles of a block, or parts, so that blocks end together. */
+static void choose_blocks(const cutt_contraction *c, int64_t limit, double at_once, cutt_sum_shape *s) {
+  cutt_sum_shape tried = *s;
+  double least = INFINITY;
+  const int64_t bytes = slot_bytes(c) * c->volume[CUTT_RESULT];
+  const double blocks = ceil(MANY_TURNS * at_once / (double)s->tiles);
+  const int64_t most = smaller(smaller((int64_t)blocks, s->terms), limit / bytes);
+  tried.parts = 1;
+  for (tried.block_tiles = 1; tried.block_tiles <= MOST_BLOCK_TILES; ++tried.block_tiles) {
+    const double steps = steps_of(&tried, at_once);
+    if (!(steps < least * (1 - 1e-9))) continue;
+    least = steps;
+    *s = tried;
+  }
+  tried.block_tiles = 1;
+  for (int64_t parts = 2; parts <= most; ++parts) {
+    const int64_t each = ceil_of(s->terms, parts);
+    tried.parts = ceil_of(s->terms, each);
+    const double steps = steps_of(&tried, at_once);
+    if (!(steps < least * (1 - 1e-9))) continue;
+    least = steps;
+    *s = tried;
+  }
+}
+
+/* Bytes of memory that a step moves. */
+static double moved_by(const cutt_contraction *c, const cutt_sum_shape *s) {
+  const int64_t element = c->type->bytes, results = s->columns_kept ? s->columns : s->rows;
+  const int mode = s->columns_kept ? s->column_mode : s->row_mode;
+  const double row = (double)(s->columns * element);
+  /* The sectors at both ends of a row, of which its neighbours in memory have the rest. */
+  const double ends = s->columns == c->mode[s->column_mode].extent ? 0 : SECTOR / 2.0;
+  const int64_t step = mode < 0 ? 1 : llabs(c->mode[mode].stride[CUTT_RESULT]);
+  const double written = (double)results * (double)smaller(step * element, (int64_t)SECTOR) * (c->beta_is_zero ? 1 : 2);
+  return (double)s->rows * (row + ends) + written / (double)s->terms;
+}
+
+void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_sum_shape *s) {
+  *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .seconds = INFINITY};
+  if (!c->right_is_one || c->no_terms || c->empty || !choose_tile(c, s)) return;
+  s->tiles = s->terms = 1;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t part = i == s->column_mode ? s->columns : i == s->row_mode ? s->rows : 1;
+    int64_t *count = is_summed(c, i) ? &s->terms : &s->tiles;
+    if (__builtin_mul_overflow(*count, ceil_of(c->mode[i].extent, part), count) || *count >= INT32_MAX) return;
+  }
+  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * blocks_at_once(c));
+  choose_blocks(c, limit, at_once, s);
+  if (blocks_of(s) >= INT32_MAX) return;
+  const double busy = fmin(blocks_of(s), at_once);
+  const double issue =
+      slots_of(c, s) * (CUTT_SUM_THREADS / 32.0) * ceil(busy * (double)blocks_at_once(c) / at_once) / slots_per_second;
+  const double step = fmax(fmax(busy * moved_by(c, s) / (share_of_copy * r->memory), issue), wait_seconds);
+  s->seconds = launch_seconds + steps_of(s, at_once) * step;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the parameters */
+
+typedef struct filler {
+  const cutt_contraction *c;
+  const cutt_sum_shape *s;
+  const int64_t *stride; /* of results */
+  int64_t bytes;
+  cutt_sum_args *args;
+  uint32_t digits;
+} filler;
+
+/* All that a tile leaves of the modes that are, or are not, summed over, by their steps in L. */
+static void add_digits(filler *f, bool summed) {
+  int mode[CUTT_MOST_MODES], count = 0;
+  for (int i = 0; i < f->c->modes; ++i) {
+    if (is_summed(f->c, i) != summed) continue;
+    int at = count++;
+    for (; at > 0 && llabs(f->c->mode[mode[at - 1]].stride[CUTT_LEFT]) > llabs(f->c->mode[i].stride[CUTT_LEFT]); --at)
+      mode[at] = mode[at - 1];
+    mode[at] = i;
+  }
+  for (int i = 0; i < count; ++i) {
+    const cutt_contract_mode *m = &f->c->mode[mode[i]];
+    const bool columns = mode[i] == f->s->column_mode, rows = mode[i] == f->s->row_mode;
+    const int64_t along = columns ? f->s->columns : rows ? f->s->rows : 1;
+    const int64_t extent = ceil_of(m->extent, along);
+    if (extent == 1) continue;
+    f->args->digit[f->digits++] = (cutt_sum_digit){
+        .extent = cutt_divide_by(extent),
+        .of_rows = rows,
+        .step = {m->stride[CUTT_LEFT] * along * f->c->type->bytes, summed ? 0 : f->stride[mode[i]] * along * f->bytes},
+        .along = columns || rows ? along : 0};
+  }
+}
+
+/* How the threads' sums of a tile lie in shared memory, and who adds them up. */
+static void set_sums(const cutt_contraction *c, const cutt_sum_shape *s, cutt_sum_args *args) {
+  const uint32_t row = (uint32_t)windows_of(s->columns * c->type->bytes);
+  args->results = (uint32_t)(s->columns_kept ? s->columns : s->rows);
+  args->sums = s->columns_kept ? (uint32_t)s->groups : row;
+  args->result_apart = s->columns_kept ? 1 : row;
+  args->sum_apart = s->columns_kept ? (uint32_t)(across(c, s) * window_elements(c)) : 1;
+  for (args->lanes = 1; 2 * args->lanes <= args->sums && 2 * args->lanes * args->results <= CUTT_SUM_THREADS;)
+    args->lanes *= 2;
+}
+
+void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool aligned, const int64_t *result_stride,
+                   int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes) {
+  filler f = {c, s, result_stride, result_bytes, args, 0};
+  const int64_t element = c->type->bytes, row = s->columns * element, groups = ceil_of(s->tiles, s->block_tiles);
+  memset(args, 0, sizeof *args);
+  args->terms = (uint32_t)s->terms;
+  args->part_terms = (uint32_t)ceil_of(s->terms, s->parts);
+  args->tiles = (uint32_t)s->tiles;
+  args->block_tiles = (uint32_t)s->block_tiles;
+  add_digits(&f, true);
+  args->term_end = f.digits;
+  add_digits(&f, false);
+  args->tile_end = f.digits;
+  if (f.digits == 0) args->digit[0].extent = cutt_divide_by(1); /* which the kernel looks at */
+  /* As far as one can say: the first digit of either goes the shortest step. */
+  const cutt_sum_digit *tile = &args->digit[args->term_end];
+  args->parts_first =
+      args->term_end > 0 && (args->term_end == args->tile_end || llabs(args->digit[0].step[0]) < llabs(tile->step[0]));
+  args->inner = cutt_divide_by(args->parts_first ? s->parts : groups);
+  args->rows = (uint32_t)s->rows;
+  args->columns = (uint32_t)s->columns;
+  args->extent[0] = c->mode[s->column_mode].extent;
+  args->extent[1] = s->row_mode < 0 ? 1 : c->mode[s->row_mode].extent;
+  args->row_step = s->row_mode < 0 ? 0 : c->mode[s->row_mode].stride[CUTT_LEFT] * element;
+  args->high = element;
+  for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */
+    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
+    *(span < 0 ? &args->low : &args->high) += span;
+  }
+  const int64_t reach = (s->rows - 1) * args->row_step;
+  args->reach[0] = smaller(reach, (int64_t)0) - WINDOW;
+  args->reach[1] = larger(reach, (int64_t)0) + row + WINDOW;
+  args->columns_kept = s->columns_kept;
+  args->staged = s->columns_kept && !(aligned && s->aligned);
+  args->merged = args->staged && s->merged;
+  args->across = cutt_divide_by(s->columns_kept ? across(c, s) : CUTT_SUM_THREADS);
+  args->windows = cutt_divide_by(args->merged                       ? CUTT_SUM_WINDOWS
+                                 : s->columns_kept && !args->staged ? across(c, s)
+                                                                    : windows_of(row));
+  args->apart = s->columns_kept && !args->staged ? (uint32_t)(s->groups * across(c, s)) : CUTT_SUM_THREADS;
+  set_sums(c, s, args);
+  const int mode = s->columns_kept ? s->column_mode : s->row_mode;
+  args->result_step = mode < 0 ? 0 : result_stride[mode] * result_bytes;
+  args->sums_at = args->staged ? CUTT_SUM_WINDOWS * WINDOW : 0;
+  args->flip = c->conjugate[0] ? UINT32_C(1) << 31 : 0;
+  args->op = (uint8_t)c->reduce;
+  /* There are at least as many bytes as windows at an end of L are put together in. */
+  const uint32_t sums = s->columns_kept ? args->sums * args->sum_apart : args->results * args->sums;
+  *shared_bytes = args->sums_at + larger(sums * (uint32_t)slot_bytes(c), (uint32_t)(CUTT_SUM_THREADS * WINDOW));
+}

@@ -1,0 +1,155 @@
+/* Sums over modes of one operand (sum_args.h), with all accesses of it of 16 bytes. What a thread has to work out for an access is what
+ * bounds it: that is done once for a block, and for a step of it little more than adding where that begins. The loads of the next step are
+ * under way while sums of a tile are put together. Numbers are added in an order that depends on the shape alone, and of rows on where in 16
+ * bytes these begin. */
+#include "divide.h"
+#include "pass_numbers.h"
+#include "sum_args.h"
+
+/* What a block does next: a tile, one of its terms, where both are in L and D, and in the modes of columns and rows, and how many of these
+ * there are. */
+typedef struct sum_step {
+  uint32_t tile, term;
+  uint32_t digit; /* of the term, the first */
+  int64_t left, result, column, row;
+} sum_step;
+
+DEVICE uint32_t sum_least(int64_t left, uint32_t most) { return left < (int64_t)most ? (uint32_t)left : most; }
+
+/* Where a tile's term is. */
+DEVICE sum_step sum_find(const cutt_sum_args *args, uint32_t tile, uint32_t term) {
+  sum_step s = {tile, term, 0, 0, 0, 0, 0};
+  uint32_t number = term;
+  for (uint32_t i = 0; i < args->tile_end; ++i) {
+    const cutt_sum_digit *d = &args->digit[i];
+    if (i == args->term_end) number = tile;
+    const uint32_t rest = divide(number, d->extent), digit = number - rest * d->extent.by;
+    if (i == 0) s.digit = digit;
+    s.left += (int64_t)digit * d->step[0];
+    s.result += (int64_t)digit * d->step[1];
+    s.column += d->of_rows ? 0 : (int64_t)digit * d->along;
+    s.row += d->of_rows ? (int64_t)digit * d->along : 0;
+    number = rest;
+  }
+  return s;
+}
+
+/* What comes next: mostly the term's first digit goes on. */
+DEVICE sum_step sum_next(const cutt_sum_args *args, const sum_step *s, uint32_t begin, uint32_t end) {
+  const cutt_sum_digit *d = &args->digit[0];
+  const bool ends = s->term + 1 == end;
+  if (ends || s->digit + 1 == d->extent.by)
+    return sum_find(args, ends ? s->tile + 1 : s->tile, ends ? begin : s->term + 1);
+  sum_step next = *s;
+  ++next.term;
+  ++next.digit;
+  next.left += d->step[0];
+  next.column += d->of_rows ? 0 : d->along;
+  next.row += d->of_rows ? d->along : 0;
+  return next;
+}
+
+DEVICE uint32_t sum_columns(const cutt_sum_args *args, const sum_step *s) {
+  return sum_least(args->extent[0] - s->column, args->columns);
+}
+DEVICE uint32_t sum_rows(const cutt_sum_args *args, const sum_step *s) {
+  return sum_least(args->extent[1] - s->row, args->rows);
+}
+
+/* A thread's windows: the row of each and how far it is from the row's first, in 16 bits each, which saves registers, and how far rows
+ * begin from the tile; and of columns which it adds up, and of which rows the first. */
+typedef struct sum_thread {
+  uint32_t window[CUTT_SUM_LOADS];
+  int64_t begin[CUTT_SUM_LOADS];
+  uint32_t group, column;
+} sum_thread;
+
+DEVICE sum_thread sum_begin(const cutt_sum_args *args) {
+  sum_thread me;
+  UNROLL(CUTT_SUM_LOADS)
+  for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
+    const uint32_t number = thread_index() + i * args->apart, row = divide(number, args->windows);
+    /* The row behind the last is not there. */
+    me.window[i] = (thread_index() < args->apart ? row : args->rows) << 16 |
+                   (number - row * args->windows.by) * CUTT_SUM_WINDOW;
+    me.begin[i] = (int64_t)row * args->row_step;
+  }
+  me.group = divide(thread_index(), args->across);
+  me.column = thread_index() - me.group * args->across.by;
+  return me;
+}
+
+DEVICE uint32_t sum_row(const sum_thread *me, uint32_t i) { return me->window[i] >> 16; }
+DEVICE uint32_t sum_from(const sum_thread *me, uint32_t i) { return me->window[i] & 0xffffu; }
+
+/* How far a row begins from a multiple of 16 bytes. */
+DEVICE uint32_t sum_shift(const unsigned char *left, const sum_step *s, int64_t begin) {
+  return (uint32_t)((uintptr_t)left + (uintptr_t)(s->left + begin)) % CUTT_SUM_WINDOW;
+}
+
+#define SUM_PASTE(a, b) a##b
+#define SUM_NAME_1(a, b) SUM_PASTE(a, b)
+#define SUM_OF(what) SUM_NAME_1(what, SUM_TYPE)
+#define SUM_NUMBER_OF(what) SUM_NAME_1(what, SUM_NUMBER)
+#define SUM_ACCESS(what) SUM_NAME_1(what, SUM_BYTES)
+#define SUM_VALUE_ACCESS(what) SUM_NAME_1(what, SUM_VALUE_BYTES)
+#define SUM_VALUE SUM_NAME_1(pass_, SUM_NUMBER)
+#define SUM_KERNEL(name) KERNEL(name, CUTT_SUM_THREADS, SUM_BLOCKS) /* whose name is put together first */
+
+/* An element of a window. */
+DEVICE uint32_t sum_word(word4 v, uint32_t i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+DEVICE uint16_t sum_part2(word4 v, uint32_t i) { return (uint16_t)(sum_word(v, i / 2) >> i % 2 * 16); }
+DEVICE uint32_t sum_part4(word4 v, uint32_t i) { return sum_word(v, i); }
+DEVICE word2 sum_part8(word4 v, uint32_t i) {
+  const word2 part = {i ? v.z : v.x, i ? v.w : v.y};
+  return part;
+}
+DEVICE word4 sum_part16(word4 v, uint32_t i) { return (void)i, v; }
+
+#define SUM_TYPE f16
+#define SUM_BYTES 2
+#define SUM_NUMBER float
+#define SUM_VALUE_BYTES 4
+#include "sum_type.h"
+
+#define SUM_TYPE bf16
+#define SUM_BYTES 2
+#define SUM_NUMBER float
+#define SUM_VALUE_BYTES 4
+#include "sum_type.h"
+
+#define SUM_TYPE f32
+#define SUM_BYTES 4
+#define SUM_NUMBER float
+#define SUM_VALUE_BYTES 4
+#include "sum_type.h"
+
+#define SUM_TYPE f64
+#define SUM_BYTES 8
+#define SUM_NUMBER double
+#define SUM_VALUE_BYTES 8
+#include "sum_type.h"
+
+#define SUM_TYPE c32
+#define SUM_BYTES 8
+#define SUM_NUMBER complex_float
+#define SUM_VALUE_BYTES 8
+#include "sum_type.h"
+
+#define SUM_TYPE c64
+#define SUM_BYTES 16
+#define SUM_NUMBER complex_double
+#define SUM_VALUE_BYTES 16
+#include "sum_type.h"
+
+#define SUM_TYPE i32
+#define SUM_BYTES 4
+#define SUM_NUMBER u32
+#define SUM_VALUE_BYTES 4
+#include "sum_type.h"
+
+#define SUM_TYPE i64
+#define SUM_BYTES 8
+#define SUM_NUMBER u64
+#define SUM_VALUE_BYTES 8
+#include "sum_type.h"
