@@ -1,5 +1,6 @@
 /* The transpose that walks along the rows, by candidates that the model would not choose for problems this small: batches of
- * matrices, in whose output each column's run is followed by the next column's, so that they share cache lines. */
+ * matrices, in whose output each column's run is followed by the next column's, so that they share cache lines. And the two walks
+ * of a copy. */
 #include <string.h>
 
 #include "cpu/cost.h"
@@ -233,6 +234,66 @@ static void parts_of_threads(void **unused) {
   }
 }
 
+/* Copies past the caches, shorter than what four pages at a time are done for, and longer than a thread takes at once. */
+static void copies(void **unused) {
+  (void)unused;
+  static const int64_t lengths[] = {63, 640, 4096, 16384, 16421, 36864, 262145, 600011};
+  static const int places[] = {0, TEST_AT_END, 16, 48, TEST_AT_START, 32};
+  static const int perm[1] = {0};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      for (int walk = CUTT_CPU_DOWN; walk < CUTT_CPU_WALKS; walk++) {
+        const int64_t extents[1] = {lengths[l] / (int64_t)test_type_bytes(types[t]) + 1};
+        test_problem p = test_packed(types[t], 1, extents, perm);
+        p.in_at = places[turn % 6];
+        p.out_at = places[turn / 6 % 6];
+        p.threads = 1 + turn % 2;
+        p.seed = (uint64_t)++turn;
+        cutt_candidate q;
+        memset(&q, 0, sizeof q);
+        q.method = CUTT_METHOD_COPY;
+        q.m = q.k = 1;
+        q.threads = p.threads;
+        q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
+        q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = 1;
+        q.param[CUTT_CPU_PARAM_WALK] = walk;
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
+/* What is built in for a family of cores, which is what a calibration starts from there; and its walk of a copy. */
+static void families_of_cores(void **unused) {
+  (void)unused;
+  static const int64_t extents[1] = {64 << 20};
+  static const int perm[1] = {0};
+  const test_problem p = test_packed(CUTT_BYTES_8, 1, extents, perm);
+  const cuttProblem_t view = test_problem_view(&p);
+  cutt_canonical canonical;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  cutt_cpu_machine machine = *(const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  const double *last = NULL;
+  for (int core = CUTT_CPU_CORE_OTHER; core < CUTT_CPU_CORES; core++) {
+    cutt_candidate list[3];
+    machine.core = (cutt_cpu_core)core;
+    machine.base.value = cutt_cpu_backend.schema->value_of(&machine.base);
+    assert_ptr_equal(machine.base.value, cutt_cpu_values_of((cutt_cpu_core)core));
+    assert_ptr_not_equal(machine.base.value, last);
+    last = machine.base.value;
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, list, 3), 2);
+    const int64_t walk = core == CUTT_CPU_CORE_ZEN5 ? CUTT_CPU_ALONG : CUTT_CPU_DOWN;
+    assert_int_equal(list[0].param[CUTT_CPU_PARAM_WALK], walk);
+    assert_int_not_equal(list[1].param[CUTT_CPU_PARAM_WALK], walk);
+    assert_true(list[0].seconds < list[1].seconds);
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, list, 1), 1);
+    assert_int_equal(list[0].param[CUTT_CPU_PARAM_WALK], walk);
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(columns_that_follow_one_another),
@@ -241,7 +302,9 @@ int main(void) {
                                      cmocka_unit_test(long_rows),
                                      cmocka_unit_test(what_is_prefetched),
                                      cmocka_unit_test(bytes_ahead),
-                                     cmocka_unit_test(parts_of_threads)};
+                                     cmocka_unit_test(parts_of_threads),
+                                     cmocka_unit_test(copies),
+                                     cmocka_unit_test(families_of_cores)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

@@ -1,4 +1,4 @@
-/* The model's choice, held to times that were measured: for some problems on two machines, the times of all candidates are in
+/* The model's choice, held to times that were measured: for some problems on three machines, the times of all candidates are in
  * data/recorded-*.json (data/thin_out.py says how to record others). What is chosen now for such a machine must have been among
  * the fastest there. Nothing is timed here, so this machine does not matter.
  *
@@ -141,8 +141,14 @@ static void choices_on_zen_4(void **unused) {
   hold("zen4", CUTT_CPU_CORE_ZEN, 30, 2.3, 1.13);
 }
 
+static void choices_on_zen_5(void **unused) {
+  (void)unused;
+  hold("zen5", CUTT_CPU_CORE_ZEN5, 36, 1.9, 1.13);
+}
+
 int main(int argc, char **argv) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_on_a_xeon), cmocka_unit_test(choices_on_zen_4)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(choices_on_a_xeon), cmocka_unit_test(choices_on_zen_4),
+                                     cmocka_unit_test(choices_on_zen_5)};
   if (argc != 2) {
     fprintf(stderr, "usage: test_recorded FOLDER\n");
     return 2;

@@ -185,8 +185,8 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   if (result) return result;
   c->before = c->backend->runtime->target();
   c->before_value = c->before->value ? c->before->value : schema->value;
-  c->start =
-      c->before->source ? schema->value : c->before_value; /* built in, for this device where there are several */
+  /* Built in, for this device where there are several, also where a file has replaced them. */
+  c->start = !c->before->source ? c->before_value : schema->value_of ? schema->value_of(c->before) : schema->value;
   memcpy(c->value, c->before_value, (size_t)schema->parameter_count * sizeof *c->value);
   c->target = malloc(schema->bytes);
   if (!c->target) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a device", schema->bytes);

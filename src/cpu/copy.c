@@ -9,7 +9,7 @@ enum { LINE = CUTT_CPU_LINE };
 void cutt_cpu_copy(const cutt_cpu_plan *p, const char *in, char *out, int64_t from, int64_t to, char *stage) {
   if (!p->scale.active) {
     if (p->non_temporal) {
-      p->kernels->copy_non_temporal(out + from, in + from, to - from);
+      p->kernels->copy_non_temporal(out + from, in + from, to - from, p->one_stream);
     } else {
       memmove(out + from, in + from, (size_t)(to - from)); /* a copy may be in place */
     }

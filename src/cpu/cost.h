@@ -37,8 +37,11 @@ enum {
   CUTT_CPU_COUNT_JOINS,       /* ... and their runs */
   CUTT_CPU_COUNT_TO_L1,       /* input lines prefetched into L1, where that is a choice */
   CUTT_CPU_COUNT_TO_L2,       /* ... into L2 */
-  CUTT_CPU_COUNT_STARTS,      /* executions by one thread */
-  CUTT_CPU_COUNT_FORKS,       /* executions by more than one thread */
+  CUTT_CPU_COUNT_SHORT_ROWS, /* rows of a walk along them, each by what it lacks of 256 bytes: 1 for none, 0 for 256 and more */
+  CUTT_CPU_COUNT_PAGED,    /* output lines of a copy past the caches, four pages at a time */
+  CUTT_CPU_COUNT_STREAMED, /* ... line after line */
+  CUTT_CPU_COUNT_STARTS,   /* executions by one thread */
+  CUTT_CPU_COUNT_FORKS,    /* executions by more than one thread */
   CUTT_CPU_COUNTS
 };
 /* The cost of an event depends on where the data is, so that each of these has its own parameter for each count. */

@@ -279,19 +279,27 @@ static void consider_sides(search *s, cutt_candidate *q, bool non_temporal, int 
   }
 }
 
+/* Past the caches there are two walks. Returns the number of candidates; 0: the tensor is not contiguous. */
 static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machine, int threads, bool non_temporal,
-                          cutt_candidate *list) {
-  memset(list, 0, sizeof *list);
-  list->method = CUTT_METHOD_COPY;
-  list->m = list->k = c->rank;
-  list->threads = threads;
-  list->param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
-  list->param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
-  cutt_cpu_tile t;
-  const char *why;
-  if (!cutt_cpu_tile_derive(machine, c, list, &t, &why)) return 0;
-  list->seconds = cutt_cpu_seconds(c, list, &t, machine);
-  return 1;
+                          cutt_candidate *list, int max) {
+  cutt_candidate q;
+  int count = 0;
+  memset(&q, 0, sizeof q);
+  q.method = CUTT_METHOD_COPY;
+  q.m = q.k = c->rank;
+  q.threads = threads;
+  q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
+  q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
+  for (int walk = CUTT_CPU_DOWN; walk < (non_temporal && !c->scale.active ? CUTT_CPU_WALKS : CUTT_CPU_DOWN + 1);
+       ++walk) {
+    cutt_cpu_tile t;
+    const char *why;
+    q.param[CUTT_CPU_PARAM_WALK] = walk;
+    if (!cutt_cpu_tile_derive(machine, c, &q, &t, &why)) return 0;
+    q.seconds = cutt_cpu_seconds(c, &q, &t, machine);
+    count = insert(list, count, max, &q);
+  }
+  return count;
 }
 
 int cutt_cpu_threads_for(int64_t bytes, int most) {
@@ -308,7 +316,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   const int64_t w = c->elem_bytes;
   const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
   const bool non_temporal = contiguous && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
-  if (c->rank <= 1 && enumerate_copy(c, machine, used, non_temporal, list) == 1) return 1;
+  const int copies = c->rank <= 1 ? enumerate_copy(c, machine, used, non_temporal, list, max) : 0;
+  if (copies > 0) return copies;
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096, 8192};

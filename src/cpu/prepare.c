@@ -325,6 +325,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->guards_windows = cutt_cpu_guards_windows(machine->vector_bytes);
   p->kernel = t.kernel;
   p->non_temporal = t.non_temporal;
+  p->one_stream = t.along;
   p->prefetch = t.prefetch;
   p->tiles_ahead = t.tiles_ahead;
   p->scale = c->scale;

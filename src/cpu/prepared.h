@@ -40,6 +40,7 @@ typedef struct cutt_cpu_plan {
   int64_t parts_per_element;   /* elements of the user's type, which the scale is applied to, in one element */
   int threads;                 /* of one execution */
   int most_threads;            /* of several, unless the caller says otherwise */
+  bool one_stream;             /* copy past the caches: line after line, not four pages at a time */
   bool non_temporal;           /* stores past the caches */
   int prefetch;                /* cutt_cpu_prefetch_to */
   bool tiles_ahead;            /* see tile.h */

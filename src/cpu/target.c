@@ -28,15 +28,20 @@ static const cutt_property properties[] = {
     SPEED(l3_copy_bandwidth, "a copy within the last-level cache, one thread, read and written bytes"),
 };
 
+static const double *value_of(const cutt_target *target) {
+  return cutt_cpu_values_of(((const cutt_cpu_machine *)(const void *)target)->core);
+}
+
 const cutt_schema cutt_cpu_schema = {.backend = "cpu",
                                      .bytes = sizeof(cutt_cpu_machine),
                                      .properties = properties,
                                      .property_count = sizeof properties / sizeof *properties,
                                      .parameters = cutt_cpu_parameters,
                                      .value = cutt_cpu_values,
+                                     .value_of = value_of,
                                      .parameter_count = CUTT_CPU_LEVELS * CUTT_CPU_COUNTS};
 
-void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = cutt_cpu_values_of(machine->core); }
+void cutt_cpu_complete(cutt_cpu_machine *machine) { machine->base.value = value_of(&machine->base); }
 
 /* Sizes for each level that the model has parameters for: L2, the last-level cache, and memory, where the choice of a
  * candidate matters most. */

@@ -275,6 +275,7 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
 static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_candidate *candidate,
                         cutt_cpu_tile *t) {
   t->non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0 && !c->scale.reads_out;
+  t->along = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG && !c->scale.active;
   if (t->kernel == CUTT_CPU_COPY) return;
   /* With fewer rows than a vector has, garbage is written behind each column, which only the stage has room for. */
   const bool garbage = t->rows < t->block_rows;
@@ -283,7 +284,6 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
   t->scales = c->scale.active && t->kernel == CUTT_CPU_TRANSPOSE && !t->non_temporal &&
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
-  t->along = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG && !c->scale.active;
   t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
              t->shared_run * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&

@@ -36,14 +36,14 @@ enum {
   CUTT_CPU_PARAM_VECTOR,       /* transpose: bytes of a register */
   CUTT_CPU_PARAM_NON_TEMPORAL, /* 1: stores go past the caches; "stream" in texts and files */
   CUTT_CPU_PARAM_STEP,         /* transpose: columns that one step takes when each column is a segment */
-  CUTT_CPU_PARAM_WALK,         /* transpose: cutt_cpu_walk */
+  CUTT_CPU_PARAM_WALK,         /* transpose, and Copy past the caches: cutt_cpu_walk */
   CUTT_CPU_PARAM_PREFETCH      /* cutt_cpu_prefetch_to */
 };
 
-/* In which order a transpose goes through its tile. */
+/* In which order a transpose goes through its tile, and a copy past the caches through its bytes. */
 typedef enum cutt_cpu_walk {
-  CUTT_CPU_DOWN,  /* a few columns at a time, all rows */
-  CUTT_CPU_ALONG, /* a few rows at a time, all columns */
+  CUTT_CPU_DOWN,  /* a few columns at a time, all rows; four pages at a time */
+  CUTT_CPU_ALONG, /* a few rows at a time, all columns; one line after the other */
   CUTT_CPU_WALKS
 } cutt_cpu_walk;
 

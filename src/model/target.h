@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUTT_TERMS = 40, CUTT_PARAMETERS = 96 };
+enum { CUTT_TERMS = 40, CUTT_PARAMETERS = 112 };
 
 /* What a value of the model means. */
 typedef struct cutt_parameter {
@@ -73,8 +73,9 @@ typedef struct cutt_schema {
   const cutt_property *properties;
   int property_count;
   const cutt_parameter *parameters;
-  const double *value; /* built in: of the parameters */
-  int parameter_count; /* <= CUTT_PARAMETERS */
+  const double *value;                                  /* built in: of the parameters */
+  const double *(*value_of)(const cutt_target *target); /* built in for a device at hand; NULL: the same for all */
+  int parameter_count;                                  /* <= CUTT_PARAMETERS */
 } cutt_schema;
 
 /* which model predicts the times of candidates. */

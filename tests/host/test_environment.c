@@ -129,23 +129,31 @@ static int zen_predicts(void) {
   return microseconds[1] > 0 ? DONE : PERMUTATION;
 }
 
+static int zen5_predicts(void) {
+  microseconds[2] = (int)(1e6 * predicted());
+  return microseconds[2] > 0 ? DONE : PERMUTATION;
+}
+
 static int core_is_refused(void) {
-  return !(predicted() > 0) && strstr(cuttLastError(), "CUTT_CPU_CORE") && strstr(cuttLastError(), "xeon and zen")
+  return !(predicted() > 0) && strstr(cuttLastError(), "CUTT_CPU_CORE") && strstr(cuttLastError(), "xeon, zen and zen5")
              ? DONE
              : PERMUTATION;
 }
 
 static void families_of_cores(void **unused) {
   (void)unused;
-  microseconds = mmap(NULL, 2 * sizeof *microseconds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  microseconds = mmap(NULL, 3 * sizeof *microseconds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(microseconds != MAP_FAILED);
   setenv("CUTT_CALIBRATION", "0", 1);
   assert_int_equal(in_child(xeon_predicts, "CUTT_CPU_CORE", "xeon"), DONE);
   assert_int_equal(in_child(zen_predicts, "CUTT_CPU_CORE", "zen"), DONE);
+  assert_int_equal(in_child(zen5_predicts, "CUTT_CPU_CORE", "zen5"), DONE);
   assert_int_not_equal(microseconds[0], microseconds[1]);
+  assert_int_not_equal(microseconds[0], microseconds[2]);
+  assert_int_not_equal(microseconds[1], microseconds[2]);
   assert_int_equal(in_child(core_is_refused, "CUTT_CPU_CORE", "abacus"), DONE);
   unsetenv("CUTT_CALIBRATION");
-  munmap(microseconds, 2 * sizeof *microseconds);
+  munmap(microseconds, 3 * sizeof *microseconds);
 }
 
 int main(void) {

@@ -368,8 +368,9 @@ static void store_lines(char *dst, const char *stage, int64_t lines) {
 
 static void fence(void) { cutt_store_fence(); }
 
-/* Four pages at a time, so that several DRAM pages stay open and each of the prefetchers follows a page. */
-static void copy_non_temporal(char *dst, const char *src, int64_t bytes) {
+/* Four pages at a time, so that several DRAM pages stay open and each of the prefetchers follows a page; or one stream, where the
+ * prefetcher of a core runs far ahead of it. */
+static void copy_non_temporal(char *dst, const char *src, int64_t bytes, bool one_stream) {
   enum { PAGE = 4096 };
   const int64_t head = (int64_t)(-(uintptr_t)dst & 63);
   if (bytes < head + PAGE) {
@@ -378,7 +379,7 @@ static void copy_non_temporal(char *dst, const char *src, int64_t bytes) {
   }
   copy_bytes(dst, src, head);
   int64_t at = head;
-  for (; at + 4 * PAGE <= bytes; at += 4 * PAGE) {
+  for (; !one_stream && at + 4 * PAGE <= bytes; at += 4 * PAGE) {
     for (int64_t i = at; i < at + PAGE; i += 128) {
       for (int page = 0; page < 4; ++page) {
         const int64_t from = i + page * PAGE;

@@ -208,8 +208,9 @@ typedef struct cutt_cpu_kernels {
   void (*fence)(void);
   /* Bytes from anywhere to anywhere, through the caches. */
   void (*copy)(char *dst, const char *src, int64_t bytes);
-  /* A long contiguous copy by non-temporal stores, of any alignment: the ceiling that the rest is held against. */
-  void (*copy_non_temporal)(char *dst, const char *src, int64_t bytes);
+  /* A long contiguous copy by non-temporal stores, of any alignment: the ceiling that the rest is held against. Four pages at a
+   * time, or line after line. */
+  void (*copy_non_temporal)(char *dst, const char *src, int64_t bytes, bool one_stream);
 
   /* dst[i] = alpha * op(src[i]) + beta * out[i] for n elements of scale->type (out is read only if scale->reads_out);
    * floating-point types round each operation (f16 and bf16: once, from float). dst may be src, out or both, and

@@ -70,7 +70,7 @@ static const known_machine *find(const cutt_isa *isa, int threads) {
   return k;
 }
 
-/* Zen 2 to 5 are families 17h to 1Ah of AMD and of Hygon. */
+/* Zen 2 to 4 are families 17h to 19h of AMD and of Hygon, and Zen 5 is 1Ah. */
 static cutt_cpu_core read_core(void) {
 #if defined(__x86_64__)
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
@@ -82,7 +82,7 @@ static cutt_cpu_core read_core(void) {
   if (memcmp(vendor, "AuthenticAMD", 12) != 0 && memcmp(vendor, "HygonGenuine", 12) != 0) return CUTT_CPU_CORE_OTHER;
   if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return CUTT_CPU_CORE_OTHER;
   const unsigned family = (eax >> 8 & 15) + (eax >> 20 & 255);
-  return family >= 0x17 ? CUTT_CPU_CORE_ZEN : CUTT_CPU_CORE_OTHER;
+  return family >= 0x1A ? CUTT_CPU_CORE_ZEN5 : family >= 0x17 ? CUTT_CPU_CORE_ZEN : CUTT_CPU_CORE_OTHER;
 #else
   return CUTT_CPU_CORE_OTHER;
 #endif
@@ -90,7 +90,8 @@ static cutt_cpu_core read_core(void) {
 
 /* The family that CUTT_CPU_CORE names; CUTT_CPU_CORES: it names none. */
 static cutt_cpu_core asked_core(void) {
-  static const char *const names[CUTT_CPU_CORES] = {[CUTT_CPU_CORE_OTHER] = "xeon", [CUTT_CPU_CORE_ZEN] = "zen"};
+  static const char *const names[CUTT_CPU_CORES] = {
+      [CUTT_CPU_CORE_OTHER] = "xeon", [CUTT_CPU_CORE_ZEN] = "zen", [CUTT_CPU_CORE_ZEN5] = "zen5"};
   const char *asked = getenv("CUTT_CPU_CORE");
   if (!asked || !*asked) return read_core();
   int core = 0;
@@ -100,7 +101,7 @@ static cutt_cpu_core asked_core(void) {
 
 bool cutt_host_core_known(const char **why) {
   if (asked_core() != CUTT_CPU_CORES) return true;
-  *why = "CUTT_CPU_CORE names no family of cores with parameters of its own; there are xeon and zen";
+  *why = "CUTT_CPU_CORE names no family of cores with parameters of its own; there are xeon, zen and zen5";
   return false;
 }
 
