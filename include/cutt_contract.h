@@ -92,8 +92,8 @@ typedef struct cuttContractionOptions {
    * parts of a long sum on a GPU without workspace; they are for contractions that contract little, and do any. */
   const char *algorithm;
   /* CUTT_MEASURE: the model's best ways (12 at most), on a GPU also the algorithms that cuBLASLt lists for the products of the
-   * fastest, and in what is left of the time limit the permutations of the fastest, are timed by turns, on memory of the library's own as large as the three tensors and the workspace. The first one is run whatever
-   * the limit. */
+   * fastest, and in what is left of the time limit the permutations of the fastest, are timed by turns, on memory of the
+   * library's own as large as the three tensors and the workspace. The first one is run whatever the limit. */
   cuttChoice_t choice;
   double measure_seconds; /* CUTT_MEASURE: the time limit in seconds; 0: 2 */
   /* Looked up first, for this problem, device, BLAS library, threads and workspace_limit, and for the permutations; a measured
