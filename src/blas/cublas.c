@@ -33,8 +33,6 @@ enum { /* cublasStatus_t */
        CUBLAS_NOT_SUPPORTED = 15
 };
 enum { POINTERS_TO_HOST = 0, MATH_DEFAULT = 0, MATH_NO_REDUCED_PRECISION_REDUCTION = 16, ALGORITHM_DEFAULT = -1 };
-enum { R_32F = 0, R_64F = 1, R_16F = 2, C_32F = 4, C_64F = 5, R_16BF = 14 }; /* cudaDataType */
-enum { COMPUTE_32F = 68, COMPUTE_64F = 70 };
 
 typedef cublas_status gemm_ex(cublas_handle handle, int op_a, int op_b, int m, int n, int k, const void *alpha,
                               const void *a, int type_a, int lda, const void *b, int type_b, int ldb, const void *beta,
@@ -199,23 +197,6 @@ static void end(const cutt_blas *blas, void *session) {
 }
 
 /* --------------------------------------------------------------------------------------------------------- products */
-
-cublas_types cutt_cublas_types_of(cuttType_t type) {
-  switch (type) {
-    case CUTT_F16:
-      return (cublas_types){R_16F, COMPUTE_32F};
-    case CUTT_BF16:
-      return (cublas_types){R_16BF, COMPUTE_32F};
-    case CUTT_F32:
-      return (cublas_types){R_32F, COMPUTE_32F};
-    case CUTT_C32:
-      return (cublas_types){C_32F, COMPUTE_32F};
-    case CUTT_C64:
-      return (cublas_types){C_64F, COMPUTE_64F};
-    default:
-      return (cublas_types){R_64F, COMPUTE_64F};
-  }
-}
 
 /* CUTT_OP_N, T and C are cuBLAS's 0, 1 and 2. */
 static cublas_status multiply(const cublas *library, cublas_handle handle, const cutt_gemm_operands *on,

@@ -1,4 +1,4 @@
-/* Between cublas.c, cublas_lt.c and cublas_speed.c. */
+/* Between cublas.c, cublas_lt.c, cublas_speed.c and cublas_types.c. */
 #ifndef CUTT_BLAS_CUBLAS_H
 #define CUTT_BLAS_CUBLAS_H
 
@@ -16,7 +16,7 @@ typedef struct cublasContext *cublas_handle;
 typedef struct cublas_types {
   int data, compute;
 } cublas_types;
-cublas_types cutt_cublas_types_of(cuttType_t type);
+cublas_types cutt_cublas_types_of(cuttType_t type); /* cublas_types.c */
 
 /* cuBLASLt's functions (cublas_lt.c). It takes cuBLAS's handles. */
 typedef struct cublas_lt cublas_lt;
