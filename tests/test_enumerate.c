@@ -56,6 +56,34 @@ static void the_first_is_the_same(void **unused) {
   }
 }
 
+/* The same on processors, with the parameters that are built in, and with others, as a calibration might find them. */
+static void the_first_is_the_same_on_cpus(void **unused) {
+  (void)unused;
+  cutt_cpu_machine machines[] = {
+      {.vector_bytes = 64, .byte_permutes = 1, .l1_bytes = 48 << 10, .l2_bytes = 1 << 20, .stream_bytes = 16 << 20},
+      {.vector_bytes = 32, .l1_bytes = 32 << 10, .l2_bytes = 512 << 10, .stream_bytes = 1 << 20},
+      {.vector_bytes = 16, .l1_bytes = 32 << 10, .l2_bytes = 256 << 10, .stream_bytes = 1 << 10}};
+  test_rng rng = {.state = 20261123};
+  for (int i = 0; i < test_scaled(3000); i++) {
+    cutt_canonical drawn, other;
+    cutt_candidate list[CUTT_MAX_CANDIDATES], first;
+    double value[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS];
+    cutt_cpu_machine *machine = &machines[i % 3];
+    const double *built_in = cutt_cpu_values_of((cutt_cpu_core)test_random_in(&rng, 0, CUTT_CPU_CORES - 1));
+    const bool as_it_is = test_chance(&rng, 50);
+    for (int j = 0; j < CUTT_CPU_LEVELS * CUTT_CPU_COUNTS; j++)
+      value[j] = as_it_is ? built_in[j] : built_in[j] * exp2((double)test_random_in(&rng, -300, 300) / 100);
+    machine->base.value = value;
+    make_problem(&rng, 12, &drawn);
+    const cutt_canonical *canonical = cutt_cpu_forward(&drawn, &other);
+    const int count = cutt_cpu_enumerate(&machine->base, CUTT_MODEL_IS_OWN, canonical, 1, list, CUTT_MAX_CANDIDATES);
+    assert_int_equal(cutt_cpu_enumerate(&machine->base, CUTT_MODEL_IS_OWN, canonical, 1, &first, 1), 1);
+    assert_true(count >= 1 && count <= CUTT_MAX_CANDIDATES);
+    assert_true(first.seconds == list[0].seconds);
+    for (int j = 1; j < count; j++) assert_true(list[j].seconds >= list[j - 1].seconds);
+  }
+}
+
 /* The bounds that cut candidates off are no more than any of them takes. */
 static void bounds_hold(void **unused) {
   (void)unused;
@@ -385,11 +413,9 @@ static void best_on_cpus(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_is_the_same),
-      cmocka_unit_test(bounds_hold),
-      cmocka_unit_test(bounds_leave_out_nothing),
-      cmocka_unit_test(best_on_gpus),
-      cmocka_unit_test(best_on_cpus),
+      cmocka_unit_test(the_first_is_the_same), cmocka_unit_test(the_first_is_the_same_on_cpus),
+      cmocka_unit_test(bounds_hold),           cmocka_unit_test(bounds_leave_out_nothing),
+      cmocka_unit_test(best_on_gpus),          cmocka_unit_test(best_on_cpus),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

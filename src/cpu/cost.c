@@ -96,6 +96,13 @@ static double log2_of(int64_t n) { /* linear between powers of two, which is clo
   return (double)log + (double)(n - power) / (double)power;
 }
 
+double cutt_cpu_stretches(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  /* Rows of bytes that follow one another are one run: 64 of them take few pages. */
+  const bool by_rows = c->elem_bytes > 1 && !t->tiles_ahead && t->cols * c->elem_bytes >= LINE;
+  int64_t in_alignment;
+  return (double)c->volume / (double)(by_rows ? t->cols : input_run(c, t, 0, &in_alignment));
+}
+
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
   double *n = counts;
@@ -135,9 +142,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                       : t->prefetch == better         ? CUTT_CPU_COUNT_ALONG_NEAR
                                                       : CUTT_CPU_COUNT_ALONG_AHEAD;
     n[lines] = bytes / LINE;
-    /* Rows of bytes that follow one another are one run: 64 of them take few pages. */
-    const bool by_rows = w > 1 && !t->tiles_ahead && t->cols * c->elem_bytes >= LINE;
-    n[lines + 1] = by_rows ? volume / (double)t->cols : n[CUTT_CPU_COUNT_RUNS]; /* stretches */
+    n[lines + 1] = cutt_cpu_stretches(c, t);
     n[CUTT_CPU_COUNT_RUNS] = 0;
     /* So much of each row is read at a time that little of the next ones is under way when the row ends. */
     const double lacks = 1.0 - (double)(t->cols * c->elem_bytes) / LONG_ROW;

@@ -54,6 +54,9 @@ const double *cutt_cpu_values_of(cutt_cpu_core core);   /* built in for a core *
 void cutt_cpu_count(const cutt_canonical *canonical, const cutt_cpu_tile *tile, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]);
 
+/* Input runs that a transpose along rows is counted as; whichever of its rows or lines it prefetches, but not the next tile's. */
+double cutt_cpu_stretches(const cutt_canonical *canonical, const cutt_cpu_tile *tile);
+
 /* The cost breakdown of a candidate, executed by its number of threads; and its predicted time. */
 void cutt_cpu_cost(const cutt_canonical *canonical, const cutt_candidate *candidate, const cutt_cpu_tile *tile,
                    const cutt_cpu_machine *machine, cutt_breakdown *cost);

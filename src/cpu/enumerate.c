@@ -174,7 +174,7 @@ static void consider(search *s, cutt_candidate *q) {
 }
 
 /* Candidates that prefetch into one cache and into the other; where only the best counts, by the model's own parameters,
- * in which there is no other difference. */
+ * if they tell. */
 static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
   if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0) {
@@ -183,7 +183,10 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
   }
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
   const bool far = value[CUTT_CPU_COUNT_TO_L2] < value[CUTT_CPU_COUNT_TO_L1];
-  const bool both = s->max > 1 || q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_GATHER; /* which may have other terms */
+  /* Gathers may have other terms, and what is staged may leave L1 where lines are prefetched into it. */
+  const bool both =
+      s->max > 1 || q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_GATHER ||
+      (!far && value[CUTT_CPU_COUNT_TO_L1] + value[CUTT_CPU_COUNT_RELOADS_L2] > value[CUTT_CPU_COUNT_TO_L2]);
   if (both || !far) consider(s, q);
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
   if (both || far) consider(s, q);
@@ -198,11 +201,12 @@ static int best_prefetch(const search *s, const cutt_cpu_tile *t) {
       [CUTT_CPU_TO_L2] = far ? CUTT_CPU_COUNT_ALONG_NEAR : CUTT_CPU_COUNT_ALONG_AHEAD,
       [CUTT_CPU_TO_NONE] = CUTT_CPU_COUNT_ALONG};
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
-  const double lines = (double)(t->cols * s->c->elem_bytes) / CUTT_CPU_LINE;
+  const double lines = (double)(s->c->volume * s->c->elem_bytes) / CUTT_CPU_LINE;
+  const double stretches = cutt_cpu_stretches(s->c, t);
   double least = 0;
   int best = -1;
   for (int to = 0; to < CUTT_CPU_PREFETCHES; ++to) {
-    const double *own = value + terms[to], time = lines < 1 ? own[0] : own[0] * lines + own[1];
+    const double *own = value + terms[to], time = own[0] * lines + own[1] * stretches;
     if (to == CUTT_CPU_TO_L2 && !far && (cutt_cpu_tiles_ahead(s->c, t) || !ahead_stays(s, t->cols))) continue;
     if (to == CUTT_CPU_TO_NONE && !worth_following(s, t->cols)) continue;
     if (best >= 0 && time >= least) continue;
