@@ -18,9 +18,10 @@ enum {
 };
 
 /* Seconds of a launch, and of a step of a block that waits for memory alone; what a block takes to begin and to end, and the second
- * launch, which adds up parts, in steps; the share of a copy's speed that is reached; and issue slots of an SM per second that are. */
-static const double launch_seconds = 3e-6, wait_seconds = 1.5e-6, steps_to_begin = 0.7, steps_to_join = 2,
-                    share_of_copy = 0.93, slots_per_second = 4.5e9;
+ * launch, which adds up parts, in steps; issue slots of an SM per second that are reached. These and the slots below were fitted to 520
+ * sums on an H200, and held to 450 others. */
+static const double launch_seconds = 3e-6, wait_seconds = 1.86e-6, steps_to_begin = 0.33, steps_to_join = 3.6,
+                    slots_per_second = 4.5e9;
 
 static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
 
@@ -104,12 +105,15 @@ static bool choose_tile(const cutt_contraction *c, cutt_sum_shape *s) {
   return true;
 }
 
-/* Issue slots of a warp for a step. */
+/* Issue slots of a warp for a step: whatever there is to add up, for each element, and for a tile's end. */
 static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s) {
-  enum { FOR_STEP = 60, FOR_LOAD = 14, FOR_FINISH = 250 };
-  const double element = s->columns_kept && !s->aligned ? 5 : c->type->bytes == 2 ? 2.5 : 1.5;
-  const double elements = (double)CUTT_SUM_LOADS * (double)window_elements(c) * element * (c->reduce ? 4 : 1);
-  return FOR_STEP + CUTT_SUM_LOADS * FOR_LOAD + elements + FOR_FINISH / ceil((double)s->terms / (double)s->parts);
+  enum { FOR_STEP = 230, FOR_FINISH = 226 };
+  const bool staged = s->columns_kept && !s->aligned;
+  const double half = c->type->bytes == 2 ? 1.26 : 1; /* which are converted */
+  const double element = staged ? 4.3 : half * (s->columns_kept ? 2.2 : 2);
+  const double reduced = !c->reduce ? 1 : staged ? 3.1 : s->columns_kept ? 3.7 : 10;
+  const double elements = (double)(CUTT_SUM_LOADS * window_elements(c)) * element * reduced;
+  return FOR_STEP + elements + FOR_FINISH / ceil((double)s->terms / (double)s->parts);
 }
 
 /* ------------------------------------------------------------------------------------------------------ blocks, the seconds */
@@ -163,7 +167,7 @@ static double moved_by(const cutt_contraction *c, const cutt_sum_shape *s) {
 }
 
 void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_sum_shape *s) {
-  *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .seconds = INFINITY};
+  *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .parts = 1, .seconds = INFINITY};
   if (!c->right_is_one || c->no_terms || c->empty || !choose_tile(c, s)) return;
   s->tiles = s->terms = 1;
   for (int i = 0; i < c->modes; ++i) {
@@ -177,7 +181,7 @@ void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t lim
   const double busy = fmin(blocks_of(s), at_once);
   const double issue =
       slots_of(c, s) * (CUTT_SUM_THREADS / 32.0) * ceil(busy * (double)blocks_at_once(c) / at_once) / slots_per_second;
-  const double step = fmax(fmax(busy * moved_by(c, s) / (share_of_copy * r->memory), issue), wait_seconds);
+  const double step = fmax(fmax(busy * moved_by(c, s) / r->memory, issue), wait_seconds);
   s->seconds = launch_seconds + steps_of(s, at_once) * step;
 }
 

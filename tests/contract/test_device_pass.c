@@ -484,10 +484,56 @@ static void wavefronts_of_sums(void **unused) {
   }
 }
 
+/* Sums by tiles load 16 bytes at a time, all sectors about once, also where c does not say which bytes L spans, as it does not of what is
+ * summed beforehand; and through shared memory only where rows are not aligned. */
+static void loads_of_tiles(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[3];
+    double requests, wavefronts; /* for each 512 bytes at most: of loads, and of shared memory */
+  } cases[] = {{"ab->b", CUTT_F32, {1001, 300}, 1.15, 5},    {"ab->b", CUTT_F16, {2002, 300}, 1.25, 5.5},
+               {"ab->a", CUTT_F32, {1024, 300}, 1.3, 1.7},   {"ab->a", CUTT_F16, {2048, 300}, 1.5, 3.2},
+               {"ab->a", CUTT_F32, {1001, 300}, 1.25, 11.5}, {"ab->a", CUTT_F64, {501, 300}, 1.2, 10.5},
+               {"a->", CUTT_F32, {300000}, 1.15, 0.6}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    test_fields fields;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    simt_counts got;
+    memset(&got, 0, sizeof got);
+    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
+    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+    test_contraction_finish(&t);
+    test_contraction_view(&t, &fields);
+    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    memset(c.low, 0, sizeof c.low);
+    memset(c.high, 0, sizeof c.high);
+    place(&t);
+    rates.multiprocessors = 4;
+    cutt_device_pass_tiles(&c, &rates, 0, &shape);
+    counting = &got;
+    assert_shape(&t, &c, &shape);
+    counting = NULL;
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts);
+    print_message(
+        "%-5s %d bytes: for 512 bytes %.2f requests of loads, %.2f wavefronts; %.2f sectors of those there are\n",
+        cases[i].pattern, c.type->bytes, (double)got.load_requests * 512 / bytes, wavefronts * 512 / bytes,
+        (double)got.tile_load_sectors * SIMT_SECTOR / bytes);
+    assert_true((double)got.load_requests * 512 <= cases[i].requests * bytes);
+    assert_true(wavefronts * 512 <= cases[i].wavefronts * bytes);
+    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.15 * bytes);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
                                      cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(sums_by_tiles),
-                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums)};
+                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums),
+                                     cmocka_unit_test(loads_of_tiles)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();
