@@ -191,11 +191,43 @@ static void long_runs_with_scalars(void **unused) {
   }
 }
 
+/* Runs to elements that lie apart, several in a store or one at a time, and so many of them that the output's lines are asked for. */
+static void runs_to_elements_apart(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t lengths[] = {2, 7, 40, 100, 513}, apart[] = {2, 3, 5, 10, 21}, many[2] = {9001, 400};
+  static const int perm[2] = {0, 1};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+      for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) {
+        const bool large = n == 0 && k == 2;
+        const int64_t extents[2] = {large ? many[0] / w : lengths[n], large ? many[1] : 3};
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        p.out_strided = true;
+        p.out_strides[0] = apart[k];
+        p.out_strides[1] = apart[k] * extents[0] + (int64_t)n + 1;
+        p.in_at = places[turn % 6];
+        p.out_at = places[turn / 6 % 6];
+        p.seed = (uint64_t)++turn;
+        const cutt_candidate q = gather(0, 0, 1, n == 4 ? 100 : 0, false);
+        bool ran = false;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed), cmocka_unit_test(short_runs),
-                                     cmocka_unit_test(broadcasts), cmocka_unit_test(narrow_rows_at_the_end),
-                                     cmocka_unit_test(long_runs_with_scalars)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed),
+                                     cmocka_unit_test(short_runs),
+                                     cmocka_unit_test(broadcasts),
+                                     cmocka_unit_test(narrow_rows_at_the_end),
+                                     cmocka_unit_test(long_runs_with_scalars),
+                                     cmocka_unit_test(runs_to_elements_apart)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

@@ -160,14 +160,19 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   return rows;
 }
 
-/* Shared runs to an output of another stride. */
+/* Shared runs to an output of another stride. Its lines are read before they are written in part, and where they are in memory they
+ * are asked for before that: behind a run is often the next one, and asking for what is not there does no harm. */
 static void scatter_runs(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+  enum { DISTANCE = 2048 };
   const cutt_cpu_plan *p = j->p;
-  const int64_t elements = t->shared_run / p->w, few = GATHER_BYTES / p->w;
+  const int64_t elements = t->shared_run / p->w, step = larger(LINE, p->run_stride);
+  const int64_t few = ahead->runs == 0 && !p->asks_for_output ? elements : GATHER_BYTES / p->w;
   for (int64_t r = 0; r < t->rows; ++r) {
     for (int64_t i = 0; i < elements; i += few) {
-      p->kernels->scatter(to + (r * elements + i) * p->run_stride, p->run_stride, from + p->row[r] + i * p->w,
-                          smaller(elements - i, few), p->w);
+      const int64_t some = smaller(elements - i, few), span = p->asks_for_output ? some * p->run_stride : 0;
+      char *const first = to + (r * elements + i) * p->run_stride;
+      for (int64_t at = DISTANCE; at < DISTANCE + span; at += step) __builtin_prefetch(first + at, 1);
+      p->kernels->scatter(first, p->run_stride, from + p->row[r] + i * p->w, some, p->w);
       cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
     }
   }

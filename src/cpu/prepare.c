@@ -328,6 +328,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   p->one_stream = t.along;
   p->prefetch = t.prefetch;
   p->tiles_ahead = t.tiles_ahead;
+  p->asks_for_output = t.run_stride > 1 && c->volume > machine->stream_bytes / (c->elem_bytes * t.run_stride);
   p->scale = c->scale;
   p->in_start = c->in_start;
   p->out_start = c->out_start;

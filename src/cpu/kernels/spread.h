@@ -6,12 +6,12 @@
 #ifndef CUTT_CPU_KERNELS_SPREAD_H
 #define CUTT_CPU_KERNELS_SPREAD_H
 
-/* Is that faster than element by element? From eight elements a store on. */
+/* Is that faster than element by element? From four elements a store on. */
 CUTT_INLINE bool spreads(int64_t w, int64_t stride) {
 #if !defined(__AVX512VBMI__)
   if (w == 1) return false;
 #endif
-  return w <= 4 && stride > 0 && 7 * stride + w <= 64;
+  return w <= 4 && stride > 0 && 3 * stride + w <= 64;
 }
 
 /* w is a constant. */
