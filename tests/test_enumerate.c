@@ -411,11 +411,59 @@ static void best_on_cpus(void **unused) {
   hold_shortfall("processors", &s, 2.7, 1.025);
 }
 
+/* What is left to hardware prefetchers: data in the last-level cache on a core whose parameters say that asking takes time, but not
+ * bytes whose columns share sets of L1. Columns that do are done a line at a time. */
+static void what_is_not_prefetched(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[2];
+    bool unasked;
+    int64_t step;
+  } cases[] = {
+      {CUTT_BYTES_4, {513, 701}, true, 64},    {CUTT_BYTES_8, {512, 512}, true, 8},
+      {CUTT_BYTES_1, {1025, 1111}, true, 64},  {CUTT_BYTES_1, {256, 4096}, false, 64},
+      {CUTT_BYTES_4, {200, 300}, false, 64},   /* in L2 */
+      {CUTT_BYTES_8, {1025, 1111}, false, 64}, /* in memory */
+  };
+  static const int perm[2] = {1, 0};
+  cutt_cpu_machine machine = {.vector_bytes = 64,
+                              .byte_permutes = 1,
+                              .threads = 1,
+                              .l1_bytes = 48 << 10,
+                              .l2_bytes = 1 << 20,
+                              .l3_bytes = 32 << 20,
+                              .stream_bytes = 4 << 20};
+  for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+    const bool xeon = i % 2;
+    machine.base.value = cutt_cpu_values_of(xeon ? CUTT_CPU_CORE_OTHER : CUTT_CPU_CORE_ZEN5);
+    const test_problem p = test_packed(cases[i / 2].type, 2, cases[i / 2].extents, perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate list[CUTT_MAX_CANDIDATES], first;
+    const int count = cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, list, CUTT_MAX_CANDIDATES);
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_true(count > 1 && first.seconds == list[0].seconds);
+    assert_memory_equal(first.param, list[0].param, sizeof first.param);
+    if (first.param[CUTT_CPU_PARAM_NON_TEMPORAL]) continue;
+    const bool unasked = first.param[CUTT_CPU_PARAM_PREFETCH] == CUTT_CPU_TO_NONE;
+    if (unasked != (cases[i / 2].unasked && !xeon) ||
+        (unasked && first.param[CUTT_CPU_PARAM_STEP] != cases[i / 2].step))
+      fail_msg("case %zu: prefetch %d, steps of %d columns", i, (int)first.param[CUTT_CPU_PARAM_PREFETCH],
+               (int)first.param[CUTT_CPU_PARAM_STEP]);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_is_the_same), cmocka_unit_test(the_first_is_the_same_on_cpus),
-      cmocka_unit_test(bounds_hold),           cmocka_unit_test(bounds_leave_out_nothing),
-      cmocka_unit_test(best_on_gpus),          cmocka_unit_test(best_on_cpus),
+      cmocka_unit_test(the_first_is_the_same),
+      cmocka_unit_test(the_first_is_the_same_on_cpus),
+      cmocka_unit_test(bounds_hold),
+      cmocka_unit_test(bounds_leave_out_nothing),
+      cmocka_unit_test(best_on_gpus),
+      cmocka_unit_test(best_on_cpus),
+      cmocka_unit_test(what_is_not_prefetched),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

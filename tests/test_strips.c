@@ -23,7 +23,7 @@ static cutt_candidate down(int64_t vector, int64_t rows) {
 
 /* The tile of a transpose of so many columns and rows, in whole columns where they fit into L2; its machine has L1 of 48 KB and L2 of
  * 2 MB. */
-static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, cutt_cpu_tile *tile) {
+static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes, int prefetch, cutt_cpu_tile *tile) {
   static const int perm[2] = {1, 0};
   cutt_cpu_machine machine;
   memset(&machine, 0, sizeof machine);
@@ -35,7 +35,8 @@ static void derive(cuttType_t type, const int64_t extents[2], bool byte_permutes
   const cuttProblem_t view = test_problem_view(&p);
   cutt_canonical canonical;
   assert_success(cutt_canonicalize(&view, &canonical));
-  const cutt_candidate q = down(64, 0);
+  cutt_candidate q = down(64, 0);
+  q.param[CUTT_CPU_PARAM_PREFETCH] = prefetch;
   const char *why = "";
   if (!cutt_cpu_tile_derive(&machine, &canonical, &q, tile, &why))
     fail_msg("%lld x %lld: %s", (long long)extents[0], (long long)extents[1], why);
@@ -48,19 +49,25 @@ static void rows_of_a_strip(void **unused) {
     cuttType_t type;
     int64_t extents[2]; /* columns, rows */
     int64_t strip;
+    int prefetch;
   } cases[] = {
-      {CUTT_BYTES_16, {16, 96}, 96},    /* lines 256 bytes apart find 16 places, and L1 keeps 96 */
-      {CUTT_BYTES_16, {16, 256}, 32},   /* more rows than that */
-      {CUTT_BYTES_16, {16, 97}, 32},    /* one more */
-      {CUTT_BYTES_16, {256, 32}, 4},    /* a page apart: one place, six lines, and a vector has four rows */
-      {CUTT_BYTES_8, {128, 64}, 24},    /* 1 KB apart: 24 lines, three vectors of rows */
-      {CUTT_BYTES_8, {131, 384}, 384},  /* all places: 384 lines */
-      {CUTT_BYTES_4, {3000, 600}, 600}, /* not in L2: what is prefetched would be lost */
-      {CUTT_BYTES_4, {3000, 100}, 16},  /* not in L2, and L1 keeps what is prefetched */
+      {CUTT_BYTES_16, {16, 96}, 96, CUTT_CPU_TO_L1},  /* lines 256 bytes apart find 16 places, and L1 keeps 96 */
+      {CUTT_BYTES_16, {16, 256}, 32, CUTT_CPU_TO_L1}, /* more rows than that */
+      {CUTT_BYTES_16, {16, 97}, 32, CUTT_CPU_TO_L1},  /* one more */
+      {CUTT_BYTES_16,
+       {256, 32},
+       4,
+       CUTT_CPU_TO_L1}, /* a page apart: one place, six lines, and a vector has four rows */
+      {CUTT_BYTES_8, {128, 64}, 24, CUTT_CPU_TO_L1},      /* 1 KB apart: 24 lines, three vectors of rows */
+      {CUTT_BYTES_8, {131, 384}, 384, CUTT_CPU_TO_L1},    /* all places: 384 lines */
+      {CUTT_BYTES_4, {3000, 600}, 600, CUTT_CPU_TO_L1},   /* not in L2: what is prefetched would be lost */
+      {CUTT_BYTES_4, {3000, 100}, 16, CUTT_CPU_TO_L1},    /* not in L2, and L1 keeps what is prefetched */
+      {CUTT_BYTES_4, {3001, 100}, 100, CUTT_CPU_TO_NONE}, /* nothing is prefetched, and L1 keeps all lines */
+      {CUTT_BYTES_4, {3001, 600}, 32, CUTT_CPU_TO_NONE},  /* nor more rows than it keeps */
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cutt_cpu_tile tile;
-    derive(cases[i].type, cases[i].extents, false, &tile);
+    derive(cases[i].type, cases[i].extents, false, cases[i].prefetch, &tile);
     if (tile.strip != cases[i].strip)
       fail_msg("case %zu: a strip has %d rows, not %d", i, (int)tile.strip, (int)cases[i].strip);
   }
@@ -81,7 +88,8 @@ static void strips_of_all_lengths(void **unused) {
         test_problem p = test_packed(types[t], 2, extents, perm);
         p.threads = 1;
         p.seed = (uint64_t)++turn;
-        const cutt_candidate q = down(16, turn % 3 == 0 ? 100 : 0);
+        cutt_candidate q = down(16, turn % 3 == 0 ? 100 : 0);
+        q.param[CUTT_CPU_PARAM_PREFETCH] = turn % 2 ? CUTT_CPU_TO_NONE : CUTT_CPU_TO_L1;
         bool ran = false;
         if (!test_try_candidate(&p, &q, &ran)) fail();
         assert_true(ran);
@@ -106,7 +114,7 @@ static void columns_within_lines(void **unused) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cutt_cpu_tile tile;
-    derive(cases[i].type, cases[i].extents, true, &tile);
+    derive(cases[i].type, cases[i].extents, true, CUTT_CPU_TO_L1, &tile);
     if (tile.lines != cases[i].lines || tile.strip_within != cases[i].strip)
       fail_msg("case %zu: lines %d, strips of %d rows", i, tile.lines, (int)tile.strip_within);
   }

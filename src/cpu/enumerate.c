@@ -173,12 +173,39 @@ static void consider(search *s, cutt_candidate *q) {
   if (cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) consider_tile(s, q, &t);
 }
 
+/* May what lies in the last-level cache be left to hardware prefetchers? Not where asking takes no time by the model, and not so much of
+ * it that waits for it are long. */
+static bool may_be_unasked(const search *s) {
+  enum { TIMES = 4 };
+  const int64_t bytes = s->c->volume * s->c->elem_bytes, l2 = s->machine->l2_bytes;
+  const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_L3 * CUTT_CPU_COUNTS;
+  return value[CUTT_CPU_COUNT_TO_L1] > 0 && bytes > l2 / 2 && bytes <= smaller(s->machine->stream_bytes, TIMES * l2);
+}
+
+/* Do so many columns go to lines that share so few sets of L1 that it does not hold one of each? */
+static bool columns_share_sets(const cutt_canonical *c, const cutt_cpu_machine *machine, int64_t columns) {
+  const int64_t stride = c->mode[0].out_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
+  return cutt_cpu_l1_holds(machine, distance & -distance) < columns;
+}
+
 /* Candidates that prefetch into one cache and into the other; where only the best counts, by the model's own parameters,
- * if they tell. */
+ * if they tell. Of those that store through the caches, some that do not prefetch, which have no more of any
+ * event. Where columns share sets of L1 they go to few lines at a time then; a vector of bytes has so many rows and columns
+ * that L1 would lose their lines all the same. */
 static void consider_prefetches(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
   if (q->param[CUTT_CPU_PARAM_NON_TEMPORAL] == 0) {
+    const int64_t step = q->param[CUTT_CPU_PARAM_STEP];
+    const bool share =
+        q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_TRANSPOSE && columns_share_sets(s->c, s->machine, step);
+    const bool unasked = may_be_unasked(s) && !(share && s->c->elem_bytes == 1);
+    if (s->max > 1 || !unasked) consider(s, q);
+    if (!unasked) return;
+    q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_NONE;
+    if (share) q->param[CUTT_CPU_PARAM_STEP] = CUTT_CPU_LINE / s->c->elem_bytes;
     consider(s, q);
+    q->param[CUTT_CPU_PARAM_STEP] = step;
+    q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
     return;
   }
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;

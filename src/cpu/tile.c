@@ -290,9 +290,9 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
-/* Rows of a strip. In L2, all of them if L1 keeps a line of each until the next columns are read from it, and else a few that
- * it does keep; rows whose distances are multiples of a large power of two share few of its sets. From beyond L2, strips of one vector are read as runs, which pays
- * unless L1 loses what has been prefetched. */
+/* Rows of a strip. In L2, and where nothing is prefetched, all of them if L1 keeps a line of each until the next columns are read
+ * from it, and else a few that it does keep, if it keeps as many as a vector has; rows whose distances are multiples of a large power of two
+ * share few of its sets. Else strips of one vector are read as runs, which pays unless L1 loses what has been prefetched. */
 static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
   int64_t lines = 1, distances = 0;
@@ -303,7 +303,8 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
   const int64_t holds = cutt_cpu_l1_holds(machine, distances & -distances);
-  const bool near = c->volume <= machine->l2_bytes / (2 * c->elem_bytes);
+  const bool near =
+      c->volume <= machine->l2_bytes / (2 * c->elem_bytes) || (!t->non_temporal && t->prefetch == CUTT_CPU_TO_NONE);
   if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;
   if (lines <= holds) return t->rows;
