@@ -117,6 +117,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const int64_t segments = t->segments * (t->cols_inside ? 1 : t->cols);
   const double tile = (double)(t->run * segments);
   int64_t in_alignment, sequence = t->run, strides = 0;
+  bool gaps = false; /* behind runs of the output: what a tile adds to one is far from what it adds to the next */
   n[CUTT_CPU_COUNT_RUNS] = volume / (double)input_run(c, t, 0, &in_alignment);
   if (t->split_k >= 0) sequence = sequence / t->extent[t->split_k] * c->mode[t->split_k].extent;
   for (int i = 0; i < t->sequences; ++i) sequence *= c->mode[t->sequence[i]].extent;
@@ -129,10 +130,15 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   if (t->non_temporal) {
     for (int i = 0; i < c->rank; ++i) {
       const int64_t stride = c->mode[i].out_stride < 0 ? -c->mode[i].out_stride : c->mode[i].out_stride;
-      if (stride >= sequence) strides |= stride;
+      if (stride < sequence) continue;
+      gaps = stride > sequence && (gaps || strides == 0);
+      strides |= stride;
     }
     const double within = 1.0 - (double)alignment_of(strides * c->elem_bytes) / LINE, runs = volume / (double)sequence;
-    n[CUTT_CPU_COUNT_PARTS] = 2.0 * runs / (t->chain > 0 ? (double)t->extent[0] : 1.0) * within;
+    /* Where there are gaps behind them, runs that begin with lines end within them. */
+    const int64_t ends = strides == 0 ? 0 : strides | sequence;
+    const double ends_within = 1.0 - (double)alignment_of(ends * c->elem_bytes) / LINE;
+    n[CUTT_CPU_COUNT_PARTS] = (within + ends_within) * runs / (t->chain > 0 ? (double)t->extent[0] : 1.0);
     if (t->along) n[CUTT_CPU_COUNT_ENDS] = runs * within;
   }
   n[CUTT_CPU_COUNT_TILES] = volume / tile;
@@ -147,7 +153,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     /* So much of each row is read at a time that little of the next ones is under way when the row ends. */
     const double lacks = 1.0 - (double)(t->cols * c->elem_bytes) / LONG_ROW;
     if (lacks > 0) n[CUTT_CPU_COUNT_SHORT_ROWS] = volume / (double)t->cols * lacks;
-    if (t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
+    if (gaps || t->rows % (LINE / c->elem_bytes) != 0) n[CUTT_CPU_COUNT_FLUSHES] = volume / (double)t->rows;
     return;
   }
   if (t->joins) {
