@@ -1,6 +1,8 @@
 /* Plans for outputs in another device's memory (plan/far.h): what the link takes, and that it is chosen by. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "cpu/tile.h"
 #include "plan/far.h"
 #include "plan/plan.h"
 #include "support/check.h"
@@ -28,7 +30,7 @@ static bool plan_far(int rank, const int64_t *extents, const int *perm, const vo
   problem.beta = beta;
   options.device = "h200";
   options.candidate = n;
-  const cuttResult result = cutt_plan_create_far(&plan, &problem, &options, true, &seconds);
+  const cuttResult result = cutt_plan_create_far(&plan, &problem, &options, true, 0, &seconds);
   far->here = seconds.here;
   far->link = seconds.link;
   far->least_link = seconds.least_link;
@@ -121,20 +123,61 @@ static void on_a_cpu(void **unused) {
   problem.extents = extents;
   problem.perm = swapped;
   options.backend = CUTT_BACKEND_CPU;
-  assert_success(cutt_plan_create_far(&plan, &problem, &options, true, &seconds));
+  assert_success(cutt_plan_create_far(&plan, &problem, &options, true, 0, &seconds));
   assert_success(cuttPlanGetInfo(plan, &info));
   assert_true(seconds.link == 0 && seconds.least_link == 0);
   assert_is(seconds.here, info.predicted_seconds, 1e-6);
   assert_success(cuttPlanDestroy(plan));
   problem.rank = -1;
-  assert_int_equal(cutt_plan_create_far(&plan, &problem, &options, true, &seconds), CUTT_INVALID_PARAMETER);
+  assert_int_equal(cutt_plan_create_far(&plan, &problem, &options, true, 0, &seconds), CUTT_INVALID_PARAMETER);
   assert_null(plan);
+}
+
+/* Parts of an output that caches do not hold are written past them, as all of it would be, and the gaps between keep what they hold. */
+static void parts_of_larger_outputs(void **unused) {
+  (void)unused;
+  enum { N = 36, M = 57, WIDE = 288 };
+  static const int64_t extents[3] = {N, M, N}, strides[3] = {1, WIDE, WIDE * M}, whole[2] = {0, (int64_t)1 << 40};
+  const size_t count = (size_t)(WIDE * M * N);
+  cuttProblem_t problem = CUTT_PROBLEM_INIT;
+  cuttOptions_t options = CUTT_OPTIONS_INIT;
+  cutt_far_seconds seconds[2];
+  double *in = malloc(2 * count * sizeof *in), *out = in + count;
+  assert_non_null(in);
+  problem.rank = 3;
+  problem.type = CUTT_F64;
+  problem.extents = extents;
+  problem.perm = reversed;
+  problem.in_strides = problem.out_strides = strides;
+  options.backend = CUTT_BACKEND_CPU;
+  options.threads = 1;
+  for (int i = 0; i < 2; i++) {
+    cuttPlan_t plan = NULL;
+    assert_success(cutt_plan_create_far(&plan, &problem, &options, false, whole[i], &seconds[i]));
+    assert_int_equal(plan->choice.candidate.param[CUTT_CPU_PARAM_NON_TEMPORAL], i);
+    assert_int_equal(plan->choice.candidate.split_k, 0); /* each run is written once */
+    for (size_t n = 0; n < count; n++) in[n] = (double)n, out[n] = -1.0;
+    assert_success(cuttPlanExecute(plan, in, out, NULL));
+    for (size_t n = 0; n < count; n++) {
+      const size_t x = n % WIDE, y = n / WIDE % M, z = n / (WIDE * M);
+      const double wanted = x < N ? (double)(z + WIDE * (y + M * x)) : -1.0;
+      if (out[n] != wanted) fail_msg("whole %lld, element %zu: %g, wanted %g", (long long)whole[i], n, out[n], wanted);
+    }
+    assert_success(cuttPlanDestroy(plan));
+  }
+  assert_true(seconds[1].here > seconds[0].here);
+  free(in);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(whole_lines), cmocka_unit_test(lines_in_part),      cmocka_unit_test(lines_by_one_request),
-      cmocka_unit_test(added_to),    cmocka_unit_test(chosen_by_the_link), cmocka_unit_test(on_a_cpu),
+      cmocka_unit_test(whole_lines),
+      cmocka_unit_test(lines_in_part),
+      cmocka_unit_test(lines_by_one_request),
+      cmocka_unit_test(added_to),
+      cmocka_unit_test(chosen_by_the_link),
+      cmocka_unit_test(on_a_cpu),
+      cmocka_unit_test(parts_of_larger_outputs),
   };
   return cmocka_run_group_tests_name("far", tests, NULL, NULL);
 }

@@ -292,9 +292,9 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
   double *n = cost->part;
   cutt_cpu_count(c, t, machine, n);
   const double bytes = (double)c->volume * c->elem_bytes;
-  const int level = 2 * bytes <= (double)machine->l2_bytes   ? CUTT_CPU_IN_L2
-                    : bytes <= (double)machine->stream_bytes ? CUTT_CPU_IN_L3
-                                                             : CUTT_CPU_IN_MEMORY;
+  const int level = cutt_cpu_fits_l2(machine, c)                       ? CUTT_CPU_IN_L2
+                    : cutt_canonical_whole(c) <= machine->stream_bytes ? CUTT_CPU_IN_L3
+                                                                       : CUTT_CPU_IN_MEMORY;
   if (level == CUTT_CPU_IN_L3 && !t->non_temporal && t->prefetch == CUTT_CPU_TO_L1 && t->kernel != CUTT_CPU_COPY)
     n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE; /* which hardware prefetchers may do */
   if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)

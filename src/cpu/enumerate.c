@@ -177,9 +177,10 @@ static void consider(search *s, cutt_candidate *q) {
  * it that waits for it are long. */
 static bool may_be_unasked(const search *s) {
   enum { TIMES = 4 };
-  const int64_t bytes = s->c->volume * s->c->elem_bytes, l2 = s->machine->l2_bytes;
+  const int64_t bytes = cutt_canonical_whole(s->c), most = TIMES * s->machine->l2_bytes;
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_L3 * CUTT_CPU_COUNTS;
-  return value[CUTT_CPU_COUNT_TO_L1] > 0 && bytes > l2 / 2 && bytes <= smaller(s->machine->stream_bytes, TIMES * l2);
+  return value[CUTT_CPU_COUNT_TO_L1] > 0 && !cutt_cpu_fits_l2(s->machine, s->c) &&
+         bytes <= smaller(s->machine->stream_bytes, most);
 }
 
 /* Do so many columns go to lines that share so few sets of L1 that it does not hold one of each? */
@@ -346,7 +347,7 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   const int used = cutt_cpu_threads_for(c->volume * c->elem_bytes, threads > 0 ? threads : machine->threads);
   const int64_t w = c->elem_bytes;
   const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
-  const bool non_temporal = contiguous && !c->scale.reads_out && c->volume * w > machine->stream_bytes;
+  const bool non_temporal = contiguous && !c->scale.reads_out && cutt_canonical_whole(c) > machine->stream_bytes;
   const int copies = c->rank <= 1 ? enumerate_copy(c, machine, used, non_temporal, list, max) : 0;
   if (copies > 0) return copies;
 

@@ -176,7 +176,7 @@ typedef struct prefetch {
  * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
   prefetch f = {.run = t->steps_cols};
-  if (c->volume <= machine->l2_bytes / (2 * c->elem_bytes)) return f; /* it is in L2, and L1 has no room for more */
+  if (cutt_cpu_fits_l2(machine, c)) return f; /* it is in L2, and L1 has no room for more */
   f.steps = (t->along && !t->tiles_ahead) ||
             (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);

@@ -22,6 +22,10 @@ int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance) {
   return cutt_cpu_cache_holds(machine->l1_bytes, machine->l1_bytes / SETS_BYTES, distance);
 }
 
+bool cutt_cpu_fits_l2(const cutt_cpu_machine *machine, const cutt_canonical *c) {
+  return cutt_canonical_whole(c) <= machine->l2_bytes / 2;
+}
+
 static bool refuse(const char **why, const char *text) {
   *why = text;
   return false;
@@ -303,8 +307,7 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
   const int64_t holds = cutt_cpu_l1_holds(machine, distances & -distances);
-  const bool near =
-      c->volume <= machine->l2_bytes / (2 * c->elem_bytes) || (!t->non_temporal && t->prefetch == CUTT_CPU_TO_NONE);
+  const bool near = cutt_cpu_fits_l2(machine, c) || (!t->non_temporal && t->prefetch == CUTT_CPU_TO_NONE);
   if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;
   if (lines <= holds) return t->rows;

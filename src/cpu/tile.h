@@ -140,6 +140,9 @@ int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *til
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);
 int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance);
 
+/* Does L2 hold the input and the output, or those that they are parts of? */
+bool cutt_cpu_fits_l2(const cutt_cpu_machine *machine, const cutt_canonical *canonical);
+
 /* Derives the geometry; false with *why if the candidate does not fit the problem (bounds above included). */
 bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
                           const cutt_candidate *candidate, cutt_cpu_tile *tile, const char **why);

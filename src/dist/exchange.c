@@ -155,6 +155,16 @@ static cuttResult add_parts(const builder *b, cutt_flow *flow, int64_t run) {
   return CUTT_SUCCESS;
 }
 
+/* What caches are to be asked whether they hold, since boxes are worked on one after the other: of a processor's, what a rank writes
+ * of its part, or to its room for messages, which is used again. Ranks that reach each other's memory share a cache beyond that. */
+static int64_t whole_of(const builder *b, bool to_room) {
+  const cutt_task *task = b->task;
+  if (task->cuts_inside) return 0; /* a device */
+  if (to_room) return smaller(task->volume[CUTT_FROM], 2 * task->piece_elements) * task->elem_bytes;
+  const bool direct = b->exchange->way == CUTT_WAY_DIRECT;
+  return (direct ? task->layout[CUTT_TO].volume : task->volume[CUTT_TO]) * task->elem_bytes;
+}
+
 /* Adds b->part to the piece at hand or to a new one. The side that is not this rank's is the message. */
 static cuttResult add_to_piece(builder *b) {
   cutt_box *box = &b->part;
@@ -174,7 +184,7 @@ static cuttResult add_to_piece(builder *b) {
   }
   box->offset[1 - b->side] = piece->bytes / elem;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
-  result = cutt_shapes_find(b->shapes, box, b->scaled, false, &move.shape);
+  result = cutt_shapes_find(b->shapes, box, b->scaled, false, whole_of(b, b->side == CUTT_FROM), &move.shape);
   if (!result) result = cutt_exchange_add(x, move);
   if (result) return result;
   /* Several boxes go in one message. */
@@ -260,7 +270,7 @@ static cuttResult add_cut(builder *b) {
 static cuttResult add_whole(builder *b, const cutt_box *box, int64_t *bytes, double *seconds) {
   const int64_t elem = b->task->elem_bytes;
   cutt_move move = {-1, box->offset[CUTT_FROM] * elem, box->offset[CUTT_TO] * elem};
-  cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &move.shape);
+  cuttResult result = cutt_shapes_find(b->shapes, box, b->scaled, b->far, whole_of(b, false), &move.shape);
   if (!result) result = cutt_exchange_add(b->exchange, move);
   if (result) return result;
   *bytes += volume_of(box) * elem;
@@ -278,7 +288,7 @@ static cuttResult add_stretches(builder *b, int64_t *moves, int64_t *bytes, doub
   double each = 0;
   int whole = 0, i = 0;
   /* One launch does all stretches: it takes what the whole would. */
-  const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, b->far, &whole);
+  const cuttResult found = cutt_shapes_find(b->shapes, box, b->scaled, b->far, whole_of(b, false), &whole);
   if (found) return found;
   *seconds += b->shapes->shape[whole].seconds;
   if (b->step) b->exchange->flow[CUTT_FROM].link_seconds += b->shapes->shape[whole].link_seconds;

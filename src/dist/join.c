@@ -83,7 +83,7 @@ static cuttResult add_round(const sources *s, cutt_exchange *x, int64_t round, c
   box->step[CUTT_FROM][one->rank] = x->join.stride / elem_bytes;
   box->step[CUTT_TO][one->rank] = s->distance / elem_bytes;
   cutt_move move = {-1, 0, move_of(s, s->first_source, round)->to};
-  cuttResult result = cutt_shapes_find(shapes, box, one->scaled, false, &move.shape);
+  cuttResult result = cutt_shapes_find(shapes, box, one->scaled, false, 0, &move.shape);
   free(box);
   if (!result) result = cutt_exchange_add(x, move);
   if (!result) *seconds += shapes->shape[move.shape].seconds;

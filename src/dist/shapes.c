@@ -49,7 +49,8 @@ static cuttResult make_plan(const cutt_shapes *shapes, const cutt_box *box, cutt
   options.threads = shapes->threads;
   options.trust_pointers = shapes->backend != CUTT_BACKEND_CPU; /* they are looked at once, as a whole */
   cutt_far_seconds seconds;
-  const cuttResult result = cutt_plan_create_far(&shape->plan, &problem, &options, shape->far, &seconds);
+  const cuttResult result =
+      cutt_plan_create_far(&shape->plan, &problem, &options, shape->far, shape->whole_bytes, &seconds);
   const double parts = seconds.least_link > 0 ? seconds.link / seconds.least_link - 1 : 0;
   shape->seconds = seconds.here * (1 + line_parts * smaller(parts, most_parts));
   shape->link_seconds = seconds.link;
@@ -66,7 +67,8 @@ static cuttResult grow(cutt_shapes *shapes) {
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, bool far, int *number) {
+cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, bool far, int64_t whole_bytes,
+                            int *number) {
   int64_t *numbers = shapes->numbers;
   const size_t bytes = 3 * (size_t)box->rank * sizeof *numbers;
   list_numbers(box, numbers);
@@ -74,14 +76,19 @@ cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scale
   for (int i = shapes->count - 1; i >= 0; --i) {
     const cutt_shape *s = &shapes->shape[i];
     if (s->hash != hash || s->rank != box->rank || s->scaled != scaled || s->far != far ||
-        (bytes && memcmp(s->numbers, numbers, bytes)))
+        s->whole_bytes != whole_bytes || (bytes && memcmp(s->numbers, numbers, bytes)))
       continue;
     *number = i;
     return CUTT_SUCCESS;
   }
   cuttResult result = grow(shapes);
   if (result) return result;
-  cutt_shape made = {.hash = hash, .rank = box->rank, .scaled = scaled, .far = far, .numbers = malloc(bytes + 1)};
+  cutt_shape made = {.hash = hash,
+                     .rank = box->rank,
+                     .scaled = scaled,
+                     .far = far,
+                     .whole_bytes = whole_bytes,
+                     .numbers = malloc(bytes + 1)};
   if (!made.numbers) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a shape", bytes);
   memcpy(made.numbers, numbers, bytes);
   result = make_plan(shapes, box, &made);

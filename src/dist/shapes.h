@@ -21,6 +21,7 @@ typedef struct cutt_shape {
   int64_t *numbers; /* extents, and steps of both sides */
   int rank;
   bool scaled, far;
+  int64_t whole_bytes;
   cuttPlan_t plan;
   double seconds, link_seconds; /* predicted: in the device, and of the link beside it if it is far */
 } cutt_shape;
@@ -36,8 +37,10 @@ typedef struct cutt_shapes {
 } cutt_shapes;
 
 /* The number of the shape of a box, which is planned if it is a new one; scaled: with alpha, beta and conjugation, else a mere
- * permutation; far: for outputs in another device's memory. Errors: of cuttPlanCreate. */
-cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, bool far, int *number);
+ * permutation; far: for outputs in another device's memory; whole_bytes: of what the box's output is a part of, on a processor (plan/far.h).
+ * Errors: of cuttPlanCreate. */
+cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scaled, bool far, int64_t whole_bytes,
+                            int *number);
 void cutt_shapes_free(cutt_shapes *shapes);
 
 uint64_t cutt_hash(uint64_t hash, const void *bytes, size_t count);

@@ -60,9 +60,16 @@ typedef struct cutt_canonical {
   int64_t in_start, out_start; /* bytes from the user's pointers to the canonical element (0, ..., 0) */
   int64_t in_low, in_high;     /* bytes that the input spans, [low, high) from the user's pointer */
   int64_t out_low, out_high;   /* the same for the output */
+  int64_t whole_bytes;         /* of a larger output that this one is a part of; 0: it is none */
   bool far;                    /* the output is in the memory of another device, which is written to over a link */
   bool identity;               /* element by element in == out is harmless: equal strides in every mode */
 } cutt_canonical;
+
+/* Bytes by which to tell what caches hold: of the output, or of the whole that it is a part of. */
+static inline int64_t cutt_canonical_whole(const cutt_canonical *c) {
+  const int64_t own = c->volume * c->elem_bytes;
+  return own > c->whole_bytes ? own : c->whole_bytes;
+}
 
 /* Validates a user's problem, whole, and brings it to canonical form.
  * Errors: CUTT_INVALID_PARAMETER, with the text naming the field; CUTT_INTERNAL_ERROR (cutt_overlap_check). */

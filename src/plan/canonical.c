@@ -114,6 +114,7 @@ cuttResult cutt_canonicalize(const cuttProblem_t *problem, cutt_canonical *canon
   canonical->out_low = checked.out_low;
   canonical->out_high = checked.out_high;
   canonical->identity = true;
+  canonical->whole_bytes = 0;
   canonical->far = false;
   if (checked.volume == 0) return CUTT_SUCCESS;
 

@@ -177,11 +177,12 @@ static cuttResult fill_there(struct cuttPlanStruct *plan, const cuttProblem_t *p
 
 /* All of creation but the memory of the plan itself. On failure own_target, if any, is still the caller's to free. */
 static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem, const cuttOptions_t *callers,
-                       bool far) {
+                       bool far, int64_t whole_bytes) {
   plan->own_target = NULL;
   cuttResult result = cutt_canonicalize(problem, &plan->canonical);
   if (result) return result;
   plan->canonical.far = far;
+  plan->canonical.whole_bytes = whole_bytes;
   cuttOptions_t options;
   result = read_options(callers, &options);
   if (result) return result;
@@ -196,13 +197,14 @@ static cuttResult fill(struct cuttPlanStruct *plan, const cuttProblem_t *problem
   return result;
 }
 
-static cuttResult create(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far) {
+static cuttResult create(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,
+                         int64_t whole_bytes) {
   const double start = cutt_clock();
   if (!plan) return cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttPlan_t");
   *plan = NULL;
   struct cuttPlanStruct *made = malloc(sizeof *made);
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made);
-  const cuttResult result = fill(made, problem, options, far);
+  const cuttResult result = fill(made, problem, options, far, whole_bytes);
   if (result) {
     free(made->own_target);
     free(made);
@@ -218,13 +220,13 @@ static cuttResult create(cuttPlan_t *plan, const cuttProblem_t *problem, const c
 }
 
 cuttResult cuttPlanCreate(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options) {
-  return create(plan, problem, options, false);
+  return create(plan, problem, options, false, 0);
 }
 
 cuttResult cutt_plan_create_far(cuttPlan_t *plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,
-                                cutt_far_seconds *seconds) {
+                                int64_t whole_bytes, cutt_far_seconds *seconds) {
   cutt_explanation e;
-  const cuttResult result = create(plan, problem, options, far);
+  const cuttResult result = create(plan, problem, options, far, whole_bytes);
   *seconds = (cutt_far_seconds){0, 0, 0};
   if (result || (*plan)->canonical.volume == 0) return result;
   const struct cuttPlanStruct *made = *plan;

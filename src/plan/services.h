@@ -38,9 +38,9 @@
   X(cuttResult, cutt_description_check, (cuttFormat_t format, const char *buffer, size_t size),                        \
     (format, buffer, size))                                                                                            \
   X(cuttResult, cutt_plan_create_far,                                                                                  \
-    (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far,                          \
+    (cuttPlan_t * plan, const cuttProblem_t *problem, const cuttOptions_t *options, bool far, int64_t whole_bytes,     \
      cutt_far_seconds *seconds),                                                                                       \
-    (plan, problem, options, far, seconds))                                                                            \
+    (plan, problem, options, far, whole_bytes, seconds))                                                               \
   X(cuttResult, cutt_plan_combine,                                                                                     \
     (cuttPlan_t plan, const void *in, const void *second, bool multiplies, void *out, cudaStream_t stream),            \
     (plan, in, second, multiplies, out, stream))                                                                       \
