@@ -35,6 +35,7 @@ enum {
   ADDED_COLUMNS,
   PRESSED_SECTORS,
   PRESSED_LINES,
+  WINDOW_ENDS,
   RUNS,
   PADDING,
   FLIGHT,
@@ -87,6 +88,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
          "bytes of sectors that columns end in, by the square of the share of L2 that tiles in flight take"},
     [PRESSED_LINES] = {"pressed_lines", "B",
                        "bytes of lines that rows end in, by the square of the share of L2 that tiles in flight take"},
+    [WINDOW_ENDS] = {"window_ends", "B", "bytes of sectors in part that runs in windows begin and end in"},
     [PADDING] = {"padding", "B", "bytes that tiles at edges lack"},
     [FLIGHT] = {"flight", "B", "bytes that memory could move, had it been asked for enough at once"},
     [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
@@ -116,43 +118,17 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
 };
 
 /* Fitted on an H200: docs/performance.md. */
-const double cutt_gpu_values[PARAMETERS] = {[TRAFFIC] = 1.03,
-                                            [COPIED] = 1.05,
-                                            [CACHED] = 0.56,
-                                            [WRITTEN_SECTORS] = 1.57,
-                                            [READ_LINES] = 0.376,
-                                            [WRITTEN_LINES] = 0.115,
-                                            [ADDED_LINES] = 1.85,
-                                            [ADDED_COLUMNS] = 4,
-                                            [PRESSED_SECTORS] = 3.61,
-                                            [PRESSED_LINES] = 0.386,
-                                            [RUNS] = 50,
-                                            [PADDING] = 0.037,
-                                            [FLIGHT] = 0.192,
-                                            [TAIL] = 0.223,
-                                            [CONFLICTS] = 0.271,
-                                            [LARGE_BLOCKS] = 0.0616,
-                                            [SINGLE] = 0.03,
-                                            [FLAT_SINGLE] = 0.14,
-                                            [COPIES] = 3,
-                                            [LOADS] = 2.54,
-                                            [LOAD_UNITS] = 3.69,
-                                            [STORE_UNITS] = 138,
-                                            [GATHERS] = 3.78,
-                                            [UNALIGNED] = 8.56,
-                                            [TILES] = 740,
-                                            [LATENCY] = 317,
-                                            [COPY_TILES] = 700,
-                                            [FLAT_WARPS] = 60,
-                                            [FLAT_ACCESSES] = 5,
-                                            [FLAT_TILES] = 600,
-                                            [LAUNCH] = 1.24,
-                                            [FLAT_LAUNCH] = 1.1,
-                                            [START] = 469,
-                                            [TABLES] = 44,
-                                            [LAST_LOADS] = 17,
-                                            [LAST_STORES] = 2.4,
-                                            [FLAT_LAST] = 35};
+const double cutt_gpu_values[PARAMETERS] = {
+    [TRAFFIC] = 1.03,         [COPIED] = 1.05,         [CACHED] = 0.56,      [WRITTEN_SECTORS] = 1.57,
+    [READ_LINES] = 0.376,     [WRITTEN_LINES] = 0.115, [ADDED_LINES] = 1.85, [ADDED_COLUMNS] = 4,
+    [PRESSED_SECTORS] = 3.61, [PRESSED_LINES] = 0.386, [WINDOW_ENDS] = 7,    [RUNS] = 50,
+    [PADDING] = 0.037,        [FLIGHT] = 0.192,        [TAIL] = 0.223,       [CONFLICTS] = 0.271,
+    [LARGE_BLOCKS] = 0.0616,  [SINGLE] = 0.03,         [FLAT_SINGLE] = 0.14, [COPIES] = 3,
+    [LOADS] = 2.54,           [LOAD_UNITS] = 3.69,     [STORE_UNITS] = 138,  [GATHERS] = 3.78,
+    [UNALIGNED] = 8.56,       [TILES] = 740,           [LATENCY] = 317,      [COPY_TILES] = 700,
+    [FLAT_WARPS] = 60,        [FLAT_ACCESSES] = 5,     [FLAT_TILES] = 600,   [LAUNCH] = 1.24,
+    [FLAT_LAUNCH] = 1.1,      [START] = 469,           [TABLES] = 44,        [LAST_LOADS] = 17,
+    [LAST_STORES] = 2.4,      [FLAT_LAST] = 35};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -163,6 +139,9 @@ static const double flight_least = 32 * 1024;
 enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
+/* Fewer take too long for the tables of a tile in windows: measured, docs/log.md. Nor are those listed that read more than a quarter of
+ * their rows for the next tile. */
+enum { LEAST_WINDOW_THREADS = 128 };
 /* What the least of these kernels takes of their terms for warps and tiles. */
 static const double flat_least = 0.35;
 
@@ -235,14 +214,22 @@ void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const in
     bits |= (uint64_t)(stride * inside * c->elem_bytes);
     side->edge = (double)(cutt_gpu_chunks(extent, inside) * inside) / (double)extent;
   }
+  uint64_t outside = LINE; /* without the steps from chunk to chunk */
   for (int j = 0; j < c->rank; ++j) {
     if (set >> j & 1) continue;
-    bits |= (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
+    outside |= (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
   }
+  bits |= outside;
   side->length = (double)length;
   const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_gpu_power(bits);
-  side->sectors = partial(bytes, align, cutt_gpu_sector(d));
   side->lines = partial(bytes, align, LINE);
+  /* A window of a tile, as some kernels have them, ends in no sector but where the whole run does. */
+  if (!input && split > 0 && cutt_gpu_flat_windows(d, c)) {
+    const double run = (double)(length / split * c->mode[order ? order[count - 1] : count - 1].extent * c->elem_bytes);
+    side->sectors = partial(run, (double)cutt_gpu_power(outside), cutt_gpu_sector(d));
+  } else {
+    side->sectors = partial(bytes, align, cutt_gpu_sector(d));
+  }
 }
 
 /* Is the output read too? Then memory has three streams. */
@@ -309,7 +296,8 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   cutt_gpu_access_choose(c, tile, direct, CUTT_GPU_ALIGNED, CUTT_GPU_ALIGNED, &n->widest, &why);
   n->access = n->widest;
   n->threads = 0;
-  n->flat = n->async = false;
+  n->flat = n->async = n->windows = false;
+  n->read_again = n->window_ends = n->table_steps = n->thread_elements = 0;
   n->row_bytes = (double)tile->row_length * w;
   n->column_bytes = (double)tile->column_length * w;
   n->in_align = run_alignment(c, tile, true);
@@ -392,15 +380,48 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 /* As what an access of global memory counts that is put together of accesses of shared memory, or taken apart to them. */
 static double turns_of(uint32_t bytes, uint32_t shared) { return 0.75 + 0.25 * bytes / shared; }
 
+static double steps_to(uint32_t count, uint32_t step) { return (count + step - 1) / step; }
+
+/* In windows only what runs end in is a sector in part, and some rows are read for two tiles. */
+static void count_windows(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                          const cutt_gpu_flat *flat, cutt_gpu_counts *n) {
+  const uint32_t w = (uint32_t)c->elem_bytes, accesses = ((uint32_t)n->row_bytes + 2 * 32 - w - 1) / 32 * 2,
+                 rows = cutt_gpu_window_rows(tile, w);
+  uint64_t bits = LINE; /* of where runs begin */
+  double run = w;
+  for (int j = 0; j < c->rank; ++j) {
+    if (tile->in_k >> j & 1)
+      run *= (double)c->mode[j].extent;
+    else
+      bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
+  }
+  const uint32_t threads = (uint32_t)n->threads;
+  n->table_steps = steps_to(rows, threads) * tile->row_modes +
+                   steps_to((uint32_t)tile->columns, threads) * tile->column_modes +
+                   steps_to((uint32_t)tile->column_length, threads) * tile->run_modes;
+  n->thread_elements = n->tile_bytes / w / threads;
+  n->window_ends = partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
+  n->written_sectors = 0;
+  n->column_span = run;
+  n->store_parts = 0;
+  n->read_again = (double)rows / (double)tile->rows - 1;
+  n->load = steps_of((cutt_gpu_spread){flat->load_step, flat->loads.across}, accesses, rows);
+  n->turns *= turns_of(flat->store, flat->shared_load);
+}
+
 bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, int threads,
                          cutt_gpu_counts *n) {
   cutt_gpu_flat flat;
   if (threads > CUTT_FLAT_THREADS || !cutt_gpu_flat_choose(d, c, tile, n->widest.copies, &n->widest, CUTT_GPU_ALIGNED,
                                                            CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
     return false;
+  if (flat.windows && (threads < LEAST_WINDOW_THREADS ||
+                       cutt_gpu_window_rows(tile, (uint32_t)c->elem_bytes) * 4 > (uint32_t)tile->rows * 5))
+    return false;
   n->flat = true;
   n->joined = flat.joined != CUTT_FLAT_NOT_JOINED;
   n->async = flat.async;
+  n->windows = flat.windows;
   const double asked = flat.async || flat.load == 16 ? FLAT_ASKED : FLAT_ASKED_EACH * flat.load;
   n->later = flat.async && !adds_to_output(c) ? 0 : larger(0, n->tile_bytes / (asked * threads) - 1);
   n->threads = threads;
@@ -428,6 +449,7 @@ bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cu
   n->store_parts = joined_columns ? 0 : up((double)stores / flat.stores.along);
   n->row_span = cutt_gpu_one_range(c, tile, true) ? n->tile_bytes : n->row_bytes;
   n->column_span = cutt_gpu_one_range(c, tile, false) ? n->tile_bytes : n->column_bytes;
+  if (flat.windows) count_windows(d, c, tile, &flat, n);
   if (joined_rows) n->in_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, true) | LINE);
   if (joined_columns) n->out_align = (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, false) | LINE);
   n->table_bytes = 0;
@@ -461,7 +483,13 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
-  if (n->async) /* nor with asynchronous copies, unless most of the output is asked for after the rows: measured, too */
+  /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
+  part[WINDOW_ENDS] = n->window_ends * (part[TRAFFIC] + part[CACHED]) / 2;
+  part[TABLES] = n->table_steps * tiles / slots * 1e-9;
+  if (n->windows) /* whose elements a thread takes from shared memory one by one, while its block asks for nothing */
+    part[FLAT_SINGLE] = part[TRAFFIC] * n->thread_elements * 0.01;
+  else if (
+      n->async) /* nor with asynchronous copies, unless most of the output is asked for after the rows: measured, too */
     part[FLAT_SINGLE] = part[TRAFFIC] * n->later * (0.15 + 0.045 * n->later);
   else if (!whole && !n->joined) /* 0 of a copy of runs, which waits for no other thread */
     part[FLAT_SINGLE] = part[TRAFFIC] * from_memory * (1 + 0.7 * n->later);
@@ -522,7 +550,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   memset(part, 0, PARAMETERS * sizeof *part);
   part[fits_cache(d, c) ? CACHED : direct ? COPIED : TRAFFIC] = traffic;
   part[WRITTEN_SECTORS] = n->written_sectors * bytes * byte;
-  part[READ_LINES] = n->read_lines * bytes * byte;
+  part[READ_LINES] = (n->read_lines + n->read_again) * bytes * byte;
   part[WRITTEN_LINES] = n->written_lines * bytes * byte;
   if (adds_to_output(c)) {
     part[ADDED_LINES] = n->written_lines * bytes * byte;
@@ -552,6 +580,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
     add_pressure(d, c, n, stages, slots, byte, part);
     if (n->flat) {
       add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);
+      if (n->windows) part[SINGLE] = traffic;
     } else {
       add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);
     }

@@ -30,6 +30,10 @@ typedef struct cutt_gpu_counts {
   double load_turns, turns;     /* there: as which a load counts, and a store, each of which turns narrow elements */
   double row_span, column_span; /* there: bytes that lie one behind the other: of a run, or of all runs of a tile */
   bool async;                   /* there: rows are copied asynchronously */
+  bool windows;                 /* there: in windows that begin with sectors */
+  /* There: sectors that runs have in part, over those that they fill; rows that two tiles read, over all; what a thread adds up for
+   * tables, mode by mode; and a thread's elements of a tile. */
+  double window_ends, read_again, table_steps, thread_elements;
   double
       later; /* there: bytes that a thread asks for after the first ones, over these; of the output only, where `async` */
   double store_parts; /* there: as many requests write a column; 0: columns are joined */
@@ -47,7 +51,7 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
 int cutt_gpu_occupancy(const cutt_device *d, bool copies, int threads, double shared_bytes);
 
 /* The model's parameters (model/target.h). */
-enum { CUTT_GPU_PARAMETERS = 37 };
+enum { CUTT_GPU_PARAMETERS = 38 };
 extern const cutt_parameter cutt_gpu_parameters[CUTT_GPU_PARAMETERS];
 extern const double cutt_gpu_values[CUTT_GPU_PARAMETERS]; /* built in */
 

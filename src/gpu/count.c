@@ -430,6 +430,79 @@ static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, boo
   sum->tile_sectors_whole = fmax(0, 2 * runs * bytes / sector - sum->tile_sectors);
 }
 
+/* In windows: of the input all sectors of each tile's rows, some of which are the next tile's too, and of the output those of whole runs. An
+ * access that a run has only a part of is one request for each of its elements there, of which it has half in the mean. */
+static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
+                          uint32_t threads, cutt_gpu_requests *counts) {
+  const uint32_t w = (uint32_t)c->elem_bytes;
+  const side in = {.sector = sector,
+                   .width = 16,
+                   .start_align = sector,
+                   .spread = f->loads,
+                   .step = f->load_step,
+                   .group = 1,
+                   .threads = threads};
+  side out = in;
+  out.spread = f->stores;
+  out.step = f->store_step;
+  const double in_align = start_align(c, tile, true, false, sector);
+  int cut_k = -1;
+  int64_t chunks = 1, run = 1, extent[2][2] = {{1, 1}, {1, 1}};
+  double count[2][2] = {{1, 0}, {1, 0}}, others = (double)tile->tiles;
+  uint64_t bits = (uint64_t)c->out_start | sector;
+  for (int i = 0; i < 2; ++i) {
+    const int j = tile->cut[i];
+    if (j < 0) continue;
+    const int64_t all = cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
+    extent[i][0] = tile->extent[j];
+    extent[i][1] = cutt_gpu_last_chunk(c->mode[j].extent, tile->extent[j]);
+    count[i][0] = (double)(all - 1);
+    count[i][1] = 1;
+    others /= (double)all;
+    if (tile->in_k >> j & 1) {
+      cut_k = i;
+      chunks = all;
+    }
+  }
+  for (int j = 0; j < c->rank; ++j) {
+    if (tile->in_k >> j & 1)
+      run *= c->mode[j].extent;
+    else
+      bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
+  }
+  for (int i = 0; i < 4; ++i) {
+    const int a = i & 1, b = i >> 1;
+    const kind k = {c, tile, {extent[0][a], extent[1][b]}, others * count[0][a] * count[1][b]};
+    if (k.tiles < 0.5) continue;
+    const uint32_t row_bytes = (uint32_t)length_of(&k, tile->row_length, tile->in_m) * w;
+    const uint32_t columns = (uint32_t)length_of(&k, tile->columns, tile->in_m);
+    const uint32_t column_bytes = (uint32_t)length_of(&k, tile->column_length, tile->in_k) * w;
+    const bool last = chunks == 1 || (cut_k == 0 ? a : b) == 1;
+    const uint32_t rows = last ? (uint32_t)length_of(&k, tile->rows, tile->in_k) : cutt_gpu_window_rows(tile, w);
+    const request_counts loads = count_walk(&in, (row_bytes + sector - w + 15) / 16, rows);
+    const request_counts stores = count_walk(&out, (column_bytes + sector - 1) / sector * 2, columns);
+    counts->load_requests += k.tiles * loads.requests;
+    counts->load_sectors += k.tiles * rows * touched(row_bytes, in_align, sector);
+    counts->store_requests += k.tiles * stores.requests;
+    counts->shared_load_wavefronts += k.tiles * groups(&out, column_bytes / 16, columns) * 16 / w;
+  }
+  counts->tile_load_sectors = counts->load_sectors;
+  const double runs = (double)(c->volume / run), align = (double)cutt_gpu_power(bits), bytes = (double)run * w;
+  counts->store_sectors = runs * touched(bytes, align, sector);
+  counts->store_sectors_whole = runs * covered(bytes, align, sector);
+  counts->tile_store_sectors = counts->store_sectors;
+  counts->tile_store_sectors_whole = counts->store_sectors_whole;
+  if (align <
+      16) { /* at both ends: elements in the mean, of which lanes beside others of their warp store more; half of the ends share a sector */
+    const double elements = (16 - align) / w, parts = 1 - align / 16;
+    counts->store_requests += runs * 1.7 * elements / WARP * f->stores.along;
+    counts->store_sectors += runs * (elements - parts);
+  }
+  counts->shared_stores = counts->load_requests;
+  counts->shared_store_wavefronts = counts->load_requests * 4;
+  counts->shared_loads = counts->store_requests * 16 / w;
+}
+
 /* A kernel without tables: shared memory has no bank conflicts to speak of. */
 static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t sector,
                        uint32_t threads, cutt_gpu_requests *counts) {
@@ -454,6 +527,10 @@ static void count_flat(const cutt_canonical *c, const cutt_gpu_tile *tile, const
                     .threads = threads};
   const double kept = (double)f->load / f->shared_store, collected = (double)f->store / f->shared_load;
   sums loads = {0}, stores = {0};
+  if (f->windows) {
+    count_windows(c, tile, f, sector, threads, counts);
+    return;
+  }
   if (f->copies > 0) {
     count_flat_copy(c, f, true, sector, threads * f->each, &loads);
     count_flat_copy(c, f, false, sector, threads * f->each, &stores);

@@ -125,7 +125,7 @@ static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile 
   const char *why;
   if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
-    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], counts)) break;
+    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], counts)) continue;
     if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
     if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, l->c, tile, candidate);
     if (candidate->seconds < bound_of(l)) insert(l, candidate);
@@ -318,7 +318,8 @@ static double least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_
   const cutt_canonical *c = l->c;
   /* Rows, or columns, that continue one another share sectors inside the tile: how many, only a tile tells. */
   const int next = p->k.count < c->rank ? c->out_order[p->k.count] : c->rank;
-  if (p->k.split == 0 && next < p->m.count) column.sectors = column.lines = 0;
+  if (next < p->m.count) column.sectors = 0;
+  if (p->k.split == 0 && next < p->m.count) column.lines = 0;
   int place_of_next = 0;
   while (place_of_next < p->k.count && c->out_order[place_of_next] != p->m.count) ++place_of_next;
   if (p->m.split == 0 && place_of_next < p->k.count) row.sectors = row.lines = 0;

@@ -34,24 +34,48 @@ static bool takes_copy(const cutt_canonical *c, const cutt_gpu_tile *tile, const
   return true;
 }
 
+/* A plain transpose: M_m and M_k have no mode in common, and few modes each. */
+static bool takes_plain(const cutt_canonical *c, const cutt_gpu_tile *tile) {
+  int outside = 0;
+  for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
+  return (tile->in_m & tile->in_k) == 0 && tile->row_modes <= CUTT_FLAT_MODES &&
+         tile->column_modes <= CUTT_FLAT_MODES && outside <= CUTT_FLAT_GRID - 2;
+}
+
+/* The mode that M_m, or M_k, cuts; -1: none. */
+static int cut_of(const cutt_gpu_tile *tile, uint64_t set) {
+  for (int i = 0; i < 2; ++i) {
+    if (tile->cut[i] >= 0 && (set >> tile->cut[i] & 1)) return tile->cut[i];
+  }
+  return -1;
+}
+
+/* Beyond that, what tiles in windows can be. */
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   int outside = 0;
   if (direct) return takes_copy(c, tile, why);
   if (c->scale.active && c->elem_bytes != c->base_bytes && c->elem_bytes != 16) {
     return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
   }
-  if (tile->in_m == 0 || tile->in_k == 0 || (tile->in_m & tile->in_k)) {
-    return refuse(why, "flat is for tiles of which M_m and M_k have no mode in common");
-  }
+  if (tile->in_m == 0 || tile->in_k == 0) return refuse(why, "flat is for tiles of rows and columns");
   for (int i = 0; i < tile->row_modes; ++i) {
     if (!(tile->in_k >> tile->row[i] & 1)) return refuse(why, "flat is for tiles without a batch");
   }
-  if (tile->row_modes > CUTT_FLAT_MODES || tile->column_modes > CUTT_FLAT_MODES) {
-    return refuse(why, "flat is for up to 3 modes of M_m and of M_k");
+  if (!short_steps(c, tile, false)) return refuse(why, "flat is for steps of less than 2^31 bytes");
+  if (takes_plain(c, tile)) return true;
+  if (c->scale.active)
+    return refuse(why, "flat with alpha, beta or conjugate is for few modes, none of both M_m and M_k");
+  const uint64_t common = tile->in_m & tile->in_k;
+  for (int i = 0; i < 2; ++i) {
+    if (tile->cut[i] >= 0 && (common >> tile->cut[i] & 1))
+      return refuse(why, "flat cuts no mode that M_m and M_k have in common");
   }
   for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
-  if (outside > CUTT_FLAT_GRID - 2) return refuse(why, "flat is for up to 3 modes outside of the tile");
-  if (!short_steps(c, tile, false)) return refuse(why, "flat is for steps of less than 2^31 bytes");
+  if (tile->row_modes == 0 || tile->column_modes == 0) return refuse(why, "flat is for tiles of rows and columns");
+  if (tile->run_modes > CUTT_FLAT_WINDOW_MODES || tile->column_modes > CUTT_FLAT_WINDOW_MODES) {
+    return refuse(why, "flat is for up to 6 modes of M_m and of M_k");
+  }
+  if (outside > CUTT_FLAT_WINDOW_GRID - 2) return refuse(why, "flat is for up to 10 modes outside of the tile");
   return true;
 }
 
@@ -280,20 +304,90 @@ static uint32_t paired_chunks(const cutt_canonical *c, const cutt_gpu_tile *tile
   return 0;
 }
 
-/* Rows by asynchronous copies, where the device has them and L2 does not hold both tensors: else blocks that go through registers begin
- * sooner. Rows are a multiple of 128 bytes apart, for which there has to be room without wasting much. Where runs begin inside of sectors the tables
- * are faster. */
+/* Where L2 holds both tensors, blocks that go through registers begin sooner. */
+static bool takes_async(const cutt_device *d, const cutt_canonical *c) {
+  return d->major >= 8 && c->elem_bytes >= 2 && 2.0 * (double)c->volume * c->elem_bytes >= (double)d->l2_bytes;
+}
+
+/* With beta they gained nothing in the mean: docs/log.md. */
+bool cutt_gpu_flat_windows(const cutt_device *d, const cutt_canonical *c) {
+  return takes_async(d, c) && !c->scale.active;
+}
+
+enum { ASYNC_MOST = 64 << 10, LINE = 128, SECTOR = 32 }; /* bytes: of a tile in shared memory, and of memory */
+
+/* Of a tile in windows: as many elements of a column as take further rows. Without common modes each has a row of its own. */
+static uint32_t step_elements(const cutt_gpu_tile *tile) {
+  const int cut = cut_of(tile, tile->in_k);
+  if ((tile->in_m & tile->in_k) == 0) return 1;
+  return (uint32_t)(tile->column_length / (cut >= 0 ? tile->extent[cut] : 1));
+}
+
+/* The most that windows have of a column, and of rows. */
+static uint32_t most_elements(const cutt_gpu_tile *tile, uint32_t w) {
+  return (uint32_t)tile->column_length + (cut_of(tile, tile->in_k) >= 0 ? (SECTOR - w) / w : 0);
+}
+uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w) {
+  const uint32_t step = step_elements(tile), steps = (uint32_t)tile->column_length / step;
+  return (most_elements(tile, w) + step - 1) / step * ((uint32_t)tile->rows / steps);
+}
+
+/* Where the tables are in shared memory: behind the rows, which have 16 bytes more for as many as 16 bytes of a column have. Returns
+ * where they end. */
+static uint32_t lay_out_windows(const cutt_gpu_tile *tile, uint32_t w, uint32_t pitch, cutt_flat_window_args *at) {
+  const uint32_t rows = cutt_gpu_window_rows(tile, w), columns = (uint32_t)tile->columns;
+  at->places_at = rows * pitch + rows / (16 / w) * 16;
+  at->inside_at = at->places_at + most_elements(tile, w) * 2;
+  at->rows_at = (at->inside_at + columns * 2 + 7) / 8 * 8;
+  at->columns_at = at->rows_at + rows * 8;
+  return at->columns_at + columns * 8;
+}
+
+/* For runs that begin anywhere, in windows that begin with sectors: of tiles that have a sector of a column at least, as what a window
+ * reaches into the next tile would not end there otherwise. Lanes side by side begin with a sector, too. */
+static bool choose_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t threads, cutt_gpu_flat *f) {
+  const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w;
+  const uint32_t column_bytes = (uint32_t)tile->column_length * w, sectors = (row_bytes + 2 * SECTOR - w - 1) / SECTOR;
+  const uint32_t grain = larger(16, 2 * w); /* elements of 16 bytes: rows lie an odd number of them apart */
+  const uint32_t pitch = (row_bytes + SECTOR - w + grain - 1) / grain * grain;
+  static const cutt_kernel kernels[] = {
+      [1] = CUTT_KERNEL_flat_2s, CUTT_KERNEL_flat_4s, CUTT_KERNEL_flat_8s, CUTT_KERNEL_flat_16s};
+  cutt_flat_window_args at;
+  if (row_bytes < 2 * SECTOR || column_bytes < 2 * SECTOR || row_bytes > ASYNC_MOST ||
+      cutt_gpu_window_rows(tile, w) > ASYNC_MOST / pitch || lay_out_windows(tile, w, pitch, &at) > ASYNC_MOST) {
+    return false;
+  }
+  *f = (cutt_gpu_flat){.kernel = kernels[__builtin_ctz(w)],
+                       .load = 16,
+                       .store = 16,
+                       .shared_load = w,
+                       .shared_store = 16,
+                       .group = 1,
+                       .pitch = pitch,
+                       .async = true,
+                       .windows = true,
+                       .row_chunks = paired_chunks(c, tile, row_bytes)};
+  f->loads = spread(threads / 2, sectors, cutt_gpu_window_rows(tile, w), CUTT_GPU_WARP / 2, &f->load_step);
+  f->loads.along *= 2;
+  f->load_step *= 2;
+  f->stores = whole_lines(threads, (column_bytes + 15) / 16, (uint32_t)tile->columns, &f->store_step);
+  return true;
+}
+
+/* Rows by asynchronous copies. They are a multiple of 128 bytes apart, for which there has to be room without wasting much. */
 static void choose_async(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t threads,
                          cutt_gpu_flat *f) {
-  enum { MOST = 64 << 10, LINE = 128, SECTOR = 32 };
   const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   const uint32_t pitch = (row_bytes + LINE - 1) / LINE * LINE;
-  if (d->major < 8 || w < 2 || f->load < 16 || f->store < 16 || (w == 2 && c->scale.active)) return;
-  if (2.0 * (double)c->volume * w < (double)d->l2_bytes) return;
-  if (pitch * 3 > row_bytes * 4 || rows * pitch > MOST) return;
-  if (cutt_gpu_power(cutt_gpu_tile_steps(c, tile, true) | (uint64_t)c->in_start | SECTOR) < SECTOR ||
-      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | (uint64_t)c->out_start | SECTOR) < SECTOR)
+  if (!takes_async(d, c)) return;
+  if (smaller(f->load, f->store) < 16 ||
+      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, true) | (uint64_t)c->in_start | SECTOR) < SECTOR ||
+      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | (uint64_t)c->out_start | SECTOR) < SECTOR) {
+    if (cutt_gpu_flat_windows(d, c)) choose_windows(c, tile, threads, f); /* else it goes through registers */
     return;
+  }
+  if (w == 2 && c->scale.active) return;
+  if (pitch * 3 > row_bytes * 4 || rows * pitch > ASYNC_MOST) return;
   f->kernel = async_kernel(c);
   f->shared_store = 16;
   f->pitch = pitch;
@@ -315,6 +409,7 @@ bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const c
   if (direct) return choose_copy(c, access, threads, f);
   if (access->lines) return false; /* its lanes begin with the column */
   if (least < w) return false;
+  if (!takes_plain(c, tile)) return cutt_gpu_flat_windows(d, c) && choose_windows(c, tile, threads, f);
   if (choose_joined(c, tile, access, in_buffer, out_buffer, threads, f)) return true;
   *f = (cutt_gpu_flat){
       .kernel = single[__builtin_ctz(w)], .load = w, .store = w, .shared_load = w, .shared_store = w, .group = 1};
@@ -343,6 +438,8 @@ bool cutt_gpu_flat_choose(const cutt_device *d, const cutt_canonical *c, const c
 
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f) {
   if (f->copies > 0) return 0;
+  cutt_flat_window_args at;
+  if (f->windows) return lay_out_windows(tile, f->shared_load, f->pitch, &at);
   const uint32_t runs = (uint32_t)(f->joined == CUTT_FLAT_COLUMNS ? tile->columns : tile->rows);
   return (runs * f->pitch + 15) / 16 * 16;
 }
@@ -371,6 +468,48 @@ static void fill_runs(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
   }
 }
 
+/* What a mode's position adds to where an element is: rows, in the order that they are counted in, and bytes inside of a row. */
+static void fill_count(const cutt_canonical *c, const cutt_gpu_tile *tile, const int *list, int modes,
+                       cutt_flat_count *count) {
+  uint32_t rows = 1;
+  count->modes = (uint32_t)modes;
+  for (int i = 0; i < modes; ++i) {
+    const int j = list[i];
+    const int32_t in = (int32_t)(c->mode[j].in_stride * c->elem_bytes);
+    const bool row = !(tile->in_m >> j & 1);
+    count->mode[i].extent = cutt_divide_by((uint32_t)tile->extent[j]);
+    count->mode[i].step = tile->in_k >> j & 1 ? row ? in : 0 : (int32_t)(c->mode[j].out_stride * c->elem_bytes);
+    count->mode[i].rows = row ? (int32_t)rows : 0;
+    count->mode[i].inside = row ? 0 : in;
+    if (row) rows *= (uint32_t)tile->extent[j];
+  }
+}
+
+/* `length`, of a whole tile, in one that has the last chunk of what the set cuts. */
+static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t set, uint32_t length) {
+  const int j = cut_of(tile, set);
+  if (j < 0) return length;
+  return length / (uint32_t)tile->extent[j] * (uint32_t)cutt_gpu_last_chunk(c->mode[j].extent, tile->extent[j]);
+}
+
+static void fill_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
+                         cutt_flat_window_args *windows) {
+  const uint32_t step = step_elements(tile);
+  fill_count(c, tile, tile->row, tile->row_modes, &windows->row);
+  fill_count(c, tile, tile->column, tile->column_modes, &windows->column);
+  fill_count(c, tile, tile->run, tile->run_modes, &windows->element);
+  windows->columns = (uint32_t)tile->columns;
+  windows->last_columns = last_length(c, tile, tile->in_m, windows->columns);
+  windows->elements = (uint32_t)tile->column_length;
+  windows->last_elements = last_length(c, tile, tile->in_k, windows->elements);
+  windows->step_elements = cutt_divide_by(step);
+  windows->step_rows = (uint32_t)tile->rows / (windows->elements / step);
+  windows->align = (uint32_t)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | SECTOR);
+  windows->in_low = c->in_low - c->in_start;
+  windows->in_high = c->in_high - c->in_start;
+  lay_out_windows(tile, f->shared_load, f->pitch, windows);
+}
+
 static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *tile, int j) {
   const cutt_mode *mode = &c->mode[j];
   const int64_t chunk = tile->extent[j], bytes = chunk * c->elem_bytes;
@@ -381,8 +520,9 @@ static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *ti
 
 /* Chunks of M_k and of M_m are the first two digits. Of the rest, in output order, those come first in which the output's runs
  * continue and then the input's, as in launch.c; but not where rows go through registers, which gains nothing by it. */
-static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool async, cutt_flat_args *args) {
-  for (int i = 0; i < CUTT_FLAT_GRID; ++i) args->grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
+static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool async, cutt_flat_digit *grid, int most,
+                      cutt_flat_args *args) {
+  for (int i = 0; i < most; ++i) grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   uint64_t listed = 0;
   args->grid_modes = 2;
   for (int pass = async ? 0 : 2; pass < 3; ++pass) {
@@ -391,20 +531,10 @@ static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool a
       if ((listed >> j & 1) || tile->extent[j] == c->mode[j].extent) continue;
       const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
       listed |= UINT64_C(1) << j;
-      args->grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
+      grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
       if (pass < 2) break;
     }
   }
-}
-
-/* `length`, of a whole tile, in one that has the last chunk of what the set cuts. */
-static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, uint64_t set, uint32_t length) {
-  for (int i = 0; i < 2; ++i) {
-    const int j = tile->cut[i];
-    if (j < 0 || !(set >> j & 1)) continue;
-    return length / (uint32_t)tile->extent[j] * (uint32_t)cutt_gpu_last_chunk(c->mode[j].extent, tile->extent[j]);
-  }
-  return length;
 }
 
 /* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
@@ -423,17 +553,23 @@ static void fill_copy(const cutt_canonical *c, const cutt_gpu_flat *f, cutt_flat
 }
 
 void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
-                        cutt_flat_args *args) {
-  memset(args, 0, sizeof *args);
+                        cutt_flat_window_args *all) {
+  cutt_flat_args *const args = &all->flat;
+  memset(all, 0, sizeof *all);
   if (f->copies > 0) {
     fill_copy(c, f, args);
     return;
   }
-  fill_grid(c, tile, f->async, args);
+  cutt_flat_digit *const grid = f->windows ? all->grid : args->grid;
+  fill_grid(c, tile, f->async, grid, f->windows ? CUTT_FLAT_WINDOW_GRID : CUTT_FLAT_GRID, args);
   args->row_chunks = f->row_chunks;
-  if (f->row_chunks > 0) args->grid[1].extent = cutt_divide_by((f->row_chunks + 1) / 2);
-  fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
-  fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
+  if (f->row_chunks > 0) grid[1].extent = cutt_divide_by((f->row_chunks + 1) / 2);
+  if (f->windows) {
+    fill_windows(c, tile, f, all);
+  } else {
+    fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
+    fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);
+  }
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
   args->rows = (uint32_t)tile->rows;
   args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);

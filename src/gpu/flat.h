@@ -15,7 +15,9 @@ typedef struct cutt_gpu_flat {
   uint32_t group;        /* columns that are stored from the same loads: the elements of a word, or 1 */
   uint32_t pitch;        /* bytes from row to row in shared memory; from column to column, where columns are joined */
   bool async;            /* rows are copied asynchronously, 16 bytes at a time */
-  uint32_t row_chunks;   /* there: chunks of the mode that M_m cuts, of which pairs come one after the other; else 0 */
+  bool windows;          /* there: each run has a window that begins with a sector (flat_windows.cu) */
+  uint32_t
+      row_chunks; /* where rows are copied asynchronously: chunks of the mode that M_m cuts, of which pairs come one after the other; else 0 */
   uint32_t joined; /* CUTT_FLAT_ROWS or _COLUMNS: this side's runs, of few elements each, lie one behind the other */
   uint32_t
       copies; /* accesses of all runs, in a copy of runs (load bytes each, `run` of them in a run); 0: it is none */
@@ -35,6 +37,12 @@ bool cutt_gpu_flat_choose(const cutt_device *device, const cutt_canonical *canon
                           bool direct, const cutt_gpu_access *access, uint32_t in_buffer, uint32_t out_buffer,
                           uint32_t threads, cutt_gpu_flat *flat);
 
+/* Can tiles of the problem be done in windows on the device? */
+bool cutt_gpu_flat_windows(const cutt_device *device, const cutt_canonical *canonical);
+
+/* The rows that a tile in windows reads, with those of the next one, of elements of w bytes. */
+uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w);
+
 /* Has a tile the whole of each run of a side, and do all these runs lie one behind the other? */
 bool cutt_gpu_one_range(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);
 
@@ -47,7 +55,8 @@ uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *fl
 /* The bytes of shared memory of a block. */
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *flat);
 
+/* All of args if it is a tile in windows, else args->flat. */
 void cutt_gpu_flat_fill(const cutt_canonical *canonical, const cutt_gpu_tile *tile, const cutt_gpu_flat *flat,
-                        cutt_flat_args *args);
+                        cutt_flat_window_args *args);
 
 #endif

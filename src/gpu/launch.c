@@ -21,6 +21,7 @@ const char *const cutt_gpu_kernel_name[CUTT_KERNEL_COUNT] = {CUTT_KERNELS(KERNEL
 #define OF_FLAT(name) [CUTT_KERNEL_##name] = "flat",
 #define OF_FLAT_ADD(name) [CUTT_KERNEL_##name] = "flat_add",
 #define OF_FLAT_ASYNC(name) [CUTT_KERNEL_##name] = "flat_async",
+#define OF_FLAT_WINDOWS(name) [CUTT_KERNEL_##name] = "flat_windows",
 #define OF_FLAT_JOINED(name) [CUTT_KERNEL_##name] = "flat_joined",
 #define OF_FLAT_JOINED_ADD(name) [CUTT_KERNEL_##name] = "flat_joined_add",
 #define OF_FLAT_COPY(name) [CUTT_KERNEL_##name] = "flat_copy",
@@ -28,7 +29,8 @@ const char *const cutt_gpu_kernel_source[CUTT_KERNEL_COUNT] = {
     CUTT_TILE_KERNELS(OF_TILE) CUTT_SCALE_KERNELS(OF_SCALE) CUTT_ADD_KERNELS(OF_ADD) CUTT_COPY_KERNELS(OF_COPY)
         CUTT_FLAT_TILE_KERNELS(OF_FLAT) CUTT_FLAT_JOINED_KERNELS(OF_FLAT_JOINED) CUTT_FLAT_COPY_KERNELS(OF_FLAT_COPY)
             CUTT_FLAT_ADD_KERNELS(OF_FLAT_ADD) CUTT_FLAT_JOINED_ADD_KERNELS(OF_FLAT_JOINED_ADD)
-                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD) CUTT_FLAT_ASYNC_KERNELS(OF_FLAT_ASYNC)};
+                CUTT_FLAT_SUM_KERNELS(OF_FLAT_ADD) CUTT_FLAT_ASYNC_KERNELS(OF_FLAT_ASYNC)
+                    CUTT_FLAT_WINDOW_KERNELS(OF_FLAT_WINDOWS)};
 
 #define BATCHED_NAME(name) [CUTT_KERNEL_##name] = "cutt_" #name "_batched",
 const char *const cutt_gpu_batched_name[CUTT_TABLE_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(BATCHED_NAME)};
@@ -355,7 +357,7 @@ static bool lay_out_flat(const layout *l, const cutt_device *device, bool direct
   if (l->problems > 1 ||
       !cutt_gpu_flat_choose(device, l->canonical, l->tile, direct, &l->access, in_align, out_align, threads, &flat))
     return false;
-  cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->flat);
+  cutt_gpu_flat_fill(l->canonical, l->tile, &flat, &launch->windows);
   launch->flat.reads_out = l->canonical->scale.reads_out;
   fill_scale(&l->canonical->scale, &launch->flat.scale);
   launch->without_tables = true;

@@ -21,9 +21,12 @@ typedef struct cutt_gpu_launch {
   uint32_t blocks, threads, shared_bytes; /* dynamic shared memory */
   uint32_t tiles;                         /* of all executions */
   int64_t in_start, out_start;            /* bytes from the user's pointers to the kernel's in and out */
-  bool without_tables;                    /* the kernel takes `flat`, else args */
+  bool without_tables;                    /* the kernel takes flat, or windows; else args */
   cutt_kernel_args args;
-  cutt_flat_args flat;
+  union {
+    cutt_flat_args flat;
+    cutt_flat_window_args windows; /* if the kernel is one of these; its own .flat is the one above */
+  };
 } cutt_gpu_launch;
 
 /* Candidates with predicted seconds, fastest first; at most max, and at least 1 for problems of up to 2^40 bytes. No

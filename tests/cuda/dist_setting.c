@@ -59,8 +59,8 @@ static void run_kernel(const fake_launch *launch) {
   l.read = l.write = span;
   l.reads_out = true;
   pthread_mutex_lock(&emulator);
-  if (!l.kernel && !l.flat_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel && !l.combine_kernel &&
-      !l.sum_kernel)
+  if (!l.kernel && !l.flat_kernel && !l.window_kernel && !l.pass_kernel && !l.multiply_kernel && !l.panel_kernel &&
+      !l.combine_kernel && !l.sum_kernel)
     snprintf(dist_fault, sizeof dist_fault, "no kernel %s", launch->kernel);
   else if (!dist_fault[0])
     simt_run(&l, &written, NULL, dist_fault, sizeof dist_fault);
@@ -75,6 +75,7 @@ static void bytes_of(const fake_launch *launch, size_t *args, size_t *pairs) {
           : l.combine  ? sizeof *l.combine
           : l.sum      ? sizeof *l.sum
           : l.flat     ? sizeof *l.flat
+          : l.windows  ? sizeof *l.windows
                        : sizeof *l.args;
   *pairs = launch->pairs ? sizeof(cutt_pairs) : 0;
 }

@@ -70,6 +70,10 @@ CUTT_TABLE_KERNELS(DECLARE)
   extern simt_flat_kernel cutt_##name;                                                                                 \
   extern const uint32_t cutt_##name##_most_threads;
 CUTT_FLAT_KERNELS(DECLARE_FLAT)
+#define DECLARE_WINDOWS(name)                                                                                          \
+  extern simt_window_kernel cutt_##name;                                                                               \
+  extern const uint32_t cutt_##name##_most_threads;
+CUTT_FLAT_WINDOW_KERNELS(DECLARE_WINDOWS)
 
 #define DECLARE_PASS(name) extern simt_pass_kernel cutt_##name;
 CUTT_PASS_KERNELS(DECLARE_PASS)
@@ -86,14 +90,17 @@ CUTT_SUM_KERNELS(DECLARE_SUM)
 CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
 CUTT_COMBINE_WIDE_KERNELS(DECLARE_COMBINE)
 
-#define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, &cutt_##name##_most_threads},
-#define LIST_FLAT(name) {NULL, NULL, cutt_##name, &cutt_##name##_most_threads},
+#define LIST(name) {cutt_##name, cutt_##name##_batched, NULL, NULL, &cutt_##name##_most_threads},
+#define LIST_FLAT(name) {NULL, NULL, cutt_##name, NULL, &cutt_##name##_most_threads},
+#define LIST_WINDOWS(name) {NULL, NULL, NULL, cutt_##name, &cutt_##name##_most_threads},
 static const struct {
   simt_kernel *kernel;
   simt_batched_kernel *batched;
   simt_flat_kernel *flat;
+  simt_window_kernel *windows;
   const uint32_t *most_threads;
-} kernels[CUTT_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(LIST) CUTT_FLAT_KERNELS(LIST_FLAT)};
+} kernels[CUTT_KERNEL_COUNT] = {CUTT_TABLE_KERNELS(LIST) CUTT_FLAT_KERNELS(LIST_FLAT)
+                                    CUTT_FLAT_WINDOW_KERNELS(LIST_WINDOWS)};
 
 simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *canonical, const unsigned char *in,
                            unsigned char *out, bool async) {
@@ -104,7 +111,9 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
       .out = out + launch->out_start,
       .args = &launch->args,
       .flat_kernel = kernels[launch->kernel].flat,
-      .flat = launch->without_tables ? &launch->flat : NULL,
+      .flat = kernels[launch->kernel].flat ? &launch->flat : NULL,
+      .window_kernel = kernels[launch->kernel].windows,
+      .windows = kernels[launch->kernel].windows ? &launch->windows : NULL,
       .blocks = launch->blocks,
       .threads = launch->threads,
       .shared_bytes = launch->shared_bytes,
@@ -164,9 +173,12 @@ simt_launch simt_launch_named(const char *name, const void *args, const cutt_pai
     launch.pairs = pairs;
     if (tables) launch.args = args;
     if (tables) launch.shared_split = launch.args->stage_at;
-    if (!tables) launch.flat = args;
+    launch.window_kernel = kernels[i].windows;
+    if (launch.flat_kernel) launch.flat = args;
+    if (launch.window_kernel) launch.windows = args;
   }
-  if (!launch.kernel && !launch.batched && !launch.flat_kernel) simt_pass_named(name, args, &launch);
+  if (!launch.kernel && !launch.batched && !launch.flat_kernel && !launch.window_kernel)
+    simt_pass_named(name, args, &launch);
   return launch;
 }
 

@@ -27,6 +27,7 @@ enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
 typedef void simt_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args);
 typedef void simt_batched_kernel(const unsigned char *in, unsigned char *out, cutt_kernel_args args, cutt_pairs pairs);
 typedef void simt_flat_kernel(const unsigned char *in, unsigned char *out, cutt_flat_args args);
+typedef void simt_window_kernel(const unsigned char *in, unsigned char *out, cutt_flat_window_args args);
 typedef void simt_pass_kernel(const unsigned char *left, unsigned char *result, cutt_pass_args args,
                               const unsigned char *right);
 typedef void simt_multiply_kernel(const unsigned char *left, unsigned char *result, cutt_multiply_args args,
@@ -54,7 +55,9 @@ typedef struct simt_launch {
   const cutt_pairs *pairs;
   simt_flat_kernel *flat_kernel; /* runs instead if there are parameters for it */
   const cutt_flat_args *flat;
-  simt_pass_kernel *pass_kernel; /* the same */
+  simt_window_kernel *window_kernel; /* the same */
+  const cutt_flat_window_args *windows;
+  simt_pass_kernel *pass_kernel;
   const cutt_pass_args *pass;
   simt_multiply_kernel *multiply_kernel;
   const cutt_multiply_args *multiply;

@@ -289,6 +289,8 @@ static void run_thread(void *argument) {
         l->combine_kernel(l->in, l->out, *l->combine, l->right, l->third);
       } else if (l->flat) {
         l->flat_kernel(l->in, l->out, *l->flat);
+      } else if (l->windows) {
+        l->window_kernel(l->in, l->out, *l->windows);
       } else if (l->pairs) {
         l->batched(l->in, l->out, *l->args, *l->pairs);
       } else {

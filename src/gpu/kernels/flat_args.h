@@ -12,8 +12,10 @@
 #include "args.h"
 
 enum {
-  CUTT_FLAT_GRID = 5,  /* most digits of a tile's number */
-  CUTT_FLAT_MODES = 3, /* most modes of M_m, and of M_k */
+  CUTT_FLAT_GRID = 5,         /* most digits of a tile's number */
+  CUTT_FLAT_WINDOW_GRID = 12, /* in flat_windows.cu */
+  CUTT_FLAT_WINDOW_MODES = 6, /* there: most modes of M_m, and of M_k */
+  CUTT_FLAT_MODES = 3,        /* most modes of M_m, and of M_k */
   CUTT_FLAT_THREADS = 256,
   CUTT_FLAT_COPIES = 4 /* most accesses of a thread in a copy of runs */
 };
@@ -42,6 +44,15 @@ typedef struct cutt_flat_spread {
   uint32_t along_step;
 } cutt_flat_spread;
 
+/* What is counted over up to 6 modes, fastest first: the last of them goes on behind its extent. */
+typedef struct cutt_flat_count {
+  uint32_t modes;
+  struct {
+    cutt_divisor extent;
+    int32_t step, rows, inside;
+  } mode[CUTT_FLAT_WINDOW_MODES];
+} cutt_flat_count;
+
 typedef struct cutt_flat_args {
   /* Digit 0 numbers the chunks of the mode that M_k cuts, digit 1 those of M_m's; of extent 1 where there is none. */
   uint32_t grid_modes;
@@ -62,5 +73,20 @@ typedef struct cutt_flat_args {
   int64_t second;        /* where it is, as in args.h */
   cutt_scale_args scale; /* of these */
 } cutt_flat_args;
+
+/* Of tiles in windows (flat_windows.cu), which alone need more: rows, whose steps are bytes of the input; columns, with bytes of the
+ * output, and inside of a row; and the elements of a column, with bytes of the input from row to row, rows, and bytes inside of a row. */
+typedef struct cutt_flat_window_args {
+  cutt_flat_args flat;
+  cutt_flat_digit grid[CUTT_FLAT_WINDOW_GRID]; /* instead of flat.grid */
+  cutt_flat_count row, column, element;
+  uint32_t columns, last_columns, elements, last_elements;
+  /* Rows come `step_rows` at a time, for as many elements of a column. */
+  cutt_divisor step_elements;
+  uint32_t step_rows;
+  uint32_t align; /* bytes, up to a sector, that divide the distances between columns */
+  uint32_t places_at, inside_at, rows_at, columns_at; /* tables in shared memory */
+  int64_t in_low, in_high;                            /* what the input's tensor spans, from the kernel's in */
+} cutt_flat_window_args;
 
 #endif

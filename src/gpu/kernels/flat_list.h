@@ -29,6 +29,8 @@
   X(flat_add_i64qa)                                                                                                    \
   X(flat_add_c64a)                                                                                                     \
   X(flat_add_f32a) X(flat_add_i32a) X(flat_add_f64a) X(flat_add_c32a) X(flat_add_i64a)
+/* Rows by asynchronous copies, of runs that begin anywhere: in windows that begin with sectors. Their args are cutt_flat_window_args. */
+#define CUTT_FLAT_WINDOW_KERNELS(X) X(flat_2s) X(flat_4s) X(flat_8s) X(flat_16s)
 /* One side of a tile is one range of memory: the rows, or the columns, of a few elements each. */
 #define CUTT_FLAT_JOINED_KERNELS(X)                                                                                    \
   X(flat_in_1)                                                                                                         \
@@ -78,6 +80,7 @@
   CUTT_FLAT_TILE_KERNELS(X)                                                                                            \
   CUTT_FLAT_JOINED_KERNELS(X)                                                                                          \
   CUTT_FLAT_COPY_KERNELS(X)                                                                                            \
-  CUTT_FLAT_ADD_KERNELS(X) CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X) CUTT_FLAT_ASYNC_KERNELS(X)
+  CUTT_FLAT_ADD_KERNELS(X)                                                                                             \
+  CUTT_FLAT_JOINED_ADD_KERNELS(X) CUTT_FLAT_SUM_KERNELS(X) CUTT_FLAT_ASYNC_KERNELS(X)
 
 #endif

@@ -32,35 +32,39 @@ typedef struct flat_tile {
 DEVICE uint32_t flat_number(const cutt_flat_args *args) { return args->last - block_index(); }
 
 /* paired: where args->row_chunks says so, two chunks of the mode that M_m cuts come before the next one of M_k's, since they
- * are neighbours in the input's lines. The last pair may lack its second chunk: a tile of nothing. */
-DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number, bool paired) {
+ * are neighbours in the input's lines. The last pair may lack its second chunk: a tile of nothing. grid: of up to `most` digits. */
+DEVICE flat_tile flat_tile_in(const cutt_flat_args *args, const cutt_flat_digit *grid, uint32_t most, uint32_t number,
+                              bool paired) {
   flat_tile t;
   const bool pairs = paired && args->row_chunks > 0;
   const uint32_t chunk = pairs ? number & 1 : 0;
   if (pairs) number >>= 1;
-  uint32_t rest = divide(number, args->grid[0].extent);
-  const uint32_t digit0 = number - rest * args->grid[0].extent.by;
+  uint32_t rest = divide(number, grid[0].extent);
+  const uint32_t digit0 = number - rest * grid[0].extent.by;
   number = rest;
-  rest = divide(number, args->grid[1].extent);
-  uint32_t digit1 = number - rest * args->grid[1].extent.by, chunks = args->grid[1].extent.by;
+  rest = divide(number, grid[1].extent);
+  uint32_t digit1 = number - rest * grid[1].extent.by, chunks = grid[1].extent.by;
   if (pairs) {
     digit1 = 2 * digit1 + chunk;
     chunks = args->row_chunks;
   }
-  t.rows = digit0 + 1 == args->grid[0].extent.by ? args->last_rows : args->rows;
+  t.rows = digit0 + 1 == grid[0].extent.by ? args->last_rows : args->rows;
   t.row_bytes = digit1 + 1 < chunks ? args->row_bytes : digit1 < chunks ? args->last_row_bytes : 0;
-  t.in = (int64_t)(int32_t)digit0 * args->grid[0].in + (int64_t)(int32_t)digit1 * args->grid[1].in;
-  t.out = (int64_t)(int32_t)digit0 * args->grid[0].out + (int64_t)(int32_t)digit1 * args->grid[1].out;
+  t.in = (int64_t)(int32_t)digit0 * grid[0].in + (int64_t)(int32_t)digit1 * grid[1].in;
+  t.out = (int64_t)(int32_t)digit0 * grid[0].out + (int64_t)(int32_t)digit1 * grid[1].out;
   UNROLL(CUTT_FLAT_GRID)
-  for (uint32_t i = 2; i < CUTT_FLAT_GRID; ++i) {
+  for (uint32_t i = 2; i < most; ++i) {
     if (i >= args->grid_modes) break;
     number = rest;
-    rest = divide(number, args->grid[i].extent);
-    const int32_t digit = (int32_t)(number - rest * args->grid[i].extent.by);
-    t.in += (int64_t)digit * args->grid[i].in;
-    t.out += (int64_t)digit * args->grid[i].out;
+    rest = divide(number, grid[i].extent);
+    const int32_t digit = (int32_t)(number - rest * grid[i].extent.by);
+    t.in += (int64_t)digit * grid[i].in;
+    t.out += (int64_t)digit * grid[i].out;
   }
   return t;
+}
+DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number, bool paired) {
+  return flat_tile_in(args, args->grid, CUTT_FLAT_GRID, number, paired);
 }
 
 typedef struct flat_places {

@@ -1,0 +1,234 @@
+/* Tiles whose runs begin anywhere (odd extents, sub-tensors), of tensors that L2 does not hold. Memory moves in sectors of 32 bytes,
+ * and one that is written in two parts costs more than two. So each run has a window that begins with a sector, wherever the run
+ * itself begins, and is accessed 16 bytes at a time:
+ *
+ *   a row      from the sector that its first element is in, by asynchronous copies. It lies in shared memory as far behind a multiple
+ *              of 16 bytes as it does in global memory; what is not the row's is copied with it, but for what is outside of the tensor.
+ *   a column   the sectors that begin in it. The last of them may end in the next tile, so that some of the next tile's rows are
+ *              read, too. The first tile of a run also has what comes before its first sector, and the last one ends where the
+ *              run does; what is no whole access there is moved element by element.
+ *
+ * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
+ * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common. As many rows as 16
+ * bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access different banks. */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "flat_tile.h"
+
+enum { FLAT_SECTOR = 32, FLAT_WINDOW_COPIES = 4, FLAT_WINDOW_STORES = 2 };
+
+/* Blocks that fit on an SM: as in flat_async.cu. */
+#if __CUDA_ARCH__ >= 1000
+#define FLAT_WINDOW_BLOCKS 6
+#elif __CUDA_ARCH__ >= 900
+#define FLAT_WINDOW_BLOCKS 8
+#elif __CUDA_ARCH__ >= 800
+#define FLAT_WINDOW_BLOCKS 6
+#else
+#define FLAT_WINDOW_BLOCKS 4
+#endif
+
+/* A tile's part of each column: `bytes` of it, the first or the last of a run, of which `most` bytes are left. What its windows have
+ * is in so many rows, and so many of a column's elements. */
+typedef struct flat_part {
+  flat_tile tile;
+  uint32_t columns, bytes, most, rows, elements;
+  bool first, last;
+} flat_part;
+
+DEVICE flat_part flat_part_of(const cutt_flat_window_args *args, const unsigned char *out, uint32_t width) {
+  const uint32_t number = flat_number(&args->flat), chunk = args->flat.row_chunks > 0 ? number >> 1 : number;
+  const uint32_t chunks = args->grid[0].extent.by, digit = chunk - divide(chunk, args->grid[0].extent) * chunks;
+  const uint32_t next = digit + 1 == chunks ? 0 : digit + 2 == chunks ? args->last_elements : args->elements;
+  flat_part t;
+  t.tile = flat_tile_in(&args->flat, args->grid, CUTT_FLAT_WINDOW_GRID, number, true);
+  t.first = digit == 0;
+  t.last = digit + 1 == chunks;
+  t.columns = t.tile.row_bytes == args->flat.row_bytes ? args->columns : t.tile.row_bytes > 0 ? args->last_columns : 0;
+  t.bytes = (t.last ? args->last_elements : args->elements) * width;
+  t.most = t.bytes + next * width; /* at least a sector more, unless the run ends there */
+  /* The most that any column has behind its part: they begin alike, modulo `align`. */
+  const uint32_t end = (uint32_t)(uintptr_t)(out + t.tile.out) + t.bytes;
+  const uint32_t reach = t.bytes + FLAT_SECTOR - args->align + ((0 - end) & (args->align - 1));
+  t.elements = (reach < t.most ? reach : t.most) / width;
+  t.rows = divide(t.elements + args->step_elements.by - 1, args->step_elements) * args->step_rows;
+  return t;
+}
+
+typedef struct flat_counted {
+  int64_t at;
+  uint32_t rows, inside;
+} flat_counted;
+
+DEVICE flat_counted flat_counted_of(const cutt_flat_count *count, uint32_t n) {
+  flat_counted c = {0, 0, 0};
+  for (uint32_t i = 0; i < count->modes; ++i) {
+    const uint32_t rest = i + 1 < count->modes ? divide(n, count->mode[i].extent) : 0;
+    const uint32_t digit = n - rest * count->mode[i].extent.by;
+    c.at += (int64_t)(int32_t)digit * count->mode[i].step;
+    c.rows += digit * (uint32_t)count->mode[i].rows;
+    c.inside += digit * (uint32_t)count->mode[i].inside;
+    n = rest;
+  }
+  return c;
+}
+
+DEVICE void flat_put_offset(uint32_t at, int64_t offset) {
+  const word2 v = {(uint32_t)offset, (uint32_t)((uint64_t)offset >> 32)};
+  shared_store8(at, v);
+}
+DEVICE int64_t flat_offset_at(uint32_t at) {
+  const word2 v = shared_load8(at);
+  return (int64_t)((uint64_t)v.y << 32 | v.x);
+}
+
+/* Where a row begins in shared memory, whose elements begin `before` bytes later. */
+DEVICE uint32_t flat_row_at(const cutt_flat_window_args *args, uint32_t row, uint32_t width) {
+  return row * args->flat.pitch + row / (16 / width) * 16;
+}
+
+DEVICE void flat_fill_tables(const cutt_flat_window_args *args, const unsigned char *in, const flat_part *t,
+                             uint32_t width) {
+  const uint32_t step = thread_count();
+  for (uint32_t i = thread_index(); i < t->rows; i += step) {
+    flat_put_offset(args->rows_at + i * 8, flat_counted_of(&args->row, i).at);
+  }
+  for (uint32_t i = thread_index(); i < t->columns; i += step) {
+    const flat_counted c = flat_counted_of(&args->column, i);
+    flat_put_offset(args->columns_at + i * 8, c.at);
+    shared_store2(args->inside_at + i * 2, (uint16_t)c.inside);
+  }
+  for (uint32_t i = thread_index(); i < t->elements; i += step) {
+    const flat_counted c = flat_counted_of(&args->element, i);
+    const uint32_t before = (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
+    shared_store2(args->places_at + i * 2, (uint16_t)(flat_row_at(args, c.rows, width) + before + c.inside));
+  }
+  barrier();
+}
+
+/* The most accesses that a column's window has. */
+DEVICE uint32_t flat_window_accesses(const flat_part *t) {
+  return (t->bytes + FLAT_SECTOR - 1) / FLAT_SECTOR * 2 + (t->first ? 2 : 0);
+}
+
+/* One of them: 16 bytes from `from` on, of the column's bytes from 0 to `end`. whole: all of the 16 are the window's. */
+typedef struct flat_window {
+  int32_t from, end;
+  bool whole;
+} flat_window;
+
+DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *column, uint32_t access) {
+  const uint32_t begin = (uint32_t)(uintptr_t)column, end = t->bytes + ((0 - (begin + t->bytes)) & (FLAT_SECTOR - 1));
+  const int32_t skipped = t->first ? -(int32_t)(begin & (FLAT_SECTOR - 1)) : (int32_t)((0 - begin) & (FLAT_SECTOR - 1));
+  flat_window w;
+  w.from = skipped + (int32_t)(access * 16);
+  w.end = (int32_t)(t->last ? t->bytes : end < t->most ? end : t->most);
+  w.whole = w.from >= 0 && w.from + 16 <= w.end;
+  return w;
+}
+
+/* Access number `access` of the window of row `run`. */
+#define DEFINE_FLAT_COPY_WINDOWS(width)                                                                                \
+  DEVICE void flat_copy_window##width(const cutt_flat_window_args *args, const unsigned char *in,                      \
+                                      const unsigned char *row, uint32_t bytes, uint32_t run, uint32_t access) {       \
+    const uint32_t before = (uint32_t)(uintptr_t)row & (FLAT_SECTOR - 1), from = access * 16;                          \
+    const uint32_t at = flat_row_at(args, run, width) + from;                                                          \
+    const unsigned char *const p = row - before + from;                                                                \
+    if (from + 16 <= before || from >= before + bytes) return;                                                         \
+    if (p >= in + args->in_low && p + 16 <= in + args->in_high) {                                                      \
+      async_copy16(at, p, true);                                                                                       \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    for (uint32_t i = 0; i < 16; i += width) {                                                                         \
+      if (from + i >= before && from + i < before + bytes) shared_store##width(at + i, global_load##width(p + i));     \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  DEVICE void flat_copy_windows##width(const cutt_flat_window_args *args, const unsigned char *in,                     \
+                                       const flat_part *t) {                                                           \
+    const uint32_t accesses = (t->tile.row_bytes + FLAT_SECTOR - width + 15) / 16, rows = t->rows;                     \
+    const flat_share s = flat_share_of(&args->flat.loads);                                                             \
+    const unsigned char *const from = in + t->tile.in;                                                                 \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run < rows && t->tile.row_bytes > 0) {                                                                         \
+      while (access < accesses) {                                                                                      \
+        FLAT_STEPS(FLAT_WINDOW_COPIES, rows, &args->flat.loads, ,                                                      \
+                   flat_copy_window##width(args, in, from + flat_offset_at(args->rows_at + run * 8),                   \
+                                           t->tile.row_bytes, run, access))                                            \
+      }                                                                                                                \
+    }                                                                                                                  \
+    async_commit();                                                                                                    \
+  }
+DEFINE_FLAT_COPY_WINDOWS(2)
+DEFINE_FLAT_COPY_WINDOWS(4)
+DEFINE_FLAT_COPY_WINDOWS(8)
+DEFINE_FLAT_COPY_WINDOWS(16)
+
+/* Elements of column `inside`, as many as 16 bytes hold, whose places begin at `places`. */
+DEVICE word4 flat_of_rows2(uint32_t places, uint32_t x) {
+  uint32_t v[4];
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    v[i] = (uint32_t)shared_load2(shared_load2(places + 4 * i) + x) |
+           (uint32_t)shared_load2(shared_load2(places + 4 * i + 2) + x) << 16;
+  }
+  const word4 all = {v[0], v[1], v[2], v[3]};
+  return all;
+}
+DEVICE word4 flat_of_rows4(uint32_t places, uint32_t x) {
+  const word4 v = {shared_load4(shared_load2(places) + x), shared_load4(shared_load2(places + 2) + x),
+                   shared_load4(shared_load2(places + 4) + x), shared_load4(shared_load2(places + 6) + x)};
+  return v;
+}
+DEVICE word4 flat_of_rows8(uint32_t places, uint32_t x) {
+  const word2 a = shared_load8(shared_load2(places) + x), b = shared_load8(shared_load2(places + 2) + x);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+DEVICE word4 flat_of_rows16(uint32_t places, uint32_t x) { return shared_load16(shared_load2(places) + x); }
+
+/* Where the place is of what is `from` bytes into a column; and what begins there, of column `run`. */
+#define FLAT_INSIDE(run) shared_load2(args->inside_at + (run)*2)
+#define FLAT_PLACE(width, from) (args->places_at + (uint32_t)(from) / width * 2)
+
+/* What of an access is the window's, element by element. */
+#define DEFINE_FLAT_STORE_PARTS(width)                                                                                 \
+  DEVICE void flat_store_parts##width(const cutt_flat_window_args *args, unsigned char *column, flat_window w,         \
+                                      uint32_t x) {                                                                    \
+    for (int32_t i = w.from; i < w.from + 16; i += width) {                                                            \
+      if (i >= 0 && i < w.end)                                                                                         \
+        global_store##width(column + i, shared_load##width(shared_load2(FLAT_PLACE(width, i)) + x));                   \
+    }                                                                                                                  \
+  }
+DEFINE_FLAT_STORE_PARTS(2)
+DEFINE_FLAT_STORE_PARTS(4)
+DEFINE_FLAT_STORE_PARTS(8)
+DEFINE_FLAT_STORE_PARTS(16)
+
+#define FLAT_WINDOWS(name, width)                                                                                      \
+  DEVICE void flat_store_##name(const cutt_flat_window_args *args, unsigned char *out, const flat_part *t) {           \
+    const uint32_t accesses = flat_window_accesses(t), columns = t->columns;                                           \
+    const flat_share s = flat_share_of(&args->flat.stores);                                                            \
+    unsigned char *const to = out + t->tile.out;                                                                       \
+    uint32_t access = s.along, run = s.across;                                                                         \
+    if (run >= columns) return;                                                                                        \
+    while (access < accesses) {                                                                                        \
+      FLAT_STEPS(                                                                                                      \
+          FLAT_WINDOW_STORES, columns, &args->flat.stores, ,                                                           \
+          unsigned char *const column = to + flat_offset_at(args->columns_at + run * 8);                               \
+          const flat_window w = flat_window_of(t, column, access); if (w.whole) {                                      \
+            global_store16(column + w.from, flat_of_rows##width(FLAT_PLACE(width, w.from), FLAT_INSIDE(run)));         \
+          } else { flat_store_parts##width(args, column, w, FLAT_INSIDE(run)); })                                      \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_WINDOW_BLOCKS)                                                      \
+  (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_window_args) args) {                                \
+    const flat_part t = flat_part_of(&args, out, width);                                                               \
+    flat_fill_tables(&args, in, &t, width);                                                                            \
+    flat_copy_windows##width(&args, in, &t);                                                                           \
+    async_wait(0);                                                                                                     \
+    barrier();                                                                                                         \
+    flat_store_##name(&args, out, &t);                                                                                 \
+  }
+FLAT_WINDOWS(2s, 2)
+FLAT_WINDOWS(4s, 4)
+FLAT_WINDOWS(8s, 8)
+FLAT_WINDOWS(16s, 16)
