@@ -27,7 +27,9 @@ fi
 # A BLAS may have OpenMP's threads: while they spin, nothing else gets on.
 export OMP_WAIT_POLICY=passive
 
-summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/null
+stages=("$@") summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/null fetching=''
+# What runs in the background is not ended by a ^C.
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 title() { printf '\n==== %s ====\n' "$*"; }
 
 # configure_and_build PRESET FLAG...
@@ -87,6 +89,7 @@ stage_format() { scripts/format.sh --check; }
 stage_release() {
   configure_and_build release -DCUTT_BUILD_TESTS=ON -DCUTT_LONG_TESTS=$long || return 1
   cubins=$PWD/build/src/kernels release_log=build/check.log
+  if [[ " ${stages[*]} " == *" arrays "* ]]; then fetch_arrays; fi
   run_tests build
 }
 
@@ -128,34 +131,65 @@ stage_neon() {
     cmake --build build-neon -j "$jobs" && run_tests build-neon
 }
 
-# In virtual environments of their own, so that one that can't be had does not take the others along. PyTorch comes from the index
-# that has it for the processor alone: the usual one has it with libraries for GPUs, a gigabyte and more.
-stage_arrays() {
-  local python name log status count=0 result=0
+# The packages, in virtual environments of their own, so that one that can't be had does not take the others along. PyTorch comes from
+# the index that has it for the processor alone: the usual one has it with libraries for GPUs, a gigabyte and more.
+arrays=(numpy jax torch zarr)
+
+# fetch_arrays: begins to fetch them, once, in the background: waiting for them takes no processor from the tests of the release stage.
+fetch_arrays() {
+  local python name
   python=$(sed -n 's/^CUTT_PYTHON:[A-Z]*=//p' build/CMakeCache.txt 2>/dev/null)
-  if [[ -z $python || ! -e build/lib/libcutt_contract.so ]]; then
+  if [[ -n $fetching || -z $python ]]; then return; fi
+  for name in "${arrays[@]}"; do
+    rm -f "build/python-$name.fetched"
+    fetch_with "$name" "$python" >"build/python-$name.log" 2>&1 &
+    fetching+=" $!"
+  done
+}
+
+# fetch_with NAME PYTHON: leaves build/python-NAME.fetched if the package can be had; else its last line says why not.
+fetch_with() {
+  local name=$1 python=$2 where=build/python-$1 log=build/python-$1.install index=()
+  if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
+  if ! "$where/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
+    rm -rf "$where"
+    if ! "$python" -m venv "$where" >"$log" 2>&1 || ! may_install "$where" numpy "$log" ||
+      ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
+      tail -n 1 "$log" | grep . || echo "not within five minutes"
+      return
+    fi
+  fi
+  : >"build/python-$name.fetched"
+}
+
+stage_arrays() {
+  local name log status count=0 result=0 running=()
+  if [[ -e build/lib/libcutt_contract.so ]]; then fetch_arrays; fi
+  if [[ -z $fetching ]]; then
     missing="it uses the library and the Python that the stage release has found"
     return 77
   fi
-  # Side by side, since half of their time is waiting for packages.
-  trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
-  for name in numpy jax torch zarr; do
-    rm -f "build/python-$name.status"
-    arrays_with "$name" "$python" >"build/python-$name.log" 2>&1 &
-  done
-  wait
-  trap - INT TERM
-  for name in numpy jax torch zarr; do
-    log=build/python-$name.log status=$(cat "build/python-$name.status" 2>/dev/null || echo 1)
-    if [[ $status == 77 ]]; then
+  # shellcheck disable=SC2086 # a list of processes
+  wait $fetching
+  for name in "${arrays[@]}"; do
+    log=build/python-$name.log
+    if [[ ! -e build/python-$name.fetched ]]; then
       left_out+=("arrays, $name: not installed: $(tail -n 1 "$log")")
       continue
     fi
+    while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+    rm -f "build/python-$name.status"
+    arrays_with "$name" >"$log" 2>&1 &
+    running+=("$name")
+  done
+  wait
+  for name in ${running[@]+"${running[@]}"}; do
+    log=build/python-$name.log status=$(cat "build/python-$name.status" 2>/dev/null || echo 1)
     echo "-- $name"
     cat "$log"
     count=$((count + 1))
     if [[ $status != 0 ]]; then result=1; fi
-    note+="${note:+; }$name: $(sed -nE 's/^python: //p; /^[0-9]+ passed, /p' "$log")"
+    note+="${note:+; }$name: $(sed -nE 's/^python: //p; /^[0-9]+ passed, /p' "$log" | paste -s -d ' ')"
   done
   if ((count == 0)); then
     missing="no registry of packages can be reached, or it has none of them"
@@ -164,40 +198,29 @@ stage_arrays() {
   return $result
 }
 
-# arrays_with NAME PYTHON: its exit status goes to build/python-NAME.status: 77 if the package can't be had, and then its last line says
-# why.
+# arrays_with NAME: its exit status goes to build/python-NAME.status.
 arrays_with() {
-  local name=$1 python=$2 where=build/python-$1 log=build/python-$1.install index=()
+  local name=$1
   local test=(bindings/python/tests/run.py test_libraries test_borders test_gradients test_dist)
   if [[ $name == zarr ]]; then test=(tests/cli/test_zarr.py WithPackage); fi
-  if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
-  if ! "$where/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
-    rm -rf "$where"
-    if ! "$python" -m venv "$where" >"$log" 2>&1 || ! may_install "$where" numpy "$log" ||
-      ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
-      tail -n 1 "$log" | grep . || echo "not within two minutes"
-      echo 77 >"$where.status"
-      return
-    fi
-  fi
   CUTT_LIBRARY_DIR=$PWD/build/lib PYTHONPATH=$PWD/bindings/python PYTHONDONTWRITEBYTECODE=1 CUTT_CALIBRATION=0 CUTT_CUDA=0 \
-    CUTT_PROGRAM=$PWD/build/cutt "$where/bin/python" "${test[@]}"
-  echo $? >"$where.status"
+    CUTT_PROGRAM=$PWD/build/cutt timeout 600 "build/python-$name/bin/python" "${test[@]}"
+  echo $? >"build/python-$name.status"
 }
 
-# may_install FOLDER NAME LOG INDEX...: NAME into a virtual environment, if it comes within two minutes and is no larger than 300 MB
-# with all that it needs.
+# may_install FOLDER NAME LOG INDEX...: NAME into a virtual environment, if it comes within five minutes, beside the tests, and is no
+# larger than 300 MB with all that it needs.
 may_install() {
-  local folder=$1 name=$2 log=$3 bytes
+  local where=$1 name=$2 log=$3 bytes
   shift 3
-  local pip=("$folder/bin/python" -m pip --disable-pip-version-check)
-  timeout 120 "${pip[@]}" --timeout 15 --retries 0 download -q --only-binary :all: --dest "$folder/packages" "$@" "$name" >"$log" 2>&1 || return 1
-  bytes=$(du -sb "$folder/packages" | cut -f 1)
+  local pip=("$where/bin/python" -m pip --disable-pip-version-check)
+  timeout 300 "${pip[@]}" --timeout 15 --retries 0 download -q --only-binary :all: --dest "$where/packages" "$@" "$name" >"$log" 2>&1 || return 1
+  bytes=$(du -sb "$where/packages" | cut -f 1)
   if ((bytes > 300 << 20)); then
     echo "it is $((bytes >> 20)) MB" >"$log"
     return 1
   fi
-  "${pip[@]}" install -q --no-index --find-links "$folder/packages" "$name" >"$log" 2>&1 && rm -rf "$folder/packages"
+  "${pip[@]}" install -q --no-index --find-links "$where/packages" "$name" >"$log" 2>&1 && rm -rf "$where/packages"
 }
 
 # fuzz TARGET NAME LOG: its exit status goes to LOG.status.
@@ -215,8 +238,6 @@ stage_fuzz() {
   can_clang -fsanitize=address,undefined || return 77
   configure_and_build asan || return 1
   local target name log logs=() count=0 result=0
-  # What runs in the background is not ended by a ^C.
-  trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
   for target in build-asan/fuzz/fuzz_*; do
     [[ -x $target && -f $target ]] || continue
     name=$(basename "$target")
@@ -224,6 +245,7 @@ stage_fuzz() {
     echo "-- $name for $fuzz_seconds s"
     mkdir -p "build-asan/corpus/$name"
     log=build-asan/corpus/$name.log
+    rm -f "$log.status"
     while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
     fuzz "$target" "$name" "$log" &
     logs+=("$log")
@@ -249,17 +271,25 @@ stage_fuzz() {
   return $result
 }
 
+# processor: seconds of it that processes of this script took which have ended; 0 where the system does not tell.
+processor() {
+  local stat=()
+  read -ra stat 2>/dev/null </proc/$$/stat
+  echo $(((${stat[15]:-0} + ${stat[16]:-0}) / $(getconf CLK_TCK)))
+}
+
 for stage in "$@"; do
   note='' missing=''
   title "$stage"
-  start=$SECONDS
+  start=$SECONDS used=$(processor)
   "stage_$stage"
   case $? in
     0) verdict=passed ;;
     77) verdict="LEFT OUT" note=$missing left_out+=("$stage, all of it: $missing") ;;
     *) verdict=FAILED failures=$((failures + 1)) ;;
   esac
-  summary+=("$(printf '%-8s %-8s %4d s  %s' "$stage" "$verdict" $((SECONDS - start)) "$note")")
+  used=$(($(processor) - used))
+  summary+=("$(printf '%-8s %-8s %4d s, %4d s of processor  %s' "$stage" "$verdict" $((SECONDS - start)) "$used" "$note")")
 done
 
 # add_up PATTERN: the sum of the numbers that a pattern of sed finds in what the release stage said.
@@ -293,6 +323,7 @@ gpu_run() {
 
 title summary
 printf '%s\n' "${summary[@]}"
+printf '%-17s %4d s, %4d s of processor\n' all "$SECONDS" "$(processor)"
 gpu_run
 if [[ $long == ON ]]; then
   echo
