@@ -39,6 +39,9 @@ enum {
   RUNS,
   PADDING,
   FLIGHT,
+  FEW,
+  FEW_ADDED,
+  FEW_WINDOWS,
   TAIL,
   CONFLICTS,
   LARGE_BLOCKS,
@@ -49,6 +52,7 @@ enum {
   LOADS,
   LOAD_UNITS,
   STORE_UNITS,
+  ADDED_STEPS,
   GATHERS,
   UNALIGNED,
   TILES,
@@ -91,6 +95,10 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [WINDOW_ENDS] = {"window_ends", "B", "bytes of sectors in part that runs in windows begin and end in"},
     [PADDING] = {"padding", "B", "bytes that tiles at edges lack"},
     [FLIGHT] = {"flight", "B", "bytes that memory could move, had it been asked for enough at once"},
+    [FEW] = {"few", "B",
+             "bytes that move while an SM has fewer than 1024 threads to ask for them, by what they lack of that"},
+    [FEW_ADDED] = {"few_added", "B", "the same with tables, where the output is added to"},
+    [FEW_WINDOWS] = {"few_windows", "B", "the same of tiles in windows"},
     [TAIL] = {"tail", "B", "bytes that could move while the last tiles leave SMs without work"},
     [CONFLICTS] = {"conflicts", "cycles", "accesses of banks of shared memory again"},
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
@@ -100,6 +108,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
     [STORE_UNITS] = {"store_units", "ns", "blocks' steps along columns, one tile after another"},
+    [ADDED_STEPS] = {"added_steps", "ns", "blocks' steps along columns that wait for the output, which they add to"},
     [GATHERS] = {"gathers", "cycles", "loads of one or two bytes put together to words, by warps"},
     [UNALIGNED] = {"unaligned", "cycles", "words of rows that begin anywhere, by warps"},
     [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
@@ -119,16 +128,17 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
 
 /* Fitted on an H200: docs/performance.md. */
 const double cutt_gpu_values[PARAMETERS] = {
-    [TRAFFIC] = 1.03,         [COPIED] = 1.05,         [CACHED] = 0.56,      [WRITTEN_SECTORS] = 1.57,
-    [READ_LINES] = 0.376,     [WRITTEN_LINES] = 0.115, [ADDED_LINES] = 1.85, [ADDED_COLUMNS] = 4,
-    [PRESSED_SECTORS] = 3.61, [PRESSED_LINES] = 0.386, [WINDOW_ENDS] = 7,    [RUNS] = 50,
-    [PADDING] = 0.037,        [FLIGHT] = 0.192,        [TAIL] = 0.223,       [CONFLICTS] = 0.271,
-    [LARGE_BLOCKS] = 0.0616,  [SINGLE] = 0.03,         [FLAT_SINGLE] = 0.14, [COPIES] = 3,
-    [LOADS] = 2.54,           [LOAD_UNITS] = 3.69,     [STORE_UNITS] = 138,  [GATHERS] = 3.78,
-    [UNALIGNED] = 8.56,       [TILES] = 740,           [LATENCY] = 317,      [COPY_TILES] = 700,
-    [FLAT_WARPS] = 60,        [FLAT_ACCESSES] = 5,     [FLAT_TILES] = 600,   [LAUNCH] = 1.24,
-    [FLAT_LAUNCH] = 1.1,      [START] = 469,           [TABLES] = 44,        [LAST_LOADS] = 17,
-    [LAST_STORES] = 2.4,      [FLAT_LAST] = 35};
+    [TRAFFIC] = 0.969,        [COPIED] = 1.05,         [CACHED] = 0.56,      [WRITTEN_SECTORS] = 1.92,
+    [READ_LINES] = 0.345,     [WRITTEN_LINES] = 0.214, [ADDED_LINES] = 1.2,  [ADDED_COLUMNS] = 4,
+    [PRESSED_SECTORS] = 4.21, [PRESSED_LINES] = 0.364, [WINDOW_ENDS] = 5.33, [RUNS] = 50,
+    [PADDING] = 0.0382,       [FLIGHT] = 0.192,        [FEW] = 0.0918,       [FEW_ADDED] = 0.26,
+    [FEW_WINDOWS] = 0.273,    [TAIL] = 0.204,          [CONFLICTS] = 0.299,  [LARGE_BLOCKS] = 0.107,
+    [SINGLE] = 0.0205,        [FLAT_SINGLE] = 0.136,   [COPIES] = 3,         [LOADS] = 2.71,
+    [LOAD_UNITS] = 3.58,      [STORE_UNITS] = 136,     [ADDED_STEPS] = 1020, [GATHERS] = 3.91,
+    [UNALIGNED] = 11,         [TILES] = 925,           [LATENCY] = 324,      [COPY_TILES] = 700,
+    [FLAT_WARPS] = 52.5,      [FLAT_ACCESSES] = 4.25,  [FLAT_TILES] = 550,   [LAUNCH] = 1.24,
+    [FLAT_LAUNCH] = 1.1,      [START] = 469,           [TABLES] = 26.6,      [LAST_LOADS] = 44.1,
+    [LAST_STORES] = 2.64,     [FLAT_LAST] = 36.1};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -139,6 +149,8 @@ static const double flight_least = 32 * 1024;
 enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
+/* Threads of an SM that are as good as more of them: measured, docs/log.md. */
+static const double enough_threads = 1024;
 /* Fewer take too long for the tables of a tile in windows: measured, docs/log.md. Nor are those listed that read more than a quarter of
  * their rows for the next tile. */
 enum { LEAST_WINDOW_THREADS = 128 };
@@ -507,6 +519,7 @@ static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, c
   part[LOADS] = tiles * load.along * load.across * warps * cycle;
   part[LOAD_UNITS] = tiles * load.along * warps * cycle;
   part[STORE_UNITS] = store.along * rounds;
+  if (adds_to_output(c)) part[ADDED_STEPS] = store.along * rounds;
   if (shared_load < 4) part[GATHERS] = bytes / shared_load / WARP * cycle;
   if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
   part[TILES] = rounds;
@@ -567,6 +580,9 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   if (d->major >= 8 && in_flight < needed) part[FLIGHT] = (1 - in_flight / needed) * traffic;
   if (tiles > slots) part[TAIL] = (up(tiles / slots) * slots / tiles - 1) * traffic;
   if (threads > 256) part[LARGE_BLOCKS] = traffic;
+  const double lacking = enough_threads / ((double)resident * threads) - 1;
+  if (!direct && !fits_cache(d, c) && lacking > 0)
+    part[n->windows ? FEW_WINDOWS : adds_to_output(c) && !n->flat ? FEW_ADDED : FEW] = traffic * lacking;
   if (direct && n->flat) {
     if (tile->row_length < c->volume) part[RUNS] = bytes / n->row_bytes * byte;
     add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);

@@ -33,8 +33,8 @@ static const struct {
   const char *name;
   double share; /* of the cases, of which those of narrow elements take longest */
   double moved_mean, moved, banks_mean, banks_mean_of_few;
-} types[TYPES] = {{CUTT_BYTES_4, "4", 1.0, 1.04, 1.12, 1.27, 1.35},
-                  {CUTT_BYTES_8, "8", 1.0, 1.02, 1.07, 1.14, 1.20},
+} types[TYPES] = {{CUTT_BYTES_4, "4", 1.0, 1.05, 1.19, 1.32, 1.40},
+                  {CUTT_BYTES_8, "8", 1.0, 1.03, 1.13, 1.23, 1.30},
                   {CUTT_BYTES_2, "2", 0.3, 1.07, 1.20, 1.50, 1.60},
                   {CUTT_BYTES_1, "1", 0.3, 1.07, 1.20, 1.45, 1.50}};
 static const double least_flight_h200 = 48 * 1024, least_flight_a100 = 44 * 1024;
