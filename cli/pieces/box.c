@@ -58,7 +58,9 @@ static bool transfer(const cutt_box_file *file, int64_t offset, int64_t bytes, u
 
 static bool move_bytes(const cutt_box_file *file, int64_t offset, int64_t place, int64_t bytes, uint8_t *to,
                        const uint8_t *from, char *why) {
-  return transfer(file, offset, bytes, to ? to + place : NULL, from ? from + place : NULL, why);
+  /* What does not come that way comes the other way, or that says why not. */
+  const int64_t done = to && file->direct ? cutt_direct_read(file->direct, offset, bytes, to + place) : 0;
+  return transfer(file, offset + done, bytes - done, to ? to + place + done : NULL, from ? from + place : NULL, why);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- packed */

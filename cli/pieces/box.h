@@ -9,13 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/pieces/direct.h"
 #include "cli/zarr/zarr.h"
 
 typedef struct cutt_box_file {
   const char *path; /* in messages */
   int descriptor;
-  cutt_zarr *zarr; /* NULL: it is a file */
-  int64_t start;   /* bytes before the first element */
+  cutt_direct *direct; /* NULL: it is not read past the system's cache */
+  cutt_zarr *zarr;     /* NULL: it is a file */
+  int64_t start;       /* bytes before the first element */
   int elem_bytes;
   int rank;
   int64_t extents[CUTT_MAX_RANK];

@@ -39,6 +39,7 @@ typedef struct pass {
   int parts;
   void *buffer[2][CUTT_PIPELINE_DEPTH]; /* to read into, to write from */
   kept_plan kept;
+  cutt_direct direct;   /* the input */
   cutt_flusher flusher; /* of the output; the intermediate file may stay in memory */
 } pass;
 
@@ -295,12 +296,18 @@ static void plan_order(pass *p) {
 }
 
 /* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
- * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them. */
-static int plan_reading(const pass *p) {
+ * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them: by way of the
+ * system's cache if that is asked for rows of pieces, and past it if pieces are too large for rows, and stretches long enough. */
+static int plan_reading(pass *p, bool from_disk) {
+  const int64_t least_direct = (int64_t)16 << 10;
   if (p->in.zarr) return p->job->readers;
   const bool in_order = p->cut->in_run >= (int64_t)1 << 20;
   posix_fadvise(p->in.descriptor, 0, 0, in_order ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
-  return in_order ? 1 : 8;
+  if (in_order) return 1;
+  if (from_disk && p->together <= 1 && p->cut->in_run >= least_direct && p->job->direct_bytes >= least_direct)
+    cutt_direct_open(&p->direct, p->in.descriptor, p->job->direct_bytes);
+  if (p->direct.descriptor >= 0) p->in.direct = &p->direct;
+  return CUTT_DIRECT_READERS;
 }
 
 /* The first of the items of a rank. */
@@ -320,8 +327,9 @@ static bool run_pass(pass *p, int number) {
   if (!good)
     cutt_cli_message("there is no memory for %d buffers of %lld bytes; --memory says how much may be used", BUFFERS,
                      (long long)p->cut->piece_bytes);
-  const int readers = plan_reading(p);
+  p->direct.descriptor = -1;
   plan_order(p);
+  const int readers = plan_reading(p, number == 0 && job->ranks->size == 1);
   const int64_t parts = (p->cut->piece_bytes + part_bytes - 1) / part_bytes;
   p->parts = (int)(parts < readers ? readers : parts < 1024 ? parts : 1024);
   if (p->cut->piece_bytes < 64 * readers) p->parts = 1;
@@ -342,6 +350,7 @@ static bool run_pass(pass *p, int number) {
                      number == passes - 1 && !job->output->stream && !p->out.zarr ? p->out.descriptor : -1);
   good = good && cutt_pipeline_run(&pipeline);
   cutt_flusher_stop(&p->flusher);
+  cutt_direct_close(&p->direct);
   for (int i = 0; i < BUFFERS; ++i)
     cuttMemoryFree(CUTT_BACKEND_CPU, p->buffer[i / CUTT_PIPELINE_DEPTH][i % CUTT_PIPELINE_DEPTH]);
   cuttPlanDestroy(p->kept.plan);
@@ -362,6 +371,8 @@ int64_t cutt_pieces_most(cutt_pieces_job *job, size_t memory) {
   const int64_t least = job->problem.elem_bytes;
   size_t threads = 0;
   job->readers = job->in_zarr ? readers_of(job, memory) : 1;
+  /* All of them a thirty-second, of what is left for the program itself. */
+  job->direct_bytes = memory / 256 < (size_t)1 << 20 ? (int64_t)(memory / 256) : (int64_t)1 << 20;
   if (job->in_zarr) threads += (size_t)job->readers * cutt_zarr_thread_bytes(job->in_zarr);
   if (job->out_zarr) threads += cutt_zarr_thread_bytes(job->out_zarr);
   int64_t most = threads < memory ? (int64_t)((memory - threads) / BUFFERS) : 0;

@@ -19,8 +19,9 @@ typedef struct cutt_pieces_job {
   int64_t out_start;
   cuttOptions_t options; /* backend: the CPU's */
   cutt_cli_progress *progress;
-  cutt_ranks *ranks; /* each does a part of the pieces */
-  int readers;       /* threads that read a Zarr array, by cutt_pieces_most */
+  cutt_ranks *ranks;    /* each does a part of the pieces */
+  int readers;          /* threads that read a Zarr array, by cutt_pieces_most */
+  int64_t direct_bytes; /* likewise, of a buffer to read into past the system's cache */
 } cutt_pieces_job;
 
 /* The most bytes of a piece for `memory` bytes of buffers, of each rank; job->problem and job->ranks are there. */

@@ -1,7 +1,9 @@
 /* Preloaded into the program: tells which ranges of a file it hands to the disk before the end, and how many of their groups of 16
- * bytes are still zero: a line "offset bytes zeros" each in the file that CUTT_TEST_RANGES_TOLD names. */
+ * bytes are still zero: a line "offset bytes zeros" each in the file that CUTT_TEST_RANGES_TOLD names. And tells, by making the file that
+ * CUTT_TEST_DIRECT_TOLD names, that a file is read past the system's cache. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,4 +28,19 @@ int sync_file_range(int file, off64_t from, off64_t bytes, unsigned int flags) {
   if (told) fprintf(told, "%lld %lld %lld\n", (long long)from, (long long)bytes, zeros_of(file, from, bytes));
   if (told) fclose(told);
   return real(file, from, bytes, flags);
+}
+
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): likewise */
+int open64(const char *path, int flags, ...) {
+  static int (*real)(const char *path, int flags, ...);
+  if (!real) *(void **)&real = dlsym(RTLD_NEXT, "open64");
+  va_list list;
+  va_start(list, flags);
+  const int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, int) : 0;
+  va_end(list);
+  const int descriptor = real(path, flags, mode);
+  const char *told = flags & O_DIRECT && descriptor >= 0 ? getenv("CUTT_TEST_DIRECT_TOLD") : NULL;
+  FILE *file = told ? fopen(told, "we") : NULL;
+  if (file) fclose(file);
+  return descriptor;
 }

@@ -118,6 +118,22 @@ class Transpose(Pieces):
             end += count
         self.assertGreater(end, array.nbytes / 2)
 
+    def test_past_the_cache(self):
+        """Stretches of an input that is not in memory, which begin and end within blocks of the disk and are longer than a buffer."""
+        if not RANGES:
+            self.skipTest("there is no library to preload")
+        told = self.path("told")
+        array = self.save(fill((17, 5, 3, 60001), "<i4", 3))
+        for memory in ["9M", "40M"]:
+            with open(self.input, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            self.in_pieces(array, (2, 1, 0, 3), memory,
+                           env=dict(os.environ, LD_PRELOAD=RANGES, CUTT_TEST_DIRECT_TOLD=told))
+        if not os.path.exists(told):
+            self.skipTest("the system keeps the file in memory, or reads nothing past its cache")
+        os.unlink(told)
+
     def test_memory(self):
         """What the run needs beyond a small one is within the budget."""
         sparse(self.input, (4096, 32768), "|u1")  # 128 MiB
