@@ -1,11 +1,14 @@
 /* The transpose through the caches goes strip by strip of rows: how many rows a strip has in L2, and that strips of every
  * length, with what is left over behind the last one, give the right result. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/dispatch.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/tile.h"
 #include "plan/plan.h"
+#include "runtime/host/isa.h"
 #include "support/check.h"
 
 static cutt_candidate down(int64_t vector, int64_t rows) {
@@ -145,10 +148,44 @@ static void columns_from_anywhere(void **unused) {
   }
 }
 
+/* The transpose by loads of whole lines, which not every processor's plans take, called by itself: each element in its place, and
+ * nothing written but the columns. The last row ends where the input does, for sanitizers to see reads beyond. */
+static void whole_lines(void **unused) {
+  (void)unused;
+  enum { MOST = 70, GUARD = 64 };
+  static char out[MOST * (MOST * 8 + GUARD)], wanted[sizeof out];
+  const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(cutt_isa_in_use(NULL)->name);
+  test_rng rng = {.state = 14};
+  for (int turn = 0; turn < test_scaled(300); turn++) {
+    const int w = turn % 2 ? 8 : 4;
+    cutt_cpu_transpose_fn *transpose = kernels->whole[w == 8 ? 3 : 2];
+    if (!transpose) continue;
+    const int64_t rows = test_random_in(&rng, 64 / w, MOST), cols = test_random_in(&rng, 16 / w, MOST);
+    const int64_t pitch = cols * w + test_random_in(&rng, 0, 9) * w, height = rows * w + test_random_in(&rng, 0, GUARD);
+    const int64_t bytes = (rows - 1) * pitch + cols * w;
+    int64_t row[MOST], pos[MOST];
+    char *in = malloc((size_t)bytes);
+    assert_non_null(in);
+    for (int64_t i = 0; i < bytes; i++) in[i] = (char)test_random_in(&rng, 0, 255);
+    for (int64_t r = 0; r < rows; r++) row[r] = (rows - 1 - r) * pitch; /* the last row first */
+    for (int64_t c = 0; c < cols; c++) pos[c] = c * height;
+    memset(out, 0x5a, sizeof out);
+    memset(wanted, 0x5a, sizeof wanted);
+    for (int64_t c = 0; c < cols; c++)
+      for (int64_t r = 0; r < rows; r++) memcpy(wanted + pos[c] + r * w, in + row[r] + c * w, (size_t)w);
+    cutt_cpu_ahead none;
+    memset(&none, 0, sizeof none);
+    transpose(out, pos, in, row, rows, cols, &none);
+    if (memcmp(out, wanted, sizeof out) != 0) fail_msg("%d rows of %d elements of %d bytes", (int)rows, (int)cols, w);
+    free(in);
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip), cmocka_unit_test(strips_of_all_lengths),
-                                     cmocka_unit_test(columns_within_lines), cmocka_unit_test(columns_from_anywhere)};
+                                     cmocka_unit_test(columns_within_lines), cmocka_unit_test(columns_from_anywhere),
+                                     cmocka_unit_test(whole_lines)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

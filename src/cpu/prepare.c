@@ -155,6 +155,10 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->shifts) chosen->shift = all->shift[width];
     if (t->lines) chosen->lines = all->lines[width];
     if (t->along) chosen->along = all->along[width];
+    /* Elements of 4 bytes gain in L2 only. */
+    const bool near = c->volume <= machine->l2_bytes / (2 * c->elem_bytes);
+    if (machine->whole_lines && v == 64 && !t->non_temporal && all->whole[width] && (c->elem_bytes == 8 || near))
+      chosen->transpose = all->whole[width];
   }
   if (t->turned > 0) chosen->turn = all->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {

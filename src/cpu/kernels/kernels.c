@@ -166,6 +166,7 @@ CUTT_DEFINE_TRANSPOSES(32)
 CUTT_DEFINE_TRANSPOSE_OF(1, 64)
 CUTT_DEFINE_TRANSPOSES(64)
 #include "cpu/kernels/shift.h"
+#include "cpu/kernels/whole.h"
 #define CUTT_IF_64(f) f
 #else
 #define CUTT_IF_64(f) NULL
@@ -413,6 +414,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .lines = {CUTT_IF_VBMI(lines_1), CUTT_IF_64(lines_2), CUTT_IF_64(lines_4), CUTT_IF_64(lines_8),
               CUTT_IF_64(lines_16)},
     .along = {along_1, along_2, along_4, along_8, along_16},
+    .whole = {[2] = CUTT_IF_64(transpose_whole_4), [3] = CUTT_IF_64(transpose_whole_8)},
     .window = {CUTT_IF_BYTES(window_1), CUTT_IF_WINDOW(window_2), CUTT_IF_WINDOW(window_4), CUTT_IF_WINDOW(window_8),
                NULL},
     .turn = CUTT_IF_VBMI(turn),

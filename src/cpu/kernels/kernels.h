@@ -175,6 +175,8 @@ typedef struct cutt_cpu_kernels {
 
   /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
+  /* The same with 64-byte registers, by loads of whole lines; NULL but for elements of 4 and 8 bytes. */
+  cutt_cpu_transpose_fn *whole[CUTT_CPU_WIDTHS];
 
   /* [kind][log2 w][log2 (V / 16)]; NULL also where an element is narrower than the numbers of that kind. */
   cutt_cpu_scaled_fn *scaled[CUTT_CPU_ARITHMETICS][CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
