@@ -181,6 +181,16 @@ static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text
   cutt_text_add(text, "\n");
 }
 
+/* "small products, tiles of 8 matrices of 16 x 16 with 16 terms, in 528 blocks" */
+static void add_device_small(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_small_shape *s = &plan->device_pass->shape.small;
+  cutt_text_add(text,
+                "small products, tiles of %" PRId64 " matri%s of %" PRId64 " x %" PRId64 " with %" PRId64
+                " term%s, in %" PRId64 " blocks\n",
+                s->matrices, s->matrices == 1 ? "x" : "ces", s->rows, s->columns, s->terms, s->terms == 1 ? "" : "s",
+                s->blocks);
+}
+
 /* "threads along j 128, rows of i 8; R is turned in shared memory" */
 static void add_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -208,6 +218,8 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     cutt_text_add(text, "elementwise, turned in shared memory\n");
   else if (s->kind == CUTT_DEVICE_TILES)
     add_device_tiles(plan, text);
+  else if (s->kind == CUTT_DEVICE_SMALL)
+    add_device_small(plan, text);
   else
     add_device_sums(plan, text);
 }
@@ -413,6 +425,14 @@ static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt
   cutt_text_add(text, "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->parts, plan->device_pass->tiles);
 }
 
+static void add_json_device_small(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_small_shape *s = &plan->device_pass->shape.small;
+  cutt_text_add(text,
+                ",\"small_products\":{\"matrices\":%" PRId64 ",\"rows\":%" PRId64 ",\"columns\":%" PRId64
+                ",\"terms\":%" PRId64 "},\"blocks\":%" PRId64 ",\"pieces\":%" PRId64,
+                s->matrices, s->rows, s->columns, s->terms, s->blocks, plan->device_pass->tiles);
+}
+
 static void add_json_device_sums(const struct cuttContractionStruct *plan, cutt_text *text) {
   static const char *const way[] = {"", "threads", "rows", "both"};
   const cutt_device_shape *s = &plan->device_pass->shape;
@@ -444,6 +464,8 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
     add_json_cores(plan, text);
   else if (s->kind == CUTT_DEVICE_TILES)
     add_json_device_tiles(plan, text);
+  else if (s->kind == CUTT_DEVICE_SMALL)
+    add_json_device_small(plan, text);
   else
     add_json_device_sums(plan, text);
 }

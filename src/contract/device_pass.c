@@ -310,6 +310,12 @@ void cutt_device_pass_tiles(const cutt_contraction *c, const cutt_rates *r, int6
   s->seconds = s->sum.seconds;
 }
 
+void cutt_device_pass_small(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_SMALL};
+  cutt_small_choose(c, r, &s->small);
+  s->seconds = s->small.seconds;
+}
+
 void cutt_device_pass_combination(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_COMBINATION};
   s->seconds = cutt_device_combine_seconds(c, r);
@@ -324,9 +330,10 @@ enum {
   LAST_PRODUCTS = PLAIN + 2,
   LAST_PANELS = LAST_PRODUCTS + 2,
   LAST_CORES = LAST_PANELS + 2,
-  LAST_COMBINATION = LAST_CORES + 1
+  LAST_COMBINATION = LAST_CORES + 1,
+  LAST_TILES = LAST_COMBINATION + 1
 };
-_Static_assert(CUTT_DEVICE_PASSES == LAST_COMBINATION + 1, "sums by tiles are the last");
+_Static_assert(CUTT_DEVICE_PASSES == LAST_TILES + 1, "small products are the last");
 
 void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
                                cutt_device_shape *s) {
@@ -347,8 +354,10 @@ void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, i
     cutt_device_pass_cores(c, r, i % 2, s);
   else if (i < LAST_COMBINATION)
     cutt_device_pass_combination(c, r, s);
-  else
+  else if (i < LAST_TILES)
     cutt_device_pass_tiles(c, r, limit, s);
+  else
+    cutt_device_pass_small(c, r, s);
   s->number = number;
 }
 

@@ -12,6 +12,7 @@
 #include "contract/device_core.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
+#include "contract/device_small.h"
 #include "contract/device_sum.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
@@ -24,6 +25,7 @@ typedef enum cutt_device_kind {
   CUTT_DEVICE_CORES,       /* tensor cores */
   CUTT_DEVICE_COMBINATION, /* an elementwise operation */
   CUTT_DEVICE_TILES,       /* sums by tiles */
+  CUTT_DEVICE_SMALL,       /* small products */
   CUTT_DEVICE_KINDS
 } cutt_device_kind;
 
@@ -50,6 +52,7 @@ typedef struct cutt_device_shape {
     cutt_panel_shape panel;
     cutt_core_shape core;
     cutt_sum_shape sum;
+    cutt_small_shape small;
   };
 } cutt_device_shape;
 
@@ -76,7 +79,8 @@ typedef struct cutt_device_pass {
     cutt_multiply_args multiply;
     cutt_panel_args panel;
     cutt_core_args core;
-    cutt_sum_args sum[2]; /* for an operand anywhere, and at a multiple of 16 bytes */
+    cutt_sum_args sum[2];     /* for an operand anywhere, and at a multiple of 16 bytes */
+    cutt_small_args small[2]; /* the same of all tensors */
   };
 } cutt_device_pass;
 
@@ -93,7 +97,7 @@ void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cut
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
 
 /* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 32 };
+enum { CUTT_DEVICE_PASSES = 33 };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 
@@ -125,6 +129,9 @@ void cutt_device_pass_cores(const cutt_contraction *contraction, const cutt_rate
 /* Sums of one operand by tiles. */
 void cutt_device_pass_tiles(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                             cutt_device_shape *shape);
+
+/* Small products. */
+void cutt_device_pass_small(const cutt_contraction *contraction, const cutt_rates *rates, cutt_device_shape *shape);
 
 /* As an elementwise operation. */
 void cutt_device_pass_combination(const cutt_contraction *contraction, const cutt_rates *rates,

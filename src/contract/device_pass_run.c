@@ -10,6 +10,7 @@
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
+#include "gpu/kernels/small_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "plan/services.h"
 
@@ -18,11 +19,13 @@
 #define PANEL_IMAGE(name) "panel",
 #define CORE_IMAGE(name) "core",
 #define SUM_IMAGE(name) "sum",
+#define SMALL_IMAGE(name) "small",
 #define NAME(name) "cutt_" #name,
-static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(
-    MULTIPLY_IMAGE) CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE) CUTT_SUM_KERNELS(SUM_IMAGE)};
+static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
+                                         CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)
+                                             CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)};
 static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
-                                        CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME)};
+                                        CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 #define COUNT_ONE(name) +1
 enum {
@@ -32,7 +35,8 @@ enum {
   PANEL_F64,
   CORE_ROWS,
   CORE_COLUMNS,
-  SUMS /* of which there are as many as of the first */
+  SUMS,                                    /* of which there are as many as of the first */
+  SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE) /* the same */
 };
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
@@ -340,6 +344,23 @@ static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates,
   return make_join(&m, rates);
 }
 
+static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_small_shape *s = &shape->small;
+  pass->shape = *shape;
+  pass->tiles = s->tiles;
+  pass->kernel = SMALL + kernel_of(c->type->type);
+  pass->grid.blocks = (uint32_t)s->blocks;
+  pass->grid.threads = (uint32_t)s->threads;
+  pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
+  for (int aligned = 0; aligned < 2; ++aligned) {
+    cutt_small_fill(c, s, aligned == 1, &pass->small[aligned]);
+    set_scalars(c, &pass->small[aligned].scalars);
+  }
+  return CUTT_SUCCESS;
+}
+
 static cuttResult make_combination(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                                    const cutt_runtime *runtime, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
@@ -368,6 +389,9 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
     case CUTT_DEVICE_TILES:
       result = make_tiles(c, rates, shape, pass);
       break;
+    case CUTT_DEVICE_SMALL:
+      result = make_small(c, shape, pass);
+      break;
     default:
       result = make(c, rates, shape, false, pass);
   }
@@ -386,9 +410,10 @@ void cutt_device_pass_release(cutt_device_pass *pass) {
 static cuttResult start(const cutt_device_pass *pass, const cutt_runtime *runtime, const unsigned char *left,
                         const unsigned char *right, unsigned char *result, cudaStream_t stream) {
   const bool swapped = cutt_device_pass_by_rows(&pass->shape) == CUTT_RIGHT;
-  const bool aligned = (uintptr_t)left % CUTT_SUM_WINDOW == 0;
-  const void *const args =
-      pass->shape.kind == CUTT_DEVICE_TILES ? (const void *)&pass->sum[aligned] : (const void *)&pass->args;
+  const uintptr_t all = (uintptr_t)left | (uintptr_t)right | (uintptr_t)result;
+  const void *args = &pass->args;
+  if (pass->shape.kind == CUTT_DEVICE_TILES) args = &pass->sum[(uintptr_t)left % CUTT_SUM_WINDOW == 0];
+  if (pass->shape.kind == CUTT_DEVICE_SMALL) args = &pass->small[all % CUTT_SMALL_WIDE == 0];
   void *parameters[] = {swapped ? (void *)&right : (void *)&left, (void *)&result, (void *)(uintptr_t)args,
                         swapped ? (void *)&left : (void *)&right};
   return runtime->launch(pass->kernels, pass->kernel, &pass->grid, parameters, stream);

@@ -65,7 +65,9 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   if (parts) l.reads_out = false;
   if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
   /* As much as a T4 has; or the first GPUs with tensor cores for doubles. */
-  if (l.shared_bytes > (strstr(kernels->list->name[which], "core") ? rates.block_shared : 64 << 10)) {
+  if (l.shared_bytes > (strstr(kernels->list->name[which], "core") || strstr(kernels->list->name[which], "small")
+                            ? rates.block_shared
+                            : 64 << 10)) {
     snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
     return CUTT_INTERNAL_ERROR;
   }
@@ -88,13 +90,22 @@ static void place(const test_contraction *c) {
 }
 
 static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts, sums[2],
-    sums_merged, sums_aligned, sums_in_parts;
+    sums_merged, sums_aligned, sums_in_parts, small, small_cut, small_long, small_wide;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
   test_contraction_print(t, line, sizeof line);
   fail_msg("way %d, %" PRId64 " positions, %" PRId64 " rows, %" PRId64 " parts, turned %d and %d: %s\n  %s",
            (int)s->way, s->positions, s->rows, s->parts, s->turned[0], s->turned[1], what, line);
+}
+
+/* Are all tensors accessed 16 bytes at a time? */
+static bool small_is_wide(const cutt_contraction *c, const cutt_small_shape *s) {
+  static cutt_small_args args;
+  uintptr_t all = 0;
+  cutt_small_fill(c, s, true, &args);
+  for (int t = 0; t < TEST_TENSORS; ++t) all |= (uintptr_t)kept.zero[t];
+  return args.access[0].wide && args.access[1].wide && args.access[2].wide && all % CUTT_SMALL_WIDE == 0;
 }
 
 static void run_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
@@ -133,6 +144,12 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     sums_aligned += shape->sum.aligned && (uintptr_t)kept.zero[TEST_LEFT] % CUTT_SUM_WINDOW == 0;
     sums_in_parts += shape->parts > 1;
   }
+  if (shape->kind == CUTT_DEVICE_SMALL) {
+    ++small;
+    small_cut += shape->small.cut >= 0;
+    small_long += shape->small.matrices == 1;
+    small_wide += small_is_wide(c, &shape->small);
+  }
   if (shape->kind != CUTT_DEVICE_SUMS) return;
   ++ways[shape->way];
   ++turned[(shape->turned[0] >= 0) + (shape->turned[1] >= 0)];
@@ -164,6 +181,19 @@ static void try_sums(test_rng *rng, const test_contraction *t, const cutt_contra
   s->block_tiles = test_random_in(rng, 1, s->tiles);
   shape.parts = s->parts = (s->terms + (each > 0 ? each : 1) - 1) / (each > 0 ? each : 1);
   assert_shape(t, c, &shape);
+}
+
+/* Small products, by few blocks and many, and with little shared memory. */
+static void try_small(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  cutt_device_shape shape;
+  static const int64_t shared[] = {227 << 10, 64 << 10, 12 << 10, 5 << 10};
+  for (int again = 0; again < 2; ++again) {
+    rates.block_shared = shared[again ? test_random_in(rng, 1, 3) : 0];
+    cutt_device_pass_small(c, &rates, &shape);
+    if (!isfinite(shape.seconds)) continue;
+    if (again) shape.small.blocks = test_random_in(rng, 1, shape.small.tiles);
+    assert_shape(t, c, &shape);
+  }
 }
 
 /* What measuring tries are shapes of different kinds, the best first, which their numbers make again. */
@@ -204,6 +234,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   try_cores(rng, t, &c);
   try_sums(rng, t, &c);
+  try_small(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     cutt_device_pass_products(&c, &rates, by_rows, &shape);
     if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
@@ -393,6 +424,50 @@ static void sums_by_tiles(void **unused) {
   assert_true(sums_merged >= test_scaled(20) && sums_aligned >= test_scaled(20) && sums_in_parts >= test_scaled(15));
 }
 
+/* Many small products in all orders of their modes, and a small operand times a long one; extents with and without remainders, whose runs
+ * allow accesses of 16 bytes or don't. */
+static void small_products(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[5]; /* of the letters in their order */
+  } cases[] = {
+      {"abz,bcz->acz", {4, 4, 500, 4}},      {"abz,bcz->acz", {8, 8, 130, 8}},  {"abz,bcz->acz", {16, 16, 9, 16}},
+      {"abz,bcz->acz", {3, 3, 301, 3}},      {"abz,cbz->caz", {5, 7, 77, 6}},   {"zab,zbc->zac", {260, 4, 4, 4}},
+      {"baz,zbc->azc", {6, 4, 90, 5}},       {"abz,bcz->acz", {32, 32, 2, 32}}, {"ab,bc->ac", {1900, 4, 4}},
+      {"ba,cb->ca", {4, 1900, 4}},           {"ab,bc->ac", {4, 4, 1901}},       {"ba,bc->ca", {3, 700, 5}},
+      {"abyz,bczy->acyz", {4, 3, 9, 11, 4}}, {"abz,bcz->acz", {8, 1, 200, 8}},  {"abz,bcz->acz", {6, 9, 200, 1}},
+      {"abyz,byc->acz", {7, 5, 3, 40, 6}},   {"aabz,bcz->acz", {4, 3, 60, 5}},  {"abz,bc->acz", {4, 6, 150, 8}}};
+  static const test_variety variety = {30, 50, 0, 1, 15};
+  test_rng rng = {416};
+  small = small_cut = small_long = small_wide = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int again = 0; again < test_scaled(8); ++again) {
+      test_contraction t;
+      test_fields fields;
+      static cutt_contraction c;
+      assert_true(test_contraction_make(cases[i].pattern, (cuttType_t)test_random_in(&rng, CUTT_F32, CUTT_F64), &t));
+      for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+      t.seed = (uint64_t)again + 100 * i;
+      if (again % 2)
+        test_contraction_vary(&rng, &variety, &t);
+      else
+        test_contraction_finish(&t);
+      test_contraction_view(&t, &fields);
+      assert_success(cutt_contraction_check(&fields.contraction, &c));
+      if (c.empty || c.no_terms) continue;
+      place(&t);
+      rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
+      try_small(&rng, &t, &c);
+    }
+  }
+  print_message(
+      "%ld small products: %ld with a shorter last chunk, %ld of single matrices, %ld by accesses of 16 bytes\n", small,
+      small_cut, small_long, small_wide);
+  assert_true(small >= test_scaled(150) && small_cut >= test_scaled(50));
+  assert_true(small_long >= test_scaled(15) && small_wide >= test_scaled(30));
+}
+
 /* Sums of whole numbers are exact, modulo 2^32 or 2^64. */
 static void whole_numbers(void **unused) {
   (void)unused;
@@ -400,7 +475,9 @@ static void whole_numbers(void **unused) {
   static const int64_t left_extents[] = {SUM, ROWS}, right_extents[] = {ROWS, SUM};
   int64_t left[SUM * ROWS], right[SUM * ROWS], result[ROWS], alpha = -3, beta = 5;
   int32_t short_left[SUM * ROWS], short_right[SUM * ROWS], short_result[ROWS], short_alpha = -3, short_beta = 5;
-  for (int wide = 0; wide < 2; ++wide) {
+  rates.block_shared = 227 << 10;
+  for (int again = 0; again < 4; ++again) { /* of both widths, by what is chosen and as small products */
+    const bool wide = again % 2 == 1;
     test_rng rng = {5};
     static cutt_contraction c;
     cuttContraction_t asked = CUTT_CONTRACTION_INIT;
@@ -428,7 +505,11 @@ static void whole_numbers(void **unused) {
     asked.alpha = wide ? (void *)&alpha : &short_alpha;
     asked.beta = wide ? (void *)&beta : &short_beta;
     assert_success(cutt_contraction_check(&asked, &c));
-    cutt_device_pass_choose(&c, &rates, 0, &shape);
+    if (again < 2)
+      cutt_device_pass_choose(&c, &rates, 0, &shape);
+    else
+      cutt_device_pass_small(&c, &rates, &shape);
+    assert_true(isfinite(shape.seconds));
     assert_success(cutt_device_pass_prepare(&c, &rates, &shape, &runtime, &pass));
     const void *const at[] = {wide ? (void *)left : short_left, wide ? (void *)right : short_right,
                               wide ? (void *)result : short_result};
@@ -529,11 +610,70 @@ static void loads_of_tiles(void **unused) {
   }
 }
 
+/* Small products: memory's sectors once and whole, and what shared memory takes for 512 bytes of all tensors, which come to an H200's
+ * SM in 27 cycles. */
+static void accesses_of_small(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4]; /* of the letters in their order */
+    double wavefronts;
+  } cases[] = {{"abz,bcz->acz", CUTT_F64, {4, 4, 512, 4}, 18.5},  {"abz,bcz->acz", CUTT_F32, {4, 4, 1024, 4}, 31},
+               {"abz,bcz->acz", CUTT_F16, {4, 4, 2048, 4}, 48},   {"abz,bcz->acz", CUTT_C64, {4, 4, 512, 4}, 21},
+               {"abz,bcz->acz", CUTT_F64, {8, 8, 128, 8}, 18},    {"abz,bcz->acz", CUTT_F32, {8, 8, 256, 8}, 21},
+               {"abz,bcz->acz", CUTT_F16, {8, 8, 256, 8}, 34},    {"abz,bcz->acz", CUTT_C32, {8, 8, 128, 8}, 18},
+               {"abz,bcz->acz", CUTT_F64, {16, 16, 64, 16}, 24},  {"abz,bcz->acz", CUTT_F32, {16, 16, 64, 16}, 34},
+               {"abz,bcz->acz", CUTT_F16, {16, 16, 64, 16}, 39},  {"abz,bcz->acz", CUTT_C64, {16, 16, 32, 16}, 35},
+               {"abz,bcz->acz", CUTT_F64, {32, 32, 16, 32}, 36},  {"abz,bcz->acz", CUTT_F32, {32, 32, 16, 32}, 39},
+               {"abz,bcz->acz", CUTT_F16, {32, 32, 16, 32}, 70},  {"abz,bcz->acz", CUTT_F64, {3, 3, 1000, 3}, 15.5},
+               {"abz,bcz->acz", CUTT_F32, {5, 5, 1000, 5}, 25.5}, {"zab,zbc->zac", CUTT_F64, {2048, 4, 4, 4}, 13.5},
+               {"ab,bc->ac", CUTT_F64, {16384, 4, 4}, 15.5},      {"ba,cb->ca", CUTT_F64, {4, 16384, 4}, 24},
+               {"ab,bc->ac", CUTT_F32, {16384, 4, 4}, 16},        {"ba,cb->ca", CUTT_F32, {4, 16384, 4}, 29.5}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    test_fields fields;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    simt_counts got;
+    memset(&got, 0, sizeof got);
+    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
+    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+    test_contraction_finish(&t);
+    test_contraction_view(&t, &fields);
+    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    place(&t);
+    rates.multiprocessors = 1;
+    rates.block_shared = 227 << 10;
+    cutt_device_pass_small(&c, &rates, &shape);
+    assert_true(isfinite(shape.seconds));
+    counting = &got;
+    assert_shape(&t, &c, &shape);
+    counting = NULL;
+    const double loaded = (double)((c.volume[CUTT_LEFT] + c.volume[CUTT_RIGHT]) * c.type->bytes);
+    const double stored = (double)(c.volume[CUTT_RESULT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / (loaded + stored);
+    const double ideal = (double)(got.shared[0].ideal + got.shared[1].ideal) * 512 / (loaded + stored);
+    print_message(
+        "%-12s %2d bytes, %" PRId64 " of %" PRId64 " x %" PRId64 " x %" PRId64 ", %d threads, %" PRId64
+        " bytes: sectors %.2f loaded, %.2f stored, whole %.2f; for 512 bytes %.2f wavefronts, ideally %.2f; %.0f "
+        "requests\n",
+        cases[i].pattern, c.type->bytes, shape.small.matrices, shape.small.rows, shape.small.columns, shape.small.terms,
+        shape.small.threads, shape.small.shared_bytes, (double)got.tile_load_sectors * SIMT_SECTOR / loaded,
+        (double)got.store_sectors * SIMT_SECTOR / stored, (double)got.store_sectors_whole / (double)got.store_sectors,
+        wavefronts, ideal, (double)(got.load_requests + got.store_requests));
+    assert_true((double)got.tile_load_sectors * SIMT_SECTOR <= 1.05 * loaded);
+    assert_true((double)got.store_sectors * SIMT_SECTOR <= 1.02 * stored);
+    assert_true(got.store_sectors_whole == got.store_sectors);
+    assert_true(wavefronts <= cases[i].wavefronts);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(sums_by_tiles),
-                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums),
-                                     cmocka_unit_test(loads_of_tiles)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),       cmocka_unit_test(on_tensor_cores),
+      cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products), cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles), cmocka_unit_test(accesses_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

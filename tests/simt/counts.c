@@ -35,7 +35,7 @@ typedef struct sector_map {
 static struct {
   simt_counts *counts;
   uint32_t split, interval;
-  sector_map in, out, out_read;
+  sector_map in, right, out, out_read; /* right: of a second operand */
   request *requests;
   int32_t count, room;
   /* By site and whether it is an access to shared memory: the warp's first request, and the lane's latest. */
@@ -46,8 +46,8 @@ static struct {
 } state;
 
 void simt_counts_cleanup(void) {
-  sector_map *const maps[] = {&state.in, &state.out, &state.out_read};
-  for (int i = 0; i < 3; ++i)
+  sector_map *const maps[] = {&state.in, &state.right, &state.out, &state.out_read};
+  for (int i = 0; i < 4; ++i)
     if (maps[i]->of) munmap(maps[i]->of, maps[i]->room * sizeof(sector));
   free(state.requests);
   memset(&state, 0, sizeof state);
@@ -70,7 +70,8 @@ bool simt_counts_begin(const simt_launch *launch, simt_counts *counts) {
   state.counts = counts;
   state.split = launch->shared_split;
   state.interval = 0;
-  return map_sectors(&state.in, launch->read) && map_sectors(&state.out, launch->write) &&
+  return map_sectors(&state.in, launch->read) && map_sectors(&state.right, launch->read_right) &&
+         map_sectors(&state.out, launch->write) &&
          map_sectors(&state.out_read, launch->reads_out ? launch->write : (simt_span){NULL, 0});
 }
 
@@ -136,6 +137,10 @@ bool simt_counts_add(unsigned site, simt_access access, uint32_t bytes, uint64_t
   return true;
 }
 
+static bool is_of(const sector_map *map, uint64_t number) {
+  return number >= map->first && number - map->first < map->room;
+}
+
 static void count_sectors(const request *r) {
   uint64_t touched[SIMT_WARP];
   uint32_t bytes[SIMT_WARP], count = 0;
@@ -156,9 +161,10 @@ static void count_sectors(const request *r) {
   *(store ? &counts->store_bytes : &counts->load_bytes) += r->bytes * r->count;
   *(store ? &counts->store_sectors : &counts->load_sectors) += count;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t first = state.in.first;
-    const bool in = !store && touched[i] >= first && touched[i] - first < state.in.room;
-    const sector_map *const map = store ? &state.out : in ? &state.in : &state.out_read;
+    const sector_map *const map = store                             ? &state.out
+                                  : is_of(&state.in, touched[i])    ? &state.in
+                                  : is_of(&state.right, touched[i]) ? &state.right
+                                                                    : &state.out_read;
     sector *const s = &map->of[touched[i] - map->first];
     if (s->interval != state.interval) {
       s->interval = state.interval;

@@ -14,6 +14,7 @@
 #include "gpu/kernels/multiply_list.h"
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
+#include "gpu/kernels/small_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "gpu/tile.h"
 
@@ -85,6 +86,8 @@ CUTT_PANEL_KERNELS(DECLARE_PANEL)
 CUTT_CORE_KERNELS(DECLARE_CORE)
 #define DECLARE_SUM(name) extern simt_sum_kernel cutt_##name;
 CUTT_SUM_KERNELS(DECLARE_SUM)
+#define DECLARE_SMALL(name) extern simt_small_kernel cutt_##name;
+CUTT_SMALL_KERNELS(DECLARE_SMALL)
 
 #define DECLARE_COMBINE(name) extern simt_combine_kernel cutt_##name;
 CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
@@ -125,12 +128,13 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL},
-#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL},
-#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL},
-#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL},
-#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL},
-#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name},
+#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
+#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
+#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
+#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
+#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
+#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;
@@ -140,9 +144,11 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_core_kernel *core;
     simt_combine_kernel *combine;
     simt_sum_kernel *sum;
+    simt_small_kernel *small;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
-                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM)};
+                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM)
+                          CUTT_SMALL_KERNELS(LIST_SMALL)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
@@ -151,12 +157,14 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     launch->core_kernel = list[i].core;
     launch->combine_kernel = list[i].combine;
     launch->sum_kernel = list[i].sum;
+    launch->small_kernel = list[i].small;
     if (list[i].pass) launch->pass = args;
     if (list[i].multiply) launch->multiply = args;
     if (list[i].panel) launch->panel = args;
     if (list[i].core) launch->core = args;
     if (list[i].combine) launch->combine = args;
     if (list[i].sum) launch->sum = args;
+    if (list[i].small) launch->small = args;
     return true;
   }
   return false;

@@ -20,6 +20,7 @@
 #include "gpu/kernels/multiply_args.h"
 #include "gpu/kernels/panel_args.h"
 #include "gpu/kernels/pass_args.h"
+#include "gpu/kernels/small_args.h"
 #include "gpu/kernels/sum_args.h"
 
 enum { SIMT_MOST_THREADS = 1024, SIMT_WARP = 32, SIMT_SECTOR = 32 };
@@ -39,6 +40,9 @@ typedef void simt_core_kernel(const unsigned char *left, unsigned char *result, 
                               const unsigned char *right);
 
 typedef void simt_sum_kernel(const unsigned char *left, unsigned char *result, cutt_sum_args args);
+
+typedef void simt_small_kernel(const unsigned char *left, unsigned char *result, cutt_small_args args,
+                               const unsigned char *right);
 
 typedef void simt_combine_kernel(const unsigned char *a, unsigned char *result, cutt_combine_args args,
                                  const unsigned char *b, const unsigned char *c);
@@ -67,6 +71,8 @@ typedef struct simt_launch {
   const cutt_core_args *core;
   simt_sum_kernel *sum_kernel;
   const cutt_sum_args *sum;
+  simt_small_kernel *small_kernel;
+  const cutt_small_args *small;
   simt_combine_kernel *combine_kernel;
   const cutt_combine_args *combine;
   const unsigned char *right, *third; /* its second operand and its third, and the spans of these */

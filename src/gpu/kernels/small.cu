@@ -1,0 +1,157 @@
+/* Small products, many of them, or one of a small operand and a long one (small_args.h): all of memory is accessed once and in
+ * long runs, which go through shared memory, and each thread multiplies a few rows and columns of a matrix. Sums are in registers, by fused
+ * operations, in the order of the terms. */
+#include "async.h" /* the runtime's: src/runtime/cuda/kernels */
+#include "divide.h"
+#include "pass_numbers.h"
+#include "small_args.h"
+
+/* Where a tile begins in each tensor, and how many positions of the mode that is cut it has; 1 if none is. */
+typedef struct small_tile {
+  int64_t at[3];
+  uint32_t there;
+} small_tile;
+
+DEVICE small_tile small_find(const cutt_small_args *args, uint32_t number) {
+  small_tile tile = {{0, 0, 0}, 1};
+  UNROLL(1)
+  for (uint32_t i = 0; i < args->tile_end; ++i) {
+    const cutt_digit *d = &args->digit[i];
+    const uint32_t rest = divide(number, d->extent), value = number - rest * d->extent.by;
+    UNROLL(3)
+    for (uint32_t t = 0; t < 3; ++t) tile.at[t] += (int64_t)value * d->step[t];
+    if (i == args->cut_digit) {
+      const int64_t left = args->cut_extent - (int64_t)value * args->cut;
+      tile.there = left < (int64_t)args->cut ? (uint32_t)left : args->cut;
+    }
+    number = rest;
+  }
+  return tile;
+}
+
+/* Describes the runs of a tensor's part of a tile: where each begins there and in shared memory, and how far it is in the mode that is
+ * cut. */
+DEVICE void small_describe_runs(const cutt_small_access *a) {
+  UNROLL(1)
+  for (uint32_t i = thread_index(); i < a->runs; i += thread_count()) {
+    uint32_t number = i, shared = 0, cut = 0;
+    int64_t at = 0;
+    UNROLL(1)
+    for (uint32_t j = 0; j < a->digits; ++j) {
+      const uint32_t rest = divide(number, a->run[j].extent), value = number - rest * a->run[j].extent.by;
+      shared += value * a->run[j].shared;
+      cut += value * a->run[j].cut;
+      at += (int64_t)value * a->run[j].step;
+      number = rest;
+    }
+    const word4 entry = {(uint32_t)(uint64_t)at, (uint32_t)((uint64_t)at >> 32), shared, cut};
+    shared_store16(a->runs_at + i * CUTT_SMALL_ENTRY, entry);
+  }
+}
+
+/* A place in each tensor's part of a tile. */
+typedef struct small_place {
+  uint32_t left, right, result;
+} small_place;
+
+DEVICE void small_go(const cutt_small_args *args, uint32_t first, uint32_t end, uint32_t number, small_place *p) {
+  UNROLL(1)
+  for (uint32_t i = first; i < end; ++i) {
+    const cutt_small_digit *d = &args->place[i];
+    const uint32_t rest = divide(number, d->extent), value = number - rest * d->extent.by;
+    p->left += value * d->step[0];
+    p->right += value * d->step[1];
+    p->result += value * d->step[2];
+    number = rest;
+  }
+}
+
+DEVICE void small_describe_terms(const cutt_small_args *args) {
+  UNROLL(1)
+  for (uint32_t i = thread_index(); i < args->terms; i += thread_count()) {
+    small_place p = {0, 0, 0};
+    small_go(args, args->column_end, args->term_end, i, &p);
+    const word2 entry = {p.left, p.right};
+    shared_store8(args->terms_at + i * CUTT_SMALL_TERM, entry);
+  }
+}
+
+/* An access of a tensor's part of a tile: its place in memory, from the tile's beginning, and in shared memory; is it of the tile? */
+typedef struct small_access {
+  int64_t from;
+  uint32_t at;
+  bool there;
+} small_access;
+
+/* How far a run goes that goes along the mode that is cut, or any other one. */
+DEVICE uint32_t small_run_end(const cutt_small_access *a, uint32_t there) {
+  return a->cut_bytes ? there * a->cut_bytes : a->run_bytes;
+}
+
+/* Are accesses of 16 bytes? A run that is cut may end within one. */
+DEVICE bool small_is_wide(const cutt_small_access *a, uint32_t there) {
+  return a->wide && small_run_end(a, there) % CUTT_SMALL_WIDE == 0;
+}
+
+/* Access number `number`, of so many bytes, and so many in a run. */
+DEVICE small_access small_access_of(const cutt_small_access *a, cutt_divisor each, uint32_t number, uint32_t bytes,
+                                    uint32_t there) {
+  const uint32_t run = divide(number, each), byte = (number - run * each.by) * bytes;
+  const word4 entry = shared_load16(a->runs_at + run * CUTT_SMALL_ENTRY);
+  const small_access access = {(int64_t)((uint64_t)entry.y << 32 | entry.x) + byte, a->at + entry.z + byte,
+                               entry.w < there && byte < small_run_end(a, there)};
+  return access;
+}
+
+DEVICE void async_copy2(uint32_t at, const void *p, bool near) { /* there is none that does not wait */
+  (void)near;
+  shared_store2(at, global_load2(p));
+}
+
+#define SMALL_PASTE(a, b) a##b
+#define SMALL_NAME(a, b) SMALL_PASTE(a, b)
+#define SMALL_OF(what) SMALL_NAME(what, SMALL_TYPE)
+#define SMALL_SUM SMALL_NAME(pass_, SMALL_NUMBER)
+#define SMALL_NUMBER_OF(what) SMALL_NAME(what, SMALL_NUMBER)
+#define SMALL_ACCESS(what) SMALL_NAME(what, SMALL_BYTES)
+#define SMALL_KERNEL(name) KERNEL(name, CUTT_SMALL_THREADS, SMALL_BLOCKS) /* whose name is put together first */
+
+#define SMALL_TYPE f16
+#define SMALL_BYTES 2
+#define SMALL_NUMBER float
+#include "small_type.h"
+
+#define SMALL_TYPE bf16
+#define SMALL_BYTES 2
+#define SMALL_NUMBER float
+#include "small_type.h"
+
+#define SMALL_TYPE f32
+#define SMALL_BYTES 4
+#define SMALL_NUMBER float
+#include "small_type.h"
+
+#define SMALL_TYPE f64
+#define SMALL_BYTES 8
+#define SMALL_NUMBER double
+#include "small_type.h"
+
+#define SMALL_TYPE c32
+#define SMALL_BYTES 8
+#define SMALL_NUMBER complex_float
+#include "small_type.h"
+
+#define SMALL_TYPE c64
+#define SMALL_BYTES 16
+#define SMALL_NUMBER complex_double
+#include "small_type.h"
+
+#define SMALL_TYPE i32
+#define SMALL_BYTES 4
+#define SMALL_NUMBER u32
+#include "small_type.h"
+
+#define SMALL_TYPE i64
+#define SMALL_BYTES 8
+#define SMALL_NUMBER u64
+#include "small_type.h"
