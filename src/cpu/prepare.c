@@ -156,8 +156,8 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->lines) chosen->lines = all->lines[width];
     if (t->along) chosen->along = all->along[width];
     /* Elements of 4 bytes gain in L2 only. */
-    const bool near = c->volume <= machine->l2_bytes / (2 * c->elem_bytes);
-    if (machine->whole_lines && v == 64 && !t->non_temporal && all->whole[width] && (c->elem_bytes == 8 || near))
+    const bool gains = c->elem_bytes == 8 || cutt_cpu_fits_l2(machine, c);
+    if (machine->whole_lines && v == 64 && !t->non_temporal && all->whole[width] && gains)
       chosen->transpose = all->whole[width];
   }
   if (t->turned > 0) chosen->turn = all->turn;
