@@ -128,6 +128,8 @@ static void broadcasts(void **unused) {
         bool ran = false;
         if (!test_try_candidate(&p, &q, &ran)) fail();
         assert_true(ran || turn % 2);
+        const cutt_candidate cut = gather(0, 0, 1, widths[i] * 7 / 20, true); /* a rest of less than a line, and more */
+        if (widths[i] > 64 && !test_try_candidate(&p, &cut, &ran)) fail();
         const cutt_candidate through = gather(0, 0, 2, heights[k][1], false);
         assert_int_equal(tile_of(&p, &through).repeats, widths[i] * w >= 16 ? widths[i] : 1);
       }

@@ -275,6 +275,11 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
       p->kernels->join_runs(dst, carry, src, p->row, t->rows, t->shared_run, t->first, t->last, ahead);
       continue;
     }
+    if (j->direct && p->non_temporal && p->repeats > 1 && p->repeats * p->w >= LINE &&
+        (t->rows % p->repeats == 0 || t->rows % p->repeats * p->w >= LINE)) {
+      p->kernels->join_repeats(dst, carry, src, p->row, t->rows, p->repeats, p->w, t->first, t->last);
+      continue;
+    }
     if (j->direct && !p->non_temporal) {
       gather_run(j, t, dst, src, ahead);
       continue;

@@ -289,7 +289,7 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               cutt_cpu_arithmetic_of(&c->scale) != CUTT_CPU_ARITHMETICS;
   const bool scatters = t->kernel == CUTT_CPU_GATHER && t->shared_run > 1 && !c->scale.active;
   t->joins = t->non_temporal && t->kernel == CUTT_CPU_GATHER && !c->scale.active &&
-             t->shared_run * c->elem_bytes >= CUTT_CPU_LINE;
+             larger(t->shared_run, t->repeats) * c->elem_bytes >= CUTT_CPU_LINE;
   t->direct = !garbage && (!c->scale.active || t->scales) && (t->run_stride == 1 || scatters) &&
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
@@ -392,10 +392,10 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
       (t->split_k >= 0 || t->sequences > 0)) {
     return refuse(why, "stores past the caches need a line at least from each tile");
   }
+  find_repeats(c, t);
   find_writer(machine, c, candidate, t);
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
-  find_repeats(c, t);
   find_turned(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);

@@ -295,8 +295,21 @@ CUTT_INLINE void repeat_element(int w, char *stage, const char *element, int64_t
   }
 }
 
+/* Bytes, of which a few are not worth a call of memset. */
+static void repeat_byte(char *stage, unsigned char byte, int64_t n) {
+  enum { FEW_BYTES = 2048 };
+  typedef unsigned char bytes __attribute__((vector_size(CUTT_VECTOR_BYTES)));
+  if (n < CUTT_VECTOR_BYTES || n >= FEW_BYTES) {
+    memset(stage, byte, (size_t)n);
+    return;
+  }
+  const bytes same = byte - (bytes){0};
+  for (int64_t at = 0; at + CUTT_VECTOR_BYTES <= n; at += CUTT_VECTOR_BYTES) memcpy(stage + at, &same, sizeof same);
+  memcpy(stage + n - CUTT_VECTOR_BYTES, &same, sizeof same);
+}
+
 static void repeat(char *stage, const char *element, int64_t n, int64_t w) {
-  if (w == 1) memset(stage, *element, (size_t)n);
+  if (w == 1) repeat_byte(stage, (unsigned char)*element, n);
   if (w == 2) repeat_element(2, stage, element, 2 * n);
   if (w == 4) repeat_element(4, stage, element, 4 * n);
   if (w == 8) repeat_element(8, stage, element, 8 * n);
@@ -312,19 +325,26 @@ CUTT_INLINE void scatter_elements(int w, char *dst, int64_t stride, const char *
 #include "cpu/kernels/spread.h"
 #endif
 
-/* See kernels.h. A line with the end of one run and the beginning of the next is put together in `part`, which has room
- * on both sides: a run's last 64 bytes are stored so that those of the new line come first. */
-static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
-                      bool first, bool last, cutt_cpu_ahead *ahead) {
+/* A line with the end of one run and the beginning of the next is put together in `part`, which has room on both sides: a run's last
+ * 64 bytes are stored so that those of the new line come first. runs: where they are, or for each of them 64 bytes of its one
+ * element; the last one may be shorter. */
+CUTT_INLINE void join_lines(bool repeated, int64_t w, char *dst, char *carry, const char *src, const int64_t *offset,
+                            int64_t n, int64_t elements, bool first, bool last, cutt_cpu_ahead *ahead) {
   enum { LINE = CUTT_CPU_LINE, FEW = 4 };
   _Alignas(CUTT_CPU_LINE) char room[3 * LINE];
+  _Alignas(CUTT_CPU_LINE) char same[LINE];
   char *const part = room + LINE;
   int64_t have = (int64_t)((uintptr_t)dst & (LINE - 1)), skip = first ? have : 0;
   char *line = dst - have;
   if (!first) memcpy(room + have, carry, LINE);
-  for (int64_t k = 0; k < n; ++k) {
+  for (int64_t k = 0; k < n; k += repeated ? elements : 1) {
     const char *run = src + offset[k];
+    const int64_t bytes = (repeated && n - k < elements ? n - k : elements) * w;
     int64_t at = 0;
+    if (repeated) {
+      repeat(same, run, LINE / w, w);
+      run = same;
+    }
     if (have > 0) {
       memcpy(part + have, run, LINE);
       at = LINE - have;
@@ -337,16 +357,28 @@ static void join_runs(char *dst, char *carry, const char *src, const int64_t *of
       line += LINE;
     }
     for (; at + FEW * LINE <= bytes; at += FEW * LINE, line += FEW * LINE) {
-      cutt_cpu_prefetch(ahead, FEW);
-      for (int i = 0; i < FEW * LINE; i += LINE) cutt_store_line(line + i, run + at + i);
+      if (!repeated) cutt_cpu_prefetch(ahead, FEW);
+      for (int i = 0; i < FEW * LINE; i += LINE) cutt_store_line(line + i, repeated ? run : run + at + i);
     }
-    cutt_cpu_prefetch(ahead, (int)((bytes - at + LINE - 1) / LINE));
-    for (; at + LINE <= bytes; at += LINE, line += LINE) cutt_store_line(line, run + at);
+    if (!repeated) cutt_cpu_prefetch(ahead, (int)((bytes - at + LINE - 1) / LINE));
+    for (; at + LINE <= bytes; at += LINE, line += LINE) cutt_store_line(line, repeated ? run : run + at);
     have = bytes - at;
-    memcpy(room + have, run + bytes - LINE, LINE);
+    memcpy(room + have, repeated ? run : run + bytes - LINE, LINE);
   }
   memcpy(carry, room + have, LINE);
   if (last) copy_bytes(line, part, have);
+}
+
+/* See kernels.h. */
+static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
+                      bool first, bool last, cutt_cpu_ahead *ahead) {
+  join_lines(false, 1, dst, carry, src, offset, n, bytes, first, last, ahead);
+}
+
+/* See kernels.h. */
+static void join_repeats(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t repeats,
+                         int64_t w, bool first, bool last) {
+  join_lines(true, w, dst, carry, src, offset, n, repeats, first, last, NULL);
 }
 
 static void scatter(char *dst, int64_t stride, const char *stage, int64_t n, int64_t w) {
@@ -421,6 +453,7 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
     .gather = gather,
     .repeat = repeat,
     .join_runs = join_runs,
+    .join_repeats = join_repeats,
     .scatter = scatter,
     .store_lines = store_lines,
     .fence = fence,

@@ -201,6 +201,9 @@ typedef struct cutt_cpu_kernels {
    * as for cutt_cpu_shift_fn; ahead is prefetched meanwhile. */
   void (*join_runs)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
                     bool first, bool last, cutt_cpu_ahead *ahead);
+  /* The same for n elements, `repeats` times each of w bytes: at least 64 bytes of each, and dst is aligned to w. */
+  void (*join_repeats)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t repeats,
+                       int64_t w, bool first, bool last);
   /* The reverse of gather, for an output without a unit stride: element k of w bytes goes to dst + k * stride_bytes. */
   void (*scatter)(char *dst, int64_t stride_bytes, const char *stage, int64_t n, int64_t w);
 
