@@ -54,9 +54,25 @@ static scratch parts_of(const cutt_cpu_plan *p, char *memory) {
 
 /* ---------------------------------------------------------------------------------------------------------- flush */
 
-/* Writes a run of n bytes, staged at `stage + lead`, to dst in whole lines; lead = dst mod 64. */
+/* A run that is staged little by little, of which whole lines are written in between: memory does neither at its speed while much is
+ * read and then much written. `at`: bytes that are written, from the beginning of the line in which the run begins. */
+typedef struct drain {
+  const cutt_cpu_kernels *kernels; /* NULL: nothing is written in between */
+  char *line, *stage;
+  int64_t lead, at;
+} drain;
+
+/* So many bytes of the run are staged. */
+static void drain_lines(drain *d, int64_t bytes) {
+  if (!d->kernels || d->lead + bytes < d->at + LINE) return;
+  const int64_t lines = (d->lead + bytes - d->at) / LINE;
+  d->kernels->store_lines(d->line + d->at, d->stage + d->at, lines);
+  d->at += lines * LINE;
+}
+
+/* Writes a run of n bytes, staged at `stage + lead`, to dst in whole lines, but for what has been written; lead = dst mod 64. */
 static void flush_lines(const cutt_cpu_kernels *k, char *dst, char *stage, int64_t lead, int64_t n, bool first,
-                        bool last, char *carry) {
+                        bool last, char *carry, int64_t written) {
   int64_t at = 0; /* bytes written, from the beginning of dst's line */
   const int64_t end = lead + n;
   char *line = dst - lead;
@@ -66,6 +82,7 @@ static void flush_lines(const cutt_cpu_kernels *k, char *dst, char *stage, int64
     k->copy(dst, stage + lead, head);
     if (end <= LINE) return; /* not continued by another tile: see share_out */
   }
+  at = larger(at, written);
   const int64_t lines = (end - at) / LINE;
   k->store_lines(line + at, stage + at, lines);
   at += lines * LINE;
@@ -94,13 +111,14 @@ static void scale_strided(const job *j, char *dst, char *run, int64_t elements) 
   }
 }
 
-static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_t lead, int64_t bytes, char *carry) {
+static void flush(const job *j, const tile_at *t, char *dst, char *stage, int64_t lead, int64_t bytes, char *carry,
+                  int64_t written) {
   const cutt_cpu_plan *p = j->p;
   char *const run = stage + lead;
   const int64_t elements = bytes / p->w;
   if (p->non_temporal) {
     if (p->scale.active) p->kernels->scale(run, run, run, elements * p->parts_per_element, &p->scale);
-    flush_lines(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry);
+    flush_lines(p->kernels, dst, stage, lead, bytes, t->first, t->last, carry, written);
   } else if (p->run_stride != p->w) {
     if (p->scale.active) {
       scale_strided(j, dst, run, elements);
@@ -144,7 +162,8 @@ static bool may_overrun(const job *j, const tile_at *t, const char *last, const 
 
 /* The rows of a run that can be gathered through windows; returns how many. What is left over is for single
  * elements. */
-static int64_t gather_windows(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+static int64_t gather_windows(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead,
+                              drain *d) {
   const cutt_cpu_plan *p = j->p;
   const bool whole =
       from + p->windows.low >= j->in_begin && may_overrun(j, t, from + p->row_max + p->w, from + p->windows.high);
@@ -155,6 +174,7 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
   for (int64_t v = 0; v < vectors; v += few) {
     p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, guarded);
+    drain_lines(d, smaller((v + few) * p->window_vector, rows * p->w));
     cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
   }
   return rows;
@@ -178,7 +198,7 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
   }
 }
 
-static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead) {
+static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead, drain *d) {
   const cutt_cpu_plan *p = j->p;
   if (p->repeats > 1) {
     for (int64_t r = 0; r < t->rows; r += p->repeats) {
@@ -186,13 +206,15 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     }
     return;
   }
-  int64_t r = p->window ? gather_windows(j, t, to, from, ahead) : 0;
-  const int64_t few = ahead->runs == 0 ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
+  int64_t r = p->window ? gather_windows(j, t, to, from, ahead, d) : 0;
+  const bool whole = ahead->runs == 0 && !d->kernels;
+  const int64_t few = whole ? t->rows : t->shared_run < GATHER_BYTES ? GATHER_BYTES / t->shared_run : 1;
   const int lines = (int)(few * t->shared_run / LINE);
   const char *highest = from + p->row_max;
   const bool overrun = may_overrun(j, t, highest + t->shared_run, highest + GATHER_OVERRUN);
   for (; r < t->rows; r += few) {
     p->kernels->gather(to + r * t->shared_run, from, p->row + r, smaller(t->rows - r, few), t->shared_run, overrun);
+    drain_lines(d, smaller(t->rows, r + few) * t->shared_run);
     cutt_cpu_prefetch(ahead, lines);
   }
 }
@@ -222,7 +244,7 @@ static int64_t turn_segments(const job *j, const tile_at *t, scratch *s, int64_t
   for (int64_t i = 0; i < some && !j->direct; ++i) {
     const int64_t at = p->turned_back ? some - 1 - i : i;
     flush(j, t, out[at], s->stage + at * p->stage_stride, lead[at], t->rows * t->shared_run,
-          s->carry[p->non_temporal ? first + i : 0]);
+          s->carry[p->non_temporal ? first + i : 0], 0);
   }
   return smaller(left, some);
 }
@@ -280,13 +302,16 @@ static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahe
       p->kernels->join_repeats(dst, carry, src, p->row, t->rows, p->repeats, p->w, t->first, t->last);
       continue;
     }
+    drain written = {.at = 0};
     if (j->direct && !p->non_temporal) {
-      gather_run(j, t, dst, src, ahead);
+      gather_run(j, t, dst, src, ahead, &written);
       continue;
     }
     const int64_t lead = begin_run(j, t, dst, s->stage, carry);
-    gather_run(j, t, s->stage + lead, src, ahead);
-    flush(j, t, dst, s->stage, lead, t->rows * t->shared_run, carry);
+    if (p->non_temporal && !p->scale.active)
+      written = (drain){p->kernels, dst - lead, s->stage, lead, t->first && lead > 0 ? LINE : 0};
+    gather_run(j, t, s->stage + lead, src, ahead, &written);
+    flush(j, t, dst, s->stage, lead, t->rows * t->shared_run, carry, written.at);
   }
 }
 
@@ -427,7 +452,7 @@ static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t
   for (int64_t i = 0; i < t->inners; ++i) {
     transpose_block(j, t, s->stage + lead + p->inner_pos[i], p->col_out, in + p->inner_in[i], t->cols, ahead);
   }
-  flush(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry);
+  flush(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry, 0);
 }
 
 /* Columns [c0, c0 + cols), each an output run, no more than the stage holds. */
@@ -448,7 +473,7 @@ static void transpose_staged(const job *j, const tile_at *t, scratch *s, int64_t
   }
   for (int64_t c = 0; c < cols; ++c) {
     flush(j, t, out + p->col_out[c0 + c], s->stage + c * p->stage_stride, lead[c], t->rows * t->inners * p->w,
-          carry[p->non_temporal ? c : 0]);
+          carry[p->non_temporal ? c : 0], 0);
   }
 }
 
