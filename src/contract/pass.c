@@ -282,10 +282,11 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     const double chunks = ceil((double)c->mode[i].extent / (double)s->chunk[i]);
     *(is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
   }
-  const double number = (double)number_bytes(c), width = c->type->complex ? 3 : 1;
+  const double number = (double)number_bytes(c), width = c->type->complex && s->kind != CUTT_PASS_ADD ? 3 : 1;
   const double n = (double)chunk_along(s), row = n * number;
-  const bool padded =
-      !s->summed && !s->direct && s->packed[s->first] && (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first]);
+  /* What is left of a row is part of a vector, but where the row is a single term of what lies in memory. */
+  const bool padded = !s->summed && (v.terms > 1 || (!s->direct && s->packed[s->first] &&
+                                                     (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first])));
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
   double tile =
       tile_seconds +

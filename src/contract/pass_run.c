@@ -89,6 +89,7 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                           .out_row = s->direct                 ? tiles->row[CUTT_RESULT]
                                      : s->blocked || s->summed ? tiles->sum_row
                                                                : NULL,
+                          .room = !s->direct && !s->blocked && !s->summed,
                           .adds = adds,
                           .conjugate = {p->conjugate[0], p->conjugate[1]}};
 }
@@ -278,10 +279,12 @@ static void work(void *what, int me, int team) {
   if (w.scratch) cutt_scratch_give(w.scratch);
 }
 
-/* Adds the parts of each sum, in order, and finishes. */
+/* Adds the parts of each sum, in order, and finishes. Sums that are single numbers lie next to each other, and are added as one row; what
+ * a shorter tile leaves between them is never used. */
 static void join(const execution *e, char *room) {
   const cutt_pass *p = e->pass;
   static const int64_t zero[1] = {0};
+  const bool in_one = p->shape.summed;
   for (int64_t item = 0; item < p->items; ++item) {
     place at = tile_of(e, item);
     if (p->shape.summed) at.n = 1;
@@ -291,9 +294,9 @@ static void join(const execution *e, char *room) {
       const cutt_pass_tile tile = {.operand = {sums + part * p->sums_bytes, sums},
                                    .row = {tiles->sum_row, tiles->sum_row},
                                    .term = {zero, zero},
-                                   .rows = tiles->rows,
+                                   .rows = in_one ? 1 : tiles->rows,
                                    .terms = 1,
-                                   .n = at.n,
+                                   .n = in_one ? p->sums_bytes / p->number : at.n,
                                    .out = sums,
                                    .out_row = tiles->sum_row,
                                    .adds = true};

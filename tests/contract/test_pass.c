@@ -307,12 +307,48 @@ static void calls(void **unused) {
   assert_result(CUTT_INVALID_DEVICE, cuttContractionPlanCreate(&plan, &c, &options), "i32");
 }
 
+/* Packing on every instruction set: all numbers of rows and columns up to a few blocks, rows that follow each other, that are far
+ * apart, and that are walked backwards; nothing is written but the columns. */
+static void packing(void **state) {
+  enum { MOST_ROWS = 37, MOST_COLUMNS = 9, STEPS = 4, PITCH = (MOST_ROWS + 3) * 16 };
+  static unsigned char from[(2 * MOST_ROWS + 1) * 272 + MOST_COLUMNS * 16], to[MOST_COLUMNS * PITCH];
+  static const cuttType_t types[] = {CUTT_F32, CUTT_F64, CUTT_C64};
+  const char *why;
+  (void)state;
+  for (size_t i = 0; i < sizeof from; ++i) from[i] = (unsigned char)(i * 167 + i / 256 * 13);
+  for (const cutt_isa *isa = cutt_isa_all; isa->name; ++isa) {
+    if (!cutt_isa_usable(isa, &why)) continue;
+    for (int t = 0; t < 3; ++t) {
+      const cutt_pass_type *type = &cutt_pass_kernels_named(isa->name)->type[types[t]];
+      const int64_t bytes = type->bytes;
+      for (int64_t n = 1; n <= MOST_ROWS; ++n) {
+        for (int64_t columns = 1; columns <= MOST_COLUMNS; ++columns) {
+          const int64_t step[STEPS] = {columns * bytes, 15 * bytes, 272, -272};
+          const unsigned char *const src = from + MOST_ROWS * 272;
+          for (int k = 0; k < STEPS; ++k) {
+            memset(to, 0xA5, sizeof to);
+            type->pack((char *)to, PITCH, (const char *)src, step[k], n, columns);
+            for (int64_t j = 0; j < MOST_COLUMNS; ++j) {
+              for (int64_t b = 0; b < PITCH; ++b) {
+                const int64_t row = b / bytes;
+                const bool packed = j < columns && row < n;
+                const unsigned char wanted = packed ? src[row * step[k] + j * bytes + b % bytes] : 0xA5;
+                if (to[j * PITCH + b] != wanted)
+                  fail_msg("%s, %d bytes: %d rows, %d columns, %d bytes apart: column %d, byte %d", isa->name,
+                           (int)bytes, (int)n, (int)columns, (int)step[k], (int)j, (int)b);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_shape),
-      cmocka_unit_test(shapes_of_products),
-      cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(calls),
+      cmocka_unit_test(packing),       cmocka_unit_test(every_shape), cmocka_unit_test(shapes_of_products),
+      cmocka_unit_test(whole_numbers), cmocka_unit_test(calls),
   };
   const int failed = cmocka_run_group_tests_name("pass", tests, NULL, NULL);
   test_placed_free(&kept);

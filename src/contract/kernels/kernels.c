@@ -24,6 +24,7 @@ enum {
   V = CUTT_VECTOR_BYTES,
   PARTS_BYTES = 128,
   PARTS = PARTS_BYTES / V,
+  MASKS = V > 16, /* parts of vectors are loaded and stored as fast as whole ones */
   FEW_BYTES = 32,
   LINE_BYTES = 64,
   AHEAD_BYTES = 2048
@@ -251,6 +252,53 @@ CUTT_INLINE wide swap_quarters(wide x) {
       memcpy(out + at + i * V, &total, V);                                                                             \
     }                                                                                                                  \
   }                                                                                                                    \
+  /* The last vectors of a row: `count`, of which the last one has only so many bytes in it. */                        \
+  CUTT_INLINE void add_end_##name(sums_##name *sums, cutt_pass_kind kind, int count, int64_t part, const char *l,      \
+                                  const char *r, bool first) {                                                         \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
+    const vector_##name none = {0};                                                                                    \
+    for (int i = 0; i + 1 < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, first);                  \
+    const char *lp = l + (count - 1) * V, *rp = r + (count - 1) * step;                                                \
+    const vector_##name x = (vector_##name)cutt_part_load(lp, part);                                                   \
+    const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(rp, part) : none;               \
+    put_##name(&sums[count - 1], kind, x, y, rp, first);                                                               \
+  }                                                                                                                    \
+  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int count, int64_t part, const char *l,    \
+                              const char *r, int64_t at, char *out) {                                                  \
+    sums_##name sums[4];                                                                                               \
+    r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
+    l += at;                                                                                                           \
+    add_end_##name(sums, kind, count, part, l, r, true);                                                               \
+    for (int64_t s = 1; s < t->terms; ++s)                                                                             \
+      add_end_##name(sums, kind, count, part, l + (t->term[0][s] - t->term[0][0]),                                     \
+                     r + (t->term[1][s] - t->term[1][0]), false);                                                      \
+    for (int i = 0; i < count; ++i) {                                                                                  \
+      const int64_t here = i + 1 < count || t->room ? V : part;                                                        \
+      vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
+      if (t->adds) total += take_##name(out + at + i * V, here);                                                       \
+      keep_##name(out + at + i * V, total, here);                                                                      \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r,          \
+                                  int64_t at, int64_t bytes, char *out) {                                              \
+    const int64_t vectors = (bytes - at + V - 1) / V, part = bytes - at - (vectors - 1) * V;                           \
+    switch (vectors) {                                                                                                 \
+      case 1:                                                                                                          \
+        end_##name(t, kind, 1, part, l, r, at, out);                                                                   \
+        return;                                                                                                        \
+      case 2:                                                                                                          \
+        end_##name(t, kind, 2, part, l, r, at, out);                                                                   \
+        return;                                                                                                        \
+      case 3:                                                                                                          \
+        end_##name(t, kind, 3, part, l, r, at, out);                                                                   \
+        return;                                                                                                        \
+      case 4:                                                                                                          \
+        end_##name(t, kind, 4, part, l, r, at, out);                                                                   \
+        return;                                                                                                        \
+      default:                                                                                                         \
+        return;                                                                                                        \
+    }                                                                                                                  \
+  }                                                                                                                    \
   CUTT_INLINE void one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r, int64_t at,  \
                               char *out) {                                                                             \
     sum_##name sum;                                                                                                    \
@@ -273,6 +321,10 @@ CUTT_INLINE wide swap_quarters(wide x) {
       char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
       int64_t at = 0;                                                                                                  \
       for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, 4, l, r, at, out);                         \
+      if (MASKS && !plain) {                                                                                           \
+        end_row_##name(t, kind, l, r, at, bytes, out);                                                                 \
+        continue;                                                                                                      \
+      }                                                                                                                \
       for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, 1, l, r, at, out);                                 \
       for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
     }                                                                                                                  \
@@ -339,6 +391,7 @@ CUTT_INLINE wide swap_quarters(wide x) {
 
 /* Each kind with a constant, so that no loop has a branch. */
 #define DEFINE_TILES(name, T)                                                                                          \
+  DEFINE_TAKE(name)                                                                                                    \
   DEFINE_ALONG(name, T)                                                                                                \
   DEFINE_ACROSS(name, T)                                                                                               \
   static void along_multiply_##name(const cutt_pass_tile *t) { along_any_##name(t, CUTT_PASS_MULTIPLY); }              \
@@ -499,98 +552,7 @@ DEFINE_FINISH_COMPLEX(c64, double)
 
 /* ----------------------------------------------------------------------------------------------------------------- packing */
 
-/* Single elements that are so far apart are asked for, so many of them before they are read; those behind the last one are where
- * a tensor's next ones often are, and asking for what is not there does no harm. */
-enum { APART = 256, AHEAD = 16 };
-
-#define DEFINE_COPY(bytes)                                                                                             \
-  CUTT_INLINE void copy_columns_##bytes(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n,          \
-                                        int64_t from, int64_t columns) {                                               \
-    if (columns == 1 && from == 0 && (stride >= APART || stride <= -APART)) {                                          \
-      for (int64_t i = 0; i < n; ++i) {                                                                                \
-        __builtin_prefetch(src + (i + AHEAD) * stride);                                                                \
-        memcpy(dst + i * (bytes), src + i * stride, (bytes));                                                          \
-      }                                                                                                                \
-      return;                                                                                                          \
-    }                                                                                                                  \
-    for (int64_t j = from; j < columns; ++j)                                                                           \
-      for (int64_t i = 0; i < n; ++i) memcpy(dst + j * pitch + i * (bytes), src + i * stride + j * (bytes), (bytes));  \
-  }
-DEFINE_COPY(4)
-DEFINE_COPY(8)
-DEFINE_COPY(16)
-
-static void pack_4(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
-  if (stride == 4 && columns == 1) {
-    memcpy(dst, src, (size_t)(n * stride));
-    return;
-  }
-  int64_t i = 0;
-  const int64_t fours = columns - columns % 4;
-  for (; i + 4 <= n; i += 4) {
-    for (int64_t j = 0; j < fours; j += 4) {
-      cutt_v16_4 row[4];
-      for (int k = 0; k < 4; ++k) memcpy(&row[k], src + (i + k) * stride + j * 4, 16);
-      const cutt_v16_8 a = (cutt_v16_8)cutt_zip_lo_16_4(row[0], row[1]),
-                       b = (cutt_v16_8)cutt_zip_lo_16_4(row[2], row[3]);
-      const cutt_v16_8 c = (cutt_v16_8)cutt_zip_hi_16_4(row[0], row[1]),
-                       d = (cutt_v16_8)cutt_zip_hi_16_4(row[2], row[3]);
-      const cutt_v16_8 column[4] = {cutt_zip_lo_16_8(a, b), cutt_zip_hi_16_8(a, b), cutt_zip_lo_16_8(c, d),
-                                    cutt_zip_hi_16_8(c, d)};
-      for (int k = 0; k < 4; ++k) memcpy(dst + (j + k) * pitch + i * 4, &column[k], 16);
-    }
-  }
-  copy_columns_4(dst, pitch, src, stride, i, fours, columns);
-  copy_columns_4(dst + i * 4, pitch, src + i * stride, stride, n - i, 0, columns);
-}
-
-#if CUTT_VECTOR_BYTES >= 32
-/* Four rows by four columns: the halves of the lanes, and then the lanes. */
-CUTT_INLINE void pack_8_four(char *dst, int64_t pitch, const char *src, int64_t stride) {
-  cutt_v32_8 row[4];
-  for (int k = 0; k < 4; ++k) memcpy(&row[k], src + k * stride, 32);
-  const cutt_v32_8 a = cutt_zip_lo_32_8(row[0], row[1]), b = cutt_zip_hi_32_8(row[0], row[1]);
-  const cutt_v32_8 c = cutt_zip_lo_32_8(row[2], row[3]), d = cutt_zip_hi_32_8(row[2], row[3]);
-  const cutt_v32_8 column[4] = {CUTT_SHUFFLE(cutt_v32_8, a, c, 0, 1, 4, 5), CUTT_SHUFFLE(cutt_v32_8, b, d, 0, 1, 4, 5),
-                                CUTT_SHUFFLE(cutt_v32_8, a, c, 2, 3, 6, 7), CUTT_SHUFFLE(cutt_v32_8, b, d, 2, 3, 6, 7)};
-  for (int k = 0; k < 4; ++k) memcpy(dst + k * pitch, &column[k], 32);
-}
-#endif
-
-static void pack_8(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
-  if (stride == 8 && columns == 1) {
-    memcpy(dst, src, (size_t)(n * stride));
-    return;
-  }
-  int64_t i = 0;
-#if CUTT_VECTOR_BYTES >= 32
-  const int64_t fours = columns - columns % 4;
-  for (; i + 4 <= n && fours; i += 4)
-    for (int64_t j = 0; j < fours; j += 4)
-      pack_8_four(dst + j * pitch + i * 8, pitch, src + i * stride + j * 8, stride);
-  if (fours) copy_columns_8(dst, pitch, src, stride, i, fours, columns);
-#endif
-  const int64_t twos = columns - columns % 2, done = i;
-  for (; i + 2 <= n; i += 2) {
-    for (int64_t j = 0; j < twos; j += 2) {
-      cutt_v16_8 row[2];
-      for (int k = 0; k < 2; ++k) memcpy(&row[k], src + (i + k) * stride + j * 8, 16);
-      const cutt_v16_8 low = cutt_zip_lo_16_8(row[0], row[1]), high = cutt_zip_hi_16_8(row[0], row[1]);
-      memcpy(dst + j * pitch + i * 8, &low, 16);
-      memcpy(dst + (j + 1) * pitch + i * 8, &high, 16);
-    }
-  }
-  copy_columns_8(dst + done * 8, pitch, src + done * stride, stride, i - done, twos, columns);
-  copy_columns_8(dst + i * 8, pitch, src + i * stride, stride, n - i, 0, columns);
-}
-
-static void pack_16(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {
-  if (stride == 16 && columns == 1) {
-    memcpy(dst, src, (size_t)(n * stride));
-    return;
-  }
-  copy_columns_16(dst, pitch, src, stride, n, 0, columns);
-}
+#include "contract/kernels/pack.h"
 
 #define DEFINE_PACK_HALF(name)                                                                                         \
   static void pack_##name(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {     \

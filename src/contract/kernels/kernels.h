@@ -34,6 +34,8 @@ typedef struct cutt_pass_tile {
   char *out;
   int64_t pitch;
   const int64_t *out_row;
+  /* Behind each row's end, along a free mode, there is room up to the end of its last vector. */
+  bool room;
   /* What is there takes part in the sum, or other reduction, as its first term. */
   bool adds;
   /* Of complex types. */

@@ -26,7 +26,6 @@
 
 /* HIGH, LOW: what loses against all others. */
 #define DEFINE_OPERATORS_REAL(name, T, LOW, HIGH)                                                                      \
-  DEFINE_TAKE(name)                                                                                                    \
   CUTT_INLINE vector_##name all_##name(T x) {                                                                          \
     T part[V / sizeof(T)];                                                                                             \
     vector_##name v;                                                                                                   \
@@ -53,7 +52,6 @@
 /* A difference of products is written as a sum, as in kernels.c. Vectors of constants are loaded: where they are set element by
  * element, GCC 12 forgets some in one of the callers. */
 #define DEFINE_OPERATORS_COMPLEX(name, T, OF)                                                                          \
-  DEFINE_TAKE(name)                                                                                                    \
   CUTT_INLINE vector_##name pairs_##name(T even, T odd) {                                                              \
     T part[V / sizeof(T)];                                                                                             \
     vector_##name v;                                                                                                   \
