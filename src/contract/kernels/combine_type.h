@@ -108,11 +108,14 @@ CUTT_INLINE void OWN(combine_some)(char *to, const cutt_combination *c, int64_t 
   if (at < end) OWN(combine_at)(to, c, at, 1, end - at, false);
 }
 
-CUTT_INLINE void OWN(fetch)(const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at, int lines) {
-  for (int o = 0; o < c->operands; ++o)
-    for (int i = 0; i < lines && c->operand[o].ahead; ++i)
-      __builtin_prefetch(c->operand[o].at + c->operand[o].ahead + IN_MEMORY(at) + i * 64, 0, 2);
-  for (int i = 0; i < c->aheads; ++i) cutt_cpu_prefetch(&ahead[i], lines + 1);
+/* Asks for what comes soon, while so many lines from one place on are computed. What the next block packs lies in runs that are no
+ * whole lines, so that it has more of them. */
+CUTT_INLINE void OWN(fetch)(const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at, int64_t lines) {
+  for (int o = 0; o < c->operands; ++o) {
+    const char *from = c->operand[o].at + c->operand[o].ahead + IN_MEMORY(at);
+    for (int64_t i = 0; i < lines && c->operand[o].ahead; ++i) __builtin_prefetch(from + i * 64, 0, 2);
+  }
+  for (int i = 0; i < c->aheads; ++i) cutt_combine_fetch(&ahead[i], lines + 1);
 }
 
 /* As many whole groups, or lines, as there are from one place on; returns where they end. */
@@ -122,10 +125,8 @@ CUTT_INLINE int64_t OWN(combine_lines)(char *out, const cutt_combination *c, cut
     OWN(fetch)(c, ahead, at, COMBINED * V / LINE);
     OWN(combine_at)(out + IN_MEMORY(at), c, at, COMBINED, V, streams);
   }
-  for (; at + LINE <= bytes; at += LINE) {
-    OWN(fetch)(c, ahead, at, 1);
-    OWN(combine_at)(out + IN_MEMORY(at), c, at, LINE / V, V, streams);
-  }
+  if (at < bytes) OWN(fetch)(c, ahead, at, (bytes - at + LINE - 1) / LINE);
+  for (; at + LINE <= bytes; at += LINE) OWN(combine_at)(out + IN_MEMORY(at), c, at, LINE / V, V, streams);
   return at;
 }
 
@@ -151,7 +152,6 @@ CUTT_INLINE void OWN(combine_row)(char *out, const cutt_combination *c, cutt_com
   int64_t at = edge ? OWN(begin_row)(out, c, edge, bytes) : 0;
   at = OWN(combine_lines)(out, c, ahead, at, bytes, edge != NULL);
   if (at == bytes) return;
-  OWN(fetch)(c, ahead, at, 1);
   if (!edge) {
     OWN(combine_some)(out + IN_MEMORY(at), c, at, bytes - at);
     return;

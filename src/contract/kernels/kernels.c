@@ -454,6 +454,22 @@ DEFINE_UNORDERED(c64)
 /* So many vectors at a time, whose bytes are whole cache lines, also as half types. */
 enum { COMBINED = V == 16 ? 8 : 4 };
 
+/* Asks for lines that the next block packs, by runs: so many more of them. */
+CUTT_INLINE void cutt_combine_fetch(cutt_cpu_ahead *ahead, int64_t lines) {
+  while (lines > 0 && ahead->run < ahead->runs) {
+    const char *from = ahead->base + ahead->start[ahead->run];
+    const int64_t last = ahead->bytes - 1;
+    int64_t at = ahead->byte;
+    for (; lines > 0 && at < last; at += LINE_BYTES, --lines) __builtin_prefetch(from + at, 0, 2);
+    ahead->byte = at;
+    if (at < last) return;
+    __builtin_prefetch(from + last, 0, 2); /* in a line of its own, maybe */
+    ahead->byte = 0;
+    ++ahead->run;
+    --lines;
+  }
+}
+
 #define MEMORY f32
 #define NAME f32
 #define IS_HALF 0
