@@ -15,9 +15,9 @@ set(CUTT_CUDA_ARCHS "" CACHE STRING "GPU architectures to compile kernels for, s
 set(CUTT_CUDA_CUBINS "" CACHE PATH "Compiled GPU kernels of another build of the same sources, to take from")
 set(CUTT_NVCC_FLAGS "" CACHE STRING "Further flags of nvcc")
 
-# All that there is reason to have code for. An sm_89 runs that of sm_86, and its own would be the same to the byte. PTX of the
-# newest generation is for what comes after it.
-set(cutt_cuda_all_archs 70 75 80 86 90 100 120)
+# All that there is reason to have code for. An sm_86 and an sm_89 run that of sm_80: their own is of the same PTX, and has its
+# instructions in another order at most. PTX of the newest generation is for what comes after it.
+set(cutt_cuda_all_archs 70 75 80 90 100 120)
 # The architectures that device code asks __CUDA_ARCH__ for, and the oldest (tests/install/generations.sh holds it to this). From one
 # that a source asks for to the next it has the same PTX, and to make that takes three times as long as to assemble it for an
 # architecture. Every source has PTX of the last: nvcc compiles for that, and what comes after it, by another compiler.
