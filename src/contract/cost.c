@@ -184,13 +184,26 @@ static double launches_of(const cutt_contraction *c, const counts *n, double cal
   return calls / together;
 }
 
-/* What cuBLAS takes for each product of a batch, however small it is, as measured on an H200; and times as long as its bytes
+/* What cuBLAS takes at least for the products of a batch, however small they are, as measured on an H200; and times as long as its bytes
  * take for a batch of dot products. */
 static double tiny_products(double results, double calls) {
   static const double each = 0.9e-9, of_result = 0.15e-9, most = 16;
   return calls > 1 ? calls * (each + of_result * fmin(results, most)) : 0;
 }
 static const double batched_dots = 5;
+
+/* What it takes at least for a single product with few rows or columns, as measured of 2 million rows with 4 to 16 columns: the least of all types. */
+static double narrow_product(const cutt_gemm *g, double calls) {
+  enum { NARROW = 8 };
+  static const double each = 0.04e-9;
+  return calls == 1 && smaller(g->m, g->n) <= NARROW ? each * (double)larger(g->m, g->n) : 0;
+}
+
+/* How much of an H200's time goes into parts of tiles where extents are small, over that of other types: tiles of complex floats are smaller, as measured
+ * in batches of 16 to 32 rows, columns and terms. */
+static double tile_loss(const cutt_contraction *c, const cutt_rates *r, double calls) {
+  return r->gpu && calls > 1 && c->type->type == CUTT_C32 ? 0.62 : 1;
+}
 
 /* Times as long as at cuBLAS's best, by which operands are transposed, of long sums in float, as measured on an H200: its kernels for
  * both as they lie are the slowest ones. Those for doubles differ by less than their clock does. */
@@ -215,17 +228,18 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const bool vector = g->m == 1 || g->n == 1, small = m * nn * k <= r->small;
   const double *by = small ? r->small_slow : r->slow;
   const double speed = vector ? r->vector_share * r->flops : r->flops;
-  const double slow = vector
-                          ? 1 + r->vector_edge / k
-                          : by[0] + by[1] / m + by[2] / nn + by[3] / k + (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
+  const double slow = vector ? 1 + r->vector_edge / k
+                             : by[0] + tile_loss(c, r, calls) * (by[1] / m + by[2] / nn) + by[3] / k +
+                                   (g->op_a == CUTT_OP_N ? 0 : r->transposed / m);
   const double work = flops * slow / speed + calls * strided_numbers(g) * r->strided,
                fetch = fetch_seconds(c, r, algorithm, n);
   if (!r->gpu) return work / r->threads + fetch + calls * r->call / r->threads;
   double use = 1;
   const bool dots = g->m == 1 && g->n == 1 && calls > 1;
   const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
-  return fmax(work / use * orientation(c, g), fetch) * (dots ? batched_dots : 1) + launches * r->call +
-         tiny_products(m * nn, calls);
+  const double least =
+      vector ? tiny_products(m * nn, calls) : fmax(tiny_products(m * nn, calls), narrow_product(g, calls));
+  return fmax(fmax(work / use * orientation(c, g), fetch) * (dots ? batched_dots : 1), least) + launches * r->call;
 }
 
 /* What is asked of modes again and again. */

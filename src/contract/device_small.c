@@ -10,27 +10,26 @@
 
 enum {
   WIDE = CUTT_SMALL_WIDE,
-  SECTOR = 32,        /* bytes: the least that memory moves */
+  SECTOR = 32,        /* bytes: the least that L2 moves */
+  ATOM = 64,          /* the same of memory */
   WARP = 32,          /* threads */
   BANKS = 32,         /* of shared memory, of 4 bytes each */
   RESERVED = 1024,    /* bytes of shared memory that the system takes of each block's */
   SM_BLOCKS = 16,     /* most at once that are reckoned with */
-  GOOD_BYTES = 48000, /* of shared memory, if a single matrix does not need more */
+  GOOD_BYTES = 44000, /* of shared memory: with less, too little is on its way from memory */
   MOST_RUNS = 640,    /* of all tensors in a tile */
   ENOUGH_TILES = 4,   /* for each multiprocessor: tiles are not made smaller beyond that */
   LEAST_LONG = 32,    /* positions of a long side in a tile */
   LEAST_THREADS = 64  /* of a block, which also copy */
 };
 
-/* Seconds of a launch, and of a tile from asking for it to its end where there is nothing else to do; what a block takes to begin; the
- * share of a copy's speed that is reached; issue slots of an SM per second that are reached; the part of memory's time that operands take
- * which come again from L2; the part of the speed of large products that is reached. */
-static const double launch_seconds = 3e-6, tile_seconds = 2e-6, block_seconds = 2e-6, share_of_copy = 0.9,
-                    slots_per_second = 4.5e9, again = 0.35, share_of_flops = 0.3;
-
-/* What is predicted over what follows from all this: these kernels have not been measured on a GPU, so that they are chosen only where others are
- * predicted to take twice as long. */
-static const double not_measured = 2;
+/* As measured on an H200. Seconds of a launch with what its blocks begin and end with; and of a tile in a block, however few there are: from
+ * asking for it to its coming, for each term, and for each access of a thread to memory. The speed of memory over that of a copy as
+ * predicted; accesses of an SM to shared memory per second, and issue slots; the part of memory's time that operands take which come again
+ * from L2; the part of the speed of large products that is reached. */
+static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds = 0.076e-6, access_seconds = 0.12e-6,
+                    share_of_copy = 1.15, accesses_per_second = 1.75e9, slots_per_second = 4.4e9, again = 0.35,
+                    share_of_flops = 0.3;
 
 static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
@@ -305,54 +304,71 @@ static int64_t choose_pads(const cutt_contraction *c, cutt_small_shape *s, const
 
 /* ------------------------------------------------------------------------------------------------------------- the seconds */
 
-/* Bytes of memory that the tensor's part of a tile moves. */
-static double moved_of(const cutt_contraction *c, cutt_tensor t, const part *p) {
-  bool apart = p->run % SECTOR != 0;
-  int64_t gap = INT64_MAX; /* from a run to the next one in memory */
+/* Bytes of memory that the tensor's part of a tile moves. Pieces that follow each other share the sectors at their ends; those shorter than
+ * what memory accesses at once do not share it, since tiles that have the rest of it are not done at the same time. */
+static double moved_of(const cutt_contraction *c, const cutt_small_shape *s, cutt_tensor t, const part *p) {
+  int64_t piece = c->type->bytes, gap = INT64_MAX; /* gap: from a piece to the next one in memory */
+  int pieced = 0;
+  while (pieced < p->modes && llabs(c->mode[p->mode[pieced]].stride[t]) * c->type->bytes == piece)
+    piece *= s->part[p->mode[pieced++]];
+  bool apart = piece % SECTOR != 0;
   for (int i = 0; i < c->modes; ++i) {
     const int64_t step = llabs(c->mode[i].stride[t]) * c->type->bytes;
-    bool in_run = false;
-    for (int k = 0; k < p->run_modes; ++k) in_run = in_run || p->mode[k] == i;
-    if (!is_in(c, t, i) || in_run) continue;
+    bool in_piece = false;
+    for (int k = 0; k < pieced; ++k) in_piece = in_piece || p->mode[k] == i;
+    if (!is_in(c, t, i) || in_piece) continue;
     gap = smaller(gap, step);
     apart = apart || step % SECTOR != 0;
   }
-  const double run = (double)p->run, runs = (double)p->runs;
-  if (!apart) return run * runs;
-  /* Runs of a tile that follow each other share the sectors at their ends. */
-  return gap <= p->run ? run * runs + SECTOR / 2.0 : (run < SECTOR ? (double)SECTOR : run + SECTOR / 2.0) * runs;
+  const double bytes = (double)(p->run * p->runs), length = (double)piece, pieces = bytes / length;
+  if (!apart) return bytes;
+  if (piece < ATOM) return ATOM * pieces;
+  return bytes + SECTOR / 2.0 * (gap <= piece ? 1 : pieces);
+}
+
+/* Issue slots of a warp for a product. */
+static double product_slots(const cutt_contraction *c) {
+  if (c->type->complex) return c->type->bytes == 8 ? 6.5 : 8;
+  return c->type->bytes == 8 ? 2 : 1;
+}
+
+static double fourth_power(double x) { return x * x * x * x; }
+
+/* What goes on at the same time takes the longest part's time, and a little more where others are nearly as long. */
+static double together(double a, double b, double c, double d) {
+  const double most = fmax(fmax(a, b), fmax(c, d));
+  return most *
+         sqrt(sqrt(fourth_power(a / most) + fourth_power(b / most) + fourth_power(c / most) + fourth_power(d / most)));
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_small_shape *s,
                          const int64_t conflicts[CUTT_TENSORS]) {
-  enum { FOR_TILE = 120, FOR_ACCESS = 14, FOR_TERM = 4, FOR_RESULT = 6 }; /* issue slots of a warp */
+  enum { FOR_ACCESS = 26, FOR_RESULT = 20 }; /* issue slots of a warp */
   const double sms = (double)larger(r->multiprocessors, (int64_t)1), all_tiles = (double)s->tiles;
-  const double own = (double)each(c), complexity = c->type->complex ? 4 : 1;
-  const double half = c->type->bytes == 2 ? 2 : 1; /* which are converted */
-  double moved = 0, slots = FOR_TILE, banks = 0;
+  const double own = (double)each(c), terms = (double)s->terms;
+  const double load = c->type->bytes == 2 ? 2.3 : 1; /* slots: halves are converted */
+  double moved = 0, accesses = 0, banks = 0, copied = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     part p;
     lay_out(c, s, (cutt_tensor)t, s->pads[t], &p);
-    const double times = t == CUTT_RESULT && !c->beta_is_zero ? 2 : 1, bytes = moved_of(c, (cutt_tensor)t, &p);
-    const double once = fmin((double)c->volume[t] * c->type->bytes, bytes * all_tiles);
-    moved += times * (t == CUTT_RESULT ? bytes * all_tiles : once + again * (bytes * all_tiles - once));
-    slots +=
-        times * FOR_ACCESS * ceil((double)(p.run * p.runs) / (p.wide ? WIDE : (double)c->type->bytes) / s->threads);
-    banks += (double)conflicts[t] * own * (t == CUTT_RESULT ? own : (double)s->terms) +
-             times * (double)(p.run * p.runs) / (BANKS * 4) * WARP / (double)s->threads;
+    const double times = t == CUTT_RESULT && !c->beta_is_zero ? 2 : 1, own_bytes = (double)(p.run * p.runs);
+    const double bytes = moved_of(c, s, (cutt_tensor)t, &p) * all_tiles;
+    const double once = fmin((double)c->volume[t] * c->type->bytes * bytes / (own_bytes * all_tiles), bytes);
+    moved += times * (t == CUTT_RESULT ? bytes : once + again * (bytes - once));
+    accesses += times * ceil(own_bytes / (p.wide ? WIDE : (double)c->type->bytes) / s->threads);
+    banks += (double)conflicts[t] * own * (t == CUTT_RESULT ? own : terms);
+    copied += times * own_bytes / (BANKS * 4);
   }
   const double working = ceil((double)workers(c, s) / WARP), warps = (double)s->threads / WARP;
-  const double products = own * own * complexity * (c->type->bytes == 8 && !c->type->complex ? 2 : 1);
-  const double work = (double)s->terms * (FOR_TERM + 2 * half * own + products) + own * own * FOR_RESULT;
-  const double issue = all_tiles * (warps * slots + working * work) / (sms * slots_per_second);
-  const double shared = all_tiles * working * banks / (sms * slots_per_second / 4);
-  const double flops = 2 * complexity * all_tiles * working * WARP * own * own * (double)s->terms;
-  const double multiply = r->flops > 0 ? flops / (share_of_flops * r->flops) : 0;
-  const double move = moved / (share_of_copy * r->memory), longest = fmax(fmax(move, issue), fmax(shared, multiply));
-  const double turns = ceil(all_tiles / (double)s->blocks);
-  return launch_seconds +
-         not_measured *
-             (block_seconds + fmax(longest + 0.2 * (move + issue + shared + multiply - longest), turns * tile_seconds));
+  const double work = terms * (2 * load * own + own * own * product_slots(c)) + own * own * FOR_RESULT;
+  /* Warps that do not multiply leave the slots of their part of the SM empty. */
+  const double issue = all_tiles * warps * (FOR_ACCESS * accesses + work) / (sms * slots_per_second);
+  const double shared = all_tiles * (working * banks + copied) / (sms * accesses_per_second);
+  const double flops = cutt_flops_each(c) * all_tiles * working * WARP * own * own * terms;
+  const double multiply = r->blas_flops > 0 ? flops / (share_of_flops * r->blas_flops) : 0; /* if that is known */
+  const double each_tile = tile_seconds + terms * term_seconds + accesses * access_seconds;
+  return launch_seconds + together(moved / (share_of_copy * r->memory), fmax(issue, multiply), shared,
+                                   ceil(all_tiles / (double)s->blocks) * each_tile);
 }
 
 /* The shape with so much shared memory for a block. */

@@ -669,11 +669,57 @@ static void accesses_of_small(void **unused) {
   }
 }
 
+/* Small products are predicted to take what they took on an H200, and more where pieces of a few bytes are all over memory. */
+static void seconds_of_small(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4];         /* of the letters in their order */
+    double least, most, flops; /* microseconds, and a product's speed */
+  } cases[] = {{"abz,bcz->acz", CUTT_F64, {4, 4, 1000000, 4}, 105, 130, 60e12},
+               {"abz,bcz->acz", CUTT_F32, {4, 4, 1000000, 4}, 60, 75, 60e12},
+               {"abz,bcz->acz", CUTT_F16, {4, 4, 1000000, 4}, 49, 61, 700e12},
+               {"abz,bcz->acz", CUTT_C64, {8, 8, 125000, 8}, 102, 125, 60e12},
+               {"abz,bcz->acz", CUTT_C32, {16, 16, 60000, 16}, 160, 215, 60e12},
+               {"abz,bcz->acz", CUTT_F64, {16, 16, 60000, 16}, 132, 163, 60e12},
+               {"abz,bcz->acz", CUTT_F64, {32, 32, 15000, 32}, 153, 188, 60e12},
+               {"zab,zbc->zac", CUTT_F32, {250000, 8, 8, 8}, 57, 72, 60e12},
+               {"zab,zbc->zac", CUTT_F64, {60000, 16, 16, 16}, 700, 1230, 60e12},
+               {"ab,bc->ac", CUTT_F64, {2000000, 4, 4}, 36, 46, 60e12},
+               {"ba,cb->ca", CUTT_F16, {4, 2000000, 4}, 23, 29, 700e12}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    test_fields fields;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    cutt_rates h200 = rates;
+    h200.multiprocessors = 132;
+    h200.sm_shared = 228 << 10;
+    h200.block_shared = 227 << 10;
+    h200.memory = 3.67e12;
+    h200.flops = h200.blas_flops = cases[i].flops;
+    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
+    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
+    test_contraction_finish(&t);
+    test_contraction_view(&t, &fields);
+    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    cutt_device_pass_small(&c, &h200, &shape);
+    print_message("%s, %d bytes: %.1f us\n", cases[i].pattern, c.type->bytes, 1e6 * shape.seconds);
+    assert_true(1e6 * shape.seconds >= cases[i].least && 1e6 * shape.seconds <= cases[i].most);
+    h200.blas_flops = 0; /* no BLAS is needed for them */
+    h200.flops = 1e10;
+    cutt_device_pass_small(&c, &h200, &shape);
+    assert_true(1e6 * shape.seconds <= cases[i].most);
+  }
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),       cmocka_unit_test(on_tensor_cores),
-      cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products), cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles), cmocka_unit_test(accesses_of_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
+                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(sums_by_tiles),
+                                     cmocka_unit_test(small_products),      cmocka_unit_test(whole_numbers),
+                                     cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles),
+                                     cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();
