@@ -47,6 +47,7 @@ enum {
   LARGE_BLOCKS,
   SINGLE,
   FLAT_SINGLE,
+  FLAT_HALVES,
   COPIES,
   /* work */
   LOADS,
@@ -104,6 +105,8 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [LARGE_BLOCKS] = {"large_blocks", "B", "bytes moved by blocks of more than 256 threads, which wait longer"},
     [SINGLE] = {"single", "B", "bytes moved by blocks of one tile at a time, which load or store and never both"},
     [FLAT_SINGLE] = {"flat_single", "B", "the same without tables, where L2 does not hold both tensors"},
+    [FLAT_HALVES] = {"flat_halves", "B",
+                     "bytes moved without tables where elements of 2 bytes are added to the output"},
     [COPIES] = {"copies", "cycles", "warps' loads and stores in a copy of runs"},
     [LOADS] = {"loads", "cycles", "warps' loads"},
     [LOAD_UNITS] = {"load_units", "cycles", "warps' steps along rows"},
@@ -128,17 +131,17 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
 
 /* Fitted on an H200: docs/performance.md. */
 const double cutt_gpu_values[PARAMETERS] = {
-    [TRAFFIC] = 0.969,        [COPIED] = 1.05,         [CACHED] = 0.56,      [WRITTEN_SECTORS] = 1.92,
-    [READ_LINES] = 0.345,     [WRITTEN_LINES] = 0.214, [ADDED_LINES] = 1.2,  [ADDED_COLUMNS] = 4,
-    [PRESSED_SECTORS] = 4.21, [PRESSED_LINES] = 0.364, [WINDOW_ENDS] = 5.33, [RUNS] = 50,
-    [PADDING] = 0.0382,       [FLIGHT] = 0.192,        [FEW] = 0.0918,       [FEW_ADDED] = 0.26,
-    [FEW_WINDOWS] = 0.273,    [TAIL] = 0.204,          [CONFLICTS] = 0.299,  [LARGE_BLOCKS] = 0.107,
-    [SINGLE] = 0.0205,        [FLAT_SINGLE] = 0.136,   [COPIES] = 3,         [LOADS] = 2.71,
-    [LOAD_UNITS] = 3.58,      [STORE_UNITS] = 136,     [ADDED_STEPS] = 1020, [GATHERS] = 3.91,
-    [UNALIGNED] = 11,         [TILES] = 925,           [LATENCY] = 324,      [COPY_TILES] = 700,
-    [FLAT_WARPS] = 52.5,      [FLAT_ACCESSES] = 4.25,  [FLAT_TILES] = 550,   [LAUNCH] = 1.24,
-    [FLAT_LAUNCH] = 1.1,      [START] = 469,           [TABLES] = 26.6,      [LAST_LOADS] = 44.1,
-    [LAST_STORES] = 2.64,     [FLAT_LAST] = 36.1};
+    [TRAFFIC] = 0.963,        [COPIED] = 1.1,          [CACHED] = 0.56,        [WRITTEN_SECTORS] = 2.13,
+    [READ_LINES] = 0.326,     [WRITTEN_LINES] = 0.241, [ADDED_LINES] = 1.08,   [ADDED_COLUMNS] = 4,
+    [PRESSED_SECTORS] = 4.24, [PRESSED_LINES] = 0.369, [WINDOW_ENDS] = 5.28,   [RUNS] = 50,
+    [PADDING] = 0.0384,       [FLIGHT] = 0.192,        [FEW] = 0.091,          [FEW_ADDED] = 0.268,
+    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.318,    [LARGE_BLOCKS] = 0.125,
+    [SINGLE] = 0.0184,        [FLAT_SINGLE] = 0.134,   [FLAT_HALVES] = 0.323,  [COPIES] = 3,
+    [LOADS] = 2.52,           [LOAD_UNITS] = 3.46,     [STORE_UNITS] = 137,    [ADDED_STEPS] = 1020,
+    [GATHERS] = 3.31,         [UNALIGNED] = 12.4,      [TILES] = 902,          [LATENCY] = 321,
+    [COPY_TILES] = 700,       [FLAT_WARPS] = 55.1,     [FLAT_ACCESSES] = 4.61, [FLAT_TILES] = 567,
+    [LAUNCH] = 1.24,          [FLAT_LAUNCH] = 1.1,     [START] = 469,          [TABLES] = 34.4,
+    [LAST_LOADS] = 45.5,      [LAST_STORES] = 2.65,    [FLAT_LAST] = 36.7};
 
 static const double copy_share = 0.88;        /* of the memory's bandwidth that a copy reaches, where it is not known */
 static const double usual_launch = 4.85e-6;   /* seconds of an empty kernel, likewise */
@@ -410,7 +413,7 @@ static void count_windows(const cutt_device *d, const cutt_canonical *c, const c
   const uint32_t threads = (uint32_t)n->threads;
   n->table_steps = steps_to(rows, threads) * tile->row_modes +
                    steps_to((uint32_t)tile->columns, threads) * tile->column_modes +
-                   steps_to((uint32_t)tile->column_length, threads) * tile->run_modes;
+                   2 * steps_to((uint32_t)tile->column_length, threads) * tile->run_modes;
   n->thread_elements = n->tile_bytes / w / threads;
   n->window_ends = partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
   n->written_sectors = 0;
@@ -482,7 +485,7 @@ static void add_pressure(const cutt_device *d, const cutt_canonical *c, const cu
 
 /* The terms of a kernel without tables, without those of the launch. Where columns begin inside of sectors, each request for a
  * part of one writes a sector that the next one writes too. */
-static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, double from_memory, double slots,
+static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool adds, double from_memory, double slots,
                            double cycle, double *part) {
   const double tiles = n->tiles, warps = up((double)n->threads / WARP), sector = cutt_gpu_sector(d);
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
@@ -498,6 +501,7 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, doubl
   /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
   part[WINDOW_ENDS] = n->window_ends * (part[TRAFFIC] + part[CACHED]) / 2;
   part[TABLES] = n->table_steps * tiles / slots * 1e-9;
+  if (adds && n->access.shared_load < 4 && !n->access.copies) part[FLAT_HALVES] = part[TRAFFIC] + part[CACHED];
   if (n->windows) /* whose elements a thread takes from shared memory one by one, while its block asks for nothing */
     part[FLAT_SINGLE] = part[TRAFFIC] * n->thread_elements * 0.01;
   else if (
@@ -585,7 +589,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
     part[n->windows ? FEW_WINDOWS : adds_to_output(c) && !n->flat ? FEW_ADDED : FEW] = traffic * lacking;
   if (direct && n->flat) {
     if (tile->row_length < c->volume) part[RUNS] = bytes / n->row_bytes * byte;
-    add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);
+    add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, part);
   } else if (direct) {
     const double load = smaller(16, smaller(n->in_align, n->out_align));
     part[COPIES] = bytes / (WARP * larger(load, 1)) * cycle;
@@ -595,7 +599,7 @@ bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_
   } else {
     add_pressure(d, c, n, stages, slots, byte, part);
     if (n->flat) {
-      add_flat_terms(d, n, share_from_memory(d, c), slots, cycle, part);
+      add_flat_terms(d, n, adds_to_output(c), share_from_memory(d, c), slots, cycle, part);
       if (n->windows) part[SINGLE] = traffic;
     } else {
       add_tile_terms(c, tile, n, stages, slots, waves, cycle, part);
