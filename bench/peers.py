@@ -385,7 +385,7 @@ def write_json(file, facts, results, summary):
     if file is None:
         return
     with file:
-        lines = ",\n".join(json.dumps(result) for result in results)
+        lines = ",\n".join(json.dumps(result, default=float) for result in results)
         file.write(f'{{"machine": {json.dumps(facts)},\n"results": [\n{lines}],\n"summary": {json.dumps(summary)}}}\n')
 
 

@@ -396,7 +396,8 @@ double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const c
 static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
   static const double single_gain = 2.2;
   if (!cutt_contraction_on_gpu(plan)) return cutt_comparable_seconds(plan, &best->host);
-  return best->device.seconds * (is_single_product(plan) ? single_gain : 1);
+  const bool fitted = best->device.kind == CUTT_DEVICE_SMALL; /* to single products as well */
+  return best->device.seconds * (is_single_product(plan) && !fitted ? single_gain : 1);
 }
 
 cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt_backend *backend,
