@@ -9,39 +9,12 @@
  * number of modes. */
 #include "cpu/kernels/kernels.h"
 
+#include "cpu/kernels/copy.h"
 #include "cpu/kernels/scale.h"
 #include "cpu/kernels/vectors.h"
 
 #define CUTT_JOIN_(a, b) a##b
 #define CUTT_JOIN(a, b) CUTT_JOIN_(a, b)
-
-/* Copies n bytes, low <= n <= 2 * low, by two accesses of `low` bytes that overlap, so that nothing beyond is touched.
- * low: a constant, at most 32. */
-CUTT_INLINE void copy_twice(char *dst, const char *src, int64_t n, int low) {
-  char first[32], last[32];
-  memcpy(first, src, (size_t)low);
-  memcpy(last, src + n - low, (size_t)low);
-  memcpy(dst, first, (size_t)low);
-  memcpy(dst + n - low, last, (size_t)low);
-}
-
-CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
-  if (n > 64) {
-    int64_t i = 0;
-    for (; i + 64 <= n; i += 64) memcpy(dst + i, src + i, 64);
-    if (i < n) memcpy(dst + n - 64, src + n - 64, 64);
-  } else if (n >= 32) {
-    copy_twice(dst, src, n, 32);
-  } else if (n >= 16) {
-    copy_twice(dst, src, n, 16);
-  } else if (n >= 8) {
-    copy_twice(dst, src, n, 8);
-  } else if (n >= 4) {
-    copy_twice(dst, src, n, 4);
-  } else {
-    for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
-  }
-}
 
 /* The row (or column) with which the block of row i begins, of blocks of `rows`: the last one of all overlaps the one before. */
 CUTT_INLINE int64_t first_of_block(int64_t i, int64_t rows, int64_t all) {
@@ -314,11 +287,6 @@ static void repeat(char *stage, const char *element, int64_t n, int64_t w) {
   if (w == 4) repeat_element(4, stage, element, 4 * n);
   if (w == 8) repeat_element(8, stage, element, 8 * n);
   if (w == 16) repeat_element(16, stage, element, 16 * n);
-}
-
-/* Elements of w bytes, a constant. */
-CUTT_INLINE void scatter_elements(int w, char *dst, int64_t stride, const char *src, int64_t n) {
-  for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, src + k * w, (size_t)w);
 }
 
 #if CUTT_VECTOR_BYTES >= 64

@@ -6,6 +6,8 @@
 #ifndef CUTT_CPU_KERNELS_SPREAD_H
 #define CUTT_CPU_KERNELS_SPREAD_H
 
+#include "cpu/kernels/copy.h"
+
 /* Is that faster than element by element? From four elements a store on. */
 CUTT_INLINE bool spreads(int64_t w, int64_t stride) {
 #if !defined(__AVX512VBMI__)

@@ -11,6 +11,8 @@
 #ifndef CUTT_CPU_KERNELS_WINDOW_H
 #define CUTT_CPU_KERNELS_WINDOW_H
 
+#include "cpu/kernels/copy.h"
+
 #if CUTT_VECTOR_BYTES >= 64
 /* 64 / w indices of one byte each, widened to w bytes. */
 CUTT_INLINE __m512i load_index(int w, const uint8_t *index) {
