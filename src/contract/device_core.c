@@ -44,12 +44,10 @@ static cutt_tensor streamed_operand(const cutt_core_shape *s) {
 /* Positions that matrices of tensor cores have of what is kept. */
 static int64_t kept_unit(const cutt_core_shape *s) { return s->streams_rows ? 8 : 16; }
 
-static int64_t round_up(int64_t n, int64_t by) { return (n + by - 1) / by * by; }
-
 /* From a term or position to the next in shared memory, in elements: so that the lanes that have four terms of eight positions meet in
  * no bank. */
 static int64_t pitch(int64_t elements) {
-  return round_up(elements, 8) + 4 - (elements % 8 > 0 && elements % 8 <= 4 ? 8 : 0);
+  return cutt_round_up(elements, 8) + 4 - (elements % 8 > 0 && elements % 8 <= 4 ? 8 : 0);
 }
 
 static bool by_terms(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
@@ -60,7 +58,7 @@ static bool by_terms(const cutt_contraction *c, const cutt_core_shape *s, cutt_t
 /* Of an operand's positions with all their terms, in shared memory; returns the bytes. */
 static int64_t lay_out(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t, int64_t positions,
                        cutt_core_layout *layout) {
-  const int64_t terms = round_up(s->terms, CUTT_CORE_STEP);
+  const int64_t terms = cutt_round_up(s->terms, CUTT_CORE_STEP);
   const bool along = by_terms(c, s, t);
   const int64_t apart = pitch(along ? terms : positions);
   layout->by_terms = along;
@@ -70,7 +68,7 @@ static int64_t lay_out(const cutt_contraction *c, const cutt_core_shape *s, cutt
 }
 
 static int64_t shared_bytes(const cutt_contraction *c, const cutt_core_shape *s, cutt_core_args *args) {
-  const int64_t room = round_up(s->panel, kept_unit(s));
+  const int64_t room = cutt_round_up(s->panel, kept_unit(s));
   int64_t at = room * CUTT_CORE_ENTRY;
   args->terms_at = (uint32_t)at;
   at += s->terms * CUTT_CORE_ENTRY;
@@ -127,8 +125,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                          double tiles) {
   const cutt_tensor streamed = streamed_operand(s), kept = cutt_other_operand(streamed);
   const double sms = (double)larger(r->multiprocessors, (int64_t)1), panels = (double)s->panels;
-  const double flops = 2 * (double)s->matrices * panels * (double)round_up(s->panel, kept_unit(s)) * (double)s->tiles *
-                       CUTT_CORE_TILE * (double)round_up(s->terms, CUTT_CORE_STEP);
+  const double flops = 2 * (double)s->matrices * panels * (double)cutt_round_up(s->panel, kept_unit(s)) *
+                       (double)s->tiles * CUTT_CORE_TILE * (double)cutt_round_up(s->terms, CUTT_CORE_STEP);
   const double even = panels * (double)s->matrices * ((double)s->tiles + (double)s->strips * tiles_to_begin) / at_once;
   const double work = flops / (sms * (s->streams_rows ? sm_flops : sm_flops_columns));
   const double between = panels * (double)s->matrices * (double)s->tiles * tile_seconds / at_once;
@@ -237,7 +235,7 @@ void cutt_core_fill(const cutt_contraction *c, const cutt_core_shape *s, cutt_co
   args->terms = (uint32_t)s->terms;
   args->steps = (uint32_t)((s->terms + CUTT_CORE_STEP - 1) / CUTT_CORE_STEP);
   args->panel = (uint32_t)s->panel;
-  args->panel_room = (uint32_t)round_up(s->panel, kept_unit(s));
+  args->panel_room = (uint32_t)cutt_round_up(s->panel, kept_unit(s));
   args->panels = cutt_divide_by(s->panels);
   args->strips = cutt_divide_by(s->strips);
   args->tiles = (uint32_t)s->tiles;

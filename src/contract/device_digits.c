@@ -1,7 +1,6 @@
 /* Numbers whose digits are modes (device_digits.h). */
 #include "contract/device_digits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/divisor.h"
@@ -31,17 +30,6 @@ bool cutt_digit_sizes(const cutt_contraction *c, cutt_tensor by_rows, int64_t si
   return true;
 }
 
-/* By their steps in a tensor, the shortest first. */
-static void sort(const cutt_contraction *c, cutt_tensor by, int *mode, int count) {
-  for (int i = 1; i < count; ++i) {
-    const int own = mode[i];
-    int at = i;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[by]) > llabs(c->mode[own].stride[by]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = own;
-  }
-}
-
 int cutt_digit_modes(const cutt_contraction *c, cutt_tensor by_rows, cutt_digit_kind kind, int *mode) {
   int count = 0;
   cutt_tensor by = CUTT_RESULT;
@@ -55,7 +43,7 @@ int cutt_digit_modes(const cutt_contraction *c, cutt_tensor by_rows, cutt_digit_
   }
   for (int i = 0; i < c->modes; ++i)
     if (cutt_digit_kind_of(&c->mode[i], by_rows) == kind) mode[count++] = i;
-  sort(c, by, mode, count);
+  cutt_sort_modes(c, by, mode, count);
   return count;
 }
 
@@ -80,7 +68,7 @@ static void add_columns(cutt_digits *d, const int *mode, int count) {
   const int64_t sector = SECTOR / c->type->bytes;
   int by_result[CUTT_MOST_MODES];
   memcpy(by_result, mode, (size_t)count * sizeof *mode);
-  sort(c, CUTT_RESULT, by_result, count);
+  cutt_sort_modes(c, CUTT_RESULT, by_result, count);
   const bool splits = cutt_digits_along(c, cutt_other_operand(d->by_rows), mode, count) && by_result[0] != mode[0] &&
                       c->mode[mode[0]].extent % sector == 0;
   if (splits) cutt_digits_add(d, mode[0], sector, 1);

@@ -37,14 +37,12 @@ static int64_t even_chunk(int64_t extent, int64_t most) {
 
 /* Modes for which `wanted` is true, by their steps in a tensor. */
 static int sort(const cutt_contraction *c, const bool *wanted, cutt_tensor t, int8_t *mode) {
-  int count = 0;
+  int sorted[CUTT_MOST_MODES], count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    if (!wanted[i]) continue;
-    int at = count++;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > llabs(c->mode[i].stride[t]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = (int8_t)i;
+    if (wanted[i]) sorted[count++] = i;
   }
+  cutt_sort_modes(c, t, sorted, count);
+  for (int i = 0; i < count; ++i) mode[i] = (int8_t)sorted[i];
   return count;
 }
 

@@ -31,22 +31,15 @@ static const double launch_seconds = 4e-6, tile_seconds = 1.1e-6, term_seconds =
                     share_of_copy = 1.15, accesses_per_second = 1.75e9, slots_per_second = 4.4e9, again = 0.35,
                     share_of_flops = 0.3;
 
-static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
-static int64_t round_up(int64_t n, int64_t by) { return ceil_of(n, by) * by; }
-
 static bool is_of(const cutt_contract_mode *m, cutt_role role) { return cutt_mode_role(m) == role; }
 
 /* Modes of a role, by their steps in a tensor. */
 static int sorted(const cutt_contraction *c, cutt_role role, cutt_tensor t, int *mode) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    if (!is_of(&c->mode[i], role)) continue;
-    int at = count++;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > llabs(c->mode[i].stride[t]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = i;
+    if (is_of(&c->mode[i], role)) mode[count++] = i;
   }
+  cutt_sort_modes(c, t, mode, count);
   return count;
 }
 
@@ -80,11 +73,9 @@ static bool lay_out(const cutt_contraction *c, const cutt_small_shape *s, cutt_t
   for (int i = 0; i < c->modes; ++i) {
     if (s->part[i] == 1 || !c->mode[i].stride[t]) continue;
     if (p->modes == CUTT_SMALL_MODES) return false;
-    int at = p->modes++;
-    for (; at > 0 && llabs(c->mode[p->mode[at - 1]].stride[t]) > llabs(c->mode[i].stride[t]); --at)
-      p->mode[at] = p->mode[at - 1];
-    p->mode[at] = i;
+    p->mode[p->modes++] = i;
   }
+  cutt_sort_modes(c, t, p->mode, p->modes);
   bool open = true; /* the run goes on */
   int64_t at = element;
   for (int i = 0; i < p->modes; ++i) {
@@ -103,7 +94,7 @@ static bool lay_out(const cutt_contraction *c, const cutt_small_shape *s, cutt_t
       open = false;
     }
   }
-  p->bytes = round_up(at, WIDE);
+  p->bytes = cutt_round_up(at, WIDE);
   p->wide = is_wide(c, s, t, p);
   return true;
 }
@@ -124,10 +115,12 @@ static int64_t shared_bytes(const cutt_contraction *c, const cutt_small_shape *s
 
 static int64_t each(const cutt_contraction *c) { return (int64_t)CUTT_SMALL_EACH(c->type->bytes); }
 
-static int64_t row_blocks(const cutt_contraction *c, const cutt_small_shape *s) { return ceil_of(s->rows, each(c)); }
+static int64_t row_blocks(const cutt_contraction *c, const cutt_small_shape *s) {
+  return cutt_ceil_of(s->rows, each(c));
+}
 
 static int64_t column_blocks(const cutt_contraction *c, const cutt_small_shape *s) {
-  return ceil_of(s->columns, each(c));
+  return cutt_ceil_of(s->columns, each(c));
 }
 
 /* Threads that multiply. */
@@ -171,10 +164,10 @@ static bool add_mode(const cutt_contraction *c, int mode, int64_t most, int64_t 
   }
   int64_t chunk = low;
   if (chunk < extent) {
-    chunk = ceil_of(extent, ceil_of(extent, low)); /* all of nearly the same extent */
+    chunk = cutt_ceil_of(extent, cutt_ceil_of(extent, low)); /* all of nearly the same extent */
     /* Of whole sectors, or of accesses of 16 bytes, however long what comes before it is. */
     const int64_t sector = SECTOR / c->type->bytes, unit = low >= sector ? sector : WIDE / c->type->bytes;
-    if (low >= unit) chunk = smaller(round_up(chunk, unit), low / unit * unit);
+    if (low >= unit) chunk = smaller(cutt_round_up(chunk, unit), low / unit * unit);
     if (extent % chunk) s->cut = mode;
   }
   s->part[mode] = (int16_t)chunk;
@@ -211,7 +204,7 @@ static bool choose_tile(const cutt_contraction *c, const cutt_rates *r, int64_t 
       const bool deals = i == 2 || (i == 1 && size[CUTT_ROLE_BATCH] == 1);
       const int64_t most = deals ? larger((int64_t)(i == 2 ? 1 : LEAST_LONG), tiles / least) : extent;
       const bool all = add_mode(c, mode[j], most, room, s);
-      tiles = ceil_of(tiles, s->part[mode[j]]);
+      tiles = cutt_ceil_of(tiles, s->part[mode[j]]);
       if (!all) {
         if (i == 0) return false; /* both sides are long */
         return true;
@@ -379,7 +372,7 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t room,
   s->tiles = 1;
   int tile_digits = 0;
   for (int i = 0; i < c->modes; ++i) {
-    const int64_t chunks = ceil_of(c->mode[i].extent, s->part[i]);
+    const int64_t chunks = cutt_ceil_of(c->mode[i].extent, s->part[i]);
     tile_digits += chunks > 1;
     if (__builtin_mul_overflow(s->tiles, chunks, &s->tiles) || s->tiles >= INT32_MAX / 2) return;
   }
@@ -387,7 +380,7 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t room,
   list_digits(c, s, &d);
   for (int t = 0; t < CUTT_TENSORS; ++t) conflicts[t] = choose_pads(c, s, &d, (cutt_tensor)t);
   s->shared_bytes = shared_bytes(c, s, s->pads);
-  s->threads = (int)larger(round_up(workers(c, s), WARP), (int64_t)LEAST_THREADS);
+  s->threads = (int)larger(cutt_round_up(workers(c, s), WARP), (int64_t)LEAST_THREADS);
   const int64_t at_once = smaller(smaller(r->sm_shared / (s->shared_bytes + RESERVED), (int64_t)SM_BLOCKS),
                                   (int64_t)(CUTT_SMALL_SM_THREADS(c->type->bytes) / s->threads));
   s->blocks = smaller(s->tiles, larger(r->multiprocessors, (int64_t)1) * larger(at_once, (int64_t)1));
@@ -448,17 +441,13 @@ static void fill_places(const cutt_contraction *c, const cutt_small_shape *s, co
 /* Tiles that follow each other in the larger operand are done at the same time. */
 static void fill_tiles(const cutt_contraction *c, const cutt_small_shape *s, cutt_small_args *args) {
   const cutt_tensor by = c->volume[CUTT_LEFT] > c->volume[CUTT_RIGHT] ? CUTT_LEFT : CUTT_RIGHT;
-  int mode[CUTT_MOST_MODES], count = 0;
-  for (int i = 0; i < c->modes; ++i) {
-    int at = count++;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[by]) > llabs(c->mode[i].stride[by]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = i;
-  }
+  int mode[CUTT_MOST_MODES];
+  for (int i = 0; i < c->modes; ++i) mode[i] = i;
+  cutt_sort_modes(c, by, mode, c->modes);
   args->cut_digit = UINT32_MAX;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < c->modes; ++i) {
     const cutt_contract_mode *m = &c->mode[mode[i]];
-    const int64_t along = s->part[mode[i]], chunks = ceil_of(m->extent, along);
+    const int64_t along = s->part[mode[i]], chunks = cutt_ceil_of(m->extent, along);
     if (chunks == 1) continue;
     if (mode[i] == s->cut) {
       args->cut_digit = args->tile_end;

@@ -34,15 +34,13 @@ static int64_t blocks_at_once(const cutt_contraction *c) {
 
 static int64_t window_elements(const cutt_contraction *c) { return WINDOW / c->type->bytes; }
 
-static int64_t ceil_of(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 /* ------------------------------------------------------------------------------------------------------------- the tile */
 
 /* Of a mode in chunks of `most`: of nearly the same extent, if they are few. */
 static int64_t even_chunk(int64_t extent, int64_t most) {
   enum { MANY = 16 };
-  const int64_t chunks = ceil_of(extent, most);
-  return chunks >= MANY ? most : ceil_of(extent, chunks);
+  const int64_t chunks = cutt_ceil_of(extent, most);
+  return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
 }
 
 /* The mode with the shortest step in L that is, or is not, summed over; -1: none. */
@@ -60,7 +58,7 @@ static int64_t windows_of(int64_t bytes) { return (bytes + WINDOW - 2) / WINDOW 
 
 /* Threads that have a row's columns. */
 static int64_t across(const cutt_contraction *c, const cutt_sum_shape *s) {
-  return ceil_of(s->columns, window_elements(c));
+  return cutt_ceil_of(s->columns, window_elements(c));
 }
 
 /* Results are rows: long ones in chunks, of short ones as many as there is room for. */
@@ -76,12 +74,12 @@ static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
 static void choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
   const int64_t element = c->type->bytes, each = window_elements(c), extent = c->mode[s->column_mode].extent;
   const cutt_contract_mode *rows = &c->mode[s->row_mode];
-  const int64_t wanted = ceil_of(rows->extent, CUTT_SUM_LOADS);
+  const int64_t wanted = cutt_ceil_of(rows->extent, CUTT_SUM_LOADS);
   s->groups = smaller(wanted, (int64_t)MOST_GROUPS);
   int64_t most = CUTT_SUM_THREADS / s->groups;
   while (windows_of(most * WINDOW) * s->groups > CUTT_SUM_THREADS) --most;
-  const int64_t chunks = ceil_of(extent, most * each);
-  s->columns = chunks > 1 ? ceil_of(ceil_of(extent, chunks), each) * each : extent;
+  const int64_t chunks = cutt_ceil_of(extent, most * each);
+  s->columns = chunks > 1 ? cutt_ceil_of(cutt_ceil_of(extent, chunks), each) * each : extent;
   const int64_t row = s->columns * element;
   s->merged = chunks == 1 && rows->stride[CUTT_LEFT] == s->columns;
   const int64_t room = s->merged ? (CUTT_SUM_WINDOWS - 1) * WINDOW / row : CUTT_SUM_WINDOWS / windows_of(row);
@@ -145,8 +143,8 @@ static void choose_blocks(const cutt_contraction *c, int64_t limit, double at_on
   }
   tried.block_tiles = 1;
   for (int64_t parts = 2; parts <= most; ++parts) {
-    const int64_t each = ceil_of(s->terms, parts);
-    tried.parts = ceil_of(s->terms, each);
+    const int64_t each = cutt_ceil_of(s->terms, parts);
+    tried.parts = cutt_ceil_of(s->terms, each);
     const double steps = steps_of(&tried, at_once);
     if (!(steps < least * (1 - 1e-9))) continue;
     least = steps;
@@ -173,7 +171,7 @@ void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t lim
   for (int i = 0; i < c->modes; ++i) {
     const int64_t part = i == s->column_mode ? s->columns : i == s->row_mode ? s->rows : 1;
     int64_t *count = is_summed(c, i) ? &s->terms : &s->tiles;
-    if (__builtin_mul_overflow(*count, ceil_of(c->mode[i].extent, part), count) || *count >= INT32_MAX) return;
+    if (__builtin_mul_overflow(*count, cutt_ceil_of(c->mode[i].extent, part), count) || *count >= INT32_MAX) return;
   }
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * blocks_at_once(c));
   choose_blocks(c, limit, at_once, s);
@@ -200,17 +198,14 @@ typedef struct filler {
 static void add_digits(filler *f, bool summed) {
   int mode[CUTT_MOST_MODES], count = 0;
   for (int i = 0; i < f->c->modes; ++i) {
-    if (is_summed(f->c, i) != summed) continue;
-    int at = count++;
-    for (; at > 0 && llabs(f->c->mode[mode[at - 1]].stride[CUTT_LEFT]) > llabs(f->c->mode[i].stride[CUTT_LEFT]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = i;
+    if (is_summed(f->c, i) == summed) mode[count++] = i;
   }
+  cutt_sort_modes(f->c, CUTT_LEFT, mode, count);
   for (int i = 0; i < count; ++i) {
     const cutt_contract_mode *m = &f->c->mode[mode[i]];
     const bool columns = mode[i] == f->s->column_mode, rows = mode[i] == f->s->row_mode;
     const int64_t along = columns ? f->s->columns : rows ? f->s->rows : 1;
-    const int64_t extent = ceil_of(m->extent, along);
+    const int64_t extent = cutt_ceil_of(m->extent, along);
     if (extent == 1) continue;
     f->args->digit[f->digits++] = (cutt_sum_digit){
         .extent = cutt_divide_by(extent),
@@ -234,10 +229,10 @@ static void set_sums(const cutt_contraction *c, const cutt_sum_shape *s, cutt_su
 void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool aligned, const int64_t *result_stride,
                    int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes) {
   filler f = {c, s, result_stride, result_bytes, args, 0};
-  const int64_t element = c->type->bytes, row = s->columns * element, groups = ceil_of(s->tiles, s->block_tiles);
+  const int64_t element = c->type->bytes, row = s->columns * element, groups = cutt_ceil_of(s->tiles, s->block_tiles);
   memset(args, 0, sizeof *args);
   args->terms = (uint32_t)s->terms;
-  args->part_terms = (uint32_t)ceil_of(s->terms, s->parts);
+  args->part_terms = (uint32_t)cutt_ceil_of(s->terms, s->parts);
   args->tiles = (uint32_t)s->tiles;
   args->block_tiles = (uint32_t)s->block_tiles;
   add_digits(&f, true);

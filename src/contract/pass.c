@@ -173,12 +173,9 @@ int cutt_pass_run_modes(const cutt_contraction *c, const cutt_pass_shape *s, cut
                         int *contiguous) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    if (i == s->along || s->chunk[i] == 1 || !c->mode[i].stride[t]) continue;
-    int at = count++;
-    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[t]) > llabs(c->mode[i].stride[t]); --at)
-      mode[at] = mode[at - 1];
-    mode[at] = i;
+    if (i != s->along && s->chunk[i] != 1 && c->mode[i].stride[t]) mode[count++] = i;
   }
+  cutt_sort_modes(c, t, mode, count);
   *contiguous = 0;
   for (int64_t run = 1; *contiguous < count; ++*contiguous) {
     const int i = mode[*contiguous];

@@ -177,6 +177,16 @@ int cutt_fast_mode(const cutt_contraction *c, cutt_tensor t) {
   return fast;
 }
 
+void cutt_sort_modes(const cutt_contraction *c, cutt_tensor by, int *mode, int count) {
+  for (int i = 1; i < count; ++i) {
+    const int own = mode[i];
+    int at = i;
+    for (; at > 0 && llabs(c->mode[mode[at - 1]].stride[by]) > llabs(c->mode[own].stride[by]); --at)
+      mode[at] = mode[at - 1];
+    mode[at] = own;
+  }
+}
+
 int cutt_modes_fuse(cutt_contract_mode *mode, int count) {
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < count; ++j) {

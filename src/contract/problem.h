@@ -83,6 +83,9 @@ cuttResult cutt_contraction_check(const cuttContraction_t *callers, cutt_contrac
 /* The mode in which the tensor has neighbours; -1: none. */
 int cutt_fast_mode(const cutt_contraction *contraction, cutt_tensor t);
 
+/* Sorts modes by their steps in a tensor, the shortest first; those with the same step stay in their order. */
+void cutt_sort_modes(const cutt_contraction *contraction, cutt_tensor by, int *mode, int count);
+
 /* Fuses what can be fused in a list of modes, by the rule above; all tensors' strides have to agree, also where they are 0
  * on both sides. Returns how many are left. Order: as given, the inner mode's place. */
 int cutt_modes_fuse(cutt_contract_mode *mode, int count);

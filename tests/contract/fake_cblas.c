@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "contract/fake_numbers.h"
+
 #define PUBLIC __attribute__((visibility("default")))
 
 #if FAKE_KIND == FAKE_NOTHING
@@ -29,47 +31,11 @@ static _Thread_local int threads = 4;
 
 /* ---------------------------------------------------------------------------------------------------------- products */
 
-typedef enum kind { F32, F64, C32, C64 } kind;
+enum { F32 = FAKE_R_32F, F64 = FAKE_R_64F, C32 = FAKE_C_32F, C64 = FAKE_C_64F };
 
-static double complex load(kind type, const void *from, ptrdiff_t i) {
-  switch (type) {
-    case F32:
-      return (double)((const float *)from)[i];
-    case F64:
-      return ((const double *)from)[i];
-    case C32: {
-      const float *f = (const float *)from + 2 * i;
-      return (double)f[0] + (double)f[1] * I;
-    }
-    default: {
-      const double *d = (const double *)from + 2 * i;
-      return d[0] + d[1] * I;
-    }
-  }
-}
-
-static void store(kind type, void *to, ptrdiff_t i, double complex value) {
-  switch (type) {
-    case F32:
-      ((float *)to)[i] = (float)creal(value);
-      break;
-    case F64:
-      ((double *)to)[i] = creal(value);
-      break;
-    case C32:
-      ((float *)to)[2 * i] = (float)creal(value);
-      ((float *)to)[2 * i + 1] = (float)cimag(value);
-      break;
-    default:
-      ((double *)to)[2 * i] = creal(value);
-      ((double *)to)[2 * i + 1] = cimag(value);
-  }
-}
-
-/* Element (row, column) of op(matrix). */
-static double complex element(kind type, int op, const void *matrix, int ld, ptrdiff_t row, ptrdiff_t column) {
-  const double complex value = load(type, matrix, op == 111 ? row + column * ld : column + row * ld);
-  return op == 113 ? conj(value) : value;
+/* Element (row, column) of op(matrix), by CBLAS's numbers of operations. */
+static double complex element(int type, int op, const void *matrix, int ld, ptrdiff_t row, ptrdiff_t column) {
+  return fake_element(type, op - 111, matrix, 0, ld, row, column);
 }
 
 static void enter(fake_call call) {
@@ -85,9 +51,9 @@ static void leave(void) { atomic_fetch_sub(&control.inside, 1); }
 
 /* --------------------------------------------------------------------------------------- what real ones do not forgive */
 
-static size_t bytes_of(kind type) { return type == F32 ? 4 : type == C64 ? 16 : 8; }
+static size_t bytes_of(int type) { return type == F32 ? 4 : type == C64 ? 16 : 8; }
 
-static void check_alignment(kind type, const char *name, const void *operand) {
+static void check_alignment(int type, const char *name, const void *operand) {
   const size_t number = type == F32 || type == C32 ? 4 : 8;
   if ((uintptr_t)operand % number == 0) return;
   fprintf(stderr, "the BLAS was given %s at %p, which is no multiple of %zu\n", name, operand, number);
@@ -97,12 +63,12 @@ static void check_alignment(kind type, const char *name, const void *operand) {
 static volatile unsigned char read_there;
 
 /* Reads so many elements that begin `from` elements from an operand. */
-static void read_past(kind type, const void *operand, ptrdiff_t from, ptrdiff_t count) {
+static void read_past(int type, const void *operand, ptrdiff_t from, ptrdiff_t count) {
   const unsigned char *at = (const unsigned char *)operand + from * (ptrdiff_t)bytes_of(type);
   for (ptrdiff_t i = 0; i < count * (ptrdiff_t)bytes_of(type); ++i) read_there = at[i];
 }
 
-static void read_past_gemm(kind type, int op_a, int op_b, int m, int n, int k, const void *a, int lda, const void *b,
+static void read_past_gemm(int type, int op_a, int op_b, int m, int n, int k, const void *a, int lda, const void *b,
                            int ldb, const void *c, int ldc) {
   const int rows_a = op_a == 111 ? m : k, columns_a = op_a == 111 ? k : m;
   const int rows_b = op_b == 111 ? k : n, columns_b = op_b == 111 ? n : k;
@@ -113,7 +79,7 @@ static void read_past_gemm(kind type, int op_a, int op_b, int m, int n, int k, c
   if (older && type == C32) read_past(type, c, (ptrdiff_t)(n - 1) * ldc + m, 1);
 }
 
-static void read_past_gemv(kind type, int op, int m, int n, const void *x, int incx) {
+static void read_past_gemv(int type, int op, int m, int n, const void *x, int incx) {
   if (FAKE_KIND == FAKE_OPENBLAS_0_3_21 && (type == C32 || type == C64))
     read_past(type, x, (ptrdiff_t)(op == 111 ? n : m) * incx, 1);
 }
@@ -126,7 +92,7 @@ static void wait_for_others(void) {
   if (ms > 0) nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double complex alpha, const void *a, int lda,
+static void gemm(int type, int op_a, int op_b, int m, int n, int k, double complex alpha, const void *a, int lda,
                  const void *b, int ldb, double complex beta, void *c, int ldc) {
   enter((fake_call){true, op_a, op_b, m, n, k, lda, ldb, ldc, a, b, c, creal(beta)});
   check_alignment(type, "A", a);
@@ -138,14 +104,14 @@ static void gemm(kind type, int op_a, int op_b, int m, int n, int k, double comp
     for (ptrdiff_t i = 0; i < m; ++i) {
       double complex sum = 0;
       for (ptrdiff_t l = 0; l < k; ++l) sum += element(type, op_a, a, lda, i, l) * element(type, op_b, b, ldb, l, j);
-      store(type, c, i + j * ldc, alpha * sum + (beta == 0 ? 0 : beta * load(type, c, i + j * ldc)));
+      fake_store(type, c, i + j * ldc, alpha * sum + (beta == 0 ? 0 : beta * fake_load(type, c, i + j * ldc)));
     }
   }
   leave();
 }
 
 /* As careless as some are: beta is multiplied with, whatever it is. */
-static void gemv(kind type, int op, int m, int n, double complex alpha, const void *a, int lda, const void *x, int incx,
+static void gemv(int type, int op, int m, int n, double complex alpha, const void *a, int lda, const void *x, int incx,
                  double complex beta, void *y, int incy) {
   enter((fake_call){false, op, 0, m, n, 0, lda, incx, incy, a, x, y, creal(beta)});
   check_alignment(type, "the matrix", a);
@@ -155,8 +121,8 @@ static void gemv(kind type, int op, int m, int n, double complex alpha, const vo
   const int rows = op == 111 ? m : n, columns = op == 111 ? n : m;
   for (ptrdiff_t i = 0; !control.only_remember && i < rows; ++i) {
     double complex sum = 0;
-    for (ptrdiff_t l = 0; l < columns; ++l) sum += element(type, op, a, lda, i, l) * load(type, x, l * incx);
-    store(type, y, i * incy, alpha * sum + beta * load(type, y, i * incy));
+    for (ptrdiff_t l = 0; l < columns; ++l) sum += element(type, op, a, lda, i, l) * fake_load(type, x, l * incx);
+    fake_store(type, y, i * incy, alpha * sum + beta * fake_load(type, y, i * incy));
   }
   leave();
 }
@@ -186,14 +152,14 @@ REAL(d, F64, double)
                                    const void *a, int lda, const void *b, int ldb, const void *beta, void *c,          \
                                    int ldc) {                                                                          \
     if (order != 102) return;                                                                                          \
-    gemm(type, op_a, op_b, m, n, k, load(type, alpha, 0), a, lda, b, ldb, load(type, beta, 0), c, ldc);                \
+    gemm(type, op_a, op_b, m, n, k, fake_load(type, alpha, 0), a, lda, b, ldb, fake_load(type, beta, 0), c, ldc);      \
   }                                                                                                                    \
   PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, const void *alpha, const void *a, int lda,         \
                                    const void *x, int incx, const void *beta, void *y, int incy);                      \
   PUBLIC void cblas_##letter##gemv(int order, int op, int m, int n, const void *alpha, const void *a, int lda,         \
                                    const void *x, int incx, const void *beta, void *y, int incy) {                     \
     if (order != 102) return;                                                                                          \
-    gemv(type, op, m, n, load(type, alpha, 0), a, lda, x, incx, load(type, beta, 0), y, incy);                         \
+    gemv(type, op, m, n, fake_load(type, alpha, 0), a, lda, x, incx, fake_load(type, beta, 0), y, incy);               \
   }
 COMPLEX(c, C32)
 COMPLEX(z, C64)

@@ -526,6 +526,27 @@ static void whole_numbers(void **unused) {
   }
 }
 
+/* A contraction of labels of these extents, in their order, as it is without variety. */
+static void make_case(const char *pattern, cuttType_t type, const int64_t *extent, test_contraction *t,
+                      cutt_contraction *c) {
+  test_fields fields;
+  assert_true(test_contraction_make(pattern, type, t));
+  for (int label = 0; label < t->is.labels; ++label) t->extent[label] = extent[label];
+  test_contraction_finish(t);
+  test_contraction_view(t, &fields);
+  assert_success(cutt_contraction_check(&fields.contraction, c));
+}
+
+/* Runs a shape as assert_shape does, and counts what it does. */
+static simt_counts count_shape(const test_contraction *t, const cutt_contraction *c, const cutt_device_shape *shape) {
+  simt_counts got;
+  memset(&got, 0, sizeof got);
+  counting = &got;
+  assert_shape(t, c, shape);
+  counting = NULL;
+  return got;
+}
+
 /* What shared memory takes for the descriptions of rows, beside the loads from memory that these are for. */
 static void wavefronts_of_sums(void **unused) {
   (void)unused;
@@ -540,22 +561,13 @@ static void wavefronts_of_sums(void **unused) {
                {"abc->b", CUTT_F32, {256, 64, 64}, 5.5}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     test_contraction t;
-    test_fields fields;
     static cutt_contraction c;
     cutt_device_shape shape;
-    simt_counts got;
-    memset(&got, 0, sizeof got);
-    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
-    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
-    test_contraction_finish(&t);
-    test_contraction_view(&t, &fields);
-    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     place(&t);
     rates.multiprocessors = 16; /* as many rows for each as there are of large tensors */
     cutt_device_pass_choose(&c, &rates, 1 << 20, &shape);
-    counting = &got;
-    assert_shape(&t, &c, &shape);
-    counting = NULL;
+    const simt_counts got = count_shape(&t, &c, &shape);
     const int64_t both = got.shared[0].wavefronts + got.shared[1].wavefronts;
     print_message(
         "%-7s %d bytes: %.2f wavefronts of shared memory for a request of loads, %.2f sectors of those there are\n",
@@ -580,24 +592,15 @@ static void loads_of_tiles(void **unused) {
                {"a->", CUTT_F32, {300000}, 1.15, 0.6}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     test_contraction t;
-    test_fields fields;
     static cutt_contraction c;
     cutt_device_shape shape;
-    simt_counts got;
-    memset(&got, 0, sizeof got);
-    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
-    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
-    test_contraction_finish(&t);
-    test_contraction_view(&t, &fields);
-    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     memset(c.low, 0, sizeof c.low);
     memset(c.high, 0, sizeof c.high);
     place(&t);
     rates.multiprocessors = 4;
     cutt_device_pass_tiles(&c, &rates, 0, &shape);
-    counting = &got;
-    assert_shape(&t, &c, &shape);
-    counting = NULL;
+    const simt_counts got = count_shape(&t, &c, &shape);
     const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
     const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts);
     print_message(
@@ -632,24 +635,15 @@ static void accesses_of_small(void **unused) {
                {"ab,bc->ac", CUTT_F32, {16384, 4, 4}, 16},        {"ba,cb->ca", CUTT_F32, {4, 16384, 4}, 29.5}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     test_contraction t;
-    test_fields fields;
     static cutt_contraction c;
     cutt_device_shape shape;
-    simt_counts got;
-    memset(&got, 0, sizeof got);
-    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
-    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
-    test_contraction_finish(&t);
-    test_contraction_view(&t, &fields);
-    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     place(&t);
     rates.multiprocessors = 1;
     rates.block_shared = 227 << 10;
     cutt_device_pass_small(&c, &rates, &shape);
     assert_true(isfinite(shape.seconds));
-    counting = &got;
-    assert_shape(&t, &c, &shape);
-    counting = NULL;
+    const simt_counts got = count_shape(&t, &c, &shape);
     const double loaded = (double)((c.volume[CUTT_LEFT] + c.volume[CUTT_RIGHT]) * c.type->bytes);
     const double stored = (double)(c.volume[CUTT_RESULT] * c.type->bytes);
     const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / (loaded + stored);
@@ -690,7 +684,6 @@ static void seconds_of_small(void **unused) {
                {"ba,cb->ca", CUTT_F16, {4, 2000000, 4}, 23, 29, 700e12}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     test_contraction t;
-    test_fields fields;
     static cutt_contraction c;
     cutt_device_shape shape;
     cutt_rates h200 = rates;
@@ -699,11 +692,7 @@ static void seconds_of_small(void **unused) {
     h200.block_shared = 227 << 10;
     h200.memory = 3.67e12;
     h200.flops = h200.blas_flops = cases[i].flops;
-    assert_true(test_contraction_make(cases[i].pattern, cases[i].type, &t));
-    for (int label = 0; label < t.is.labels; ++label) t.extent[label] = cases[i].extent[label];
-    test_contraction_finish(&t);
-    test_contraction_view(&t, &fields);
-    assert_success(cutt_contraction_check(&fields.contraction, &c));
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
     cutt_device_pass_small(&c, &h200, &shape);
     print_message("%s, %d bytes: %.1f us\n", cases[i].pattern, c.type->bytes, 1e6 * shape.seconds);
     assert_true(1e6 * shape.seconds >= cases[i].least && 1e6 * shape.seconds <= cases[i].most);
