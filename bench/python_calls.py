@@ -4,7 +4,7 @@
     PYTHONPATH=bindings/python CUTT_LIBRARY_DIR=build/lib bench/python_calls.py [--device cpu|cuda] [--threads 1]
                                                                                 [--seconds 0.2] [--json FILE]
 
-Small permutations and contractions, where the call counts as much as the work. All ways of a case take turns (A B A B ...),
+Small permutations, contractions, elementwise operations and maxima, where the call counts as much as the work. All ways of a case take turns (A B A B ...),
 each for about a millisecond at a time, and medians are compared. On a GPU a row has two numbers: microseconds of the host
 until the call returns, and with the GPU's own work, waited for at the end of each turn. Every result is compared with the
 peer's before it is timed. CUTT_COMPILED=0 times the way without the compiled module.
@@ -25,6 +25,7 @@ SUMS = (
     ("100 of 4 x 4", "bij,bjk->bik", (100, 4, 4), (100, 4, 4)),
     ("sum over 64 x 64", "ij->j", (64, 64), None),
 )
+COMBINED = (("16 x 16", (16, 16)), ("160 x 160", (160, 160)))
 TURN = 1e-3  # seconds
 
 
@@ -64,6 +65,7 @@ class NumPy:
         self.np, self.wait = np, lambda: None
         core = getattr(np, "_core", None) or np.core
         self.sum = core._multiarray_umath.c_einsum  # einsum without what it does in Python
+        self.add, self.most = np.add, lambda a: a.max(0)
 
     def array(self, shape):
         return self.np.random.default_rng(1).random(shape, self.np.float32)
@@ -87,6 +89,7 @@ class CuPy(NumPy):
     def __init__(self, np, cupy):
         super().__init__(np)
         self.cupy, self.sum, self.wait = cupy, cupy.einsum, lambda: cupy.cuda.get_current_stream().synchronize()
+        self.add = cupy.add
 
     def array(self, shape):
         return self.cupy.asarray(super().array(shape))
@@ -110,6 +113,7 @@ class Torch(NumPy):
     def __init__(self, np, torch, device):
         super().__init__(np)
         self.torch, self.device, self.sum = torch, device, torch.einsum
+        self.add, self.most = torch.add, lambda a: a.amax(0)
         if device == "cuda":
             self.wait = torch.cuda.synchronize
 
@@ -172,6 +176,21 @@ def cases_of(peer, cutt, threads):
         yield f"einsum {size}", lambda spec=spec, arrays=arrays: peer.sum(spec, *arrays), {
             peer.name: lambda spec=spec, arrays=arrays: peer.sum(spec, *arrays),
             "cutt": lambda spec=spec, arrays=arrays: cutt.einsum(spec, *arrays, threads=threads),
+        }
+    for size, shape in COMBINED:
+        a, b, out, theirs = peer.array(shape), peer.array(shape), peer.empty(shape), peer.empty(shape)
+        plan = cutt.ElementwisePlan("ij,ji->ij", a, b, threads=threads)
+        yield f"elementwise {size}", lambda a=a, b=b: peer.add(a, b.T), {
+            peer.name: lambda a=a, b=b: peer.add(a, b.T),
+            f"{peer.name}, out": lambda a=a, b=b, theirs=theirs: peer.add(a, b.T, out=theirs),
+            "cutt": lambda a=a, b=b: cutt.elementwise("ij,ji->ij", a, b, threads=threads),
+            "cutt, out": lambda a=a, b=b, out=out: cutt.elementwise("ij,ji->ij", a, b, out=out, threads=threads),
+            "plan": lambda a=a, b=b, plan=plan: plan(a, b),
+            "plan, out": lambda a=a, b=b, out=out, plan=plan: plan(a, b, out=out),
+        }
+        yield f"maxima of columns, {size}", lambda a=a: peer.most(a), {
+            peer.name: lambda a=a: peer.most(a),
+            "cutt": lambda a=a: cutt.reduce("ij->j", a, op="max", threads=threads),
         }
 
 

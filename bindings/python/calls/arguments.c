@@ -107,6 +107,12 @@ static bool scalar_bytes(const number *n, int code, unsigned char bytes[16]) {
   }
 }
 
+bool take_scalar(PyObject *value, const element *type, unsigned char bytes[16]) {
+  number n = {1, 0, 1, true};
+  memset(bytes, 0, 16);
+  return (!value || take_number(value, &n)) && scalar_bytes(&n, type->code, bytes);
+}
+
 bool take_scaling(PyObject *alpha, PyObject *beta, PyObject *conj, const element *type, bool always, scaling *s) {
   memset(s, 0, sizeof *s);
   if (conj && conj != Py_True && conj != Py_False) return false;
@@ -121,6 +127,15 @@ bool take_scaling(PyObject *alpha, PyObject *beta, PyObject *conj, const element
   if (plain && !always) return true;
   s->code = type->code;
   return type->code && scalar_bytes(&a, type->code, s->alpha) && scalar_bytes(&b, type->code, s->beta);
+}
+
+int take_operator(PyObject *name) {
+  static const char *const known[] = {"add", "multiply", "max", "min"}; /* in the order of CUTT_OP_ADD, ... */
+  if (!name) return CUTT_OP_ADD;
+  if (!PyUnicode_CheckExact(name)) return -1;
+  for (int i = 0; i < 4; ++i)
+    if (PyUnicode_CompareWithASCIIString(name, known[i]) == 0) return i;
+  return -1;
 }
 
 /* ------------------------------------------------------------------------------------------------------- Python's calls */

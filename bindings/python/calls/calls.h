@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cutt.h"
+#include "cutt_contract.h"
 
 enum { MOST_AXES = 16 }; /* of arrays that are served here */
 
@@ -77,7 +77,7 @@ PyObject *finish_array(const view *like, PyObject *array);
 /* ------------------------------------------------------------------------------------------------- plans that are kept */
 
 enum { MOST_WORDS = 192 };
-enum { KEY_OF_TRANSPOSE = 1, KEY_OF_EINSUM = 2 }; /* the first number of a key */
+enum { KEY_OF_TRANSPOSE = 1, KEY_OF_EINSUM, KEY_OF_REDUCE, KEY_OF_ELEMENTWISE }; /* the first number of a key */
 
 /* All that a plan depends on, as numbers. Built by add(); `full` once it did not fit. */
 typedef struct plan_key {
@@ -95,7 +95,7 @@ static inline void add(plan_key *key, int64_t value) {
 void add_all(plan_key *key, int count, const int64_t *values);
 void add_bytes(plan_key *key, const void *bytes, size_t size);
 
-enum { PERMUTES, CONTRACTS };
+enum { PERMUTES, CONTRACTS, COMBINES };
 
 /* What an execution needs of a plan. */
 typedef struct plan_facts {
@@ -103,7 +103,7 @@ typedef struct plan_facts {
   size_t workspace;
   void *constant; /* stands for a second operand that the caller has not given */
   int kind;
-  int rank; /* of the result, of a contraction */
+  int rank; /* of the result, but of a permutation */
   int64_t shape[MOST_AXES];
 } plan_facts;
 
@@ -135,10 +135,11 @@ span span_of(const view *v, bool written);
 bool lie_apart(span *spans, Py_ssize_t pairs);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes);
+outcome execute_elementwise(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------- arguments */
 
-enum { MOST_NAMES = 8 };
+enum { MOST_NAMES = 12 };
 
 /* The names of a function's arguments, the first `positional` of which may be given without. */
 typedef struct signature {
@@ -161,11 +162,20 @@ typedef struct scaling {
 
 /* Plain numbers only. always: also where alpha is 1 and beta 0 (contractions). */
 bool take_scaling(PyObject *alpha, PyObject *beta, PyObject *conj, const element *type, bool always, scaling *s);
+/* One scalar, 1 where it is not given. */
+bool take_scalar(PyObject *value, const element *type, unsigned char bytes[16]);
 bool take_threads(PyObject *threads, int64_t *number);
+/* The number of a reduction's or an elementwise operator, by its name; where it is not given, that of "add". -1: none is. */
+int take_operator(PyObject *name);
 
 PyObject *call_in_python(PyObject *function, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *tuple_of(int count, const int64_t *values);
 bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts);
+
+/* Does the library multiply such elements? What it doesn't is for the functions in Python. */
+bool multiplies(const view *v);
+/* What the user is given: what was given, or the array that was made, of rank 0 and NumPy a scalar. Takes its reference over. */
+outcome finish_result(const view *like, int rank, PyObject *given, PyObject *array, PyObject **result);
 
 /* -------------------------------------------------------------------------------------------------------- permutations */
 
@@ -196,12 +206,14 @@ outcome plan_transposition(const view *in, const view *out, const asked *a, PyOb
 
 PyObject *transpose(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+PyObject *reduce(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
+PyObject *elementwise(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 /* einsum() where it is served here, else NotImplemented. */
 PyObject *try_einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *transpose_batch(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names);
 PyObject *plan_batch(PyObject *self, PyObject *const *given, Py_ssize_t count, PyObject *names); /* a method of plans */
-extern signature transpose_names, einsum_names, batch_names;
-extern PyType_Spec prepared_spec; /* the base of Plan and of ContractionPlan */
+extern signature transpose_names, einsum_names, reduce_names, elementwise_names, batch_names;
+extern PyType_Spec prepared_spec; /* the base of Plan, ContractionPlan and ElementwisePlan */
 
 /* What the package's files in Python give: functions and types, by attribute of what bind() is called with. */
 typedef struct host {
@@ -211,6 +223,7 @@ typedef struct host {
   PyObject *describe_library;   /* (type) -> (capsule, grad_enabled or None, makes, vouches) or None */
   PyObject *create_permutation; /* (...) -> as find_plan() */
   PyObject *create_einsum;      /* (...) -> as find_plan() */
+  PyObject *create_elementwise; /* (...) -> as find_plan() */
   PyObject *driver;             /* () -> addresses of cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent */
   PyObject *primary_context;    /* (device) -> address */
   PyObject *make_jax;           /* (array, shape) -> memory for a result, an array of NumPy's */
@@ -224,6 +237,7 @@ typedef struct host {
                               void *stream);
   cuttResult (*contract)(const void *plan, const void *left, const void *right, void *result, void *workspace,
                          size_t workspace_bytes, void *stream);
+  cuttResult (*combine)(const void *plan, const void *a, const void *b, const void *c, void *result, void *stream);
 } host;
 extern host python;
 

@@ -1,16 +1,19 @@
-/* cutt.einsum of one or two operands (calls.h). */
+/* cutt.einsum and cutt.reduce of one or two operands (calls.h). */
 #include <string.h>
 
 #include "calls.h"
 
 enum { MOST_OPERANDS = 2 };
 
-enum { OUT, ALPHA, BETA, CONJ, OPTIMIZE, THREADS, EINSUM_NAMES };
-signature einsum_names = {0, EINSUM_NAMES, {"out", "alpha", "beta", "conj", "optimize", "threads"}, {NULL}, NULL};
+/* Where the path is found, for which two operands leave no choice, einsum() has what reduce() does not, and where the operator is. */
+enum { OUT, ALPHA, BETA, CONJ, THREADS, PATH, EINSUM_NAMES, OPERATOR = PATH };
+signature einsum_names = {0, EINSUM_NAMES, {"out", "alpha", "beta", "conj", "threads", "optimize"}, {NULL}, NULL};
+signature reduce_names = {0, EINSUM_NAMES, {"out", "alpha", "beta", "conj", "threads", "op"}, {NULL}, NULL};
 
 typedef struct sum {
   PyObject *spec;
   int operands;
+  int op; /* of reduce(); of einsum() -1 */
   view operand[MOST_OPERANDS];
   view out;
   bool has_out;
@@ -29,9 +32,9 @@ static bool make_key(plan_key *key, const sum *s) {
   const view *first = &s->operand[0];
   key->words = 0;
   key->full = false;
-  add(key, KEY_OF_EINSUM);
+  add(key, s->op < 0 ? KEY_OF_EINSUM : KEY_OF_REDUCE);
   add(key, s->operands | (int64_t)s->has_out << 8 | (int64_t)is_vouched_for(first) << 9 |
-               (int64_t)((uint64_t)first->device << 32));
+               (int64_t)((uint64_t)s->op & 7) << 10 | (int64_t)((uint64_t)first->device << 32));
   add(key, first->type.number | s->threads << 32);
   add_bytes(key, text, (size_t)size);
   add(key, s->scale.code);
@@ -56,11 +59,26 @@ static PyObject *make_einsum(const void *what) {
   if (!s->alpha) one = PyLong_FromLong(1);
   if (!s->beta) zero = PyLong_FromLong(0);
   if ((s->alpha || one) && (s->beta || zero))
-    made = PyObject_CallFunction(python.create_einsum, "OOOOOOL", s->spec, s->operand[0].array, second, out,
-                                 s->alpha ? s->alpha : one, s->beta ? s->beta : zero, (long long)s->threads);
+    made = PyObject_CallFunction(python.create_einsum, "OOOOOOLi", s->spec, s->operand[0].array, second, out,
+                                 s->alpha ? s->alpha : one, s->beta ? s->beta : zero, (long long)s->threads, s->op);
   Py_XDECREF(one);
   Py_XDECREF(zero);
   return made;
+}
+
+outcome finish_result(const view *like, int rank, PyObject *given, PyObject *array, PyObject **result) {
+  if (given) {
+    Py_INCREF(given);
+    *result = given;
+  } else if (!rank && like->library->reading == BY_STRUCT) { /* a scalar, as NumPy's einsum gives it */
+    PyObject *nothing = PyTuple_New(0);
+    *result = nothing ? PyObject_GetItem(array, nothing) : NULL;
+    Py_XDECREF(nothing);
+    Py_DECREF(array);
+  } else {
+    *result = finish_array(like, array);
+  }
+  return *result ? DONE : FAILED;
 }
 
 static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
@@ -84,23 +102,10 @@ static outcome execute_sum(sum *s, PyObject *given, PyObject **result) {
     Py_XDECREF(array);
     return done;
   }
-  if (given) {
-    Py_INCREF(given);
-    *result = given;
-  } else if (!facts.rank && s->operand[0].library->reading == BY_STRUCT) { /* a scalar, as NumPy's einsum gives it */
-    PyObject *nothing = PyTuple_New(0);
-    *result = nothing ? PyObject_GetItem(array, nothing) : NULL;
-    Py_XDECREF(nothing);
-    Py_DECREF(array);
-    return *result ? DONE : FAILED;
-  } else {
-    *result = finish_array(&s->operand[0], array);
-  }
-  return *result ? DONE : FAILED;
+  return finish_result(&s->operand[0], facts.rank, given, array, result);
 }
 
-/* Does the library multiply such elements? What it doesn't is for the function in Python. */
-static bool multiplies(const view *v) {
+bool multiplies(const view *v) {
   switch (v->type.code) {
     case CUTT_F32:
     case CUTT_F64:
@@ -136,7 +141,7 @@ static outcome einsum_of(sum *s, PyObject *const *arrays, PyObject *const *value
     if (taken != DONE) break;
     const view *v = &s->operand[views];
     if (!same_place(&s->operand[0], v) || !elements_of(v->rank, v->shape)) taken = LEFT;
-    if (s->operands > 1 && !multiplies(v)) taken = LEFT;
+    if ((s->operands > 1 || s->op >= 0) && !multiplies(v)) taken = LEFT; /* else it may be a permutation */
   }
   if (taken == DONE && given) {
     taken = take_view(given, true, &s->out);
@@ -156,13 +161,16 @@ static outcome einsum_of(sum *s, PyObject *const *arrays, PyObject *const *value
   return taken;
 }
 
-/* LEFT also for what is no sum of this kind at all. */
-static outcome any_einsum(PyObject *const *given, Py_ssize_t count, PyObject *names, PyObject **result) {
+/* LEFT also for what is no sum of this kind at all. called: the function's own names. */
+static outcome any_sum(const signature *called, PyObject *const *given, Py_ssize_t count, PyObject *names,
+                       PyObject **result) {
   PyObject *values[MOST_NAMES];
   if (count < 2 || count > 1 + MOST_OPERANDS || !PyUnicode_CheckExact(given[0])) return LEFT;
   /* Its names follow the operands, all of which are given without. */
-  if (!take_arguments(&einsum_names, given + count, 0, names, values)) return LEFT;
+  if (!take_arguments(called, given + count, 0, names, values)) return LEFT;
   sum s;
+  s.op = -1;
+  if (called == &reduce_names && (s.op = take_operator(values[OPERATOR])) < 0) return LEFT;
   s.spec = given[0];
   s.operands = (int)count - 1;
   return einsum_of(&s, given + 1, values, result);
@@ -171,14 +179,21 @@ static outcome any_einsum(PyObject *const *given, Py_ssize_t count, PyObject *na
 PyObject *einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {
   (void)nothing;
   PyObject *result = NULL;
-  const outcome done = any_einsum(given, count, names, &result);
+  const outcome done = any_sum(&einsum_names, given, count, names, &result);
   return done == LEFT ? call_in_python(einsum_names.in_python, given, count, names) : result;
+}
+
+PyObject *reduce(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {
+  (void)nothing;
+  PyObject *result = NULL;
+  const outcome done = any_sum(&reduce_names, given, count, names, &result);
+  return done == LEFT ? call_in_python(reduce_names.in_python, given, count, names) : result;
 }
 
 PyObject *try_einsum(PyObject *nothing, PyObject *const *given, Py_ssize_t count, PyObject *names) {
   (void)nothing;
   PyObject *result = NULL;
-  if (any_einsum(given, count, names, &result) != LEFT) return result;
+  if (any_sum(&einsum_names, given, count, names, &result) != LEFT) return result;
   Py_INCREF(Py_NotImplemented);
   return Py_NotImplemented;
 }

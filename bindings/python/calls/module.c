@@ -1,5 +1,5 @@
-/* The module cutt._calls: bind() takes what the files in Python give, and transpose() and einsum() make of a function in
- * Python the one that serves plain calls and leaves the others to it (calls.h). */
+/* The module cutt._calls: bind() takes what the files in Python give, and transpose(), einsum() and others make of a
+ * function in Python the one that serves plain calls and leaves the others to it (calls.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +65,7 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "describe_library", &python.describe_library) ||
       !take_attribute(from, "create_permutation", &python.create_permutation) ||
       !take_attribute(from, "create_einsum", &python.create_einsum) ||
+      !take_attribute(from, "create_elementwise", &python.create_elementwise) ||
       !take_attribute(from, "driver", &python.driver) ||
       !take_attribute(from, "primary_context", &python.primary_context) ||
       !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
@@ -80,13 +81,18 @@ static PyObject *bind(PyObject *module, PyObject *from) {
   Py_RETURN_NONE;
 }
 
-/* bind_contraction(address of cuttContractionExecute), which is loaded by the first contraction. */
-static PyObject *bind_contraction(PyObject *module, PyObject *address) {
+/* bind_contraction(addresses of cuttContractionExecute and of cuttElementwiseExecute), whose library is loaded when it is first
+ * wanted. */
+static PyObject *bind_contraction(PyObject *module, PyObject *addresses) {
   (void)module;
-  void *contract = PyLong_AsVoidPtr(address);
+  PyObject *of_contract, *of_combine;
+  if (!PyArg_ParseTuple(addresses, "OO", &of_contract, &of_combine)) return NULL;
+  void *contract = PyLong_AsVoidPtr(of_contract), *combine = PyLong_AsVoidPtr(of_combine);
   if (PyErr_Occurred()) return NULL;
   python.contract =
       (cuttResult(*)(const void *, const void *, const void *, void *, void *, size_t, void *))(uintptr_t)contract;
+  python.combine =
+      (cuttResult(*)(const void *, const void *, const void *, const void *, void *, void *))(uintptr_t)combine;
   Py_RETURN_NONE;
 }
 
@@ -149,13 +155,25 @@ static PyObject *make_einsum(PyObject *module, PyObject *arguments) {
   return function_of(arguments, einsum, &einsum_names);
 }
 
+static PyObject *make_reduce(PyObject *module, PyObject *arguments) {
+  (void)module;
+  return function_of(arguments, reduce, &reduce_names);
+}
+
+static PyObject *make_elementwise(PyObject *module, PyObject *arguments) {
+  (void)module;
+  return function_of(arguments, elementwise, &elementwise_names);
+}
+
 /* -------------------------------------------------------------------------------------------------------------- module */
 
 static PyMethodDef functions[] = {
     {"bind", bind, METH_O, "Takes what the package's files in Python give."},
-    {"bind_contraction", bind_contraction, METH_O, "Takes the address of cuttContractionExecute."},
+    {"bind_contraction", bind_contraction, METH_VARARGS, "Takes the addresses of libcutt_contract's executions."},
     {"transpose", make_transpose, METH_VARARGS, "cutt.transpose, of (function, name, text, module's name)."},
     {"einsum", make_einsum, METH_VARARGS, "cutt.einsum, of (function, name, text, module's name)."},
+    {"reduce", make_reduce, METH_VARARGS, "cutt.reduce, of (function, name, text, module's name)."},
+    {"elementwise", make_elementwise, METH_VARARGS, "cutt.elementwise, of (function, name, text, module's name)."},
     {"batch", make_batch, METH_VARARGS, "cutt.batch, of (function, name, text, module's name)."},
     {"plan_batch", make_plan_batch, METH_VARARGS, "execute_batch() of cutt.Plan, of (type, name, text)."},
     {"try_einsum", (PyCFunction)(uintptr_t)try_einsum, METH_FASTCALL | METH_KEYWORDS,

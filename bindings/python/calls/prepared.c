@@ -1,4 +1,4 @@
-/* The base of cutt.Plan and cutt.ContractionPlan: a call of one is compared with what was planned, and executed (calls.h).
+/* The base of cutt.Plan, ContractionPlan and ElementwisePlan: a call of one is compared with what was planned, and executed (calls.h).
  * What differs in any way goes to the method _call() of the plan, which has the words for it. */
 #include "prepared.h"
 
@@ -32,6 +32,8 @@ static outcome execute_prepared(const prepared *p, view *v, PyObject *given, PyO
     done = LEFT;
   else if (p->facts.kind == PERMUTES)
     done = execute_permutation(p->facts.plan, &v[0], &v[1], bytes);
+  else if (p->facts.kind == COMBINES)
+    done = execute_elementwise(&p->facts, v, n, &v[n], bytes);
   else
     done = execute_contraction(&p->facts, &v[0], &v[1], &v[2], bytes);
   release_view(&v[n]);
@@ -61,13 +63,15 @@ static outcome call_prepared(const prepared *p, PyObject *arguments, PyObject *o
   return done;
 }
 
-/* plan(a, out=None), plan(left, right, out=None). A workspace of the caller's is for the method in Python. */
+/* plan(a, out=None), plan(left, right, out=None), plan(a, b, c=None, out=None). A workspace of the caller's is for the method in Python. */
 static PyObject *call(PyObject *self, PyObject *arguments, PyObject *names) {
   const prepared *p = (const prepared *)self;
   PyObject *result = NULL, *out = NULL;
-  const Py_ssize_t count = PyTuple_Size(arguments);
-  bool plain = p->plan && (count == p->operands || count == p->operands + 1);
-  if (plain && count == p->operands + 1) out = PyTuple_GetItem(arguments, p->operands);
+  const Py_ssize_t count = PyTuple_Size(arguments), place = p->facts.kind == COMBINES ? 3 : p->operands; /* of out */
+  bool plain = p->plan && count >= p->operands && count <= place + 1;
+  for (Py_ssize_t i = p->operands; plain && i < count && i < place; ++i)
+    plain = PyTuple_GetItem(arguments, i) == Py_None;
+  if (plain && count > place) out = PyTuple_GetItem(arguments, place);
   if (plain && names && PyDict_Size(names)) {
     PyObject *named = PyDict_GetItemString(names, "out");
     plain = named && !out && PyDict_Size(names) == 1;

@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-enum { MOST_ARRAYS = 3 }; /* the operands, and last the result */
+enum { MOST_ARRAYS = 4 }; /* the operands, and last the result */
 
 typedef struct layout {
   int rank;

@@ -117,6 +117,23 @@ outcome execute_permutations(const void *plan, const void *const *plans, int64_t
   return leave_place(&where, result);
 }
 
+outcome execute_elementwise(const plan_facts *facts, const view *operand, int operands, const view *out,
+                            int64_t bytes) {
+  place where;
+  const outcome entered = enter_place(operand, &where);
+  if (entered != DONE) return entered;
+  const void *third = operands > 2 ? operand[2].data : NULL;
+  cuttResult result;
+  if (!where.on_gpu && bytes <= SMALL_BYTES) {
+    result = python.combine(facts->plan, operand[0].data, operand[1].data, third, out->data, NULL);
+  } else {
+    PyThreadState *state = PyEval_SaveThread();
+    result = python.combine(facts->plan, operand[0].data, operand[1].data, third, out->data, where.stream);
+    PyEval_RestoreThread(state);
+  }
+  return leave_place(&where, result);
+}
+
 /* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */
 static outcome take_workspace(const plan_facts *facts, const view *like, PyObject **array, view *space) {
   *array = PyObject_CallFunction(python.workspace, "On", like->array, (Py_ssize_t)facts->workspace);

@@ -99,6 +99,16 @@ def einsum(function: _Function) -> _Function:
     return _served("einsum", function)
 
 
+def reduce(function: _Function) -> _Function:
+    """As transpose(), of reduce()."""
+    return _served("reduce", function)
+
+
+def elementwise(function: _Function) -> _Function:
+    """As transpose(), of elementwise()."""
+    return _served("elementwise", function)
+
+
 def batch(function: _Function) -> _Function:
     """As transpose(), of batch()."""
     return _served("batch", function)
@@ -150,5 +160,6 @@ def bind_contraction() -> None:
     """Tells the compiled module of libcutt_contract, once that is loaded."""
     global _bound
     if calls is not None and not _bound:
-        calls.bind_contraction(L.address_of(L.contract_lib().cuttContractionExecute))
+        lib = L.contract_lib()
+        calls.bind_contraction(L.address_of(lib.cuttContractionExecute), L.address_of(lib.cuttElementwiseExecute))
         _bound = True

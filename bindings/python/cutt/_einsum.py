@@ -23,6 +23,7 @@ from ._network import Network, pool
 from ._permute import arithmetic_of, misfit, packed, permute, plan_key, run, vouched_for
 from ._permute import create_kept as create_permutation
 from ._permute import facts_of as permutation_facts
+from ._reduce import operator_of
 from ._spec import interleaved, parse
 from ._views import View, packed_strides
 
@@ -167,8 +168,11 @@ def _again(key: tuple, arrays: Sequence[Any]) -> Any:
     return made if shape else made[()]
 
 
-def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
-    """The plan of an einsum of one or two operands, as the compiled module takes it; None where it is not one plan."""
+def facts_of_einsum(
+    spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta: Any, threads: int, op: Optional[str]
+) -> Optional[tuple]:
+    """The plan of an einsum of one or two operands, or of a reduction by op, as the compiled module takes it; None where it is
+    not one plan."""
     views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
     first = views[0]
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
@@ -182,22 +186,24 @@ def facts_of_einsum(spec: str, arrays: Sequence[Any], out: Any, alpha: Any, beta
         return None
     with _cuda.context(first.device[1]) if first.device[0] == "cuda" else contextlib.nullcontext():
         view = operands[0].view
-        if len(operands) == 1 and len(operands[0].labels) == len(labels):
+        if op is None and len(operands) == 1 and len(operands[0].labels) == len(labels):
             axes = tuple(operands[0].labels.index(label) for label in labels)
             arithmetic = arithmetic_of(view.dtype, alpha, beta, view.conj)
             backend = L.BACKENDS[view.device[0]]
             key = plan_key(view.dtype, view.shape, axes, view.strides, result.strides, arithmetic, threads, backend)
             return (*permutation_facts(create_permutation(key, vouched_for(first, result)))[:-1], shape)
         code, one = check_type(first, views[1:]), None
-        if _types.sooner_as_float32(views, terms, labels) or (
-            code in (L.I32, L.I64) and len(operands) == 2 and sooner_as_float64(*operands, labels)
+        operator = 0 if op is None else operator_of(op, "op", code, first.dtype.name)
+        if op is None and (
+            _types.sooner_as_float32(views, terms, labels)
+            or (code in (L.I32, L.I64) and len(operands) == 2 and sooner_as_float64(*operands, labels))
         ):
             return None
-        unit = _unit(first) if len(operands) == 1 else operands[1]
+        unit = operands[1] if len(operands) == 2 else None if operator else _unit(first)
         if len(operands) == 1 and unit is not None:
             one = unit.view
             _cuda.wait(first.adapter.stream(first))  # later calls may be in other streams
-        key = pair_key(operands[0], unit, labels, result, code, alpha, beta, threads)
+        key = pair_key(operands[0], unit, labels, result, code, alpha, beta, threads, reduce=operator)
         return contraction_facts(create_contraction(key), shape, one)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from ctypes import addressof, byref, c_void_p, create_string_buffer, sizeof
 from typing import Any, Optional, Sequence
 
+from . import _compiled, _cuda
 from . import _library as L
 from ._arguments import flags, threads_of
 from ._arrays import check_out, scalar, view_of
@@ -14,9 +16,10 @@ from ._contract import _LETTERS, Operand, check_type, extents_of, pattern_of
 from ._permute import misfit, packed, run
 from ._reduce import operator_of
 from ._spec import parse
-from ._views import View
+from ._views import View, packed_strides
 
 NAMES = ("a", "b", "c")
+_OPERATORS = tuple(L.OPERATORS)
 
 
 def create(key: tuple) -> L.Handle:
@@ -40,6 +43,12 @@ def create(key: tuple) -> L.Handle:
     plan = c_void_p()
     L.check(lib.cuttElementwisePlanCreate(byref(plan), byref(problem), byref(options)))
     return L.Handle(plan, lib.cuttElementwisePlanDestroy)
+
+
+def facts_of(handle: L.Handle, shape: Sequence[int]) -> tuple:
+    """What the compiled module has to know of a plan."""
+    _compiled.bind_contraction()
+    return handle, 2, handle.value.value or 0, 0, 0, tuple(shape)
 
 
 def key_of(operands: list, labels: tuple, result: View, scalars: tuple, operators: tuple, threads: int) -> tuple:
@@ -78,6 +87,26 @@ def terms_of(spec: str, views: Sequence[View]) -> tuple:
     return terms, labels, extents
 
 
+def facts_of_elementwise(
+    spec: str, arrays: Sequence[Any], out: Any, scalars: tuple, operators: tuple, threads: int
+) -> Optional[tuple]:
+    """The plan of an elementwise(), as the compiled module takes it; None where arrays have to be copied before."""
+    views = [view_of(array, name) for array, name in zip(arrays, NAMES)]
+    first = views[0]
+    code = check_type(first, views[1:])
+    known = operators_of(*(_OPERATORS[number] for number in operators), code, first)
+    terms, labels, extents = terms_of(spec, views)
+    shape = tuple(extents[label] for label in labels)
+    packed_steps = packed_strides(shape, first.dtype.itemsize)
+    result = first.like(shape, packed_steps) if out is None else check_out(out, shape, first)
+    operands = [Operand(view, term, extents) for view, term in zip(views, terms)]
+    if 0 in shape or any(misfit(operand.view) for operand in operands) or misfit(result):
+        return None
+    with _cuda.context(first.device[1]) if first.device[0] == "cuda" else contextlib.nullcontext():
+        return facts_of(create(key_of(operands, labels, result, scalars, known, threads)), shape)
+
+
+@_compiled.elementwise
 def elementwise(
     spec: str,
     a: Any,

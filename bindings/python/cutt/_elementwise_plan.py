@@ -10,9 +10,9 @@ from . import _library as L
 from ._arguments import flags, threads_of, wholes
 from ._arrays import check_out, view_of
 from ._contract import Operand, check_type
-from ._elementwise import NAMES, create, key_of, operators_of, scalars_of, terms_of
+from ._elementwise import NAMES, create, facts_of, key_of, operators_of, scalars_of, terms_of
 from ._permute import misfit, run
-from ._plan import Planned, described_view, steps_differ
+from ._plan import Planned, described_view, prepared_place, steps_differ
 from ._views import packed_strides
 
 
@@ -113,6 +113,9 @@ class ElementwisePlan(_compiled.Prepared):
         named = {"alpha": alpha, "beta": beta, "gamma": gamma, "op": op, "op2": op2, "conj": self._conj}
         named.update(threads=threads, out_strides=self._strides)
         self._recipe = (spec, *self._planned), named
+        if not any(view.conj for view in views):
+            layouts = [(view.shape, view.strides) for view in views] + [(self.shape, self._strides)]
+            self._prepare(facts_of(self._handle, self.shape), *prepared_place(views[0]), False, tuple(layouts))
 
     def _context(self) -> Any:
         kind, number = self._planned[0].device

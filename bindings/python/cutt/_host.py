@@ -16,6 +16,7 @@ from . import _library as L
 from ._arrays import adapter_of
 from ._cache import plan_cache
 from ._einsum import facts_of_einsum
+from ._elementwise import facts_of_elementwise
 from ._views import DType, numpy_dtype
 
 MOST_AXES = 16  # of arrays that the compiled module serves
@@ -80,11 +81,27 @@ def create_permutation(
     return _permute.facts_of(_permute.create_kept(key, bool(vouched)))
 
 
-def create_einsum(spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int) -> Optional[tuple]:
-    """The plan of an einsum() of one or two operands, as _calls takes it; None: einsum() in Python sees to it."""
+def create_einsum(
+    spec: str, left: Any, right: Any, out: Any, alpha: Any, beta: Any, threads: int, op: int
+) -> Optional[tuple]:
+    """The plan of an einsum() of one or two operands (op: -1), or of a reduce() by an operator's number, as _calls takes it; None: the
+    function in Python sees to it."""
+    name = None if op < 0 else tuple(L.OPERATORS)[op]
     try:
-        facts = facts_of_einsum(spec, [left] if right is None else [left, right], out, alpha, beta, threads)
-    except (TypeError, ValueError):  # which einsum() words
+        facts = facts_of_einsum(spec, [left] if right is None else [left, right], out, alpha, beta, threads, name)
+    except (TypeError, ValueError):  # which the function in Python words
+        return None
+    return facts if facts is not None and len(facts[-1]) <= MOST_AXES else None
+
+
+def create_elementwise(
+    spec: str, a: Any, b: Any, c: Any, out: Any, alpha: bytes, beta: bytes, gamma: bytes, op: int, op2: int, threads: int
+) -> Optional[tuple]:
+    """The plan of an elementwise(), as _calls takes it; None: elementwise() in Python sees to it."""
+    arrays = [a, b] if c is None else [a, b, c]
+    try:
+        facts = facts_of_elementwise(spec, arrays, out, (alpha, beta, gamma)[: len(arrays)], (op, op2), threads)
+    except (TypeError, ValueError):  # which elementwise() words
         return None
     return facts if facts is not None and len(facts[-1]) <= MOST_AXES else None
 

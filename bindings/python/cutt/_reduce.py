@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Optional, Sequence
 
+from . import _compiled
 from . import _library as L
 from ._arguments import flags, threads_of
 from ._arrays import check_out, is_zero, view_of
@@ -23,6 +24,7 @@ def operator_of(value: Any, name: str, code: int, dtype: str) -> int:
     return L.OPERATORS[value]
 
 
+@_compiled.reduce
 def reduce(
     spec: str,
     *operands: Any,

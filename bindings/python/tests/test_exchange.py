@@ -291,6 +291,7 @@ class OnDevice(unittest.TestCase):
         names["driver"] = lambda: tuple(ctypes.cast(call, P).value for call in driver)
         names["primary_context"] = lambda device: 0x1000 + device
         names["create_permutation"] = lambda *facts: (self.told.append(facts[-3:]), 0, 0x77, 0, 0, ())
+        names["create_elementwise"] = lambda *facts: (self.told.append(facts[-6:]), 2, 0x78, 0, 0, (3, 4))
         names["execute"] = ctypes.cast(execute, P).value
         cutt.plan_cache.clear()
         _compiled.calls.bind(types.SimpleNamespace(**names))
@@ -334,6 +335,26 @@ class OnDevice(unittest.TestCase):
         cutt.transpose(Array(a, 0, 2), threads=1)
         self.assertEqual(self.told[-2:][0], (1, 4, 0))
         self.assertEqual(self.told[-1][3:], (None, 0x1004))
+
+    def test_elementwise(self):
+        Array, a = library(), distinct((3, 4), "f4")
+        KEPT.append(Array)
+        combine = ctypes.CFUNCTYPE(ctypes.c_int, P, P, P, P, P, P)(self.combine)
+        _compiled.calls.bind_contraction(0, ctypes.cast(combine, P).value)
+        self.addCleanup(setattr, _compiled, "_bound", False)  # the next plan that is made tells it again
+        self.addCleanup(cutt.elementwise, "i,i->i", np.ones(1), np.ones(1))
+        Array.number, Array.stream = 3, 0x5000
+        first, second, out = (Array(x, 0, 2) for x in (a, a.T.copy(), np.empty((3, 4), "f4")))
+        addresses = [array.inner.__array_interface__["data"][0] for array in (first, second, out)]
+        self.assertIs(cutt.elementwise("ij,ji->ij", first, second, beta=2, op="max", out=out, threads=1), out)
+        two = [np.array([value], "f4").tobytes().ljust(16, b"\0") for value in (1, 2, 1)]
+        self.assertEqual(self.told, [(*two, 2, 0, 1), (0x78, *addresses[:2], None, addresses[2], 0x5000, 0x1003)])
+        self.assertIs(cutt.elementwise("ij,ji,ij->ij", first, second, first, out=out), out)
+        self.assertEqual(self.told[-1], (0x78, *addresses[:2], addresses[0], addresses[2], 0x5000, 0x1003))
+
+    def combine(self, *told):
+        self.told.append((*told, self.current))
+        return self.result
 
     def test_vouched_for(self):
         """Of PyTorch's and CuPy's arrays on a GPU nobody looks what memory they are of; of others, and on the CPU, somebody does."""
@@ -461,16 +482,123 @@ class Alike(unittest.TestCase):
             (("ij,jk", square, square), {"out": np.ones((4, 4)), "beta": 2}),
         ]
         cases += [(("ij,jk", square, square[:, :0]), {}), (("ij,jk", square, [1, 2]), {}), (("i\udc80", square), {})]
+        self.alike("einsum", cases)
+
+    def alike(self, name, cases):
+        """Twice each: by a plan that is made, and by one that is kept."""
         for given, keys in cases:
             for _ in range(2):
                 results = []
-                for call in (cutt.einsum, IN_PYTHON["einsum"]):
+                for call in (getattr(cutt, name), IN_PYTHON[name]):
                     held = {**keys, "out": keys["out"].copy()} if "out" in keys else keys
                     results.append(self.outcome(call, *given, **held))
                 (mine, said), (theirs, text) = results
                 self.assertIs(mine, theirs, (given, keys, said, text))
-                self.assertIs(type(said), type(text))
+                self.assertIs(type(said), type(text), (given, keys))
                 self.assertTrue(same(said, text) if mine is None else said == text, (given, keys, said, text))
+
+    def test_reduce(self):
+        random, cases = np.random.default_rng(1), []
+        square, long = noise(random, (4, 4), "f8"), noise(random, (4, 4, 5), "f8")
+        for spec in ("ij,jk->ik", "ij,ij->", "ii->i", "ij->ji", "ij->j", "ij->", "...i,i...", "", "i\udc80"):
+            for arrays in ((square, square), (square,), (square, long), (long, square[:1]), (square.astype("f4"), square)):
+                for keys in (
+                    *({"op": op} for op in ("add", "multiply", "max", "min", "mean", 2, None)),
+                    {"op": "max", "alpha": -2},
+                    {"op": "min", "threads": 1},
+                    {"conj": [False] * len(arrays)},
+                    {"beta": 1},
+                    {"optimize": False},
+                ):
+                    cases.append(((spec, *arrays), keys))
+        for dtype in ("f2", "f4", "c16", "i4", "u4", "i8", "i2", "?", "O", ">f8"):
+            for op in ("add", "multiply", "max", "min"):
+                cases.append((("ij->j", (9 * square).astype(dtype)), {"op": op}))
+                cases.append((("ij->j", (9 * square).astype(dtype)), {"op": op, "out": np.ones(4, dtype), "beta": 3}))
+        cases += [((spec, square[:, :0]), {"op": op}) for spec in ("ij->i", "ij->j") for op in ("multiply", "max")]
+        cases += [(("ij->j", square), {"out": out}) for out in (np.ones(5), np.ones(4, "f4"), square[:, 0])]
+        self.alike("reduce", cases + [((), {}), (("->",), {}), (("i,i,i->i", square[0], square[0], square[0]), {})])
+
+    def test_elementwise(self):
+        random, cases = np.random.default_rng(1), []
+        a, b, c = noise(random, (4, 4), "f8"), noise(random, (4, 4), "f8"), noise(random, (4,), "f8")
+        for spec, arrays in (
+            ("ij,ji->ij", (a, b)),
+            ("ij,ji->ij", (a, b, None)),
+            ("ij,ji,i->ij", (a, b, c)),
+            ("ij,j,ji->ji", (a[:1], c, b)),
+            ("...j,j...->...j", (a, b)),
+            ("i,j->ij", (c, c[::-1])),
+            ("ii,i->i", (a, c)),
+            (",->", (np.array(2.0), np.array(3.0))),
+            ("ij,ij->i", (a, b)),
+            ("ij,ji->ij", (a, b[:3])),
+            ("ij,ji->ij", (a, b.astype("f4"))),
+            ("ij,ji->ij", (a, b.tolist())),
+            ("ij,ji->ij", (a[:, :0], b[:0])),
+            ("ij,ji\udc80->ij", (a, b)),
+        ):
+            for keys in (
+                {},
+                {"alpha": 2, "beta": -0.5, "gamma": 3},
+                {"beta": 0, "gamma": 0.0},
+                {"alpha": 1j},
+                {"gamma": "x"},
+                {"alpha": None},
+                {"op": "max", "op2": "multiply"},
+                {"op": "minus"},
+                {"op2": 1},
+                {"threads": 1},
+                {"threads": 0},
+                {"conj": [True] * len(arrays)},
+                {"out": np.ones((4, 4))},
+                {"out": np.ones((4, 4), "f4")},
+                {"out": np.ones((4, 5))},
+                {"outer": 1},
+            ):
+                cases.append(((spec, *arrays), keys))
+        for dtype in ("f2", "c8", "i4", "u4", "i8", "i2", "?", "O", ">f8"):
+            for op in ("add", "multiply", "max", "min"):
+                keys = {"alpha": 3, "op": op}
+                cases.append((("ij,ji->ij", (9 * a).astype(dtype), (9 * b).astype(dtype)), keys))
+                cases.append((("ij,ji->ij", (9 * a).astype(dtype), (9 * b).astype(dtype)), {**keys, "op2": "max"}))
+        self.alike("elementwise", cases + [((), {}), ((a, b), {}), (("i,i->i", c), {})])
+        by_name = cutt.elementwise(spec="ij,ji,i->ij", a=a, b=b, c=c, alpha=2)
+        self.assertTrue(same(by_name, IN_PYTHON["elementwise"]("ij,ji,i->ij", a, b, c, alpha=2)))
+        in_place = a.copy()
+        self.assertIs(cutt.elementwise("ij,ji->ij", in_place, b, out=in_place), in_place)
+        self.assertTrue(np.allclose(in_place, a + b.T))
+        before = cutt.plan_cache.hits
+        for beta in (1, 1, 2):
+            cutt.elementwise("ij,ij->ij", a, b, beta=beta)
+        self.assertEqual(cutt.plan_cache.hits, before + 1)
+
+    def test_elementwise_plans(self):
+        random = np.random.default_rng(2)
+        a, b, c = noise(random, (4, 5), "f8"), noise(random, (5, 4), "f8"), noise(random, (5,), "f8")
+        two, three = cutt.ElementwisePlan("ij,ji->ij", a, b), cutt.ElementwisePlan("ij,ji,j->ij", a, b, c)
+        for plan, good in ((two, (a, b)), (three, (a, b, c))):
+            out = np.empty((4, 5))
+            for given, keys in (
+                (good, {}),
+                (good, {"out": out}),
+                (good, {"out": None}),
+                ((a, b, None, out), {}),
+                ((*good, out), {}),
+                ((a, b, c, out), {}),
+                ((a, b), {"c": c}),
+                ((a, b, None, out), {"out": out}),
+                ((a, b, out), {}),
+                ((a,), {}),
+                ((b, a, c), {}),
+                ((*good[:1], b.astype("f4"), *good[2:]), {}),
+                ((a, np.asfortranarray(b), *good[2:]), {}),
+                (good, {"out": np.empty((5, 4))}),
+                (good, {"out": out[:, ::-1]}),
+            ):
+                mine, theirs = self.outcome(plan, *given, **keys), self.outcome(plan._call, *given, **keys)
+                self.assertIs(mine[0], theirs[0], (given, keys, mine, theirs))
+                self.assertTrue(same(mine[1], theirs[1]) if mine[0] is None else mine == theirs, (mine, theirs))
 
     def test_tensordot(self):
         if not has_blas():
@@ -502,7 +630,9 @@ class Alike(unittest.TestCase):
             "(a, axes=None, *, out=None, alpha=1, beta=0, conj=False, threads=None)",
         )
         self.assertEqual(list(inspect.signature(cutt.einsum).parameters)[:2], ["operands", "out"])
-        for function in (cutt.transpose, cutt.einsum):
+        self.assertEqual(str(inspect.signature(cutt.elementwise))[:37], "(spec, a, b, c=None, *, alpha=1, beta")
+        self.assertEqual(list(inspect.signature(cutt.reduce).parameters)[:3], ["spec", "operands", "op"])
+        for function in (cutt.transpose, cutt.einsum, cutt.reduce, cutt.elementwise):
             self.assertIs(pickle.loads(pickle.dumps(function)), function)
             self.assertIn("Parameters", function.__doc__)
             self.assertEqual(inspect.getdoc(function), inspect.getdoc(IN_PYTHON[function.__name__]))
@@ -510,6 +640,7 @@ class Alike(unittest.TestCase):
     def test_nothing_leaks(self):
         a, out, spec = distinct((3, 4), "f8"), np.zeros((4, 3)), "ij,jk->ik "[:9]
         axes, plan, wrong = (1, 0), cutt.Plan((3, 4)), np.zeros((9, 9))
+        both = cutt.ElementwisePlan("ij,ji->ij", a, out)
         things = (a, out, spec, axes, plan, wrong, a.dtype, np.ndarray, IN_PYTHON["transpose"])
 
         def work():
@@ -522,6 +653,11 @@ class Alike(unittest.TestCase):
                     cutt.transpose(a, axes, out=wrong)
                 with contextlib.suppress(ValueError):
                     plan(wrong)
+                cutt.elementwise("ij,ji->ij", a, out), cutt.elementwise("ij,ji->ij", a, out, out=a)
+                both(a, out), both(a, out, out=a), cutt.reduce("ij->j", a, op="max"), cutt.reduce("ij->", a)
+                for call in (cutt.elementwise, cutt.reduce):
+                    with contextlib.suppress(ValueError):
+                        call(spec, a, wrong)
                 if has_blas():
                     cutt.einsum(spec, a, out)
                     with contextlib.suppress(ValueError):
