@@ -1,5 +1,5 @@
 /* The transpose through the caches goes strip by strip of rows: how many rows a strip has in L2, and that strips of every
- * length, with what is left over behind the last one, give the right result. */
+ * length, with what is left over behind the last one, give the right result; and what is prefetched meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,11 +181,39 @@ static void whole_lines(void **unused) {
   }
 }
 
+/* What is prefetched while a tile is worked on: each line of each run once, wherever in a line it begins, and as many lines as runs
+ * that begin anywhere have in the mean. */
+static void each_line_once(void **unused) {
+  (void)unused;
+  enum { RUNS = 50 };
+  test_rng rng = {.state = 41};
+  for (int turn = 0; turn < test_scaled(1000); turn++) {
+    const int64_t w = INT64_C(1) << test_random_in(&rng, 0, 4), bytes = w * test_random_in(&rng, 1, 40);
+    const int64_t runs = test_random_in(&rng, 1, RUNS), base = w * test_random_in(&rng, 0, 64);
+    int64_t start[RUNS], end[RUNS], lines = 0, asked = 0; /* end: lines until the end of a run */
+    for (int64_t i = 0; i < runs; i++) {
+      start[i] = w * test_random_in(&rng, 0, 10000);
+      const int64_t first = base + start[i];
+      lines += (first + bytes - 1) / CUTT_CPU_LINE - first / CUTT_CPU_LINE + 1;
+      end[i] = lines;
+    }
+    cutt_cpu_ahead ahead = {.base = (const char *)(uintptr_t)base, .start = start, .runs = runs, .bytes = bytes};
+    cutt_cpu_ahead tile = ahead;
+    for (; ahead.run < runs; asked++) cutt_cpu_prefetch(&ahead, 1);
+    assert_int_equal(asked, lines);
+    const int64_t work = (runs * bytes + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE;
+    tile.more = cutt_cpu_ahead_more(runs, bytes, w, work * CUTT_CPU_LINE);
+    for (int64_t i = 0; i < work; i++) cutt_cpu_prefetch(&tile, 1);
+    const int64_t mean = runs * (bytes + CUTT_CPU_LINE - w) / CUTT_CPU_LINE;
+    if (tile.run < runs && end[tile.run] < mean) fail_msg("%d runs of %d bytes", (int)runs, (int)bytes);
+  }
+}
+
 int main(void) {
   if (test_isa_missing()) return 77;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip), cmocka_unit_test(strips_of_all_lengths),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_strip),      cmocka_unit_test(strips_of_all_lengths),
                                      cmocka_unit_test(columns_within_lines), cmocka_unit_test(columns_from_anywhere),
-                                     cmocka_unit_test(whole_lines)};
+                                     cmocka_unit_test(whole_lines),          cmocka_unit_test(each_line_once)};
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);
   test_try_report();
   test_try_cleanup();

@@ -270,6 +270,7 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
     }
     if (c == count) continue;
     const int64_t c0 = first_of_block(c, columns, count), end = count - c0 < columns ? count - c0 : columns;
+    if (!ahead->rows) cutt_cpu_prefetch(ahead, rows * 16 / CUTT_CPU_LINE);
     write_group(w, lines, out, q->col + c0, q->carry + c0, src + c0 * w, row + r, (int)(c - c0), (int)end);
   }
   return r;

@@ -84,11 +84,12 @@ static void finish_column(char *dst, const char *last, int64_t n) {
       }                                                                                                                \
     }                                                                                                                  \
     if (c == ncols) return;                                                                                            \
-    const int keep = ncols < E ? (int)ncols : E;                                                                       \
+    const int left = (int)(ncols - c), keep = ncols < E ? left : E;                                                    \
     c = ncols - keep;                                                                                                  \
     for (int64_t r = 0; r < nrows; r += R) {                                                                           \
       const int64_t r0 = first_of_block(r, R, nrows);                                                                  \
       store_block_##V##_##W(stage + r0 * W, pos + c, src + c * W, row + r0, keep);                                     \
+      cutt_cpu_prefetch(ahead, (LINES * left + E - 1) / E);                                                            \
     }                                                                                                                  \
   }
 

@@ -20,7 +20,8 @@ enum {
 
 /* Lines to prefetch while a kernel works on others: `runs` runs of `bytes` bytes, run i at base + start[i]; (run, byte)
  * is the next one. A few lines at a time, since a burst of prefetches waits for free fill buffers and blocks all other
- * loads. */
+ * loads. Runs that begin and end within lines have more lines than their bytes fill: so for 8 lines that are worked on,
+ * 8 + more are prefetched. */
 typedef struct cutt_cpu_ahead {
   const char *base;
   const int64_t *start;
@@ -28,22 +29,32 @@ typedef struct cutt_cpu_ahead {
   int64_t run, byte;
   int to;    /* cutt_cpu_prefetch_to */
   bool rows; /* of a walk along rows: the runs are the next tile's rows */
+  int64_t more;
+  int64_t due; /* eighths of lines that are to be prefetched now */
 } cutt_cpu_ahead;
 
 /* Where prefetched lines go to: L2 leaves the few fill buffers of L1 to loads and non-temporal stores. */
 enum cutt_cpu_prefetch_to { CUTT_CPU_TO_L1, CUTT_CPU_TO_L2, CUTT_CPU_TO_NONE, CUTT_CPU_PREFETCHES };
 
+/* `more` for so many runs of elements of w bytes, wherever in a line they begin, while so many bytes are worked on. */
+static inline int64_t cutt_cpu_ahead_more(int64_t runs, int64_t bytes, int64_t w, int64_t work) {
+  const int64_t spans = 8 * runs * (bytes + CUTT_CPU_LINE - w);
+  return spans > 8 * work ? (spans - 8 * work + work - 1) / work : 0;
+}
+
+/* Called as so many lines are worked on. */
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
-  for (; lines > 0 && ahead->run < ahead->runs; --lines) {
-    const int64_t last = ahead->bytes - 1, at = ahead->byte < last ? ahead->byte : last;
-    const char *line = ahead->base + ahead->start[ahead->run] + at;
+  if (ahead->run == ahead->runs) return;
+  ahead->due += lines * (8 + ahead->more);
+  for (; ahead->due >= 8 && ahead->run < ahead->runs; ahead->due -= 8) {
+    const char *line = ahead->base + ahead->start[ahead->run] + ahead->byte;
     if (ahead->to == CUTT_CPU_TO_L1) {
       __builtin_prefetch(line, 0, 3);
     } else {
       __builtin_prefetch(line, 0, 2);
     }
-    ahead->byte += CUTT_CPU_LINE;
-    if (ahead->byte >= last + CUTT_CPU_LINE) { /* also the line that the last byte may be in */
+    ahead->byte += CUTT_CPU_LINE - (int64_t)((uintptr_t)line & (CUTT_CPU_LINE - 1));
+    if (ahead->byte >= ahead->bytes) {
       ahead->byte = 0;
       ++ahead->run;
     }

@@ -152,6 +152,7 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
     }
     if (first && leads != 0) {
       write_first_lines(past, w, column, from, to, before, now, block, row);
+      cutt_cpu_prefetch(ahead, columns);
       r = 64 / w;
     }
     if (to - from == columns) { /* with constants, so that the loop has no branch */
@@ -160,6 +161,7 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
       r = write_lines(past, w, column, from, to, index, before, now, block, row, r, nrows, ahead);
     }
     if (r < nrows || (last && leads != 0)) {
+      cutt_cpu_prefetch(ahead, columns);
       write_last_lines(past, w, column, from, to, before, now, block, row, r, nrows, last, carry + c0);
       continue;
     }
