@@ -8,7 +8,7 @@
 static uint32_t side_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input, uint64_t start,
                                bool lengths) {
   const uint64_t w = (uint64_t)c->elem_bytes, set = input ? tile->in_m : tile->in_k;
-  uint64_t bits = start | cutt_gpu_tile_steps(c, tile, input) | CUTT_GPU_ALIGNED;
+  uint64_t bits = start | (input ? tile->row_steps : tile->column_steps) | CUTT_GPU_ALIGNED;
   if (!lengths) return (uint32_t)cutt_gpu_power(bits);
   uint64_t length = w, last_length = w;
   for (int j = 0; j < c->rank; ++j) {

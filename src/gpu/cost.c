@@ -158,7 +158,7 @@ static const double enough_threads = 1024;
  * their rows for the next tile. */
 enum { LEAST_WINDOW_THREADS = 128 };
 /* What the least of these kernels takes of their terms for warps and tiles. */
-static const double flat_least = 0.35;
+static const double flat_least_share = 0.35;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -182,11 +182,6 @@ static inline double up(double x) {
 static double partial(double bytes, double align, double grain) {
   if (align >= grain) return up(bytes / grain) * grain / bytes - 1;
   return (grain - align) / bytes;
-}
-
-/* The power of two, up to a cache line, that divides where runs of one side begin, in bytes. */
-static double run_alignment(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
-  return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | LINE);
 }
 
 /* The longest contiguous range of memory that a tile covers: a row (or a column), or several that lie one behind the other,
@@ -237,14 +232,12 @@ void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const in
   bits |= outside;
   side->length = (double)length;
   const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_gpu_power(bits);
+  side->align = align;
   side->lines = partial(bytes, align, LINE);
-  /* A window of a tile, as some kernels have them, ends in no sector but where the whole run does. */
-  if (!input && split > 0 && cutt_gpu_flat_windows(d, c)) {
-    const double run = (double)(length / split * c->mode[order ? order[count - 1] : count - 1].extent * c->elem_bytes);
-    side->sectors = partial(run, (double)cutt_gpu_power(outside), cutt_gpu_sector(d));
-  } else {
-    side->sectors = partial(bytes, align, cutt_gpu_sector(d));
-  }
+  side->sectors = partial(bytes, align, cutt_gpu_sector(d));
+  /* A window of a tile ends in no sector but where the whole run does. */
+  const int64_t whole = split > 0 ? length / split * c->mode[order ? order[count - 1] : count - 1].extent : length;
+  side->window_ends = partial((double)(whole * c->elem_bytes), (double)cutt_gpu_power(outside), cutt_gpu_sector(d));
 }
 
 /* Is the output read too? Then memory has three streams. */
@@ -261,47 +254,148 @@ static double share_from_memory(const cutt_device *d, const cutt_canonical *c) {
   return smaller(1, larger(0, 2.0 * (double)c->volume * c->elem_bytes / half - 1));
 }
 
-/* What memory takes at least, when tiles go through shared memory. */
+static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
+
+/* What memory takes at least for tiles that go through shared memory, but for sectors in part. */
 static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
-                           double sectors, double written_lines, double read_lines) {
+                           double written_lines, double read_lines) {
   const double bytes = (double)c->volume * c->elem_bytes;
   const bool adds = adds_to_output(c);
   return bytes * byte *
          ((adds ? 3 : 2) * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
-          sectors * v[WRITTEN_SECTORS] + written_lines * (v[WRITTEN_LINES] + (adds ? v[ADDED_LINES] : 0)) +
-          read_lines * v[READ_LINES]);
+          written_lines * (v[WRITTEN_LINES] + (adds ? v[ADDED_LINES] : 0)) + read_lines * v[READ_LINES]);
 }
 
-static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
+/* What a tile without tables takes at least, beyond the bytes that memory moves and the launch: in windows, or otherwise. */
+typedef struct flat_least {
+  double sectors, window_ends; /* in part, over those that runs fill */
+  bool unaligned;         /* some runs begin inside of sectors, and none is short: in windows or through registers */
+  double thread_elements; /* of a tile */
+  double table_steps;     /* in windows, of all blocks of a slot */
+} flat_least;
 
-static double least(const cutt_device *d, const double *v, double memory, double work) {
-  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * smaller(v[LAUNCH], v[FLAT_LAUNCH]);
+static double least_of_flat(const cutt_device *d, const cutt_canonical *c, const double *v, double memory, double work,
+                            const flat_least *at) {
+  const double bytes = (double)c->volume * c->elem_bytes / cutt_gpu_copy_bandwidth(d);
+  const double start = cutt_gpu_launch_seconds(d) * v[FLAT_LAUNCH] + v[START] * 1e-9;
+  double other = memory + bytes * at->sectors * v[WRITTEN_SECTORS];
+  if (!cutt_gpu_flat_windows(d, c)) return cutt_breakdown_overlap(other, work) + start;
+  double windows = memory + bytes * at->window_ends * v[WINDOW_ENDS];
+  if (at->unaligned) {
+    windows += 2 * bytes * (v[SINGLE] + 0.01 * at->thread_elements * v[FLAT_SINGLE]);
+    other += 2 * bytes * v[FLAT_SINGLE];
+  }
+  return smaller(cutt_breakdown_overlap(other, work),
+                 cutt_breakdown_overlap(windows, work) + at->table_steps * 1e-9 * v[TABLES]) +
+         start;
 }
 
-double cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
-                               const cutt_gpu_side *columns, double tile_elements, int threads) {
-  const double *v = values_of(d);
-  const double memory = least_memory(d, c, v, 1 / cutt_gpu_copy_bandwidth(d), larger(rows->edge, columns->edge) - 1,
-                                     columns->sectors, columns->lines, rows->lines);
-  /* A kernel without tables has as few threads as a warp. */
+/* Runs of less have kernels of their own, where they lie one behind the other (flat.c). */
+static const double least_run_bytes = 64;
+
+static bool unaligned(double in_align, double out_align, double row_bytes, double column_bytes) {
+  return smaller(in_align, out_align) < 32 && smaller(row_bytes, column_bytes) >= least_run_bytes;
+}
+
+/* All loads of a thread, one after another, where rows are read so many bytes at a time. */
+static double least_loads(const cutt_device *d, const cutt_canonical *c, double load) {
+  const double threads = (double)(CUTT_BLOCKS * CUTT_BLOCK_THREADS) * d->sms;
+  return larger(1, (double)c->volume * c->elem_bytes / (smaller(load, 16) * threads)) * 1e-9;
+}
+
+cutt_gpu_least cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
+                                       const cutt_gpu_side *columns, double tile_elements, int threads) {
+  const double *v = values_of(d), w = c->elem_bytes;
+  const double byte = 1 / cutt_gpu_copy_bandwidth(d);
+  const double memory = least_memory(d, c, v, byte, larger(rows->edge, columns->edge) - 1, columns->lines, rows->lines);
+  const double sectors = (double)c->volume * w * byte * columns->sectors * v[WRITTEN_SECTORS];
+  /* A kernel without tables has as few threads as a warp, and in windows as few as LEAST_WINDOW_THREADS. */
   const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
   const double flat_slots = larger(1, (double)cutt_gpu_occupancy(d, false, WARP, 0) * d->sms);
-  const double round = smaller(v[TILES] / slots, flat_least * v[FLAT_TILES] / flat_slots);
-  return least(d, v, memory, (double)c->volume / tile_elements * 1e-9 * round);
+  const double tiles = (double)c->volume / tile_elements, round = tiles * 1e-9;
+  const flat_least flat = {
+      .sectors = columns->sectors,
+      .window_ends = columns->window_ends,
+      .unaligned = unaligned(rows->align, columns->align, rows->length * w, columns->length * w),
+  };
+  return (cutt_gpu_least){
+      .tables = cutt_breakdown_overlap(memory + sectors, round * v[TILES] / slots) +
+                cutt_gpu_launch_seconds(d) * v[LAUNCH] + v[START] * 1e-9 +
+                least_loads(d, c, larger(4, rows->align)) * v[LAST_LOADS],
+      .flat = least_of_flat(d, c, v, memory, round * flat_least_share * v[FLAT_TILES] / flat_slots, &flat)};
 }
 
-double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_counts *n) {
+/* Where M_k's runs begin and end as a whole. */
+static double window_ends_of(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile) {
+  uint64_t bits = LINE;
+  double run = c->elem_bytes;
+  for (int j = 0; j < c->rank; ++j) {
+    if (tile->in_k >> j & 1)
+      run *= (double)c->mode[j].extent;
+    else
+      bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
+  }
+  return partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
+}
+
+static double steps_to(int64_t count, uint32_t step) { return (double)(((uint32_t)count + step - 1) / step); }
+
+/* What a thread adds up for the tables of a tile in windows, of so many rows, mode by mode. */
+static double window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {
+  return steps_to(rows, threads) * tile->row_modes + steps_to(tile->columns, threads) * tile->column_modes +
+         2 * steps_to(tile->column_length, threads) * tile->run_modes;
+}
+
+double cutt_gpu_least_of_flat(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                              const cutt_gpu_counts *n) {
   if (n->widest.copies) return 0;
   const double *v = values_of(d);
-  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = n->tiles;
-  double memory = least_memory(d, c, v, byte, n->padding, n->written_sectors, n->written_lines, n->read_lines);
-  if (n->threads > 256) memory += 2.0 * (double)c->volume * c->elem_bytes * byte * v[LARGE_BLOCKS];
+  const double memory =
+      least_memory(d, c, v, 1 / cutt_gpu_copy_bandwidth(d), n->padding, n->written_lines, n->read_lines);
+  flat_least flat = {.sectors = n->written_sectors,
+                     .unaligned = unaligned(n->in_align, n->out_align, n->row_bytes, n->column_bytes),
+                     .thread_elements = (double)tile->volume / CUTT_FLAT_THREADS};
+  if (flat.unaligned || n->written_sectors > 0) flat.window_ends = window_ends_of(d, c, tile);
+  if (flat.unaligned) {
+    const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, LEAST_WINDOW_THREADS, n->tile_bytes) * d->sms);
+    flat.table_steps = n->tiles / slots * window_table_steps(tile, tile->rows, CUTT_FLAT_THREADS);
+  }
+  return least_of_flat(d, c, v, memory, 0, &flat);
+}
+
+/* Entries of a block's tables that a thread computes, by the modes of each. */
+static double table_entries(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_counts *n) {
+  const double threads = n->threads, w = c->elem_bytes, shared_load = n->access.shared_load;
+  return up((double)tile->rows / threads) * tile->row_modes +
+         up(n->column_bytes / shared_load / threads) * (tile->run_modes + (shared_load < w)) +
+         up((double)tile->columns / threads) * tile->column_modes;
+}
+
+double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
+                              const cutt_gpu_counts *n) {
+  if (n->widest.copies) return 0;
+  const double *v = values_of(d);
   const int resident = cutt_gpu_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
-  const double rounds = tiles / larger(1, (double)resident * d->sms) * 1e-9;
-  const double steps = tiles * n->load.along * up((double)n->threads / WARP) / (d->sms * larger(d->clock_hz, 1e8));
-  const double work =
+  if (resident < 1) return INFINITY;
+  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = n->tiles, bytes = (double)c->volume * c->elem_bytes;
+  const double traffic = bytes * byte * (adds_to_output(c) ? 3 : 2);
+  double memory = least_memory(d, c, v, byte, n->padding, n->written_lines, n->read_lines) +
+                  bytes * byte * n->written_sectors * v[WRITTEN_SECTORS];
+  if (n->threads > 256) memory += traffic * v[LARGE_BLOCKS];
+  /* More than one stage leaves room for fewer blocks. */
+  const double lacking = enough_threads / ((double)resident * n->threads) - 1;
+  if (lacking > 0 && !fits_cache(d, c)) memory += traffic * lacking * v[adds_to_output(c) ? FEW_ADDED : FEW];
+  const double rounds = tiles / ((double)resident * d->sms) * 1e-9, warps = up((double)n->threads / WARP);
+  const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8)), steps = tiles * n->load.along * warps * cycle;
+  double work =
       rounds * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
-  return least(d, v, memory, work);
+  if (adds_to_output(c)) work += n->store.along * rounds * v[ADDED_STEPS];
+  if (n->access.shared_load < 4) work += bytes / n->access.shared_load / WARP * cycle * v[GATHERS];
+  if (n->access.load == 0) work += bytes / 4 / WARP * cycle * v[UNALIGNED];
+  const double loads = larger(1e-9, rounds) * n->load.along * n->load.across;
+  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH] +
+         (1 + 0.3 * n->tile_bytes / 16384) * v[START] * 1e-9 + loads * v[LAST_LOADS] +
+         table_entries(c, tile, n) * v[TABLES] * 1e-9 * larger(1, rounds * (1e9 / 4));
 }
 
 void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
@@ -315,8 +409,8 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   n->read_again = n->window_ends = n->table_steps = n->thread_elements = 0;
   n->row_bytes = (double)tile->row_length * w;
   n->column_bytes = (double)tile->column_length * w;
-  n->in_align = run_alignment(c, tile, true);
-  n->out_align = run_alignment(c, tile, false);
+  n->in_align = (double)cutt_gpu_power(tile->row_steps | LINE);
+  n->out_align = (double)cutt_gpu_power(tile->column_steps | LINE);
   const range in = range_of(c, tile, true), out = range_of(c, tile, false);
   n->written_sectors = partial(out.bytes, out.align, cutt_gpu_sector(d));
   n->read_lines = partial(in.bytes, in.align, LINE);
@@ -324,7 +418,9 @@ void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gp
   n->tile_bytes = (double)tile->volume * w;
   n->tiles = (double)tile->tiles;
   double padded = 1, all = 1;
-  for (int j = 0; j < c->rank; ++j) {
+  for (int i = 0; i < 2; ++i) {
+    const int j = tile->cut[i];
+    if (j < 0) continue;
     padded *= (double)(cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]) * tile->extent[j]);
     all *= (double)c->mode[j].extent;
   }
@@ -392,30 +488,27 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   n->store.across = smaller(n->store.across, steps.across);
 }
 
+void cutt_gpu_assume_threads(int threads, cutt_gpu_counts *n) {
+  n->access = n->widest;
+  n->threads = threads;
+  n->load = (cutt_gpu_steps){1, larger(1, n->tile_bytes / (larger(4, (double)n->access.load) * threads))};
+  n->store = (cutt_gpu_steps){0, 0}; /* a column of less than a word is all tail */
+}
+
 /* As what an access of global memory counts that is put together of accesses of shared memory, or taken apart to them. */
 static double turns_of(uint32_t bytes, uint32_t shared) { return 0.75 + 0.25 * bytes / shared; }
-
-static double steps_to(uint32_t count, uint32_t step) { return (count + step - 1) / step; }
 
 /* In windows only what runs end in is a sector in part, and some rows are read for two tiles. */
 static void count_windows(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
                           const cutt_gpu_flat *flat, cutt_gpu_counts *n) {
   const uint32_t w = (uint32_t)c->elem_bytes, accesses = ((uint32_t)n->row_bytes + 2 * 32 - w - 1) / 32 * 2,
                  rows = cutt_gpu_window_rows(tile, w);
-  uint64_t bits = LINE; /* of where runs begin */
   double run = w;
-  for (int j = 0; j < c->rank; ++j) {
-    if (tile->in_k >> j & 1)
-      run *= (double)c->mode[j].extent;
-    else
-      bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
-  }
+  for (int i = 0; i < tile->run_modes; ++i) run *= (double)c->mode[tile->run[i]].extent;
   const uint32_t threads = (uint32_t)n->threads;
-  n->table_steps = steps_to(rows, threads) * tile->row_modes +
-                   steps_to((uint32_t)tile->columns, threads) * tile->column_modes +
-                   2 * steps_to((uint32_t)tile->column_length, threads) * tile->run_modes;
+  n->table_steps = window_table_steps(tile, rows, threads);
   n->thread_elements = n->tile_bytes / w / threads;
-  n->window_ends = partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
+  n->window_ends = window_ends_of(d, c, tile);
   n->written_sectors = 0;
   n->column_span = run;
   n->store_parts = 0;
@@ -491,11 +584,11 @@ static void add_flat_terms(const cutt_device *d, const cutt_gpu_counts *n, bool 
   const double accesses = n->load_turns * n->load.along * n->load.across + n->turns * n->store.along * n->store.across;
   const double inside = larger(0, 1 - n->out_align / sector) * sector * larger(0, n->store_parts - 1) / n->column_bytes;
   /* A thread of a copy, or of a tile with one range, has less to work out before its first access; the former waits for no other. */
-  part[FLAT_WARPS] = tiles * warps * cycle * (n->access.copies ? 0.2 : n->joined ? flat_least : 1);
+  part[FLAT_WARPS] = tiles * warps * cycle * (n->access.copies ? 0.2 : n->joined ? flat_least_share : 1);
   part[FLAT_ACCESSES] = tiles * warps * accesses * cycle;
   part[FLAT_LAST] = accesses * 1e-9;
   part[WRITTEN_SECTORS] += inside * (part[TRAFFIC] + part[CACHED]) / 2;
-  part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least : 1);
+  part[FLAT_TILES] = n->access.copies ? 0 : tiles / slots * 1e-9 * (n->joined ? flat_least_share : 1);
   /* With elements of 16 bytes on whole lines nothing is lost: measured, docs/log.md. */
   const bool whole = n->access.shared_load >= 16 && smaller(n->in_align, n->out_align) >= LINE;
   /* Where runs of windows begin and end, elements go one by one; and each block fills tables before its first load. */
@@ -531,10 +624,7 @@ static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, c
     part[LATENCY] = rounds;
     part[SINGLE] = part[TRAFFIC] + part[CACHED];
   }
-  part[TABLES] = waves * 1e-9 *
-                 (up((double)tile->rows / threads) * tile->row_modes +
-                  up(n->column_bytes / shared_load / threads) * (tile->run_modes + (shared_load < w)) +
-                  up((double)tile->columns / threads) * tile->column_modes);
+  part[TABLES] = waves * 1e-9 * table_entries(c, tile, n);
   part[LAST_LOADS] = waves * n->block_tiles * load.along * load.across * 1e-9;
   part[LAST_STORES] = waves * n->block_tiles * store.along * store.across * 1e-9;
 }

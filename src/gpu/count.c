@@ -367,7 +367,7 @@ static double start_align(const cutt_canonical *c, const cutt_gpu_tile *tile, bo
                           uint32_t sector) {
   const uint64_t start = (uint64_t)(input ? c->in_start : c->out_start);
   if (is_joined) return (double)cutt_gpu_power(cutt_gpu_range_steps(c, tile, input) | start | sector);
-  return (double)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, input) | start | sector);
+  return (double)cutt_gpu_power((input ? tile->row_steps : tile->column_steps) | start | sector);
 }
 
 static void count_global(const sums *loads, const sums *stores, cutt_gpu_requests *counts) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "gpu/cost.h"
 #include "gpu/flat.h"
 #include "gpu/launch.h"
@@ -120,28 +121,57 @@ static double bound_of(const listing *l) {
 }
 
 /* The same without tables, if the tile is one for that. */
-static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts *counts) {
+static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts counts) {
   cutt_breakdown breakdown;
   const char *why;
+  if (cutt_gpu_least_of_flat(l->device, l->c, tile, &counts) >= bound_of(l)) return;
   if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
-    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], counts)) continue;
-    if (!cutt_gpu_predict(l->device, l->c, tile, counts, 1, candidate, &breakdown)) continue;
+    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], &counts)) continue;
+    if (!cutt_gpu_predict(l->device, l->c, tile, &counts, 1, candidate, &breakdown)) continue;
     if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, l->c, tile, candidate);
     if (candidate->seconds < bound_of(l)) insert(l, candidate);
   }
   candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
 }
 
-/* M_m and M_k, and a lower bound of what a candidate of these takes. */
+/* No bound is known. */
+static const cutt_gpu_least none = {0, 0};
+
+/* M_m and M_k, and lower bounds of what candidates of these take. */
 typedef struct pair {
   prefix m, k;
-  double least;
+  cutt_gpu_least least;
 } pair;
+
+/* The M_m and M_k of these that have been listed: as many as two for each pair, most of them more than once. */
+typedef struct apart {
+  struct {
+    int m, k;
+    int64_t split_m, split_k;
+  } list[2 * RUNS * RUNS];
+  int count;
+} apart;
+
+/* Has it been listed? If not it is noted. */
+static bool seen_before(apart *seen, const cutt_candidate *q) {
+  const int count = seen->count;
+  for (int i = 0; i < count; ++i) {
+    if (seen->list[i].m == q->m && seen->list[i].k == q->k && seen->list[i].split_m == q->split_m &&
+        seen->list[i].split_k == q->split_k)
+      return true;
+  }
+  seen->list[count].m = q->m;
+  seen->list[count].k = q->k;
+  seen->list[count].split_m = q->split_m;
+  seen->list[count].split_k = q->split_k;
+  seen->count = count + 1;
+  return false;
+}
 
 /* M_m and M_k that have modes in common, cut off before these on one side or the other: for a kernel without tables, which reads
  * rows, and writes columns, that lie close together as well as long ones. */
-static void add_apart(listing *l, const pair *p) {
+static void add_apart(listing *l, const pair *p, apart *seen) {
   const cutt_canonical *c = l->c;
   int m = 0, k = 0;
   uint64_t in_k = 0;
@@ -159,32 +189,35 @@ static void add_apart(listing *l, const pair *p) {
     candidate.k = of_rows ? p->k.count : k;
     candidate.split_m = of_rows ? 0 : p->m.split;
     candidate.split_k = of_rows ? p->k.split : 0;
+    if (seen_before(seen, &candidate)) continue;
     if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) || l->tile.volume * c->elem_bytes > MOST_TILE_BYTES ||
         cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
       continue;
     candidate.method = cutt_gpu_method(c, &candidate);
     cutt_gpu_count(l->device, c, &l->tile, false, &counts);
-    add_flat(l, &candidate, &l->tile, &counts);
+    add_flat(l, &candidate, &l->tile, counts);
   }
 }
 
-/* Lists a geometry with each number of stages, if the problem has it and there is room for it. */
-static void add(listing *l, cutt_candidate *candidate) {
+/* Lists a geometry that has been derived, with each number of stages, if there is room for it. */
+static void add_tile(listing *l, cutt_candidate *candidate, cutt_gpu_least least) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   cutt_gpu_counts counts;
   cutt_breakdown breakdown;
-  const char *why;
-  if (!cutt_gpu_tile_derive(c, candidate, tile, &why) || tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
+  if (tile->volume * c->elem_bytes > MOST_TILE_BYTES) return;
   if (l->alone >= 0 && tile->extent[l->alone] > 1) return;
   const bool direct = candidate->param[CUTT_GPU_PARAM_DIRECT] != 0;
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
   cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
-  for (int i = 0; i < (direct ? 1 : 2); ++i) {
+  if (!direct && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
+  for (int i = 0; i < (direct ? 1 : 2) && least.tables < bound_of(l); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
+    cutt_gpu_assume_threads(block_threads[i], &counts);
+    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
     cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
-    if (cutt_gpu_least_of_tile(l->device, c, &counts) >= bound_of(l)) continue;
+    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
       if (!cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
@@ -196,34 +229,45 @@ static void add(listing *l, cutt_candidate *candidate) {
       insert(l, candidate);
     }
   }
-  if (!direct && l->alone < 0) add_flat(l, candidate, tile, &counts);
+}
+
+/* The same of one that the problem may not have. */
+static void add(listing *l, cutt_candidate *candidate, cutt_gpu_least least) {
+  const char *why;
+  if (cutt_gpu_tile_derive(l->c, candidate, &l->tile, &why)) add_tile(l, candidate, least);
 }
 
 /* Adds a geometry with a batch of so many positions, or, where the tables of short runs would take too much shared memory,
  * of as many as there is room for, and of a quarter of these, for more blocks on an SM. */
-static void add_batch(listing *l, cutt_candidate *candidate, int64_t positions) {
+static void add_batch(listing *l, cutt_candidate *candidate, cutt_gpu_least least, int64_t positions) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   const char *why;
+  if (least.tables >= bound_of(l)) return; /* without tables there are no batches */
   candidate->param[CUTT_GPU_PARAM_BATCH] = positions;
   if (!cutt_gpu_tile_derive(c, candidate, tile, &why)) return;
+  const int64_t rows = tile->rows, columns = tile->columns;
   /* What a batch takes is in proportion to its positions, of which the tensor may have fewer. */
   const double most = cutt_gpu_most_shared(c, tile, false);
   tile->rows = tile->columns = 0;
   const double fixed = cutt_gpu_most_shared(c, tile, false);
   const double room = (l->device->block_shared - fixed) / (most - fixed);
-  if (room < 1) {
-    int64_t count = 1;
-    for (int j = 0; j < c->rank; ++j) {
-      if (!((tile->in_m | tile->in_k) >> j & 1)) count *= tile->extent[j];
-    }
-    positions = (int64_t)(room * (double)count);
-    if (positions < 1) return;
-    candidate->param[CUTT_GPU_PARAM_BATCH] = positions > 4 ? positions / 4 : 1;
-    add(l, candidate);
-    candidate->param[CUTT_GPU_PARAM_BATCH] = positions;
+  tile->rows = rows;
+  tile->columns = columns;
+  if (room >= 1) {
+    add_tile(l, candidate, least);
+    return;
   }
-  add(l, candidate);
+  int64_t count = 1;
+  for (int j = 0; j < c->rank; ++j) {
+    if (!((tile->in_m | tile->in_k) >> j & 1)) count *= tile->extent[j];
+  }
+  positions = (int64_t)(room * (double)count);
+  if (positions < 1) return;
+  candidate->param[CUTT_GPU_PARAM_BATCH] = positions > 4 ? positions / 4 : 1;
+  add(l, candidate, least);
+  candidate->param[CUTT_GPU_PARAM_BATCH] = positions;
+  add(l, candidate, least);
 }
 
 /* Can runs of the first mode be copied, at least so many bytes at a time? Others go through shared memory, where narrow elements
@@ -271,7 +315,7 @@ static void add_copies(listing *l) {
   if (!c->scale.active && copies_runs(c, 8)) {
     for (int64_t i = 1; i <= 4; i *= 2) {
       make_copy(l, i, &candidate);
-      add(l, &candidate);
+      add(l, &candidate, none);
     }
   }
   make_copy(l, 1, &candidate);
@@ -280,7 +324,7 @@ static void add_copies(listing *l) {
     return;
   candidate.method = cutt_gpu_method(c, &candidate);
   cutt_gpu_count(l->device, c, &l->tile, true, &counts);
-  add_flat(l, &candidate, &l->tile, &counts);
+  add_flat(l, &candidate, &l->tile, counts);
 }
 
 /* The same runs, several at a time, through shared memory, and whole, so that only their two ends share sectors. Where the
@@ -297,7 +341,7 @@ static void add_whole_runs(listing *l) {
     cutt_candidate candidate;
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = 1;
-    add_batch(l, &candidate, batch);
+    add_batch(l, &candidate, none, batch);
   }
 }
 
@@ -311,10 +355,8 @@ static int64_t elements_of(const cutt_canonical *c, const pair *p) {
   return elements;
 }
 
-static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
-
 /* The lower bound of a pair, from the counts of its sides. */
-static double least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_gpu_side column) {
+static cutt_gpu_least least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_gpu_side column) {
   const cutt_canonical *c = l->c;
   /* Rows, or columns, that continue one another share sectors inside the tile: how many, only a tile tells. */
   const int next = p->k.count < c->rank ? c->out_order[p->k.count] : c->rank;
@@ -334,11 +376,17 @@ static double least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_
   return cutt_gpu_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
 }
 
+static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
+
+/* The lower of the two bounds. */
+static double either(const pair *p) { return smaller(p->least.tables, p->least.flat); }
+
 /* Keeps the list in order of bounds, and each pair in it once; returns how many there are. */
 static int insert_pair(pair *list, int count, const pair *p) {
+  const double least = either(p);
   int place = count;
-  while (place > 0 && list[place - 1].least > p->least) --place;
-  for (int i = place - 1; i >= 0 && list[i].least >= p->least; --i) {
+  while (place > 0 && either(&list[place - 1]) > least) --place;
+  for (int i = place - 1; i >= 0 && either(&list[i]) >= least; --i) {
     if (same_prefix(&list[i].m, &p->m) && same_prefix(&list[i].k, &p->k)) return count;
   }
   for (int i = count; i > place; --i) list[i] = list[i - 1];
@@ -358,7 +406,7 @@ static int pair_up(const listing *l, pair *list) {
   int count = 0;
   for (int i = 0; i < ms; ++i) {
     for (int j = 0; j < ks; ++j) {
-      pair p = {m[i], k[j], 0};
+      pair p = {m[i], k[j], none};
       reconcile(c, &p.m, &p.k);
       cutt_gpu_side row = rows[i], column = columns[j];
       if (!same_prefix(&p.m, &m[i])) cutt_gpu_side_count(d, c, NULL, p.m.count, p.m.split, true, &row);
@@ -370,31 +418,36 @@ static int pair_up(const listing *l, pair *list) {
   return count;
 }
 
-static int list_all(listing *l) {
-  const cutt_canonical *c = l->c;
+/* The geometry of a pair, and, where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. shared: both
+ * sides have the first mode, whose runs have been listed whole. */
+static void add_pair(listing *l, const pair *p, bool shared) {
+  if (either(p) >= bound_of(l)) return;
+  if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) return;
   cutt_candidate candidate;
   memset(&candidate, 0, sizeof candidate);
+  candidate.m = p->m.count;
+  candidate.k = p->k.count;
+  candidate.split_m = p->m.split;
+  candidate.split_k = p->k.split;
+  add(l, &candidate, p->least);
+  if (p->m.split > 0 || p->k.split > 0) return;
+  const int64_t bytes = elements_of(l->c, p) * l->c->elem_bytes;
+  if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, p->least, 2 * SMALL_TILE_BYTES / bytes);
+}
+
+static int list_all(listing *l) {
+  const cutt_canonical *c = l->c;
   if (copies_runs(c, 4)) add_copies(l);
   if (!c->scale.active && copies_runs(c, 8) && c->rank <= 1) return l->count; /* what is contiguous is copied */
   const bool shared = c->rank > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
   if (shared) add_whole_runs(l);
   pair pairs[RUNS * RUNS];
   const int count = pair_up(l, pairs);
+  apart seen;
+  seen.count = 0;
   for (int i = 0; i < count; ++i) {
-    const pair *p = &pairs[i];
-    if (p->least >= bound_of(l)) break;
-    candidate.m = p->m.count;
-    candidate.k = p->k.count;
-    candidate.split_m = p->m.split;
-    candidate.split_k = p->k.split;
-    candidate.param[CUTT_GPU_PARAM_BATCH] = 0;
-    if (shared && p->m.count == 1 && p->k.count == 1 && p->m.split == 0 && p->k.split == 0) continue;
-    add(l, &candidate);
-    if (l->alone < 0) add_apart(l, p);
-    /* Where runs are short and can't grow (gaps in a strided tensor), a tile of many of them. */
-    if (p->m.split > 0 || p->k.split > 0) continue;
-    const int64_t bytes = elements_of(c, p) * c->elem_bytes;
-    if (bytes <= SMALL_TILE_BYTES) add_batch(l, &candidate, 2 * SMALL_TILE_BYTES / bytes);
+    add_pair(l, &pairs[i], shared);
+    if (l->alone < 0) add_apart(l, &pairs[i], &seen);
   }
   while (l->count > 1 && l->list[l->count - 1].seconds >= bound_of(l)) --l->count;
   return l->count;

@@ -380,9 +380,8 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   const uint32_t w = (uint32_t)c->elem_bytes, row_bytes = (uint32_t)tile->row_length * w, rows = (uint32_t)tile->rows;
   const uint32_t pitch = (row_bytes + LINE - 1) / LINE * LINE;
   if (!takes_async(d, c)) return;
-  if (smaller(f->load, f->store) < 16 ||
-      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, true) | (uint64_t)c->in_start | SECTOR) < SECTOR ||
-      cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | (uint64_t)c->out_start | SECTOR) < SECTOR) {
+  if (smaller(f->load, f->store) < 16 || cutt_gpu_power(tile->row_steps | (uint64_t)c->in_start | SECTOR) < SECTOR ||
+      cutt_gpu_power(tile->column_steps | (uint64_t)c->out_start | SECTOR) < SECTOR) {
     if (cutt_gpu_flat_windows(d, c)) choose_windows(c, tile, threads, f); /* else it goes through registers */
     return;
   }
@@ -504,7 +503,7 @@ static void fill_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, con
   windows->last_elements = last_length(c, tile, tile->in_k, windows->elements);
   windows->step_elements = cutt_divide_by(step);
   windows->step_rows = (uint32_t)tile->rows / (windows->elements / step);
-  windows->align = (uint32_t)cutt_gpu_power(cutt_gpu_tile_steps(c, tile, false) | SECTOR);
+  windows->align = (uint32_t)cutt_gpu_power(tile->column_steps | SECTOR);
   windows->in_low = c->in_low - c->in_start;
   windows->in_high = c->in_high - c->in_start;
   lay_out_windows(tile, f->shared_load, f->pitch, windows);

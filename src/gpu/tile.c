@@ -60,6 +60,11 @@ static bool add_batch(const cutt_canonical *c, int64_t positions, cutt_gpu_tile 
   return true;
 }
 
+/* From one position of a mode to the next, in bytes: inside of the tensor, so that nothing overflows. */
+static uint64_t step_of(int64_t stride, int64_t positions, int64_t elem_bytes) {
+  return (uint64_t)(stride * positions * elem_bytes);
+}
+
 bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candidate, cutt_gpu_tile *tile,
                           const char **why) {
   const int m = candidate->m, k = candidate->k;
@@ -95,6 +100,7 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   if (!add_batch(c, batch, tile, why)) return false;
 
   tile->row_length = tile->column_length = tile->rows = tile->columns = tile->tiles = 1;
+  tile->row_steps = tile->column_steps = 0;
   for (int j = 0; j < c->rank; ++j) {
     const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
     const int64_t extent = tile->extent[j];
@@ -106,6 +112,8 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
     *by_column *= extent;
     if (*by_row > most_volume || *by_column > most_volume) return refuse(why, "a tile of too many elements");
     const int64_t count = cutt_gpu_chunks(c->mode[j].extent, extent);
+    if (!row || count > 1) tile->row_steps |= step_of(c->mode[j].in_stride, row ? extent : 1, c->elem_bytes);
+    if (!column || count > 1) tile->column_steps |= step_of(c->mode[j].out_stride, column ? extent : 1, c->elem_bytes);
     if (count > most_tiles) return refuse(why, "more than 2147483647 tiles");
     tile->tiles *= count;
     if (tile->tiles > most_tiles) return refuse(why, "more than 2147483647 tiles");
@@ -113,18 +121,4 @@ bool cutt_gpu_tile_derive(const cutt_canonical *c, const cutt_candidate *candida
   tile->volume = tile->row_length * tile->rows;
   if (tile->volume > most_volume) return refuse(why, "a tile of too many elements");
   return true;
-}
-
-uint64_t cutt_gpu_tile_steps(const cutt_canonical *c, const cutt_gpu_tile *tile, bool input) {
-  const uint64_t set = input ? tile->in_m : tile->in_k;
-  uint64_t bits = 0;
-  for (int j = 0; j < c->rank; ++j) {
-    const uint64_t stride = (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
-    if (!(set >> j & 1)) {
-      bits |= stride;
-    } else if (tile->extent[j] != c->mode[j].extent) {
-      bits |= stride * (uint64_t)tile->extent[j];
-    }
-  }
-  return bits;
 }

@@ -47,6 +47,9 @@ typedef struct cutt_gpu_tile {
   int64_t column_length, columns;
   int64_t volume; /* row_length * rows */
   int64_t tiles;
+  /* The bitwise or of all strides, in bytes, by which the beginnings of rows differ, and of columns: a power of two that divides it
+   * divides the address of each. */
+  uint64_t row_steps, column_steps;
 } cutt_gpu_tile;
 
 /* Derives the geometry; false with *why if the candidate does not fit the problem. */
@@ -55,10 +58,6 @@ bool cutt_gpu_tile_derive(const cutt_canonical *canonical, const cutt_candidate 
 
 /* The method's name for a candidate of these modes (the paper's classes). */
 cutt_method cutt_gpu_method(const cutt_canonical *canonical, const cutt_candidate *candidate);
-
-/* The bitwise or of all strides, in bytes, by which the beginnings of rows (input) or columns differ: a power of two that
- * divides it divides the address of each. */
-uint64_t cutt_gpu_tile_steps(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);
 
 /* The largest power of two that divides bits, which are not 0. */
 static inline uint64_t cutt_gpu_power(uint64_t bits) { return bits & (~bits + 1); }
