@@ -132,6 +132,39 @@ static void broadcasts(void **unused) {
         if (widths[i] > 64 && !test_try_candidate(&p, &cut, &ran)) fail();
         const cutt_candidate through = gather(0, 0, 2, heights[k][1], false);
         assert_int_equal(tile_of(&p, &through).repeats, widths[i] * w >= 16 ? widths[i] : 1);
+        const cutt_candidate apart = gather(1, heights[k][1], 1, turn % 3 == 0 ? (widths[i] + 1) / 2 : 0, false);
+        if (!test_try_candidate(&p, &apart, &ran)) fail();
+        assert_true(ran);
+      }
+    }
+  }
+}
+
+/* Elements at equal distances, forwards and backwards, by windows that are alike from vector to vector, but for the last one. */
+static void elements_apart(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t lengths[][2] = {{64, 0}, {130, 0}, {333, 0}, {1500, 700}}, strides[] = {-3, -2, -1, 2, 3, 5};
+  static const int perm[2] = {0, 1};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      for (size_t s = 0; s < sizeof strides / sizeof *strides; s++) {
+        const int64_t extents[2] = {lengths[l][0], 5}, distance = strides[s] < 0 ? -strides[s] : strides[s];
+        test_problem p = test_packed(types[t], 2, extents, perm);
+        const int64_t steps[2] = {strides[s], (lengths[l][0] + turn % 3) * distance};
+        p.in_strided = true;
+        memcpy(p.in_strides, steps, sizeof steps);
+        p.threads = 1;
+        p.in_at = places[turn % 6];
+        p.out_at = places[turn / 6 % 6];
+        p.seed = (uint64_t)++turn;
+        for (int non_temporal = 0; non_temporal < 2; non_temporal++) {
+          cutt_candidate q = gather(0, 0, turn % 4 == 0 && lengths[l][1] == 0 ? 2 : 1, lengths[l][1], non_temporal);
+          bool ran = false;
+          q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
+          if (!test_try_candidate(&p, &q, &ran)) fail();
+        }
       }
     }
   }
@@ -227,6 +260,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed),
                                      cmocka_unit_test(short_runs),
                                      cmocka_unit_test(broadcasts),
+                                     cmocka_unit_test(elements_apart),
                                      cmocka_unit_test(narrow_rows_at_the_end),
                                      cmocka_unit_test(long_runs_with_scalars),
                                      cmocka_unit_test(runs_to_elements_apart)};

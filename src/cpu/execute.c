@@ -201,9 +201,9 @@ static void scatter_runs(const job *j, const tile_at *t, char *to, const char *f
 static void gather_run(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead, drain *d) {
   const cutt_cpu_plan *p = j->p;
   if (p->repeats > 1) {
-    for (int64_t r = 0; r < t->rows; r += p->repeats) {
-      p->kernels->repeat(to + r * p->w, from + p->row[r], smaller(p->repeats, t->rows - r), p->w);
-    }
+    const int64_t whole = t->rows / p->repeats, rest = t->rows % p->repeats, r = whole * p->repeats;
+    p->kernels->repeat(to, NULL, from, p->row, p->repeats, whole, p->repeats, p->w);
+    if (rest > 0) p->kernels->repeat(to + r * p->w, NULL, from, p->row + r, 1, 1, rest, p->w);
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead, d) : 0;
@@ -275,6 +275,10 @@ static void scale_runs(const job *j, const tile_at *t, char *to, const char *nex
 
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
+  if (p->repeats > 1 && t->rows <= p->repeats && j->direct && !p->non_temporal) { /* each segment is one element */
+    p->kernels->repeat(t->out, p->segment_out, t->in, p->segment_in, 1, t->segments, t->rows, p->w);
+    return;
+  }
   for (int64_t segment = 0; segment < t->segments; ++segment) {
     const int64_t turned = p->turn ? turn_segments(j, t, s, segment, ahead) : 0;
     if (turned > 0) {

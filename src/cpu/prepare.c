@@ -106,7 +106,7 @@ static void prepare_copy(cutt_cpu_plan *p) {
   p->items = (p->bytes + CUTT_CPU_COPY_GRAIN - 1) / CUTT_CPU_COPY_GRAIN;
   p->shares = smaller(p->threads, p->items); /* one long one for each thread */
   if (!p->scale.active) return;
-  enum { STAGE = 16 * 1024 };
+  enum { STAGE = 1024 }; /* memory is slower where much is read and then much written */
   p->stage_bytes = smaller(p->bytes, STAGE);
   p->scratch_bytes = p->stage_bytes;
 }
@@ -176,6 +176,11 @@ typedef struct prefetch {
   int64_t low;       /* elements from a tile's first one to the first run: below it where strides are negative */
 } prefetch;
 
+/* Is a tensor read from one end to the other, without gaps? Hardware prefetchers do best alone there. */
+static bool in_one_go(const cutt_canonical *c) {
+  return c->rank == 1 && (c->mode[0].in_stride == 1 || c->mode[0].in_stride == -1);
+}
+
 /* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
  * which the first columns of all rows are prefetched. Otherwise it is the whole next tile. */
 static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
@@ -184,7 +189,7 @@ static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canoni
   f.steps = (t->along && !t->tiles_ahead) ||
             (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
-  if (f.runs > CUTT_CPU_MAX_TABLE) f.runs = 0;
+  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c)) f.runs = 0;
   return f;
 }
 

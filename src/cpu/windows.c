@@ -84,6 +84,23 @@ static int32_t find(const finder *f, const int64_t *at, int64_t count, int64_t b
   return n - first;
 }
 
+/* How many vectors are the first one again, the same distance further on each time. */
+static void find_even(cutt_cpu_windows *windows, const finder *f, int64_t vectors) {
+  const int each = windows->each;
+  windows->even = windows->step = 0;
+  if (each == 0 || vectors < 2) return;
+  windows->step = f->offset[each] - f->offset[0];
+  int64_t v = 1;
+  for (bool same = true; same && v < vectors; v += same) {
+    for (int64_t i = 0; i < each && same; ++i) {
+      const int64_t at = v * each + i;
+      same = f->offset[at] - f->offset[i] == v * windows->step && f->mask[at] == f->mask[i] &&
+             memcmp(f->index + at * f->indices, f->index + i * f->indices, (size_t)f->indices) == 0;
+    }
+  }
+  windows->even = v;
+}
+
 void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vector_bytes, void *memory,
                            cutt_cpu_windows *windows) {
   const int64_t per = cutt_cpu_window_vector(vector_bytes) / w, vectors = vectors_of(rows, w, vector_bytes);
@@ -115,6 +132,7 @@ void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vect
     memset(f.index + n * f.indices, f.by_byte ? 128 : 0, (size_t)f.indices);
   }
   windows->each = equal ? each : 0;
+  find_even(windows, &f, vectors);
   first[vectors] = n;
   windows->low = windows->high = f.offset[0];
   for (int32_t i = 0; i < n; ++i) {

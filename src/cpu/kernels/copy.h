@@ -14,13 +14,9 @@ CUTT_INLINE void copy_twice(char *dst, const char *src, int64_t n, int low) {
   memcpy(dst + n - low, last, (size_t)low);
 }
 
-/* Any number of bytes. */
-CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
-  if (n > 64) {
-    int64_t i = 0;
-    for (; i + 64 <= n; i += 64) memcpy(dst + i, src + i, 64);
-    if (i < n) memcpy(dst + n - 64, src + n - 64, 64);
-  } else if (n >= 32) {
+/* At most 64 bytes. */
+CUTT_INLINE void copy_few(char *dst, const char *src, int64_t n) {
+  if (n >= 32) {
     copy_twice(dst, src, n, 32);
   } else if (n >= 16) {
     copy_twice(dst, src, n, 16);
@@ -31,6 +27,17 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
   } else {
     for (int64_t i = 0; i < n; ++i) dst[i] = src[i];
   }
+}
+
+/* Any number of bytes. */
+CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
+  if (n <= 64) {
+    copy_few(dst, src, n);
+    return;
+  }
+  int64_t i = 0;
+  for (; i + 64 <= n; i += 64) memcpy(dst + i, src + i, 64);
+  if (i < n) memcpy(dst + n - 64, src + n - 64, 64);
 }
 
 /* n elements of w bytes, a constant, to places `stride` bytes apart. */

@@ -173,6 +173,17 @@ static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, sr
 CUTT_INLINE void gather_fixed(char *stage, const char *src, const int64_t *offset, int64_t n, int run_bytes) {
   for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
 }
+/* Runs of 16 bytes, two in a store where a vector has room for them. */
+CUTT_INLINE void gather_16(char *stage, const char *src, const int64_t *offset, int64_t n) {
+  int64_t k = 0;
+#if CUTT_VECTOR_BYTES >= 32
+  for (; k + 2 <= n; k += 2) {
+    const cutt_v32_8 two = cutt_load_32(src, offset + k, 1);
+    memcpy(stage + k * 16, &two, sizeof two);
+  }
+#endif
+  gather_fixed(stage + k * 16, src, offset + k, n - k, 16);
+}
 /* Runs shorter than `low`, a constant: each is stored with garbage behind it, over which the next one is stored; the
  * last ones, which would store it beyond the end, are copied in two parts. Reads `low` bytes of each. */
 CUTT_INLINE void gather_over(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
@@ -216,7 +227,7 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
       gather_fixed(stage, src, offset, n, 8);
       return;
     case 16:
-      gather_fixed(stage, src, offset, n, 16);
+      gather_16(stage, src, offset, n);
       return;
     default:
       break;
@@ -255,41 +266,7 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
   }
 }
 
-/* w is a constant. */
-CUTT_INLINE void repeat_element(int w, char *stage, const char *element, int64_t bytes) {
-  char one[16], line[2 * CUTT_CPU_LINE];
-  memcpy(one, element, (size_t)w);
-  for (int i = 0; i < 2 * CUTT_CPU_LINE; i += w) memcpy(line + i, one, (size_t)w);
-  int64_t at = 0;
-  for (; at + CUTT_CPU_LINE <= bytes; at += CUTT_CPU_LINE) memcpy(stage + at, line, CUTT_CPU_LINE);
-  if (bytes > CUTT_CPU_LINE) {
-    memcpy(stage + bytes - CUTT_CPU_LINE, line, CUTT_CPU_LINE);
-  } else if (at < bytes) {
-    copy_bytes(stage, line + CUTT_CPU_LINE, bytes);
-  }
-}
-
-/* Bytes, of which a few are not worth a call of memset. */
-static void repeat_byte(char *stage, unsigned char byte, int64_t n) {
-  enum { FEW_BYTES = 2048 };
-  typedef unsigned char bytes __attribute__((vector_size(CUTT_VECTOR_BYTES)));
-  if (n < CUTT_VECTOR_BYTES || n >= FEW_BYTES) {
-    memset(stage, byte, (size_t)n);
-    return;
-  }
-  const bytes same = byte - (bytes){0};
-  for (int64_t at = 0; at + CUTT_VECTOR_BYTES <= n; at += CUTT_VECTOR_BYTES) memcpy(stage + at, &same, sizeof same);
-  memcpy(stage + n - CUTT_VECTOR_BYTES, &same, sizeof same);
-}
-
-static void repeat(char *stage, const char *element, int64_t n, int64_t w) {
-  if (w == 1) repeat_byte(stage, (unsigned char)*element, n);
-  if (w == 2) repeat_element(2, stage, element, 2 * n);
-  if (w == 4) repeat_element(4, stage, element, 4 * n);
-  if (w == 8) repeat_element(8, stage, element, 8 * n);
-  if (w == 16) repeat_element(16, stage, element, 16 * n);
-}
-
+#include "cpu/kernels/repeat.h"
 #if CUTT_VECTOR_BYTES >= 64
 #include "cpu/kernels/spread.h"
 #endif
@@ -311,7 +288,7 @@ CUTT_INLINE void join_lines(bool repeated, int64_t w, char *dst, char *carry, co
     const int64_t bytes = (repeated && n - k < elements ? n - k : elements) * w;
     int64_t at = 0;
     if (repeated) {
-      repeat(same, run, LINE / w, w);
+      fill_line(same, run, w);
       run = same;
     }
     if (have > 0) {

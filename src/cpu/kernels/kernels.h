@@ -116,7 +116,9 @@ typedef struct cutt_cpu_windows {
   const uint8_t *index;
   int64_t low, high;
   bool narrow;
-  int each; /* windows of every vector; 0: they differ */
+  int each;     /* windows of every vector; 0: they differ */
+  int64_t even; /* the first so many vectors have windows alike, `step` bytes behind those of the vector before */
+  int64_t step;
 } cutt_cpu_windows;
 
 /* Gathers vectors [from, to) through their windows: vector v goes to stage + v * V, but nothing beyond stage + bytes.
@@ -206,9 +208,11 @@ typedef struct cutt_cpu_kernels {
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
   void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun);
-  /* n times an element of w bytes, one after another: a gather whose offsets are all the same. */
-  void (*repeat)(char *stage, const char *element, int64_t n, int64_t w);
-  /* The same for runs of at least 64 bytes, straight to dst by non-temporal stores of whole lines. carry, first and last
+  /* A broadcast: n elements of w bytes, `times` times each, element k at src + from[k * step]. To dst + to[k], or if that is NULL one
+   * after another. */
+  void (*repeat)(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t step, int64_t n,
+                 int64_t times, int64_t w);
+  /* The gather of runs of at least 64 bytes, straight to dst by non-temporal stores of whole lines. carry, first and last
    * as for cutt_cpu_shift_fn; ahead is prefetched meanwhile. */
   void (*join_runs)(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
                     bool first, bool last, cutt_cpu_ahead *ahead);

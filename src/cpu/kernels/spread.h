@@ -13,7 +13,7 @@ CUTT_INLINE bool spreads(int64_t w, int64_t stride) {
 #if !defined(__AVX512VBMI__)
   if (w == 1) return false;
 #endif
-  return w <= 4 && stride > 0 && 3 * stride + w <= 64;
+  return w <= 8 && stride > 0 && 3 * stride + w <= 64;
 }
 
 /* w is a constant. */
@@ -49,6 +49,7 @@ CUTT_INLINE void spread_elements(int w, char *dst, int64_t stride, const char *s
     if (w == 1) _mm512_mask_storeu_epi8(to, (__mmask64)mask, v);
     if (w == 2) _mm512_mask_storeu_epi16(to, (__mmask32)mask, v);
     if (w == 4) _mm512_mask_storeu_epi32(to, (__mmask16)mask, v);
+    if (w == 8) _mm512_mask_storeu_epi64(to, (__mmask8)mask, v);
   }
 }
 
@@ -58,6 +59,7 @@ CUTT_INLINE void spread(int64_t w, char *dst, int64_t stride, const char *src, i
 #endif
   if (w == 2) spread_elements(2, dst, stride, src, n);
   if (w == 4) spread_elements(4, dst, stride, src, n);
+  if (w == 8) spread_elements(8, dst, stride, src, n);
 }
 
 #endif

@@ -77,8 +77,56 @@ CUTT_INLINE void window(int w, bool narrow, bool guarded, int each, char *restri
   }
 }
 
+/* Vectors whose windows are alike: what would be loaded of the tables for each of them stays in registers, so that more lines of the
+ * input are under way. */
+CUTT_INLINE void window_even(int w, bool narrow, int each, char *restrict stage, const char *restrict src,
+                             const cutt_cpu_windows *restrict windows, int64_t from, int64_t to) {
+  enum { MOST = 4 };
+  const char *place[MOST];
+  __m512i index[MOST];
+  uint64_t mask[MOST];
+  _Pragma("GCC unroll 4") for (int i = 0; i < each; ++i) {
+    place[i] = src + windows->offset[i] + from * windows->step;
+    index[i] = load_index(w, windows->index + i * (64 / w));
+    mask[i] = windows->mask[i];
+  }
+  const int64_t step = windows->step;
+  for (int64_t v = from; v < to; ++v) {
+    __m512i sum = _mm512_setzero_si512();
+    _Pragma("GCC unroll 4") for (int i = 0; i < each; ++i) {
+      const __m512i low = _mm512_loadu_si512((const void *)place[i]);
+      if (narrow) {
+        sum = merge_permuted(w, sum, mask[i], index[i], low);
+      } else {
+        const __m512i high = _mm512_loadu_si512((const void *)(place[i] + 64));
+        sum = merge(w, sum, mask[i], cutt_permute(w, low, index[i], high));
+      }
+      place[i] += step;
+    }
+    _mm512_storeu_si512((void *)(stage + v * 64), sum);
+  }
+}
+
+CUTT_INLINE int64_t windows_even(int w, bool narrow, char *restrict stage, const char *restrict src,
+                                 const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
+  const int64_t whole = bytes / 64 < windows->even ? bytes / 64 : windows->even, end = to < whole ? to : whole;
+  if (from >= end) return from;
+  if (windows->each == 1) {
+    window_even(w, narrow, 1, stage, src, windows, from, end);
+  } else if (windows->each == 2) {
+    window_even(w, narrow, 2, stage, src, windows, from, end);
+  } else if (windows->each == 3) {
+    window_even(w, narrow, 3, stage, src, windows, from, end);
+  } else {
+    window_even(w, narrow, 4, stage, src, windows, from, end);
+  }
+  return end;
+}
+
 CUTT_INLINE void windows_each(int w, bool narrow, char *restrict stage, const char *restrict src,
                               const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
+  from = windows_even(w, narrow, stage, src, windows, from, to, bytes);
+  if (from == to) return;
   switch (windows->each) {
     case 1:
       window(w, narrow, false, 1, stage, src, windows, from, to, bytes);
