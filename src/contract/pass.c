@@ -23,6 +23,7 @@ enum {
   FAR_BYTES = 16 * 1024,     /* of a row where nothing is packed */
   DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
   SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
+  FEW_BYTES = 32,            /* of one that is shorter numbers are added up one after the other */
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
@@ -30,10 +31,11 @@ enum {
 };
 
 /* Seconds, as measured on one core of an Intel Xeon of 2023: of a call; of a tile; of 64 bytes of products in a row, and in a dot
- * product, which reads two numbers for each; of a single product; of a number that is packed alone; of finishing 64 bytes. Of
+ * product, which reads two numbers for each; of a single product; of a number that is packed alone; of finishing 64 bytes (what
+ * is packed, of tiles of rows: of an AMD EPYC). Of
  * blocks: of 64 bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
 static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1.3e-9,
-                    number_seconds = 0.6e-9, alone_seconds = 0.9e-9, finish_seconds = 0.8e-9,
+                    number_seconds = 0.6e-9, alone_seconds = 0.55e-9, finish_seconds = 0.8e-9,
                     multiply_seconds = 0.22e-9, store_seconds = 0.5e-9, block_seconds = 5e-9, far_seconds = 35e-9;
 
 /* Of a row; of a term of a row; of a number that is packed in a run; of a cache line in a page alone. Tiles of blocks are larger,
@@ -41,7 +43,7 @@ static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 
 typedef struct tile_rates {
   double row, term, run, page;
 } tile_rates;
-static const tile_rates row_tiles = {1.3e-9, 0.55e-9, 0.25e-9, 2.6e-9}, block_tiles = {3e-9, 1.2e-9, 0.35e-9, 3e-9};
+static const tile_rates row_tiles = {1.3e-9, 0.55e-9, 0.2e-9, 2.6e-9}, block_tiles = {3e-9, 1.2e-9, 0.35e-9, 3e-9};
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -145,7 +147,11 @@ static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
   if (step >= RUN_BYTES) most = v.products < products ? (int64_t)(products / v.products) : 1;
   int64_t chunk = longest(c, s, mode, most < 1 ? 1 : most);
   if (step < RUN_BYTES && is_shortened(c, s, mode, chunk)) {
-    const int64_t run = larger((in_place(s) && s->summed ? LINE : RUN_BYTES) / step, (int64_t)1);
+    const bool dots = in_place(s) && s->summed;
+    int64_t run = larger((dots ? LINE : RUN_BYTES) / step, (int64_t)1);
+    /* Where that is a row or two, a tile would hardly be worth its overhead. */
+    if (!dots && !s->blocked && (in_place(s) || is_summed(c, mode)))
+      run = larger(run, (int64_t)(products / v.products));
     chunk = longest(c, s, mode, smaller(run, chunk));
   }
   s->chunk[mode] = chunk;
@@ -281,9 +287,11 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   }
   const double number = (double)number_bytes(c), width = c->type->complex && s->kind != CUTT_PASS_ADD ? 3 : 1;
   const double n = (double)chunk_along(s), row = n * number;
-  /* What is left of a row is part of a vector, but where the row is a single term of what lies in memory. */
-  const bool padded = !s->summed && (v.terms > 1 || (!s->direct && s->packed[s->first] &&
-                                                     (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first])));
+  /* What is left of a row is part of a vector, but where the row is a single term of what lies in memory, and of dot products that
+   * have one factor for all, or few numbers. */
+  const bool padded = s->summed ? s->kind != CUTT_PASS_SCALE && row >= FEW_BYTES
+                                : (v.terms > 1 || (!s->direct && s->packed[s->first] &&
+                                                   (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first])));
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
   double tile =
       tile_seconds +
@@ -304,7 +312,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   double finish = 0;
   if (!s->direct) {
     const double sums = v.rows * (s->summed ? 1 : n);
-    finish = sums * number / LINE * finish_seconds + v.rows * own->row;
+    finish = sums * number / LINE * finish_seconds + v.rows / (s->summed ? run_of(c, s, CUTT_RESULT) : 1) * own->row;
     if (s->packed[CUTT_RESULT]) finish += sums * (own->run + own->row / run_of(c, s, CUTT_RESULT));
   }
   const double busy = tiles * (sum_tiles * tile + finish) + (s->blocked ? runs_seconds(c, r, s) : 0);

@@ -90,6 +90,7 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
                                      : s->blocked || s->summed ? tiles->sum_row
                                                                : NULL,
                           .room = !s->direct && !s->blocked && !s->summed,
+                          .in_place = {!s->packed[first], !s->packed[second]},
                           .adds = adds,
                           .conjugate = {p->conjugate[0], p->conjugate[1]}};
 }

@@ -157,6 +157,9 @@ static void shapes_of_products(void **unused) {
                {"a,a->", {300000}},
                {"ab->b", {700, 30}},
                {"ab->a", {700, 30}},
+               {"ab->a", {20, 900}}, /* terms that follow each other closely */
+               {"ab,ab->a", {13, 700}},
+               {"abc,bc->ca", {9, 11, 40}},
                {"abc->b", {50, 40, 30}},
                {"aab->b", {60, 9}},
                {"abcb->ac", {17, 18, 19}},
@@ -181,6 +184,28 @@ static void shapes_of_products(void **unused) {
     }
   }
   assert_true(streamed > 0);
+}
+
+/* Rows of every length up to some vectors, whole ones and parts of one, of which as many are added up together as a vector has
+ * numbers, and what is left of these. */
+static void dots_of_any_length(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32};
+  static const char *const patterns[] = {"ab,ab->b", "ab->b", "ab,a->b"};
+  test_rng rng = {20261123};
+  for (int64_t n = 1; n <= test_scaled(70); ++n) {
+    for (int k = 0; k < 4; ++k) {
+      test_contraction t;
+      assert_true(test_contraction_make(patterns[(n + k) % 3], types[k], &t));
+      t.extent[0] = n;
+      t.extent[1] = test_random_in(&rng, 1, 40);
+      test_contraction_finish(&t);
+      t.has_beta = test_chance(&rng, 30);
+      t.beta = test_random_scalar(&rng, t.type);
+      t.seed = (uint64_t)(100 * n + k);
+      try_all(&rng, &t);
+    }
+  }
 }
 
 /* -------------------------------------------------------------------------------------------------------- whole numbers */
@@ -347,8 +372,12 @@ static void packing(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(packing),       cmocka_unit_test(every_shape), cmocka_unit_test(shapes_of_products),
-      cmocka_unit_test(whole_numbers), cmocka_unit_test(calls),
+      cmocka_unit_test(packing),
+      cmocka_unit_test(every_shape),
+      cmocka_unit_test(shapes_of_products),
+      cmocka_unit_test(dots_of_any_length),
+      cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(calls),
   };
   const int failed = cmocka_run_group_tests_name("pass", tests, NULL, NULL);
   test_placed_free(&kept);

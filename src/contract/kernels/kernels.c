@@ -33,12 +33,15 @@ enum {
 #if defined(__clang__)
 #define CUTT_UNROLL _Pragma("clang loop unroll(full)")
 #else
-#define CUTT_UNROLL _Pragma("GCC unroll 8")
+#define CUTT_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Of PARTS_BYTES of one operand, and of a second one. Behind a row are often the next ones; asking for what is not there does no harm. */
-CUTT_INLINE void ask_ahead(const char *l, const char *r) {
-  for (int i = 0; i < PARTS_BYTES; i += LINE_BYTES) {
+CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
+
+/* Of so many bytes of one operand, and of a second one. Behind a row are often the next ones; asking for what is not there does no
+ * harm. */
+CUTT_INLINE void ask_ahead(const char *l, const char *r, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += LINE_BYTES) {
     __builtin_prefetch(l + i + AHEAD_BYTES);
     if (r) __builtin_prefetch(r + i + AHEAD_BYTES);
   }
@@ -46,7 +49,7 @@ CUTT_INLINE void ask_ahead(const char *l, const char *r) {
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
 
-/* Index lists: of pairs the first twice, the second twice, and both exchanged. */
+/* Index lists: of pairs the first twice, the second twice, and both exchanged; and every second one. */
 #define EVEN_2(i) (i), (i)
 #define EVEN_4(i) EVEN_2(i), EVEN_2((i) + 2)
 #define EVEN_8(i) EVEN_4(i), EVEN_4((i) + 4)
@@ -55,6 +58,10 @@ CUTT_INLINE void ask_ahead(const char *l, const char *r) {
 #define SWAP_4(i) SWAP_2(i), SWAP_2((i) + 2)
 #define SWAP_8(i) SWAP_4(i), SWAP_4((i) + 4)
 #define SWAP_16(i) SWAP_8(i), SWAP_8((i) + 8)
+#define NEXT_2(i) (i), (i) + 2
+#define NEXT_4(i) NEXT_2(i), NEXT_2((i) + 4)
+#define NEXT_8(i) NEXT_4(i), NEXT_4((i) + 8)
+#define NEXT_16(i) NEXT_8(i), NEXT_8((i) + 16)
 #if CUTT_VECTOR_BYTES == 64
 #define OF_EIGHTS(list, i) list##_8(i)
 #define OF_FOURS(list, i) list##_16(i)
@@ -66,24 +73,24 @@ CUTT_INLINE void ask_ahead(const char *l, const char *r) {
 #define OF_FOURS(list, i) list##_4(i)
 #endif
 
-/* Vectors with their halves exchanged; those of each half; which leave what there is none of. */
 typedef int64_t wide __attribute__((vector_size(V)));
 typedef int32_t narrow __attribute__((vector_size(V)));
-CUTT_INLINE wide swap_halves(wide x) {
+
+/* Of two vectors, in segments of twice as many bytes: the first halves of all segments, or the second ones. */
+CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
 #if CUTT_VECTOR_BYTES == 64
-  return CUTT_SHUFFLE(wide, x, x, 4, 5, 6, 7, 0, 1, 2, 3);
-#else
-  return x;
-#endif
-}
-CUTT_INLINE wide swap_quarters(wide x) {
-#if CUTT_VECTOR_BYTES == 64
-  return CUTT_SHUFFLE(wide, x, x, 2, 3, 0, 1, 6, 7, 4, 5);
+  if (bytes == 32 && second) return CUTT_SHUFFLE(wide, x, y, 4, 5, 6, 7, 12, 13, 14, 15);
+  if (bytes == 32) return CUTT_SHUFFLE(wide, x, y, 0, 1, 2, 3, 8, 9, 10, 11);
+  if (bytes == 16 && second) return CUTT_SHUFFLE(wide, x, y, 2, 3, 6, 7, 10, 11, 14, 15);
+  if (bytes == 16) return CUTT_SHUFFLE(wide, x, y, 0, 1, 4, 5, 8, 9, 12, 13);
 #elif CUTT_VECTOR_BYTES == 32
-  return CUTT_SHUFFLE(wide, x, x, 2, 3, 0, 1);
-#else
-  return x;
+  if (bytes == 16 && second) return CUTT_SHUFFLE(wide, x, y, 2, 3, 6, 7);
+  if (bytes == 16) return CUTT_SHUFFLE(wide, x, y, 0, 1, 4, 5);
 #endif
+  if (bytes == 8 && second) return CUTT_SHUFFLE(wide, x, y, OF_EIGHTS(NEXT, 1));
+  if (bytes == 8) return CUTT_SHUFFLE(wide, x, y, OF_EIGHTS(NEXT, 0));
+  if (second) return (wide)CUTT_SHUFFLE(narrow, (narrow)x, (narrow)y, OF_FOURS(NEXT, 1));
+  return (wide)CUTT_SHUFFLE(narrow, (narrow)x, (narrow)y, OF_FOURS(NEXT, 0));
 }
 
 /* A sum of products. Of complex numbers l and r, as pairs of real and imaginary parts, it is made from
@@ -100,6 +107,16 @@ CUTT_INLINE wide swap_quarters(wide x) {
     T x;                                                                                                               \
     memcpy(&x, from, sizeof x);                                                                                        \
     return x;                                                                                                          \
+  }                                                                                                                    \
+  /* Of as many vectors as one has numbers, of so many bytes: the sum of each one's, pairwise. */                      \
+  CUTT_INLINE vector_##name sum_each_##name(vector_##name *v, int element) {                                           \
+    CUTT_UNROLL for (int bytes = V / 2; bytes >= element; bytes /= 2) {                                                \
+      CUTT_UNROLL for (int i = 0; i < bytes / element; ++i) {                                                          \
+        const wide x = (wide)v[2 * i], y = (wide)v[2 * i + 1];                                                         \
+        v[i] = (vector_##name)halves_of(x, y, bytes, false) + (vector_##name)halves_of(x, y, bytes, true);             \
+      }                                                                                                                \
+    }                                                                                                                  \
+    return v[0];                                                                                                       \
   }
 
 /* Real numbers. */
@@ -137,18 +154,20 @@ CUTT_INLINE wide swap_quarters(wide x) {
     total[0] = s->a;                                                                                                   \
   }                                                                                                                    \
   CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
-    vector_##name part[PARTS];                                                                                         \
-    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) part[i] = s[i].a;                                                      \
-    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i) part[i] +=      \
-        part[i + half];                                                                                                \
-    if (V == 64) part[0] += (vector_##name)swap_halves((wide)part[0]);                                                 \
-    if (V >= 32) part[0] += (vector_##name)swap_quarters((wide)part[0]);                                               \
-    part[0] += (vector_##name)CUTT_SHUFFLE(wide, (wide)part[0], (wide)part[0], OF_EIGHTS(SWAP, 0));                    \
-    if (sizeof(T) == 4)                                                                                                \
-      part[0] += (vector_##name)CUTT_SHUFFLE(narrow, (narrow)part[0], (narrow)part[0], OF_FOURS(SWAP, 0));             \
-    sum->a = part[0][0];                                                                                               \
+    T part[V / sizeof(T)];                                                                                             \
+    memcpy(part, &s->a, V);                                                                                            \
+    for (int half = V / (int)sizeof(T) / 2; half; half /= 2)                                                           \
+      for (int i = 0; i < half; ++i) part[i] += part[i + half];                                                        \
+    sum->a = part[0];                                                                                                  \
   }                                                                                                                    \
-  CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) { s->a += other->a; }
+  CUTT_INLINE sums_##name none_##name(void) { return (sums_##name){(vector_##name){0}}; }                              \
+  CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) { s->a += other->a; }                           \
+  CUTT_INLINE void add_sums_##name(sums_##name *s, const sums_##name *other) { s->a += other->a; }                     \
+  CUTT_INLINE sums_##name sums_each_##name(const sums_##name *rows) {                                                  \
+    vector_##name v[V / sizeof(T)];                                                                                    \
+    CUTT_UNROLL for (int i = 0; i < (int)(V / sizeof(T)); ++i) v[i] = rows[i].a;                                       \
+    return (sums_##name){sum_each_##name(v, (int)sizeof(T))};                                                          \
+  }
 
 /* Complex numbers. */
 #define DEFINE_COMPLEX(name, T, I, OF)                                                                                 \
@@ -207,18 +226,23 @@ CUTT_INLINE wide swap_quarters(wide x) {
     return s->a * sign_a + s->b * sign_b;                                                                              \
   }                                                                                                                    \
   CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
-    T part[2][PARTS_BYTES / sizeof(T)];                                                                                \
-    for (int i = 0; i < PARTS; ++i) {                                                                                  \
-      memcpy((char *)part[0] + i * V, &s[i].a, V);                                                                     \
-      memcpy((char *)part[1] + i * V, &s[i].b, V);                                                                     \
-    }                                                                                                                  \
-    for (int half = PARTS_BYTES / (int)sizeof(T) / 2; half > 1; half /= 2)                                             \
+    T part[2][V / sizeof(T)];                                                                                          \
+    memcpy(part[0], &s->a, V);                                                                                         \
+    memcpy(part[1], &s->b, V);                                                                                         \
+    for (int half = V / (int)sizeof(T) / 2; half > 1; half /= 2)                                                       \
       for (int i = 0; i < half; ++i) part[0][i] += part[0][i + half], part[1][i] += part[1][i + half];                 \
     memcpy(sum->a, part[0], sizeof sum->a);                                                                            \
     memcpy(sum->b, part[1], sizeof sum->b);                                                                            \
   }                                                                                                                    \
+  CUTT_INLINE sums_##name none_##name(void) { return (sums_##name){(vector_##name){0}, (vector_##name){0}}; }          \
   CUTT_INLINE void join_##name(sum_##name *s, const sum_##name *other) {                                               \
     for (int i = 0; i < 2; ++i) s->a[i] += other->a[i], s->b[i] += other->b[i];                                        \
+  }                                                                                                                    \
+  CUTT_INLINE void add_sums_##name(sums_##name *s, const sums_##name *other) { s->a += other->a, s->b += other->b; }   \
+  CUTT_INLINE sums_##name sums_each_##name(const sums_##name *rows) {                                                  \
+    vector_##name a[V / ELEMENT_##name], b[V / ELEMENT_##name];                                                        \
+    CUTT_UNROLL for (int i = 0; i < V / ELEMENT_##name; ++i) a[i] = rows[i].a, b[i] = rows[i].b;                       \
+    return (sums_##name){sum_each_##name(a, ELEMENT_##name), sum_each_##name(b, ELEMENT_##name)};                      \
   }
 
 /* ------------------------------------------------------------------------------------------------------------------- tiles */
@@ -229,8 +253,8 @@ CUTT_INLINE wide swap_quarters(wide x) {
     const vector_##name none = {0};                                                                                    \
     put_##name(s, kind, load_##name(l), kind == CUTT_PASS_MULTIPLY ? load_##name(r) : none, r, first);                 \
   }                                                                                                                    \
-  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, int count, const char *l,    \
-                                const char *r, int64_t at, char *out) {                                                \
+  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool near, int count,        \
+                                const char *l, const char *r, int64_t at, char *out) {                                 \
     const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
@@ -244,6 +268,7 @@ CUTT_INLINE wide swap_quarters(wide x) {
     for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                       \
     for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      if (near) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                    \
       for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                  \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
@@ -263,15 +288,17 @@ CUTT_INLINE wide swap_quarters(wide x) {
     const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(rp, part) : none;               \
     put_##name(&sums[count - 1], kind, x, y, rp, first);                                                               \
   }                                                                                                                    \
-  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int count, int64_t part, const char *l,    \
-                              const char *r, int64_t at, char *out) {                                                  \
+  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool near, int count, int64_t part,        \
+                              const char *l, const char *r, int64_t at, char *out) {                                   \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
     add_end_##name(sums, kind, count, part, l, r, true);                                                               \
-    for (int64_t s = 1; s < t->terms; ++s)                                                                             \
-      add_end_##name(sums, kind, count, part, l + (t->term[0][s] - t->term[0][0]),                                     \
-                     r + (t->term[1][s] - t->term[1][0]), false);                                                      \
+    for (int64_t s = 1; s < t->terms; ++s) {                                                                           \
+      const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
+      if (near) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                    \
+      add_end_##name(sums, kind, count, part, ls, rs, false);                                                          \
+    }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
       const int64_t here = i + 1 < count || t->room ? V : part;                                                        \
       vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
@@ -279,21 +306,21 @@ CUTT_INLINE wide swap_quarters(wide x) {
       keep_##name(out + at + i * V, total, here);                                                                      \
     }                                                                                                                  \
   }                                                                                                                    \
-  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, const char *l, const char *r,          \
-                                  int64_t at, int64_t bytes, char *out) {                                              \
+  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool near, const char *l,              \
+                                  const char *r, int64_t at, int64_t bytes, char *out) {                               \
     const int64_t vectors = (bytes - at + V - 1) / V, part = bytes - at - (vectors - 1) * V;                           \
     switch (vectors) {                                                                                                 \
       case 1:                                                                                                          \
-        end_##name(t, kind, 1, part, l, r, at, out);                                                                   \
+        end_##name(t, kind, near, 1, part, l, r, at, out);                                                             \
         return;                                                                                                        \
       case 2:                                                                                                          \
-        end_##name(t, kind, 2, part, l, r, at, out);                                                                   \
+        end_##name(t, kind, near, 2, part, l, r, at, out);                                                             \
         return;                                                                                                        \
       case 3:                                                                                                          \
-        end_##name(t, kind, 3, part, l, r, at, out);                                                                   \
+        end_##name(t, kind, near, 3, part, l, r, at, out);                                                             \
         return;                                                                                                        \
       case 4:                                                                                                          \
-        end_##name(t, kind, 4, part, l, r, at, out);                                                                   \
+        end_##name(t, kind, near, 4, part, l, r, at, out);                                                             \
         return;                                                                                                        \
       default:                                                                                                         \
         return;                                                                                                        \
@@ -316,16 +343,19 @@ CUTT_INLINE wide swap_quarters(wide x) {
   CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
     const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
     const int64_t bytes = t->n * ELEMENT_##name, first_l = t->term[0][0], first_r = t->term[1][0];                     \
+    /* Terms that follow each other closely are added up faster than a processor fetches them unasked. */              \
+    const int64_t next = plain || t->terms < 2 ? 0 : t->term[0][1] - first_l;                                          \
+    const bool near = t->in_place[0] && next > 0 && next < AHEAD_BYTES;                                                \
     for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
       const char *l = t->operand[0] + t->row[0][row] + first_l, *r = t->operand[1] + t->row[1][row] + first_r;         \
       char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
       int64_t at = 0;                                                                                                  \
-      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, 4, l, r, at, out);                         \
+      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, near, 4, l, r, at, out);                   \
       if (MASKS && !plain) {                                                                                           \
-        end_row_##name(t, kind, l, r, at, bytes, out);                                                                 \
+        end_row_##name(t, kind, near, l, r, at, bytes, out);                                                           \
         continue;                                                                                                      \
       }                                                                                                                \
-      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, 1, l, r, at, out);                                 \
+      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, near, 1, l, r, at, out);                           \
       for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
     }                                                                                                                  \
   }                                                                                                                    \
@@ -347,45 +377,140 @@ CUTT_INLINE wide swap_quarters(wide x) {
       put_##name(&sums[i], kind, x, y, r, false);                                                                      \
     }                                                                                                                  \
   }                                                                                                                    \
-  CUTT_INLINE void dot_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row, sum_##name *sum) {            \
+  /* A row's sums in as many parts as one vector has numbers. */                                                       \
+  CUTT_INLINE sums_##name parts_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row) {                    \
     const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
     const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
     const int64_t even = bytes - bytes % PARTS_BYTES;                                                                  \
-    const bool in_parts = kind != CUTT_PASS_SCALE && bytes >= FEW_BYTES;                                               \
-    sum_##name rest;                                                                                                   \
-    memset(sum, 0, sizeof *sum);                                                                                       \
-    memset(&rest, 0, sizeof rest);                                                                                     \
-    if (even || in_parts) {                                                                                            \
-      sums_##name sums[PARTS];                                                                                         \
-      memset(sums, 0, sizeof sums);                                                                                    \
-      for (int64_t s = 0; s < t->terms; ++s) {                                                                         \
-        const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                   \
-        for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                           \
-          ask_ahead(ls + at, step ? rs + at : NULL);                                                                   \
-          CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                  \
-              place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                          \
-        }                                                                                                              \
-        if (!in_parts || even == bytes) continue;                                                                      \
-        ask_ahead(ls + even, step ? rs + even : NULL);                                                                 \
-        rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                   \
+    sums_##name sums[PARTS];                                                                                           \
+    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) sums[i] = none_##name();                                               \
+    for (int64_t s = 0; s < t->terms; ++s) {                                                                           \
+      const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                     \
+      for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
+        ask_ahead(ls + at, step ? rs + at : NULL, PARTS_BYTES);                                                        \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
+            place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
       }                                                                                                                \
-      fold_##name(sums, sum);                                                                                          \
+      if (kind == CUTT_PASS_SCALE || even == bytes) continue;                                                          \
+      ask_ahead(ls + even, step ? rs + even : NULL, bytes - even);                                                     \
+      rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                     \
     }                                                                                                                  \
-    for (int64_t s = 0; s < t->terms && even < bytes && !in_parts; ++s)                                                \
-      for (int64_t at = even; at < bytes; at += ELEMENT_##name)                                                        \
-        put_one_##name(&rest, kind, l + t->term[0][s] + at, r + t->term[1][s] + step * at, false);                     \
-    join_##name(sum, &rest);                                                                                           \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)                 \
+        add_sums_##name(&sums[i], &sums[i + half]);                                                                    \
+    return sums[0];                                                                                                    \
   }                                                                                                                    \
-  CUTT_INLINE void across_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                       \
-    for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
-      char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
-      sum_##name sum;                                                                                                  \
-      T total[ELEMENT_##name / sizeof(T)];                                                                             \
-      dot_##name(t, kind, row, &sum);                                                                                  \
-      total_one_##name(&sum, t->conjugate, total);                                                                     \
-      for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                      \
-        if (t->adds) total[i] += number_##name(out + i * (int)sizeof(T));                                              \
-      memcpy(out, total, sizeof total);                                                                                \
+  CUTT_INLINE void put_total_##name(const cutt_pass_tile *t, int64_t row, T *total) {                                  \
+    char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                              \
+    for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                        \
+      if (t->adds) total[i] += number_##name(out + i * (int)sizeof(T));                                                \
+    memcpy(out, total, ELEMENT_##name);                                                                                \
+  }                                                                                                                    \
+  /* Whole vectors, and what is left of a row one number after the other: of short ones, or of one factor. */          \
+  CUTT_INLINE void across_one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row) {                      \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
+    const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
+    sums_##name parts;                                                                                                 \
+    sum_##name sum, rest;                                                                                              \
+    T total[ELEMENT_##name / sizeof(T)];                                                                               \
+    memset(&sum, 0, sizeof sum);                                                                                       \
+    memset(&rest, 0, sizeof rest);                                                                                     \
+    if (bytes >= PARTS_BYTES) {                                                                                        \
+      parts = parts_##name(t, kind, row);                                                                              \
+      fold_##name(&parts, &sum);                                                                                       \
+    }                                                                                                                  \
+    for (int64_t s = 0; s < t->terms; ++s)                                                                             \
+      for (int64_t at = bytes - bytes % PARTS_BYTES; at < bytes; at += ELEMENT_##name)                                 \
+        put_one_##name(&rest, kind, l + t->term[0][s] + at, r + t->term[1][s] + step * at, false);                     \
+    join_##name(&sum, &rest);                                                                                          \
+    total_one_##name(&sum, t->conjugate, total);                                                                       \
+    put_total_##name(t, row, total);                                                                                   \
+  }                                                                                                                    \
+  /* What as many rows come to as a vector has numbers, by a vector of parts each: added up in one step. */            \
+  CUTT_INLINE void put_totals_##name(const cutt_pass_tile *t, int64_t row, int rows, const sums_##name *each) {        \
+    sums_##name sums = sums_each_##name(each);                                                                         \
+    const sums_##name none = none_##name();                                                                            \
+    T total[V / sizeof(T)];                                                                                            \
+    add_sums_##name(&sums, &none); /* of -0 alone a sum is 0 */                                                        \
+    const vector_##name all = total_##name(&sums, t->conjugate);                                                       \
+    memcpy(total, &all, V);                                                                                            \
+    for (int i = 0; i < rows; ++i) put_total_##name(t, row + i, total + i * (ELEMENT_##name / (int)sizeof(T)));        \
+  }                                                                                                                    \
+  /* A row of one term, `vectors` long, of which the last one has so many bytes in it; 0: PARTS_BYTES or more. */      \
+  CUTT_INLINE sums_##name single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors, int64_t part,       \
+                                        int64_t row) {                                                                 \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name,                                    \
+                  even = bytes - bytes % PARTS_BYTES;                                                                  \
+    const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                    \
+    const char *r = step ? t->operand[1] + t->row[1][row] + t->term[1][0] : l;                                         \
+    sums_##name sums[PARTS];                                                                                           \
+    if (vectors) {                                                                                                     \
+      ask_ahead(l, step ? r : NULL, vectors *V);                                                                       \
+      add_end_##name(sums, kind, vectors, part, l, r, true);                                                           \
+    } else {                                                                                                           \
+      ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                                      \
+      CUTT_UNROLL for (int i = 0; i < PARTS; ++i) place_##name(&sums[i], kind, l + i * V, r + step * (i * V), true);   \
+      for (int64_t at = PARTS_BYTES; at < even; at += PARTS_BYTES) {                                                   \
+        ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                                          \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
+            place_##name(&sums[i], kind, l + at + i * V, r + step * (at + i * V), false);                              \
+      }                                                                                                                \
+      ask_ahead(l + even, step ? r + even : NULL, bytes - even);                                                       \
+      rest_##name(sums, kind, l + even, r + step * even, bytes - even);                                                \
+    }                                                                                                                  \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2)                                                            \
+        CUTT_UNROLL for (int i = 0; i < half; ++i) if (!vectors || i + half < vectors)                                 \
+            add_sums_##name(&sums[i], &sums[i + half]);                                                                \
+    return sums[0];                                                                                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void across_single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors) {                   \
+    enum { TOGETHER = V / ELEMENT_##name };                                                                            \
+    const int64_t part = t->n * ELEMENT_##name - (vectors - 1) * V, whole = t->rows - t->rows % TOGETHER;              \
+    sums_##name each[TOGETHER];                                                                                        \
+    for (int64_t row = 0; row < whole; row += TOGETHER) {                                                              \
+      if (vectors) {                                                                                                   \
+        CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);       \
+      } else {                                                                                                         \
+        for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);                   \
+      }                                                                                                                \
+      put_totals_##name(t, row, TOGETHER, each);                                                                       \
+    }                                                                                                                  \
+    memset(each, 0, sizeof each);                                                                                      \
+    for (int64_t row = whole; row < t->rows; ++row) each[row - whole] = single_##name(t, kind, vectors, part, row);    \
+    if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), each);                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void across_##name(const cutt_pass_tile *callers, cutt_pass_kind kind) {                                 \
+    enum { TOGETHER = V / ELEMENT_##name };                                                                            \
+    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
+    const int64_t bytes = t->n * ELEMENT_##name;                                                                       \
+    if (kind == CUTT_PASS_SCALE || bytes < FEW_BYTES) {                                                                \
+      for (int64_t row = 0; row < t->rows; ++row) across_one_##name(t, kind, row);                                     \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    if (MASKS && t->terms == 1) {                                                                                      \
+      switch (bytes <= PARTS_BYTES ? (bytes + V - 1) / V : 0) {                                                        \
+        case 0:                                                                                                        \
+          across_single_##name(t, kind, 0);                                                                            \
+          return;                                                                                                      \
+        case 1:                                                                                                        \
+          across_single_##name(t, kind, 1);                                                                            \
+          return;                                                                                                      \
+        case 2:                                                                                                        \
+          across_single_##name(t, kind, smaller_count(2, PARTS));                                                      \
+          return;                                                                                                      \
+        case 3:                                                                                                        \
+          across_single_##name(t, kind, smaller_count(3, PARTS));                                                      \
+          return;                                                                                                      \
+        default:                                                                                                       \
+          across_single_##name(t, kind, smaller_count(4, PARTS));                                                      \
+          return;                                                                                                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+    sums_##name each[TOGETHER];                                                                                        \
+    memset(each, 0, sizeof each);                                                                                      \
+    for (int64_t row = 0; row < t->rows; row += TOGETHER) {                                                            \
+      const int here = t->rows - row < TOGETHER ? (int)(t->rows - row) : TOGETHER;                                     \
+      for (int i = 0; i < here; ++i) each[i] = parts_##name(t, kind, row + i);                                         \
+      put_totals_##name(t, row, here, each);                                                                           \
     }                                                                                                                  \
   }
 

@@ -36,6 +36,8 @@ typedef struct cutt_pass_tile {
   const int64_t *out_row;
   /* Behind each row's end, along a free mode, there is room up to the end of its last vector. */
   bool room;
+  /* An operand is read from where it lies in memory: its next terms may be asked for. */
+  bool in_place[2];
   /* What is there takes part in the sum, or other reduction, as its first term. */
   bool adds;
   /* Of complex types. */
