@@ -455,18 +455,23 @@ static int take_name(cutt_output *output) {
   return rename_temporary(output);
 }
 
+static bool start_writing(const cutt_output *output, size_t from, size_t bytes) {
+  return sync_file_range(output->descriptor, (off_t)from, (off_t)bytes, SYNC_FILE_RANGE_WRITE) == 0;
+}
+
 /* Writes the file to disk. Errors of writing through a mapping show here and nowhere else. */
 static bool write_to_disk(cutt_output *output, cutt_cli_progress *progress) {
   if (output->folder) {
     cutt_cli_progress_show(progress, "writing to disk", 0.0);
     return syncfs(output->descriptor) == 0; /* all files at once, however many there are */
   }
-  /* In blocks first, which cost no more than the whole at once, for the sake of the progress bar. */
+  /* In blocks first, for the sake of the progress bar; the next one is handed to the disk before one is waited for. */
   const size_t block = (size_t)64 << 20;
   for (size_t done = 0; output->bytes > block && done < output->bytes; done += block) {
     cutt_cli_progress_show(progress, "writing to disk", (double)done / (double)output->bytes);
-    size_t length = output->bytes - done < block ? output->bytes - done : block;
-    if (sync_file_range(output->descriptor, (off_t)done, (off_t)length,
+    const size_t rest = output->bytes - done, length = rest < block ? rest : block, next = rest - length;
+    if ((next == 0 || start_writing(output, done + length, next < block ? next : block)) &&
+        sync_file_range(output->descriptor, (off_t)done, (off_t)length,
                         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0)
       continue;
     if (errno != EINVAL && errno != ENOSYS && errno != ESPIPE && errno != EOPNOTSUPP) return false;

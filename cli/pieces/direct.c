@@ -32,23 +32,26 @@ static bool is_cached(int descriptor) {
   return found > SAMPLES / 2;
 }
 
-void cutt_direct_open(cutt_direct *direct, int descriptor, int64_t buffer_bytes) {
+void cutt_direct_open(cutt_direct *direct, int descriptor, int readers, int64_t all_bytes) {
   direct->descriptor = -1;
   direct->memory = NULL;
 #ifdef O_DIRECT
+  const int64_t most = (int64_t)1 << 20; /* what is copied from a buffer is still in a cache */
   char path[64];
-  direct->bytes = buffer_bytes / ALIGNMENT * ALIGNMENT;
+  direct->readers = readers;
+  direct->bytes = (all_bytes / readers < most ? all_bytes / readers : most) / ALIGNMENT * ALIGNMENT;
   if (direct->bytes < 2 * ALIGNMENT || is_cached(descriptor)) return;
-  const size_t all = (size_t)(direct->bytes * CUTT_DIRECT_READERS) + ALIGNMENT;
+  const size_t all = (size_t)(direct->bytes * readers) + ALIGNMENT;
   if (cuttMemoryAllocate(CUTT_BACKEND_CPU, all, &direct->memory) != CUTT_SUCCESS) return;
   const uintptr_t begin = (uintptr_t)direct->memory;
   direct->buffer = (uint8_t *)direct->memory + (ALIGNMENT - begin % ALIGNMENT) % ALIGNMENT;
-  for (int i = 0; i < CUTT_DIRECT_READERS; ++i) atomic_flag_clear(&direct->taken[i]);
+  for (int i = 0; i < readers; ++i) atomic_flag_clear(&direct->taken[i]);
   snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor); /* that very file, whatever its name is by now */
   direct->descriptor = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 #else
   (void)descriptor;
-  (void)buffer_bytes;
+  (void)readers;
+  (void)all_bytes;
 #endif
 }
 
@@ -75,8 +78,8 @@ static int64_t read_blocks(const cutt_direct *direct, uint8_t *buffer, int64_t o
 
 int64_t cutt_direct_read(cutt_direct *direct, int64_t offset, int64_t bytes, uint8_t *to) {
   int mine = 0;
-  while (mine < CUTT_DIRECT_READERS && atomic_flag_test_and_set(&direct->taken[mine])) ++mine;
-  if (mine == CUTT_DIRECT_READERS) return 0;
+  while (mine < direct->readers && atomic_flag_test_and_set(&direct->taken[mine])) ++mine;
+  if (mine == direct->readers) return 0;
   int64_t done = 0, came = 1;
   for (; done < bytes && came > 0; done += came)
     came = read_blocks(direct, direct->buffer + direct->bytes * mine, offset + done, bytes - done, to + done);

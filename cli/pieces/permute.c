@@ -13,7 +13,7 @@
 #include "cli/pieces/flush.h"
 #include "cli/pieces/pipeline.h"
 
-enum { BUFFERS = 2 * CUTT_PIPELINE_DEPTH };
+enum { BUFFERS = 2 * CUTT_PIPELINE_DEPTH, CACHE_READERS = 8 };
 
 /* A part of a piece that one thread reads or writes at a time. */
 static const int64_t part_bytes = (int64_t)4 << 20;
@@ -295,19 +295,29 @@ static void plan_order(pass *p) {
   memcpy(p->walk, by_input && !strips ? p->in_order : p->out_order, sizeof p->walk);
 }
 
-/* Says how the input will be read, and returns by how many threads. Long stretches are read by one, so that the kernel
- * sees that it may read ahead; short ones by many, each of which waits for its own, without what follows them: by way of the
- * system's cache if that is asked for rows of pieces, and past it if pieces are too large for rows, and stretches long enough. */
+/* Threads that read stretches of so many bytes past the system's cache. A few keep a disk at its rate where stretches are long, and no
+ * disk that has to move for it moves much. Short ones take as many as are some bytes under way together, if there is room. */
+static int direct_readers(const cutt_pieces_job *job, int64_t run, bool in_order) {
+  const int64_t room = job->direct_bytes / (run + 2 * CUTT_DIRECT_ALIGNMENT), enough = ((int64_t)1 << 20) / run;
+  const int64_t readers = room < enough ? room : enough;
+  if (in_order) return 4;
+  return readers < CACHE_READERS ? CACHE_READERS : readers < CUTT_DIRECT_READERS ? (int)readers : CUTT_DIRECT_READERS;
+}
+
+/* Says how the input will be read, and returns by how many threads. What comes from the disk goes past the system's cache,
+ * which would make pages for what is read once and copy it: long stretches, and short ones that are long enough where pieces
+ * are too large to ask for rows of them. Else by way of the cache: long stretches by one thread, so that the kernel sees that
+ * it may read ahead, and short ones by many, each of which waits for its own, without what follows them. */
 static int plan_reading(pass *p, bool from_disk) {
-  const int64_t least_direct = (int64_t)16 << 10;
+  const int64_t run = p->cut->in_run, least_direct = (int64_t)16 << 10;
   if (p->in.zarr) return p->job->readers;
-  const bool in_order = p->cut->in_run >= (int64_t)1 << 20;
+  const bool in_order = run >= (int64_t)1 << 20;
   posix_fadvise(p->in.descriptor, 0, 0, in_order ? POSIX_FADV_SEQUENTIAL : POSIX_FADV_RANDOM);
-  if (in_order) return 1;
-  if (from_disk && p->together <= 1 && p->cut->in_run >= least_direct && p->job->direct_bytes >= least_direct)
-    cutt_direct_open(&p->direct, p->in.descriptor, p->job->direct_bytes);
+  if (from_disk && (in_order || p->together <= 1) && run >= least_direct &&
+      p->job->direct_bytes >= CACHE_READERS * least_direct)
+    cutt_direct_open(&p->direct, p->in.descriptor, direct_readers(p->job, run, in_order), p->job->direct_bytes);
   if (p->direct.descriptor >= 0) p->in.direct = &p->direct;
-  return CUTT_DIRECT_READERS;
+  return p->in.direct ? p->direct.readers : in_order ? 1 : CACHE_READERS;
 }
 
 /* The first of the items of a rank. */
@@ -371,8 +381,8 @@ int64_t cutt_pieces_most(cutt_pieces_job *job, size_t memory) {
   const int64_t least = job->problem.elem_bytes;
   size_t threads = 0;
   job->readers = job->in_zarr ? readers_of(job, memory) : 1;
-  /* All of them a thirty-second, of what is left for the program itself. */
-  job->direct_bytes = memory / 256 < (size_t)1 << 20 ? (int64_t)(memory / 256) : (int64_t)1 << 20;
+  /* Of what is left for the program itself. */
+  job->direct_bytes = memory / 32 < (size_t)8 << 20 ? (int64_t)(memory / 32) : (int64_t)8 << 20;
   if (job->in_zarr) threads += (size_t)job->readers * cutt_zarr_thread_bytes(job->in_zarr);
   if (job->out_zarr) threads += cutt_zarr_thread_bytes(job->out_zarr);
   int64_t most = threads < memory ? (int64_t)((memory - threads) / BUFFERS) : 0;

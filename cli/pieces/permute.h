@@ -21,7 +21,7 @@ typedef struct cutt_pieces_job {
   cutt_cli_progress *progress;
   cutt_ranks *ranks;    /* each does a part of the pieces */
   int readers;          /* threads that read a Zarr array, by cutt_pieces_most */
-  int64_t direct_bytes; /* likewise, of a buffer to read into past the system's cache */
+  int64_t direct_bytes; /* likewise, of all buffers to read into past the system's cache */
 } cutt_pieces_job;
 
 /* The most bytes of a piece for `memory` bytes of buffers, of each rank; job->problem and job->ranks are there. */

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { DEPTH = CUTT_PIPELINE_DEPTH, MOST_READERS = 16 };
+enum { DEPTH = CUTT_PIPELINE_DEPTH, MOST_READERS = 32 };
 
 /* What the threads share; all but `pipeline` only under the lock. */
 typedef struct state {

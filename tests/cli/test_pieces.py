@@ -119,17 +119,18 @@ class Transpose(Pieces):
         self.assertGreater(end, array.nbytes / 2)
 
     def test_past_the_cache(self):
-        """Stretches of an input that is not in memory, which begin and end within blocks of the disk and are longer than a buffer."""
+        """Stretches of an input that is not in memory, which begin and end within blocks of the disk and are longer than a buffer;
+        the last two are long, and read by few threads."""
         if not RANGES:
             self.skipTest("there is no library to preload")
         told = self.path("told")
-        array = self.save(fill((17, 5, 3, 60001), "<i4", 3))
-        for memory in ["9M", "40M"]:
+        for shape, axes, memory in [((17, 5, 3, 60001), (2, 1, 0, 3), "9M"), ((17, 5, 3, 60001), (2, 1, 0, 3), "40M"),
+                                    ((2, 3, 400003), (1, 0, 2), "9M"), ((2, 3, 400003), (1, 0, 2), "15M")]:
+            array = self.save(fill(shape, "<i4", 3))
             with open(self.input, "rb") as file:
                 os.fsync(file.fileno())
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-            self.in_pieces(array, (2, 1, 0, 3), memory,
-                           env=dict(os.environ, LD_PRELOAD=RANGES, CUTT_TEST_DIRECT_TOLD=told))
+            self.in_pieces(array, axes, memory, env=dict(os.environ, LD_PRELOAD=RANGES, CUTT_TEST_DIRECT_TOLD=told))
         if not os.path.exists(told):
             self.skipTest("the system keeps the file in memory, or reads nothing past its cache")
         os.unlink(told)
