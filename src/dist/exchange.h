@@ -28,7 +28,7 @@ typedef struct cutt_task {
   int64_t elem_bytes;
   int64_t piece_elements;
   bool cuts_inside;         /* pieces are cut along modes that are slow on both sides */
-  int64_t stretch_elements; /* direct boxes are cut into what is about as long; 0: they are not cut */
+  int64_t stretch_elements; /* boxes that are not sent are cut into what is about as long; 0: they are not cut */
   bool joins;               /* pieces may be unpacked together */
   bool far;                 /* direct boxes are written over links between devices */
   bool computes;            /* alpha, beta or conjugate do something */

@@ -242,19 +242,37 @@ static void drain(struct cuttDistPlanStruct *plan) {
 
 /* --------------------------------------------------------------------------------------------------------------- direct */
 
+static cuttResult reach_peers(const run *r) {
+  const cutt_flow *flow = &r->plan->exchange.flow[CUTT_FROM];
+  cuttResult result = CUTT_SUCCESS;
+  for (int64_t i = 0; i < flow->pieces && !result; ++i) {
+    cutt_start peer;
+    memcpy(&peer, r->plan->comm->records[flow->piece[i].peer].what, sizeof peer);
+    result = cutt_reach_peer(r->plan->comm, NULL, flow->piece[i].peer, peer.token, &r->plan->reached[i]);
+  }
+  return result;
+}
+
+/* What is done of so many moves in one of the turns. */
+static int64_t add_turn(const run *r, int64_t n, int64_t first, int64_t moves, int64_t turn, int64_t turns,
+                        unsigned char *out) {
+  const int64_t begin = moves * turn / turns, end = moves * (turn + 1) / turns;
+  return cutt_dist_add(r->plan, n, first + begin, end - begin, r->in, out);
+}
+
+/* What stays and what each peer gets are worked on by turns, in one launch. */
 static cuttResult write_directly(const run *r) {
   const cutt_exchange *x = &r->plan->exchange;
   const cutt_flow *flow = &x->flow[CUTT_FROM];
-  cuttResult result = permute(r, x->kept_first, x->kept_moves, r->in, r->out);
-  for (int64_t i = 0; i < flow->pieces && !result; ++i) {
-    const cutt_piece *piece = &flow->piece[i];
-    cutt_start peer;
-    unsigned char *out = NULL;
-    memcpy(&peer, r->plan->comm->records[piece->peer].what, sizeof peer);
-    result = cutt_reach_peer(r->plan->comm, NULL, piece->peer, peer.token, &out);
-    if (!result) result = permute(r, piece->first, piece->moves, r->in, out);
+  const cuttResult result = reach_peers(r);
+  const int64_t turns = x->most_moves;
+  int64_t n = 0;
+  for (int64_t turn = 0; turn < turns && !result; ++turn) {
+    n = add_turn(r, n, x->kept_first, x->kept_moves, turn, turns, r->out);
+    for (int64_t i = 0; i < flow->pieces; ++i)
+      n = add_turn(r, n, flow->piece[i].first, flow->piece[i].moves, turn, turns, r->plan->reached[i]);
   }
-  return result;
+  return result ? result : cutt_dist_launch(r->plan, n, r->stream);
 }
 
 cuttResult cutt_dist_run(struct cuttDistPlanStruct *plan, const unsigned char *in, unsigned char *out,

@@ -203,11 +203,22 @@ static size_t default_piece(const struct cuttDistPlanStruct *plan) {
 /* Boxes that kernels on a device write directly are worked on by turns: shorter stretches than there are tiles under way at once do
  * both at the same time, but take longer alone. What stays beside messages is worked on in parts, some in each round. Measured on
  * two H200. */
-static int64_t stretch_elements(const struct cuttDistPlanStruct *plan, size_t asked, bool direct) {
+static int64_t stretch_on_device(const struct cuttDistPlanStruct *plan, size_t asked, bool direct) {
   enum { LEAST_BYTES = 1 << 20, MOST_DIRECT = 2048, MOST_KEPT = 64 };
   if (asked) return larger((int64_t)asked / plan->task.elem_bytes, (int64_t)1);
   const int64_t own = plan->task.layout[CUTT_FROM].volume / plan->task.size;
   return larger((int64_t)LEAST_BYTES / plan->task.elem_bytes, own / (direct ? MOST_DIRECT : MOST_KEPT));
+}
+
+/* In the host's memory: what is next to a box in a row of the input is mostly another rank's, and processors fetch some lines of it,
+ * too. Where a stretch of each box follows those of the others, such lines are still in the processor's own cache when their turn
+ * comes: in that of any, going by this many bytes for a turn. */
+static int64_t stretch_on_host(const struct cuttDistPlanStruct *plan, size_t asked) {
+  enum { TURN_BYTES = 512 << 10, LEAST_BYTES = 32 << 10, MOST = 4096 };
+  const int64_t own = plan->task.volume[CUTT_FROM] * plan->task.elem_bytes;
+  const int64_t least = larger((int64_t)LEAST_BYTES, own / MOST);
+  const int64_t bytes = larger(least, TURN_BYTES / (int64_t)plan->task.size);
+  return larger((asked ? smaller((int64_t)asked, bytes) : bytes) / plan->task.elem_bytes, (int64_t)1);
 }
 
 /* A round has a piece of each peer's. */
@@ -290,8 +301,12 @@ static cuttResult make_ways(cutt_making *m) {
     m->record.seconds[way] = -1;
     if (!allows(m, (cutt_way)way) || (way == CUTT_WAY_DIRECT && !packed)) continue;
     cutt_exchange *x = &m->exchange[way];
+    const bool direct = way == CUTT_WAY_DIRECT;
+    const size_t asked = m->options.piece_bytes;
     if (m->plan->device.runtime)
-      m->plan->task.stretch_elements = stretch_elements(m->plan, m->options.piece_bytes, way == CUTT_WAY_DIRECT);
+      m->plan->task.stretch_elements = stretch_on_device(m->plan, asked, direct);
+    else
+      m->plan->task.stretch_elements = direct ? stretch_on_host(m->plan, asked) : 0;
     cuttResult result = cutt_exchange_make(x, &m->plan->task, &m->plan->shapes, (cutt_way)way);
     if (!result) result = cutt_join_make(x, &m->plan->task, &m->plan->shapes);
     if (result) return result;
@@ -357,8 +372,9 @@ static cuttResult make_memory(cutt_making *m) {
   int64_t ring[CUTT_SIDES] = {0, 0}, most_moves = 0, all_moves = 0, messages[CUTT_SIDES] = {0, 0};
   for (int way = 0; way < CUTT_WAYS; ++way) {
     const cutt_exchange *x = &m->exchange[way];
-    most_moves = larger(most_moves, x->most_moves);
-    all_moves = larger(all_moves, x->moves); /* those of a round are one launch */
+    /* Those of a round, or all that is written directly, are one launch. */
+    most_moves = larger(most_moves, way == CUTT_WAY_DIRECT ? x->moves : x->most_moves);
+    all_moves = larger(all_moves, x->moves);
     for (int side = 0; side < CUTT_SIDES; ++side) {
       if (way != CUTT_WAY_DIRECT) ring[side] = larger(ring[side], ring_bytes(plan, &x->flow[side]));
       if (way != CUTT_WAY_DIRECT) messages[side] = larger(messages[side], x->flow[side].messages);
@@ -369,8 +385,10 @@ static cuttResult make_memory(cutt_making *m) {
   plan->in = malloc(moves * sizeof *plan->in);
   plan->out = malloc(moves * sizeof *plan->out);
   plan->sent = malloc((size_t)plan->task.size * sizeof *plan->sent);
-  if (!plan->plans || !plan->in || !plan->out || !plan->sent)
-    return no_memory(3 * moves * sizeof *plan->in + (size_t)plan->task.size * sizeof *plan->sent);
+  plan->reached = malloc((size_t)plan->task.size * sizeof *plan->reached);
+  if (!plan->plans || !plan->in || !plan->out || !plan->sent || !plan->reached)
+    return no_memory(3 * moves * sizeof *plan->in +
+                     (size_t)plan->task.size * (sizeof *plan->sent + sizeof *plan->reached));
   cuttResult result = make_channel(&plan->channel[CUTT_FROM], messages[CUTT_FROM]);
   if (!result) result = make_channel(&plan->channel[CUTT_TO], messages[CUTT_TO]);
   return result || in_rounds(plan) ? result : make_rings(plan, ring);
@@ -394,6 +412,7 @@ void cutt_making_release(struct cuttDistPlanStruct *plan) {
   free(plan->in);
   free(plan->out);
   free(plan->sent);
+  free(plan->reached);
   if (entered) runtime->leave(&scope);
   free(plan);
 }

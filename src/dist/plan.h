@@ -44,7 +44,8 @@ struct cuttDistPlanStruct {
   cuttPlan_t *plans;
   const void **in;
   void **out;
-  int64_t *sent; /* bytes, by rank */
+  int64_t *sent;           /* bytes, by rank */
+  unsigned char **reached; /* in an execution that writes directly: the outputs of each piece's peer */
   double predicted_seconds, create_seconds;
   cutt_device_part device;
   bool trusts; /* the caller vouches for arguments */

@@ -22,7 +22,7 @@ static int64_t even(int64_t extent, int64_t length) {
   return (extent - 1) / parts + 1;
 }
 
-void cutt_stretch_choose(const cutt_box *box, int64_t elements, cutt_stretch *stretch) {
+void cutt_stretch_choose(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch) {
   enum { RUN = 16, LONGER = 4 }; /* runs are cut into multiples of RUN, and not for less than so many times too long */
   int slow[CUTT_MAX_RANK];
   int64_t volume = 1;
@@ -38,7 +38,7 @@ void cutt_stretch_choose(const cutt_box *box, int64_t elements, cutt_stretch *st
     const bool runs = is_along_runs(box, mode);
     const int64_t extent = box->extent[mode], inner = volume / extent;
     stretch->order[box->rank - 1 - i] = mode;
-    if (volume <= (runs ? LONGER * elements : elements)) continue;
+    if (volume <= (runs ? LONGER * elements : elements) || (runs && !cuts_runs)) continue;
     int64_t length = even(extent, larger(elements / inner, (int64_t)1));
     if (runs) length = (length + RUN - 1) / RUN * RUN;
     if (length >= extent) continue;

@@ -1,4 +1,4 @@
-/* How boxes that kernels on a device write directly are cut into stretches. */
+/* How boxes that are written directly are cut into stretches. */
 #ifndef CUTT_DIST_STRETCH_H
 #define CUTT_DIST_STRETCH_H
 
@@ -9,7 +9,7 @@ typedef struct cutt_stretch {
   int order[CUTT_MAX_RANK];      /* the modes in the order in which stretches follow each other, fastest first */
 } cutt_stretch;
 
-/* Stretches of about so many elements. */
-void cutt_stretch_choose(const cutt_box *box, int64_t elements, cutt_stretch *stretch);
+/* Stretches of about so many elements, or of more if runs of neither side are to be cut. */
+void cutt_stretch_choose(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch);
 
 #endif

@@ -115,6 +115,16 @@ static void long_runs(void **unused) {
     c.beta = (test_scalar){.f64 = {2, 1}};
     try_long(&c, comms);
   }
+  /* Written directly, in more than one turn. */
+  for (uint64_t seed = 0; seed < 16; seed++) {
+    long_case(&c, seed, seed % 2);
+    c.options.direct = CUTT_DIST_DIRECT_ALWAYS;
+    c.options.piece_bytes = seed / 2 % 2 ? 5000 : 0;
+    c.options.threads = 1 + (int)(seed / 4 % 2);
+    c.has_beta = seed / 8 % 2;
+    c.beta = (test_scalar){.f64 = {2, 1}};
+    try_long(&c, comms);
+  }
   for (int i = 0; i < 2; i++) {
     assert_success(cuttDistCommDestroy(comms[i]));
     assert_success(cuttDistCommDestroy(threads[i]));
