@@ -290,18 +290,20 @@ static cutt_kernel async_kernel(const cutt_canonical *c) {
   return plain[__builtin_ctz((uint32_t)c->elem_bytes) - 1];
 }
 
-/* Chunks of the mode that M_m cuts, if tiles are to take two of them before they go on along the output: where a row has only one
- * line of the input, of which the next one is fetched with it. Of a few odd ones too many pairs would lack one. */
-static uint32_t paired_chunks(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t row_bytes) {
-  enum { TWO_LINES = 256, FEW = 8 };
-  if (row_bytes >= TWO_LINES || tile->tiles > INT32_MAX / 2) return 0;
-  for (int i = 0; i < 2; ++i) {
-    const int j = tile->cut[i];
-    if (j < 0 || !(tile->in_m >> j & 1)) continue;
-    const int64_t chunks = cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
-    return chunks % 2 == 0 || chunks >= FEW ? (uint32_t)chunks : 0;
-  }
-  return 0;
+/* Tiles take some chunks of the mode that M_m cuts before they go on along the output, where rows are short: two where a row has only
+ * one line of the input, of which the next one is fetched with it, but of a few odd ones too many would lack the second; in
+ * windows, whose rows share sectors, too, as many as have some of the input's run. */
+static void group_chunks(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t row_bytes, cutt_gpu_flat *f) {
+  enum { TWO_LINES = 256, FEW = 8, STRETCH = 2048 };
+  const int j = cut_of(tile, tile->in_m);
+  f->row_chunks = 0;
+  f->row_group = 1;
+  if (j < 0 || row_bytes >= (f->windows ? STRETCH : TWO_LINES) || tile->tiles > INT32_MAX / 2) return;
+  const uint32_t chunks = (uint32_t)cutt_gpu_chunks(c->mode[j].extent, tile->extent[j]);
+  if (!f->windows && chunks % 2 != 0 && chunks < FEW) return;
+  const uint32_t most = f->windows ? (STRETCH + row_bytes - 1) / row_bytes : 2, groups = (chunks + most - 1) / most;
+  f->row_chunks = chunks;
+  f->row_group = f->windows ? (chunks + groups - 1) / groups : 2;
 }
 
 /* Where L2 holds both tensors, blocks that go through registers begin sooner. */
@@ -365,8 +367,8 @@ static bool choose_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, u
                        .group = 1,
                        .pitch = pitch,
                        .async = true,
-                       .windows = true,
-                       .row_chunks = paired_chunks(c, tile, row_bytes)};
+                       .windows = true};
+  group_chunks(c, tile, row_bytes, f);
   f->loads = spread(threads / 2, sectors, cutt_gpu_window_rows(tile, w), CUTT_GPU_WARP / 2, &f->load_step);
   f->loads.along *= 2;
   f->load_step *= 2;
@@ -391,7 +393,7 @@ static void choose_async(const cutt_device *d, const cutt_canonical *c, const cu
   f->shared_store = 16;
   f->pitch = pitch;
   f->async = true;
-  f->row_chunks = paired_chunks(c, tile, row_bytes);
+  group_chunks(c, tile, row_bytes, f);
   /* Lanes side by side from the beginning of a line on, also where fewer are left over at the end of a run. */
   f->loads = whole_lines(threads, row_bytes / 16, rows, &f->load_step);
   f->stores = whole_lines(threads, rows * w / 16, row_bytes / (w * f->group), &f->store_step);
@@ -445,8 +447,8 @@ uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *f)
 
 uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *f, uint32_t threads) {
   if (f->copies == 0) {
-    const uint32_t tiles = (uint32_t)tile->tiles;
-    return f->row_chunks % 2 == 0 ? tiles : tiles / f->row_chunks * (f->row_chunks + 1);
+    const uint32_t tiles = (uint32_t)tile->tiles, chunks = f->row_chunks, group = f->row_group;
+    return chunks == 0 ? tiles : tiles / chunks * ((chunks + group - 1) / group * group);
   }
   return (f->copies + threads * f->each - 1) / (threads * f->each);
 }
@@ -562,7 +564,8 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   cutt_flat_digit *const grid = f->windows ? all->grid : args->grid;
   fill_grid(c, tile, f->async, grid, f->windows ? CUTT_FLAT_WINDOW_GRID : CUTT_FLAT_GRID, args);
   args->row_chunks = f->row_chunks;
-  if (f->row_chunks > 0) grid[1].extent = cutt_divide_by((f->row_chunks + 1) / 2);
+  args->row_group = cutt_divide_by(f->row_chunks > 0 ? f->row_group : 1);
+  if (f->row_chunks > 0) grid[1].extent = cutt_divide_by((f->row_chunks + f->row_group - 1) / f->row_group);
   if (f->windows) {
     fill_windows(c, tile, f, all);
   } else {

@@ -539,13 +539,17 @@ static void order_and_lanes(void **unused) {
   assert_int_equal(args->stores.along_step % 8, 0);
 }
 
-/* Two chunks of a line of the input, then along the output: also where the chunks are an odd number. */
-static void chunks_in_pairs(void **unused) {
+/* Two chunks of a line of the input, then along the output, also where the chunks are an odd number; in windows those of 2 KB of it. */
+static void chunks_in_groups(void **unused) {
   (void)unused;
   static const struct {
     int64_t extent, split;
-    uint32_t chunks, pairs;
-  } ways[] = {{608, 32, 19, 10}, {576, 32, 18, 9}, {96, 32, 0, 3}, {1216, 64, 0, 19}};
+    uint32_t chunks, group, groups;
+    cutt_kernel kernel;
+  } ways[] = {{608, 32, 19, 2, 10, CUTT_KERNEL_flat_4a}, {576, 32, 18, 2, 9, CUTT_KERNEL_flat_4a},
+              {96, 32, 0, 1, 3, CUTT_KERNEL_flat_4a},    {1216, 64, 0, 1, 19, CUTT_KERNEL_flat_4a},
+              {217, 32, 7, 7, 1, CUTT_KERNEL_flat_4s},   {1217, 64, 20, 7, 3, CUTT_KERNEL_flat_4s},
+              {1217, 304, 5, 2, 3, CUTT_KERNEL_flat_4s}};
   static const int perm[] = {1, 0};
   cutt_device small = simt_h200;
   small.l2_bytes = 1;
@@ -567,10 +571,12 @@ static void chunks_in_pairs(void **unused) {
     candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
     candidate.method = cutt_gpu_method(&canonical, &candidate);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
-    assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
+    assert_int_equal(launch.kernel, ways[i].kernel);
+    const cutt_flat_digit *const grid = ways[i].kernel == CUTT_KERNEL_flat_4s ? launch.windows.grid : launch.flat.grid;
     assert_int_equal(launch.flat.row_chunks, ways[i].chunks);
-    assert_int_equal(launch.flat.grid[1].extent.by, ways[i].pairs);
-    assert_int_equal(launch.blocks, ways[i].pairs * 4 * (ways[i].chunks > 0 ? 2 : 1));
+    assert_int_equal(launch.flat.row_group.by, ways[i].group);
+    assert_int_equal(grid[1].extent.by, ways[i].groups);
+    assert_int_equal(launch.blocks, ways[i].groups * 4 * ways[i].group);
   }
 }
 
@@ -583,7 +589,7 @@ static int cleanup(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(alpha_and_beta),
                                      cmocka_unit_test(asynchronous_rows), cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_pairs),
+                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_groups),
                                      cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

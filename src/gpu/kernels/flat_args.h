@@ -66,7 +66,8 @@ typedef struct cutt_flat_args {
   uint32_t load_log2, store_log2; /* of the bytes of an access of global memory, in the kernels that have a choice */
   uint32_t range_log2; /* of the bytes of an access of the side that is one range, in those of flat_joined.cu */
   cutt_flat_runs row, column;
-  uint32_t row_chunks; /* of the mode that M_m cuts, where digit 1 numbers pairs of them; else 0 */
+  uint32_t row_chunks;    /* of the mode that M_m cuts, where digit 1 numbers groups of them; else 0 */
+  cutt_divisor row_group; /* as many of them; else 1 */
   uint32_t each;
   uint32_t last;         /* the number of the last block */
   uint32_t reads_out;    /* with alpha, op and beta: is what beta multiplies read? */

@@ -31,21 +31,25 @@ typedef struct flat_tile {
 /* The number of the tile, or of the batch of accesses, that a block does: the last one first (tables.h). */
 DEVICE uint32_t flat_number(const cutt_flat_args *args) { return args->last - block_index(); }
 
-/* paired: where args->row_chunks says so, two chunks of the mode that M_m cuts come before the next one of M_k's, since they
- * are neighbours in the input's lines. The last pair may lack its second chunk: a tile of nothing. grid: of up to `most` digits. */
+/* grouped: where args->row_chunks says so, some chunks of the mode that M_m cuts come before the next one of M_k's, since they
+ * are neighbours in the input. The last group may lack some: tiles of nothing. grid: of up to `most` digits. */
 DEVICE flat_tile flat_tile_in(const cutt_flat_args *args, const cutt_flat_digit *grid, uint32_t most, uint32_t number,
-                              bool paired) {
+                              bool grouped) {
   flat_tile t;
-  const bool pairs = paired && args->row_chunks > 0;
-  const uint32_t chunk = pairs ? number & 1 : 0;
-  if (pairs) number >>= 1;
+  const bool groups = grouped && args->row_chunks > 0;
+  uint32_t chunk = 0;
+  if (groups) {
+    const uint32_t group = divide(number, args->row_group);
+    chunk = number - group * args->row_group.by;
+    number = group;
+  }
   uint32_t rest = divide(number, grid[0].extent);
   const uint32_t digit0 = number - rest * grid[0].extent.by;
   number = rest;
   rest = divide(number, grid[1].extent);
   uint32_t digit1 = number - rest * grid[1].extent.by, chunks = grid[1].extent.by;
-  if (pairs) {
-    digit1 = 2 * digit1 + chunk;
+  if (groups) {
+    digit1 = args->row_group.by * digit1 + chunk;
     chunks = args->row_chunks;
   }
   t.rows = digit0 + 1 == grid[0].extent.by ? args->last_rows : args->rows;
@@ -63,8 +67,8 @@ DEVICE flat_tile flat_tile_in(const cutt_flat_args *args, const cutt_flat_digit 
   }
   return t;
 }
-DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number, bool paired) {
-  return flat_tile_in(args, args->grid, CUTT_FLAT_GRID, number, paired);
+DEVICE flat_tile flat_tile_of(const cutt_flat_args *args, uint32_t number, bool grouped) {
+  return flat_tile_in(args, args->grid, CUTT_FLAT_GRID, number, grouped);
 }
 
 typedef struct flat_places {

@@ -36,7 +36,7 @@ typedef struct flat_part {
 } flat_part;
 
 DEVICE flat_part flat_part_of(const cutt_flat_window_args *args, const unsigned char *out, uint32_t width) {
-  const uint32_t number = flat_number(&args->flat), chunk = args->flat.row_chunks > 0 ? number >> 1 : number;
+  const uint32_t number = flat_number(&args->flat), chunk = divide(number, args->flat.row_group);
   const uint32_t chunks = args->grid[0].extent.by, digit = chunk - divide(chunk, args->grid[0].extent) * chunks;
   const uint32_t next = digit + 1 == chunks ? 0 : digit + 2 == chunks ? args->last_elements : args->elements;
   flat_part t;
