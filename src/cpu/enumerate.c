@@ -12,8 +12,9 @@
 #include "cpu/windows.h"
 
 enum {
-  MAX_RUN_BYTES = 16 * 1024, /* of one side, where there is a choice */
-  MAX_ROW_BYTES = 64 * 1024, /* of the input's side, for walks along it */
+  MAX_RUN_BYTES = 16 * 1024,   /* of one side, where there is a choice */
+  MAX_WHOLE_BYTES = 32 * 1024, /* of modes that are whole, which in chunks would be read in short pieces */
+  MAX_ROW_BYTES = 64 * 1024,   /* of the input's side, for walks along it */
   MAX_TILE_BYTES = 512 * 1024,
   MAX_SIDES = 30
 };
@@ -33,8 +34,9 @@ static int sides_of(const int64_t *extent, int modes, int64_t w, const int64_t *
   int64_t prefix = 1;
   for (int i = 0; i < modes && prefix * w < most_bytes && count + n_targets + 1 <= MAX_SIDES; ++i) {
     const bool fits = extent[i] <= most_bytes / w / prefix;
+    const bool whole = extent[i] <= larger(most_bytes, MAX_WHOLE_BYTES) / w / prefix;
     int64_t previous = 0;
-    if (fits) list[count++] = (side){i + 1, 0, false};
+    if (whole) list[count++] = (side){i + 1, 0, false};
     for (int j = 0; j < n_targets; ++j) {
       const int64_t aim = smaller(targets[j] / w, most) / prefix;
       if (aim < 1) continue;
