@@ -38,6 +38,8 @@ enum {
   CUTT_CPU_COUNT_TO_L1,       /* input lines prefetched into L1, where that is a choice */
   CUTT_CPU_COUNT_TO_L2,       /* ... into L2 */
   CUTT_CPU_COUNT_SHORT_ROWS, /* rows of a walk along them, each by what it lacks of 256 bytes: 1 for none, 0 for 256 and more */
+  CUTT_CPU_COUNT_COLUMNS,  /* output runs of tiles of such a walk: each is a new place in the output */
+  CUTT_CPU_COUNT_LARGE,    /* lines of other tiles that take more than an eighth of L2: all from a quarter of it on */
   CUTT_CPU_COUNT_PAGED,    /* output lines of a copy past the caches, four pages at a time */
   CUTT_CPU_COUNT_STREAMED, /* ... line after line */
   CUTT_CPU_COUNT_STARTS,   /* executions by one thread */
