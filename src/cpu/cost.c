@@ -103,8 +103,16 @@ double cutt_cpu_stretches(const cutt_canonical *c, const cutt_cpu_tile *t) {
   return (double)c->volume / (double)(by_rows ? t->cols : input_run(c, t, 0, &in_alignment));
 }
 
+/* Does a first mode of a vector and more, and of several, end within vectors? Windows then differ from vector to vector, each of which
+ * takes loads of the table. */
+static bool ends_within_vectors(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+  const int64_t first = t->extent[c->out_order[0]], vector = cutt_cpu_window_vector(machine->vector_bytes);
+  return t->rows > first && first * c->elem_bytes > vector && first * c->elem_bytes % vector != 0;
+}
+
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
+  static const double unlike = 1.3;
   double *n = counts;
   const double w = c->elem_bytes, volume = (double)c->volume, bytes = volume * w;
   memset(n, 0, CUTT_CPU_COUNTS * sizeof n[0]);
@@ -184,14 +192,17 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     n[CUTT_CPU_COUNT_VECTORS] = blocks * (double)columns;
     n[CUTT_CPU_COUNT_BLOCKS] = volume / (double)(t->rows * (t->cols_inside ? t->cols : t->steps_cols));
   } else if (t->kernel == CUTT_CPU_WINDOW) {
-    n[CUTT_CPU_COUNT_WINDOWS] =
-        bytes / cutt_cpu_window_vector(machine->vector_bytes) * cutt_cpu_windows_estimate(c, t, machine->vector_bytes);
+    n[CUTT_CPU_COUNT_WINDOWS] = bytes / cutt_cpu_window_vector(machine->vector_bytes) *
+                                cutt_cpu_windows_estimate(c, t, machine->vector_bytes) *
+                                (ends_within_vectors(c, t, machine) ? unlike : 1.0);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else if (t->turned > 0) { /* a load has `turned` runs, and a vector has four from each of its loads */
     n[CUTT_CPU_COUNT_LOADS] = volume / (double)(t->shared_run * t->turned);
     n[CUTT_CPU_COUNT_VECTORS] = volume / (double)(t->shared_run * 4 * t->turned);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   } else {
+    if (t->repeats > 1 && t->repeats == t->rows && t->split_k < 0 && t->direct && !t->non_temporal)
+      n[CUTT_CPU_COUNT_FLUSHES] = n[CUTT_CPU_COUNT_TILES]; /* a call for all of a tile's */
     n[CUTT_CPU_COUNT_GATHERS] = volume / (double)(t->shared_run * t->repeats);
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }

@@ -84,7 +84,7 @@ static int32_t find(const finder *f, const int64_t *at, int64_t count, int64_t b
   return n - first;
 }
 
-/* How many vectors are the first one again, the same distance further on each time. */
+/* How many vectors are the first one again, the same distance further on each time; 0 if not most of them are. */
 static void find_even(cutt_cpu_windows *windows, const finder *f, int64_t vectors) {
   const int each = windows->each;
   windows->even = windows->step = 0;
@@ -98,7 +98,7 @@ static void find_even(cutt_cpu_windows *windows, const finder *f, int64_t vector
              memcmp(f->index + at * f->indices, f->index + i * f->indices, (size_t)f->indices) == 0;
     }
   }
-  windows->even = v;
+  if (2 * v >= vectors) windows->even = v;
 }
 
 void cutt_cpu_windows_find(const int64_t *row, int64_t rows, int64_t w, int vector_bytes, void *memory,

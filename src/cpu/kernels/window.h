@@ -125,7 +125,7 @@ CUTT_INLINE int64_t windows_even(int w, bool narrow, char *restrict stage, const
 
 CUTT_INLINE void windows_each(int w, bool narrow, char *restrict stage, const char *restrict src,
                               const cutt_cpu_windows *restrict windows, int64_t from, int64_t to, int64_t bytes) {
-  from = windows_even(w, narrow, stage, src, windows, from, to, bytes);
+  if (from < windows->even) from = windows_even(w, narrow, stage, src, windows, from, to, bytes);
   if (from == to) return;
   switch (windows->each) {
     case 1:
