@@ -520,9 +520,11 @@ static cutt_flat_digit digit_of(const cutt_canonical *c, const cutt_gpu_tile *ti
 }
 
 /* Chunks of M_k and of M_m are the first two digits. Of the rest, in output order, those come first in which the output's runs
- * continue and then the input's, as in launch.c; but not where rows go through registers, which gains nothing by it. */
-static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool async, cutt_flat_digit *grid, int most,
-                      cutt_flat_args *args) {
+ * continue and then the input's, as in launch.c; but not where rows go through registers, which gains nothing by it. In windows that
+ * have whole columns, which begin and end inside of sectors, the former comes even before M_m's chunks: true then. */
+static bool fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool async, bool windows,
+                      cutt_flat_digit *grid, int most, cutt_flat_args *args) {
+  bool whole = windows;
   for (int i = 0; i < most; ++i) grid[i] = (cutt_flat_digit){.extent = {1, 1, 0}}; /* none */
   uint64_t listed = 0;
   args->grid_modes = 2;
@@ -532,10 +534,12 @@ static void fill_grid(const cutt_canonical *c, const cutt_gpu_tile *tile, bool a
       if ((listed >> j & 1) || tile->extent[j] == c->mode[j].extent) continue;
       const bool row = tile->in_m >> j & 1, column = tile->in_k >> j & 1;
       listed |= UINT64_C(1) << j;
-      grid[column ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
+      if (column || (pass == 0 && row)) whole = false;
+      grid[column || (whole && pass == 0) ? 0 : row ? 1 : args->grid_modes++] = digit_of(c, tile, j);
       if (pass < 2) break;
     }
   }
+  return whole;
 }
 
 /* Of a copy of runs: all modes but that of the runs, in output order, are digits. */
@@ -562,12 +566,14 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
     return;
   }
   cutt_flat_digit *const grid = f->windows ? all->grid : args->grid;
-  fill_grid(c, tile, f->async, grid, f->windows ? CUTT_FLAT_WINDOW_GRID : CUTT_FLAT_GRID, args);
+  const int most = f->windows ? CUTT_FLAT_WINDOW_GRID : CUTT_FLAT_GRID;
+  const bool whole = fill_grid(c, tile, f->async, f->windows, grid, most, args);
   args->row_chunks = f->row_chunks;
   args->row_group = cutt_divide_by(f->row_chunks > 0 ? f->row_group : 1);
   if (f->row_chunks > 0) grid[1].extent = cutt_divide_by((f->row_chunks + f->row_group - 1) / f->row_group);
   if (f->windows) {
     fill_windows(c, tile, f, all);
+    all->whole = whole;
   } else {
     fill_runs(c, tile, tile->row, tile->row_modes, true, &args->row);
     fill_runs(c, tile, tile->column, tile->column_modes, false, &args->column);

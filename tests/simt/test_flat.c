@@ -580,6 +580,39 @@ static void chunks_in_groups(void **unused) {
   }
 }
 
+/* Whole columns that begin inside of sectors: those behind one another in the output, and then chunks of rows. */
+static void whole_columns_first(void **unused) {
+  (void)unused;
+  static const int64_t extents[] = {330, 13, 159};
+  static const int perm[] = {2, 1, 0};
+  const test_problem problem = test_packed(CUTT_BYTES_4, 3, extents, perm);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_device small = simt_h200;
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch launch;
+  const char *why = "";
+  small.l2_bytes = 1;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  for (int cut = 0; cut < 2; ++cut) {
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    candidate.split_m = 64;
+    candidate.split_k = cut ? 80 : 0;
+    candidate.threads = 128;
+    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+    candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
+    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+    assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4s);
+    assert_int_equal(launch.windows.whole, !cut);
+    assert_int_equal(launch.windows.grid[0].extent.by, cut ? 2 : 13);
+    assert_int_equal(launch.windows.grid[0].out, cut ? 80 * 4 : 159 * 4);
+    assert_int_equal(launch.windows.grid[1].extent.by, 1); /* all six chunks are a group */
+    assert_int_equal(launch.flat.grid_modes, cut ? 3 : 2);
+  }
+}
+
 static int cleanup(void **unused) {
   (void)unused;
   simt_cleanup();
@@ -587,9 +620,9 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),       cmocka_unit_test(alpha_and_beta),
-                                     cmocka_unit_test(asynchronous_rows), cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(order_and_lanes),   cmocka_unit_test(chunks_in_groups),
-                                     cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),
+                                     cmocka_unit_test(asynchronous_rows),   cmocka_unit_test(the_end_first),
+                                     cmocka_unit_test(order_and_lanes),     cmocka_unit_test(chunks_in_groups),
+                                     cmocka_unit_test(whole_columns_first), cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

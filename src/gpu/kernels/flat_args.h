@@ -82,6 +82,8 @@ typedef struct cutt_flat_window_args {
   cutt_flat_digit grid[CUTT_FLAT_WINDOW_GRID]; /* instead of flat.grid */
   cutt_flat_count row, column, element;
   uint32_t columns, last_columns, elements, last_elements;
+  uint32_t
+      whole; /* M_k is not cut: digit 0 numbers the mode along which the output's runs go on, whose tiles share sectors */
   /* Rows come `step_rows` at a time, for as many elements of a column. */
   cutt_divisor step_elements;
   uint32_t step_rows;

@@ -37,7 +37,8 @@ typedef struct flat_part {
 
 DEVICE flat_part flat_part_of(const cutt_flat_window_args *args, const unsigned char *out, uint32_t width) {
   const uint32_t number = flat_number(&args->flat), chunk = divide(number, args->flat.row_group);
-  const uint32_t chunks = args->grid[0].extent.by, digit = chunk - divide(chunk, args->grid[0].extent) * chunks;
+  const uint32_t positions = args->grid[0].extent.by, chunks = args->whole ? 1 : positions;
+  const uint32_t digit = args->whole ? 0 : chunk - divide(chunk, args->grid[0].extent) * positions;
   const uint32_t next = digit + 1 == chunks ? 0 : digit + 2 == chunks ? args->last_elements : args->elements;
   flat_part t;
   t.tile = flat_tile_in(&args->flat, args->grid, CUTT_FLAT_WINDOW_GRID, number, true);
