@@ -177,7 +177,17 @@ static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text
   const cutt_contract_mode *mode = plan->contraction.mode;
   cutt_text_add(text, "sums by tiles of %s %" PRId64, mode[s->column_mode].name, s->columns);
   if (s->row_mode >= 0) cutt_text_add(text, " times %s %" PRId64, mode[s->row_mode].name, s->rows);
-  if (s->parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->parts);
+  if (s->blocks.parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->blocks.parts);
+  cutt_text_add(text, "\n");
+}
+
+/* "sums by stretches of k 100, i 40, in 3 parts" */
+static void add_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
+  cutt_text_add(text, "sums by stretches of");
+  for (int i = 0, count = 0; i < plan->contraction.modes; ++i)
+    if (s->part[i] > 1) cutt_text_add(text, "%s %s %d", count++ ? "," : "", plan->contraction.mode[i].name, s->part[i]);
+  if (s->blocks.parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->blocks.parts);
   cutt_text_add(text, "\n");
 }
 
@@ -220,6 +230,8 @@ static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text 
     add_device_tiles(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)
     add_device_small(plan, text);
+  else if (s->kind == CUTT_DEVICE_STRETCHES)
+    add_device_stretches(plan, text);
   else
     add_device_sums(plan, text);
 }
@@ -422,7 +434,20 @@ static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt
     cutt_text_add_json(text, mode[s->row_mode].name);
     cutt_text_add(text, ":%" PRId64, s->rows);
   }
-  cutt_text_add(text, "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->parts, plan->device_pass->tiles);
+  cutt_text_add(text, "},\"parts\":%" PRId64 ",\"pieces\":%" PRId64, s->blocks.parts, plan->device_pass->tiles);
+}
+
+static void add_json_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
+  const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
+  cutt_text_add(text, ",\"sums_by_stretches\":{");
+  for (int i = 0, count = 0; i < plan->contraction.modes; ++i) {
+    if (s->part[i] == 1) continue;
+    if (count++) cutt_text_add(text, ",");
+    cutt_text_add_json(text, plan->contraction.mode[i].name);
+    cutt_text_add(text, ":%d", s->part[i]);
+  }
+  cutt_text_add(text, "},\"lanes\":%d,\"parts\":%" PRId64 ",\"pieces\":%" PRId64, 1 << s->lane_bits, s->blocks.parts,
+                plan->device_pass->tiles);
 }
 
 static void add_json_device_small(const struct cuttContractionStruct *plan, cutt_text *text) {
@@ -466,6 +491,8 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
     add_json_device_tiles(plan, text);
   else if (s->kind == CUTT_DEVICE_SMALL)
     add_json_device_small(plan, text);
+  else if (s->kind == CUTT_DEVICE_STRETCHES)
+    add_json_device_stretches(plan, text);
   else
     add_json_device_sums(plan, text);
 }

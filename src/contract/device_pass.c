@@ -306,8 +306,15 @@ void cutt_device_pass_cores(const cutt_contraction *c, const cutt_rates *r, bool
 void cutt_device_pass_tiles(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *s) {
   *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_TILES};
   cutt_sum_choose(c, r, limit, &s->sum);
-  s->parts = s->sum.parts;
+  s->parts = s->sum.blocks.parts;
   s->seconds = s->sum.seconds;
+}
+
+void cutt_device_pass_stretches(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *s) {
+  *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_STRETCHES};
+  cutt_stretch_choose(c, r, limit, &s->stretch);
+  s->parts = s->stretch.blocks.parts;
+  s->seconds = s->stretch.seconds;
 }
 
 void cutt_device_pass_small(const cutt_contraction *c, const cutt_rates *r, cutt_device_shape *s) {
@@ -331,9 +338,10 @@ enum {
   LAST_PANELS = LAST_PRODUCTS + 2,
   LAST_CORES = LAST_PANELS + 2,
   LAST_COMBINATION = LAST_CORES + 1,
-  LAST_TILES = LAST_COMBINATION + 1
+  LAST_TILES = LAST_COMBINATION + 1,
+  LAST_SMALL = LAST_TILES + 1
 };
-_Static_assert(CUTT_DEVICE_PASSES == LAST_TILES + 1, "small products are the last");
+_Static_assert(CUTT_DEVICE_PASSES == LAST_SMALL + 1, "sums by stretches are the last");
 
 void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
                                cutt_device_shape *s) {
@@ -356,8 +364,10 @@ void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, i
     cutt_device_pass_combination(c, r, s);
   else if (i < LAST_TILES)
     cutt_device_pass_tiles(c, r, limit, s);
-  else
+  else if (i < LAST_SMALL)
     cutt_device_pass_small(c, r, s);
+  else
+    cutt_device_pass_stretches(c, r, limit, s);
   s->number = number;
 }
 

@@ -4,7 +4,7 @@
  * The modes are dealt out to the kernel's numbers: positions x, which threads next to each other have; rows y; terms z; and
  * tiles. Positions are modes in which D has neighbours, or, where an operand has its neighbours in summed modes, those. An
  * operand that has its neighbours elsewhere is turned in shared memory. Sums that are too few for the GPU are cut into parts, which a
- * second launch adds up from workspace. Sums of one operand are also done by tiles (device_sum.h). */
+ * second launch adds up from workspace. Sums of one operand are also done by tiles (device_sum.h) and by stretches (device_stretch.h). */
 #ifndef CUTT_CONTRACT_DEVICE_PASS_H
 #define CUTT_CONTRACT_DEVICE_PASS_H
 
@@ -13,6 +13,7 @@
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
 #include "contract/device_small.h"
+#include "contract/device_stretch.h"
 #include "contract/device_sum.h"
 #include "gpu/kernels/pass_args.h"
 #include "plan/backend.h"
@@ -26,6 +27,7 @@ typedef enum cutt_device_kind {
   CUTT_DEVICE_COMBINATION, /* an elementwise operation */
   CUTT_DEVICE_TILES,       /* sums by tiles */
   CUTT_DEVICE_SMALL,       /* small products */
+  CUTT_DEVICE_STRETCHES,   /* sums by stretches */
   CUTT_DEVICE_KINDS
 } cutt_device_kind;
 
@@ -53,6 +55,7 @@ typedef struct cutt_device_shape {
     cutt_core_shape core;
     cutt_sum_shape sum;
     cutt_small_shape small;
+    cutt_stretch_shape stretch;
   };
 } cutt_device_shape;
 
@@ -81,6 +84,7 @@ typedef struct cutt_device_pass {
     cutt_core_args core;
     cutt_sum_args sum[2];     /* for an operand anywhere, and at a multiple of 16 bytes */
     cutt_small_args small[2]; /* the same of all tensors */
+    cutt_stretch_args stretch;
   };
 } cutt_device_pass;
 
@@ -97,7 +101,7 @@ void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cut
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
 
 /* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 33 };
+enum { CUTT_DEVICE_PASSES = 34 };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 
@@ -129,6 +133,10 @@ void cutt_device_pass_cores(const cutt_contraction *contraction, const cutt_rate
 /* Sums of one operand by tiles. */
 void cutt_device_pass_tiles(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                             cutt_device_shape *shape);
+
+/* Sums of one operand by stretches. */
+void cutt_device_pass_stretches(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                                cutt_device_shape *shape);
 
 /* Small products. */
 void cutt_device_pass_small(const cutt_contraction *contraction, const cutt_rates *rates, cutt_device_shape *shape);

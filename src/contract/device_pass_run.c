@@ -11,6 +11,7 @@
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
+#include "gpu/kernels/stretch_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "plan/services.h"
 
@@ -20,12 +21,14 @@
 #define CORE_IMAGE(name) "core",
 #define SUM_IMAGE(name) "sum",
 #define SMALL_IMAGE(name) "small",
+#define STRETCH_IMAGE(name) "stretch",
 #define NAME(name) "cutt_" #name,
 static const char *const images[] = {CUTT_PASS_KERNELS(PASS_IMAGE) CUTT_MULTIPLY_KERNELS(MULTIPLY_IMAGE)
                                          CUTT_PANEL_KERNELS(PANEL_IMAGE) CUTT_CORE_KERNELS(CORE_IMAGE)
-                                             CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)};
-static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(NAME)
-                                        CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME)};
+                                             CUTT_SUM_KERNELS(SUM_IMAGE) CUTT_SMALL_KERNELS(SMALL_IMAGE)
+                                                 CUTT_STRETCH_KERNELS(STRETCH_IMAGE)};
+static const char *const names[] = {CUTT_PASS_KERNELS(NAME) CUTT_MULTIPLY_KERNELS(NAME) CUTT_PANEL_KERNELS(
+    NAME) CUTT_CORE_KERNELS(NAME) CUTT_SUM_KERNELS(NAME) CUTT_SMALL_KERNELS(NAME) CUTT_STRETCH_KERNELS(NAME)};
 static const cutt_kernel_list pass_kernels = {(int)(sizeof names / sizeof *names), images, names};
 #define COUNT_ONE(name) +1
 enum {
@@ -35,8 +38,9 @@ enum {
   PANEL_F64,
   CORE_ROWS,
   CORE_COLUMNS,
-  SUMS,                                    /* of which there are as many as of the first */
-  SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE) /* the same */
+  SUMS,                                           /* of which there are as many as of the first */
+  SMALL = SUMS CUTT_SUM_KERNELS(COUNT_ONE),       /* the same */
+  STRETCHES = SMALL CUTT_SMALL_KERNELS(COUNT_ONE) /* the same */
 };
 
 _Static_assert((int)CUTT_COMBINE_ADD == (int)CUTT_OP_ADD && (int)CUTT_COMBINE_MULTIPLY == (int)CUTT_OP_MULTIPLY &&
@@ -321,11 +325,11 @@ static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates,
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const cutt_sum_shape *s = &shape->sum;
-  const bool in_parts = s->parts > 1;
+  const bool in_parts = s->blocks.parts > 1;
   const int64_t result_bytes = in_parts ? sum_bytes(c) : c->type->bytes;
   maker m = {.c = c, .s = shape, .pass = pass};
   pass->shape = *shape;
-  pass->tiles = s->tiles;
+  pass->tiles = s->blocks.tiles;
   pass->kernel = SUMS + kernel_of(c->type->type);
   set_strides(&m);
   for (int aligned = 0; aligned < 2; ++aligned) {
@@ -337,10 +341,36 @@ static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates,
     if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
     pass->grid.shared_bytes = larger(pass->grid.shared_bytes, shared);
   }
-  pass->grid.blocks = (uint32_t)((s->tiles + s->block_tiles - 1) / s->block_tiles * s->parts);
+  pass->grid.blocks =
+      (uint32_t)((s->blocks.tiles + s->blocks.block_tiles - 1) / s->blocks.block_tiles * s->blocks.parts);
   pass->grid.threads = CUTT_SUM_THREADS;
   if (!in_parts) return CUTT_SUCCESS;
-  pass->workspace = (size_t)(pass->sum[0].part_bytes * s->parts);
+  pass->workspace = (size_t)(pass->sum[0].part_bytes * s->blocks.parts);
+  return make_join(&m, rates);
+}
+
+static cuttResult make_stretches(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                                 cutt_device_pass **made) {
+  cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
+  if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  const cutt_stretch_shape *s = &shape->stretch;
+  const bool in_parts = s->blocks.parts > 1;
+  const int64_t result_bytes = in_parts ? sum_bytes(c) : c->type->bytes;
+  cutt_stretch_args *args = &pass->stretch;
+  maker m = {.c = c, .s = shape, .pass = pass};
+  pass->shape = *shape;
+  pass->tiles = s->blocks.tiles;
+  pass->kernel = STRETCHES + kernel_of(c->type->type);
+  set_strides(&m);
+  cutt_stretch_fill(c, s, m.result, result_bytes, args);
+  set_scalars(c, &args->scalars);
+  args->stores_sums = in_parts;
+  pass->grid.blocks = (uint32_t)(cutt_ceil_of(s->blocks.tiles, s->blocks.block_tiles) * s->blocks.parts);
+  pass->grid.threads = CUTT_STRETCH_THREADS;
+  pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
+  if (!in_parts) return CUTT_SUCCESS;
+  args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
+  pass->workspace = (size_t)(args->part_bytes * s->blocks.parts);
   return make_join(&m, rates);
 }
 
@@ -388,6 +418,9 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
       break;
     case CUTT_DEVICE_TILES:
       result = make_tiles(c, rates, shape, pass);
+      break;
+    case CUTT_DEVICE_STRETCHES:
+      result = make_stretches(c, rates, shape, pass);
       break;
     case CUTT_DEVICE_SMALL:
       result = make_small(c, shape, pass);

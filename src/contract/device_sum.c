@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "contract/device_digits.h"
 #include "gpu/divisor.h"
 
 enum {
   WINDOW = CUTT_SUM_WINDOW,
-  SECTOR = 32,           /* bytes: the least that memory moves */
-  MOST_GROUPS = 4,       /* of threads that have long rows by turns */
-  MOST_BLOCK_TILES = 16, /* that a block does */
-  MANY_TURNS = 8         /* of blocks, from which on it matters little how the last one ends */
+  SECTOR = 32,          /* bytes: the least that memory moves */
+  MOST_GROUPS = 4,      /* of threads that have long rows by turns */
+  MOST_BLOCK_TILES = 16 /* that a block does */
 };
 
 /* Seconds of a launch, and of a step of a block that waits for memory alone; what a block takes to begin and to end, and the second
@@ -111,46 +109,10 @@ static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s) {
   const double element = staged ? 4.3 : half * (s->columns_kept ? 2.2 : 2);
   const double reduced = !c->reduce ? 1 : staged ? 3.1 : s->columns_kept ? 3.7 : 10;
   const double elements = (double)(CUTT_SUM_LOADS * window_elements(c)) * element * reduced;
-  return FOR_STEP + elements + FOR_FINISH / ceil((double)s->terms / (double)s->parts);
+  return FOR_STEP + elements + FOR_FINISH / ceil((double)s->blocks.terms / (double)s->blocks.parts);
 }
 
 /* ------------------------------------------------------------------------------------------------------ blocks, the seconds */
-
-static double blocks_of(const cutt_sum_shape *s) {
-  return ceil((double)s->tiles / (double)s->block_tiles) * (double)s->parts;
-}
-
-/* Steps one after the other, where so many blocks are at work at once. */
-static double steps_of(const cutt_sum_shape *s, double at_once) {
-  const double each = (double)s->block_tiles * ceil((double)s->terms / (double)s->parts);
-  const double blocks = blocks_of(s), turns = blocks > at_once * MANY_TURNS ? blocks / at_once : ceil(blocks / at_once);
-  return turns * (each + steps_to_begin) + (s->parts > 1 ? steps_to_join : 0);
-}
-
-/* Tiles of a block, or parts, so that blocks end together. */
-static void choose_blocks(const cutt_contraction *c, int64_t limit, double at_once, cutt_sum_shape *s) {
-  cutt_sum_shape tried = *s;
-  double least = INFINITY;
-  const int64_t bytes = slot_bytes(c) * c->volume[CUTT_RESULT];
-  const double blocks = ceil(MANY_TURNS * at_once / (double)s->tiles);
-  const int64_t most = smaller(smaller((int64_t)blocks, s->terms), limit / bytes);
-  tried.parts = 1;
-  for (tried.block_tiles = 1; tried.block_tiles <= MOST_BLOCK_TILES; ++tried.block_tiles) {
-    const double steps = steps_of(&tried, at_once);
-    if (!(steps < least * (1 - 1e-9))) continue;
-    least = steps;
-    *s = tried;
-  }
-  tried.block_tiles = 1;
-  for (int64_t parts = 2; parts <= most; ++parts) {
-    const int64_t each = cutt_ceil_of(s->terms, parts);
-    tried.parts = cutt_ceil_of(s->terms, each);
-    const double steps = steps_of(&tried, at_once);
-    if (!(steps < least * (1 - 1e-9))) continue;
-    least = steps;
-    *s = tried;
-  }
-}
 
 /* Bytes of memory that a step moves. */
 static double moved_by(const cutt_contraction *c, const cutt_sum_shape *s) {
@@ -161,59 +123,31 @@ static double moved_by(const cutt_contraction *c, const cutt_sum_shape *s) {
   const double ends = s->columns == c->mode[s->column_mode].extent ? 0 : SECTOR / 2.0;
   const int64_t step = mode < 0 ? 1 : llabs(c->mode[mode].stride[CUTT_RESULT]);
   const double written = (double)results * (double)smaller(step * element, (int64_t)SECTOR) * (c->beta_is_zero ? 1 : 2);
-  return (double)s->rows * (row + ends) + written / (double)s->terms;
+  return (double)s->rows * (row + ends) + written / (double)s->blocks.terms;
+}
+
+static void set_parts(const cutt_contraction *c, const cutt_sum_shape *s, int64_t *part) {
+  for (int i = 0; i < c->modes; ++i) part[i] = i == s->column_mode ? s->columns : i == s->row_mode ? s->rows : 1;
 }
 
 void cutt_sum_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_sum_shape *s) {
-  *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .parts = 1, .seconds = INFINITY};
+  *s = (cutt_sum_shape){.column_mode = -1, .row_mode = -1, .blocks = {.parts = 1}, .seconds = INFINITY};
   if (!c->right_is_one || c->no_terms || c->empty || !choose_tile(c, s)) return;
-  s->tiles = s->terms = 1;
-  for (int i = 0; i < c->modes; ++i) {
-    const int64_t part = i == s->column_mode ? s->columns : i == s->row_mode ? s->rows : 1;
-    int64_t *count = is_summed(c, i) ? &s->terms : &s->tiles;
-    if (__builtin_mul_overflow(*count, cutt_ceil_of(c->mode[i].extent, part), count) || *count >= INT32_MAX) return;
-  }
+  int64_t part[CUTT_MOST_MODES];
+  set_parts(c, s, part);
+  if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * blocks_at_once(c));
-  choose_blocks(c, limit, at_once, s);
-  if (blocks_of(s) >= INT32_MAX) return;
-  const double busy = fmin(blocks_of(s), at_once);
+  const cutt_sum_steps steps = {at_once, steps_to_begin, steps_to_join, MOST_BLOCK_TILES};
+  cutt_sum_blocks_choose(c, limit, &steps, &s->blocks);
+  if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
+  const double busy = fmin(cutt_sum_blocks_of(&s->blocks), at_once);
   const double issue =
       slots_of(c, s) * (CUTT_SUM_THREADS / 32.0) * ceil(busy * (double)blocks_at_once(c) / at_once) / slots_per_second;
   const double step = fmax(fmax(busy * moved_by(c, s) / r->memory, issue), wait_seconds);
-  s->seconds = launch_seconds + steps_of(s, at_once) * step;
+  s->seconds = launch_seconds + cutt_sum_steps_of(&s->blocks, &steps) * step;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the parameters */
-
-typedef struct filler {
-  const cutt_contraction *c;
-  const cutt_sum_shape *s;
-  const int64_t *stride; /* of results */
-  int64_t bytes;
-  cutt_sum_args *args;
-  uint32_t digits;
-} filler;
-
-/* All that a tile leaves of the modes that are, or are not, summed over, by their steps in L. */
-static void add_digits(filler *f, bool summed) {
-  int mode[CUTT_MOST_MODES], count = 0;
-  for (int i = 0; i < f->c->modes; ++i) {
-    if (is_summed(f->c, i) == summed) mode[count++] = i;
-  }
-  cutt_sort_modes(f->c, CUTT_LEFT, mode, count);
-  for (int i = 0; i < count; ++i) {
-    const cutt_contract_mode *m = &f->c->mode[mode[i]];
-    const bool columns = mode[i] == f->s->column_mode, rows = mode[i] == f->s->row_mode;
-    const int64_t along = columns ? f->s->columns : rows ? f->s->rows : 1;
-    const int64_t extent = cutt_ceil_of(m->extent, along);
-    if (extent == 1) continue;
-    f->args->digit[f->digits++] = (cutt_sum_digit){
-        .extent = cutt_divide_by(extent),
-        .of_rows = rows,
-        .step = {m->stride[CUTT_LEFT] * along * f->c->type->bytes, summed ? 0 : f->stride[mode[i]] * along * f->bytes},
-        .along = columns || rows ? along : 0};
-  }
-}
 
 /* How the threads' sums of a tile lie in shared memory, and who adds them up. */
 static void set_sums(const cutt_contraction *c, const cutt_sum_shape *s, cutt_sum_args *args) {
@@ -228,23 +162,11 @@ static void set_sums(const cutt_contraction *c, const cutt_sum_shape *s, cutt_su
 
 void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool aligned, const int64_t *result_stride,
                    int64_t result_bytes, cutt_sum_args *args, uint32_t *shared_bytes) {
-  filler f = {c, s, result_stride, result_bytes, args, 0};
-  const int64_t element = c->type->bytes, row = s->columns * element, groups = cutt_ceil_of(s->tiles, s->block_tiles);
+  const int64_t element = c->type->bytes, row = s->columns * element;
+  int64_t part[CUTT_MOST_MODES];
+  set_parts(c, s, part);
   memset(args, 0, sizeof *args);
-  args->terms = (uint32_t)s->terms;
-  args->part_terms = (uint32_t)cutt_ceil_of(s->terms, s->parts);
-  args->tiles = (uint32_t)s->tiles;
-  args->block_tiles = (uint32_t)s->block_tiles;
-  add_digits(&f, true);
-  args->term_end = f.digits;
-  add_digits(&f, false);
-  args->tile_end = f.digits;
-  if (f.digits == 0) args->digit[0].extent = cutt_divide_by(1); /* which the kernel looks at */
-  /* As far as one can say: the first digit of either goes the shortest step. */
-  const cutt_sum_digit *tile = &args->digit[args->term_end];
-  args->parts_first =
-      args->term_end > 0 && (args->term_end == args->tile_end || llabs(args->digit[0].step[0]) < llabs(tile->step[0]));
-  args->inner = cutt_divide_by(args->parts_first ? s->parts : groups);
+  cutt_sum_walk_fill(c, &s->blocks, part, s->column_mode, s->row_mode, result_stride, result_bytes, &args->walk);
   args->rows = (uint32_t)s->rows;
   args->columns = (uint32_t)s->columns;
   args->extent[0] = c->mode[s->column_mode].extent;

@@ -6,7 +6,7 @@
 #ifndef CUTT_CONTRACT_DEVICE_SUM_H
 #define CUTT_CONTRACT_DEVICE_SUM_H
 
-#include "contract/cost.h"
+#include "contract/device_walk.h"
 #include "gpu/kernels/sum_args.h"
 
 /* How a sum is cut into tiles. A pure function of the contraction and the rates. */
@@ -17,9 +17,7 @@ typedef struct cutt_sum_shape {
   bool aligned;              /* of columns: all rows are at multiples of 16 bytes, if L is */
   bool merged;               /* of columns: rows follow each other in memory */
   int64_t groups;            /* of columns: of threads that have a tile's rows by turns */
-  int64_t tiles, terms;      /* of the result, and of the sum */
-  int64_t block_tiles;       /* that a block does, one after the other */
-  int64_t parts;             /* of the terms */
+  cutt_sum_blocks blocks;
   double seconds;
 } cutt_sum_shape;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cases.h"
 #include "contract/device_pass.h"
 #include "placed.h"
@@ -65,7 +66,8 @@ static cuttResult launch(const cutt_kernels *kernels, int which, const cutt_grid
   if (parts) l.reads_out = false;
   if (!simt_pass_named(kernels->list->name[which], parameters[2], &l)) return CUTT_INTERNAL_ERROR;
   /* As much as a T4 has; or the first GPUs with tensor cores for doubles. */
-  if (l.shared_bytes > (strstr(kernels->list->name[which], "core") || strstr(kernels->list->name[which], "small")
+  if (l.shared_bytes > (strstr(kernels->list->name[which], "core") || strstr(kernels->list->name[which], "small") ||
+                                strstr(kernels->list->name[which], "stretch")
                             ? rates.block_shared
                             : 64 << 10)) {
     snprintf(fault, sizeof fault, "%u bytes of shared memory", l.shared_bytes);
@@ -90,7 +92,8 @@ static void place(const test_contraction *c) {
 }
 
 static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts, sums[2],
-    sums_merged, sums_aligned, sums_in_parts, small, small_cut, small_long, small_wide;
+    sums_merged, sums_aligned, sums_in_parts, stretches, stretches_cut, stretches_in_parts, stretch_lanes[3], small,
+    small_cut, small_long, small_wide;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -144,6 +147,13 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     sums_aligned += shape->sum.aligned && (uintptr_t)kept.zero[TEST_LEFT] % CUTT_SUM_WINDOW == 0;
     sums_in_parts += shape->parts > 1;
   }
+  if (shape->kind == CUTT_DEVICE_STRETCHES) {
+    const cutt_stretch_shape *s = &shape->stretch;
+    ++stretches;
+    stretches_cut += c->mode[s->last_mode].extent % s->part[s->last_mode] != 0;
+    stretches_in_parts += shape->parts > 1;
+    ++stretch_lanes[s->lane_bits == 0 ? 0 : s->lane_bits <= 3 ? 1 : 2];
+  }
   if (shape->kind == CUTT_DEVICE_SMALL) {
     ++small;
     small_cut += shape->small.cut >= 0;
@@ -177,9 +187,23 @@ static void try_sums(test_rng *rng, const test_contraction *t, const cutt_contra
   if (!isfinite(shape.seconds)) return;
   assert_shape(t, c, &shape);
   cutt_sum_shape *s = &shape.sum;
-  const int64_t each = (s->terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4);
-  s->block_tiles = test_random_in(rng, 1, s->tiles);
-  shape.parts = s->parts = (s->terms + (each > 0 ? each : 1) - 1) / (each > 0 ? each : 1);
+  const int64_t each = (s->blocks.terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4);
+  s->blocks.block_tiles = test_random_in(rng, 1, s->blocks.tiles);
+  shape.parts = s->blocks.parts = (s->blocks.terms + (each > 0 ? each : 1) - 1) / (each > 0 ? each : 1);
+  assert_shape(t, c, &shape);
+}
+
+/* Sums by stretches, with other numbers of parts and of a block's tiles too. */
+static void try_stretches(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
+  cutt_device_shape shape;
+  rates.block_shared = 227 << 10;
+  cutt_device_pass_stretches(c, &rates, test_chance(rng, 50) ? 1 << 20 : 0, &shape);
+  if (!isfinite(shape.seconds)) return;
+  assert_shape(t, c, &shape);
+  cutt_sum_blocks *b = &shape.stretch.blocks;
+  const int64_t each = larger((b->terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4), INT64_C(1));
+  b->block_tiles = test_random_in(rng, 1, b->tiles);
+  shape.parts = b->parts = cutt_ceil_of(b->terms, each);
   assert_shape(t, c, &shape);
 }
 
@@ -234,6 +258,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
   try_cores(rng, t, &c);
   try_sums(rng, t, &c);
+  try_stretches(rng, t, &c);
   try_small(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
     cutt_device_pass_products(&c, &rates, by_rows, &shape);
@@ -385,21 +410,23 @@ static void on_tensor_cores(void **unused) {
 }
 
 /* Sums by tiles: rows that begin anywhere, that follow each other and that don't; of D's columns and of its rows; tiles that are not whole;
- * and both ends of L, where not all of 16 bytes are its own. */
+ * and both ends of L, where not all of 16 bytes are its own. The same by stretches. */
 static void sums_by_tiles(void **unused) {
   (void)unused;
   static const struct {
     const char *pattern;
     int64_t extent[4]; /* of a, b, ... */
-  } cases[] = {{"ab->b", {33, 300}},      {"ab->b", {3, 1500}},     {"ab->a", {3, 1500}},
-               {"ab->a", {33, 300}},      {"ab->a", {1203, 19}},    {"ab->b", {5203, 3}},
-               {"a->", {9001}},           {"abc->b", {41, 37, 9}},  {"abc->ac", {70, 11, 13}},
-               {"abc->bc", {100, 11, 7}}, {"abc->ca", {17, 30, 9}}, {"abcd->db", {19, 8, 10, 7}},
-               {"abca->bc", {9, 30, 4}},  {"ab->ab", {20, 30}},     {"abc->a", {1, 700, 5}}};
+  } cases[] = {
+      {"ab->b", {33, 300}},         {"ab->b", {3, 1500}},      {"ab->a", {3, 1500}},     {"ab->a", {33, 300}},
+      {"ab->a", {1203, 19}},        {"ab->b", {5203, 3}},      {"a->", {9001}},          {"abc->b", {41, 37, 9}},
+      {"abc->ac", {70, 11, 13}},    {"abc->bc", {100, 11, 7}}, {"abc->ca", {17, 30, 9}}, {"abcd->db", {19, 8, 10, 7}},
+      {"abca->bc", {9, 30, 4}},     {"ab->ab", {20, 30}},      {"abc->a", {1, 700, 5}},  {"abcd->ca", {5, 7, 11, 9}},
+      {"abcd->db", {4, 3, 50, 20}}, {"abc->b", {3, 2600, 2}}};
   static const test_variety variety = {30, 50, 0, 1, 15};
-  test_rng rng = {16};
+  test_rng rng = {16}, other = {17};
   memset(sums, 0, sizeof sums);
-  sums_merged = sums_aligned = sums_in_parts = 0;
+  memset(stretch_lanes, 0, sizeof stretch_lanes);
+  sums_merged = sums_aligned = sums_in_parts = stretches = stretches_cut = stretches_in_parts = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     for (int again = 0; again < test_scaled(12); ++again) {
       test_contraction t;
@@ -415,12 +442,19 @@ static void sums_by_tiles(void **unused) {
       place(&t);
       rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
       try_sums(&rng, &t, &c);
+      try_stretches(&other, &t, &c);
     }
   }
   print_message(
       "%ld sums of rows, %ld of columns: %ld of rows that follow each other, %ld without shared memory; %ld in parts\n",
       sums[0], sums[1], sums_merged, sums_aligned, sums_in_parts);
   assert_true(sums[0] >= test_scaled(60) && sums[1] >= test_scaled(60));
+  print_message(
+      "%ld sums by stretches: %ld with shorter ones, %ld in parts; %ld by one thread each, %ld by up to 8, %ld by "
+      "more\n",
+      stretches, stretches_cut, stretches_in_parts, stretch_lanes[0], stretch_lanes[1], stretch_lanes[2]);
+  assert_true(stretches_cut >= test_scaled(40) && stretches_in_parts >= test_scaled(15));
+  for (int i = 0; i < 3; ++i) assert_true(stretch_lanes[i] >= test_scaled(20));
   assert_true(sums_merged >= test_scaled(20) && sums_aligned >= test_scaled(20) && sums_in_parts >= test_scaled(15));
 }
 
@@ -613,6 +647,36 @@ static void loads_of_tiles(void **unused) {
   }
 }
 
+/* Sums by stretches read all sectors once; for 512 bytes, which come to an H200's SM in 27 cycles, few accesses of shared memory. */
+static void accesses_of_stretches(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    cuttType_t type;
+    int64_t extent[4];
+    double wavefronts;
+  } cases[] = {{"ab->b", CUTT_F32, {33, 5000}, 10},         {"ab->b", CUTT_F64, {100, 900}, 10},
+               {"abc->ac", CUTT_F32, {8, 32, 600}, 22},     {"abcd->ac", CUTT_F32, {22, 19, 8, 40}, 14},
+               {"abcd->db", CUTT_F64, {12, 8, 10, 70}, 24}, {"a->", CUTT_F32, {200000}, 10},
+               {"ab->b", CUTT_F16, {33, 9000}, 19}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    test_contraction t;
+    static cutt_contraction c;
+    cutt_device_shape shape;
+    make_case(cases[i].pattern, cases[i].type, cases[i].extent, &t, &c);
+    place(&t);
+    rates.multiprocessors = 4;
+    cutt_device_pass_stretches(&c, &rates, 0, &shape);
+    const simt_counts got = count_shape(&t, &c, &shape);
+    const double bytes = (double)(c.volume[CUTT_LEFT] * c.type->bytes);
+    const double wavefronts = (double)(got.shared[0].wavefronts + got.shared[1].wavefronts) * 512 / bytes;
+    const double sectors = (double)got.load_sectors * SIMT_SECTOR / bytes;
+    print_message("%-8s %2d bytes: for 512 bytes %.2f wavefronts; %.2f sectors of those there are\n", cases[i].pattern,
+                  c.type->bytes, wavefronts, sectors);
+    assert_true(wavefronts <= cases[i].wavefronts && sectors <= 1.05);
+  }
+}
+
 /* Small products: memory's sectors once and whole, and what shared memory takes for 512 bytes of all tensors, which come to an H200's
  * SM in 27 cycles. */
 static void accesses_of_small(void **unused) {
@@ -704,11 +768,11 @@ static void seconds_of_small(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
-                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(sums_by_tiles),
-                                     cmocka_unit_test(small_products),      cmocka_unit_test(whole_numbers),
-                                     cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles),
-                                     cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),        cmocka_unit_test(on_tensor_cores),
+      cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products),  cmocka_unit_test(whole_numbers),
+      cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles),  cmocka_unit_test(accesses_of_stretches),
+      cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

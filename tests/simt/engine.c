@@ -15,6 +15,7 @@
 #include "gpu/kernels/panel_list.h"
 #include "gpu/kernels/pass_list.h"
 #include "gpu/kernels/small_list.h"
+#include "gpu/kernels/stretch_list.h"
 #include "gpu/kernels/sum_list.h"
 #include "gpu/tile.h"
 
@@ -88,6 +89,8 @@ CUTT_CORE_KERNELS(DECLARE_CORE)
 CUTT_SUM_KERNELS(DECLARE_SUM)
 #define DECLARE_SMALL(name) extern simt_small_kernel cutt_##name;
 CUTT_SMALL_KERNELS(DECLARE_SMALL)
+#define DECLARE_STRETCH(name) extern simt_stretch_kernel cutt_##name;
+CUTT_STRETCH_KERNELS(DECLARE_STRETCH)
 
 #define DECLARE_COMBINE(name) extern simt_combine_kernel cutt_##name;
 CUTT_COMBINE_KERNELS(DECLARE_COMBINE)
@@ -128,13 +131,14 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
   };
 }
 
-#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
-#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
-#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
-#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
-#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
-#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
-#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
+#define LIST_PASS(name) {"cutt_" #name, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_MULTIPLY(name) {"cutt_" #name, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL, NULL},
+#define LIST_PANEL(name) {"cutt_" #name, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL, NULL},
+#define LIST_CORE(name) {"cutt_" #name, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL, NULL},
+#define LIST_COMBINE(name) {"cutt_" #name, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL, NULL},
+#define LIST_SUM(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL, NULL},
+#define LIST_SMALL(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name, NULL},
+#define LIST_STRETCH(name) {"cutt_" #name, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cutt_##name},
 bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
   static const struct {
     const char *name;
@@ -145,10 +149,11 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     simt_combine_kernel *combine;
     simt_sum_kernel *sum;
     simt_small_kernel *small;
+    simt_stretch_kernel *stretch;
   } list[] = {CUTT_PASS_KERNELS(LIST_PASS) CUTT_MULTIPLY_KERNELS(LIST_MULTIPLY) CUTT_PANEL_KERNELS(LIST_PANEL)
                   CUTT_CORE_KERNELS(LIST_CORE) CUTT_COMBINE_KERNELS(LIST_COMBINE)
-                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM)
-                          CUTT_SMALL_KERNELS(LIST_SMALL)};
+                      CUTT_COMBINE_WIDE_KERNELS(LIST_COMBINE) CUTT_SUM_KERNELS(LIST_SUM) CUTT_SMALL_KERNELS(LIST_SMALL)
+                          CUTT_STRETCH_KERNELS(LIST_STRETCH)};
   for (size_t i = 0; i < sizeof list / sizeof *list; ++i) {
     if (strcmp(list[i].name, name) != 0) continue;
     launch->pass_kernel = list[i].pass;
@@ -158,6 +163,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     launch->combine_kernel = list[i].combine;
     launch->sum_kernel = list[i].sum;
     launch->small_kernel = list[i].small;
+    launch->stretch_kernel = list[i].stretch;
     if (list[i].pass) launch->pass = args;
     if (list[i].multiply) launch->multiply = args;
     if (list[i].panel) launch->panel = args;
@@ -165,6 +171,7 @@ bool simt_pass_named(const char *name, const void *args, simt_launch *launch) {
     if (list[i].combine) launch->combine = args;
     if (list[i].sum) launch->sum = args;
     if (list[i].small) launch->small = args;
+    if (list[i].stretch) launch->stretch = args;
     return true;
   }
   return false;

@@ -285,6 +285,8 @@ static void run_thread(void *argument) {
         l->core_kernel(l->in, l->out, *l->core, l->right);
       } else if (l->sum) {
         l->sum_kernel(l->in, l->out, *l->sum);
+      } else if (l->stretch) {
+        l->stretch_kernel(l->in, l->out, *l->stretch);
       } else if (l->small) {
         l->small_kernel(l->in, l->out, *l->small, l->right);
       } else if (l->combine) {

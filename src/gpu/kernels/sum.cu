@@ -2,52 +2,9 @@
  * bounds it: that is done once for a block, and for a step of it little more than adding where that begins. The loads of the next step are
  * under way while sums of a tile are put together. Numbers are added in an order that depends on the shape alone, and of rows on where in 16
  * bytes these begin. */
-#include "divide.h"
 #include "pass_numbers.h"
 #include "sum_args.h"
-
-/* What a block does next: a tile, one of its terms, where both are in L and D, and in the modes of columns and rows, and how many of these
- * there are. */
-typedef struct sum_step {
-  uint32_t tile, term;
-  uint32_t digit; /* of the term, the first */
-  int64_t left, result, column, row;
-} sum_step;
-
-DEVICE uint32_t sum_least(int64_t left, uint32_t most) { return left < (int64_t)most ? (uint32_t)left : most; }
-
-/* Where a tile's term is. */
-DEVICE sum_step sum_find(const cutt_sum_args *args, uint32_t tile, uint32_t term) {
-  sum_step s = {tile, term, 0, 0, 0, 0, 0};
-  uint32_t number = term;
-  for (uint32_t i = 0; i < args->tile_end; ++i) {
-    const cutt_sum_digit *d = &args->digit[i];
-    if (i == args->term_end) number = tile;
-    const uint32_t rest = divide(number, d->extent), digit = number - rest * d->extent.by;
-    if (i == 0) s.digit = digit;
-    s.left += (int64_t)digit * d->step[0];
-    s.result += (int64_t)digit * d->step[1];
-    s.column += d->of_rows ? 0 : (int64_t)digit * d->along;
-    s.row += d->of_rows ? (int64_t)digit * d->along : 0;
-    number = rest;
-  }
-  return s;
-}
-
-/* What comes next: mostly the term's first digit goes on. */
-DEVICE sum_step sum_next(const cutt_sum_args *args, const sum_step *s, uint32_t begin, uint32_t end) {
-  const cutt_sum_digit *d = &args->digit[0];
-  const bool ends = s->term + 1 == end;
-  if (ends || s->digit + 1 == d->extent.by)
-    return sum_find(args, ends ? s->tile + 1 : s->tile, ends ? begin : s->term + 1);
-  sum_step next = *s;
-  ++next.term;
-  ++next.digit;
-  next.left += d->step[0];
-  next.column += d->of_rows ? 0 : d->along;
-  next.row += d->of_rows ? d->along : 0;
-  return next;
-}
+#include "sum_walk.h"
 
 DEVICE uint32_t sum_columns(const cutt_sum_args *args, const sum_step *s) {
   return sum_least(args->extent[0] - s->column, args->columns);

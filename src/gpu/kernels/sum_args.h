@@ -6,39 +6,24 @@
  *   rows      if D lacks the columns' mode: a thread adds up the elements of each of its windows
  *   columns   if D has it: a thread adds up some rows of a window's columns. Where rows are not all at multiples of 16 bytes, windows go
  *             to shared memory, from where it takes as many columns, side by side with its neighbours'
- * and goes on with the same ones in the tile's other terms. Behind the last term the threads' sums are added up, to results. Tiles and
- * terms are numbers, whose digits are modes, or chunks of modes. Sums that are too few for all SMs are cut into parts, whose results go to
- * workspace and are added by a second launch. */
+ * and goes on with the same ones in the tile's other terms. Behind the last term the threads' sums are added up, to results. */
 #ifndef CUTT_GPU_KERNELS_SUM_ARGS_H
 #define CUTT_GPU_KERNELS_SUM_ARGS_H
 
 #include "pass_args.h"
+#include "sum_walk_args.h"
 
 enum {
   CUTT_SUM_THREADS = 256,
   CUTT_SUM_LOADS = 4, /* of windows, of a thread for each tile */
   CUTT_SUM_WINDOW = 16,
-  CUTT_SUM_WINDOWS = CUTT_SUM_THREADS * CUTT_SUM_LOADS,
-  CUTT_SUM_DIGITS = 66 /* most entries of digit[]: modes, and what is left of two that are in tiles */
+  CUTT_SUM_WINDOWS = CUTT_SUM_THREADS * CUTT_SUM_LOADS
 };
 
-/* A digit of a number: its steps in L and D, and how far it goes in the columns' mode, or the rows'. */
-typedef struct cutt_sum_digit {
-  cutt_divisor extent;
-  uint32_t of_rows; /* `along` is of the rows' mode; else of the columns' */
-  int64_t step[2];
-  int64_t along; /* 0: it is of neither */
-} cutt_sum_digit;
-
 typedef struct cutt_sum_args {
-  /* Terms of a result, of a part of these, tiles, and how many of these a block does. */
-  uint32_t terms, part_terms, tiles, block_tiles;
-  /* Blocks that follow each other in memory are next to each other: parts or groups of tiles. inner: how many there are of these. */
-  cutt_divisor inner;
-  uint32_t parts_first;
-  uint32_t term_end, tile_end; /* of digit[], which has terms first */
-  uint32_t rows, columns;      /* of a tile that is whole */
-  int64_t extent[2];           /* of the modes of columns and of rows */
+  cutt_sum_walk walk;
+  uint32_t rows, columns; /* of a tile that is whole */
+  int64_t extent[2];      /* of the modes of columns and of rows */
   int64_t row_step;
   int64_t low, high; /* the bytes that L spans, from its element (0, ..., 0) */
   int64_t reach[2];  /* from a tile's first element to before the first of its windows, and behind the last, at most */
@@ -58,7 +43,6 @@ typedef struct cutt_sum_args {
   uint32_t flip;      /* sign bit of the imaginary part, where that is to be changed */
   uint8_t stores_sums, op;
   cutt_sum_scalars scalars;
-  cutt_sum_digit digit[CUTT_SUM_DIGITS];
 } cutt_sum_args;
 
 #endif

@@ -185,22 +185,18 @@ DEVICE void SUM_OF(sum_finish_)(const cutt_sum_args *args, unsigned char *result
 
 SUM_KERNEL(SUM_OF(cutt_sum_))
 (const unsigned char *left, unsigned char *result, CONSTANT(cutt_sum_args) args) {
-  const uint32_t outer = divide(block_index(), args.inner), rest = block_index() - outer * args.inner.by;
-  const uint32_t group = args.parts_first ? outer : rest, part = args.parts_first ? rest : outer;
-  const uint32_t begin = part * args.part_terms, first = group * args.block_tiles;
-  const uint32_t end = args.terms - begin < args.part_terms ? args.terms : begin + args.part_terms;
-  const uint32_t last = args.tiles - first < args.block_tiles ? args.tiles : first + args.block_tiles;
+  const sum_share share = sum_share_of(&args.walk);
   const sum_thread me = sum_begin(&args);
   word4 held[CUTT_SUM_LOADS];
   SUM_VALUE sum[SUM_SUMS];
-  sum_step step = sum_find(&args, first, begin);
+  sum_step step = sum_find(&args.walk, share.first, share.begin);
   SUM_OF(sum_ask_)(&args, left, &step, &me, held);
-  while (step.tile < last) {
-    if (step.term == begin) {
+  while (step.tile < share.last) {
+    if (step.term == share.begin) {
       UNROLL(SUM_SUMS)
       for (uint32_t i = 0; i < SUM_SUMS; ++i) sum[i] = SUM_NUMBER_OF(none_)(args.op);
     }
-    const sum_step next = sum_next(&args, &step, begin, end);
+    const sum_step next = sum_next(&args.walk, &step, share.begin, share.end);
     if (args.staged) {
       UNROLL(CUTT_SUM_LOADS)
       for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i)
@@ -210,13 +206,14 @@ SUM_KERNEL(SUM_OF(cutt_sum_))
     } else {
       SUM_OF(sum_windows_)(&args, left, &step, &me, held, sum);
     }
-    if (next.tile < last) SUM_OF(sum_ask_)(&args, left, &next, &me, held);
+    if (next.tile < share.last) SUM_OF(sum_ask_)(&args, left, &next, &me, held);
     if (args.staged) {
       barrier();
       SUM_OF(sum_staged_)(&args, left, &step, &me, sum);
       barrier(); /* what is there is not in use any more */
     }
-    if (next.term == begin) SUM_OF(sum_finish_)(&args, result + (int64_t)part * args.part_bytes, &step, &me, sum);
+    if (next.term == share.begin)
+      SUM_OF(sum_finish_)(&args, result + (int64_t)share.part * args.part_bytes, &step, &me, sum);
     step = next;
   }
 }

@@ -3,7 +3,7 @@
 #ifndef CUTT_RUNTIME_CUDA_EMBED_H
 #define CUTT_RUNTIME_CUDA_EMBED_H
 
-enum { CUTT_CUDA_MOST_IMAGES = 24, CUTT_CUDA_MOST_ARCHS = 24 };
+enum { CUTT_CUDA_MOST_IMAGES = 32, CUTT_CUDA_MOST_ARCHS = 24 };
 
 typedef struct cutt_cuda_embedded {
   const void *image[CUTT_CUDA_MOST_IMAGES];  /* one for each source file of kernels; ended by NULL */

@@ -1,0 +1,340 @@
+/* Sums of one operand by stretches (device_stretch.h): their shape, what it is predicted to take, and the kernel's parameters. */
+#include "contract/device_stretch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "gpu/divisor.h"
+
+enum {
+  WARP = 32,
+  SECTOR = 32,        /* bytes: the least that memory moves */
+  RESERVED = 1024,    /* bytes of shared memory that the system takes of each block's */
+  MOST_BYTES = 32768, /* of a stretch */
+  LEAST_BYTES = 8192,
+  MOST_RESULTS = 1024, /* of a stretch */
+  MOST_SUMS = 2048,    /* of threads in shared memory */
+  MOST_OUTER = 1024,   /* terms that have descriptions */
+  MOST_BITS = 8,       /* of lanes, as a logarithm: all threads of a block */
+  MOST_BLOCK_TILES = 64
+};
+
+/* Seconds of a launch; of a step of a block that waits for memory alone; issue slots of an SM, and accesses of its shared memory, per second
+ * that are reached; the speed of memory over that of a copy as predicted; what a block takes to begin and to end, and the second launch,
+ * which adds up parts, in steps. These and the slots below were fitted to 147 sums of each of three types on an H200, in stretches of three
+ * sizes each. */
+static const double launch_seconds = 5e-6, wait_seconds = 1.3e-6, slots_per_second = 5e9, accesses_per_second = 1.55e9,
+                    share_of_copy = 1.12, steps_to_begin = 0.5, steps_to_join = 3.2;
+
+static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+
+/* Blocks on an SM, for as many as there are registers. */
+static int64_t most_blocks(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
+
+static int64_t slot_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
+
+/* ------------------------------------------------------------------------------------------------------------ the stretch */
+
+/* Of a mode in chunks of `most`: of nearly the same extent, if they are few. */
+static int64_t even_chunk(int64_t extent, int64_t most) {
+  enum { MANY = 16 };
+  const int64_t chunks = cutt_ceil_of(extent, most);
+  return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
+}
+
+/* As many of L's first modes as there is room for, if they follow each other in memory, and a part of the next one. */
+static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch_shape *s) {
+  int mode[CUTT_MOST_MODES], count = 0, kept = 0, summed = 0;
+  s->elements = s->results = 1;
+  s->modes = 0;
+  s->last_mode = s->inner_mode = -1;
+  for (int i = 0; i < c->modes; ++i) {
+    s->part[i] = 1;
+    if (c->mode[i].stride[CUTT_LEFT] > 0) mode[count++] = i;
+  }
+  cutt_sort_modes(c, CUTT_LEFT, mode, count);
+  for (int i = 0; i < count; ++i) {
+    const int m = mode[i];
+    const bool sums = is_summed(c, m);
+    const int64_t extent = c->mode[m].extent, fits = room / c->type->bytes / s->elements;
+    const int64_t most = sums ? fits : smaller(fits, (int64_t)MOST_RESULTS / s->results);
+    if (c->mode[m].stride[CUTT_LEFT] != s->elements || most < 2) break;
+    if (++*(sums ? &summed : &kept) > CUTT_STRETCH_DIGITS) break;
+    const int64_t part = extent <= most ? extent : even_chunk(extent, most);
+    s->part[m] = (int16_t)part; /* at most MOST_BYTES */
+    s->elements *= part;
+    s->last_mode = m;
+    ++s->modes;
+    if (!sums) s->results *= part;
+    if (sums && (s->inner_mode < 0 || part > s->part[s->inner_mode])) s->inner_mode = m;
+    if (part < extent) break;
+  }
+  return s->modes > 0;
+}
+
+static int64_t inner_terms(const cutt_stretch_shape *s) { return s->inner_mode < 0 ? 1 : s->part[s->inner_mode]; }
+
+static int64_t outer_terms(const cutt_stretch_shape *s) { return s->elements / s->results / inner_terms(s); }
+
+/* Modes of a stretch that are summed over, but for the inner one, by their steps in L; or that are D's, by those in D. */
+static int modes_of(const cutt_contraction *c, const cutt_stretch_shape *s, bool summed, int *mode) {
+  int count = 0;
+  for (int i = 0; i < c->modes; ++i)
+    if (s->part[i] > 1 && is_summed(c, i) == summed && !(summed && i == s->inner_mode)) mode[count++] = i;
+  cutt_sort_modes(c, summed ? CUTT_LEFT : CUTT_RESULT, mode, count);
+  return count;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- the lanes */
+
+/* Where a result's first term of a lane is in a stretch, in elements. */
+typedef struct places {
+  const cutt_contraction *c;
+  const cutt_stretch_shape *s;
+  int result[CUTT_MOST_MODES], results, outer[CUTT_MOST_MODES], outers;
+} places;
+
+static int64_t number_at(const places *p, const int *mode, int count, int64_t number) {
+  int64_t at = 0;
+  for (int i = 0; i < count; ++i) {
+    at += number % p->s->part[mode[i]] * p->c->mode[mode[i]].stride[CUTT_LEFT];
+    number /= p->s->part[mode[i]];
+  }
+  return at;
+}
+
+static int64_t place_of(const places *p, int64_t result, int64_t inner, int64_t outer) {
+  const int64_t step = p->s->inner_mode < 0 ? 0 : p->c->mode[p->s->inner_mode].stride[CUTT_LEFT];
+  return number_at(p, p->result, p->results, result) + number_at(p, p->outer, p->outers, outer) + inner * step;
+}
+
+/* Accesses of shared memory that the first warp's request for terms takes: of 4 bytes of each of 32 banks, by half warps of 8
+ * bytes and quarter warps of 16. */
+static int64_t accesses_of(const places *p) {
+  const cutt_stretch_shape *s = p->s;
+  const int64_t element = p->c->type->bytes, together = WARP * 4 / larger(element, (int64_t)4),
+                each = CUTT_STRETCH_THREADS >> s->lane_bits;
+  int64_t sum = 0;
+  for (int64_t first = 0; first < WARP; first += together) {
+    int64_t word[WARP], most = 1;
+    int words = 0, in_bank[WARP] = {0};
+    for (int64_t i = first; i < first + together; ++i) {
+      const int64_t own = s->results_first ? i % each : i >> s->lane_bits,
+                    lane = s->results_first ? i / each : i % (1 << s->lane_bits);
+      if (own >= s->results) continue;
+      const int64_t at = place_of(p, own, lane % (1 << s->inner_bits), lane >> s->inner_bits) * element / 4;
+      int k = 0;
+      while (k < words && word[k] != at) ++k;
+      if (k < words) continue;
+      word[words++] = at; /* of 8 bytes and more, banks are asked for as many words each */
+      most = larger(most, (int64_t)++in_bank[at * 4 / larger(element, (int64_t)4) % together]);
+    }
+    sum += most;
+  }
+  return sum;
+}
+
+/* Issue slots of a warp for a stretch, and accesses of shared memory, besides those for a tile's end. */
+typedef struct work {
+  double slots, accesses;
+} work;
+
+/* Issue slots for so many terms one after the other, which are loaded by fours, and one by one at the end. */
+static double slots_of(const cutt_contraction *c, int64_t terms) {
+  enum { BATCH = 4, FOR_BATCH = 6, FOR_SINGLE = 5 };
+  const int64_t bytes = c->type->bytes;
+  const double element = (bytes == 2 ? 4.5 : bytes == 4 ? 3.4 : c->type->complex ? 4.5 : 3) * (c->reduce ? 4 : 1);
+  return (double)(terms / BATCH) * (FOR_BATCH + BATCH * element) + (double)(terms % BATCH) * (FOR_SINGLE + element);
+}
+
+static work work_of(const places *p, int64_t terms) {
+  enum { FOR_STEP = 79, FOR_WINDOW = 16, FOR_RESULT = 51, FOR_OUTER = 16, FOR_ROUND = 27, FOR_JOIN = 77, FOR_END = 59 };
+  const cutt_contraction *c = p->c;
+  const cutt_stretch_shape *s = p->s;
+  const int64_t lanes = INT64_C(1) << s->lane_bits, inner = cutt_ceil_of(inner_terms(s), INT64_C(1) << s->inner_bits);
+  const double rounds = (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS / lanes),
+               outer = (double)cutt_ceil_of(outer_terms(s), INT64_C(1) << (s->lane_bits - s->inner_bits)),
+               windows = (double)(s->elements * c->type->bytes) / CUTT_STRETCH_WINDOW / CUTT_STRETCH_THREADS;
+  work w = {FOR_STEP + FOR_WINDOW * windows + rounds * (FOR_RESULT + outer * (FOR_OUTER + slots_of(c, inner))),
+            4 * windows + rounds * (5 + outer * (1 + (double)(inner * accesses_of(p))))};
+  work ends = {FOR_END * (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS), 0};
+  for (int left = s->lane_bits; left > 0;) {
+    const int bits = left > 3 ? left - 3 : 0;
+    const double turns = (double)cutt_ceil_of(s->results << bits, CUTT_STRETCH_THREADS);
+    ends.slots += FOR_ROUND + turns * FOR_JOIN;
+    ends.accesses += turns * (4 + (1 << (left - bits)));
+    left = bits;
+  }
+  w.slots += ends.slots / (double)terms;
+  w.accesses += ends.accesses / (double)terms;
+  return w;
+}
+
+/* What a warp's work takes of an SM's time, when other warps have as much. */
+static double time_of(work w) { return fmax(w.slots / slots_per_second, w.accesses / accesses_per_second); }
+
+static work choose_lanes(const cutt_contraction *c, cutt_stretch_shape *s, int64_t terms) {
+  places p = {.c = c, .s = s};
+  p.results = modes_of(c, s, false, p.result);
+  p.outers = modes_of(c, s, true, p.outer);
+  cutt_stretch_shape best = *s;
+  work least = {INFINITY, INFINITY};
+  for (int inner = 0; inner <= MOST_BITS && inner_terms(s) >> inner; ++inner)
+    for (int outer = 0; inner + outer <= MOST_BITS && outer_terms(s) >> outer; ++outer)
+      for (int first = 0; first < 2; ++first) {
+        s->inner_bits = inner;
+        s->lane_bits = inner + outer;
+        s->results_first = first == 1;
+        if ((first && !s->lane_bits) || (s->lane_bits && s->results << s->lane_bits > MOST_SUMS)) continue;
+        const work w = work_of(&p, terms);
+        if (!(time_of(w) < time_of(least) * (1 - 1e-9))) continue;
+        least = w;
+        best = *s;
+      }
+  *s = best;
+  return least;
+}
+
+/* ------------------------------------------------------------------------------------------------------- shared memory, seconds */
+
+/* What is in shared memory, and where. */
+typedef struct layout {
+  int64_t stage, results_at, terms_at, sums_at, sums, all, result_apart, lane_apart;
+} layout;
+
+static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  layout l = {.stage = cutt_round_up(s->elements * c->type->bytes + CUTT_STRETCH_WINDOW - 1, CUTT_STRETCH_WINDOW)};
+  const int64_t lanes = INT64_C(1) << s->lane_bits;
+  l.results_at = l.stage * CUTT_STRETCH_STAGES;
+  l.sums_at = l.results_at + s->results * CUTT_STRETCH_ENTRY;
+  /* One more lane, so that neighbouring results' sums are not in the same bank. */
+  l.result_apart = lanes == 1 || s->results_first ? 1 : lanes + 1;
+  l.lane_apart = lanes == 1 || s->results_first ? s->results : 1;
+  l.sums = cutt_round_up(slot_bytes(c) * s->results *
+                             (lanes == 1         ? 1
+                              : s->results_first ? lanes
+                                                 : lanes + 1),
+                         CUTT_STRETCH_WINDOW);
+  if (s->blocks.terms == 1 && lanes == 1) l.sums = 0;
+  l.terms_at = l.sums_at + (lanes > 8 ? 2 : 1) * l.sums;
+  l.all = l.terms_at + outer_terms(s) * CUTT_STRETCH_TERM;
+  return l;
+}
+
+/* Bytes of memory that a step moves. */
+static double moved_by(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  const int64_t element = c->type->bytes;
+  const double read = (double)(s->elements * element);
+  int mode[CUTT_MOST_MODES];
+  double run = (double)element; /* of results that follow each other in D */
+  const int count = modes_of(c, s, false, mode);
+  for (int i = 0; i < count && (double)(llabs(c->mode[mode[i]].stride[CUTT_RESULT]) * element) == run; ++i)
+    run *= s->part[mode[i]];
+  const double sectors = (double)s->results * (double)element / run * fmax(run, SECTOR);
+  return read + sectors * (c->beta_is_zero ? 1 : 2) / (double)s->blocks.terms;
+}
+
+static double fourth_power(double x) { return x * x * x * x; }
+
+/* What goes on at the same time, waiting included, takes the longest part's time, and a little more where others are nearly as long. */
+static double together(double memory, double issue, double accesses) {
+  return sqrt(sqrt(fourth_power(1e6 * memory) + fourth_power(1e6 * issue) + fourth_power(1e6 * accesses) +
+                   fourth_power(1e6 * wait_seconds))) *
+         1e-6;
+}
+
+static void set_parts(const cutt_contraction *c, const cutt_stretch_shape *s, int64_t *part) {
+  for (int i = 0; i < c->modes; ++i) part[i] = s->part[i];
+}
+
+/* With so many bytes in a stretch, at most. */
+static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t room, cutt_stretch_shape *s) {
+  int64_t part[CUTT_MOST_MODES];
+  *s = (cutt_stretch_shape){.blocks = {.parts = 1}, .seconds = INFINITY};
+  if (!choose_stretch(c, room, s) || outer_terms(s) > MOST_OUTER) return;
+  set_parts(c, s, part);
+  if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
+  const work w = choose_lanes(c, s, s->blocks.terms);
+  s->shared_bytes = lay_out(c, s).all;
+  if (s->shared_bytes > r->block_shared - RESERVED) return;
+  const double sms = (double)larger(r->multiprocessors, (int64_t)1),
+               each = (double)larger(smaller(r->sm_shared / (s->shared_bytes + RESERVED), most_blocks(c)), INT64_C(1));
+  const cutt_sum_steps steps = {sms * each, steps_to_begin, steps_to_join, MOST_BLOCK_TILES};
+  cutt_sum_blocks_choose(c, limit, &steps, &s->blocks);
+  if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
+  const double busy = fmin(cutt_sum_blocks_of(&s->blocks), steps.at_once);
+  const double warps = CUTT_STRETCH_THREADS / WARP * ceil(busy / sms);
+  const double step = together(busy * moved_by(c, s) / (share_of_copy * r->memory), warps * w.slots / slots_per_second,
+                               warps * w.accesses / accesses_per_second);
+  s->seconds = launch_seconds + cutt_sum_steps_of(&s->blocks, &steps) * step;
+}
+
+void cutt_stretch_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_stretch_shape *s) {
+  *s = (cutt_stretch_shape){.blocks = {.parts = 1}, .seconds = INFINITY};
+  if (!c->right_is_one || c->no_terms || c->empty) return;
+  for (int64_t room = MOST_BYTES; room >= LEAST_BYTES; room /= 2) {
+    cutt_stretch_shape tried;
+    choose(c, r, limit, room, &tried);
+    if (tried.seconds < s->seconds * (1 - 1e-9)) *s = tried;
+  }
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the parameters */
+
+/* The outer terms, or the results, as numbers. Returns how many digits these have. */
+static uint32_t fill_digits(const cutt_contraction *c, const cutt_stretch_shape *s, bool summed,
+                            const int64_t *result_stride, int64_t result_bytes, cutt_stretch_digit *digit) {
+  int mode[CUTT_MOST_MODES];
+  const int count = modes_of(c, s, summed, mode);
+  for (int i = 0; i < count; ++i) {
+    const int m = mode[i];
+    digit[i] = (cutt_stretch_digit){.extent = cutt_divide_by(s->part[m]),
+                                    .step = (uint32_t)(c->mode[m].stride[CUTT_LEFT] * c->type->bytes),
+                                    .result_step = summed ? 0 : result_stride[m] * result_bytes};
+  }
+  return (uint32_t)count;
+}
+
+void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, const int64_t *result_stride,
+                       int64_t result_bytes, cutt_stretch_args *args) {
+  const int64_t element = c->type->bytes;
+  const cutt_contract_mode *last = &c->mode[s->last_mode];
+  const layout l = lay_out(c, s);
+  int64_t part[CUTT_MOST_MODES];
+  set_parts(c, s, part);
+  memset(args, 0, sizeof *args);
+  cutt_sum_walk_fill(c, &s->blocks, part, s->last_mode, -1, result_stride, result_bytes, &args->walk);
+  args->part = (uint32_t)s->part[s->last_mode];
+  args->part_step = (uint32_t)(last->stride[CUTT_LEFT] * element);
+  args->part_kept = !is_summed(c, s->last_mode);
+  args->extent = last->extent;
+  args->high = element;
+  for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */
+    const int64_t span = (c->mode[i].extent - 1) * c->mode[i].stride[CUTT_LEFT] * element;
+    *(span < 0 ? &args->low : &args->high) += span;
+  }
+  args->stage_bytes = (uint32_t)l.stage;
+  args->results = (uint32_t)s->results;
+  args->inner = (uint32_t)inner_terms(s);
+  args->inner_step = s->inner_mode < 0 ? 0 : (uint32_t)(c->mode[s->inner_mode].stride[CUTT_LEFT] * element);
+  args->outer = (uint32_t)outer_terms(s);
+  if (s->last_mode == s->inner_mode)
+    args->inner_part = 1;
+  else if (!args->part_kept)
+    args->outer_part = args->outer / args->part;
+  args->result_end = fill_digits(c, s, false, result_stride, result_bytes, args->result);
+  args->term_end = fill_digits(c, s, true, result_stride, result_bytes, args->term);
+  args->inner_bits = (uint32_t)s->inner_bits;
+  args->lane_bits = (uint32_t)s->lane_bits;
+  args->results_first = s->results_first;
+  args->result_apart = (uint32_t)l.result_apart;
+  args->lane_apart = (uint32_t)l.lane_apart;
+  args->results_at = (uint32_t)l.results_at;
+  args->terms_at = (uint32_t)l.terms_at;
+  args->sums_at = (uint32_t)l.sums_at;
+  args->sums_bytes = (uint32_t)l.sums;
+  args->flip = c->conjugate[0] ? UINT32_C(1) << 31 : 0;
+  args->op = (uint8_t)c->reduce;
+}

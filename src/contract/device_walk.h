@@ -1,0 +1,39 @@
+/* How sums of one operand are dealt out to blocks, for device_sum.h and device_stretch.h: tiles of the result, and terms of each, whose
+ * sums may be cut into parts that a second launch adds up. */
+#ifndef CUTT_CONTRACT_DEVICE_WALK_H
+#define CUTT_CONTRACT_DEVICE_WALK_H
+
+#include "contract/cost.h"
+#include "gpu/kernels/sum_walk_args.h"
+
+typedef struct cutt_sum_blocks {
+  int64_t tiles, terms; /* of the result, and of the sum */
+  int64_t block_tiles;  /* that a block does, one after the other */
+  int64_t parts;        /* of the terms */
+} cutt_sum_blocks;
+
+/* What blocks take, in steps, each for a tile's term: how many are at work at once; what one takes to begin and to end, and the second launch;
+ * and most tiles of one. */
+typedef struct cutt_sum_steps {
+  double at_once, to_begin, to_join;
+  int64_t most_tiles;
+} cutt_sum_steps;
+
+/* Tiles and terms, of which each has so much of each mode. False: there are too many. */
+bool cutt_sum_blocks_count(const cutt_contraction *contraction, const int64_t *part, cutt_sum_blocks *blocks);
+
+/* Tiles of a block, or parts, for which `limit` bytes of workspace suffice, so that blocks end together. */
+void cutt_sum_blocks_choose(const cutt_contraction *contraction, int64_t limit, const cutt_sum_steps *steps,
+                            cutt_sum_blocks *blocks);
+
+/* Blocks, and the steps that they take one after the other. */
+double cutt_sum_blocks_of(const cutt_sum_blocks *blocks);
+double cutt_sum_steps_of(const cutt_sum_blocks *blocks, const cutt_sum_steps *steps);
+
+/* What a kernel is given. column_mode, row_mode: of which it wants to know how far a tile is there; -1: none. result_stride: of each mode, in
+ * elements of result_bytes. */
+void cutt_sum_walk_fill(const cutt_contraction *contraction, const cutt_sum_blocks *blocks, const int64_t *part,
+                        int column_mode, int row_mode, const int64_t *result_stride, int64_t result_bytes,
+                        cutt_sum_walk *walk);
+
+#endif

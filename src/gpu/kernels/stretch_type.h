@@ -1,0 +1,189 @@
+/* The kernel of stretch.cu for elements of STRETCH_TYPE, which is included once for each type: of STRETCH_BYTES, numbers of the kind
+ * STRETCH_NUMBER that are computed with, of STRETCH_VALUE_BYTES. */
+
+/* Blocks that fit on an SM, and terms that are loaded at once. */
+#define STRETCH_BLOCKS (STRETCH_BYTES > 8 ? 2 : 4)
+#define STRETCH_BATCH 4
+
+/* The window at an end of what L spans: its elements by themselves. */
+DEVICE void STRETCH_OF(stretch_ask_end_)(const unsigned char *left, const sum_step *s, uint32_t stage_at,
+                                         uint32_t shift, uint32_t bytes, uint32_t window) {
+  const uint32_t byte = window * CUTT_STRETCH_WINDOW + thread_index() * STRETCH_BYTES;
+  if (thread_index() < CUTT_STRETCH_WINDOW / STRETCH_BYTES && byte >= shift && byte < shift + bytes)
+    STRETCH_ACCESS(shared_store)(stage_at + byte, STRETCH_ACCESS(global_load)(left + (s->left + byte - shift)));
+}
+
+/* Asks for a stretch's windows. */
+DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsigned char *left, const sum_step *s,
+                                     uint32_t stage_at) {
+  const uint32_t shift = stretch_shift(left, s), bytes = stretch_there(args, s) * args->part_step;
+  const uint32_t windows = (shift + bytes + CUTT_STRETCH_WINDOW - 1) / CUTT_STRETCH_WINDOW;
+  const int64_t at = s->left - shift;
+  const bool begins = at >= args->low, ends = at + (int64_t)windows * CUTT_STRETCH_WINDOW <= args->high;
+  const uint32_t end = ends ? windows : windows - 1;
+  UNROLL(4)
+  for (uint32_t i = thread_index() + (begins ? 0 : 1); i < end; i += CUTT_STRETCH_THREADS)
+    async_copy16(stage_at + i * CUTT_STRETCH_WINDOW, left + (at + i * CUTT_STRETCH_WINDOW), true);
+  if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, 0);
+  if (!ends) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, windows - 1);
+}
+
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_kept_)(uint32_t at) {
+  return STRETCH_NUMBER_OF(from_bits_)(STRETCH_VALUE_ACCESS(shared_load)(at));
+}
+
+DEVICE void STRETCH_OF(stretch_keep_)(uint32_t at, STRETCH_VALUE sum) {
+  STRETCH_VALUE_ACCESS(shared_store)(at, STRETCH_NUMBER_OF(bits_)(sum));
+}
+
+/* Writes a result, which its entry describes. */
+DEVICE void STRETCH_OF(stretch_write_)(const cutt_stretch_args *args, unsigned char *result, word4 entry,
+                                       STRETCH_VALUE all) {
+  unsigned char *const to = result + pass_join(entry.x, entry.y);
+  if (args->stores_sums) {
+    STRETCH_VALUE_ACCESS(global_store)(to, STRETCH_NUMBER_OF(bits_)(all));
+    return;
+  }
+  STRETCH_VALUE before = STRETCH_NUMBER_OF(zero_)();
+  if (args->scalars.reads) before = STRETCH_OF(number_)(STRETCH_ACCESS(global_load)(to), 0);
+  STRETCH_ACCESS(global_store)(to, STRETCH_OF(element_)(STRETCH_NUMBER_OF(scale_)(&args->scalars, all, before)));
+}
+
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_number_)(const cutt_stretch_args *args, uint32_t at) {
+  return STRETCH_OF(number_)(STRETCH_ACCESS(shared_load)(at), args->flip);
+}
+
+/* Adds so many terms, the first one at `at`, the others `apart`. Several are loaded before the first one is added: each by itself would
+ * be waited for. */
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_run_)(const cutt_stretch_args *args, uint32_t at, uint32_t apart,
+                                              uint32_t count, STRETCH_VALUE sum) {
+  UNROLL(1)
+  for (; count >= STRETCH_BATCH; count -= STRETCH_BATCH, at += STRETCH_BATCH * apart) {
+    STRETCH_VALUE term[STRETCH_BATCH];
+    UNROLL(STRETCH_BATCH)
+    for (uint32_t i = 0; i < STRETCH_BATCH; ++i) term[i] = STRETCH_OF(stretch_number_)(args, at + i * apart);
+    if (args->op == CUTT_COMBINE_ADD) {
+      UNROLL(STRETCH_BATCH)
+      for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(add_)(term[i], sum);
+    } else {
+      UNROLL(STRETCH_BATCH)
+      for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(combine_)(args->op, sum, term[i]);
+    }
+  }
+  UNROLL(1)
+  for (; count > 0; --count, at += apart)
+    sum = STRETCH_NUMBER_OF(combine_)(args->op, sum, STRETCH_OF(stretch_number_)(args, at));
+  return sum;
+}
+
+/* Adds a lane's terms of a result, of which the first one is at `at`. */
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_terms_)(const cutt_stretch_args *args, const stretch_thread *me, uint32_t at,
+                                                uint32_t inner, uint32_t outer, STRETCH_VALUE sum) {
+  const uint32_t lanes = 1u << args->inner_bits, apart = args->inner_step << args->inner_bits;
+  const uint32_t count = inner > me->inner ? (inner - me->inner + lanes - 1) >> args->inner_bits : 0;
+  UNROLL(1)
+  for (uint32_t i = me->outer; i < outer; i += 1u << (args->lane_bits - args->inner_bits))
+    sum = STRETCH_OF(stretch_run_)(args, at + shared_load4(args->terms_at + i * CUTT_STRETCH_TERM), apart, count, sum);
+  return sum;
+}
+
+/* Adds a stretch, which is the first of its tile, the last, or neither, to what there is of the threads' sums. Those of lanes stay in
+ * shared memory; a thread that has all terms of a result writes it. limit: where results begin that the stretch does not have. */
+DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretch_thread *me, unsigned char *result,
+                                     uint32_t stage_at, uint32_t there, uint32_t limit, bool first, bool last) {
+  const uint32_t inner = args->inner_part ? args->inner_part * there : args->inner;
+  const uint32_t outer = args->outer_part ? args->outer_part * there : args->outer;
+  const uint32_t each = CUTT_STRETCH_THREADS >> args->lane_bits;
+  UNROLL(1)
+  for (uint32_t i = me->own; i < args->results; i += each) {
+    const word4 entry = shared_load16(args->results_at + i * CUTT_STRETCH_ENTRY);
+    if (entry.z >= limit) continue;
+    const uint32_t kept = args->sums_at + (i * args->result_apart + me->lane * args->lane_apart) * STRETCH_VALUE_BYTES;
+    STRETCH_VALUE sum = STRETCH_NUMBER_OF(none_)(args->op);
+    if (!first) sum = STRETCH_OF(stretch_kept_)(kept);
+    sum = STRETCH_OF(stretch_terms_)(args, me, stage_at + entry.z + me->inner * args->inner_step, inner, outer, sum);
+    if (last && args->lane_bits == 0)
+      STRETCH_OF(stretch_write_)(args, result, entry, sum);
+    else
+      STRETCH_OF(stretch_keep_)(kept, sum);
+  }
+}
+
+/* The lanes' sums to results: up to eight to one at a time. */
+DEVICE void STRETCH_OF(stretch_finish_)(const cutt_stretch_args *args, unsigned char *result, uint32_t limit) {
+  uint32_t from = args->sums_at, to = args->sums_at + args->sums_bytes;
+  UNROLL(1)
+  for (uint32_t left = args->lane_bits; left > 0;) {
+    const uint32_t bits = left > 3 ? left - 3 : 0, lanes = 1u << bits;
+    barrier();
+    UNROLL(1)
+    for (uint32_t i = thread_index(); i < args->results << bits; i += CUTT_STRETCH_THREADS) {
+      const uint32_t own = i >> bits, lane = i & (lanes - 1);
+      const word4 entry = shared_load16(args->results_at + own * CUTT_STRETCH_ENTRY);
+      if (entry.z >= limit) continue;
+      const uint32_t at = (own * args->result_apart + lane * args->lane_apart) * STRETCH_VALUE_BYTES;
+      STRETCH_VALUE all = STRETCH_OF(stretch_kept_)(from + at), sum[7];
+      UNROLL(7)
+      for (uint32_t j = 0; j < 7; ++j) {
+        const uint32_t other = (j + 1) << bits;
+        sum[j] = STRETCH_OF(stretch_kept_)(from + at +
+                                           (other < 1u << left ? other : 0) * args->lane_apart * STRETCH_VALUE_BYTES);
+      }
+      UNROLL(7)
+      for (uint32_t j = 0; j < 7; ++j)
+        if ((j + 1) << bits < 1u << left) all = STRETCH_NUMBER_OF(combine_)(args->op, all, sum[j]);
+      if (bits)
+        STRETCH_OF(stretch_keep_)(to + at, all);
+      else
+        STRETCH_OF(stretch_write_)(args, result, entry, all);
+    }
+    left = bits;
+    const uint32_t other = from;
+    from = to;
+    to = other;
+  }
+}
+
+STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
+(const unsigned char *left, unsigned char *result, CONSTANT(cutt_stretch_args) args) {
+  const sum_share share = sum_share_of(&args.walk);
+  const stretch_thread me = stretch_begin(&args);
+  unsigned char *const to = result + (int64_t)share.part * args.part_bytes;
+  sum_step step = sum_find(&args.walk, share.first, share.begin), ahead = step;
+  uint32_t stage = 0, next_stage = CUTT_STRETCH_STAGES - 1;
+  UNROLL(1)
+  for (uint32_t i = 0; i < CUTT_STRETCH_STAGES - 1; ++i) {
+    if (ahead.tile < share.last) {
+      STRETCH_OF(stretch_ask_)(&args, left, &ahead, i * args.stage_bytes);
+      ahead = sum_next(&args.walk, &ahead, share.begin, share.end);
+    }
+    async_commit();
+  }
+  stretch_describe(&args);
+  UNROLL(1)
+  while (step.tile < share.last) {
+    async_wait(CUTT_STRETCH_STAGES - 2);
+    barrier(); /* the stretch is there, and the one before is not in use any more */
+    if (ahead.tile < share.last) {
+      STRETCH_OF(stretch_ask_)(&args, left, &ahead, next_stage * args.stage_bytes);
+      ahead = sum_next(&args.walk, &ahead, share.begin, share.end);
+    }
+    async_commit();
+    const uint32_t there = stretch_there(&args, &step), limit = args.part_kept ? there * args.part_step : UINT32_MAX;
+    const bool last = step.term + 1 == share.end;
+    STRETCH_OF(stretch_add_)
+    (&args, &me, to + step.result, stage * args.stage_bytes + stretch_shift(left, &step), there, limit,
+     step.term == share.begin, last);
+    if (last && args.lane_bits) STRETCH_OF(stretch_finish_)(&args, to + step.result, limit);
+    step = sum_next(&args.walk, &step, share.begin, share.end);
+    next_stage = stage;
+    stage = stage + 1 == CUTT_STRETCH_STAGES ? 0 : stage + 1;
+  }
+}
+
+#undef STRETCH_BLOCKS
+#undef STRETCH_BATCH
+#undef STRETCH_TYPE
+#undef STRETCH_BYTES
+#undef STRETCH_NUMBER
+#undef STRETCH_VALUE_BYTES
