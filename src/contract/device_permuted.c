@@ -1,4 +1,4 @@
-/* Elementwise sums and products on a GPU that are permutations with a second operand (device_elementwise.h): planned and done as any
+/* Elementwise operations on a GPU that are permutations with a second operand (device_elementwise.h): planned and done as any
  * other permutation. */
 #include <stdlib.h>
 
@@ -80,8 +80,9 @@ static cuttResult plan_pass(const plan_t *p, strided *s, cutt_device_permuted *p
 }
 
 cuttResult cutt_device_permuted_prepare(const plan_t *p, cutt_device_permuted pass[2]) {
-  if (p->operands != 2 || p->op[0] > CUTT_OP_MULTIPLY || p->modes > CUTT_MAX_RANK || !is_read(p, 0) || !is_read(p, 1))
-    return CUTT_SUCCESS;
+  if (p->type->bytes == 2 && p->op[0] > CUTT_OP_MULTIPLY)
+    return CUTT_SUCCESS; /* whose kernels have no other operators */
+  if (p->operands != 2 || p->modes > CUTT_MAX_RANK || !is_read(p, 0) || !is_read(p, 1)) return CUTT_SUCCESS;
   int passes = find_one(p, &pass[0]) ? 1 : 0;
   if (!passes && is_worth_two(p)) {
     for (int i = 0; i < 2; ++i)
@@ -105,7 +106,7 @@ cuttResult cutt_device_permuted_start(const plan_t *p, const unsigned char *cons
     void *const out = (void *)(uintptr_t)at[CUTT_RESULT];
     result = pass->second == CUTT_NO_SECOND
                  ? cuttPlanExecute(pass->plan, in, out, stream)
-                 : cutt_plan_combine(pass->plan, in, at[pass->second], p->op[0] == CUTT_OP_MULTIPLY, out, stream);
+                 : cutt_plan_combine(pass->plan, in, at[pass->second], (int)p->op[0], out, stream);
   }
   return result;
 }

@@ -166,7 +166,7 @@ static cuttResult start_one(call *c, const gpu_plan *plan, const void *in, const
     return cutt_error(CUTT_INVALID_PARAMETER, "in is %p and out is %p, multiples of %u and %u bytes: %s", in, out,
                       in_align, out_align, why ? why : "no reason given");
   launch.args.second = launch.flat.second = second ? (int64_t)((uintptr_t)second - (uintptr_t)out) : 0;
-  launch.args.scale.op = launch.flat.scale.op = c->e->multiplies ? CUTT_COMBINE_MULTIPLY : CUTT_COMBINE_ADD;
+  launch.args.scale.op = launch.flat.scale.op = (uint32_t)c->e->op; /* a cutt_combine has the same numbers */
   return start(c, &r);
 }
 

@@ -13,7 +13,7 @@ typedef struct cutt_executions {
   int64_t count;
   /* in[n][i]: the n-th input of execution i. in[1] is NULL where that is the output, as always on the CPU. */
   const void *const *in[CUTT_INPUTS];
-  bool multiplies; /* what beta makes of in[1] is a factor instead of being added */
+  int op; /* what becomes of alpha's term and beta's, by the numbers of cuttOperator_t: 0 the sum; on the CPU always that */
   void *const *out;
   /* What prepare has made for execution i; NULL: there is nothing to do. Asked any number of times, by any thread. */
   const void *(*prepared)(const void *of, int64_t i);

@@ -289,12 +289,12 @@ cuttResult cuttPlanExecute(cuttPlan_t plan, const void *in, void *out, cudaStrea
   return cutt_execute_one(plan->backend->methods, plan->choice.prepared, plan->trusted, in, out, stream);
 }
 
-cuttResult cutt_plan_combine(cuttPlan_t plan, const void *in, const void *second, bool multiplies, void *out,
+cuttResult cutt_plan_combine(cuttPlan_t plan, const void *in, const void *second, int op, void *out,
                              cudaStream_t stream) {
   if (plan->canonical.volume == 0) return CUTT_SUCCESS;
   const cutt_executions one = {.count = 1,
                                .in = {&in, &second},
-                               .multiplies = multiplies,
+                               .op = op,
                                .out = &out,
                                .prepared = cutt_only_prepared,
                                .of = plan->choice.prepared,

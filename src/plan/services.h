@@ -42,8 +42,8 @@
      cutt_far_seconds *seconds),                                                                                       \
     (plan, problem, options, far, whole_bytes, seconds))                                                               \
   X(cuttResult, cutt_plan_combine,                                                                                     \
-    (cuttPlan_t plan, const void *in, const void *second, bool multiplies, void *out, cudaStream_t stream),            \
-    (plan, in, second, multiplies, out, stream))                                                                       \
+    (cuttPlan_t plan, const void *in, const void *second, int op, void *out, cudaStream_t stream),                     \
+    (plan, in, second, op, out, stream))                                                                               \
   X(double, cutt_property_value, (const cutt_property *property, const cutt_target *target), (property, target))       \
   X(int, cutt_team_default, (void), ())                                                                                \
   X(void *, cutt_scratch_take, (void), ())                                                                             \

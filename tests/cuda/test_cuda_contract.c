@@ -143,6 +143,13 @@ static void elementwise(void **unused) {
   e.op_ab = CUTT_OP_MAX;
   assert_success(cuttElementwisePlanCreate(&plan, &e, &options));
   assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
+  assert_non_null(strstr(text, "B is permuted, and combined on the way\n"));
+  assert_success(cuttElementwisePlanDestroy(plan));
+  e.pattern = "ab,ba,ab->ab";
+  e.c_rank = 2;
+  e.c_extents = extents;
+  assert_success(cuttElementwisePlanCreate(&plan, &e, &options));
+  assert_success(cuttElementwiseDescribe(plan, CUTT_TEXT, text, sizeof text, NULL));
   assert_non_null(strstr(text, "B is turned in shared memory\n"));
   assert_success(cuttElementwiseDescribe(plan, CUTT_JSON, text, sizeof text, NULL));
   assert_non_null(strstr(text, "\"B\":{\"is\":\"turned\""));

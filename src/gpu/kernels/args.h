@@ -75,7 +75,7 @@ typedef struct cutt_scale_args {
   uint32_t alpha_parts, beta_parts;
   /* To conjugate, the sign bit of the imaginary part's upper word; else 0. */
   uint32_t flip;
-  uint32_t op; /* CUTT_COMBINE_MULTIPLY: of both terms the product, not the sum */
+  uint32_t op; /* a cutt_combine: what becomes of both terms */
 } cutt_scale_args;
 
 /* A count that depends on the tile: `each`, times the extent that cut 1 or 2 has in this tile; cut 0: `each` alone. */

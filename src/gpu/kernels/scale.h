@@ -1,4 +1,4 @@
-/* alpha * op(in) + beta * out, or the product of both terms, element by element and for several elements at once.
+/* alpha * op(in) + beta * out, or the product of both terms, or the larger or smaller one, element by element and for several elements at once.
  *
  * Rounded as on the CPU: products and sums one by one. A factor of 1 leaves all bits of a number as they are, and so does
  * multiplying by 1; but for those of NaNs, which op alone keeps too. `reads` is a constant wherever these are used: without
@@ -27,16 +27,19 @@
 DEFINE_MULTIPLY(float, float)
 DEFINE_MULTIPLY(double, double)
 
-/* Of two terms the sum or the product: both are worked out, since a choice between them takes no branch. */
-#define DEFINE_JOIN(name, T)                                                                                           \
+/* Of two terms the sum or the product: both are worked out, since a choice between them takes no branch. Or the larger or smaller one as
+ * `ordered`; of a NaN and anything a NaN. */
+#define DEFINE_JOIN(name, T, ordered)                                                                                  \
   DEVICE T join_##name(const cutt_scale_args *args, T x, T y) {                                                        \
     const T sum = x + y, product = x * y;                                                                              \
-    return args->op == CUTT_COMBINE_ADD ? sum : product;                                                               \
+    if (args->op <= CUTT_COMBINE_MULTIPLY) return args->op == CUTT_COMBINE_ADD ? sum : product;                        \
+    const bool first = args->op == CUTT_COMBINE_MAX ? (ordered)x >= (ordered)y : (ordered)x <= (ordered)y;             \
+    return first || x != x ? x : y;                                                                                    \
   }
-DEFINE_JOIN(float, float)
-DEFINE_JOIN(double, double)
-DEFINE_JOIN(u32, uint32_t)
-DEFINE_JOIN(u64, uint64_t)
+DEFINE_JOIN(float, float, float)
+DEFINE_JOIN(double, double, double)
+DEFINE_JOIN(u32, uint32_t, int32_t)
+DEFINE_JOIN(u64, uint64_t, int64_t)
 #define DEFINE_JOIN_COMPLEX(name)                                                                                      \
   DEVICE complex_##name join_complex_##name(const cutt_scale_args *args, complex_##name x, complex_##name y) {         \
     const bool adds = args->op == CUTT_COMBINE_ADD;                                                                    \
@@ -52,11 +55,17 @@ DEVICE uint32_t sum_float(const cutt_scale_args *args, float x, float y, bool re
   return float_to_bits(reads ? join_float(args, scaled, (float)args->beta[0] * y) : scaled);
 }
 
+/* Of half types only sums and products: more operators would take a twentieth of the time of these, whose kernels are bound by instructions. */
+DEVICE float sum_half(const cutt_scale_args *args, float x, float y, bool reads) {
+  const float scaled = (float)args->alpha[0] * x, second = (float)args->beta[0] * y;
+  const float sum = scaled + second, product = scaled * second;
+  return !reads ? scaled : args->op == CUTT_COMBINE_ADD ? sum : product;
+}
 DEVICE uint16_t sum_f16(const cutt_scale_args *args, uint16_t x, uint16_t y, bool reads) {
-  return float_to_half(bits_to_float(sum_float(args, half_to_float(x), half_to_float(y), reads)));
+  return float_to_half(sum_half(args, half_to_float(x), half_to_float(y), reads));
 }
 DEVICE uint16_t sum_bf16(const cutt_scale_args *args, uint16_t x, uint16_t y, bool reads) {
-  return float_to_bfloat(bits_to_float(sum_float(args, bfloat_to_float(x), bfloat_to_float(y), reads)));
+  return float_to_bfloat(sum_half(args, bfloat_to_float(x), bfloat_to_float(y), reads));
 }
 DEVICE uint32_t sum_f32(const cutt_scale_args *args, uint32_t x, uint32_t y, bool reads) {
   return sum_float(args, bits_to_float(x), bits_to_float(y), reads);
