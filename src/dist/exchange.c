@@ -296,7 +296,7 @@ static cuttResult add_stretches(builder *b, int64_t *moves, int64_t *bytes, doub
     b->stretch.extent[j] = box->extent[j];
     b->stretch.order[j] = j;
   }
-  if (most && volume_of(box) > most) cutt_stretch_choose(box, most, b->task->cuts_inside, &b->stretch);
+  if (most && volume_of(box) > most) cutt_box_stretch(box, most, b->task->cuts_inside, &b->stretch);
   *part = *box;
   do {
     for (int side = 0; side < CUTT_SIDES; ++side) part->offset[side] = box->offset[side];

@@ -22,7 +22,7 @@ static int64_t even(int64_t extent, int64_t length) {
   return (extent - 1) / parts + 1;
 }
 
-void cutt_stretch_choose(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch) {
+void cutt_box_stretch(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch) {
   enum { RUN = 16, LONGER = 4 }; /* runs are cut into multiples of RUN, and not for less than so many times too long */
   int slow[CUTT_MAX_RANK];
   int64_t volume = 1;

@@ -10,6 +10,6 @@ typedef struct cutt_stretch {
 } cutt_stretch;
 
 /* Stretches of about so many elements, or of more if runs of neither side are to be cut. */
-void cutt_stretch_choose(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch);
+void cutt_box_stretch(const cutt_box *box, int64_t elements, bool cuts_runs, cutt_stretch *stretch);
 
 #endif
