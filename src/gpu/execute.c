@@ -276,37 +276,41 @@ static const cutt_candidate *candidate_for_many(const gpu_plan *plan) {
   return &plan->many;
 }
 
+/* The pairs of a list by one launch, if the candidate is one for that. */
+static cuttResult start_list(call *c, desk *d, const gpu_plan *plan, const cutt_candidate *candidate,
+                             const cutt_gpu_batch *batch, bool *fits) {
+  const cutt_kernels *kernels = NULL;
+  cutt_gpu_launch launch;
+  const char *why = NULL;
+  *fits = cutt_gpu_lay_out_many(device_of(plan->kernels), &plan->canonical, candidate, batch->in_align,
+                                batch->out_align, batch->count, &launch, &why);
+  if (!*fits) return CUTT_SUCCESS;
+  const cuttResult result = find_batched(c, plan, &kernels);
+  const request r = {plan, kernels, &launch, 0, &d->pairs, batch->in, batch->out};
+  return result ? result : start(c, &r);
+}
+
 /* So many pairs of one plan, with addresses that the device has. */
 static cuttResult start_pairs(call *c, desk *d, const gpu_plan *plan, int64_t count, const void *const *in,
                               void *const *out, int64_t *done) {
-  const cutt_kernels *kernels = NULL;
   const int64_t most = plan->most_pairs;
   const cutt_candidate *candidate = count > FEW ? candidate_for_many(plan) : &plan->candidate;
   *done = 0;
   while (*done < count) {
     cutt_gpu_batch batch = {.count = 1};
-    cutt_gpu_launch launch;
-    const char *why = NULL;
     cuttResult result = CUTT_SUCCESS;
     bool fits = false;
     if (count - *done > FEW && most > FEW) {
       cutt_gpu_list_pairs(count - *done, most, in + *done, out + *done, &batch, &d->pairs);
-      fits = batch.count > FEW && cutt_gpu_lay_out_many(device_of(plan->kernels), &plan->canonical, candidate,
-                                                        batch.in_align, batch.out_align, batch.count, &launch, &why);
+      if (batch.count > FEW) result = start_list(c, d, plan, candidate, &batch, &fits);
     }
-    if (fits) {
-      result = find_batched(c, plan, &kernels);
-      const request r = {plan, kernels, &launch, 0, &d->pairs, batch.in, batch.out};
-      if (!result) result = start(c, &r);
-      if (result) return result;
-      *done += batch.count;
-    } else { /* one by one, and of which the alignment is too small will show */
-      for (uint32_t i = 0; !result && i < batch.count; ++i) {
-        result = start_one(c, plan, in[*done], NULL, out[*done]);
-        if (!result) ++*done;
-      }
-      if (result) return result;
+    if (fits && !result) *done += batch.count;
+    /* Else one by one, and of which the alignment is too small will show. */
+    for (uint32_t i = 0; !fits && !result && i < batch.count; ++i) {
+      result = start_one(c, plan, in[*done], NULL, out[*done]);
+      if (!result) ++*done;
     }
+    if (result) return result;
   }
   return CUTT_SUCCESS;
 }
