@@ -145,7 +145,7 @@ static void closing_line(const cutt_cli_permute_job *job, const cutt_pieces_job 
   }
   if (pieces->cut.passes > 0) {
     const double rate = job->seconds > 0.0 ? 2e-9 * (double)job->bytes / job->seconds : 0.0;
-    const long long count = (long long)(pieces->cut.pass[0].pieces + pieces->cut.pass[1].pieces);
+    const long long count = (long long)pieces->cut.pass[0].pieces + (long long)pieces->cut.pass[1].pieces;
     cutt_cli_message("%s -> %s of %s: %lld piece%s, %s, %s, %.3g GB/s; %s to disk", from, to, in->descr, count,
                      count == 1 ? "" : "s", pieces->cut.passes == 1 ? "one pass" : "two passes", time, rate, all);
     return;
@@ -196,7 +196,7 @@ typedef struct work {
 /* Saves what was measured, before OUT appears: a failure leaves it untouched. */
 static bool save_wisdom(const work *w, bool is_new) {
   const transpose_request *request = w->request;
-  const cuttWisdom_t wisdom = w->job.options.wisdom;
+  cuttWisdom_t wisdom = w->job.options.wisdom;
   const char *path = request->wisdom_path;
   if (!path || w->ranks->rank > 0 || !(is_new || request->options.choice == CUTT_MEASURE)) return true;
   if (cuttWisdomSave(wisdom, path) == CUTT_SUCCESS) return true;

@@ -28,12 +28,12 @@ const cublas_lt *cutt_cublas_lt_find(void *library);
 cuttResult cutt_cublas_lt_list(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of,
                                cutt_gemm_algorithm list[CUTT_GEMM_ALGORITHMS], int *count);
 cuttResult cutt_cublas_lt_choose(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_case *of,
-                                 const cutt_gemm_algorithm *algorithm, cutt_gemm_chosen **chosen);
-void cutt_cublas_lt_forget(const cublas_lt *lt, cutt_gemm_chosen *chosen);
+                                 const cutt_gemm_algorithm *algorithm, cutt_gemm_chosen **to);
+void cutt_cublas_lt_forget(const cublas_lt *lt, cutt_gemm_chosen *it);
 
 /* Are the addresses such that the algorithm can be used? */
 bool cutt_cublas_lt_fits(const cutt_gemm_chosen *chosen, const void *a, const void *b, const void *c);
-cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_chosen *chosen,
+cublas_status cutt_cublas_lt_multiply(const cublas_lt *lt, cublas_handle handle, const cutt_gemm_chosen *it,
                                       const cutt_gemm_operands *on, void *workspace, cudaStream_t stream);
 
 #endif

@@ -22,10 +22,10 @@ cuttResult cutt_algorithms_best(const cutt_contraction *contraction, const cutt_
 /* Predicts the permutations of whole tensors by their own model, instead of roughly. Errors: as of planning a permutation. */
 cuttResult cutt_algorithm_look(const struct cuttContractionStruct *plan, cutt_algorithm_choice *choice);
 
-/* The best algorithms for a plan that has rates, `most` (CUTT_LISTED_ALGORITHMS) at most, the fastest by the rough prediction
+/* The best algorithms for a plan that has rates, `longest` (CUTT_LISTED_ALGORITHMS) at most, the fastest by the rough prediction
  * first; and how many of these, the first ones, have been looked at closely. */
-cuttResult cutt_algorithms_look(const struct cuttContractionStruct *plan, int64_t limit, int most,
-                                cutt_algorithm_choice *best, int *count, int *looked);
+cuttResult cutt_algorithms_look(const struct cuttContractionStruct *plan, int64_t limit, int longest,
+                                cutt_algorithm_choice *best, int *found, int *looked_at);
 
 /* Sets plan->algorithm and its cost: the best of those by a closer prediction. Errors: as of planning a permutation. */
 cuttResult cutt_algorithm_choose(struct cuttContractionStruct *plan, int64_t limit);

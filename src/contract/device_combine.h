@@ -12,10 +12,10 @@ double cutt_device_combine_seconds(const cutt_contraction *contraction, const cu
 /* Prepares what cutt_device_combine_release frees. Errors: CUTT_INTERNAL_ERROR, CUTT_INVALID_PARAMETER, CUTT_INVALID_DEVICE. */
 cuttResult cutt_device_combine_prepare(const cutt_contraction *contraction, const cutt_rates *rates,
                                        const cutt_runtime *runtime, struct cuttElementwiseStruct **combination);
-void cutt_device_combine_release(struct cuttElementwiseStruct *combination);
+void cutt_device_combine_release(struct cuttElementwiseStruct *plan);
 
 /* Starts it. */
-cuttResult cutt_device_combine_run(const struct cuttElementwiseStruct *combination, const cutt_runtime *runtime,
+cuttResult cutt_device_combine_run(const struct cuttElementwiseStruct *plan, const cutt_runtime *runtime,
                                    const unsigned char *left, const unsigned char *right, unsigned char *result,
                                    cudaStream_t stream);
 

@@ -152,7 +152,7 @@ static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, cu
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_multiply_shape *s) {
-  const double bytes = c->type->bytes, columns = (double)((s->columns + 7) / 8 * 8);
+  const double bytes = c->type->bytes, columns = (double)cutt_round_up(s->columns, 8);
   const double lots = ceil((double)s->terms / (double)s->depth) * (double)s->depth;
   const double flops = 2 * (double)s->tiles * (double)rows_of(c) * columns * lots;
   const bool wide = c->type->type == CUTT_F64;

@@ -77,7 +77,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double own = sms * (wide ? sm_f64 : sm_f32), known = wide ? share_f64 : share_f32;
   const double speed = r->blas_flops > 0 ? fmin(own, known * r->blas_flops) : own;
   const int64_t together = (int64_t)CUTT_PANEL_COLUMNS_EACH(c->type->bytes);
-  const double columns = (double)((s->columns + together - 1) / together * together);
+  const double columns = (double)cutt_round_up(s->columns, together);
   const double flops =
       2 * (double)s->matrices * (double)(s->panels * CUTT_PANEL_ROWS(c->type->bytes)) * columns * (double)s->terms;
   /* The blocks that are left when others have ended have the SMs for themselves. */

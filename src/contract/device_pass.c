@@ -194,7 +194,7 @@ static void count_work(const cutt_contraction *c, const cutt_device_shape *s, do
   *tiles = *terms = 1;
   for (int i = 0; i < c->modes; ++i) {
     const int64_t part = (int64_t)s->x[i] * s->y[i];
-    *(is_summed(c, i) ? terms : tiles) *= (double)((c->mode[i].extent + part - 1) / part);
+    *(is_summed(c, i) ? terms : tiles) *= (double)cutt_ceil_of(c->mode[i].extent, part);
   }
 }
 

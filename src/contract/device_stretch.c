@@ -146,7 +146,8 @@ static double slots_of(const cutt_contraction *c, int64_t terms) {
   enum { BATCH = 4, FOR_BATCH = 6, FOR_SINGLE = 5 };
   const int64_t bytes = c->type->bytes;
   const double element = (bytes == 2 ? 4.5 : bytes == 4 ? 3.4 : c->type->complex ? 4.5 : 3) * (c->reduce ? 4 : 1);
-  return (double)(terms / BATCH) * (FOR_BATCH + BATCH * element) + (double)(terms % BATCH) * (FOR_SINGLE + element);
+  const int64_t batches = terms / BATCH;
+  return (double)batches * (FOR_BATCH + BATCH * element) + (double)(terms % BATCH) * (FOR_SINGLE + element);
 }
 
 static work work_of(const places *p, int64_t terms) {
@@ -265,7 +266,8 @@ static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit
   cutt_sum_blocks_choose(c, limit, &steps, &s->blocks);
   if (cutt_sum_blocks_of(&s->blocks) >= INT32_MAX) return;
   const double busy = fmin(cutt_sum_blocks_of(&s->blocks), steps.at_once);
-  const double warps = CUTT_STRETCH_THREADS / WARP * ceil(busy / sms);
+  enum { BLOCK_WARPS = CUTT_STRETCH_THREADS / WARP };
+  const double warps = BLOCK_WARPS * ceil(busy / sms);
   const double step = together(busy * moved_by(c, s) / (share_of_copy * r->memory), warps * w.slots / slots_per_second,
                                warps * w.accesses / accesses_per_second);
   s->seconds = launch_seconds + cutt_sum_steps_of(&s->blocks, &steps) * step;

@@ -140,13 +140,13 @@ static cuttResult check_product(const cutt_labelled *r) {
   return CUTT_SUCCESS;
 }
 
-cuttResult cutt_labelled_check(cutt_labelled *r) {
+cuttResult cutt_labelled_check(cutt_labelled *l) {
   cuttResult result = CUTT_SUCCESS;
-  for (int t = 0; t < r->tensors && !result; ++t) result = check_rank(r, (cutt_tensor)t, r->rank[t]);
-  if (!result) result = check_extents(r);
-  for (int t = 0; t < r->tensors && !result; ++t) {
-    result = check_volume(r, (cutt_tensor)t);
-    if (!result) result = check_span(r, (cutt_tensor)t);
+  for (int t = 0; t < l->tensors && !result; ++t) result = check_rank(l, (cutt_tensor)t, l->rank[t]);
+  if (!result) result = check_extents(l);
+  for (int t = 0; t < l->tensors && !result; ++t) {
+    result = check_volume(l, (cutt_tensor)t);
+    if (!result) result = check_span(l, (cutt_tensor)t);
   }
-  return result ? result : check_product(r);
+  return result ? result : check_product(l);
 }

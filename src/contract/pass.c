@@ -86,7 +86,7 @@ static void measure(const cutt_contraction *c, const cutt_pass_shape *s, volumes
 }
 
 static double row_bytes(const cutt_contraction *c, const cutt_pass_shape *s) {
-  return (double)((chunk_along(s) * number_bytes(c) + LINE - 1) / LINE * LINE + LINE);
+  return (double)(cutt_round_up(chunk_along(s) * number_bytes(c), LINE) + LINE);
 }
 
 /* Does all that a tile needs fit? */

@@ -99,7 +99,7 @@ typedef struct cutt_pass {
 } cutt_pass;
 
 /* The best shape by predicted seconds. */
-void cutt_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *shape);
+void cutt_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *best);
 
 /* The shapes with the shortest predicted times, the fastest first, `most` at most; returns how many. */
 int cutt_pass_list(const cutt_contraction *contraction, const cutt_rates *rates, cutt_pass_shape *list, int most);

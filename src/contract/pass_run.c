@@ -308,6 +308,7 @@ static void join(const execution *e, char *room) {
 }
 
 cuttResult cutt_pass_run(const cutt_pass *p, const unsigned char *left, const unsigned char *right,
+                         /* NOLINTNEXTLINE(readability-non-const-parameter): it is written to, by way of a struct */
                          unsigned char *result) {
   execution e = {.pass = p, .origin = {{(char *)(uintptr_t)left, (char *)(uintptr_t)right, (char *)result}, 0, p->n}};
   const int64_t items = p->items * p->parts;

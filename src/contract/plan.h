@@ -173,9 +173,9 @@ bool cutt_walk_packs(cutt_walk *walk, cutt_tensor t);
 void cutt_loops_offset(const cutt_loop *loop, int count, int64_t number, int64_t offset[CUTT_TENSORS]);
 
 /* Executes a plan for the CPU; a plan for a GPU, in the stream. Everything has been checked, and there is workspace. */
-cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
+cuttResult cutt_contraction_run_cpu(const struct cuttContractionStruct *plan, const cutt_operands *callers,
                                     cutt_steps *steps);
-cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *operands,
+cuttResult cutt_contraction_run_gpu(const struct cuttContractionStruct *plan, const cutt_operands *callers,
                                     cudaStream_t stream, cutt_steps *steps);
 
 /* Executes a plan on what has been checked, in its context. */

@@ -103,7 +103,7 @@ static double count_messages(const cutt_spread *s, const cutt_scheme *c, int t) 
   double peers = t == CUTT_RESULT ? 1 : mesh_copies(s, &c->mesh, t) / layout->copies;
   for (int i = 0; i < layout->modes; ++i) {
     const int from = layout->part[i].parts, to = c->mesh.part[s->label[t][i]].parts;
-    peers *= (double)((to + from - 1) / from);
+    peers *= (double)cutt_ceil_of(to, from);
   }
   return smaller(peers, (double)(s->size - 1));
 }

@@ -66,15 +66,15 @@ static cuttResult make_table(builder *b, int side) {
 
 /* -------------------------------------------------------------------------------------------------------- pieces */
 
-cuttResult cutt_exchange_add(cutt_exchange *x, cutt_move move) {
-  if (x->moves == x->room) {
-    const int64_t room = x->room ? 2 * x->room : 16;
-    cutt_move *moves = realloc(x->move, (size_t)room * sizeof *moves);
+cuttResult cutt_exchange_add(cutt_exchange *e, cutt_move move) {
+  if (e->moves == e->room) {
+    const int64_t room = e->room ? 2 * e->room : 16;
+    cutt_move *moves = realloc(e->move, (size_t)room * sizeof *moves);
     if (!moves) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %lld boxes", (long long)room);
-    x->move = moves;
-    x->room = room;
+    e->move = moves;
+    e->room = room;
   }
-  x->move[x->moves++] = move;
+  e->move[e->moves++] = move;
   return CUTT_SUCCESS;
 }
 

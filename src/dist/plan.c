@@ -381,7 +381,7 @@ static cuttResult make_memory(cutt_making *m) {
     }
   }
   const size_t moves = (size_t)(plan->device.runtime ? all_moves : most_moves) + 1;
-  plan->plans = malloc(moves * sizeof *plan->plans);
+  plan->plans = malloc(moves * sizeof(cuttPlan_t));
   plan->in = malloc(moves * sizeof *plan->in);
   plan->out = malloc(moves * sizeof *plan->out);
   plan->sent = malloc((size_t)plan->task.size * sizeof *plan->sent);

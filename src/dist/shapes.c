@@ -76,7 +76,7 @@ cuttResult cutt_shapes_find(cutt_shapes *shapes, const cutt_box *box, bool scale
   for (int i = shapes->count - 1; i >= 0; --i) {
     const cutt_shape *s = &shapes->shape[i];
     if (s->hash != hash || s->rank != box->rank || s->scaled != scaled || s->far != far ||
-        s->whole_bytes != whole_bytes || (bytes && memcmp(s->numbers, numbers, bytes)))
+        s->whole_bytes != whole_bytes || (bytes && memcmp(s->numbers, numbers, bytes) != 0))
       continue;
     *number = i;
     return CUTT_SUCCESS;

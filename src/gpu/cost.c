@@ -338,7 +338,10 @@ static double window_ends_of(const cutt_device *d, const cutt_canonical *c, cons
   return partial(run, (double)cutt_gpu_power(bits), cutt_gpu_sector(d));
 }
 
-static double steps_to(int64_t count, uint32_t step) { return (double)(((uint32_t)count + step - 1) / step); }
+static double steps_to(int64_t count, uint32_t step) {
+  const uint32_t steps = ((uint32_t)count + step - 1) / step;
+  return steps;
+}
 
 /* What a thread adds up for the tables of a tile in windows, of so many rows, mode by mode. */
 static double window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {

@@ -175,7 +175,10 @@ static double groups(const side *s, uint32_t accesses, uint32_t runs) {
   const uint32_t group = s->shared_width <= 4 ? WARP : 128 / s->shared_width, along = s->spread.along,
                  across = s->spread.across;
   if (accesses == 0 || runs == 0) return 0;
-  if (s->group > 0) return (double)accesses * (runs / s->group) / group;
+  if (s->group > 0) {
+    const uint32_t groups_of_runs = runs / s->group;
+    return (double)accesses * groups_of_runs / group;
+  }
   if (along % WARP == 0) return (double)runs * parts_of(accesses, group);
   const uint32_t rest = runs % across, end = rest > 0 ? (rest - 1) * along + accesses : 0;
   const uint32_t whole = runs / across;
@@ -408,7 +411,8 @@ static void count_flat_copy(const cutt_canonical *c, const cutt_gpu_flat *f, boo
     if (!open) bits |= (uint64_t)(stride * c->elem_bytes);
   }
   const double align = (double)cutt_gpu_power(bits), bytes = (double)(length * c->elem_bytes);
-  const double runs = (double)(c->volume / length), accesses = f->copies;
+  const int64_t whole = c->volume / length;
+  const double runs = (double)whole, accesses = f->copies;
   const int64_t run = length * c->elem_bytes / f->load;
   const double sectors = runs * touched(bytes, align, sector);
   const uint32_t size[2] = {WARP, block_accesses};
@@ -487,7 +491,8 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     counts->shared_load_wavefronts += k.tiles * groups(&out, column_bytes / 16, columns) * 16 / w;
   }
   counts->tile_load_sectors = counts->load_sectors;
-  const double runs = (double)(c->volume / run), align = (double)cutt_gpu_power(bits), bytes = (double)run * w;
+  const int64_t whole = c->volume / run;
+  const double runs = (double)whole, align = (double)cutt_gpu_power(bits), bytes = (double)run * w;
   counts->store_sectors = runs * touched(bytes, align, sector);
   counts->store_sectors_whole = runs * covered(bytes, align, sector);
   counts->tile_store_sectors = counts->store_sectors;

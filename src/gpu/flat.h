@@ -55,8 +55,8 @@ uint32_t cutt_gpu_flat_blocks(const cutt_gpu_tile *tile, const cutt_gpu_flat *fl
 /* The bytes of shared memory of a block. */
 uint32_t cutt_gpu_flat_shared(const cutt_gpu_tile *tile, const cutt_gpu_flat *flat);
 
-/* All of args if it is a tile in windows, else args->flat. */
+/* All of it if it is a tile in windows, else all->flat. */
 void cutt_gpu_flat_fill(const cutt_canonical *canonical, const cutt_gpu_tile *tile, const cutt_gpu_flat *flat,
-                        cutt_flat_window_args *args);
+                        cutt_flat_window_args *all);
 
 #endif

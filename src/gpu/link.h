@@ -8,6 +8,6 @@
 double cutt_gpu_least_link_seconds(const cutt_device *device, const cutt_canonical *canonical);
 
 double cutt_gpu_link_seconds(const cutt_device *device, const cutt_canonical *canonical, const cutt_gpu_tile *tile,
-                             const cutt_gpu_counts *counts, const cutt_candidate *candidate);
+                             const cutt_gpu_counts *n, const cutt_candidate *candidate);
 
 #endif

@@ -51,8 +51,8 @@ void cutt_wisdom_device(const cutt_backend *backend, char *buffer);
 char *cutt_wisdom_number(char *to, int64_t value);
 
 /* Adds an entry, copying its key and words. One that is there with the same key gives way if replace is set or the new one is
- * faster. entry->hash is not looked at. Errors: CUTT_INTERNAL_ERROR. */
-cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const cutt_wisdom_entry *entry, bool replace);
+ * faster. added->hash is not looked at. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_wisdom_put(cuttWisdom_t wisdom, const cutt_wisdom_entry *added, bool replace);
 
 /* All entries in the order in which they were first added. Valid, like entry keys, between lock and unlock only. */
 const cutt_wisdom_entry *cutt_wisdom_lock(cuttWisdom_t wisdom, size_t *count);

@@ -185,7 +185,7 @@ static int look_for_run_time(struct dl_phdr_info *info, size_t size, void *found
   loaded_library *name = found;
   const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
   if (!slash || strncmp(slash + 1, "libcudart.so", 12) != 0 || strlen(info->dlpi_name) >= sizeof name->path) return 0;
-  strcpy(name->path, info->dlpi_name);
+  memcpy(name->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
   return 1;
 }
 

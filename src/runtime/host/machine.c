@@ -44,7 +44,7 @@ static void read_name(char *buffer, size_t size) {
     next = end + (*end != 0);
     *end = 0;
     const char *colon = strchr(line, ':');
-    if (!colon || (strncmp(line, "model name", 10) && strncmp(line, "CPU part", 8))) continue;
+    if (!colon || (strncmp(line, "model name", 10) != 0 && strncmp(line, "CPU part", 8) != 0)) continue;
     colon += 1 + strspn(colon + 1, " \t");
     snprintf(buffer, size, "%s", colon);
     return;
