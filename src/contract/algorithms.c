@@ -33,6 +33,8 @@ cutt_role cutt_mode_role(const cutt_contract_mode *mode) {
   }
 }
 
+bool cutt_is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+
 void cutt_contraction_sizes(const cutt_contraction *c, int64_t size[CUTT_ROLES]) {
   for (int role = 0; role < CUTT_ROLES; ++role) size[role] = 1;
   for (int i = 0; i < c->modes; ++i) size[cutt_mode_role(&c->mode[i])] *= c->mode[i].extent;

@@ -19,6 +19,9 @@ enum { CUTT_INDEX_GROUPS = 3 }; /* M, N, K */
 
 cutt_role cutt_mode_role(const cutt_contract_mode *mode);
 
+/* Is a sum taken over the mode? */
+bool cutt_is_summed(const cutt_contraction *contraction, int mode);
+
 /* The product of all extents of each role. */
 void cutt_contraction_sizes(const cutt_contraction *contraction, int64_t size[CUTT_ROLES]);
 

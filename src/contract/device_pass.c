@@ -27,8 +27,6 @@ enum {
 static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, wait_seconds = 0.6e-6,
                     loads_per_second = 10e9, loads_alone_per_second = 20e9, share_of_copy = 0.95;
 
-static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
-
 static int operands(const cutt_contraction *c) { return c->right_is_one ? 1 : 2; }
 
 static int64_t batch_of(const cutt_contraction *c, const cutt_device_shape *s) {
@@ -44,7 +42,7 @@ int cutt_device_pass_modes(const cutt_contraction *c, bool summed, bool by_left,
   const int t = summed ? larger_operand(c) : by_left ? CUTT_LEFT : CUTT_RESULT;
   int count = 0;
   for (int i = 0; i < c->modes; ++i) {
-    if (is_summed(c, i) != summed) continue;
+    if (cutt_is_summed(c, i) != summed) continue;
     const uint64_t key = (uint64_t)llabs(c->mode[i].stride[t]) - 1; /* 0 becomes the largest */
     int at = count++;
     for (; at > 0 && (uint64_t)llabs(c->mode[mode[at - 1]].stride[t]) - 1 > key; --at) mode[at] = mode[at - 1];
@@ -127,7 +125,8 @@ static int64_t batches_of(const cutt_rates *r, double batches) {
 static int mode_to_turn(const cutt_contraction *c, const cutt_device_shape *s, bool summed, int t) {
   if (t >= operands(c)) return -1;
   const int fast = cutt_fast_mode(c, (cutt_tensor)t);
-  if (fast < 0 || is_summed(c, fast) != summed || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING) return -1;
+  if (fast < 0 || cutt_is_summed(c, fast) != summed || s->x[fast] > 1 || c->mode[fast].extent < WORTH_TURNING)
+    return -1;
   bool repeats = true; /* for all positions */
   for (int i = 0; i < s->x_modes; ++i) repeats = repeats && !c->mode[s->x_mode[i]].stride[t];
   return repeats || llabs(c->mode[fast].stride[t]) * c->type->bytes >= SECTOR ? -1 : fast;
@@ -160,7 +159,7 @@ static bool choose_turned(const cutt_contraction *c, const cutt_rates *r, bool s
 /* Bytes of the tensor that follow each other in a tile, or in those that follow it. */
 static double piece_of(const cutt_contraction *c, const cutt_device_shape *s, int t, int fast) {
   const int64_t extent = c->mode[fast].extent;
-  const int64_t part = is_summed(c, fast) ? extent : smaller((int64_t)s->x[fast] * s->y[fast], extent);
+  const int64_t part = cutt_is_summed(c, fast) ? extent : smaller((int64_t)s->x[fast] * s->y[fast], extent);
   double piece = (double)(part * llabs(c->mode[fast].stride[t]) * c->type->bytes);
   if (part < extent) return piece;
   for (int i = 0; i < c->modes; ++i)
@@ -194,7 +193,7 @@ static void count_work(const cutt_contraction *c, const cutt_device_shape *s, do
   *tiles = *terms = 1;
   for (int i = 0; i < c->modes; ++i) {
     const int64_t part = (int64_t)s->x[i] * s->y[i];
-    *(is_summed(c, i) ? terms : tiles) *= (double)cutt_ceil_of(c->mode[i].extent, part);
+    *(cutt_is_summed(c, i) ? terms : tiles) *= (double)cutt_ceil_of(c->mode[i].extent, part);
   }
 }
 
@@ -241,7 +240,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
 /* So many that blocks end together, as far as there is workspace for their sums: those of many tiles need none. */
 static int64_t choose_parts(const cutt_contraction *c, const cutt_rates *r, int64_t limit, double tiles, double terms) {
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
-  const int64_t bytes = (c->type->bytes == 2 ? 4 : c->type->bytes) * c->volume[CUTT_RESULT];
+  const int64_t bytes = cutt_sum_bytes(c) * c->volume[CUTT_RESULT];
   if (tiles > MANY_TURNS * at_once || terms < 2) return 1;
   const int64_t most = smaller(smaller((int64_t)ceil(MANY_TURNS * at_once / tiles), (int64_t)terms), limit / bytes);
   int64_t best = 1;
@@ -264,7 +263,7 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
   int64_t sum = 1, result = 1;
   for (int i = 0; i < c->modes; ++i) {
     s->x[i] = s->y[i] = 1;
-    *(is_summed(c, i) ? &sum : &result) *= c->mode[i].extent;
+    *(cutt_is_summed(c, i) ? &sum : &result) *= c->mode[i].extent;
   }
   choose_positions(c, across, most, s);
   const int64_t batch = batch_of(c, s), rows = across ? result : result / s->positions;

@@ -54,8 +54,6 @@ static int kernel_of(cuttType_t type) {
   return kernel;
 }
 
-static int64_t sum_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
-
 /* ----------------------------------------------------------------------------------------------------------- the parameters */
 
 typedef struct maker {
@@ -153,7 +151,7 @@ static void lay_out(maker *m) {
          : s->way == CUTT_PASS_ACROSS_X ? batch * (s->positions | 1)
          : s->way == CUTT_PASS_ACROSS_Y ? s->positions * (args->groups | 1)
                                         : CUTT_PASS_THREADS;
-  most *= sum_bytes(m->c);
+  most *= cutt_sum_bytes(m->c);
   for (int t = 0; t < 2; ++t) {
     if (s->turned[t] < 0) continue;
     const bool second = s->y_mode[0] != s->turned[t];
@@ -251,7 +249,7 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
                        bool loads_sums, cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
-  const int64_t element = c->type->bytes, sum = sum_bytes(c);
+  const int64_t element = c->type->bytes, sum = cutt_sum_bytes(c);
   const bool in_parts = shape->parts > 1;
   maker m = {
       .c = c, .s = shape, .pass = pass, .bytes = {loads_sums ? sum : element, element, in_parts ? sum : element}};
@@ -320,16 +318,24 @@ static cuttResult make_cores(const cutt_contraction *c, const cutt_device_shape 
   return CUTT_SUCCESS;
 }
 
+/* The launch of a sum of one operand; and where it is in parts, room for these and what adds them up. */
+static cuttResult deal_out(const maker *m, const cutt_rates *rates, const cutt_sum_blocks *b, int64_t result_bytes) {
+  m->pass->tiles = b->tiles;
+  m->pass->grid.blocks = (uint32_t)(cutt_ceil_of(b->tiles, b->block_tiles) * b->parts);
+  if (b->parts == 1) return CUTT_SUCCESS;
+  m->pass->workspace = (size_t)(m->c->volume[CUTT_RESULT] * result_bytes * b->parts);
+  return make_join(m, rates);
+}
+
 static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
                              cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const cutt_sum_shape *s = &shape->sum;
   const bool in_parts = s->blocks.parts > 1;
-  const int64_t result_bytes = in_parts ? sum_bytes(c) : c->type->bytes;
+  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
   maker m = {.c = c, .s = shape, .pass = pass};
   pass->shape = *shape;
-  pass->tiles = s->blocks.tiles;
   pass->kernel = SUMS + kernel_of(c->type->type);
   set_strides(&m);
   for (int aligned = 0; aligned < 2; ++aligned) {
@@ -341,12 +347,8 @@ static cuttResult make_tiles(const cutt_contraction *c, const cutt_rates *rates,
     if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
     pass->grid.shared_bytes = larger(pass->grid.shared_bytes, shared);
   }
-  pass->grid.blocks =
-      (uint32_t)((s->blocks.tiles + s->blocks.block_tiles - 1) / s->blocks.block_tiles * s->blocks.parts);
   pass->grid.threads = CUTT_SUM_THREADS;
-  if (!in_parts) return CUTT_SUCCESS;
-  pass->workspace = (size_t)(pass->sum[0].part_bytes * s->blocks.parts);
-  return make_join(&m, rates);
+  return deal_out(&m, rates, &s->blocks, result_bytes);
 }
 
 static cuttResult make_stretches(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
@@ -355,23 +357,19 @@ static cuttResult make_stretches(const cutt_contraction *c, const cutt_rates *ra
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
   const cutt_stretch_shape *s = &shape->stretch;
   const bool in_parts = s->blocks.parts > 1;
-  const int64_t result_bytes = in_parts ? sum_bytes(c) : c->type->bytes;
+  const int64_t result_bytes = in_parts ? cutt_sum_bytes(c) : c->type->bytes;
   cutt_stretch_args *args = &pass->stretch;
   maker m = {.c = c, .s = shape, .pass = pass};
   pass->shape = *shape;
-  pass->tiles = s->blocks.tiles;
   pass->kernel = STRETCHES + kernel_of(c->type->type);
   set_strides(&m);
   cutt_stretch_fill(c, s, m.result, result_bytes, args);
   set_scalars(c, &args->scalars);
   args->stores_sums = in_parts;
-  pass->grid.blocks = (uint32_t)(cutt_ceil_of(s->blocks.tiles, s->blocks.block_tiles) * s->blocks.parts);
+  if (in_parts) args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
   pass->grid.threads = CUTT_STRETCH_THREADS;
   pass->grid.shared_bytes = (uint32_t)s->shared_bytes;
-  if (!in_parts) return CUTT_SUCCESS;
-  args->part_bytes = c->volume[CUTT_RESULT] * result_bytes;
-  pass->workspace = (size_t)(args->part_bytes * s->blocks.parts);
-  return make_join(&m, rates);
+  return deal_out(&m, rates, &s->blocks, result_bytes);
 }
 
 static cuttResult make_small(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {

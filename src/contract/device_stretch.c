@@ -28,21 +28,10 @@ enum {
 static const double launch_seconds = 5e-6, wait_seconds = 1.3e-6, slots_per_second = 5e9, accesses_per_second = 1.55e9,
                     share_of_copy = 1.12, steps_to_begin = 0.5, steps_to_join = 3.2;
 
-static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
-
 /* Blocks on an SM, for as many as there are registers. */
 static int64_t most_blocks(const cutt_contraction *c) { return c->type->bytes > 8 ? 2 : 4; }
 
-static int64_t slot_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
-
 /* ------------------------------------------------------------------------------------------------------------ the stretch */
-
-/* Of a mode in chunks of `most`: of nearly the same extent, if they are few. */
-static int64_t even_chunk(int64_t extent, int64_t most) {
-  enum { MANY = 16 };
-  const int64_t chunks = cutt_ceil_of(extent, most);
-  return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
-}
 
 /* As many of L's first modes as there is room for, if they follow each other in memory, and a part of the next one. */
 static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch_shape *s) {
@@ -57,12 +46,12 @@ static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch
   cutt_sort_modes(c, CUTT_LEFT, mode, count);
   for (int i = 0; i < count; ++i) {
     const int m = mode[i];
-    const bool sums = is_summed(c, m);
+    const bool sums = cutt_is_summed(c, m);
     const int64_t extent = c->mode[m].extent, fits = room / c->type->bytes / s->elements;
     const int64_t most = sums ? fits : smaller(fits, (int64_t)MOST_RESULTS / s->results);
     if (c->mode[m].stride[CUTT_LEFT] != s->elements || most < 2) break;
     if (++*(sums ? &summed : &kept) > CUTT_STRETCH_DIGITS) break;
-    const int64_t part = extent <= most ? extent : even_chunk(extent, most);
+    const int64_t part = extent <= most ? extent : cutt_sum_chunk(extent, most);
     s->part[m] = (int16_t)part; /* at most MOST_BYTES */
     s->elements *= part;
     s->last_mode = m;
@@ -82,7 +71,7 @@ static int64_t outer_terms(const cutt_stretch_shape *s) { return s->elements / s
 static int modes_of(const cutt_contraction *c, const cutt_stretch_shape *s, bool summed, int *mode) {
   int count = 0;
   for (int i = 0; i < c->modes; ++i)
-    if (s->part[i] > 1 && is_summed(c, i) == summed && !(summed && i == s->inner_mode)) mode[count++] = i;
+    if (s->part[i] > 1 && cutt_is_summed(c, i) == summed && !(summed && i == s->inner_mode)) mode[count++] = i;
   cutt_sort_modes(c, summed ? CUTT_LEFT : CUTT_RESULT, mode, count);
   return count;
 }
@@ -213,7 +202,7 @@ static layout lay_out(const cutt_contraction *c, const cutt_stretch_shape *s) {
   /* One more lane, so that neighbouring results' sums are not in the same bank. */
   l.result_apart = lanes == 1 || s->results_first ? 1 : lanes + 1;
   l.lane_apart = lanes == 1 || s->results_first ? s->results : 1;
-  l.sums = cutt_round_up(slot_bytes(c) * s->results *
+  l.sums = cutt_round_up(cutt_sum_bytes(c) * s->results *
                              (lanes == 1         ? 1
                               : s->results_first ? lanes
                                                  : lanes + 1),
@@ -310,7 +299,7 @@ void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, c
   cutt_sum_walk_fill(c, &s->blocks, part, s->last_mode, -1, result_stride, result_bytes, &args->walk);
   args->part = (uint32_t)s->part[s->last_mode];
   args->part_step = (uint32_t)(last->stride[CUTT_LEFT] * element);
-  args->part_kept = !is_summed(c, s->last_mode);
+  args->part_kept = !cutt_is_summed(c, s->last_mode);
   args->extent = last->extent;
   args->high = element;
   for (int i = 0; i < c->modes; ++i) { /* of what has been summed beforehand c does not say it */

@@ -21,10 +21,6 @@ enum {
 static const double launch_seconds = 3e-6, wait_seconds = 1.86e-6, steps_to_begin = 0.33, steps_to_join = 3.6,
                     slots_per_second = 4.5e9;
 
-static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
-
-static int64_t slot_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
-
 /* Blocks on an SM, for as many as there are registers. */
 static int64_t blocks_at_once(const cutt_contraction *c) {
   return c->type->bytes == 2 ? 3 : c->type->bytes > 8 ? 2 : 4;
@@ -34,18 +30,11 @@ static int64_t window_elements(const cutt_contraction *c) { return WINDOW / c->t
 
 /* ------------------------------------------------------------------------------------------------------------- the tile */
 
-/* Of a mode in chunks of `most`: of nearly the same extent, if they are few. */
-static int64_t even_chunk(int64_t extent, int64_t most) {
-  enum { MANY = 16 };
-  const int64_t chunks = cutt_ceil_of(extent, most);
-  return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
-}
-
 /* The mode with the shortest step in L that is, or is not, summed over; -1: none. */
 static int closest_mode(const cutt_contraction *c, bool summed) {
   int best = -1;
   for (int i = 0; i < c->modes; ++i)
-    if (is_summed(c, i) == summed &&
+    if (cutt_is_summed(c, i) == summed &&
         (best < 0 || llabs(c->mode[i].stride[CUTT_LEFT]) < llabs(c->mode[best].stride[CUTT_LEFT])))
       best = i;
   return best;
@@ -62,10 +51,10 @@ static int64_t across(const cutt_contraction *c, const cutt_sum_shape *s) {
 /* Results are rows: long ones in chunks, of short ones as many as there is room for. */
 static void choose_rows(const cutt_contraction *c, cutt_sum_shape *s) {
   const int64_t element = c->type->bytes, extent = c->mode[s->column_mode].extent;
-  s->columns = even_chunk(extent, (CUTT_SUM_WINDOWS - 1) * window_elements(c));
+  s->columns = cutt_sum_chunk(extent, (CUTT_SUM_WINDOWS - 1) * window_elements(c));
   s->rows = s->groups = 1;
   if (s->row_mode >= 0 && s->columns == extent)
-    s->rows = even_chunk(c->mode[s->row_mode].extent, CUTT_SUM_WINDOWS / windows_of(s->columns * element));
+    s->rows = cutt_sum_chunk(c->mode[s->row_mode].extent, CUTT_SUM_WINDOWS / windows_of(s->columns * element));
 }
 
 /* Results are columns: a group of threads has a row of them, and each thread the same ones of four rows. */
@@ -91,7 +80,7 @@ static void choose_columns(const cutt_contraction *c, cutt_sum_shape *s) {
 static bool choose_tile(const cutt_contraction *c, cutt_sum_shape *s) {
   s->column_mode = cutt_fast_mode(c, CUTT_LEFT);
   if (s->column_mode < 0 || c->mode[s->column_mode].stride[CUTT_LEFT] != 1) return false;
-  s->columns_kept = !is_summed(c, s->column_mode);
+  s->columns_kept = !cutt_is_summed(c, s->column_mode);
   s->row_mode = closest_mode(c, s->columns_kept);
   if (s->columns_kept && s->row_mode < 0) return false; /* nothing is summed over */
   if (s->columns_kept)
@@ -196,5 +185,5 @@ void cutt_sum_fill(const cutt_contraction *c, const cutt_sum_shape *s, bool alig
   args->op = (uint8_t)c->reduce;
   /* There are at least as many bytes as windows at an end of L are put together in. */
   const uint32_t sums = s->columns_kept ? args->sums * args->sum_apart : args->results * args->sums;
-  *shared_bytes = args->sums_at + larger(sums * (uint32_t)slot_bytes(c), (uint32_t)(CUTT_SUM_THREADS * WINDOW));
+  *shared_bytes = args->sums_at + larger(sums * (uint32_t)cutt_sum_bytes(c), (uint32_t)(CUTT_SUM_THREADS * WINDOW));
 }

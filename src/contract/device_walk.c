@@ -9,12 +9,18 @@
 
 enum { MANY_TURNS = 8 /* of blocks, from which on it matters little how the last one ends */ };
 
-static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
+int64_t cutt_sum_bytes(const cutt_contraction *c) { return c->type->bytes == 2 ? 4 : c->type->bytes; }
+
+int64_t cutt_sum_chunk(int64_t extent, int64_t most) {
+  enum { MANY = 16 };
+  const int64_t chunks = cutt_ceil_of(extent, most);
+  return chunks >= MANY ? most : cutt_ceil_of(extent, chunks);
+}
 
 bool cutt_sum_blocks_count(const cutt_contraction *c, const int64_t *part, cutt_sum_blocks *b) {
   b->tiles = b->terms = 1;
   for (int i = 0; i < c->modes; ++i) {
-    int64_t *const count = is_summed(c, i) ? &b->terms : &b->tiles;
+    int64_t *const count = cutt_is_summed(c, i) ? &b->terms : &b->tiles;
     if (__builtin_mul_overflow(*count, cutt_ceil_of(c->mode[i].extent, part[i]), count) || *count >= INT32_MAX)
       return false;
   }
@@ -35,7 +41,7 @@ double cutt_sum_steps_of(const cutt_sum_blocks *b, const cutt_sum_steps *s) {
 void cutt_sum_blocks_choose(const cutt_contraction *c, int64_t limit, const cutt_sum_steps *s, cutt_sum_blocks *b) {
   cutt_sum_blocks tried = *b;
   double least = INFINITY;
-  const int64_t bytes = (c->type->bytes == 2 ? 4 : c->type->bytes) * c->volume[CUTT_RESULT];
+  const int64_t bytes = cutt_sum_bytes(c) * c->volume[CUTT_RESULT];
   const double blocks = ceil(MANY_TURNS * s->at_once / (double)b->tiles);
   const int64_t most = smaller(smaller((int64_t)blocks, b->terms), limit / bytes);
   tried.parts = 1;
@@ -61,7 +67,7 @@ static uint32_t add_digits(const cutt_contraction *c, bool summed, const int64_t
                            const int64_t *result_stride, int64_t result_bytes, uint32_t count, cutt_sum_walk *walk) {
   int mode[CUTT_MOST_MODES], modes = 0;
   for (int i = 0; i < c->modes; ++i)
-    if (is_summed(c, i) == summed) mode[modes++] = i;
+    if (cutt_is_summed(c, i) == summed) mode[modes++] = i;
   cutt_sort_modes(c, CUTT_LEFT, mode, modes);
   for (int i = 0; i < modes; ++i) {
     const cutt_contract_mode *m = &c->mode[mode[i]];

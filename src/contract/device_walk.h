@@ -6,6 +6,12 @@
 #include "contract/cost.h"
 #include "gpu/kernels/sum_walk_args.h"
 
+/* Bytes of a sum before it is a result: half types are added up in float. */
+int64_t cutt_sum_bytes(const cutt_contraction *contraction);
+
+/* How much of a mode a tile has, `most` at most: chunks of nearly the same extent, if they are few. */
+int64_t cutt_sum_chunk(int64_t extent, int64_t most);
+
 typedef struct cutt_sum_blocks {
   int64_t tiles, terms; /* of the result, and of the sum */
   int64_t block_tiles;  /* that a block does, one after the other */

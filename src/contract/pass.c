@@ -50,8 +50,6 @@ static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F1
 /* Bytes of a number that is computed with. */
 static int64_t number_bytes(const cutt_contraction *c) { return is_half(c) ? 4 : c->type->bytes; }
 
-static bool is_summed(const cutt_contraction *c, int mode) { return cutt_mode_role(&c->mode[mode]) == CUTT_ROLE_K; }
-
 static int64_t step_along(const cutt_contraction *c, int along, cutt_tensor t) {
   return along < 0 ? 1 : c->mode[along].stride[t];
 }
@@ -79,7 +77,7 @@ static void measure(const cutt_contraction *c, const cutt_pass_shape *s, volumes
   for (int i = 0; i < c->modes; ++i) {
     v->products *= (double)s->chunk[i];
     if (i == s->along) continue;
-    *(is_summed(c, i) ? &v->terms : &v->rows) *= (double)s->chunk[i];
+    *(cutt_is_summed(c, i) ? &v->terms : &v->rows) *= (double)s->chunk[i];
     for (int t = 0; t < CUTT_TENSORS; ++t)
       if (c->mode[i].stride[t]) v->positions[t] *= (double)s->chunk[i];
   }
@@ -150,7 +148,7 @@ static void grow(const cutt_contraction *c, cutt_pass_shape *s, int mode) {
     const bool dots = in_place(s) && s->summed;
     int64_t run = larger((dots ? LINE : RUN_BYTES) / step, (int64_t)1);
     /* Where that is a row or two, a tile would hardly be worth its overhead. */
-    if (!dots && !s->blocked && (in_place(s) || is_summed(c, mode)))
+    if (!dots && !s->blocked && (in_place(s) || cutt_is_summed(c, mode)))
       run = larger(run, (int64_t)(products / v.products));
     chunk = longest(c, s, mode, smaller(run, chunk));
   }
@@ -232,7 +230,7 @@ static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_p
 }
 
 bool cutt_pass_shares(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
-  return mode != s->along && !is_summed(c, mode) && !c->mode[mode].stride[s->first];
+  return mode != s->along && !cutt_is_summed(c, mode) && !c->mode[mode].stride[s->first];
 }
 
 static double sharing_extent(const cutt_contraction *c, const cutt_pass_shape *s) {
@@ -283,7 +281,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   double tiles = 1, sum_tiles = 1, all = 0;
   for (int i = 0; i < c->modes; ++i) {
     const double chunks = ceil((double)c->mode[i].extent / (double)s->chunk[i]);
-    *(is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
+    *(cutt_is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
   }
   const double number = (double)number_bytes(c), width = c->type->complex && s->kind != CUTT_PASS_ADD ? 3 : 1;
   const double n = (double)chunk_along(s), row = n * number;
@@ -327,7 +325,7 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
 
 static bool has_sums(const cutt_contraction *c) {
   for (int i = 0; i < c->modes; ++i)
-    if (is_summed(c, i)) return true;
+    if (cutt_is_summed(c, i)) return true;
   return false;
 }
 
@@ -340,7 +338,7 @@ static bool writes_plainly(const cutt_contraction *c, const cutt_pass_shape *s) 
 static bool grows_before(const cutt_contraction *c, int mode, int other) {
   const int64_t step[2] = {least_step(&c->mode[mode]), least_step(&c->mode[other])};
   const bool far = step[0] * c->type->bytes >= RUN_BYTES && step[1] * c->type->bytes >= RUN_BYTES;
-  return far && is_summed(c, mode) != is_summed(c, other) ? is_summed(c, mode) : step[0] < step[1];
+  return far && cutt_is_summed(c, mode) != cutt_is_summed(c, other) ? cutt_is_summed(c, mode) : step[0] < step[1];
 }
 
 static bool is_large(const cutt_contraction *c, const cutt_rates *r) {
@@ -354,7 +352,7 @@ static bool may_stream(const cutt_contraction *c, const cutt_rates *r, const cut
 
 /* A shape of one element, and what is packed. */
 static void start(const cutt_contraction *c, const cutt_rates *r, int along, cutt_pass_shape *s) {
-  *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && is_summed(c, along)};
+  *s = (cutt_pass_shape){.along = along, .summed = along >= 0 && cutt_is_summed(c, along)};
   for (int i = 0; i < c->modes; ++i) s->chunk[i] = 1;
   set_operands(c, s);
   s->direct = !has_sums(c) && !is_large(c, r) && writes_plainly(c, s); /* whatever the chunks will be */
@@ -377,7 +375,7 @@ static int list_order(const cutt_contraction *c, int along, int *order) {
 /* When all chunks are known. */
 static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
   bool whole = true;
-  for (int i = 0; i < c->modes; ++i) whole = whole && (!is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
+  for (int i = 0; i < c->modes; ++i) whole = whole && (!cutt_is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
   s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
@@ -423,7 +421,7 @@ static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t m
 bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int along, int64_t lines,
                              cutt_pass_shape *s) {
   const cuttType_t type = c->type->type;
-  if (along < 0 || is_summed(c, along) || !has_sums(c) || type == CUTT_I32 || type == CUTT_I64 || c->reduce)
+  if (along < 0 || cutt_is_summed(c, along) || !has_sums(c) || type == CUTT_I32 || type == CUTT_I64 || c->reduce)
     return false;
   start(c, r, along, s);
   s->blocked = s->kind == CUTT_PASS_SCALE && sharing_extent(c, s) > 1;
@@ -437,10 +435,10 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
   s->chunk[along] = longest(c, s, along, lines * LINE / number_bytes(c));
   /* Sums whole, if there is room, and some rows that share; then modes whose neighbours share cache lines; then more rows. */
   for (int i = 0; i < count; ++i)
-    if (is_summed(c, order[i])) grow_to(c, s, order[i], BLOCKS_TERMS);
+    if (cutt_is_summed(c, order[i])) grow_to(c, s, order[i], BLOCKS_TERMS);
   grow_shared(c, s, BLOCKS_ROWS);
   for (int i = 0; i < count; ++i)
-    if (!is_summed(c, order[i]) && !cutt_pass_shares(c, s, order[i])) grow(c, s, order[i]);
+    if (!cutt_is_summed(c, order[i]) && !cutt_pass_shares(c, s, order[i])) grow(c, s, order[i]);
   volumes v;
   measure(c, s, &v);
   if (v.products < BLOCKS_PRODUCTS) grow_shared(c, s, (int64_t)(v.rows * BLOCKS_PRODUCTS / v.products));

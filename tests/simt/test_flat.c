@@ -505,6 +505,20 @@ static void the_end_first(void **unused) {
   free(to);
 }
 
+/* Rows and columns of one mode each, in chunks, by a kernel without tables. */
+static cutt_candidate flat_candidate(const cutt_canonical *c, int64_t split_m, int64_t split_k, int threads) {
+  cutt_candidate q;
+  memset(&q, 0, sizeof q);
+  q.m = q.k = 1;
+  q.split_m = split_m;
+  q.split_k = split_k;
+  q.threads = threads;
+  q.param[CUTT_GPU_PARAM_STAGES] = q.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  q.param[CUTT_GPU_PARAM_FLAT] = 1;
+  q.method = cutt_gpu_method(c, &q);
+  return q;
+}
+
 /* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
  * Asynchronous copies have eight lanes side by side, also where these do not divide a run. */
 static void order_and_lanes(void **unused) {
@@ -515,17 +529,11 @@ static void order_and_lanes(void **unused) {
   const cuttProblem_t view = test_problem_view(&problem);
   cutt_device small = simt_h200;
   cutt_canonical canonical;
-  cutt_candidate candidate;
   cutt_gpu_launch launch;
   const char *why = "";
   small.l2_bytes = 1;
   assert_success(cutt_canonicalize(&view, &canonical));
-  memset(&candidate, 0, sizeof candidate);
-  candidate.m = candidate.k = 1;
-  candidate.threads = 256;
-  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-  candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
-  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  const cutt_candidate candidate = flat_candidate(&canonical, 0, 0, 256);
   if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
   assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4a);
   const cutt_flat_args *const args = &launch.flat;
@@ -558,18 +566,10 @@ static void chunks_in_groups(void **unused) {
     const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, perm);
     const cuttProblem_t view = test_problem_view(&problem);
     cutt_canonical canonical;
-    cutt_candidate candidate;
     cutt_gpu_launch launch;
     const char *why = "";
     assert_success(cutt_canonicalize(&view, &canonical));
-    memset(&candidate, 0, sizeof candidate);
-    candidate.m = candidate.k = 1;
-    candidate.split_m = ways[i].split;
-    candidate.split_k = 40;
-    candidate.threads = 64;
-    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-    candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
-    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    const cutt_candidate candidate = flat_candidate(&canonical, ways[i].split, 40, 64);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, ways[i].kernel);
     const cutt_flat_digit *const grid = ways[i].kernel == CUTT_KERNEL_flat_4s ? launch.windows.grid : launch.flat.grid;
@@ -589,20 +589,12 @@ static void whole_columns_first(void **unused) {
   const cuttProblem_t view = test_problem_view(&problem);
   cutt_device small = simt_h200;
   cutt_canonical canonical;
-  cutt_candidate candidate;
   cutt_gpu_launch launch;
   const char *why = "";
   small.l2_bytes = 1;
   assert_success(cutt_canonicalize(&view, &canonical));
   for (int cut = 0; cut < 2; ++cut) {
-    memset(&candidate, 0, sizeof candidate);
-    candidate.m = candidate.k = 1;
-    candidate.split_m = 64;
-    candidate.split_k = cut ? 80 : 0;
-    candidate.threads = 128;
-    candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
-    candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
-    candidate.method = cutt_gpu_method(&canonical, &candidate);
+    const cutt_candidate candidate = flat_candidate(&canonical, 64, cut ? 80 : 0, 128);
     if (!cutt_gpu_lay_out(&small, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
     assert_int_equal(launch.kernel, CUTT_KERNEL_flat_4s);
     assert_int_equal(launch.windows.whole, !cut);

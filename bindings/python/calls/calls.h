@@ -94,6 +94,7 @@ static inline void add(plan_key *key, int64_t value) {
 }
 void add_all(plan_key *key, int count, const int64_t *values);
 void add_bytes(plan_key *key, const void *bytes, size_t size);
+void add_view(plan_key *key, const view *v); /* rank, shape and strides */
 
 enum { PERMUTES, CONTRACTS, COMBINES };
 

@@ -42,12 +42,8 @@ static bool make_key(plan_key *key, const sum *s) {
     add_bytes(key, s->scale.alpha, 16);
     add_bytes(key, s->scale.beta, 16);
   }
-  for (int i = 0; i < s->operands + s->has_out; ++i) {
-    const view *v = i < s->operands ? &s->operand[i] : &s->out;
-    add(key, v->rank);
-    add_all(key, v->rank, v->shape);
-    add_all(key, v->rank, v->strides);
-  }
+  for (int i = 0; i < s->operands; ++i) add_view(key, &s->operand[i]);
+  if (s->has_out) add_view(key, &s->out);
   return true;
 }
 

@@ -38,12 +38,8 @@ static bool make_key(plan_key *key, const combination *c) {
   add(key, first->type.number | c->threads << 32);
   add_bytes(key, text, (size_t)size);
   for (int i = 0; i < c->operands; ++i) add_bytes(key, c->scalar[i], 16);
-  for (int i = 0; i < c->operands + c->has_out; ++i) {
-    const view *v = i < c->operands ? &c->operand[i] : &c->out;
-    add(key, v->rank);
-    add_all(key, v->rank, v->shape);
-    add_all(key, v->rank, v->strides);
-  }
+  for (int i = 0; i < c->operands; ++i) add_view(key, &c->operand[i]);
+  if (c->has_out) add_view(key, &c->out);
   return true;
 }
 

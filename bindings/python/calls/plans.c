@@ -36,6 +36,12 @@ void add_all(plan_key *key, int count, const int64_t *values) {
   key->words += count;
 }
 
+void add_view(plan_key *key, const view *v) {
+  add(key, v->rank);
+  add_all(key, v->rank, v->shape);
+  add_all(key, v->rank, v->strides);
+}
+
 void add_bytes(plan_key *key, const void *bytes, size_t size) {
   int64_t words[16] = {0};
   if (size > sizeof words) {
