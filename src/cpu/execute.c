@@ -510,7 +510,12 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       const int64_t run = t->cols * p->w >= 16 ? p->chain : 0, at = segment * p->cols;
       const cutt_cpu_columns columns = {
           t->out + p->segment_out[segment], p->col_out, t->cols, run, s->carry + at, s->head + at};
-      p->along(&columns, in, p->row, t->rows, t->first, t->last, next);
+      cutt_cpu_ahead rest = *next; /* of this tile's rows */
+      if (next->rows && segment + 1 < t->segments) {
+        rest.base = t->in + p->segment_in[segment + 1];
+        rest.runs = p->aheads;
+      }
+      p->along(&columns, in, p->row, t->rows, t->first, t->last, next->rows ? &rest : next);
       continue;
     }
     for (int64_t c0 = 0; c0 < t->cols; c0 += p->step) {

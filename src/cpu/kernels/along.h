@@ -113,35 +113,6 @@ CUTT_INLINE void end_column(int w, const cutt_cpu_columns *q, int64_t c, int64_t
   }
 }
 
-/* The first block of columns that begin a run: see write_first_lines in shift.h. */
-CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row) {
-  const int columns = 16 / w;
-  cutt_line now[16];
-  for (int64_t c = 0; c < q->count; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
-    block_lines(w, now, src + c0 * w, row);
-    for (int64_t i = c; i < end; ++i) {
-      char *dst = q->out + q->col[i];
-      if (q->run > 0) memcpy(q->head[i], now[i - c0].byte, CUTT_CPU_LINE);
-      if (!continues(q, i) || ((uintptr_t)dst & (CUTT_CPU_LINE - 1)) == 0) begin_column(dst, now[i - c0].byte);
-      memcpy(q->carry[i], now[i - c0].byte, CUTT_CPU_LINE);
-    }
-  }
-}
-
-/* What is left of the columns from row r on, less than a block. */
-CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
-                             int64_t nrows, bool last) {
-  const int columns = 16 / w;
-  cutt_line now[17];
-  memset(&now[columns], 0, sizeof now[0]);
-  for (int64_t c = 0; c < q->count; c += columns) {
-    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
-    block_lines(w, now, src + c0 * w, row + nrows - CUTT_CPU_LINE / w);
-    for (int64_t i = c; i < end; ++i) end_column(w, q, i, r, nrows, last, now[i - c0].byte);
-  }
-}
-
 /* What is read next: the rows of this pass, and those of the next one, in this tile or in the next. */
 typedef struct along_ahead {
   const char *src, *next;
@@ -209,22 +180,88 @@ CUTT_INLINE bool by_pieces(int w, const cutt_cpu_ahead *ahead, const int64_t *ro
   return ahead->to == CUTT_CPU_TO_L2 ? w == 1 : (row[1] - row[0]) % APART == 0;
 }
 
-/* Into L1 a few lines ahead, no more than it holds of so many rows; into L2 the same place in the next pass. */
-CUTT_INLINE along_ahead along_ahead_of(int w, int lines, const cutt_cpu_ahead *ahead, const char *src,
-                                       const int64_t *row, int64_t r, int64_t nrows, int64_t ncols) {
+/* The prefetches of one pass over all columns. */
+typedef struct along_pass {
+  along_ahead lines;
+  along_pieces piece;
+  bool pieces;
+  cutt_cpu_ahead *tile;
+  int64_t rows;
+} along_pass;
+
+/* Of a pass over `rows` rows from row r on, of which the next one has up to `most`. Into L1 a few lines ahead, no more than it holds of
+ * so many rows; into L2 the same place in the next pass. */
+CUTT_INLINE along_pass begin_pass(int w, cutt_cpu_ahead *ahead, const char *src, const int64_t *row, int64_t r,
+                                  int64_t rows, int64_t most, int64_t nrows, int64_t ncols) {
   enum { LINES_IN_L1 = 128 };
-  const int64_t all = lines * (CUTT_CPU_LINE / w), left = nrows - r - all, few = LINES_IN_L1 / all * CUTT_CPU_LINE;
-  along_ahead a = {.src = src, .row = row + r, .next = src, .next_row = row + r + all, .rows = all, .next_rows = left};
+  const int64_t left = nrows - r - rows, few = LINES_IN_L1 / (rows > most ? rows : most) * CUTT_CPU_LINE;
+  along_pass p = {.tile = ahead, .rows = rows, .pieces = by_pieces(w, ahead, row)};
+  along_ahead *a = &p.lines;
+  *a = (along_ahead){
+      .src = src, .row = row + r, .next = src, .next_row = row + r + rows, .rows = rows, .next_rows = left};
   if (left <= 0) {
-    a.next = ahead->base;
-    a.next_row = ahead->start;
-    a.next_rows = ahead->runs;
+    a->next = ahead->base;
+    a->next_row = ahead->start;
+    a->next_rows = ahead->runs;
   }
-  if (a.next_rows > all) a.next_rows = all;
-  a.bytes = (ncols * w + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE * CUTT_CPU_LINE;
-  a.distance = ahead->to == CUTT_CPU_TO_L1 && a.bytes > few ? few : a.bytes;
-  a.to = ahead->to;
-  return a;
+  if (a->next_rows > most) a->next_rows = most;
+  a->bytes = (ncols * w + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE * CUTT_CPU_LINE;
+  a->distance = ahead->to == CUTT_CPU_TO_L1 && a->bytes > few ? few : a->bytes;
+  a->to = ahead->to;
+  if (p.pieces) {
+    begin_piece(&p.piece, a, 0);
+    begin_piece(&p.piece, a, p.piece.until);
+  }
+  return p;
+}
+
+/* Before 16 bytes of the pass's rows from column c on are read: as many lines are prefetched. */
+CUTT_INLINE void prefetch_pass(along_pass *p, int w, int64_t c) {
+  const int lines = (int)(p->rows * 16 / CUTT_CPU_LINE);
+  if (p->pieces) {
+    prefetch_pieces(&p->piece, &p->lines, lines);
+  } else if (!p->tile->rows) {
+    cutt_cpu_prefetch(p->tile, lines);
+  } else if (p->tile->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) {
+    prefetch_along(&p->lines, c * w);
+  }
+}
+
+/* Rows of a pass: two lines of a column, or of elements of 1 and 2 bytes one. */
+CUTT_INLINE int64_t rows_of_pass(int w) { return (w >= 4 ? 2 : 1) * (CUTT_CPU_LINE / w); }
+
+/* The first block of columns that begin a run: see write_first_lines in shift.h. */
+CUTT_INLINE void begin_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
+                               cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w;
+  along_pass pass = begin_pass(w, ahead, src, row, 0, CUTT_CPU_LINE / w, rows_of_pass(w), nrows, q->count);
+  cutt_line now[16];
+  for (int64_t c = 0; c < q->count; c += columns) {
+    prefetch_pass(&pass, w, c);
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
+    block_lines(w, now, src + c0 * w, row);
+    for (int64_t i = c; i < end; ++i) {
+      char *dst = q->out + q->col[i];
+      if (q->run > 0) memcpy(q->head[i], now[i - c0].byte, CUTT_CPU_LINE);
+      if (!continues(q, i) || ((uintptr_t)dst & (CUTT_CPU_LINE - 1)) == 0) begin_column(dst, now[i - c0].byte);
+      memcpy(q->carry[i], now[i - c0].byte, CUTT_CPU_LINE);
+    }
+  }
+}
+
+/* What is left of the columns from row r on, less than a block. */
+CUTT_INLINE void end_columns(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t r,
+                             int64_t nrows, bool last, cutt_cpu_ahead *ahead) {
+  const int columns = 16 / w;
+  along_pass pass = begin_pass(w, ahead, src, row, r, nrows - r, rows_of_pass(w), nrows, q->count);
+  cutt_line now[17];
+  memset(&now[columns], 0, sizeof now[0]);
+  for (int64_t c = 0; c < q->count; c += columns) {
+    const int64_t c0 = first_of_block(c, columns, q->count), end = q->count < c0 + columns ? q->count : c0 + columns;
+    if (r < nrows) prefetch_pass(&pass, w, c); /* else the pass before has done so */
+    block_lines(w, now, src + c0 * w, row + nrows - CUTT_CPU_LINE / w);
+    for (int64_t i = c; i < end; ++i) end_column(w, q, i, r, nrows, last, now[i - c0].byte);
+  }
 }
 
 /* Columns [from, to) of a group, which begins at carry and col: so many lines of each. */
@@ -248,24 +285,12 @@ CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, co
                                  int64_t r, int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
   const int64_t count = q->count;
-  const bool pieces = by_pieces(w, ahead, row);
   for (; r + rows <= nrows; r += rows) {
-    const along_ahead a = along_ahead_of(w, lines, ahead, src, row, r, nrows, count);
-    along_pieces p;
-    if (pieces) {
-      begin_piece(&p, &a, 0);
-      begin_piece(&p, &a, p.until);
-    }
+    along_pass pass = begin_pass(w, ahead, src, row, r, rows, rows, nrows, count);
     char *out = q->out + r * w;
     int64_t c = 0;
     for (; c + columns <= count; c += columns) {
-      if (pieces) {
-        prefetch_pieces(&p, &a, rows * 16 / CUTT_CPU_LINE); /* as many lines as are read */
-      } else if (!ahead->rows) {
-        cutt_cpu_prefetch(ahead, rows * 16 / CUTT_CPU_LINE);
-      } else if (ahead->to != CUTT_CPU_TO_NONE && c * w % CUTT_CPU_LINE == 0) {
-        prefetch_along(&a, c * w);
-      }
+      prefetch_pass(&pass, w, c);
       write_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r, 0, columns);
     }
     if (c == count) continue;
@@ -290,12 +315,12 @@ CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const 
   const bool within = (first || last) && within_lines(q);
   int64_t r = 0;
   if (first && within) {
-    begin_columns(w, q, src, row);
+    begin_columns(w, q, src, row, nrows, ahead);
     r = CUTT_CPU_LINE / w;
   }
-  if (w >= 4) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
+  if (rows_of_pass(w) > CUTT_CPU_LINE / w) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
   r = along_passes(w, 1, q, src, row, r, nrows, ahead);
-  if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last);
+  if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last, ahead);
 }
 
 #define CUTT_DEFINE_ALONG(W)                                                                                           \
