@@ -1,0 +1,163 @@
+/* Dot products, included by kernels.c: DEFINE_ACROSS(name, T) defines across_name for a type, whose rows are one number each.
+ *
+ * The sum of a row has as many parts as numbers fit 128 bytes, whatever the width of a register, and these are added pairwise; so
+ * results are the same with every instruction set. What is beyond a row's end is 0 in them. Rows that are shorter than FEW_BYTES are
+ * added up one number after the other. */
+#ifndef CUTT_CONTRACT_KERNELS_DOTS_H
+#define CUTT_CONTRACT_KERNELS_DOTS_H
+
+#include "contract/kernels/part.h"
+
+enum { FEW_BYTES = 32 };
+
+CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
+
+#define DEFINE_ACROSS(name, T)                                                                                         \
+  /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
+  CUTT_INLINE void rest_##name(sums_##name *sums, cutt_pass_kind kind, const char *l, const char *r, int64_t bytes) {  \
+    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) {                                                                      \
+      if (i * V >= bytes) break;                                                                                       \
+      const int64_t here = bytes - i * V < V ? bytes - i * V : V;                                                      \
+      const vector_##name x = (vector_##name)cutt_part_load(l + i * V, here), none = {0};                              \
+      const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(r + i * V, here) : none;      \
+      put_##name(&sums[i], kind, x, y, r, false);                                                                      \
+    }                                                                                                                  \
+  }                                                                                                                    \
+  /* A row's sums in as many parts as one vector has numbers. */                                                       \
+  CUTT_INLINE sums_##name parts_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row) {                    \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
+    const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
+    const int64_t even = bytes - bytes % PARTS_BYTES;                                                                  \
+    sums_##name sums[PARTS];                                                                                           \
+    CUTT_UNROLL for (int i = 0; i < PARTS; ++i) sums[i] = none_##name();                                               \
+    for (int64_t s = 0; s < t->terms; ++s) {                                                                           \
+      const char *ls = l + t->term[0][s], *rs = r + t->term[1][s];                                                     \
+      for (int64_t at = 0; at < even; at += PARTS_BYTES) {                                                             \
+        ask_ahead(ls + at, step ? rs + at : NULL, PARTS_BYTES);                                                        \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
+            place_##name(&sums[i], kind, ls + at + i * V, rs + step * (at + i * V), false);                            \
+      }                                                                                                                \
+      if (kind == CUTT_PASS_SCALE || even == bytes) continue;                                                          \
+      ask_ahead(ls + even, step ? rs + even : NULL, bytes - even);                                                     \
+      rest_##name(sums, kind, ls + even, rs + even, bytes - even);                                                     \
+    }                                                                                                                  \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i)                 \
+        add_sums_##name(&sums[i], &sums[i + half]);                                                                    \
+    return sums[0];                                                                                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void put_total_##name(const cutt_pass_tile *t, int64_t row, T *total) {                                  \
+    char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                              \
+    for (int i = 0; i < (int)(ELEMENT_##name / sizeof(T)); ++i)                                                        \
+      if (t->adds) total[i] += number_##name(out + i * (int)sizeof(T));                                                \
+    memcpy(out, total, ELEMENT_##name);                                                                                \
+  }                                                                                                                    \
+  /* Whole vectors, and what is left of a row one number after the other: of short ones, or of one factor. */          \
+  CUTT_INLINE void across_one_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int64_t row) {                      \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name;                                    \
+    const char *l = t->operand[0] + t->row[0][row], *r = t->operand[1] + t->row[1][row];                               \
+    sums_##name parts;                                                                                                 \
+    sum_##name sum, rest;                                                                                              \
+    T total[ELEMENT_##name / sizeof(T)];                                                                               \
+    memset(&sum, 0, sizeof sum);                                                                                       \
+    memset(&rest, 0, sizeof rest);                                                                                     \
+    if (bytes >= PARTS_BYTES) {                                                                                        \
+      parts = parts_##name(t, kind, row);                                                                              \
+      fold_##name(&parts, &sum);                                                                                       \
+    }                                                                                                                  \
+    for (int64_t s = 0; s < t->terms; ++s)                                                                             \
+      for (int64_t at = bytes - bytes % PARTS_BYTES; at < bytes; at += ELEMENT_##name)                                 \
+        put_one_##name(&rest, kind, l + t->term[0][s] + at, r + t->term[1][s] + step * at, false);                     \
+    join_##name(&sum, &rest);                                                                                          \
+    total_one_##name(&sum, t->conjugate, total);                                                                       \
+    put_total_##name(t, row, total);                                                                                   \
+  }                                                                                                                    \
+  /* What as many rows come to as a vector has numbers, by a vector of parts each: added up in one step. */            \
+  CUTT_INLINE void put_totals_##name(const cutt_pass_tile *t, int64_t row, int rows, const sums_##name *each) {        \
+    sums_##name sums = sums_each_##name(each);                                                                         \
+    const sums_##name none = none_##name();                                                                            \
+    T total[V / sizeof(T)];                                                                                            \
+    add_sums_##name(&sums, &none); /* of -0 alone a sum is 0 */                                                        \
+    const vector_##name all = total_##name(&sums, t->conjugate);                                                       \
+    memcpy(total, &all, V);                                                                                            \
+    for (int i = 0; i < rows; ++i) put_total_##name(t, row + i, total + i * (ELEMENT_##name / (int)sizeof(T)));        \
+  }                                                                                                                    \
+  /* A row of one term, `vectors` long, of which the last one has so many bytes in it; 0: PARTS_BYTES or more. */      \
+  CUTT_INLINE sums_##name single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors, int64_t part,       \
+                                        int64_t row) {                                                                 \
+    const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name,                                    \
+                  even = bytes - bytes % PARTS_BYTES;                                                                  \
+    const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                    \
+    const char *r = step ? t->operand[1] + t->row[1][row] + t->term[1][0] : l;                                         \
+    sums_##name sums[PARTS];                                                                                           \
+    if (vectors) {                                                                                                     \
+      ask_ahead(l, step ? r : NULL, vectors *V);                                                                       \
+      add_end_##name(sums, kind, vectors, part, l, r, true);                                                           \
+    } else {                                                                                                           \
+      ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                                      \
+      CUTT_UNROLL for (int i = 0; i < PARTS; ++i) place_##name(&sums[i], kind, l + i * V, r + step * (i * V), true);   \
+      for (int64_t at = PARTS_BYTES; at < even; at += PARTS_BYTES) {                                                   \
+        ask_ahead(l + at, step ? r + at : NULL, PARTS_BYTES);                                                          \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i)                                                                    \
+            place_##name(&sums[i], kind, l + at + i * V, r + step * (at + i * V), false);                              \
+      }                                                                                                                \
+      ask_ahead(l + even, step ? r + even : NULL, bytes - even);                                                       \
+      rest_##name(sums, kind, l + even, r + step * even, bytes - even);                                                \
+    }                                                                                                                  \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2)                                                            \
+        CUTT_UNROLL for (int i = 0; i < half; ++i) if (!vectors || i + half < vectors)                                 \
+            add_sums_##name(&sums[i], &sums[i + half]);                                                                \
+    return sums[0];                                                                                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void across_single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors) {                   \
+    enum { TOGETHER = V / ELEMENT_##name };                                                                            \
+    const int64_t part = t->n * ELEMENT_##name - (vectors - 1) * V, whole = t->rows - t->rows % TOGETHER;              \
+    sums_##name each[TOGETHER];                                                                                        \
+    for (int64_t row = 0; row < whole; row += TOGETHER) {                                                              \
+      if (vectors) {                                                                                                   \
+        CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);       \
+      } else {                                                                                                         \
+        for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);                   \
+      }                                                                                                                \
+      put_totals_##name(t, row, TOGETHER, each);                                                                       \
+    }                                                                                                                  \
+    memset(each, 0, sizeof each);                                                                                      \
+    for (int64_t row = whole; row < t->rows; ++row) each[row - whole] = single_##name(t, kind, vectors, part, row);    \
+    if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), each);                                    \
+  }                                                                                                                    \
+  CUTT_INLINE void across_##name(const cutt_pass_tile *callers, cutt_pass_kind kind) {                                 \
+    enum { TOGETHER = V / ELEMENT_##name };                                                                            \
+    const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
+    const int64_t bytes = t->n * ELEMENT_##name;                                                                       \
+    if (kind == CUTT_PASS_SCALE || bytes < FEW_BYTES) {                                                                \
+      for (int64_t row = 0; row < t->rows; ++row) across_one_##name(t, kind, row);                                     \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    if (MASKS && t->terms == 1) {                                                                                      \
+      switch (bytes <= PARTS_BYTES ? (bytes + V - 1) / V : 0) {                                                        \
+        case 0:                                                                                                        \
+          across_single_##name(t, kind, 0);                                                                            \
+          return;                                                                                                      \
+        case 1:                                                                                                        \
+          across_single_##name(t, kind, 1);                                                                            \
+          return;                                                                                                      \
+        case 2:                                                                                                        \
+          across_single_##name(t, kind, smaller_count(2, PARTS));                                                      \
+          return;                                                                                                      \
+        case 3:                                                                                                        \
+          across_single_##name(t, kind, smaller_count(3, PARTS));                                                      \
+          return;                                                                                                      \
+        default:                                                                                                       \
+          across_single_##name(t, kind, smaller_count(4, PARTS));                                                      \
+          return;                                                                                                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+    sums_##name each[TOGETHER];                                                                                        \
+    memset(each, 0, sizeof each);                                                                                      \
+    for (int64_t row = 0; row < t->rows; row += TOGETHER) {                                                            \
+      const int here = t->rows - row < TOGETHER ? (int)(t->rows - row) : TOGETHER;                                     \
+      for (int i = 0; i < here; ++i) each[i] = parts_##name(t, kind, row + i);                                         \
+      put_totals_##name(t, row, here, each);                                                                           \
+    }                                                                                                                  \
+  }
+
+#endif
