@@ -9,12 +9,6 @@
 
 #include "cli/pieces/pipeline.h"
 
-int64_t cutt_box_volume(const int64_t *extents, int rank) {
-  int64_t volume = 1;
-  for (int i = 0; i < rank; ++i) volume *= extents[i];
-  return volume;
-}
-
 /* The modes that make one stretch: those that are whole, and the next one. */
 static int stretch_modes(const int64_t *tensor, const int64_t *box, int rank) {
   int mode = 0;
@@ -135,7 +129,7 @@ static void place_chunk(cutt_box_walk *walk) {
   walk->offset = file->start;
   for (int i = 0; i < file->rank; ++i) before *= file->extents[i];
   /* Whole slabs of the slowest mode come first, within one those of the next, and so on. */
-  for (int i = file->rank - 1; i >= 0; --i) {
+  for (int i = file->rank; i-- > 0;) {
     before /= file->extents[i];
     walk->offset += walk->origin[i] * before * after;
     after *= walk->extents[i];

@@ -29,7 +29,11 @@ typedef struct cutt_box {
   int64_t origin[CUTT_MAX_RANK], extents[CUTT_MAX_RANK];
 } cutt_box;
 
-int64_t cutt_box_volume(const int64_t *extents, int rank);
+static inline int64_t cutt_box_volume(const int64_t *extents, int rank) {
+  int64_t volume = 1;
+  for (int i = 0; i < rank; ++i) volume *= extents[i];
+  return volume;
+}
 
 /* Bytes that lie in one stretch, when a box of these extents is taken from a packed tensor. */
 int64_t cutt_box_run(const int64_t *tensor, const int64_t *box, int rank, int elem_bytes);

@@ -62,7 +62,7 @@ cuttResult cutt_error_list(cuttResult code, const char *format, va_list argument
   return code;
 }
 
-cuttResult cutt_error(cuttResult code, const char *format, ...) {
+cuttResult(cutt_error)(cuttResult code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   cutt_error_list(code, format, arguments);

@@ -13,6 +13,10 @@
 cuttResult cutt_error(cuttResult code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 cuttResult cutt_error_list(cuttResult code, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
+/* Clang's path analyser (make lint) does not look into functions of variable arguments: what comes back is the code. */
+#ifdef __clang_analyzer__
+#define cutt_error(code, ...) ((cutt_error)(code, __VA_ARGS__), (code))
+#endif
 
 typedef enum cutt_log_level {
   CUTT_LOG_NONE,

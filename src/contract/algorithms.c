@@ -196,7 +196,8 @@ typedef struct search {
 static void add_index_group(index_groups *list, const int *mode, int length) {
   if (list->count == MOST_INDEX_GROUPS) return;
   for (int i = 0; i < list->count; ++i)
-    if (list->length[i] == length && memcmp(list->mode[i], mode, (size_t)length * sizeof *mode) == 0) return;
+    if (list->length[i] == length && (length == 0 || memcmp(list->mode[i], mode, (size_t)length * sizeof *mode) == 0))
+      return;
   list->length[list->count] = length;
   if (length) memcpy(list->mode[list->count], mode, (size_t)length * sizeof *mode);
   ++list->count;

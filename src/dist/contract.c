@@ -240,17 +240,17 @@ cuttResult cuttDistContractionPlanCreate(cuttDistContractionPlan_t *plan, cuttDi
   if (!plan) result = cutt_error(CUTT_INVALID_PARAMETER, "plan is NULL; it must point to a cuttDistContractionPlan_t");
   if (!made || !given)
     result = cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *made + sizeof *given);
-  if (made) {
-    made->comm = comm;
-    made->number = number;
-    result = make(made, result, given, contraction, options);
-  } else {
+  if (!made) {
     const cutt_record record = {.plan = number, .step = CUTT_STEP_SPREAD_GIVEN, .code = (int32_t)result};
-    result = cutt_comm_agree(comm, &record);
+    free(given);
+    return cutt_comm_agree(comm, &record);
   }
+  made->comm = comm;
+  made->number = number;
+  result = make(made, result, given, contraction, options);
   free(given);
   if (result || !plan) {
-    if (made) release(made);
+    release(made);
     return result;
   }
   made->magic = CONTRACTION_MAGIC;

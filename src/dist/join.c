@@ -115,6 +115,7 @@ cuttResult cutt_join_make(cutt_exchange *x, const cutt_task *task, cutt_shapes *
       own[CUTT_TO].pieces != s.rounds)
     return CUTT_SUCCESS;
   s.count = received->pieces / s.rounds + 1;
+  if (s.count < 2) return CUTT_SUCCESS; /* nothing comes from others */
   for (int64_t k = 0; k < s.rounds; ++k)
     if (own[CUTT_FROM].piece[k].moves != 1) return CUTT_SUCCESS;
   if (!are_alike(&s) || !are_even(&s, task) || shapes->shape[move_of(&s, 0, 0)->shape].rank == CUTT_MAX_RANK)

@@ -21,13 +21,14 @@ static cuttResult read_part(const cuttDistLayout_t *own, const char *name, int i
   if (part->block < 0)
     return cutt_error(CUTT_INVALID_PARAMETER, "%s->blocks[%d] is %" PRId64 "; it must be 0 or more", name, i,
                       part->block);
+  const int64_t given = part->block;
   /* One part has all, and one block is as long as all: what follows needs to know less. */
   if (part->parts == 1 || part->extent == 0) part->block = 0;
   part->block = smaller(part->block, part->extent);
   if (part->block && part->block > CUTT_MOST_ELEMENTS / part->parts)
     return cutt_error(CUTT_INVALID_PARAMETER,
                       "%s->blocks[%d] is %" PRId64 " with %d parts; the two, multiplied, must be 2^58 at most", name, i,
-                      own->blocks[i], part->parts);
+                      given, part->parts);
   return CUTT_SUCCESS;
 }
 

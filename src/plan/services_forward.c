@@ -17,7 +17,7 @@ void cutt_team_run(int threads, cutt_team_work *work, void *what) { CUTT_SERVICE
 
 void cutt_scratch_give(void *block) { CUTT_SERVICES.cutt_scratch_give(block); }
 
-cuttResult cutt_error(cuttResult code, const char *format, ...) {
+cuttResult(cutt_error)(cuttResult code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   CUTT_SERVICES.error(code, format, arguments);
