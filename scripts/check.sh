@@ -153,8 +153,8 @@ fetch_with() {
   if [[ $name == torch ]]; then index=(--index-url https://download.pytorch.org/whl/cpu); fi
   if ! "$where/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
     rm -rf "$where"
-    if ! "$python" -m venv "$where" >"$log" 2>&1 || ! may_install "$where" numpy "$log" ||
-      ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
+    if ! CUTT_PIP_SEED=$PWD/build/python-pip bindings/python/tests/venv.sh "$python" "$where" >"$log" 2>&1 ||
+      ! may_install "$where" numpy "$log" || ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
       tail -n 1 "$log" | grep . || echo "not within five minutes"
       return
     fi

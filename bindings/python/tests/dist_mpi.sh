@@ -4,6 +4,7 @@
 # WORK: its wheel takes either MPI. Exit status 77, with the reason, where that can't be.
 set -euo pipefail
 python=$1 work=$2 kind=$3 mpiexec=$4 program=$5
+here=$(cd "$(dirname "$0")" && pwd)
 shift 5
 skip() { echo "SKIPPED: $*"; exit 77; }
 
@@ -26,7 +27,7 @@ sys.exit(("mpich" if "MPICH" in MPI.Get_library_version() else "openmpi") != sys
   if [[ ! -e $work/ready ]] && has "$python"; then echo "$python" >"$work/ready"; fi
   if [[ ! -e $work/ready ]]; then
     rm -rf "$work/venv"
-    "$python" -m venv --system-site-packages "$work/venv" >"$work/mpi4py.log" 2>&1 ||
+    bash "$here/venv.sh" "$python" "$work/venv" --system-site-packages >"$work/mpi4py.log" 2>&1 ||
       skip "$python can make no virtual environment (Debian: python3-venv)"
     "$work/venv/bin/python" -m pip --disable-pip-version-check --timeout 15 --retries 1 install -q --only-binary :all: 'mpi4py>=4.1' \
       >>"$work/mpi4py.log" 2>&1 || skip "mpi4py can't be installed: $(tail -n 1 "$work/mpi4py.log")"

@@ -13,7 +13,7 @@ if ! has "$python"; then
   if ! has "$venv/bin/python"; then
     rm -rf "$venv"
     mkdir -p "$work"
-    "$python" -m venv --system-site-packages "$venv" >"$work/opt_einsum.log" 2>&1 ||
+    bash "$here/venv.sh" "$python" "$venv" --system-site-packages >"$work/opt_einsum.log" 2>&1 ||
       skip "$python can make no virtual environment (Debian: python3-venv)"
     "$venv/bin/python" -m pip --disable-pip-version-check --timeout 15 --retries 1 install -q 'opt_einsum>=3.3' pytest \
       >>"$work/opt_einsum.log" 2>&1 || skip "opt_einsum can't be installed: $(tail -n 1 "$work/opt_einsum.log")"

@@ -14,8 +14,8 @@ rm -rf "$work"
 mkdir -p "$work"
 log=$work/log
 last() { tail -n 1 "$log"; }
-"$python" -m venv "$work/build" >"$log" 2>&1 || skip "$python can make no virtual environment (Debian: python3-venv)"
-"$python" -m venv "$work/empty" >>"$log" 2>&1 || fail "no second virtual environment: $(last)"
+bash "$here/venv.sh" "$python" "$work/build" >"$log" 2>&1 || skip "$python can make no virtual environment (Debian: python3-venv)"
+bash "$here/venv.sh" "$python" "$work/empty" >>"$log" 2>&1 || fail "no second virtual environment: $(last)"
 tools=$work/build/bin/python
 "$tools" -m pip install -q 'scikit-build-core>=0.10' build >>"$log" 2>&1 || skip "the tools can't be installed: $(last)"
 "$work/empty/bin/python" -m pip install -q 'numpy>=1.22' >>"$log" 2>&1 || skip "NumPy can't be installed: $(last)"
