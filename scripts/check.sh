@@ -154,7 +154,8 @@ fetch_with() {
   if ! "$where/bin/python" -c "import numpy, $name" >/dev/null 2>&1; then
     rm -rf "$where"
     if ! CUTT_PIP_SEED=$PWD/build/python-pip bindings/python/tests/venv.sh "$python" "$where" >"$log" 2>&1 ||
-      ! may_install "$where" numpy "$log" || ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"}; then
+      ! may_install "$where" "$name" "$log" ${index[@]+"${index[@]}"} ||
+      ! { "$where/bin/python" -c "import numpy" >/dev/null 2>&1 || may_install "$where" numpy "$log"; }; then
       tail -n 1 "$log" | grep . || echo "not within five minutes"
       return
     fi
