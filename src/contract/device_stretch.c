@@ -65,6 +65,20 @@ static bool choose_stretch(const cutt_contraction *c, int64_t room, cutt_stretch
 
 static int64_t inner_terms(const cutt_stretch_shape *s) { return s->inner_mode < 0 ? 1 : s->part[s->inner_mode]; }
 
+/* Do all inner terms that follow each other begin at multiples of 16 bytes, if the first ones do? */
+static bool is_aligned(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  bool all = true;
+  for (int i = 0; i < c->modes; ++i)
+    all = all && (i == s->inner_mode || c->mode[i].stride[CUTT_LEFT] * c->type->bytes % CUTT_STRETCH_WINDOW == 0);
+  return all;
+}
+
+/* What is dealt out to lanes: inner terms, or the windows that they lie in, at most. */
+static int64_t inner_shares(const cutt_contraction *c, const cutt_stretch_shape *s) {
+  const int64_t bytes = inner_terms(s) * c->type->bytes, before = CUTT_STRETCH_WINDOW - c->type->bytes;
+  return s->wide ? cutt_ceil_of(bytes + (is_aligned(c, s) ? 0 : before), CUTT_STRETCH_WINDOW) : inner_terms(s);
+}
+
 static int64_t outer_terms(const cutt_stretch_shape *s) { return s->elements / s->results / inner_terms(s); }
 
 /* Modes of a stretch that are summed over, but for the inner one, by their steps in L; or that are D's, by those in D. */
@@ -99,12 +113,12 @@ static int64_t place_of(const places *p, int64_t result, int64_t inner, int64_t 
   return number_at(p, p->result, p->results, result) + number_at(p, p->outer, p->outers, outer) + inner * step;
 }
 
-/* Accesses of shared memory that the first warp's request for terms takes: of 4 bytes of each of 32 banks, by half warps of 8
+/* Accesses of shared memory that the first warp's request for terms, or windows, takes: of 4 bytes of each of 32 banks, by half warps of 8
  * bytes and quarter warps of 16. */
 static int64_t accesses_of(const places *p) {
   const cutt_stretch_shape *s = p->s;
-  const int64_t element = p->c->type->bytes, together = WARP * 4 / larger(element, (int64_t)4),
-                each = CUTT_STRETCH_THREADS >> s->lane_bits;
+  const int64_t element = p->c->type->bytes, asked = s->wide ? CUTT_STRETCH_WINDOW : larger(element, (int64_t)4),
+                together = WARP * 4 / asked, each = CUTT_STRETCH_THREADS >> s->lane_bits;
   int64_t sum = 0;
   for (int64_t first = 0; first < WARP; first += together) {
     int64_t word[WARP], most = 1;
@@ -113,12 +127,14 @@ static int64_t accesses_of(const places *p) {
       const int64_t own = s->results_first ? i % each : i >> s->lane_bits,
                     lane = s->results_first ? i / each : i % (1 << s->lane_bits);
       if (own >= s->results) continue;
-      const int64_t at = place_of(p, own, lane % (1 << s->inner_bits), lane >> s->inner_bits) * element / 4;
+      const int64_t inner = lane % (1 << s->inner_bits), outer = lane >> s->inner_bits;
+      const int64_t at = s->wide ? place_of(p, own, 0, outer) * element / asked + inner
+                                 : place_of(p, own, inner, outer) * element / 4 * 4 / asked;
       int k = 0;
       while (k < words && word[k] != at) ++k;
       if (k < words) continue;
       word[words++] = at; /* of 8 bytes and more, banks are asked for as many words each */
-      most = larger(most, (int64_t)++in_bank[at * 4 / larger(element, (int64_t)4) % together]);
+      most = larger(most, (int64_t)++in_bank[at % together]);
     }
     sum += most;
   }
@@ -130,24 +146,39 @@ typedef struct work {
   double slots, accesses;
 } work;
 
+/* Issue slots to add a number: to load it too, if that is done by itself. Maxima look at both numbers twice. */
+static double slots_of_number(const cutt_contraction *c, bool wide) {
+  const int64_t bytes = c->type->bytes;
+  const double load = wide ? 0 : 1, plain = bytes == 2 ? 3.5 : bytes == 4 ? 2.4 : c->type->complex ? 3.5 : 2;
+  return load + (wide ? bytes == 2 ? 2 : bytes == 4 ? 1 : 2 : plain) + (c->reduce ? bytes == 8 ? 4 : 2 : 0);
+}
+
 /* Issue slots for so many terms one after the other, which are loaded by fours, and one by one at the end. */
 static double slots_of(const cutt_contraction *c, int64_t terms) {
   enum { BATCH = 4, FOR_BATCH = 6, FOR_SINGLE = 5 };
-  const int64_t bytes = c->type->bytes;
-  const double element = (bytes == 2 ? 4.5 : bytes == 4 ? 3.4 : c->type->complex ? 4.5 : 3) * (c->reduce ? 4 : 1);
-  const int64_t batches = terms / BATCH;
-  return (double)batches * (FOR_BATCH + BATCH * element) + (double)(terms % BATCH) * (FOR_SINGLE + element);
+  const double number = slots_of_number(c, false);
+  return (double)(terms / BATCH) * (FOR_BATCH + BATCH * number) + (double)(terms % BATCH) * (FOR_SINGLE + number);
+}
+
+/* The same of a run in windows, which may begin within one; what the first and the last have of other elements is looked at. */
+static double slots_of_windows(const cutt_contraction *c, int64_t windows, bool aligned) {
+  enum { FOR_RUN = 20, FOR_ONE = 9, FOR_END = 3 };
+  const double each = CUTT_STRETCH_WINDOW / (double)c->type->bytes;
+  return FOR_RUN + (double)windows * (FOR_ONE + each * slots_of_number(c, true)) +
+         (double)(aligned ? 0 : smaller(windows, INT64_C(2))) * FOR_END * each;
 }
 
 static work work_of(const places *p, int64_t terms) {
   enum { FOR_STEP = 79, FOR_WINDOW = 16, FOR_RESULT = 51, FOR_OUTER = 16, FOR_ROUND = 27, FOR_JOIN = 77, FOR_END = 59 };
   const cutt_contraction *c = p->c;
   const cutt_stretch_shape *s = p->s;
-  const int64_t lanes = INT64_C(1) << s->lane_bits, inner = cutt_ceil_of(inner_terms(s), INT64_C(1) << s->inner_bits);
+  const int64_t lanes = INT64_C(1) << s->lane_bits,
+                inner = cutt_ceil_of(inner_shares(c, s), INT64_C(1) << s->inner_bits);
   const double rounds = (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS / lanes),
                outer = (double)cutt_ceil_of(outer_terms(s), INT64_C(1) << (s->lane_bits - s->inner_bits)),
                windows = (double)(s->elements * c->type->bytes) / CUTT_STRETCH_WINDOW / CUTT_STRETCH_THREADS;
-  work w = {FOR_STEP + FOR_WINDOW * windows + rounds * (FOR_RESULT + outer * (FOR_OUTER + slots_of(c, inner))),
+  const double run = s->wide ? slots_of_windows(c, inner, is_aligned(c, s)) : slots_of(c, inner);
+  work w = {FOR_STEP + FOR_WINDOW * windows + rounds * (FOR_RESULT + outer * (FOR_OUTER + run)),
             4 * windows + rounds * (5 + outer * (1 + (double)(inner * accesses_of(p))))};
   work ends = {FOR_END * (double)cutt_ceil_of(s->results, CUTT_STRETCH_THREADS), 0};
   for (int left = s->lane_bits; left > 0;) {
@@ -162,27 +193,51 @@ static work work_of(const places *p, int64_t terms) {
   return w;
 }
 
-/* What a warp's work takes of an SM's time, when other warps have as much. */
-static double time_of(work w) { return fmax(w.slots / slots_per_second, w.accesses / accesses_per_second); }
+static double fourth_power(double x) { return x * x * x * x; }
 
-static work choose_lanes(const cutt_contraction *c, cutt_stretch_shape *s, int64_t terms) {
+/* What a warp's work takes of an SM's time, when other warps have as much. */
+static double time_of(work w) {
+  return sqrt(
+      sqrt(fourth_power(1e6 * w.slots / slots_per_second) + fourth_power(1e6 * w.accesses / accesses_per_second)));
+}
+
+/* With the inner mode that there is. */
+static void choose_lanes(const cutt_contraction *c, cutt_stretch_shape *s, int64_t terms, cutt_stretch_shape *best,
+                         work *least) {
   places p = {.c = c, .s = s};
   p.results = modes_of(c, s, false, p.result);
   p.outers = modes_of(c, s, true, p.outer);
-  cutt_stretch_shape best = *s;
+  if (outer_terms(s) > MOST_OUTER) return;
+  const bool follow = s->inner_mode >= 0 && c->mode[s->inner_mode].stride[CUTT_LEFT] == 1;
+  const int64_t each = CUTT_STRETCH_WINDOW / c->type->bytes; /* elements of a window */
+  for (int wide = 0; wide <= (follow && each > 1 && inner_terms(s) > each); ++wide)
+    for (int inner = 0; inner <= MOST_BITS; ++inner)
+      for (int outer = 0; inner + outer <= MOST_BITS && outer_terms(s) >> outer; ++outer)
+        for (int first = 0; first < 2; ++first) {
+          s->wide = wide == 1;
+          s->inner_bits = inner;
+          s->lane_bits = inner + outer;
+          s->results_first = first == 1;
+          if (!(inner_shares(c, s) >> inner) || (first && !s->lane_bits)) continue;
+          if (s->lane_bits && s->results << s->lane_bits > MOST_SUMS) continue;
+          const work w = work_of(&p, terms);
+          if (!(time_of(w) < time_of(*least) * (1 - 1e-9))) continue;
+          *least = w;
+          *best = *s;
+        }
+}
+
+/* The lanes, and the inner mode: the longest, or the one whose terms follow each other. The work is INFINITY where there are too many outer
+ * terms. */
+static work choose_inner(const cutt_contraction *c, cutt_stretch_shape *s, int64_t terms) {
+  cutt_stretch_shape best = *s, tried = *s;
   work least = {INFINITY, INFINITY};
-  for (int inner = 0; inner <= MOST_BITS && inner_terms(s) >> inner; ++inner)
-    for (int outer = 0; inner + outer <= MOST_BITS && outer_terms(s) >> outer; ++outer)
-      for (int first = 0; first < 2; ++first) {
-        s->inner_bits = inner;
-        s->lane_bits = inner + outer;
-        s->results_first = first == 1;
-        if ((first && !s->lane_bits) || (s->lane_bits && s->results << s->lane_bits > MOST_SUMS)) continue;
-        const work w = work_of(&p, terms);
-        if (!(time_of(w) < time_of(least) * (1 - 1e-9))) continue;
-        least = w;
-        best = *s;
-      }
+  choose_lanes(c, &tried, terms, &best, &least);
+  for (int i = 0; i < c->modes; ++i) {
+    if (s->part[i] < 2 || i == s->inner_mode || !cutt_is_summed(c, i) || c->mode[i].stride[CUTT_LEFT] != 1) continue;
+    tried.inner_mode = i;
+    choose_lanes(c, &tried, terms, &best, &least);
+  }
   *s = best;
   return least;
 }
@@ -226,8 +281,6 @@ static double moved_by(const cutt_contraction *c, const cutt_stretch_shape *s) {
   return read + sectors * (c->beta_is_zero ? 1 : 2) / (double)s->blocks.terms;
 }
 
-static double fourth_power(double x) { return x * x * x * x; }
-
 /* What goes on at the same time, waiting included, takes the longest part's time, and a little more where others are nearly as long. */
 static double together(double memory, double issue, double accesses) {
   return sqrt(sqrt(fourth_power(1e6 * memory) + fourth_power(1e6 * issue) + fourth_power(1e6 * accesses) +
@@ -243,10 +296,11 @@ static void set_parts(const cutt_contraction *c, const cutt_stretch_shape *s, in
 static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int64_t room, cutt_stretch_shape *s) {
   int64_t part[CUTT_MOST_MODES];
   *s = (cutt_stretch_shape){.blocks = {.parts = 1}, .seconds = INFINITY};
-  if (!choose_stretch(c, room, s) || outer_terms(s) > MOST_OUTER) return;
+  if (!choose_stretch(c, room, s)) return;
   set_parts(c, s, part);
   if (!cutt_sum_blocks_count(c, part, &s->blocks)) return;
-  const work w = choose_lanes(c, s, s->blocks.terms);
+  const work w = choose_inner(c, s, s->blocks.terms);
+  if (!isfinite(w.slots)) return;
   s->shared_bytes = lay_out(c, s).all;
   if (s->shared_bytes > r->block_shared - RESERVED) return;
   const double sms = (double)larger(r->multiprocessors, (int64_t)1),
@@ -320,6 +374,7 @@ void cutt_stretch_fill(const cutt_contraction *c, const cutt_stretch_shape *s, c
   args->inner_bits = (uint32_t)s->inner_bits;
   args->lane_bits = (uint32_t)s->lane_bits;
   args->results_first = s->results_first;
+  args->wide = s->wide;
   args->result_apart = (uint32_t)l.result_apart;
   args->lane_apart = (uint32_t)l.lane_apart;
   args->results_at = (uint32_t)l.results_at;

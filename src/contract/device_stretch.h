@@ -15,6 +15,7 @@ typedef struct cutt_stretch_shape {
   int64_t elements, results;
   int inner_bits, lane_bits; /* lanes of a result, of inner terms and all, as logarithms */
   bool results_first;        /* threads side by side have results */
+  bool wide;                 /* inner terms follow each other, and lanes have windows of 16 bytes of them */
   int64_t shared_bytes;
   cutt_sum_blocks blocks;
   double seconds;

@@ -96,7 +96,7 @@ static double slots_of(const cutt_contraction *c, const cutt_sum_shape *s) {
   const bool staged = s->columns_kept && !s->aligned;
   const double half = c->type->bytes == 2 ? 1.26 : 1; /* which are converted */
   const double element = staged ? 4.3 : half * (s->columns_kept ? 2.2 : 2);
-  const double reduced = !c->reduce ? 1 : staged ? 3.1 : s->columns_kept ? 3.7 : 10;
+  const double reduced = !c->reduce ? 1 : staged ? 1.5 : s->columns_kept ? 2 : 2.5;
   const double elements = (double)(CUTT_SUM_LOADS * window_elements(c)) * element * reduced;
   return FOR_STEP + elements + FOR_FINISH / ceil((double)s->blocks.terms / (double)s->blocks.parts);
 }

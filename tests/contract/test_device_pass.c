@@ -92,8 +92,8 @@ static void place(const test_contraction *c) {
 }
 
 static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts, sums[2],
-    sums_merged, sums_aligned, sums_in_parts, stretches, stretches_cut, stretches_in_parts, stretch_lanes[3], small,
-    small_cut, small_long, small_wide;
+    sums_merged, sums_aligned, sums_in_parts, stretches, stretches_cut, stretches_in_parts, stretches_wide,
+    stretch_lanes[3], small, small_cut, small_long, small_wide;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -152,6 +152,7 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
     ++stretches;
     stretches_cut += c->mode[s->last_mode].extent % s->part[s->last_mode] != 0;
     stretches_in_parts += shape->parts > 1;
+    stretches_wide += s->wide;
     ++stretch_lanes[s->lane_bits == 0 ? 0 : s->lane_bits <= 3 ? 1 : 2];
   }
   if (shape->kind == CUTT_DEVICE_SMALL) {
@@ -193,7 +194,7 @@ static void try_sums(test_rng *rng, const test_contraction *t, const cutt_contra
   assert_shape(t, c, &shape);
 }
 
-/* Sums by stretches, with other numbers of parts and of a block's tiles too. */
+/* Sums by stretches, with other numbers of parts and of a block's tiles too, and by loads of single numbers and of 16 bytes. */
 static void try_stretches(test_rng *rng, const test_contraction *t, const cutt_contraction *c) {
   cutt_device_shape shape;
   rates.block_shared = 227 << 10;
@@ -204,6 +205,10 @@ static void try_stretches(test_rng *rng, const test_contraction *t, const cutt_c
   const int64_t each = larger((b->terms + test_random_in(rng, 0, 3)) / test_random_in(rng, 1, 4), INT64_C(1));
   b->block_tiles = test_random_in(rng, 1, b->tiles);
   shape.parts = b->parts = cutt_ceil_of(b->terms, each);
+  assert_shape(t, c, &shape);
+  const int inner = shape.stretch.inner_mode;
+  if (inner < 0 || c->mode[inner].stride[CUTT_LEFT] != 1 || c->type->bytes == CUTT_STRETCH_WINDOW) return;
+  shape.stretch.wide = !shape.stretch.wide;
   assert_shape(t, c, &shape);
 }
 
@@ -426,7 +431,8 @@ static void sums_by_tiles(void **unused) {
   test_rng rng = {16}, other = {17};
   memset(sums, 0, sizeof sums);
   memset(stretch_lanes, 0, sizeof stretch_lanes);
-  sums_merged = sums_aligned = sums_in_parts = stretches = stretches_cut = stretches_in_parts = 0;
+  sums_merged = sums_aligned = sums_in_parts = 0;
+  stretches = stretches_cut = stretches_in_parts = stretches_wide = 0;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     for (int again = 0; again < test_scaled(12); ++again) {
       test_contraction t;
@@ -450,10 +456,12 @@ static void sums_by_tiles(void **unused) {
       sums[0], sums[1], sums_merged, sums_aligned, sums_in_parts);
   assert_true(sums[0] >= test_scaled(60) && sums[1] >= test_scaled(60));
   print_message(
-      "%ld sums by stretches: %ld with shorter ones, %ld in parts; %ld by one thread each, %ld by up to 8, %ld by "
-      "more\n",
-      stretches, stretches_cut, stretches_in_parts, stretch_lanes[0], stretch_lanes[1], stretch_lanes[2]);
+      "%ld sums by stretches: %ld with shorter ones, %ld in parts, %ld by loads of 16 bytes; %ld by one thread each, "
+      "%ld by up to 8, %ld by more\n",
+      stretches, stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[0], stretch_lanes[1],
+      stretch_lanes[2]);
   assert_true(stretches_cut >= test_scaled(40) && stretches_in_parts >= test_scaled(15));
+  assert_true(stretches_wide >= test_scaled(40));
   for (int i = 0; i < 3; ++i) assert_true(stretch_lanes[i] >= test_scaled(20));
   assert_true(sums_merged >= test_scaled(20) && sums_aligned >= test_scaled(20) && sums_in_parts >= test_scaled(15));
 }
@@ -658,7 +666,8 @@ static void accesses_of_stretches(void **unused) {
   } cases[] = {{"ab->b", CUTT_F32, {33, 5000}, 10},         {"ab->b", CUTT_F64, {100, 900}, 10},
                {"abc->ac", CUTT_F32, {8, 32, 600}, 22},     {"abcd->ac", CUTT_F32, {22, 19, 8, 40}, 14},
                {"abcd->db", CUTT_F64, {12, 8, 10, 70}, 24}, {"a->", CUTT_F32, {200000}, 10},
-               {"ab->b", CUTT_F16, {33, 9000}, 19}};
+               {"ab->b", CUTT_F16, {33, 9000}, 19},         {"ab->b", CUTT_F32, {16, 9000}, 23},
+               {"ab->b", CUTT_F16, {400, 1000}, 13}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     test_contraction t;
     static cutt_contraction c;

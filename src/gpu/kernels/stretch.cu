@@ -61,12 +61,18 @@ DEVICE uint32_t stretch_shift(const unsigned char *left, const sum_step *s) {
   return (uint32_t)((uintptr_t)left + (uintptr_t)s->left) % CUTT_STRETCH_WINDOW;
 }
 
+typedef uint16_t stretch_word2; /* an element's bits */
+typedef uint32_t stretch_word4;
+typedef word2 stretch_word8;
+typedef word4 stretch_word16;
+
 #define STRETCH_PASTE(a, b) a##b
 #define STRETCH_NAME(a, b) STRETCH_PASTE(a, b)
 #define STRETCH_OF(what) STRETCH_NAME(what, STRETCH_TYPE)
 #define STRETCH_NUMBER_OF(what) STRETCH_NAME(what, STRETCH_NUMBER)
 #define STRETCH_ACCESS(what) STRETCH_NAME(what, STRETCH_BYTES)
 #define STRETCH_VALUE_ACCESS(what) STRETCH_NAME(what, STRETCH_VALUE_BYTES)
+#define STRETCH_WORD STRETCH_NAME(stretch_word, STRETCH_BYTES)
 #define STRETCH_VALUE STRETCH_NAME(pass_, STRETCH_NUMBER)
 #define STRETCH_KERNEL(name) KERNEL(name, CUTT_STRETCH_THREADS, STRETCH_BLOCKS) /* whose name is put together first */
 

@@ -41,6 +41,7 @@ typedef struct cutt_stretch_args {
   uint32_t inner_part, outer_part;             /* of these, for each of the last mode; 0: it is not among them */
   /* Lanes of inner terms and all lanes, powers of 2: their logarithms. Do threads side by side have results, or else lanes of one? */
   uint32_t inner_bits, lane_bits, results_first;
+  uint32_t wide;                     /* inner terms follow each other, and are dealt out by windows, as they lie */
   uint32_t result_apart, lane_apart; /* sums in shared memory, from those of a result to the next, and of a lane */
   uint32_t results_at, terms_at;     /* in shared memory: descriptions */
   uint32_t sums_at, sums_bytes;      /* and sums, twice */

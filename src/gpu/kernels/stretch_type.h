@@ -4,13 +4,16 @@
 /* Blocks that fit on an SM, and terms that are loaded at once. */
 #define STRETCH_BLOCKS (STRETCH_BYTES > 8 ? 2 : 4)
 #define STRETCH_BATCH 4
+#define STRETCH_EACH ((uint32_t)CUTT_STRETCH_WINDOW / STRETCH_BYTES) /* elements of a window */
 
-/* The window at an end of what L spans: its elements by themselves. */
+/* The window at an end of what L spans: its elements by themselves, and zeros, which are loaded with them and not in use. */
 DEVICE void STRETCH_OF(stretch_ask_end_)(const unsigned char *left, const sum_step *s, uint32_t stage_at,
                                          uint32_t shift, uint32_t bytes, uint32_t window) {
   const uint32_t byte = window * CUTT_STRETCH_WINDOW + thread_index() * STRETCH_BYTES;
-  if (thread_index() < CUTT_STRETCH_WINDOW / STRETCH_BYTES && byte >= shift && byte < shift + bytes)
-    STRETCH_ACCESS(shared_store)(stage_at + byte, STRETCH_ACCESS(global_load)(left + (s->left + byte - shift)));
+  if (thread_index() >= STRETCH_EACH) return;
+  STRETCH_WORD word = STRETCH_ACCESS(pass_none)();
+  if (byte >= shift && byte < shift + bytes) word = STRETCH_ACCESS(global_load)(left + (s->left + byte - shift));
+  STRETCH_ACCESS(shared_store)(stage_at + byte, word);
 }
 
 /* Asks for a stretch's windows. */
@@ -21,9 +24,16 @@ DEVICE void STRETCH_OF(stretch_ask_)(const cutt_stretch_args *args, const unsign
   const int64_t at = s->left - shift;
   const bool begins = at >= args->low, ends = at + (int64_t)windows * CUTT_STRETCH_WINDOW <= args->high;
   const uint32_t end = ends ? windows : windows - 1;
-  UNROLL(4)
-  for (uint32_t i = thread_index() + (begins ? 0 : 1); i < end; i += CUTT_STRETCH_THREADS)
-    async_copy16(stage_at + i * CUTT_STRETCH_WINDOW, left + (at + i * CUTT_STRETCH_WINDOW), true);
+  uint32_t i = thread_index() + (begins ? 0 : 1), to = stage_at + i * CUTT_STRETCH_WINDOW;
+  const unsigned char *from = left + (at + i * CUTT_STRETCH_WINDOW);
+  const uint32_t apart = CUTT_STRETCH_THREADS * CUTT_STRETCH_WINDOW;
+  UNROLL(1)
+  for (; i + 3 * CUTT_STRETCH_THREADS < end; i += 4 * CUTT_STRETCH_THREADS, to += 4 * apart, from += 4 * apart) {
+    UNROLL(4)
+    for (uint32_t k = 0; k < 4; ++k) async_copy16(to + k * apart, from + k * apart, true);
+  }
+  UNROLL(1)
+  for (; i < end; i += CUTT_STRETCH_THREADS, to += apart, from += apart) async_copy16(to, from, true);
   if (!begins) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, 0);
   if (!ends) STRETCH_OF(stretch_ask_end_)(left, s, stage_at, shift, bytes, windows - 1);
 }
@@ -54,36 +64,69 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_number_)(const cutt_stretch_args *args, 
 }
 
 /* Adds so many terms, the first one at `at`, the others `apart`. Several are loaded before the first one is added: each by itself would
- * be waited for. */
-DEVICE STRETCH_VALUE STRETCH_OF(stretch_run_)(const cutt_stretch_args *args, uint32_t at, uint32_t apart,
+ * be waited for. op is a constant, as in what follows: to look at it for each number takes longer than to add. */
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_run_)(const cutt_stretch_args *args, uint32_t op, uint32_t at, uint32_t apart,
                                               uint32_t count, STRETCH_VALUE sum) {
   UNROLL(1)
   for (; count >= STRETCH_BATCH; count -= STRETCH_BATCH, at += STRETCH_BATCH * apart) {
     STRETCH_VALUE term[STRETCH_BATCH];
     UNROLL(STRETCH_BATCH)
     for (uint32_t i = 0; i < STRETCH_BATCH; ++i) term[i] = STRETCH_OF(stretch_number_)(args, at + i * apart);
-    if (args->op == CUTT_COMBINE_ADD) {
-      UNROLL(STRETCH_BATCH)
-      for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(add_)(term[i], sum);
-    } else {
-      UNROLL(STRETCH_BATCH)
-      for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(combine_)(args->op, sum, term[i]);
-    }
+    UNROLL(STRETCH_BATCH)
+    for (uint32_t i = 0; i < STRETCH_BATCH; ++i) sum = STRETCH_NUMBER_OF(combine_)(op, sum, term[i]);
   }
   UNROLL(1)
   for (; count > 0; --count, at += apart)
-    sum = STRETCH_NUMBER_OF(combine_)(args->op, sum, STRETCH_OF(stretch_number_)(args, at));
+    sum = STRETCH_NUMBER_OF(combine_)(op, sum, STRETCH_OF(stretch_number_)(args, at));
   return sum;
 }
 
-/* Adds a lane's terms of a result, of which the first one is at `at`. */
-DEVICE STRETCH_VALUE STRETCH_OF(stretch_terms_)(const cutt_stretch_args *args, const stretch_thread *me, uint32_t at,
-                                                uint32_t inner, uint32_t outer, STRETCH_VALUE sum) {
+/* Adds what follows each other from `at` to `end`, of which a lane has some windows: from `window` on, so far apart. The next one is
+ * under way while one is added up, in pairs. What a window has of other elements does not count. */
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_windows_)(const cutt_stretch_args *args, uint32_t op, uint32_t at, uint32_t end,
+                                                  uint32_t window, uint32_t apart, STRETCH_VALUE sum) {
+  word4 next = pass_none16();
+  if (window < end) next = shared_load16(window);
+  UNROLL(1)
+  for (; window < end; window += apart) {
+    const word4 held = next;
+    if (window + apart < end) next = shared_load16(window + apart);
+    STRETCH_VALUE term[STRETCH_EACH];
+    UNROLL(STRETCH_EACH)
+    for (uint32_t e = 0; e < STRETCH_EACH; ++e)
+      term[e] = STRETCH_OF(number_)(STRETCH_ACCESS(sum_part)(held, e), args->flip);
+    if (window < at || window + CUTT_STRETCH_WINDOW > end) {
+      UNROLL(STRETCH_EACH)
+      for (uint32_t e = 0; e < STRETCH_EACH; ++e)
+        if (window + e * STRETCH_BYTES < at || window + e * STRETCH_BYTES >= end)
+          term[e] = STRETCH_NUMBER_OF(none_)(op);
+    }
+    UNROLL(STRETCH_EACH)
+    for (uint32_t e = 1; e < STRETCH_EACH; e += 2) term[e] = STRETCH_NUMBER_OF(combine_)(op, term[e - 1], term[e]);
+    UNROLL(STRETCH_EACH)
+    for (uint32_t e = 3; e < STRETCH_EACH; e += 4) term[e] = STRETCH_NUMBER_OF(combine_)(op, term[e - 2], term[e]);
+    if (STRETCH_EACH == 8) term[7] = STRETCH_NUMBER_OF(combine_)(op, term[3], term[STRETCH_EACH - 1]);
+    sum = STRETCH_NUMBER_OF(combine_)(op, sum, term[STRETCH_EACH - 1]);
+  }
+  return sum;
+}
+
+/* Adds a lane's terms of a result, of which the first one of all is at `at`. */
+DEVICE STRETCH_VALUE STRETCH_OF(stretch_terms_)(const cutt_stretch_args *args, uint32_t op, const stretch_thread *me,
+                                                uint32_t at, uint32_t inner, uint32_t outer, STRETCH_VALUE sum) {
   const uint32_t lanes = 1u << args->inner_bits, apart = args->inner_step << args->inner_bits;
   const uint32_t count = inner > me->inner ? (inner - me->inner + lanes - 1) >> args->inner_bits : 0;
   UNROLL(1)
-  for (uint32_t i = me->outer; i < outer; i += 1u << (args->lane_bits - args->inner_bits))
-    sum = STRETCH_OF(stretch_run_)(args, at + shared_load4(args->terms_at + i * CUTT_STRETCH_TERM), apart, count, sum);
+  for (uint32_t i = me->outer; i < outer; i += 1u << (args->lane_bits - args->inner_bits)) {
+    const uint32_t begin = at + shared_load4(args->terms_at + i * CUTT_STRETCH_TERM);
+    if (args->wide)
+      sum = STRETCH_OF(stretch_windows_)(
+          args, op, begin, begin + inner * STRETCH_BYTES,
+          begin / CUTT_STRETCH_WINDOW * CUTT_STRETCH_WINDOW + me->inner * CUTT_STRETCH_WINDOW,
+          CUTT_STRETCH_WINDOW << args->inner_bits, sum);
+    else
+      sum = STRETCH_OF(stretch_run_)(args, op, begin + me->inner * args->inner_step, apart, count, sum);
+  }
   return sum;
 }
 
@@ -101,7 +144,15 @@ DEVICE void STRETCH_OF(stretch_add_)(const cutt_stretch_args *args, const stretc
     const uint32_t kept = args->sums_at + (i * args->result_apart + me->lane * args->lane_apart) * STRETCH_VALUE_BYTES;
     STRETCH_VALUE sum = STRETCH_NUMBER_OF(none_)(args->op);
     if (!first) sum = STRETCH_OF(stretch_kept_)(kept);
-    sum = STRETCH_OF(stretch_terms_)(args, me, stage_at + entry.z + me->inner * args->inner_step, inner, outer, sum);
+    const uint32_t at = stage_at + entry.z;
+    if (args->op == CUTT_COMBINE_ADD)
+      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_ADD, me, at, inner, outer, sum);
+    else if (args->op == CUTT_COMBINE_MULTIPLY)
+      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MULTIPLY, me, at, inner, outer, sum);
+    else if (args->op == CUTT_COMBINE_MAX)
+      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MAX, me, at, inner, outer, sum);
+    else
+      sum = STRETCH_OF(stretch_terms_)(args, CUTT_COMBINE_MIN, me, at, inner, outer, sum);
     if (last && args->lane_bits == 0)
       STRETCH_OF(stretch_write_)(args, result, entry, sum);
     else
@@ -183,6 +234,7 @@ STRETCH_KERNEL(STRETCH_OF(cutt_stretch_))
 
 #undef STRETCH_BLOCKS
 #undef STRETCH_BATCH
+#undef STRETCH_EACH
 #undef STRETCH_TYPE
 #undef STRETCH_BYTES
 #undef STRETCH_NUMBER

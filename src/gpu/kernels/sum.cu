@@ -53,16 +53,6 @@ DEVICE uint32_t sum_shift(const unsigned char *left, const sum_step *s, int64_t 
 #define SUM_VALUE SUM_NAME_1(pass_, SUM_NUMBER)
 #define SUM_KERNEL(name) KERNEL(name, CUTT_SUM_THREADS, SUM_BLOCKS) /* whose name is put together first */
 
-/* An element of a window. */
-DEVICE uint32_t sum_word(word4 v, uint32_t i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
-DEVICE uint16_t sum_part2(word4 v, uint32_t i) { return (uint16_t)(sum_word(v, i / 2) >> i % 2 * 16); }
-DEVICE uint32_t sum_part4(word4 v, uint32_t i) { return sum_word(v, i); }
-DEVICE word2 sum_part8(word4 v, uint32_t i) {
-  const word2 part = {i ? v.z : v.x, i ? v.w : v.y};
-  return part;
-}
-DEVICE word4 sum_part16(word4 v, uint32_t i) { return (void)i, v; }
-
 #define SUM_TYPE f16
 #define SUM_BYTES 2
 #define SUM_NUMBER float

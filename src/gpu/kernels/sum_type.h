@@ -44,6 +44,48 @@ DEVICE SUM_VALUE SUM_OF(sum_element_)(const cutt_sum_args *args, word4 window, u
   return SUM_OF(number_)(SUM_ACCESS(sum_part)(window, i), args->flip);
 }
 
+/* A window's element to each of so many sums. The operator is looked at once for all of them. */
+DEVICE void SUM_OF(sum_join_)(uint32_t op, SUM_VALUE *sum, const SUM_VALUE *element) {
+  if (op == CUTT_COMBINE_ADD) {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(add_)(element[e], sum[e]);
+  } else if (op == CUTT_COMBINE_MULTIPLY) {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(multiply_)(sum[e], element[e]);
+  } else if (op == CUTT_COMBINE_MAX) {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MAX, sum[e], element[e]);
+  } else {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MIN, sum[e], element[e]);
+  }
+}
+
+/* What a window has between two bytes, to a sum, by an operator that is a constant. */
+DEVICE SUM_VALUE SUM_OF(sum_window_)(const cutt_sum_args *args, uint32_t op, word4 held, uint32_t from, uint32_t begin,
+                                     uint32_t end, SUM_VALUE sum) {
+  UNROLL(SUM_EACH)
+  for (uint32_t e = 0; e < SUM_EACH; ++e)
+    if (from + e * SUM_BYTES >= begin && from + e * SUM_BYTES < end)
+      sum = SUM_NUMBER_OF(combine_)(op, sum, SUM_OF(sum_element_)(args, held, e));
+  return sum;
+}
+
+/* A window's elements, with those that are not the row's changed to none, to a sum. */
+DEVICE SUM_VALUE SUM_OF(sum_of_window_)(uint32_t op, const SUM_VALUE *element, SUM_VALUE sum) {
+  if (op == CUTT_COMBINE_MULTIPLY) {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(multiply_)(sum, element[e]);
+  } else if (op == CUTT_COMBINE_MAX) {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MAX, sum, element[e]);
+  } else {
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) sum = SUM_NUMBER_OF(combine_)(CUTT_COMBINE_MIN, sum, element[e]);
+  }
+  return sum;
+}
+
 /* Results are rows: adds up each window by itself, but for what is not the row's. */
 DEVICE void SUM_OF(sum_windows_)(const cutt_sum_args *args, const unsigned char *left, const sum_step *s,
                                  const sum_thread *me, const word4 *held, SUM_VALUE *sum) {
@@ -52,20 +94,21 @@ DEVICE void SUM_OF(sum_windows_)(const cutt_sum_args *args, const unsigned char 
   for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
     const uint32_t shift = sum_shift(left, s, me->begin[i]), from = sum_from(me, i);
     if (sum_row(me, i) >= rows) continue;
+    const uint32_t end = shift + bytes;
     if (args->op != CUTT_COMBINE_ADD) {
-      UNROLL(1)
+      SUM_VALUE element[SUM_EACH];
+      UNROLL(SUM_EACH)
       for (uint32_t e = 0; e < SUM_EACH; ++e)
-        if (from + e * SUM_BYTES >= shift && from + e * SUM_BYTES < shift + bytes)
-          sum[i] = SUM_NUMBER_OF(combine_)(args->op, sum[i], SUM_OF(sum_element_)(args, held[i], e));
-    } else if (from >= shift && from + CUTT_SUM_WINDOW <= shift + bytes) {
+        element[e] = from + e * SUM_BYTES >= shift && from + e * SUM_BYTES < end
+                         ? SUM_OF(sum_element_)(args, held[i], e)
+                         : SUM_NUMBER_OF(none_)(args->op);
+      sum[i] = SUM_OF(sum_of_window_)(args->op, element, sum[i]);
+    } else if (from >= shift && from + CUTT_SUM_WINDOW <= end) {
       UNROLL(SUM_EACH)
       for (uint32_t e = 0; e < SUM_EACH; ++e)
         sum[i] = SUM_NUMBER_OF(add_)(SUM_OF(sum_element_)(args, held[i], e), sum[i]);
     } else {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e)
-        if (from + e * SUM_BYTES >= shift && from + e * SUM_BYTES < shift + bytes)
-          sum[i] = SUM_NUMBER_OF(add_)(SUM_OF(sum_element_)(args, held[i], e), sum[i]);
+      sum[i] = SUM_OF(sum_window_)(args, CUTT_COMBINE_ADD, held[i], from, shift, end, sum[i]);
     }
   }
 }
@@ -78,15 +121,10 @@ DEVICE void SUM_OF(sum_upon_)(const cutt_sum_args *args, const sum_step *s, cons
   UNROLL(CUTT_SUM_LOADS)
   for (uint32_t i = 0; i < CUTT_SUM_LOADS; ++i) {
     if (sum_row(me, i) >= rows) continue;
-    if (args->op == CUTT_COMBINE_ADD) {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e)
-        sum[e] = SUM_NUMBER_OF(add_)(SUM_OF(sum_element_)(args, held[i], e), sum[e]);
-    } else {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e)
-        sum[e] = SUM_NUMBER_OF(combine_)(args->op, sum[e], SUM_OF(sum_element_)(args, held[i], e));
-    }
+    SUM_VALUE element[SUM_EACH];
+    UNROLL(SUM_EACH)
+    for (uint32_t e = 0; e < SUM_EACH; ++e) element[e] = SUM_OF(sum_element_)(args, held[i], e);
+    SUM_OF(sum_join_)(args->op, sum, element);
   }
 }
 
@@ -107,13 +145,7 @@ DEVICE void SUM_OF(sum_staged_)(const cutt_sum_args *args, const unsigned char *
       const uint32_t own = me->column + e * args->across.by, column = own < columns ? own : 0;
       element[e] = SUM_OF(number_)(SUM_ACCESS(shared_load)(at + column * SUM_BYTES), args->flip);
     }
-    if (args->op == CUTT_COMBINE_ADD) {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(add_)(element[e], sum[e]);
-    } else {
-      UNROLL(SUM_EACH)
-      for (uint32_t e = 0; e < SUM_EACH; ++e) sum[e] = SUM_NUMBER_OF(combine_)(args->op, sum[e], element[e]);
-    }
+    SUM_OF(sum_join_)(args->op, sum, element);
   }
 }
 
