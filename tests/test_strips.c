@@ -181,8 +181,8 @@ static void whole_lines(void **unused) {
   }
 }
 
-/* What is prefetched while a tile is worked on: each line of each run once, wherever in a line it begins, and as many lines as runs
- * that begin anywhere have in the mean. */
+/* What is prefetched while a tile is worked on: each line of each run, wherever in a line it begins, one of them twice at most; and all
+ * of it by the end of the tile. */
 static void each_line_once(void **unused) {
   (void)unused;
   enum { RUNS = 50 };
@@ -190,22 +190,30 @@ static void each_line_once(void **unused) {
   for (int turn = 0; turn < test_scaled(1000); turn++) {
     const int64_t w = INT64_C(1) << test_random_in(&rng, 0, 4), bytes = w * test_random_in(&rng, 1, 40);
     const int64_t runs = test_random_in(&rng, 1, RUNS), base = w * test_random_in(&rng, 0, 64);
-    int64_t start[RUNS], end[RUNS], lines = 0, asked = 0; /* end: lines until the end of a run */
+    int64_t start[RUNS], lines = 0, asked = 0, before = -1, line = 0;
     for (int64_t i = 0; i < runs; i++) {
       start[i] = w * test_random_in(&rng, 0, 10000);
       const int64_t first = base + start[i];
       lines += (first + bytes - 1) / CUTT_CPU_LINE - first / CUTT_CPU_LINE + 1;
-      end[i] = lines;
     }
     cutt_cpu_ahead ahead = {.base = (const char *)(uintptr_t)base, .start = start, .runs = runs, .bytes = bytes};
     cutt_cpu_ahead tile = ahead;
-    for (; ahead.run < runs; asked++) cutt_cpu_prefetch(&ahead, 1);
-    assert_int_equal(asked, lines);
+    for (; ahead.run < runs; asked++) {
+      const int64_t run = ahead.run, first = base + start[run], at = ahead.byte < bytes ? ahead.byte : bytes - 1;
+      cutt_cpu_prefetch(&ahead, 1);
+      const int64_t now = (first + at) / CUTT_CPU_LINE;
+      if (run != before && now != first / CUTT_CPU_LINE)
+        fail_msg("run %d does not begin with its first line", (int)run);
+      if (run == before && now != line && now != line + 1) fail_msg("run %d has a line that is left out", (int)run);
+      if (ahead.run != run) assert_int_equal(now, (first + bytes - 1) / CUTT_CPU_LINE);
+      before = run;
+      line = now;
+    }
+    assert_in_range(asked, lines, lines + runs);
     const int64_t work = (runs * bytes + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE;
-    tile.more = cutt_cpu_ahead_more(runs, bytes, w, work * CUTT_CPU_LINE);
+    tile.more = cutt_cpu_ahead_more(runs, bytes, work * CUTT_CPU_LINE);
     for (int64_t i = 0; i < work; i++) cutt_cpu_prefetch(&tile, 1);
-    const int64_t mean = runs * (bytes + CUTT_CPU_LINE - w) / CUTT_CPU_LINE;
-    if (tile.run < runs && end[tile.run] < mean) fail_msg("%d runs of %d bytes", (int)runs, (int)bytes);
+    if (tile.run < runs) fail_msg("%d runs of %d bytes: %d are asked for", (int)runs, (int)bytes, (int)tile.run);
   }
 }
 

@@ -523,7 +523,7 @@ static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_
       if (left > p->step && p->step < p->cols) { /* what comes next is the same rows, one step further */
         const int64_t bytes = smaller(left - p->step, p->step) * p->w;
         cutt_cpu_ahead step = {in + (c0 + p->step) * p->w, p->row, t->rows, bytes, 0, 0, p->prefetch, true, 0, 0};
-        step.more = cutt_cpu_ahead_more(t->rows, bytes, p->w, t->rows * cols * p->w);
+        step.more = cutt_cpu_ahead_more(t->rows, bytes, t->rows * cols * p->w);
         if (p->prefetch == CUTT_CPU_TO_NONE || p->aheads == 0) step.runs = 0;
         transpose_step(j, t, s, segment, c0, cols, &step);
       } else {

@@ -248,8 +248,8 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->ahead_bytes = f->run * c->elem_bytes;
   /* Meanwhile a tile is worked on, or the last step of one. */
   const int64_t columns = t->cols_inside ? 1 : f->steps ? (t->cols - 1) % t->steps_cols + 1 : t->cols;
-  p->ahead_more = cutt_cpu_ahead_more(p->aheads, p->ahead_bytes, c->elem_bytes,
-                                      t->run * (f->steps ? 1 : t->segments) * columns * c->elem_bytes);
+  p->ahead_more =
+      cutt_cpu_ahead_more(p->aheads, p->ahead_bytes, t->run * (f->steps ? 1 : t->segments) * columns * c->elem_bytes);
   if (t->prefetch == CUTT_CPU_TO_NONE) p->aheads = 0;
   if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, vector_bytes, next, &p->windows);
 }

@@ -119,6 +119,7 @@ typedef struct along_ahead {
   const int64_t *row, *next_row;
   int64_t rows, next_rows; /* none: nothing to prefetch there */
   int64_t bytes;           /* of a row, whole lines */
+  int64_t end;             /* the last byte of a row */
   int64_t distance;        /* bytes along the row, from what is read to what is prefetched */
   int to;
 } along_ahead;
@@ -152,24 +153,28 @@ CUTT_INLINE void begin_piece(along_pieces *p, const along_ahead *a, int64_t from
   p->until = a->bytes - p->from < PIECE ? a->bytes : p->from + PIECE;
 }
 
-/* Not inlined: what a walk without pieces keeps in registers would go to memory. */
+/* Not inlined: what a walk without pieces keeps in registers would go to memory. A row's last byte may be in a line of its own, since
+ * rows begin anywhere in a line. */
 static __attribute__((noinline)) void prefetch_pieces(along_pieces *p, const along_ahead *a, int lines) {
-  for (; lines > 0; --lines) {
-    if (p->at == p->end) {
-      if (p->last) return;
+  const int64_t *at = p->at;
+  int64_t byte = p->byte;
+  while (lines > 0) {
+    if (at == p->end) {
+      if (p->last) break;
       begin_piece(p, a, p->until);
-      if (p->at == p->end) return;
+      at = p->at;
+      byte = p->byte;
+      if (at == p->end) break;
     }
-    if (a->to == CUTT_CPU_TO_L1) {
-      __builtin_prefetch(p->base + *p->at + p->byte, 0, 3);
-    } else {
-      __builtin_prefetch(p->base + *p->at + p->byte, 0, 2);
-    }
-    p->byte += CUTT_CPU_LINE;
-    if (p->byte < p->until) continue;
-    p->byte = p->from;
-    ++p->at;
+    const char *row = p->base + *at;
+    for (; lines > 0 && byte < p->until; byte += CUTT_CPU_LINE, --lines) cutt_cpu_prefetch_line(row + byte, a->to);
+    if (byte < p->until) break;
+    if (p->until == a->bytes) cutt_cpu_prefetch_line(row + a->end, a->to);
+    byte = p->from;
+    ++at;
   }
+  p->at = at;
+  p->byte = byte;
 }
 
 /* Are pieces the faster way? Of bytes, which are read from more rows at once than prefetchers follow, into L2; and of rows that lie
@@ -206,6 +211,7 @@ CUTT_INLINE along_pass begin_pass(int w, cutt_cpu_ahead *ahead, const char *src,
   }
   if (a->next_rows > most) a->next_rows = most;
   a->bytes = (ncols * w + CUTT_CPU_LINE - 1) / CUTT_CPU_LINE * CUTT_CPU_LINE;
+  a->end = ncols * w - 1;
   a->distance = ahead->to == CUTT_CPU_TO_L1 && a->bytes > few ? few : a->bytes;
   a->to = ahead->to;
   if (p.pieces) {

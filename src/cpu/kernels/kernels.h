@@ -20,8 +20,9 @@ enum {
 
 /* Lines to prefetch while a kernel works on others: `runs` runs of `bytes` bytes, run i at base + start[i]; (run, byte)
  * is the next one. A few lines at a time, since a burst of prefetches waits for free fill buffers and blocks all other
- * loads. Runs that begin and end within lines have more lines than their bytes fill: so for 8 lines that are worked on,
- * 8 + more are prefetched. */
+ * loads. Asked for are bytes 0, 64, ... of a run and its last one, which may be in a line that has been asked for: where in
+ * a line a run begins changes from run to run, and a branch on that is predicted wrongly. As these are more lines than a run's bytes
+ * fill, 8 + more are prefetched for 8 lines that are worked on. */
 typedef struct cutt_cpu_ahead {
   const char *base;
   const int64_t *start;
@@ -36,29 +37,37 @@ typedef struct cutt_cpu_ahead {
 /* Where prefetched lines go to: L2 leaves the few fill buffers of L1 to loads and non-temporal stores. */
 enum cutt_cpu_prefetch_to { CUTT_CPU_TO_L1, CUTT_CPU_TO_L2, CUTT_CPU_TO_NONE, CUTT_CPU_PREFETCHES };
 
-/* `more` for so many runs of elements of w bytes, wherever in a line they begin, while so many bytes are worked on. */
-static inline int64_t cutt_cpu_ahead_more(int64_t runs, int64_t bytes, int64_t w, int64_t work) {
-  const int64_t spans = 8 * runs * (bytes + CUTT_CPU_LINE - w);
-  return spans > 8 * work ? (spans - 8 * work + work - 1) / work : 0;
+/* `more` for so many runs, while so many bytes are worked on. */
+static inline int64_t cutt_cpu_ahead_more(int64_t runs, int64_t bytes, int64_t work) {
+  const int64_t asked = 8 * CUTT_CPU_LINE * runs * ((bytes + CUTT_CPU_LINE - 2) / CUTT_CPU_LINE + 1);
+  return asked > 8 * work ? (asked - 8 * work + work - 1) / work : 0;
+}
+
+static inline void cutt_cpu_prefetch_line(const char *line, int to) {
+  if (to == CUTT_CPU_TO_L1) {
+    __builtin_prefetch(line, 0, 3);
+  } else {
+    __builtin_prefetch(line, 0, 2);
+  }
 }
 
 /* Called as so many lines are worked on. */
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
-  if (ahead->run == ahead->runs) return;
-  ahead->due += lines * (8 + ahead->more);
-  for (; ahead->due >= 8 && ahead->run < ahead->runs; ahead->due -= 8) {
-    const char *line = ahead->base + ahead->start[ahead->run] + ahead->byte;
-    if (ahead->to == CUTT_CPU_TO_L1) {
-      __builtin_prefetch(line, 0, 3);
-    } else {
-      __builtin_prefetch(line, 0, 2);
-    }
-    ahead->byte += CUTT_CPU_LINE - (int64_t)((uintptr_t)line & (CUTT_CPU_LINE - 1));
-    if (ahead->byte >= ahead->bytes) {
-      ahead->byte = 0;
-      ++ahead->run;
-    }
+  const int64_t runs = ahead->runs, last = ahead->bytes - 1;
+  int64_t run = ahead->run, byte = ahead->byte, due = ahead->due + lines * (8 + ahead->more);
+  if (run == runs) return;
+  while (due >= 8 && run < runs) {
+    const char *from = ahead->base + ahead->start[run];
+    for (; due >= 8 && byte < last; byte += CUTT_CPU_LINE, due -= 8) cutt_cpu_prefetch_line(from + byte, ahead->to);
+    if (due < 8) break;
+    cutt_cpu_prefetch_line(from + last, ahead->to);
+    due -= 8;
+    byte = 0;
+    ++run;
   }
+  ahead->run = run;
+  ahead->byte = byte;
+  ahead->due = due;
 }
 
 /* Transposes nrows x ncols elements of w bytes through registers of V bytes, W = V / w rows at a time.
