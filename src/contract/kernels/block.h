@@ -68,9 +68,9 @@ CUTT_INLINE int cutt_block_rows(int64_t left, int most) {
 #define CUTT_ROW_CLOSE(j)                                                                                              \
   if ((j) < rows) {                                                                                                    \
     char *out = t->out + t->out_row[row + (j)] + at;                                                                   \
-    STORE(t, out, a##j##_0, b##j##_0, vectors > 1 ? V : last);                                                         \
-    if (vectors > 1) STORE(t, out + V, a##j##_1, b##j##_1, vectors > 2 ? V : last);                                    \
-    if (vectors > 2) STORE(t, out + 2 * V, a##j##_2, b##j##_2, last);                                                  \
+    STORE(adds, conjugate, out, a##j##_0, b##j##_0, vectors > 1 ? V : last);                                           \
+    if (vectors > 1) STORE(adds, conjugate, out + V, a##j##_1, b##j##_1, vectors > 2 ? V : last);                      \
+    if (vectors > 2) STORE(adds, conjugate, out + 2 * V, a##j##_2, b##j##_2, last);                                    \
   }
 
 #endif

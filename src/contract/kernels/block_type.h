@@ -6,15 +6,16 @@
 #define FMA PASTE(CUTT_FMA_, NAME)
 #define STORE OWN(put_block)
 
-CUTT_INLINE void OWN(put_block)(const cutt_pass_tile *t, char *to, OWN(vector) a, OWN(vector) b, int64_t bytes) {
+CUTT_INLINE void OWN(put_block)(bool adds, const bool *conjugate, char *to, OWN(vector) a, OWN(vector) b,
+                                int64_t bytes) {
   const OWN(sums) sums = OWN(sums_of)(a, b);
-  OWN(vector) total = OWN(total)(&sums, t->conjugate);
+  OWN(vector) total = OWN(total)(&sums, conjugate);
   if (bytes == V) {
-    if (t->adds) total += OWN(load)(to);
+    if (adds) total += OWN(load)(to);
     memcpy(to, &total, V);
     return;
   }
-  if (t->adds) total += (OWN(vector))cutt_part_load(to, bytes);
+  if (adds) total += (OWN(vector))cutt_part_load(to, bytes);
   cutt_part_store(to, (cutt_part)total, bytes);
 }
 
@@ -25,6 +26,7 @@ CUTT_INLINE void OWN(block)(const cutt_pass_tile *t, int64_t row, int64_t at, in
 #define load_number OWN(number)
   const vector none = {0};
   const char *l = t->operand[0] + t->row[0][row] + at;
+  const bool adds = t->adds, conjugate[2] = {t->conjugate[0], t->conjugate[1]};
   const int64_t last = bytes - (vectors - 1) * V, *const term[2] = {t->term[0], t->term[1]}, terms = t->terms;
   CUTT_EACH_ROW(CUTT_ROW_OPEN)
   for (int64_t s = 0; s < terms; ++s) {

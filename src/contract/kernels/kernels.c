@@ -45,7 +45,7 @@ CUTT_INLINE void ask_ahead(const char *l, const char *r, int64_t bytes) {
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
 
-/* Index lists: of pairs the first twice, the second twice, and both exchanged; and every second one. */
+/* Index lists: of pairs the first twice, the second twice, and both exchanged; every second one. And of pairs 0 and 1. */
 #define EVEN_2(i) (i), (i)
 #define EVEN_4(i) EVEN_2(i), EVEN_2((i) + 2)
 #define EVEN_8(i) EVEN_4(i), EVEN_4((i) + 4)
@@ -58,6 +58,10 @@ CUTT_INLINE void ask_ahead(const char *l, const char *r, int64_t bytes) {
 #define NEXT_4(i) NEXT_2(i), NEXT_2((i) + 4)
 #define NEXT_8(i) NEXT_4(i), NEXT_4((i) + 8)
 #define NEXT_16(i) NEXT_8(i), NEXT_8((i) + 16)
+#define ODD_2(i) 0, 1
+#define ODD_4(i) ODD_2(i), ODD_2(i)
+#define ODD_8(i) ODD_4(i), ODD_4(i)
+#define ODD_16(i) ODD_8(i), ODD_8(i)
 #if CUTT_VECTOR_BYTES == 64
 #define OF_EIGHTS(list, i) list##_8(i)
 #define OF_FOURS(list, i) list##_16(i)
@@ -213,12 +217,10 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
     total[1] = a * s->a[1] + im * s->b[1];                                                                             \
   }                                                                                                                    \
   CUTT_INLINE vector_##name total_##name(const sums_##name *s, const bool *conjugate) {                                \
+    /* By arithmetic of constants: vectors put together from numbers would wait in memory for each other. */           \
+    const vector_##name odd = {OF(ODD, 0)};                                                                            \
     const T re = (T)(conjugate[0] == conjugate[1] ? -1 : 1), im = (T)(conjugate[1] ? -1 : 1);                          \
-    vector_##name sign_a, sign_b;                                                                                      \
-    for (int i = 0; i < (int)(V / sizeof(T)); ++i) {                                                                   \
-      sign_a[i] = (T)(i % 2 && conjugate[0] ? -1 : 1);                                                                 \
-      sign_b[i] = i % 2 ? im : re;                                                                                     \
-    }                                                                                                                  \
+    const vector_##name sign_a = (T)1 - odd * (T)(conjugate[0] ? 2 : 0), sign_b = re + odd * (im - re);                \
     return s->a * sign_a + s->b * sign_b;                                                                              \
   }                                                                                                                    \
   CUTT_INLINE void fold_##name(const sums_##name *s, sum_##name *sum) {                                                \
