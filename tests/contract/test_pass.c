@@ -157,7 +157,8 @@ static void shapes_of_products(void **unused) {
                {"a,a->", {300000}},
                {"ab->b", {700, 30}},
                {"ab->a", {700, 30}},
-               {"ab->a", {20, 900}}, /* terms that follow each other closely */
+               {"ab->a", {20, 900}},   /* terms that follow each other closely */
+               {"ab,b->a", {2100, 5}}, /* and far from each other, of long rows */
                {"ab,ab->a", {13, 700}},
                {"abc,bc->ca", {9, 11, 40}},
                {"abc->b", {50, 40, 30}},

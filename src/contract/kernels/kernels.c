@@ -18,14 +18,17 @@
 #define CUTT_TEXT(a) CUTT_TEXT_2(a)
 
 /* AHEAD_BYTES: what lies so far from what is read is asked for, since rows that are summed are read faster than a processor fetches
- * them unasked. */
+ * them unasked; of rows of one term, which are read as fast as memory gives them, what is further. Of terms that are further apart than
+ * AHEAD_BYTES only those of long rows are asked for. */
 enum {
   V = CUTT_VECTOR_BYTES,
   PARTS_BYTES = 128,
   PARTS = PARTS_BYTES / V,
   MASKS = V > 16, /* parts of vectors are loaded and stored as fast as whole ones */
   LINE_BYTES = 64,
-  AHEAD_BYTES = 2048
+  AHEAD_BYTES = 2048,
+  FURTHER_BYTES = 4096,
+  LONG_BYTES = 8192
 };
 
 #if defined(__clang__)
@@ -34,14 +37,15 @@ enum {
 #define CUTT_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Of so many bytes of one operand, and of a second one. Behind a row are often the next ones; asking for what is not there does no
- * harm. */
-CUTT_INLINE void ask_ahead(const char *l, const char *r, int64_t bytes) {
+/* Of so many bytes of one operand, and of a second one, what lies so far ahead. Behind a row are often the next ones; asking for what is
+ * not there does no harm. */
+CUTT_INLINE void ask_by(const char *l, const char *r, int64_t bytes, int64_t ahead) {
   for (int64_t i = 0; i < bytes; i += LINE_BYTES) {
-    __builtin_prefetch(l + i + AHEAD_BYTES);
-    if (r) __builtin_prefetch(r + i + AHEAD_BYTES);
+    __builtin_prefetch(l + i + ahead);
+    if (r) __builtin_prefetch(r + i + ahead);
   }
 }
+CUTT_INLINE void ask_ahead(const char *l, const char *r, int64_t bytes) { ask_by(l, r, bytes, AHEAD_BYTES); }
 
 /* ------------------------------------------------------------------------------------------------------- numbers and terms */
 
@@ -251,12 +255,14 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
     const vector_##name none = {0};                                                                                    \
     put_##name(s, kind, load_##name(l), kind == CUTT_PASS_MULTIPLY ? load_##name(r) : none, r, first);                 \
   }                                                                                                                    \
-  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool near, int count,        \
+  CUTT_INLINE void strip_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool plain, bool ask, int count,         \
                                 const char *l, const char *r, int64_t at, char *out) {                                 \
     const int64_t step = kind == CUTT_PASS_MULTIPLY ? V : 0;                                                           \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
     l += at;                                                                                                           \
+    const char *const asked = kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? r : NULL;                                 \
+    if (plain && ask) ask_by(l, asked, (int64_t)count *V, FURTHER_BYTES);                                              \
     for (int i = 0; i < count && plain; ++i) {                                                                         \
       place_##name(&sums[0], kind, l + i * V, r + i * step, true);                                                     \
       const vector_##name total = total_##name(&sums[0], t->conjugate);                                                \
@@ -266,7 +272,7 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
     for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, l + i * V, r + i * step, true);                       \
     for (int64_t s = 1; s < t->terms && !plain; ++s) {                                                                 \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
-      if (near) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                    \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                     \
       for (int i = 0; i < count; ++i) place_##name(&sums[i], kind, ls + i * V, rs + i * step, false);                  \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
@@ -286,7 +292,7 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
     const vector_##name y = kind == CUTT_PASS_MULTIPLY ? (vector_##name)cutt_part_load(rp, part) : none;               \
     put_##name(&sums[count - 1], kind, x, y, rp, first);                                                               \
   }                                                                                                                    \
-  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool near, int count, int64_t part,        \
+  CUTT_INLINE void end_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, int count, int64_t part,         \
                               const char *l, const char *r, int64_t at, char *out) {                                   \
     sums_##name sums[4];                                                                                               \
     r += kind == CUTT_PASS_MULTIPLY ? at : 0;                                                                          \
@@ -294,7 +300,7 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
     add_end_##name(sums, kind, count, part, l, r, true);                                                               \
     for (int64_t s = 1; s < t->terms; ++s) {                                                                           \
       const char *ls = l + (t->term[0][s] - t->term[0][0]), *rs = r + (t->term[1][s] - t->term[1][0]);                 \
-      if (near) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                    \
+      if (ask) ask_ahead(ls, kind == CUTT_PASS_MULTIPLY && t->in_place[1] ? rs : NULL, count * V);                     \
       add_end_##name(sums, kind, count, part, ls, rs, false);                                                          \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
@@ -304,21 +310,21 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
       keep_##name(out + at + i * V, total, here);                                                                      \
     }                                                                                                                  \
   }                                                                                                                    \
-  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool near, const char *l,              \
+  CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, const char *l,               \
                                   const char *r, int64_t at, int64_t bytes, char *out) {                               \
     const int64_t vectors = (bytes - at + V - 1) / V, part = bytes - at - (vectors - 1) * V;                           \
     switch (vectors) {                                                                                                 \
       case 1:                                                                                                          \
-        end_##name(t, kind, near, 1, part, l, r, at, out);                                                             \
+        end_##name(t, kind, ask, 1, part, l, r, at, out);                                                              \
         return;                                                                                                        \
       case 2:                                                                                                          \
-        end_##name(t, kind, near, 2, part, l, r, at, out);                                                             \
+        end_##name(t, kind, ask, 2, part, l, r, at, out);                                                              \
         return;                                                                                                        \
       case 3:                                                                                                          \
-        end_##name(t, kind, near, 3, part, l, r, at, out);                                                             \
+        end_##name(t, kind, ask, 3, part, l, r, at, out);                                                              \
         return;                                                                                                        \
       case 4:                                                                                                          \
-        end_##name(t, kind, near, 4, part, l, r, at, out);                                                             \
+        end_##name(t, kind, ask, 4, part, l, r, at, out);                                                              \
         return;                                                                                                        \
       default:                                                                                                         \
         return;                                                                                                        \
@@ -341,19 +347,20 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
   CUTT_INLINE void along_##name(const cutt_pass_tile *callers, cutt_pass_kind kind, bool plain) {                      \
     const cutt_pass_tile own = *callers, *t = &own; /* which no store to D may change */                               \
     const int64_t bytes = t->n * ELEMENT_##name, first_l = t->term[0][0], first_r = t->term[1][0];                     \
-    /* Terms that follow each other closely are added up faster than a processor fetches them unasked. */              \
+    /* Terms that follow each other closely, and long rows, are read faster than a processor fetches them unasked. */  \
     const int64_t next = plain || t->terms < 2 ? 0 : t->term[0][1] - first_l;                                          \
-    const bool near = t->in_place[0] && next > 0 && next < AHEAD_BYTES;                                                \
+    const bool ask_terms = (next > 0 && next < AHEAD_BYTES) || (next && bytes >= LONG_BYTES);                          \
+    const bool ask = t->in_place[0] && (plain || ask_terms);                                                           \
     for (int64_t row = 0; row < t->rows; ++row) {                                                                      \
       const char *l = t->operand[0] + t->row[0][row] + first_l, *r = t->operand[1] + t->row[1][row] + first_r;         \
       char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
       int64_t at = 0;                                                                                                  \
-      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, near, 4, l, r, at, out);                   \
+      for (; at + 4 * V <= bytes; at += 4 * V) strip_##name(t, kind, plain, ask, 4, l, r, at, out);                    \
       if (MASKS && !plain) {                                                                                           \
-        end_row_##name(t, kind, near, l, r, at, bytes, out);                                                           \
+        end_row_##name(t, kind, ask, l, r, at, bytes, out);                                                            \
         continue;                                                                                                      \
       }                                                                                                                \
-      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, near, 1, l, r, at, out);                           \
+      for (; at + V <= bytes; at += V) strip_##name(t, kind, plain, ask, 1, l, r, at, out);                            \
       for (; at < bytes; at += ELEMENT_##name) one_##name(t, kind, l, r, at, out);                                     \
     }                                                                                                                  \
   }                                                                                                                    \
