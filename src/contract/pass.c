@@ -24,18 +24,19 @@ enum {
   DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
   SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
   FEW_BYTES = 32,            /* of one that is shorter numbers are added up one after the other */
+  PARTS_BYTES = 128,         /* of one up to which it has no loop */
   NEAR = 64,                 /* numbers of a row, first, where something is */
   NEAR_BYTES = 4096,         /* of a row, at most, where something is */
   TERMS_BYTES = 32 * 1024,   /* of the terms of a row that is more than one strip long */
   PRODUCTS = 16384           /* of a tile from which on it is large enough */
 };
 
-/* Seconds, as measured on one core of an Intel Xeon of 2023 (packing, but to blocks, of an AMD EPYC): of a call; of a tile; of 64
- * bytes of products in a row, and in a dot product, which reads two numbers for each; of a single product; of a number that is
- * packed alone; of finishing 64 bytes. Of blocks: of 64 bytes of products, and of sums; of a block; of a run of memory that is
- * far from the last one. */
-static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1.3e-9,
-                    number_seconds = 0.6e-9, alone_seconds = 0.55e-9, finish_seconds = 0.8e-9,
+/* Seconds, as measured on one core of an Intel Xeon of 2023 (packing, but to blocks, and dot products of an AMD EPYC): of a call; of
+ * a tile; of 64 bytes of products in a row, and in a dot product, which reads two numbers for each; of a dot product of one term
+ * that is at most PARTS_BYTES long; of a single product; of a number that is packed alone; of finishing 64 bytes. Of blocks: of 64
+ * bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
+static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1e-9,
+                    short_seconds = 0.45e-9, number_seconds = 0.6e-9, alone_seconds = 0.55e-9, finish_seconds = 0.8e-9,
                     multiply_seconds = 0.22e-9, store_seconds = 0.5e-9, block_seconds = 5e-9, far_seconds = 35e-9;
 
 /* Of a row; of a term of a row; of a number that is packed in a run; of a cache line in a page alone. Tiles of blocks are larger,
@@ -43,7 +44,7 @@ static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 
 typedef struct tile_rates {
   double row, term, run, page;
 } tile_rates;
-static const tile_rates row_tiles = {1.3e-9, 0.55e-9, 0.2e-9, 2.6e-9}, block_tiles = {3e-9, 1.2e-9, 0.35e-9, 3e-9};
+static const tile_rates row_tiles = {1.3e-9, 0.55e-9, 0.1e-9, 2.6e-9}, block_tiles = {3e-9, 1.2e-9, 0.35e-9, 3e-9};
 
 static bool is_half(const cutt_contraction *c) { return c->type->type == CUTT_F16 || c->type->type == CUTT_BF16; }
 
@@ -252,6 +253,17 @@ static double blocks_seconds(const cutt_contraction *c, const cutt_pass_shape *s
          blocks * (block_seconds + v->terms * block_tiles.term / 2);
 }
 
+/* Of a number that is packed, or D's that is transposed, in runs of so many: as many bytes as a vector has take the same time, but of
+ * short runs of lines of which the rest is left. */
+static double packed_seconds(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t, double run) {
+  const double number = (double)number_bytes(c), bytes = run * number;
+  const double step = (double)llabs(step_along(c, s->along, t)) * c->type->bytes;
+  const bool dense = bytes >= 2 * LINE || 2 * bytes >= step;
+  return (s->blocked ? block_tiles.run : row_tiles.run) * (number > 8                           ? 2
+                                                           : number < 8 && dense && !s->blocked ? 0.5
+                                                                                                : 1);
+}
+
 /* Tiles, one after the other, for which the first operand is packed once. */
 static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s) {
   double tiles = 1;
@@ -283,7 +295,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
     const double chunks = ceil((double)c->mode[i].extent / (double)s->chunk[i]);
     *(cutt_is_summed(c, i) ? &sum_tiles : &tiles) *= chunks;
   }
-  const double number = (double)number_bytes(c), width = c->type->complex && s->kind != CUTT_PASS_ADD ? 3 : 1;
+  const double number = (double)number_bytes(c);
+  const double width = !c->type->complex || s->kind == CUTT_PASS_ADD ? 1 : s->summed ? 1.5 : 2;
   const double n = (double)chunk_along(s), row = n * number;
   /* What is left of a row is part of a vector, but where the row is a single term of what lies in memory, and of dot products that
    * have one factor for all, or few numbers. */
@@ -291,16 +304,18 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
                                 : (v.terms > 1 || (!s->direct && s->packed[s->first] &&
                                                    (s->kind != CUTT_PASS_MULTIPLY || s->packed[1 - s->first])));
   const double lines = padded ? ceil(row / LINE) : floor(row / LINE), rest = padded ? 0 : n - lines * LINE / number;
+  const bool is_short = padded && s->summed && v.terms <= 1 && row <= PARTS_BYTES;
+  const double of_row = is_short ? short_seconds : own->row + v.terms * own->term;
   double tile =
-      tile_seconds +
-      (s->blocked ? blocks_seconds(c, s, &v)
-                  : v.rows * (own->row + v.terms * (own->term + width * (lines * line_takes + rest * number_seconds))));
+      tile_seconds + (s->blocked ? blocks_seconds(c, s, &v)
+                                 : v.rows * (of_row + v.terms * width * (lines * line_takes + rest * number_seconds)));
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
-    const double run = run_of(c, s, (cutt_tensor)t), each = run >= 2 ? own->run : alone_seconds;
+    const double run = run_of(c, s, (cutt_tensor)t);
+    const double each = run >= 2 ? packed_seconds(c, s, (cutt_tensor)t, run) : alone_seconds * (number > 8 ? 2 : 1);
     const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
     const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
-    tile += (numbers * each * (number > 8 ? 2 : 1) + v.positions[t] * own->row) / stays;
+    tile += (numbers * each + v.positions[t] * own->row) / stays;
     /* Lines that a processor does not fetch ahead, since each is in another page. */
     const double bytes = (double)c->volume[t] * c->type->bytes;
     if (bytes * (LINE / number) / run > (double)r->cache_bytes &&
@@ -311,7 +326,8 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   if (!s->direct) {
     const double sums = v.rows * (s->summed ? 1 : n);
     finish = sums * number / LINE * finish_seconds + v.rows / (s->summed ? run_of(c, s, CUTT_RESULT) : 1) * own->row;
-    if (s->packed[CUTT_RESULT]) finish += sums * (own->run + own->row / run_of(c, s, CUTT_RESULT));
+    const double run = run_of(c, s, CUTT_RESULT);
+    if (s->packed[CUTT_RESULT]) finish += sums * (packed_seconds(c, s, CUTT_RESULT, run) + own->row / run);
   }
   const double busy = tiles * (sum_tiles * tile + finish) + (s->blocked ? runs_seconds(c, r, s) : 0);
   for (int t = 0; t < CUTT_TENSORS; ++t) all += (double)c->volume[t] * c->type->bytes;

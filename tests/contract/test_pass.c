@@ -192,14 +192,17 @@ static void shapes_of_products(void **unused) {
 static void dots_of_any_length(void **unused) {
   (void)unused;
   static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32};
-  static const char *const patterns[] = {"ab,ab->b", "ab->b", "ab,a->b"};
+  static const char *const patterns[] = {"ab,ab->b", "ab->b", "ab,a->b",
+                                         "abc,a->cb"}; /* the last one's in another order */
   test_rng rng = {20261123};
   for (int64_t n = 1; n <= test_scaled(70); ++n) {
     for (int k = 0; k < 4; ++k) {
       test_contraction t;
-      assert_true(test_contraction_make(patterns[(n + k) % 3], types[k], &t));
+      assert_true(test_contraction_make(patterns[(n + n / 4 + k) % 4], types[k], &t));
       t.extent[0] = n;
       t.extent[1] = test_random_in(&rng, 1, 40);
+      if (t.is.labels > 2) t.extent[2] = test_random_in(&rng, 1, 9);
+      t.conjugate[n % 2] = k >= 2;
       test_contraction_finish(&t);
       t.has_beta = test_chance(&rng, 30);
       t.beta = test_random_scalar(&rng, t.type);

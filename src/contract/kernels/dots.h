@@ -12,6 +12,14 @@ enum { FEW_BYTES = 32 };
 
 CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
 
+/* Do the sums of a tile's rows follow each other? Looked up without a way out of the loop, so that it is done by vectors. */
+CUTT_INLINE bool are_adjacent(const cutt_pass_tile *t, int64_t element) {
+  int64_t off = 0;
+  if (!t->out_row) return t->pitch == element;
+  for (int64_t i = 1; i < t->rows; ++i) off |= t->out_row[i] - t->out_row[i - 1] - element;
+  return off == 0;
+}
+
 #define DEFINE_ACROSS(name, T)                                                                                         \
   /* The vectors from one place on of which less than PARTS are there, or only a part. */                              \
   CUTT_INLINE void rest_##name(sums_##name *sums, cutt_pass_kind kind, const char *l, const char *r, int64_t bytes) {  \
@@ -72,25 +80,32 @@ CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
     put_total_##name(t, row, total);                                                                                   \
   }                                                                                                                    \
   /* What as many rows come to as a vector has numbers, by a vector of parts each: added up in one step. */            \
-  CUTT_INLINE void put_totals_##name(const cutt_pass_tile *t, int64_t row, int rows, const sums_##name *each) {        \
+  CUTT_INLINE void put_totals_##name(const cutt_pass_tile *t, int64_t row, int rows, bool adjacent,                    \
+                                     const sums_##name *each) {                                                        \
     sums_##name sums = sums_each_##name(each);                                                                         \
     const sums_##name none = none_##name();                                                                            \
     T total[V / sizeof(T)];                                                                                            \
     add_sums_##name(&sums, &none); /* of -0 alone a sum is 0 */                                                        \
-    const vector_##name all = total_##name(&sums, t->conjugate);                                                       \
+    vector_##name all = total_##name(&sums, t->conjugate);                                                             \
+    if (adjacent && rows == V / ELEMENT_##name) {                                                                      \
+      char *out = t->out + (t->out_row ? t->out_row[row] : row * t->pitch);                                            \
+      if (t->adds) all += load_##name(out);                                                                            \
+      memcpy(out, &all, V);                                                                                            \
+      return;                                                                                                          \
+    }                                                                                                                  \
     memcpy(total, &all, V);                                                                                            \
     for (int i = 0; i < rows; ++i) put_total_##name(t, row + i, total + i * (ELEMENT_##name / (int)sizeof(T)));        \
   }                                                                                                                    \
   /* A row of one term, `vectors` long, of which the last one has so many bytes in it; 0: PARTS_BYTES or more. */      \
   CUTT_INLINE sums_##name single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors, int64_t part,       \
-                                        int64_t row) {                                                                 \
+                                        bool again, int64_t row) {                                                     \
     const int64_t step = kind == CUTT_PASS_MULTIPLY, bytes = t->n * ELEMENT_##name,                                    \
                   even = bytes - bytes % PARTS_BYTES;                                                                  \
     const char *l = t->operand[0] + t->row[0][row] + t->term[0][0];                                                    \
     const char *r = step ? t->operand[1] + t->row[1][row] + t->term[1][0] : l;                                         \
     sums_##name sums[PARTS];                                                                                           \
     if (vectors) {                                                                                                     \
-      ask_ahead(l, step ? r : NULL, vectors *V);                                                                       \
+      ask_ahead(l, step && !again ? r : NULL, vectors * V);                                                            \
       add_end_##name(sums, kind, vectors, part, l, r, true);                                                           \
     } else {                                                                                                           \
       ask_ahead(l, step ? r : NULL, PARTS_BYTES);                                                                      \
@@ -111,18 +126,21 @@ CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
   CUTT_INLINE void across_single_##name(const cutt_pass_tile *t, cutt_pass_kind kind, int vectors) {                   \
     enum { TOGETHER = V / ELEMENT_##name };                                                                            \
     const int64_t part = t->n * ELEMENT_##name - (vectors - 1) * V, whole = t->rows - t->rows % TOGETHER;              \
+    const bool adjacent = are_adjacent(t, ELEMENT_##name), again = t->rows > 1 && t->row[1][0] == t->row[1][1];        \
     sums_##name each[TOGETHER];                                                                                        \
     for (int64_t row = 0; row < whole; row += TOGETHER) {                                                              \
       if (vectors) {                                                                                                   \
-        CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);       \
+        CUTT_UNROLL for (int i = 0; i < TOGETHER; ++i) each[i] =                                                       \
+            single_##name(t, kind, vectors, part, again, row + i);                                                     \
       } else {                                                                                                         \
-        for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, row + i);                   \
+        for (int i = 0; i < TOGETHER; ++i) each[i] = single_##name(t, kind, vectors, part, again, row + i);            \
       }                                                                                                                \
-      put_totals_##name(t, row, TOGETHER, each);                                                                       \
+      put_totals_##name(t, row, TOGETHER, adjacent, each);                                                             \
     }                                                                                                                  \
     memset(each, 0, sizeof each);                                                                                      \
-    for (int64_t row = whole; row < t->rows; ++row) each[row - whole] = single_##name(t, kind, vectors, part, row);    \
-    if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), each);                                    \
+    for (int64_t row = whole; row < t->rows; ++row)                                                                    \
+      each[row - whole] = single_##name(t, kind, vectors, part, again, row);                                           \
+    if (whole < t->rows) put_totals_##name(t, whole, (int)(t->rows - whole), false, each);                             \
   }                                                                                                                    \
   CUTT_INLINE void across_##name(const cutt_pass_tile *callers, cutt_pass_kind kind) {                                 \
     enum { TOGETHER = V / ELEMENT_##name };                                                                            \
@@ -151,12 +169,13 @@ CUTT_INLINE int smaller_count(int a, int b) { return a < b ? a : b; }
           return;                                                                                                      \
       }                                                                                                                \
     }                                                                                                                  \
+    const bool adjacent = are_adjacent(t, ELEMENT_##name);                                                             \
     sums_##name each[TOGETHER];                                                                                        \
     memset(each, 0, sizeof each);                                                                                      \
     for (int64_t row = 0; row < t->rows; row += TOGETHER) {                                                            \
       const int here = t->rows - row < TOGETHER ? (int)(t->rows - row) : TOGETHER;                                     \
       for (int i = 0; i < here; ++i) each[i] = parts_##name(t, kind, row + i);                                         \
-      put_totals_##name(t, row, here, each);                                                                           \
+      put_totals_##name(t, row, here, adjacent, each);                                                                 \
     }                                                                                                                  \
   }
 
