@@ -450,6 +450,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   out.spread = f->stores;
   out.step = f->store_step;
   const double in_align = start_align(c, tile, true, false, sector);
+  const bool runs_of_rows = cutt_gpu_whole_runs(tile);
   int cut_k = -1;
   int64_t chunks = 1, run = 1, extent[2][2] = {{1, 1}, {1, 1}};
   double count[2][2] = {{1, 0}, {1, 0}}, others = (double)tile->tiles;
@@ -479,10 +480,12 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     const kind k = {c, tile, {extent[0][a], extent[1][b]}, others * count[0][a] * count[1][b]};
     if (k.tiles < 0.5) continue;
     const uint32_t row_bytes = (uint32_t)length_of(&k, tile->row_length, tile->in_m) * w;
-    const uint32_t columns = (uint32_t)length_of(&k, tile->columns, tile->in_m);
+    const uint32_t columns = (uint32_t)length_of(&k, tile->columns, runs_of_rows ? ~tile->in_m : tile->in_m);
     const uint32_t column_bytes = (uint32_t)length_of(&k, tile->column_length, tile->in_k) * w;
     const bool last = chunks == 1 || (cut_k == 0 ? a : b) == 1;
-    const uint32_t rows = last ? (uint32_t)length_of(&k, tile->rows, tile->in_k) : cutt_gpu_window_rows(tile, w);
+    const uint32_t rows = runs_of_rows ? columns
+                          : last       ? (uint32_t)length_of(&k, tile->rows, tile->in_k)
+                                       : cutt_gpu_window_rows(tile, w);
     const request_counts loads = count_walk(&in, (row_bytes + sector - w + 15) / 16, rows);
     const request_counts stores = count_walk(&out, (column_bytes + sector - 1) / sector * 2, columns);
     counts->load_requests += k.tiles * loads.requests;
@@ -500,8 +503,11 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   if (align <
       16) { /* at both ends: elements in the mean, of which lanes beside others of their warp store more; half of the ends share a sector */
     const double elements = (16 - align) / w, parts = 1 - align / 16;
-    counts->store_requests += runs * 1.7 * elements / WARP * f->stores.along;
-    counts->store_sectors += runs * (elements - parts);
+    const double side_by_side = fmin((double)tile->columns, (double)WARP / f->stores.along);
+    /* Whole runs side by side are neighbours in the output, whose ends share sectors. */
+    counts->store_requests +=
+        runs * elements * (runs_of_rows ? 1.4 / (1 + side_by_side) : 1.7 / WARP * f->stores.along);
+    counts->store_sectors += runs * (elements - parts) * (runs_of_rows ? 0.8 : 1);
   }
   counts->shared_stores = counts->load_requests;
   counts->shared_store_wavefronts = counts->load_requests * 4;

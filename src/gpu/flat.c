@@ -11,6 +11,8 @@
 #include "base/number.h"
 #include "gpu/divisor.h"
 
+enum { ASYNC_MOST = 64 << 10, LINE = 128, SECTOR = 32 }; /* bytes: of a tile in shared memory, and of memory */
+
 static bool refuse(const char **why, const char *text) {
   *why = text;
   return false;
@@ -50,6 +52,10 @@ static int cut_of(const cutt_gpu_tile *tile, uint64_t set) {
   return -1;
 }
 
+bool cutt_gpu_whole_runs(const cutt_gpu_tile *tile) {
+  return tile->in_m == 1 && tile->in_k == 1 && cut_of(tile, 1) < 0;
+}
+
 /* Beyond that, what tiles in windows can be. */
 bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct, const char **why) {
   int outside = 0;
@@ -58,20 +64,23 @@ bool cutt_gpu_flat_takes(const cutt_canonical *c, const cutt_gpu_tile *tile, boo
     return refuse(why, "flat with alpha, beta or conjugate is for single elements or 16 bytes of them");
   }
   if (tile->in_m == 0 || tile->in_k == 0) return refuse(why, "flat is for tiles of rows and columns");
-  for (int i = 0; i < tile->row_modes; ++i) {
+  for (int i = 0; i < tile->row_modes && !cutt_gpu_whole_runs(tile); ++i) {
     if (!(tile->in_k >> tile->row[i] & 1)) return refuse(why, "flat is for tiles without a batch");
   }
   if (!short_steps(c, tile, false)) return refuse(why, "flat is for steps of less than 2^31 bytes");
   if (takes_plain(c, tile)) return true;
   if (c->scale.active)
     return refuse(why, "flat with alpha, beta or conjugate is for few modes, none of both M_m and M_k");
+  if (cutt_gpu_whole_runs(tile) && cutt_gpu_power(tile->row_steps | tile->column_steps | SECTOR) == SECTOR)
+    return refuse(why, "flat is for runs of both sides that begin inside of sectors");
   const uint64_t common = tile->in_m & tile->in_k;
   for (int i = 0; i < 2; ++i) {
     if (tile->cut[i] >= 0 && (common >> tile->cut[i] & 1))
       return refuse(why, "flat cuts no mode that M_m and M_k have in common");
   }
   for (int j = 0; j < c->rank; ++j) outside += !((tile->in_m | tile->in_k) >> j & 1);
-  if (tile->row_modes == 0 || tile->column_modes == 0) return refuse(why, "flat is for tiles of rows and columns");
+  if (!cutt_gpu_whole_runs(tile) && (tile->row_modes == 0 || tile->column_modes == 0))
+    return refuse(why, "flat is for tiles of rows and columns");
   if (tile->run_modes > CUTT_FLAT_WINDOW_MODES || tile->column_modes > CUTT_FLAT_WINDOW_MODES) {
     return refuse(why, "flat is for up to 6 modes of M_m and of M_k");
   }
@@ -316,8 +325,6 @@ bool cutt_gpu_flat_windows(const cutt_device *d, const cutt_canonical *c) {
   return takes_async(d, c) && !c->scale.active;
 }
 
-enum { ASYNC_MOST = 64 << 10, LINE = 128, SECTOR = 32 }; /* bytes: of a tile in shared memory, and of memory */
-
 /* Of a tile in windows: as many elements of a column as take further rows. Without common modes each has a row of its own. */
 static uint32_t step_elements(const cutt_gpu_tile *tile) {
   const int cut = cut_of(tile, tile->in_k);
@@ -470,7 +477,7 @@ static void fill_runs(const cutt_canonical *c, const cutt_gpu_tile *tile, const 
 }
 
 /* What a mode's position adds to where an element is: rows, in the order that they are counted in, and bytes inside of a row. */
-static void fill_count(const cutt_canonical *c, const cutt_gpu_tile *tile, const int *list, int modes,
+static void fill_count(const cutt_canonical *c, const cutt_gpu_tile *tile, const int *list, int modes, bool columns,
                        cutt_flat_count *count) {
   uint32_t rows = 1;
   count->modes = (uint32_t)modes;
@@ -479,7 +486,7 @@ static void fill_count(const cutt_canonical *c, const cutt_gpu_tile *tile, const
     const int32_t in = (int32_t)(c->mode[j].in_stride * c->elem_bytes);
     const bool row = !(tile->in_m >> j & 1);
     count->mode[i].extent = cutt_divide_by((uint32_t)tile->extent[j]);
-    count->mode[i].step = tile->in_k >> j & 1 ? row ? in : 0 : (int32_t)(c->mode[j].out_stride * c->elem_bytes);
+    count->mode[i].step = columns ? (int32_t)(c->mode[j].out_stride * c->elem_bytes) : row ? in : 0;
     count->mode[i].rows = row ? (int32_t)rows : 0;
     count->mode[i].inside = row ? 0 : in;
     if (row) rows *= (uint32_t)tile->extent[j];
@@ -496,9 +503,10 @@ static uint32_t last_length(const cutt_canonical *c, const cutt_gpu_tile *tile, 
 static void fill_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_flat *f,
                          cutt_flat_window_args *windows) {
   const uint32_t step = step_elements(tile);
-  fill_count(c, tile, tile->row, tile->row_modes, &windows->row);
-  fill_count(c, tile, tile->column, tile->column_modes, &windows->column);
-  fill_count(c, tile, tile->run, tile->run_modes, &windows->element);
+  fill_count(c, tile, tile->row, tile->row_modes, false, &windows->row);
+  fill_count(c, tile, tile->column, tile->column_modes, true, &windows->column);
+  fill_count(c, tile, tile->run, tile->run_modes, false, &windows->element);
+  windows->runs = cutt_gpu_whole_runs(tile);
   windows->columns = (uint32_t)tile->columns;
   windows->last_columns = last_length(c, tile, tile->in_m, windows->columns);
   windows->elements = (uint32_t)tile->column_length;
@@ -581,7 +589,7 @@ void cutt_gpu_flat_fill(const cutt_canonical *c, const cutt_gpu_tile *tile, cons
   args->row_bytes = (uint32_t)(tile->row_length * c->elem_bytes);
   args->rows = (uint32_t)tile->rows;
   args->last_row_bytes = last_length(c, tile, tile->in_m, args->row_bytes);
-  args->last_rows = last_length(c, tile, tile->in_k, args->rows);
+  args->last_rows = last_length(c, tile, cutt_gpu_whole_runs(tile) ? ~tile->in_k : tile->in_k, args->rows);
   args->pitch = f->pitch;
   args->store_pitch = f->joined == CUTT_FLAT_COLUMNS ? (uint32_t)c->elem_bytes : f->pitch;
   args->joined = f->joined;

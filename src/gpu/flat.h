@@ -40,6 +40,9 @@ bool cutt_gpu_flat_choose(const cutt_device *device, const cutt_canonical *canon
 /* Can tiles of the problem be done in windows on the device? */
 bool cutt_gpu_flat_windows(const cutt_device *device, const cutt_canonical *canonical);
 
+/* Are M_m and M_k the first mode, whole? A tile in windows then has one such run or a batch, and its column i is of row i alone. */
+bool cutt_gpu_whole_runs(const cutt_gpu_tile *tile);
+
 /* The rows that a tile in windows reads, with those of the next one, of elements of w bytes. */
 uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w);
 

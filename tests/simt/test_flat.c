@@ -152,7 +152,7 @@ static void hold_windows(const flat_case *f, const cutt_canonical *canonical, co
   }
 }
 
-static void run_case(const flat_case *f) {
+static void run_batch(const flat_case *f, int64_t batch) {
   const test_problem problem = test_packed(f->type, f->rank, f->extents, f->perm);
   const cuttProblem_t view = test_problem_view(&problem);
   cutt_canonical canonical;
@@ -167,6 +167,7 @@ static void run_case(const flat_case *f) {
   candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
   candidate.param[CUTT_GPU_PARAM_FLAT] = 1;
   candidate.param[CUTT_GPU_PARAM_DIRECT] = f->direct;
+  candidate.param[CUTT_GPU_PARAM_BATCH] = batch;
   candidate.method = cutt_gpu_method(&canonical, &candidate);
   const size_t bytes = (size_t)(canonical.volume * canonical.elem_bytes), room = (bytes + 32 + 127) / 128 * 128;
   unsigned char *from = aligned_alloc(128, room), *to = aligned_alloc(128, room), *expected = malloc(bytes);
@@ -199,6 +200,47 @@ static void run_case(const flat_case *f) {
   free(from);
   free(to);
   free(expected);
+}
+
+static void run_case(const flat_case *f) { run_batch(f, 0); }
+
+/* The same whole runs on both sides, in windows: one in a tile, or several, over one mode, over more, and with some left over. */
+static void whole_runs(void **unused) {
+  (void)unused;
+  static const struct {
+    flat_case f;
+    int64_t batch;
+  } runs[] = {
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {139, 13, 11}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 7},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {37, 13, 11}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 11},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {37, 13, 11}, 1, 1, 0, 0, 128, 4, 8, 0, 0, 0, 0, 0}, 40},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {1605, 5, 3}, 1, 1, 0, 0, 256, 12, 4, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {7605, 3, 2}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 1},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 4, {0, 3, 2, 1}, {45, 6, 5, 7}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 20},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 4, {0, 3, 2, 1}, {45, 6, 5, 7}, 1, 1, 0, 0, 96, 2, 6, 0, 0, 0, 0, 0}, 100},
+      {{CUTT_KERNEL_flat_8s, CUTT_BYTES_8, 3, {0, 2, 1}, {73, 9, 10}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 6},
+      {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {0, 2, 1}, {9, 9, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 16},
+      {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {0, 2, 1}, {9, 9, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 20},
+  };
+  cutt_device small = simt_h200;
+  small.l2_bytes = 1;
+  device = &small;
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; ++i) run_batch(&runs[i].f, runs[i].batch);
+  /* Those that begin with sectors on both sides are left to tables. */
+  static const int64_t aligned[] = {40, 9, 10};
+  static const int perm[] = {0, 2, 1};
+  const test_problem problem = test_packed(CUTT_BYTES_4, 3, aligned, perm);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_canonical canonical;
+  const char *why = "";
+  cutt_candidate c = {.m = 1, .k = 1, .threads = 128};
+  c.param[CUTT_GPU_PARAM_STAGES] = c.param[CUTT_GPU_PARAM_BLOCK_TILES] = c.param[CUTT_GPU_PARAM_FLAT] = 1;
+  c.param[CUTT_GPU_PARAM_BATCH] = 6;
+  assert_success(cutt_canonicalize(&view, &canonical));
+  c.method = cutt_gpu_method(&canonical, &c);
+  assert_false(cutt_gpu_accept(&small, &canonical, &c, &why));
+  assert_non_null(strstr(why, "inside of sectors"));
+  device = &simt_h200;
 }
 
 static void each_kernel(void **unused) {
@@ -612,9 +654,9 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),
-                                     cmocka_unit_test(asynchronous_rows),   cmocka_unit_test(the_end_first),
-                                     cmocka_unit_test(order_and_lanes),     cmocka_unit_test(chunks_in_groups),
-                                     cmocka_unit_test(whole_columns_first), cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),  cmocka_unit_test(asynchronous_rows),
+      cmocka_unit_test(the_end_first),       cmocka_unit_test(order_and_lanes), cmocka_unit_test(chunks_in_groups),
+      cmocka_unit_test(whole_columns_first), cmocka_unit_test(whole_runs),      cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

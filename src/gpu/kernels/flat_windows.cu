@@ -9,7 +9,8 @@
  *              run does; what is no whole access there is moved element by element.
  *
  * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
- * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common. As many rows as 16
+ * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common, or be the same whole
+ * runs, of which a tile has one or several: then a column is one row's. As many rows as 16
  * bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access different banks. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "flat_tile.h"
@@ -52,6 +53,7 @@ DEVICE flat_part flat_part_of(const cutt_flat_window_args *args, const unsigned 
   const uint32_t reach = t.bytes + FLAT_SECTOR - args->align + ((0 - end) & (args->align - 1));
   t.elements = (reach < t.most ? reach : t.most) / width;
   t.rows = divide(t.elements + args->step_elements.by - 1, args->step_elements) * args->step_rows;
+  if (args->runs) t.rows = t.columns = t.tile.rows;
   return t;
 }
 
@@ -96,11 +98,16 @@ DEVICE void flat_fill_tables(const cutt_flat_window_args *args, const unsigned c
   for (uint32_t i = thread_index(); i < t->columns; i += step) {
     const flat_counted c = flat_counted_of(&args->column, i);
     flat_put_offset(args->columns_at + i * 8, c.at);
-    shared_store2(args->inside_at + i * 2, (uint16_t)c.inside);
+    uint32_t inside = c.inside;
+    if (args->runs) {
+      const int64_t row = flat_counted_of(&args->row, i).at;
+      inside = flat_row_at(args, i, width) + ((uint32_t)(uintptr_t)(in + t->tile.in + row) & (FLAT_SECTOR - 1));
+    }
+    shared_store2(args->inside_at + i * 2, (uint16_t)inside);
   }
   for (uint32_t i = thread_index(); i < t->elements; i += step) {
     const flat_counted c = flat_counted_of(&args->element, i);
-    const uint32_t before = (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
+    const uint32_t before = args->runs ? 0 : (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
     shared_store2(args->places_at + i * 2, (uint16_t)(flat_row_at(args, c.rows, width) + before + c.inside));
   }
   barrier();
