@@ -8,24 +8,20 @@
 enum { CUTT_HALVES = CUTT_VECTOR_BYTES / 4 }; /* of a vector of floats */
 typedef float cutt_floats __attribute__((vector_size(CUTT_VECTOR_BYTES)));
 
-#define DEFINE_HALVES_BY_NUMBER(name)                                                                                  \
-  CUTT_INLINE cutt_floats cutt_widen_##name(const char *from) {                                                        \
-    uint16_t half[CUTT_HALVES];                                                                                        \
-    float number[CUTT_HALVES];                                                                                         \
-    cutt_floats x;                                                                                                     \
-    memcpy(half, from, sizeof half);                                                                                   \
-    for (int i = 0; i < CUTT_HALVES; ++i) number[i] = cutt_float_of_##name(half[i]);                                   \
-    memcpy(&x, number, sizeof x);                                                                                      \
-    return x;                                                                                                          \
-  }                                                                                                                    \
-  CUTT_INLINE void cutt_narrow_##name(char *to, cutt_floats x) {                                                       \
-    uint16_t half[CUTT_HALVES];                                                                                        \
-    float number[CUTT_HALVES];                                                                                         \
-    memcpy(number, &x, sizeof x);                                                                                      \
-    for (int i = 0; i < CUTT_HALVES; ++i) half[i] = cutt_##name##_of_float(number[i]);                                 \
-    memcpy(to, half, sizeof half);                                                                                     \
-  }
-DEFINE_HALVES_BY_NUMBER(bf16)
+/* The same as cutt_float_of_bf16 and cutt_bf16_of_float, of all numbers at once. */
+typedef uint32_t cutt_float_bits __attribute__((vector_size(CUTT_VECTOR_BYTES)));
+typedef uint16_t cutt_half_bits __attribute__((vector_size(CUTT_VECTOR_BYTES / 2)));
+CUTT_INLINE cutt_floats cutt_widen_bf16(const char *from) {
+  cutt_half_bits half;
+  memcpy(&half, from, sizeof half);
+  return (cutt_floats)(__builtin_convertvector(half, cutt_float_bits) << 16);
+}
+CUTT_INLINE void cutt_narrow_bf16(char *to, cutt_floats x) {
+  const cutt_float_bits bits = (cutt_float_bits)x, nan = (cutt_float_bits)((bits & 0x7fffffffu) > 0x7f800000u);
+  const cutt_float_bits rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16, quiet = bits >> 16 | 0x40u;
+  const cutt_half_bits half = __builtin_convertvector((rounded & ~nan) | (quiet & nan), cutt_half_bits);
+  memcpy(to, &half, sizeof half);
+}
 
 #if CUTT_VECTOR_BYTES == 64
 CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {
@@ -42,7 +38,22 @@ CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
   _mm_storeu_si128((__m128i *)(void *)to, _mm256_cvtps_ph((__m256)x, _MM_FROUND_TO_NEAREST_INT));
 }
 #else
-DEFINE_HALVES_BY_NUMBER(f16)
+CUTT_INLINE cutt_floats cutt_widen_f16(const char *from) {
+  uint16_t half[CUTT_HALVES];
+  float number[CUTT_HALVES];
+  cutt_floats x;
+  memcpy(half, from, sizeof half);
+  for (int i = 0; i < CUTT_HALVES; ++i) number[i] = cutt_float_of_f16(half[i]);
+  memcpy(&x, number, sizeof x);
+  return x;
+}
+CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
+  uint16_t half[CUTT_HALVES];
+  float number[CUTT_HALVES];
+  memcpy(number, &x, sizeof x);
+  for (int i = 0; i < CUTT_HALVES; ++i) half[i] = cutt_f16_of_float(number[i]);
+  memcpy(to, half, sizeof half);
+}
 #endif
 
 /* Of the first bytes of such a vector, in bytes of floats. */
