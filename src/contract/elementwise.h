@@ -4,7 +4,10 @@
  * On the CPU D is cut into blocks that fit a core's own cache, whose sides are so long that every tensor's part of a block lies in runs of
  * some cache lines. An operand that does not have its elements in D's order is permuted into a thread's scratch, block by block,
  * by a plan of libcutt; any other is used in place, or has one element for a whole row. Rows are what D has next to each other;
- * where it has nothing so, its block is made in the scratch too, and permuted from there. */
+ * where it has nothing so, its block is made in the scratch too, and permuted from there.
+ *
+ * Where D's rows are long and all operands in another order have their elements next to each other in one and the same mode, and the
+ * instruction set has kernels for it, they are turned in registers instead, by tiles of rows (elementwise_turn.c). */
 #ifndef CUTT_CONTRACT_ELEMENTWISE_H
 #define CUTT_CONTRACT_ELEMENTWISE_H
 
@@ -31,7 +34,8 @@ typedef enum cutt_elementwise_use {
   CUTT_USE_IN_PLACE,
   CUTT_USE_SINGLE, /* one element for all of a row */
   CUTT_USE_PACKED,
-  CUTT_USE_ZERO /* it is not read */
+  CUTT_USE_ZERO, /* it is not read */
+  CUTT_USE_TURNED
 } cutt_elementwise_use;
 
 /* Blocks of one kind: those whose modes are at their last, shorter chunk, or not, alike. */
@@ -44,6 +48,15 @@ typedef struct cutt_elementwise_block {
   /* Of a packed operand, what lies together in memory: `runs` times run_bytes, from start[] on. NULL: single elements. */
   int64_t *start[CUTT_MOST_TENSORS], runs[CUTT_MOST_TENSORS], run_bytes[CUTT_MOST_TENSORS];
 } cutt_elementwise_block;
+
+/* Tiles whose operands are turned in registers. */
+typedef struct cutt_elementwise_turn {
+  int rows;                    /* the mode of a tile's rows */
+  int row_modes;               /* modes, the first ones, that a tile has of each row, the last one of them in chunks */
+  int order[CUTT_MOST_LABELS]; /* of the modes, in which the tiles follow each other */
+  int64_t places, *place[CUTT_ELEMENTWISE_OPERANDS]; /* bytes, of a row's elements in a turned operand */
+  bool asks;                                         /* for what comes next */
+} cutt_elementwise_turn;
 
 struct cuttElementwiseStruct {
   uint64_t magic;
@@ -69,6 +82,7 @@ struct cuttElementwiseStruct {
   double create_seconds;
   struct cutt_device_elementwise *device; /* on a GPU, where what follows is not used */
   int64_t blocks;
+  struct cutt_elementwise_turn *turn; /* by tiles, of which `blocks` is the number; then there are no kinds of blocks */
   cutt_elementwise_block *kind[CUTT_ELEMENTWISE_KINDS];
 };
 
@@ -84,6 +98,15 @@ static inline cutt_tensor cutt_elementwise_tensor(int operand) {
  * cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
+
+/* Sets the plan's tiles, if there are operands that are turned in registers, else leaves all as it is. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_elementwise_turn_prepare(struct cuttElementwiseStruct *plan);
+void cutt_elementwise_turn_release(struct cuttElementwiseStruct *plan);
+
+/* Tiles from one to before another. tensor: as for cutt_elementwise_run, beyond the plan's origins; combination: the operators, and the
+ * operands but for where they are; carry: a block of scratch if D is written past the caches, else NULL. */
+void cutt_elementwise_turn_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS],
+                               const cutt_combination *combination, void *carry, int64_t from, int64_t to);
 
 /* Threads of an execution, at most. */
 int cutt_elementwise_threads(const struct cuttElementwiseStruct *plan);

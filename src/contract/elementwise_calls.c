@@ -159,7 +159,9 @@ static cuttResult prepare_host(plan_t *p, int64_t bytes) {
   const cuttResult result = cutt_elementwise_prepare(p);
   const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
   p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed &&
-               p->kind[0]->row * p->type->bytes >= least_row;
+               (p->turn || p->kind[0]->row * p->type->bytes >= least_row);
+  const int64_t near = 8 * cutt_device_property(p->backend, "l2_bytes"); /* here asking takes longer than waiting */
+  if (p->turn) p->turn->asks = (p->operands + 1) * bytes > near;
   return result;
 }
 

@@ -49,9 +49,11 @@ static int64_t chunk_of(const plan_t *p, int mode) {
 
 static int64_t blocks_of(const plan_t *p) { return p->device ? (int64_t)launch_of(p)->grid.blocks : p->blocks; }
 
+static int64_t row_of(const plan_t *p) { return p->turn ? p->turn->places : p->kind[0]->row; }
+
 /* How a tensor is used, for JSON. */
 static const char *use_of(const plan_t *p, int i) {
-  static const char *const host[] = {"in place", "repeated", "permuted", "not read"};
+  static const char *const host[] = {"in place", "repeated", "permuted", "not read", "turned"};
   static const char *const device[] = {"not read", "in place", "turned", "in place", "in place"};
   if (i == p->operands) return !p->device && p->result_packed ? "permuted" : "in place";
   if (is_permutation(p)) return is_moved(p, i) ? "permuted" : "in place";
@@ -134,6 +136,8 @@ static void add_use(const plan_t *p, int i, cutt_text *text) {
     cutt_text_add(text, "is read in place, one element for a whole row");
   else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_PACKED)
     cutt_text_add(text, "is permuted block by block, into a cache");
+  else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_TURNED)
+    cutt_text_add(text, "is turned in registers");
   else if (!p->device && i == p->operands && p->result_packed)
     cutt_text_add(text, "is permuted block by block, from a cache");
   else if (i == p->operands)
@@ -180,7 +184,7 @@ static void describe_text(const plan_t *p, cutt_text *text) {
       cutt_text_add(text, ", each by %u threads%s\n", launch_of(p)->grid.threads,
                     p->device->has_wide ? ", by 16 bytes where addresses allow it" : "");
     else
-      cutt_text_add(text, ", in rows of %" PRId64 "\n", p->kind[0]->row);
+      cutt_text_add(text, ", in rows of %" PRId64 "\n", row_of(p));
     cutt_text_add(text, "moves         %.3f MB\n", 1e-6 * (double)bytes_moved(p));
   }
   cutt_text_add(text, "made in       %.3f us\n", 1e6 * p->create_seconds);
@@ -233,7 +237,7 @@ static void add_json_work(const plan_t *p, cutt_text *text) {
     cutt_text_add(text, ",\"threads_of_a_block\":%u,\"by_16_bytes\":%s", launch_of(p)->grid.threads,
                   p->device->has_wide ? "true" : "false");
   else
-    cutt_text_add(text, ",\"row\":%" PRId64, p->empty ? 0 : p->kind[0]->row);
+    cutt_text_add(text, ",\"row\":%" PRId64, p->empty ? 0 : row_of(p));
 }
 
 static void describe_json(const plan_t *p, cutt_text *text) {

@@ -221,6 +221,8 @@ static cuttResult make_kind(plan_t *p, unsigned kind) {
 }
 
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
+  const cuttResult turned = cutt_elementwise_turn_prepare(p);
+  if (turned || p->turn) return turned;
   cut(p);
   unsigned ragged = 0;
   for (int i = 0; i < p->modes; ++i) ragged |= p->mode[i].ragged;
@@ -233,6 +235,7 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
 }
 
 void cutt_elementwise_release(struct cuttElementwiseStruct *p) {
+  cutt_elementwise_turn_release(p);
   for (int kind = 0; kind < CUTT_ELEMENTWISE_KINDS; ++kind) {
     if (!p->kind[kind]) continue;
     for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {

@@ -44,7 +44,8 @@ typedef struct worker {
   /* What is in it, so that an operand that comes again is not permuted again. */
   const char *packed[CUTT_MOST_TENSORS];
   const cutt_elementwise_block *packed_block[CUTT_MOST_TENSORS];
-  /* Of D's rows past the caches, one for each row of a block, where the next block goes on; NULL: there are none. */
+  /* Of D's rows past the caches, one for each row of a block, where the next block goes on; NULL: there are none. What rows of tiles
+   * carry on is there, too. */
   cutt_combine_edge *edge;
   int64_t edges; /* in use */
 } worker;
@@ -174,6 +175,10 @@ static cuttResult do_block(worker *w, place at, const place *next) {
 static cuttResult do_share(worker *w, int64_t share) {
   const int64_t blocks = w->e->plan->blocks, each = blocks / w->e->shares, more = blocks % w->e->shares;
   const int64_t begin = each * share + smaller(share, more), end = begin + each + (share < more);
+  if (w->e->plan->turn) {
+    cutt_elementwise_turn_run(w->e->plan, (void *const *)w->e->tensor, &w->combination, w->edge, begin, end);
+    return CUTT_SUCCESS;
+  }
   place at = block_of(w->e, begin);
   for (int64_t i = begin; i < end; ++i) {
     const place next = block_of(w->e, i + 1 < end ? i + 1 : i);
@@ -187,7 +192,7 @@ static cuttResult do_share(worker *w, int64_t share) {
 static bool take(worker *w) {
   const plan_t *p = w->e->plan;
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {
-    if (!p->kind[0]->permute[t]) continue;
+    if (p->turn || !p->kind[0]->permute[t]) continue;
     w->scratch[t] = cutt_scratch_take();
     if (!w->scratch[t]) return false;
   }

@@ -422,6 +422,49 @@ static void large_ones(void **unused) {
   }
 }
 
+/* Long rows of one or two modes, and operands that have their elements next to each other in a third one, which registers turn: few rows or
+ * many, that end anywhere in a register, operands of one element for a row, and the result as an operand. */
+static void turned(void **unused) {
+  (void)unused;
+  static const char orders[][4] = {"abc", "cab", "cba", "bca", "acb"};
+  test_rng rng = {20261126};
+  for (int i = 0; i < test_scaled(240); ++i) {
+    operation o;
+    memset(&o, 0, sizeof o);
+    o.type = types[i % 8];
+    o.operands = test_chance(&rng, 50) ? 3 : 2;
+    o.labels = 3;
+    o.threads = (int)test_random_in(&rng, 1, 3);
+    o.extent[0] = test_random_in(&rng, 16, test_chance(&rng, 10) ? 2100 : 140);
+    o.extent[1] = test_random_in(&rng, 1, 4);
+    o.extent[2] = test_random_in(&rng, 6, test_chance(&rng, 10) ? 140 : 40);
+    for (int t = 0; t < TENSORS; ++t) {
+      if (t == C && o.operands == 2) continue;
+      const char *order = orders[t == B ? test_random_in(&rng, 1, 3) : t == D ? 0 : test_random_in(&rng, 0, 4)];
+      for (int k = 0; k < 3; ++k) {
+        const int label = order[k] - 'a';
+        if (t == C && label < 2 && i / 8 % 3 == 0) continue;
+        o.label[t][o.rank[t]] = label;
+        o.extents[t][o.rank[t]++] = o.extent[label];
+      }
+      o.strided[t] = t != D && test_chance(&rng, 20);
+      draw_strides(&rng, &o, t);
+      o.at[t] = test_chance(&rng, 30) ? TEST_AT_END : (int)test_random_in(&rng, 0, 63);
+    }
+    for (int k = 0; k < 3; ++k) {
+      o.has_scalar[k] = test_chance(&rng, 30);
+      o.conjugate[k] = test_chance(&rng, 30);
+      o.scalar[k][0] = (double)test_random_in(&rng, -3, 3);
+      if (test_type_complex(o.type)) o.scalar[k][1] = 0.5;
+    }
+    for (int k = 0; k < 2; ++k)
+      o.op[k] = (cuttOperator_t)test_random_in(&rng, 0, test_type_complex(o.type) ? CUTT_OP_MULTIPLY : CUTT_OP_MIN);
+    if (i % 5 == 0) lay_out_as_result(&o, A);
+    write_pattern(&o);
+    try_one(&rng, &o, test_chance(&rng, 20), i % 5 == 0);
+  }
+}
+
 /* Past the caches: rows that begin anywhere in a cache line, one after the other or with gaps, and blocks that go on in a line where
  * others ended. Numbers are 0 to 14, which every type has. */
 static void put_number(cuttType_t type, int number, unsigned char *to) {
@@ -486,7 +529,7 @@ static void past_the_caches(void **unused) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_operation),   cmocka_unit_test(in_place),          cmocka_unit_test(large_ones),
-      cmocka_unit_test(past_the_caches), cmocka_unit_test(two_of_one_layout),
+      cmocka_unit_test(past_the_caches), cmocka_unit_test(two_of_one_layout), cmocka_unit_test(turned),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout),

@@ -173,6 +173,10 @@ static void OWN(combine)(char *out, const cutt_combination *callers, cutt_combin
   }
 }
 
+#if CUTT_VECTOR_BYTES == 64
+#include "contract/kernels/turn_type.h"
+#endif
+
 #undef IN_MEMORY
 #undef LINE
 #undef OF

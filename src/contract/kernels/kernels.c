@@ -454,6 +454,13 @@ CUTT_INLINE void cutt_combine_fetch(cutt_cpu_ahead *ahead, int64_t lines) {
   }
 }
 
+#if CUTT_VECTOR_BYTES == 64
+#include "contract/kernels/turn.h"
+#define TURN(own) turn_##own
+#else
+#define TURN(own) NULL
+#endif
+
 #define MEMORY f32
 #define NAME f32
 #define IS_HALF 0
@@ -589,7 +596,7 @@ static void fence(void) { cutt_store_fence(); }
 
 #define TYPE(kernels, own, from, width, in_blocks)                                                                     \
   {                                                                                                                    \
-    kernels, .blocks = in_blocks, .combine = combine_##own, .finish = finish_##own, .pack = from,                      \
+    kernels, .blocks = in_blocks, .combine = combine_##own, .turn = TURN(own), .finish = finish_##own, .pack = from,   \
              .transpose = pack_##width, .bytes = width                                                                 \
   }
 static const cutt_pass_type types[] = {

@@ -97,11 +97,28 @@ static inline void cutt_combine_end(cutt_combine_edge *edge) {
 typedef void cutt_combine_fn(char *out, const cutt_combination *combination, cutt_combine_edge *edge,
                              cutt_cpu_ahead *ahead);
 
+/* A tile of an elementwise operation with operands that have their elements next to each other not along the result's rows but from row to
+ * row: those have their n places of a row in a table, whatever modes a row runs over. */
+typedef struct cutt_combine_turn {
+  cutt_combination combination; /* at least CUTT_TURN_LEAST rows; edge_step and aheads are not used */
+  const int64_t *place[3];      /* of a turned operand, from its `at`, in bytes; NULL: it has rows, too */
+  const char *next[3];          /* where the next tile begins */
+  bool asks;                    /* for what comes next */
+  /* Past the caches: the last 64 bytes of each row, kept from tile to tile. NULL: through them. */
+  char (*carry)[64];
+  bool begins, ends; /* rows begin in this tile, and end; one that does not end has 64 bytes at least */
+} cutt_combine_turn;
+typedef void cutt_combine_turn_fn(char *out, const cutt_combine_turn *turn);
+
+/* Rows of a tile that are turned. */
+enum { CUTT_TURN_LEAST = 8, CUTT_TURN_MOST = 128 };
+
 /* What is done with numbers of one type in memory. NULL: there is no such operator of complex numbers. */
 typedef struct cutt_pass_type {
   cutt_pass_rows_fn *along[CUTT_OPERATORS][CUTT_PASS_KINDS];  /* a free mode */
   cutt_pass_rows_fn *across[CUTT_OPERATORS][CUTT_PASS_KINDS]; /* a summed mode */
   cutt_combine_fn *combine;
+  cutt_combine_turn_fn *turn; /* NULL: not with this instruction set */
   /* Along a free mode, of the kind CUTT_PASS_SCALE, groups of rows in blocks; out_row is not NULL. NULL: whole numbers. */
   cutt_pass_rows_fn *blocks;
   cutt_pass_finish_fn *finish;
