@@ -85,12 +85,13 @@ static bool cut(plan_t *p, turn_t *turn) {
 }
 
 static cuttResult list_places(const plan_t *p, turn_t *turn, int operand) {
-  int64_t *place = turn->place[operand] = malloc((size_t)turn->places * sizeof *place);
+  int64_t *place = turn->place[operand] = malloc((size_t)(turn->places + CUTT_TURN_BEHIND) * sizeof *place);
   if (!place) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %" PRId64 " places of a row", turn->places);
   place[0] = 0;
   for (int64_t i = 0, done = 1; i < turn->row_modes; done *= p->mode[i++].chunk)
     for (int64_t j = done; j < done * p->mode[i].chunk; ++j)
       place[j] = place[j - done] + stride(p, (int)i, operand) * p->type->bytes;
+  for (int64_t i = 0; i < CUTT_TURN_BEHIND; ++i) place[turn->places + i] = place[turn->places - 1];
   return CUTT_SUCCESS;
 }
 

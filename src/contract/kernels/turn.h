@@ -8,6 +8,8 @@
 
 /* What is asked for ahead: of rows, and of a turned operand for all rows of a tile together. */
 enum { TURN_ROW_AHEAD = 512, TURN_AHEAD = 4096 };
+_Static_assert(TURN_AHEAD / (CUTT_TURN_LEAST * 2) + 2 * 32 <= CUTT_TURN_BEHIND,
+               "places of what is asked for are not in tables");
 
 /* Eight columns of 32 rows of 2 bytes. */
 CUTT_INLINE void columns_2(const char *src, const int64_t *place, packed_lanes *column) {
