@@ -123,7 +123,7 @@ DEVICE STRETCH_VALUE STRETCH_OF(stretch_terms_)(const cutt_stretch_args *args, u
       sum = STRETCH_OF(stretch_windows_)(
           args, op, begin, begin + inner * STRETCH_BYTES,
           begin / CUTT_STRETCH_WINDOW * CUTT_STRETCH_WINDOW + me->inner * CUTT_STRETCH_WINDOW,
-          CUTT_STRETCH_WINDOW << args->inner_bits, sum);
+          (uint32_t)CUTT_STRETCH_WINDOW << args->inner_bits, sum);
     else
       sum = STRETCH_OF(stretch_run_)(args, op, begin + me->inner * args->inner_step, apart, count, sum);
   }
