@@ -7,9 +7,10 @@
 #include "base/number.h"
 
 /* Bytes of a cache line. Bytes between two runs from which on the processor does not fetch the second one ahead. Extents of
- * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one; and the k from which on it
- * matters how its operands lie. */
-enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16, LONG_SUM = 1024 };
+ * cuBLAS's tiles, the k from which on it shares a sum among tiles, and how many may share one: of very long sums a part for each so many
+ * terms; and the k from which on it matters how its operands lie. */
+enum { CACHE_LINE = 64, GAP = 1024, TILE = 64, SPLIT = 256, MOST_PARTS = 16, LONG_PART = 8192, LONG_SUM = 1024 };
+enum { NARROW = 8 }; /* rows or columns, up to which cuBLAS has other kernels */
 
 /* Permuting a tensor in blocks takes this much longer than its bytes and runs explain, as measured: each block sets up its
  * loops anew. */
@@ -177,8 +178,13 @@ static double launches_of(const cutt_contraction *c, const counts *n, double cal
     if (n->kept[i] || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together) continue;
     together = extent;
   }
-  /* cuBLAS shares the sum of a single product among tiles. */
-  const double parts = together > 1 ? 1 : fmin(MOST_PARTS, ceil((double)n->gemm.k / SPLIT));
+  /* cuBLAS shares the sum of a single product among tiles. Those of 19 to 64 rows and columns and a million terms and more, and of a
+   * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 takes nine times as long. */
+  const double k = (double)n->gemm.k;
+  const int64_t least = smaller(n->gemm.m, n->gemm.n), other = larger(n->gemm.m, n->gemm.n);
+  const bool many = least > NARROW || (least == 1 && other > 1);
+  const double most = many ? fmax(MOST_PARTS, k / LONG_PART) : MOST_PARTS;
+  const double parts = together > 1 ? 1 : fmin(most, ceil(k / SPLIT));
   const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
   *use = fmin(1, tiles / (double)multiprocessors);
   return calls / together;
@@ -194,7 +200,6 @@ static const double batched_dots = 5;
 
 /* What it takes at least for a single product with few rows or columns, as measured of 2 million rows with 4 to 16 columns: the least of all types. */
 static double narrow_product(const cutt_gemm *g, double calls) {
-  enum { NARROW = 8 };
   static const double each = 0.04e-9;
   return calls == 1 && smaller(g->m, g->n) <= NARROW ? each * (double)larger(g->m, g->n) : 0;
 }

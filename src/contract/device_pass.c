@@ -22,10 +22,13 @@ enum {
   ENOUGH_TERMS = 4    /* of a sum, to be shared among groups */
 };
 
-/* Seconds of a launch, of a block before its first load, of adding up the sums of threads side by side, and of loads on an SM that has
- * little else to do; loads per second of an SM, of two operands and of one, and the share of a copy's speed that is reached: as measured on an H200. */
+/* Seconds of a launch, of a block before its first load, of adding up the sums of threads side by side, of loads on an SM that has
+ * little else to do, of a term of two operands, one of them turned, for which threads wait twice, and of each cache line that threads side by
+ * side load beyond those that their elements fill, on an SM; loads per second of an SM, of two operands and of one, and the share of a copy's
+ * speed that is reached: as measured on an H200. */
 static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, wait_seconds = 0.6e-6,
-                    loads_per_second = 10e9, loads_alone_per_second = 20e9, share_of_copy = 0.95;
+                    turned_seconds = 1.8e-6, line_seconds = 1e-9, loads_per_second = 10e9,
+                    loads_alone_per_second = 20e9, share_of_copy = 0.95;
 
 static int operands(const cutt_contraction *c) { return c->right_is_one ? 1 : 2; }
 
@@ -213,18 +216,45 @@ static double waits_of(const cutt_contraction *c, const cutt_rates *r, const cut
   return ceil(tiles * (double)s->parts / at_once) * (block_seconds + each * wait_seconds);
 }
 
+/* The same of a block of two operands with a turned one, term after term: blocks of an SM wait at the same time. */
+static double waits_of_turned(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
+  double tiles, terms;
+  count_work(c, s, &tiles, &terms);
+  const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
+  return fmax(1, tiles * (double)s->parts / at_once) *
+         (block_seconds + ceil(terms / (double)s->parts) * turned_seconds);
+}
+
+/* Cache lines beyond those that their elements fill, which threads side by side load of an operand, for each thread. */
+static double lines_more(const cutt_contraction *c, const cutt_device_shape *s, int t) {
+  enum { WARP = 32, LINE = 128 };
+  int64_t line[WARP];
+  const int64_t lanes = smaller((int64_t)WARP, s->positions), bytes = c->type->bytes;
+  int64_t lines = 0;
+  for (int64_t i = 0; i < lanes; ++i) {
+    int64_t rest = i, at = 0, k = 0;
+    for (int m = 0; m < s->x_modes; rest /= s->x[s->x_mode[m++]])
+      at += rest % s->x[s->x_mode[m]] * llabs(c->mode[s->x_mode[m]].stride[t]);
+    at = at * bytes / LINE;
+    while (k < lines && line[k] != at) ++k;
+    if (k == lines) line[lines++] = at;
+  }
+  return (double)larger(lines - cutt_ceil_of(lanes * bytes, (int64_t)LINE), (int64_t)0) / (double)lanes;
+}
+
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
-  double moved = 0, products = 1;
+  double moved = 0, products = 1, lines = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     if (t == CUTT_RIGHT && c->right_is_one) continue;
     const double times = t == CUTT_RESULT && !c->beta_is_zero ? 2 : 1;
     moved += times * (double)c->volume[t] * c->type->bytes * waste_of(c, s, t);
+    if (!c->right_is_one && t != CUTT_RESULT && s->turned[t] < 0) lines += lines_more(c, s, t);
   }
   for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
   const double each = c->right_is_one ? loads_alone_per_second : loads_per_second;
-  const double loads = products * operands(c) / ((double)r->multiprocessors * each * used);
+  const double loads = products / (double)r->multiprocessors * (operands(c) / (each * used) + lines * line_seconds);
   const double blocks = blocks_of(c, s),
                turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   const double uneven = c->right_is_one ? unevenness(r, blocks) : 1;
@@ -232,7 +262,9 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double sums = s->way == CUTT_PASS_ACROSS_X ? turns * batches : 0;
   const double all =
       turns * block_seconds + sums * sum_seconds + uneven * (loads + moved / (share_of_copy * r->memory));
-  return (s->parts > 1 ? 2 : 1) * launch_seconds + (c->right_is_one ? fmax(all, waits_of(c, r, s, batches)) : all);
+  const bool waits = !c->right_is_one && s->way != CUTT_PASS_PLAIN && (s->turned[0] >= 0 || s->turned[1] >= 0);
+  const double least = c->right_is_one ? waits_of(c, r, s, batches) : waits ? waits_of_turned(c, r, s) : 0;
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + fmax(all, least);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
