@@ -89,7 +89,8 @@ static void a_plan_uses_it(void) {
 }
 
 typedef struct seen {
-  int calls, most; /* stops at most calls, when above 0 */
+  int calls, most;             /* stops at most calls, when above 0 */
+  int fittings, most_fittings; /* the same of calls within the fit */
   double done;
   bool backwards, odd;
 } seen;
@@ -99,6 +100,7 @@ static int watch(void *data, double done, const char *what) {
   s->backwards = s->backwards || done < s->done;
   s->odd = s->odd || !(done >= 0 && done <= 1) || !what || !*what;
   s->done = done;
+  if (what && strcmp(what, "fitting") == 0 && ++s->fittings == s->most_fittings) return 1;
   return ++s->calls == s->most;
 }
 
@@ -181,6 +183,24 @@ static void stops(void **unused) {
   }
 }
 
+/* The fit takes seconds, in which a caller who wants to stop is not to wait. */
+static void stops_within_the_fit(void **unused) {
+  (void)unused;
+  unlink(wisdom_path);
+  for (int most = 2; most < 2000; most += 1500) {
+    seen s = {.most_fittings = most};
+    cuttCalibration_t calibration = short_calibration();
+    calibration.seconds = 1;
+    calibration.progress = watch;
+    calibration.data = &s;
+    assert_result(CUTT_INTERNAL_ERROR, cuttCalibrate(&calibration, CUTT_TEXT, report, sizeof report, NULL), "stopped",
+                  "progress");
+    assert_int_equal(s.fittings, most);
+    assert_true(!s.backwards && !s.odd);
+    assert_int_not_equal(access(wisdom_path, F_OK), 0);
+  }
+}
+
 static void refuses(void **unused) {
   (void)unused;
   cuttCalibration_t calibration = short_calibration();
@@ -217,9 +237,8 @@ static void refuses(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(calibrates),
-      cmocka_unit_test(goes_to_its_own_folder),
-      cmocka_unit_test(stops),
+      cmocka_unit_test(calibrates), cmocka_unit_test(goes_to_its_own_folder),
+      cmocka_unit_test(stops),      cmocka_unit_test(stops_within_the_fit),
       cmocka_unit_test(refuses),
   };
   return cmocka_run_group_tests_name("calibrate", tests, wisdom_open_folder, wisdom_close_folder);

@@ -198,9 +198,9 @@ static cuttResult calibrate(cutt_calibration *c, cuttFormat_t format, cutt_text 
   if (result) return result;
   if (!cutt_calibrate_progress(c, CUTT_MEASURED_PERCENT * 0.01, "fitting")) return stopped();
   result = cutt_calibrate_finish(c);
-  if (result) return result;
+  if (result) return c->stopped ? stopped() : result;
   decide(c);
-  if (!cutt_calibrate_progress(c, 0.99, "writing")) return stopped();
+  if (!cutt_calibrate_progress(c, CUTT_FITTED_PERCENT * 0.01, "writing")) return stopped();
   result = write_file(c);
   if (result) return result;
   c->elapsed = cutt_clock() - c->began;

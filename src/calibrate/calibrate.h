@@ -65,7 +65,10 @@ typedef struct cutt_calibration {
   double elapsed;
 } cutt_calibration;
 
-enum { CUTT_MEASURED_PERCENT = 97 }; /* of all, when the last problem has been measured */
+enum {
+  CUTT_MEASURED_PERCENT = 97,
+  CUTT_FITTED_PERCENT = 99
+}; /* of all, when the last problem has been measured, and after the fit */
 
 /* Tells the caller how far all of it is, as a share, and false when he wants it stopped. done < 0: by the clock. */
 bool cutt_calibrate_progress(cutt_calibration *c, double done, const char *what);
@@ -76,7 +79,8 @@ cuttResult cutt_calibrate_measure(cutt_calibration *c, const cutt_canonical *can
 
 /* Fits c->value to the trials that are not held back. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_calibrate_fit(cutt_calibration *c, double ridge);
-/* The same with the ridge that predicts best what it has not seen; and the quality of every predictor. */
+/* The same with the ridge that predicts best what it has not seen; and the quality of every predictor. Errors: CUTT_INTERNAL_ERROR;
+ * without a text when c->stopped. */
 cuttResult cutt_calibrate_finish(cutt_calibration *c);
 cutt_quality cutt_calibrate_quality(const cutt_calibration *c, cutt_predictor by);
 

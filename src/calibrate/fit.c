@@ -180,8 +180,10 @@ static bool takes_part(const cutt_calibration *c, int parameter) {
   return false;
 }
 
-static void improve_choices(const cutt_calibration *c, int fold, double *value) {
+/* `improved`: how many of the FOLDS + 1 times that this is done are over. It takes seconds: the caller may want it stopped meanwhile. */
+static void improve_choices(cutt_calibration *c, int fold, int improved, double *value) {
   const int parameters = c->backend->schema->parameter_count;
+  const double begin = CUTT_MEASURED_PERCENT * 0.01, end = CUTT_FITTED_PERCENT * 0.01;
   double first[CUTT_PARAMETERS], next[CUTT_PARAMETERS];
   int part[CUTT_PARAMETERS], parts = 0;
   for (int p = 0; p < parameters; ++p) {
@@ -192,6 +194,8 @@ static void improve_choices(const cutt_calibration *c, int fold, double *value) 
   double cost = choices_cost(c, fold, FITTED, value);
   cutt_random random = {c->ask.seed};
   for (int i = 0; i < TRIES; ++i) {
+    const double done = (improved + i / (double)TRIES) / (FOLDS + 1);
+    if (!cutt_calibrate_progress(c, begin + done * (end - begin), "fitting")) return;
     memcpy(next, value, (size_t)parameters * sizeof *next);
     for (int changes = 1 + cutt_random_below(&random, 2); changes > 0; --changes) {
       const int p = part[cutt_random_below(&random, parts)];
@@ -205,12 +209,12 @@ static void improve_choices(const cutt_calibration *c, int fold, double *value) 
 }
 
 /* Does that help on problems that it has not seen? */
-static bool improvement_helps(const cutt_calibration *c, room *r) {
+static bool improvement_helps(cutt_calibration *c, room *r) {
   double before = 0, after = 0, value[CUTT_PARAMETERS];
-  for (int fold = 0; fold < FOLDS; ++fold) {
+  for (int fold = 0; fold < FOLDS && !c->stopped; ++fold) {
     fit(c, c->ridge, fold, r, value);
     before += choices_cost(c, fold, LEFT_OUT, value);
-    improve_choices(c, fold, value);
+    improve_choices(c, fold, fold, value);
     after += choices_cost(c, fold, LEFT_OUT, value);
   }
   return after < before;
@@ -239,8 +243,9 @@ cuttResult cutt_calibrate_finish(cutt_calibration *c) {
     c->ridge = ridges[i];
   }
   c->error = fit(c, c->ridge, -1, r, c->value);
-  if (improvement_helps(c, r)) improve_choices(c, -1, c->value);
+  if (improvement_helps(c, r)) improve_choices(c, -1, FOLDS, c->value);
   free(r);
+  if (c->stopped) return CUTT_INTERNAL_ERROR;
   for (int p = 0; p < c->backend->schema->parameter_count; ++p) c->value[p] = six_digits(c->value[p]);
   for (int by = 0; by < CUTT_PREDICTORS; ++by) c->quality[by] = cutt_calibrate_quality(c, (cutt_predictor)by);
   return CUTT_SUCCESS;
