@@ -152,6 +152,12 @@ static tile tile_of(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS], int6
   return here;
 }
 
+/* Do a tile's rows go on in the next one, each behind at least as much as is carried on? */
+static bool continues(const plan_t *p, const tile *here, const tile *next) {
+  const int64_t bytes = here->n * p->type->bytes;
+  return bytes >= CUTT_CPU_LINE && next->rows == here->rows && next->at[CUTT_RESULT] == here->at[CUTT_RESULT] + bytes;
+}
+
 /* What all tiles have in common. */
 static cutt_combine_turn begin(const plan_t *p, const cutt_combination *combination, void *carry) {
   cutt_combine_turn own = {.combination = *combination, .asks = p->turn->asks, .carry = carry};
@@ -174,7 +180,7 @@ void cutt_elementwise_turn_run(const struct cuttElementwiseStruct *p, void *cons
     const tile next = i + 1 < to ? tile_of(p, tensor, i + 1) : here;
     own.combination.n = here.n;
     own.combination.rows = here.rows;
-    own.ends = i + 1 == to || next.at[CUTT_RESULT] != here.at[CUTT_RESULT] + here.n * p->type->bytes;
+    own.ends = i + 1 == to || !continues(p, &here, &next);
     for (int o = 0; o < p->operands; ++o) {
       const cutt_tensor t = cutt_elementwise_tensor(o);
       own.combination.operand[o].at = here.at[t] ? here.at[t] : (const char *)zero;

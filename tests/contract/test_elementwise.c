@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/elementwise.h"
 #include "device.h"
 #include "reference.h"
 #include "support/buffers.h"
@@ -526,10 +527,60 @@ static void past_the_caches(void **unused) {
   }
 }
 
+/* Turned operands past the caches in two parts, as by two threads, with nothing known to the second of what the first carried on: also where
+ * it begins with 32 bytes that end a row of tiles, behind which D goes on. */
+static void turned_in_two_parts(void **unused) {
+  (void)unused;
+  enum { RANK = 4, N = 16, ROWS = 63 * 64 + 1, MORE = 2, RUN = 8, LINE = 64, BEFORE = 16, TILES = 128 };
+  static const int64_t extents[RANK] = {N, ROWS, MORE, RUN}, turned_extents[RANK] = {RUN, MORE, ROWS, N};
+  static const int64_t parts[] = {1, 62, 63, 64, 65, TILES - 1};
+  const size_t element = 2, volume = (size_t)N * ROWS * MORE * RUN, bytes = volume * element;
+  unsigned char *a = malloc(bytes), *b = malloc(bytes), *wanted = malloc(bytes);
+  unsigned char *memory = aligned_alloc(LINE, bytes + LINE), *carry = aligned_alloc(LINE, (size_t)RUN * LINE);
+  assert_true(a && b && wanted && memory && carry);
+  size_t at = 0;
+  for (int64_t l = 0; l < RUN; ++l) {
+    for (int64_t k = 0; k < MORE; ++k) {
+      for (int64_t j = 0; j < ROWS; ++j) {
+        for (int64_t i = 0; i < N; ++i, ++at) {
+          put_number(CUTT_F16, (int)(at % 8), a + at * element);
+          put_number(CUTT_F16, (int)(at % 7), b + (size_t)(l + RUN * (k + MORE * (j + ROWS * i))) * element);
+          put_number(CUTT_F16, (int)(at % 8 + at % 7), wanted + at * element);
+        }
+      }
+    }
+  }
+  asked call = {.problem = CUTT_ELEMENTWISE_INIT, .options = CUTT_ELEMENTWISE_OPTIONS_INIT};
+  call.options.backend = CUTT_BACKEND_CPU;
+  call.problem.pattern = "abcd,dcba->abcd";
+  call.problem.type = CUTT_F16;
+  call.problem.a_rank = call.problem.b_rank = call.problem.result_rank = RANK;
+  call.problem.a_extents = extents;
+  call.problem.b_extents = turned_extents;
+  cuttElementwisePlan_t plan = NULL;
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  void *const tensor[] = {a, b, memory + BEFORE, NULL};
+  const cutt_combination sum = {.operands = 2, .op = {CUTT_OP_ADD}};
+  assert_true(!plan->turn || plan->blocks == TILES); /* with AVX-512 there are tiles */
+  for (size_t i = 0; plan->turn && i < sizeof parts / sizeof *parts; ++i) {
+    memset(memory, 0xee, bytes + LINE);
+    for (int part = 0; part < 2; ++part) {
+      memset(carry, 0xee, (size_t)RUN * LINE);
+      cutt_elementwise_turn_run(plan, tensor, &sum, carry, part ? parts[i] : 0, part ? TILES : parts[i]);
+    }
+    plan->kernels->fence();
+    assert_memory_equal(memory + BEFORE, wanted, bytes);
+    for (at = 0; at < LINE; ++at) assert_int_equal(at < BEFORE ? memory[at] : memory[bytes + at], 0xee);
+  }
+  assert_success(cuttElementwisePlanDestroy(plan));
+  free(a), free(b), free(wanted), free(memory), free(carry);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_operation),   cmocka_unit_test(in_place),          cmocka_unit_test(large_ones),
-      cmocka_unit_test(past_the_caches), cmocka_unit_test(two_of_one_layout), cmocka_unit_test(turned),
+      cmocka_unit_test(any_operation),       cmocka_unit_test(in_place),          cmocka_unit_test(large_ones),
+      cmocka_unit_test(past_the_caches),     cmocka_unit_test(two_of_one_layout), cmocka_unit_test(turned),
+      cmocka_unit_test(turned_in_two_parts),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout),
