@@ -11,7 +11,7 @@
 #include "cpu/enumerate.h"
 #include "cpu/forward.h"
 #include "cpu/kernels/kernels.h"
-#include "gpu/cost.h"
+#include "gpu/bounds.h"
 #include "gpu/launch.h"
 #include "plan/plan.h"
 #include "support/check.h"
@@ -93,6 +93,7 @@ static void bounds_hold(void **unused) {
     cutt_canonical canonical;
     cutt_candidate list[CUTT_MAX_CANDIDATES];
     make_problem(&rng, 10, &canonical);
+    const cutt_gpu_bounds bounds = cutt_gpu_bounds_of(device, &canonical);
     const int count = cutt_gpu_enumerate(device, CUTT_MODEL_IS_OWN, &canonical, list, CUTT_MAX_CANDIDATES);
     for (int j = 0; j < count; j++) {
       cutt_gpu_tile tile;
@@ -105,21 +106,21 @@ static void bounds_hold(void **unused) {
       assert_true(cutt_gpu_tile_derive(&canonical, &list[j], &tile, &why));
       cutt_gpu_count(device, &canonical, &tile, direct, &counts);
       if (flat) {
-        assert_true(cutt_gpu_least_of_flat(device, &canonical, &tile, &counts) <= most);
+        assert_true(cutt_gpu_least_of_flat(&bounds, &tile, &counts) <= most);
       } else {
-        cutt_gpu_assume_threads(list[j].threads, &counts);
-        const double assumed = cutt_gpu_least_of_tile(device, &canonical, &tile, &counts);
+        cutt_gpu_assume_threads(&canonical, &tile, list[j].threads, &counts);
+        const double assumed = cutt_gpu_least_of_tile(&bounds, &tile, &counts);
         cutt_gpu_count_threads(&canonical, &tile, list[j].threads, false, &counts);
-        const double counted = cutt_gpu_least_of_tile(device, &canonical, &tile, &counts);
+        const double counted = cutt_gpu_least_of_tile(&bounds, &tile, &counts);
         assert_true(assumed <= counted * (1 + 1e-12) && counted <= most);
       }
       if (list[j].param[CUTT_GPU_PARAM_BATCH] != 0) continue; /* which is not made of two sides */
       cutt_gpu_side_count(device, &canonical, NULL, list[j].m, list[j].split_m, true, &rows);
       cutt_gpu_side_count(device, &canonical, canonical.out_order, list[j].k, list[j].split_k, false, &columns);
       rows.sectors = rows.lines = columns.sectors = columns.lines = 0; /* as where they go on in one another */
-      const double elements = rows.length * columns.length;
-      const cutt_gpu_least least = cutt_gpu_least_of_sides(device, &canonical, &rows, &columns, elements, 256);
-      assert_true((flat ? least.flat : least.tables) <= most);
+      const cutt_gpu_box box = cutt_gpu_box_of(&canonical, list[j].m, list[j].split_m, list[j].k, list[j].split_k);
+      assert_true((flat ? cutt_gpu_least_without(&bounds, &rows, &columns, &box)
+                        : cutt_gpu_least_with_tables(&bounds, &rows, &columns, box.elements)) <= most);
     }
   }
 }

@@ -38,6 +38,17 @@ static uint32_t repeat(uint32_t set, uint32_t size, uint32_t by) {
   return all;
 }
 
+/* Do the lanes that are served together, or the one behind them, go from row to row? */
+static bool spans_rows(const pattern *p, uint32_t banks) {
+  uint32_t lanes = 1;
+  for (int i = 0; i < p->count; ++i) {
+    if (p->level[i].rows > 0) return true;
+    if (lanes >= banks) return false;
+    lanes *= p->level[i].size;
+  }
+  return false;
+}
+
 /* Wavefronts of accesses of `bytes` bytes (4, 8 or 16) by as many lanes as are served together, from the first of the
  * pattern on. *regular: lanes until a digit begins that does not continue the one before; 0: there is none. */
 static uint32_t wavefronts(const pattern *p, uint32_t pitch, uint32_t bytes, uint32_t *regular) {
@@ -190,7 +201,9 @@ cutt_gpu_banks cutt_gpu_banks_expect(const cutt_canonical *c, const cutt_gpu_til
     best.rows = best.columns = 1;
     double best_cost = 1e9;
     bool conflicts = false;
-    const uint32_t tries = access->load == 0 || tile->rows == 1 ? 1 : smaller(ROW / step, TRIES);
+    /* Where neither loads nor stores go from row to row, one pitch is like another. */
+    const bool alike_all = first_across == 0 && !spans_rows(&p, ROW / bank);
+    const uint32_t tries = access->load == 0 || tile->rows == 1 || alike_all ? 1 : smaller(ROW / step, TRIES);
     for (uint32_t i = 0; i < tries; ++i) {
       const uint32_t pitch = least + i * step, gap = pitch - row_loads * load;
       if (i > 0 && pitch > least + 16 && pitch > least + least / 4) break;

@@ -18,62 +18,10 @@
 #include "gpu/kernels/args.h"
 #include "gpu/link.h"
 #include "gpu/pitch.h"
-
-enum { LINE = 128, WARP = CUTT_GPU_WARP }; /* bytes of a cache line; lanes */
+#include "gpu/terms.h"
 
 /* ------------------------------------------------------------------------------------------------------ parameters */
 
-enum {
-  /* memory */
-  TRAFFIC,
-  COPIED,
-  CACHED,
-  WRITTEN_SECTORS,
-  READ_LINES,
-  WRITTEN_LINES,
-  ADDED_LINES,
-  ADDED_COLUMNS,
-  PRESSED_SECTORS,
-  PRESSED_LINES,
-  WINDOW_ENDS,
-  RUNS,
-  PADDING,
-  FLIGHT,
-  FEW,
-  FEW_ADDED,
-  FEW_WINDOWS,
-  TAIL,
-  CONFLICTS,
-  LARGE_BLOCKS,
-  SINGLE,
-  FLAT_SINGLE,
-  FLAT_HALVES,
-  COPIES,
-  /* work */
-  LOADS,
-  LOAD_UNITS,
-  STORE_UNITS,
-  ADDED_STEPS,
-  GATHERS,
-  UNALIGNED,
-  TILES,
-  LATENCY,
-  COPY_TILES,
-  FLAT_WARPS,
-  FLAT_ACCESSES,
-  FLAT_TILES,
-  /* start */
-  LAUNCH,
-  FLAT_LAUNCH,
-  START,
-  TABLES,
-  LAST_LOADS,
-  LAST_STORES,
-  FLAT_LAST,
-  PARAMETERS,
-  WORK = LOADS,
-  STARTING = LAUNCH
-};
 _Static_assert((int)PARAMETERS == (int)CUTT_GPU_PARAMETERS, "cost.h says how many there are");
 _Static_assert((int)PARAMETERS <= (int)CUTT_TERMS, "a breakdown has room for so many");
 
@@ -152,13 +100,6 @@ static const double flight_least = 32 * 1024;
 enum { FLAT_ASKED = 64, FLAT_ASKED_EACH = 8 };
 /* Without tables a tensor that L2 does not hold is left to others, unless an SM has so many bytes in flight. */
 static const double flat_flight_least = 48 * 1024;
-/* Threads of an SM that are as good as more of them: measured, docs/log.md. */
-static const double enough_threads = 1024;
-/* Fewer take too long for the tables of a tile in windows: measured, docs/log.md. Nor are those listed that read more than a quarter of
- * their rows for the next tile. */
-enum { LEAST_WINDOW_THREADS = 128 };
-/* What the least of these kernels takes of their terms for warps and tiles. */
-static const double flat_least_share = 0.35;
 
 double cutt_gpu_copy_bandwidth(const cutt_device *d) {
   if (d->copy_bandwidth > 0) return d->copy_bandwidth;
@@ -167,21 +108,6 @@ double cutt_gpu_copy_bandwidth(const cutt_device *d) {
 
 double cutt_gpu_launch_seconds(const cutt_device *d) {
   return d->launch_seconds > 0 ? d->launch_seconds : usual_launch;
-}
-
-/* Not fmin, fmax, floor and ceil, which are calls, for the sake of numbers that do not occur here: a number is below the
- * largest int64_t, or so large that it is whole. */
-static inline double down(double x) { return x < 1e15 ? (double)(int64_t)x : x; }
-static inline double up(double x) {
-  const double w = down(x);
-  return w < x ? w + 1 : w;
-}
-
-/* Sectors, or cache lines, of `grain` bytes that a run touches in the mean over those that it fills, less 1, when runs begin
- * at multiples of `align` bytes. */
-static double partial(double bytes, double align, double grain) {
-  if (align >= grain) return up(bytes / grain) * grain / bytes - 1;
-  return (grain - align) / bytes;
 }
 
 /* The longest contiguous range of memory that a tile covers: a row (or a column), or several that lie one behind the other,
@@ -209,124 +135,14 @@ static range range_of(const cutt_canonical *c, const cutt_gpu_tile *tile, bool i
   return (range){(double)(length * c->elem_bytes), (double)cutt_gpu_power(bits)};
 }
 
-void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const int *order, int count, int64_t split,
-                         bool input, cutt_gpu_side *side) {
-  uint64_t set = 0, bits = LINE;
-  int64_t length = 1;
-  side->edge = 1;
-  for (int i = 0; i < count; ++i) {
-    const int j = order ? order[i] : i;
-    const int64_t extent = c->mode[j].extent, stride = input ? c->mode[j].in_stride : c->mode[j].out_stride;
-    const int64_t inside = i == count - 1 && split > 0 ? split : extent;
-    set |= UINT64_C(1) << j;
-    length *= inside;
-    if (inside == extent) continue;
-    bits |= (uint64_t)(stride * inside * c->elem_bytes);
-    side->edge = (double)(cutt_gpu_chunks(extent, inside) * inside) / (double)extent;
-  }
-  uint64_t outside = LINE; /* without the steps from chunk to chunk */
-  for (int j = 0; j < c->rank; ++j) {
-    if (set >> j & 1) continue;
-    outside |= (uint64_t)(input ? c->mode[j].in_stride : c->mode[j].out_stride) * (uint64_t)c->elem_bytes;
-  }
-  bits |= outside;
-  side->length = (double)length;
-  const double bytes = (double)(length * c->elem_bytes), align = (double)cutt_gpu_power(bits);
-  side->align = align;
-  side->lines = partial(bytes, align, LINE);
-  side->sectors = partial(bytes, align, cutt_gpu_sector(d));
-  /* A window of a tile ends in no sector but where the whole run does. */
-  const int64_t whole = split > 0 ? length / split * c->mode[order ? order[count - 1] : count - 1].extent : length;
-  side->window_ends = partial((double)(whole * c->elem_bytes), (double)cutt_gpu_power(outside), cutt_gpu_sector(d));
-}
-
-/* Is the output read too? Then memory has three streams. */
-static bool adds_to_output(const cutt_canonical *c) { return c->scale.active && c->scale.reads_out; }
-
-/* Do both tensors fit into half of L2? Then they may still be there from the last execution. */
-static bool fits_cache(const cutt_device *d, const cutt_canonical *c) {
-  return 4.0 * (double)c->volume * c->elem_bytes <= (double)d->l2_bytes;
-}
-
 /* How much of what does not fit into half of L2 comes from memory: all of it, if both tensors are larger than L2. */
 static double share_from_memory(const cutt_device *d, const cutt_canonical *c) {
   const double half = larger((double)d->l2_bytes / 2, 1e6);
   return smaller(1, larger(0, 2.0 * (double)c->volume * c->elem_bytes / half - 1));
 }
 
-static const double *values_of(const cutt_device *d) { return cutt_target_values(&d->base, cutt_gpu_values); }
-
-/* What memory takes at least for tiles that go through shared memory, but for sectors in part. */
-static double least_memory(const cutt_device *d, const cutt_canonical *c, const double *v, double byte, double padding,
-                           double written_lines, double read_lines) {
-  const double bytes = (double)c->volume * c->elem_bytes;
-  const bool adds = adds_to_output(c);
-  return bytes * byte *
-         ((adds ? 3 : 2) * ((fits_cache(d, c) ? v[CACHED] : v[TRAFFIC]) + padding * v[PADDING]) +
-          written_lines * (v[WRITTEN_LINES] + (adds ? v[ADDED_LINES] : 0)) + read_lines * v[READ_LINES]);
-}
-
-/* What a tile without tables takes at least, beyond the bytes that memory moves and the launch: in windows, or otherwise. */
-typedef struct flat_least {
-  double sectors, window_ends; /* in part, over those that runs fill */
-  bool unaligned;         /* some runs begin inside of sectors, and none is short: in windows or through registers */
-  double thread_elements; /* of a tile */
-  double table_steps;     /* in windows, of all blocks of a slot */
-} flat_least;
-
-static double least_of_flat(const cutt_device *d, const cutt_canonical *c, const double *v, double memory, double work,
-                            const flat_least *at) {
-  const double bytes = (double)c->volume * c->elem_bytes / cutt_gpu_copy_bandwidth(d);
-  const double start = cutt_gpu_launch_seconds(d) * v[FLAT_LAUNCH] + v[START] * 1e-9;
-  double other = memory + bytes * at->sectors * v[WRITTEN_SECTORS];
-  if (!cutt_gpu_flat_windows(d, c)) return cutt_breakdown_overlap(other, work) + start;
-  double windows = memory + bytes * at->window_ends * v[WINDOW_ENDS];
-  if (at->unaligned) {
-    windows += 2 * bytes * (v[SINGLE] + 0.01 * at->thread_elements * v[FLAT_SINGLE]);
-    other += 2 * bytes * v[FLAT_SINGLE];
-  }
-  return smaller(cutt_breakdown_overlap(other, work),
-                 cutt_breakdown_overlap(windows, work) + at->table_steps * 1e-9 * v[TABLES]) +
-         start;
-}
-
-/* Runs of less have kernels of their own, where they lie one behind the other (flat.c). */
-static const double least_run_bytes = 64;
-
-static bool unaligned(double in_align, double out_align, double row_bytes, double column_bytes) {
-  return smaller(in_align, out_align) < 32 && smaller(row_bytes, column_bytes) >= least_run_bytes;
-}
-
-/* All loads of a thread, one after another, where rows are read so many bytes at a time. */
-static double least_loads(const cutt_device *d, const cutt_canonical *c, double load) {
-  const double threads = (double)(CUTT_BLOCKS * CUTT_BLOCK_THREADS) * d->sms;
-  return larger(1, (double)c->volume * c->elem_bytes / (smaller(load, 16) * threads)) * 1e-9;
-}
-
-cutt_gpu_least cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
-                                       const cutt_gpu_side *columns, double tile_elements, int threads) {
-  const double *v = values_of(d), w = c->elem_bytes;
-  const double byte = 1 / cutt_gpu_copy_bandwidth(d);
-  const double memory = least_memory(d, c, v, byte, larger(rows->edge, columns->edge) - 1, columns->lines, rows->lines);
-  const double sectors = (double)c->volume * w * byte * columns->sectors * v[WRITTEN_SECTORS];
-  /* A kernel without tables has as few threads as a warp, and in windows as few as LEAST_WINDOW_THREADS. */
-  const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, threads, 0) * d->sms);
-  const double flat_slots = larger(1, (double)cutt_gpu_occupancy(d, false, WARP, 0) * d->sms);
-  const double tiles = (double)c->volume / tile_elements, round = tiles * 1e-9;
-  const flat_least flat = {
-      .sectors = columns->sectors,
-      .window_ends = columns->window_ends,
-      .unaligned = unaligned(rows->align, columns->align, rows->length * w, columns->length * w),
-  };
-  return (cutt_gpu_least){
-      .tables = cutt_breakdown_overlap(memory + sectors, round * v[TILES] / slots) +
-                cutt_gpu_launch_seconds(d) * v[LAUNCH] + v[START] * 1e-9 +
-                least_loads(d, c, larger(4, rows->align)) * v[LAST_LOADS],
-      .flat = least_of_flat(d, c, v, memory, round * flat_least_share * v[FLAT_TILES] / flat_slots, &flat)};
-}
-
 /* Where M_k's runs begin and end as a whole. */
-static double window_ends_of(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile) {
+double cutt_gpu_window_ends_of(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile) {
   uint64_t bits = LINE;
   double run = c->elem_bytes;
   for (int j = 0; j < c->rank; ++j) {
@@ -344,62 +160,18 @@ static double steps_to(int64_t count, uint32_t step) {
 }
 
 /* What a thread adds up for the tables of a tile in windows, of so many rows, mode by mode. */
-static double window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {
+double cutt_gpu_window_table_steps(const cutt_gpu_tile *tile, int64_t rows, uint32_t threads) {
   const int column_modes = tile->column_modes + (cutt_gpu_whole_runs(tile) ? tile->row_modes : 0);
   return steps_to(rows, threads) * tile->row_modes + steps_to(tile->columns, threads) * column_modes +
          2 * steps_to(tile->column_length, threads) * tile->run_modes;
 }
 
-double cutt_gpu_least_of_flat(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n) {
-  if (n->widest.copies) return 0;
-  const double *v = values_of(d);
-  const double memory =
-      least_memory(d, c, v, 1 / cutt_gpu_copy_bandwidth(d), n->padding, n->written_lines, n->read_lines);
-  flat_least flat = {.sectors = n->written_sectors,
-                     .unaligned = unaligned(n->in_align, n->out_align, n->row_bytes, n->column_bytes),
-                     .thread_elements = (double)tile->volume / CUTT_FLAT_THREADS};
-  if (flat.unaligned || n->written_sectors > 0) flat.window_ends = window_ends_of(d, c, tile);
-  if (flat.unaligned) {
-    const double slots = larger(1, (double)cutt_gpu_occupancy(d, false, LEAST_WINDOW_THREADS, n->tile_bytes) * d->sms);
-    flat.table_steps = n->tiles / slots * window_table_steps(tile, tile->rows, CUTT_FLAT_THREADS);
-  }
-  return least_of_flat(d, c, v, memory, 0, &flat);
-}
-
 /* Entries of a block's tables that a thread computes, by the modes of each. */
-static double table_entries(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_counts *n) {
+double cutt_gpu_table_entries(const cutt_canonical *c, const cutt_gpu_tile *tile, const cutt_gpu_counts *n) {
   const double threads = n->threads, w = c->elem_bytes, shared_load = n->access.shared_load;
   return up((double)tile->rows / threads) * tile->row_modes +
          up(n->column_bytes / shared_load / threads) * (tile->run_modes + (shared_load < w)) +
          up((double)tile->columns / threads) * tile->column_modes;
-}
-
-double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n) {
-  if (n->widest.copies) return 0;
-  const double *v = values_of(d);
-  const int resident = cutt_gpu_occupancy(d, false, n->threads, n->table_bytes + n->shared_bytes);
-  if (resident < 1) return INFINITY;
-  const double byte = 1 / cutt_gpu_copy_bandwidth(d), tiles = n->tiles, bytes = (double)c->volume * c->elem_bytes;
-  const double traffic = bytes * byte * (adds_to_output(c) ? 3 : 2);
-  double memory = least_memory(d, c, v, byte, n->padding, n->written_lines, n->read_lines) +
-                  bytes * byte * n->written_sectors * v[WRITTEN_SECTORS];
-  if (n->threads > 256) memory += traffic * v[LARGE_BLOCKS];
-  /* More than one stage leaves room for fewer blocks. */
-  const double lacking = enough_threads / ((double)resident * n->threads) - 1;
-  if (lacking > 0 && !fits_cache(d, c)) memory += traffic * lacking * v[adds_to_output(c) ? FEW_ADDED : FEW];
-  const double rounds = tiles / ((double)resident * d->sms) * 1e-9, warps = up((double)n->threads / WARP);
-  const double cycle = 1 / (d->sms * larger(d->clock_hz, 1e8)), steps = tiles * n->load.along * warps * cycle;
-  double work =
-      rounds * (v[TILES] + n->store.along * v[STORE_UNITS]) + steps * (n->load.across * v[LOADS] + v[LOAD_UNITS]);
-  if (adds_to_output(c)) work += n->store.along * rounds * v[ADDED_STEPS];
-  if (n->access.shared_load < 4) work += bytes / n->access.shared_load / WARP * cycle * v[GATHERS];
-  if (n->access.load == 0) work += bytes / 4 / WARP * cycle * v[UNALIGNED];
-  const double loads = larger(1e-9, rounds) * n->load.along * n->load.across;
-  return cutt_breakdown_overlap(memory, work) + cutt_gpu_launch_seconds(d) * v[LAUNCH] +
-         (1 + 0.3 * n->tile_bytes / 16384) * v[START] * 1e-9 + loads * v[LAST_LOADS] +
-         table_entries(c, tile, n) * v[TABLES] * 1e-9 * larger(1, rounds * (1e9 / 4));
 }
 
 void cutt_gpu_count(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, bool direct,
@@ -492,8 +264,9 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
   n->store.across = smaller(n->store.across, steps.across);
 }
 
-void cutt_gpu_assume_threads(int threads, cutt_gpu_counts *n) {
+void cutt_gpu_assume_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n) {
   n->access = n->widest;
+  n->access.load = cutt_gpu_pitch_load(c, tile, n->access.shared_load, n->access.load);
   n->threads = threads;
   n->load = (cutt_gpu_steps){1, larger(1, n->tile_bytes / (larger(4, (double)n->access.load) * threads))};
   n->store = (cutt_gpu_steps){0, 0}; /* a column of less than a word is all tail */
@@ -510,9 +283,9 @@ static void count_windows(const cutt_device *d, const cutt_canonical *c, const c
   double run = w;
   for (int i = 0; i < tile->run_modes; ++i) run *= (double)c->mode[tile->run[i]].extent;
   const uint32_t threads = (uint32_t)n->threads;
-  n->table_steps = window_table_steps(tile, rows, threads);
+  n->table_steps = cutt_gpu_window_table_steps(tile, rows, threads);
   n->thread_elements = n->tile_bytes / w / threads;
-  n->window_ends = window_ends_of(d, c, tile);
+  n->window_ends = cutt_gpu_window_ends_of(d, c, tile);
   n->written_sectors = 0;
   n->column_span = run;
   n->store_parts = 0;
@@ -524,6 +297,7 @@ static void count_windows(const cutt_device *d, const cutt_canonical *c, const c
 bool cutt_gpu_count_flat(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, int threads,
                          cutt_gpu_counts *n) {
   cutt_gpu_flat flat;
+  if (n->windows && threads < LEAST_WINDOW_THREADS) return false; /* as other threads' counts of the tile say */
   if (threads > CUTT_FLAT_THREADS || !cutt_gpu_flat_choose(d, c, tile, n->widest.copies, &n->widest, CUTT_GPU_ALIGNED,
                                                            CUTT_GPU_ALIGNED, (uint32_t)threads, &flat))
     return false;
@@ -628,7 +402,7 @@ static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, c
     part[LATENCY] = rounds;
     part[SINGLE] = part[TRAFFIC] + part[CACHED];
   }
-  part[TABLES] = waves * 1e-9 * table_entries(c, tile, n);
+  part[TABLES] = waves * 1e-9 * cutt_gpu_table_entries(c, tile, n);
   part[LAST_LOADS] = waves * n->block_tiles * load.along * load.across * 1e-9;
   part[LAST_STORES] = waves * n->block_tiles * store.along * store.across * 1e-9;
 }

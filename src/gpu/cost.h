@@ -67,7 +67,7 @@ void cutt_gpu_count_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, 
                             cutt_gpu_counts *n);
 
 /* The least that those can be. */
-void cutt_gpu_assume_threads(int threads, cutt_gpu_counts *n);
+void cutt_gpu_assume_threads(const cutt_canonical *c, const cutt_gpu_tile *tile, int threads, cutt_gpu_counts *n);
 
 /* All of the counts once more for a kernel without tables, which takes the tile (flat.h); false: with other alignment or threads. */
 bool cutt_gpu_count_flat(const cutt_device *device, const cutt_canonical *c, const cutt_gpu_tile *tile, int threads,
@@ -77,29 +77,5 @@ bool cutt_gpu_count_flat(const cutt_device *device, const cutt_canonical *c, con
  * threads, param[] and seconds, and their breakdown. False when so many tiles do not fit into shared memory. */
 bool cutt_gpu_predict(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile, cutt_gpu_counts *n,
                       int stages, cutt_candidate *candidate, cutt_breakdown *breakdown);
-
-/* What M_m alone says of reading, or M_k of writing: sectors and cache lines as in cutt_gpu_counts, sectors in part of whole runs, what
- * divides all places where runs begin, in bytes, and what tiles would cover if those at edges were whole, over the volume. */
-typedef struct cutt_gpu_side {
-  double length; /* elements of a run */
-  double sectors, window_ends, lines, align, edge;
-} cutt_gpu_side;
-void cutt_gpu_side_count(const cutt_device *d, const cutt_canonical *c, const int *order, int count, int64_t split,
-                         bool input, cutt_gpu_side *side);
-
-/* Lower bounds of what tiles that go through shared memory are predicted to take, with tables and without. */
-typedef struct cutt_gpu_least {
-  double tables, flat;
-} cutt_gpu_least;
-
-/* Of any candidate of these two sides, with tiles of at most so many elements and blocks of at least so many threads. */
-cutt_gpu_least cutt_gpu_least_of_sides(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_side *rows,
-                                       const cutt_gpu_side *columns, double tile_elements, int threads);
-
-/* Of a geometry that has been counted: without tables, and with them for as many threads as have been counted. */
-double cutt_gpu_least_of_flat(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n);
-double cutt_gpu_least_of_tile(const cutt_device *d, const cutt_canonical *c, const cutt_gpu_tile *tile,
-                              const cutt_gpu_counts *n);
 
 #endif

@@ -6,16 +6,17 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "gpu/cost.h"
+#include "gpu/bounds.h"
 #include "gpu/flat.h"
 #include "gpu/launch.h"
 #include "gpu/paper.h"
+#include "gpu/pitch.h"
 #include "gpu/tile.h"
 
 enum { RUNS = 6, MOST_TILE_BYTES = 100 * 1024, SMALL_TILE_BYTES = 8192 };
 /* A candidate that is predicted to take so many times as long as the best is of no interest. */
 static const double worth_listing = 1.6;
-static const int block_threads[] = {256, 512}, flat_threads[] = {64, 128, 256};
+static const int block_threads[] = {CUTT_GPU_LEAST_THREADS, 512}, flat_threads[] = {256, 128, 64};
 static const int64_t run_bytes[RUNS] = {64, 128, 256, 512, 1024, 2048};
 
 /* M_m or M_k: the first `count` modes of a side, the last in chunks of `split` unless 0. */
@@ -97,6 +98,7 @@ typedef struct listing {
   cutt_model model;
   cutt_candidate *list;
   int count, max;
+  cutt_gpu_bounds bounds;
   int alone;          /* a mode of which no tile has more than one position; -1: none */
   cutt_gpu_tile tile; /* of the candidate at hand: one for all, since it is large */
 } listing;
@@ -124,10 +126,11 @@ static double bound_of(const listing *l) {
 static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile *tile, cutt_gpu_counts counts) {
   cutt_breakdown breakdown;
   const char *why;
-  if (cutt_gpu_least_of_flat(l->device, l->c, tile, &counts) >= bound_of(l)) return;
+  if (cutt_gpu_least_of_flat(&l->bounds, tile, &counts) >= bound_of(l)) return;
   if (!cutt_gpu_flat_takes(l->c, tile, candidate->param[CUTT_GPU_PARAM_DIRECT] != 0, &why)) return;
+  /* A tile that most threads can't do is for none. */
   for (size_t i = 0; i < sizeof flat_threads / sizeof *flat_threads; ++i) {
-    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], &counts)) continue;
+    if (!cutt_gpu_count_flat(l->device, l->c, tile, flat_threads[i], &counts)) break;
     if (!cutt_gpu_predict(l->device, l->c, tile, &counts, 1, candidate, &breakdown)) continue;
     if (l->model == CUTT_MODEL_IS_PAPER) candidate->seconds = cutt_gpu_paper_seconds(l->device, l->c, tile, candidate);
     if (candidate->seconds < bound_of(l)) insert(l, candidate);
@@ -135,13 +138,18 @@ static void add_flat(listing *l, cutt_candidate *candidate, const cutt_gpu_tile 
   candidate->param[CUTT_GPU_PARAM_FLAT] = 0;
 }
 
-/* No bound is known. */
-static const cutt_gpu_least none = {0, 0};
+/* Lower bounds of what a tile takes, with tables and without. */
+typedef struct times {
+  double tables, flat;
+} times;
+
+/* None is known. */
+static const times none = {0, 0};
 
 /* M_m and M_k, and lower bounds of what candidates of these take. */
 typedef struct pair {
   prefix m, k;
-  cutt_gpu_least least;
+  times least;
 } pair;
 
 /* The M_m and M_k of these that have been listed: as many as two for each pair, most of them more than once. */
@@ -200,7 +208,7 @@ static void add_apart(listing *l, const pair *p, apart *seen) {
 }
 
 /* Lists a geometry that has been derived, with each number of stages, if there is room for it. */
-static void add_tile(listing *l, cutt_candidate *candidate, cutt_gpu_least least) {
+static void add_tile(listing *l, cutt_candidate *candidate, times least) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   cutt_gpu_counts counts;
@@ -211,13 +219,14 @@ static void add_tile(listing *l, cutt_candidate *candidate, cutt_gpu_least least
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
   cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
-  if (!direct && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
+  const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && !cutt_gpu_whole_runs(tile);
+  if (!direct && !batch && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
   for (int i = 0; i < (direct ? 1 : 2) && least.tables < bound_of(l); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
-    cutt_gpu_assume_threads(block_threads[i], &counts);
-    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
+    cutt_gpu_assume_threads(c, tile, block_threads[i], &counts);
+    if (cutt_gpu_least_of_tile(&l->bounds, tile, &counts) >= bound_of(l)) continue;
     cutt_gpu_count_threads(c, tile, block_threads[i], banks, &counts);
-    if (cutt_gpu_least_of_tile(l->device, c, tile, &counts) >= bound_of(l)) continue;
+    if (cutt_gpu_least_of_tile(&l->bounds, tile, &counts) >= bound_of(l)) continue;
     for (int stages = direct ? 1 : 3; stages > 0; --stages) {
       if (!cutt_gpu_predict(l->device, c, tile, &counts, stages, candidate, &breakdown)) continue;
       if (candidate->seconds >= bound_of(l)) continue;
@@ -232,14 +241,14 @@ static void add_tile(listing *l, cutt_candidate *candidate, cutt_gpu_least least
 }
 
 /* The same of one that the problem may not have. */
-static void add(listing *l, cutt_candidate *candidate, cutt_gpu_least least) {
+static void add(listing *l, cutt_candidate *candidate, times least) {
   const char *why;
   if (cutt_gpu_tile_derive(l->c, candidate, &l->tile, &why)) add_tile(l, candidate, least);
 }
 
 /* Adds a geometry with a batch of so many positions, or, where the tables of short runs would take too much shared memory,
  * of as many as there is room for, and of a quarter of these, for more blocks on an SM. */
-static void add_batch(listing *l, cutt_candidate *candidate, cutt_gpu_least least, int64_t positions) {
+static void add_batch(listing *l, cutt_candidate *candidate, times least, int64_t positions) {
   const cutt_canonical *c = l->c;
   cutt_gpu_tile *const tile = &l->tile;
   const char *why;
@@ -356,7 +365,7 @@ static int64_t elements_of(const cutt_canonical *c, const pair *p) {
 }
 
 /* The lower bound of a pair, from the counts of its sides. */
-static cutt_gpu_least least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_gpu_side column) {
+static times least_of(const listing *l, const pair *p, cutt_gpu_side row, cutt_gpu_side column) {
   const cutt_canonical *c = l->c;
   /* Rows, or columns, that continue one another share sectors inside the tile: how many, only a tile tells. */
   const int next = p->k.count < c->rank ? c->out_order[p->k.count] : c->rank;
@@ -365,15 +374,21 @@ static cutt_gpu_least least_of(const listing *l, const pair *p, cutt_gpu_side ro
   int place_of_next = 0;
   while (place_of_next < p->k.count && c->out_order[place_of_next] != p->m.count) ++place_of_next;
   if (p->m.split == 0 && place_of_next < p->k.count) row.sectors = row.lines = 0;
-  double elements = row.length * column.length;
-  const double longest = row.length > column.length ? row.length : column.length; /* a tile has that many at least */
+  /* Nor are loads wider than an element, unless columns go along the rows (pitch.c). */
+  const int first = c->rank > 0 ? c->out_order[0] : 0;
+  if (p->k.count > 0 && (first >= p->m.count || c->mode[first].extent * c->elem_bytes < CUTT_GPU_ALONG))
+    row.load = smaller(row.load, larger(4, c->elem_bytes));
+  const cutt_gpu_box box = cutt_gpu_box_of(c, p->m.count, p->m.split, p->k.count, p->k.split);
+  times least = {.flat = cutt_gpu_least_without(&l->bounds, &row, &column, &box)};
+  double elements = box.elements;
+  const double longest = larger(row.length, column.length); /* a tile has that many at least */
   if (p->m.split == 0 && p->k.split == 0 && longest * (double)c->elem_bytes <= SMALL_TILE_BYTES) {
-    /* With a batch, runs may continue one another too. */
-    const double most = 2 * SMALL_TILE_BYTES / (double)c->elem_bytes;
-    if (elements < most) elements = most;
+    /* With a batch, which there is with tables only, runs may continue one another too. */
+    elements = larger(elements, 2 * SMALL_TILE_BYTES / (double)c->elem_bytes);
     row.sectors = row.lines = column.sectors = column.lines = 0;
   }
-  return cutt_gpu_least_of_sides(l->device, c, &row, &column, elements, block_threads[0]);
+  least.tables = cutt_gpu_least_with_tables(&l->bounds, &row, &column, elements);
+  return least;
 }
 
 static bool same_prefix(const prefix *a, const prefix *b) { return a->count == b->count && a->split == b->split; }
@@ -456,6 +471,7 @@ static int list_all(listing *l) {
 int cutt_gpu_enumerate(const cutt_device *device, cutt_model model, const cutt_canonical *c, cutt_candidate *list,
                        int max) {
   listing l = {.device = device, .c = c, .model = model, .list = list, .max = max, .alone = -1};
+  l.bounds = cutt_gpu_bounds_of(device, c);
   return list_all(&l);
 }
 
@@ -478,6 +494,7 @@ void cutt_gpu_choose_many(const cutt_device *device, const cutt_canonical *c, co
   many.out_high += many.mode[outer].out_stride * (PROBLEMS - 1) * c->elem_bytes;
   cutt_candidate best;
   listing l = {.device = device, .c = &many, .model = CUTT_MODEL_IS_OWN, .list = &best, .max = 1, .alone = outer};
+  l.bounds = cutt_gpu_bounds_of(device, &many);
   const char *why;
   if (list_all(&l) == 1 && cutt_gpu_accept(device, c, &best, &why)) *choice = best;
 }

@@ -147,13 +147,21 @@ static int least_wavefronts(const pattern *p, uint32_t bytes) {
   return (p->lanes + group - 1) / group; /* NOLINT(clang-analyzer-core*): stored_patterns has set it */
 }
 
+/* Do the lanes go from row to row? */
+static bool spans_rows(const pattern *p) {
+  for (int i = 1; i < p->lanes; ++i) {
+    if (p->row[i] != p->row[0]) return true; /* NOLINT(clang-analyzer-core*): set up to lanes */
+  }
+  return false;
+}
+
 uint32_t cutt_gpu_pitch_load(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load, uint32_t load) {
   const uint32_t bank = shared_load > 4 ? shared_load : 4;
   if (load <= bank) return load;
   /* Columns along the rows: the lanes read one row, and the pitch does not matter. */
   const int64_t first = tile->run_modes > 0 ? tile->extent[tile->run[0]] : tile->row_length;
   const bool along = tile->run_modes == 0 || (tile->in_m >> tile->run[0] & 1);
-  return along && first * c->elem_bytes >= 128 ? load : bank;
+  return along && first * c->elem_bytes >= CUTT_GPU_ALONG ? load : bank;
 }
 
 cutt_gpu_pitch cutt_gpu_pitch_choose(const cutt_canonical *c, const cutt_gpu_tile *tile, uint32_t shared_load,
@@ -178,7 +186,9 @@ cutt_gpu_pitch cutt_gpu_pitch_choose(const cutt_canonical *c, const cutt_gpu_til
   cutt_gpu_pitch best = {least, load, false};
   int best_cost = 1 << 30;
   /* Pitches that differ by the width of all banks have the same conflicts. */
-  const uint32_t tries = tile->rows > 1 ? BANKS * 4 / step : 1;
+  bool spans = spans_rows(&loaded);
+  for (uint32_t j = 0; j < gathered && !spans; ++j) spans = spans_rows(&stored[j]);
+  const uint32_t tries = spans ? BANKS * 4 / step : 1;
   for (uint32_t i = 0; i < tries; ++i) {
     const uint32_t pitch = least + i * step;
     if (i > 0 && pitch > least + 16 && pitch > least + least / 4) break; /* too much of shared memory */

@@ -13,6 +13,9 @@ typedef struct cutt_gpu_pitch {
   bool conflicts; /* between banks: reading the columns takes a quarter more wavefronts than without, or worse */
 } cutt_gpu_pitch;
 
+/* Columns that begin with so many bytes of a row go along the rows: a warp reads one of them. */
+enum { CUTT_GPU_ALONG = 128 };
+
 /* No pitch of rows of so many bytes is larger: up to 16 bytes at the end of a row, then 16 bytes or a quarter more. */
 static inline double cutt_gpu_pitch_most(double row_bytes) { return 1.25 * row_bytes + 32; }
 
