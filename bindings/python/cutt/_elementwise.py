@@ -82,6 +82,9 @@ def terms_of(spec: str, views: Sequence[View]) -> tuple:
     """The labels of each operand and of the result, and the extent of each label."""
     terms, labels = parse(spec, tuple(len(view.shape) for view in views))
     extents = extents_of(terms, views)
+    lost = [label for label in extents if label not in labels]
+    if lost:
+        raise ValueError(f"the result of {spec!r} lacks label {lost[0]}, and an elementwise operation sums nothing")
     if len(extents) > len(_LETTERS):
         raise ValueError(f"the subscripts {spec!r} have {len(extents)} labels; there may be {len(_LETTERS)}")
     return terms, labels, extents

@@ -73,6 +73,9 @@ class Elementwise(unittest.TestCase):
         ):
             with self.assertRaises(wrong):
                 call()
+        for spec in ("ij,ij->i", "ij,ij", "ij,ik->ij"):  # as the caller wrote it
+            with self.assertRaisesRegex(ValueError, f"the result of {spec!r} lacks label [ijk],"):
+                cutt.elementwise(spec, a, a)
 
 
 class Plans(unittest.TestCase):
