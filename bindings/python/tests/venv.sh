@@ -9,13 +9,12 @@ shift 2
 if [[ -z $seed ]] || ! command -v flock >/dev/null; then exec "$python" -m venv "$@" "$where"; fi
 mkdir -p "$seed"
 exec 9>"$seed/lock"
-flock 9 # tests run side by side
+flock 9 # tests run side by side; held to the end, since another Python makes the folder anew
 if [[ $(cat "$seed/made" 2>/dev/null) != "$python" ]]; then
   rm -rf "$seed/venv" "$seed/made"
   "$python" -m venv "$seed/venv"
   echo "$python" >"$seed/made"
 fi
-exec 9>&-
 
 packages() { "$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 "$python" -m venv --without-pip "$@" "$where"
