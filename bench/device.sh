@@ -379,7 +379,7 @@ run_figures() {
     if [[ -s $device ]]; then
       run_figure "$dtype" -calibrated "$device"
     else
-      cannot "figures $dtype-calibrated" "$device was not written"
+      cannot "figures $dtype-calibrated" "${device##*/} was not written"
     fi
   done
 }
