@@ -211,15 +211,21 @@ static void consider_prefetches(search *s, cutt_candidate *q) {
     q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
     return;
   }
+  cutt_cpu_tile t;
+  const char *why;
+  if (!cutt_cpu_tile_derive(s->machine, s->c, q, &t, &why)) return;
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_MEMORY * CUTT_CPU_COUNTS;
   const bool far = value[CUTT_CPU_COUNT_TO_L2] < value[CUTT_CPU_COUNT_TO_L1];
-  /* Gathers may have other terms, and what is staged may leave L1 where lines are prefetched into it. */
+  /* Joined runs have other terms, and what a transpose stages may leave L1 where lines are prefetched into it. */
+  const bool staged = t.kernel == CUTT_CPU_TRANSPOSE && !t.direct;
   const bool both =
-      s->max > 1 || q->param[CUTT_CPU_PARAM_KERNEL] == CUTT_CPU_GATHER ||
-      (!far && value[CUTT_CPU_COUNT_TO_L1] + value[CUTT_CPU_COUNT_RELOADS_L2] > value[CUTT_CPU_COUNT_TO_L2]);
-  if (both || !far) consider(s, q);
-  q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L2;
-  if (both || far) consider(s, q);
+      s->max > 1 || t.joins ||
+      (staged && !far && value[CUTT_CPU_COUNT_TO_L1] + value[CUTT_CPU_COUNT_RELOADS_L2] > value[CUTT_CPU_COUNT_TO_L2]);
+  for (int to = CUTT_CPU_TO_L1; to <= CUTT_CPU_TO_L2; ++to) {
+    if (!both && far != (to == CUTT_CPU_TO_L2)) continue;
+    q->param[CUTT_CPU_PARAM_PREFETCH] = t.prefetch = to;
+    consider_tile(s, q, &t);
+  }
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 

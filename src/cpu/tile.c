@@ -294,11 +294,8 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
-/* Rows of a strip. In L2, and where nothing is prefetched, all of them if L1 keeps a line of each until the next columns are read
- * from it, and else a few that it does keep, if it keeps as many as a vector has; rows whose distances are multiples of a large power of two
- * share few of its sets. Else strips of one vector are read as runs, which pays unless L1 loses what has been prefetched. */
-static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
-  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
+cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,
+                                             const cutt_cpu_tile *t) {
   int64_t lines = 1, distances = 0;
   for (int i = 0; i < c->rank; ++i) {
     if (t->role[i] != CUTT_CPU_ROW || c->mode[i].in_stride == 0) continue;
@@ -306,7 +303,16 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
     lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[i] * distance / CUTT_CPU_LINE : t->extent[i];
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
-  const int64_t holds = cutt_cpu_l1_holds(machine, distances & -distances);
+  return (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distances & -distances)};
+}
+
+/* Rows of a strip. In L2, and where nothing is prefetched, all of them if L1 keeps a line of each until the next columns are read
+ * from it, and else a few that it does keep, if it keeps as many as a vector has; rows whose distances are multiples of a large power of two
+ * share few of its sets. Else strips of one vector are read as runs, which pays unless L1 loses what has been prefetched. */
+static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { FEW_ROWS = 32, FEW_BYTES = 2 * CUTT_CPU_LINE };
+  const cutt_cpu_row_lines of = cutt_cpu_lines_of_columns(machine, c, t);
+  const int64_t lines = of.lines, holds = of.holds;
   const bool near = cutt_cpu_fits_l2(machine, c) || (!t->non_temporal && t->prefetch == CUTT_CPU_TO_NONE);
   if (t->kernel != CUTT_CPU_TRANSPOSE) return t->rows;
   if (!near) return lines <= holds ? t->block_rows : t->rows;

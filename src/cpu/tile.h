@@ -140,6 +140,13 @@ int64_t cutt_cpu_parts(const cutt_canonical *canonical, const cutt_cpu_tile *til
 int64_t cutt_cpu_cache_holds(int64_t cache_bytes, int64_t ways, int64_t distance);
 int64_t cutt_cpu_l1_holds(const cutt_cpu_machine *machine, int64_t distance);
 
+/* Cache lines that a few columns of all rows of a tile touch, and that L1 can hold of them beside the output. */
+typedef struct cutt_cpu_row_lines {
+  int64_t lines, holds;
+} cutt_cpu_row_lines;
+cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *canonical,
+                                             const cutt_cpu_tile *tile);
+
 /* Does L2 hold the input and the output, or those that they are parts of? */
 bool cutt_cpu_fits_l2(const cutt_cpu_machine *machine, const cutt_canonical *canonical);
 
