@@ -10,8 +10,9 @@
  *
  * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
  * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common, or be the same whole
- * runs, of which a tile has one or several: then a column is one row's. As many rows as 16
- * bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access different banks. */
+ * runs, of which a tile has one or several: then a column is one row's, and its elements, which lie one behind the other, need no table.
+ * As many rows as 16 bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access
+ * different banks. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "flat_tile.h"
 
@@ -105,9 +106,9 @@ DEVICE void flat_fill_tables(const cutt_flat_window_args *args, const unsigned c
     }
     shared_store2(args->inside_at + i * 2, (uint16_t)inside);
   }
-  for (uint32_t i = thread_index(); i < t->elements; i += step) {
+  for (uint32_t i = thread_index(); i < t->elements && !args->runs; i += step) {
     const flat_counted c = flat_counted_of(&args->element, i);
-    const uint32_t before = args->runs ? 0 : (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
+    const uint32_t before = (uint32_t)(uintptr_t)(in + t->tile.in + c.at) & (FLAT_SECTOR - 1);
     shared_store2(args->places_at + i * 2, (uint16_t)(flat_row_at(args, c.rows, width) + before + c.inside));
   }
   barrier();
@@ -193,25 +194,46 @@ DEVICE word4 flat_of_rows8(uint32_t places, uint32_t x) {
 }
 DEVICE word4 flat_of_rows16(uint32_t places, uint32_t x) { return shared_load16(shared_load2(places) + x); }
 
+/* The same of a whole run, whose elements lie one behind the other. */
+DEVICE word4 flat_of_run2(uint32_t at) {
+  uint32_t v[4];
+  UNROLL(4)
+  for (uint32_t i = 0; i < 4; ++i) {
+    v[i] = (uint32_t)shared_load2(at + 4 * i) | (uint32_t)shared_load2(at + 4 * i + 2) << 16;
+  }
+  const word4 all = {v[0], v[1], v[2], v[3]};
+  return all;
+}
+DEVICE word4 flat_of_run4(uint32_t at) {
+  const word4 v = {shared_load4(at), shared_load4(at + 4), shared_load4(at + 8), shared_load4(at + 12)};
+  return v;
+}
+DEVICE word4 flat_of_run8(uint32_t at) {
+  const word2 a = shared_load8(at), b = shared_load8(at + 8);
+  const word4 v = {a.x, a.y, b.x, b.y};
+  return v;
+}
+DEVICE word4 flat_of_run16(uint32_t at) { return shared_load16(at); }
+
 /* Where the place is of what is `from` bytes into a column; and what begins there, of column `run`. */
 #define FLAT_INSIDE(run) shared_load2(args->inside_at + (run)*2)
 #define FLAT_PLACE(width, from) (args->places_at + (uint32_t)(from) / width * 2)
 
-/* What of an access is the window's, element by element. */
-#define DEFINE_FLAT_STORE_PARTS(width)                                                                                 \
-  DEVICE void flat_store_parts##width(const cutt_flat_window_args *args, unsigned char *column, flat_window w,         \
-                                      uint32_t x) {                                                                    \
-    for (int32_t i = w.from; i < w.from + 16; i += width) {                                                            \
-      if (i >= 0 && i < w.end)                                                                                         \
-        global_store##width(column + i, shared_load##width(shared_load2(FLAT_PLACE(width, i)) + x));                   \
-    }                                                                                                                  \
-  }
-DEFINE_FLAT_STORE_PARTS(2)
-DEFINE_FLAT_STORE_PARTS(4)
-DEFINE_FLAT_STORE_PARTS(8)
-DEFINE_FLAT_STORE_PARTS(16)
+/* Where an element is in shared memory that is `from` bytes into a column, of which that begins at x; and 16 bytes from there on. */
+#define FLAT_ROWS_AT(width, from, x) (shared_load2(FLAT_PLACE(width, from)) + (x))
+#define FLAT_ROWS(width, from, x) flat_of_rows##width(FLAT_PLACE(width, from), x)
+#define FLAT_RUN_AT(width, from, x) ((x) + (uint32_t)(from))
+#define FLAT_RUN(width, from, x) flat_of_run##width((x) + (uint32_t)(from))
 
-#define FLAT_WINDOWS(name, width)                                                                                      \
+/* Columns. What of an access is not all of 16 bytes goes element by element. */
+#define DEFINE_FLAT_STORE_WINDOWS(name, width, place, all)                                                             \
+  DEVICE void flat_store_part##name(const cutt_flat_window_args *args, unsigned char *column, flat_window w,           \
+                                    uint32_t x) {                                                                      \
+    (void)args; /* of a whole run */                                                                                    \
+    for (int32_t i = w.from; i < w.from + 16; i += width) {                                                            \
+      if (i >= 0 && i < w.end) global_store##width(column + i, shared_load##width(place(width, i, x)));                \
+    }                                                                                                                  \
+  }                                                                                                                    \
   DEVICE void flat_store_##name(const cutt_flat_window_args *args, unsigned char *out, const flat_part *t) {           \
     const uint32_t accesses = flat_window_accesses(t), columns = t->columns;                                           \
     const flat_share s = flat_share_of(&args->flat.stores);                                                            \
@@ -223,10 +245,14 @@ DEFINE_FLAT_STORE_PARTS(16)
           FLAT_WINDOW_STORES, columns, &args->flat.stores, ,                                                           \
           unsigned char *const column = to + flat_offset_at(args->columns_at + run * 8);                               \
           const flat_window w = flat_window_of(t, column, access); if (w.whole) {                                      \
-            global_store16(column + w.from, flat_of_rows##width(FLAT_PLACE(width, w.from), FLAT_INSIDE(run)));         \
-          } else { flat_store_parts##width(args, column, w, FLAT_INSIDE(run)); })                                      \
+            global_store16(column + w.from, all(width, w.from, FLAT_INSIDE(run)));                                     \
+          } else { flat_store_part##name(args, column, w, FLAT_INSIDE(run)); })                                        \
     }                                                                                                                  \
-  }                                                                                                                    \
+  }
+
+#define FLAT_WINDOWS(name, width)                                                                                      \
+  DEFINE_FLAT_STORE_WINDOWS(name, width, FLAT_ROWS_AT, FLAT_ROWS)                                                      \
+  DEFINE_FLAT_STORE_WINDOWS(name##r, width, FLAT_RUN_AT, FLAT_RUN)                                                     \
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_WINDOW_BLOCKS)                                                      \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_window_args) args) {                                \
     const flat_part t = flat_part_of(&args, out, width);                                                               \
@@ -234,7 +260,11 @@ DEFINE_FLAT_STORE_PARTS(16)
     flat_copy_windows##width(&args, in, &t);                                                                           \
     async_wait(0);                                                                                                     \
     barrier();                                                                                                         \
-    flat_store_##name(&args, out, &t);                                                                                 \
+    if (args.runs) {                                                                                                   \
+      flat_store_##name##r(&args, out, &t);                                                                            \
+    } else {                                                                                                           \
+      flat_store_##name(&args, out, &t);                                                                               \
+    }                                                                                                                  \
   }
 FLAT_WINDOWS(2s, 2)
 FLAT_WINDOWS(4s, 4)
