@@ -88,8 +88,9 @@ typedef struct cuttContractionOptions {
    * of a library with a '/' in it. */
   const char *provider;
   /* NULL: the one with the shortest predicted time, or "ttgt" where provider names a library. "ttgt": permutations and matrix
-   * products. "one-pass": kernels of the library's own that read and write each tensor once, without a BLAS, and but for the
-   * parts of a long sum on a GPU without workspace; they are for contractions that contract little, and do any. */
+   * products. "one-pass": kernels of the library's own that read and write each tensor once, without a BLAS and without workspace, but
+   * on a GPU for the parts of a long sum and for a tensor that it is faster to permute; they are for contractions that contract
+   * little, and do any. */
   const char *algorithm;
   /* CUTT_MEASURE: the model's best ways (12 at most), on a GPU also the algorithms that cuBLASLt lists for the products of the
    * fastest, and in what is left of the time limit the permutations of the fastest, are timed by turns, on memory of the

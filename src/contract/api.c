@@ -385,8 +385,9 @@ cuttResult cuttContractionGetInfo(cuttContractionPlan_t plan, cuttContractionInf
       .algorithm = cutt_plan_algorithm(plan),
       .measured_seconds = plan->measured_seconds,
   };
-  own.permutes_left = plan->reduce[CUTT_LEFT] != NULL;
-  own.permutes_right = plan->reduce[CUTT_RIGHT] != NULL;
+  own.permutes_left = plan->reduce[CUTT_LEFT] || plan->move[CUTT_LEFT];
+  own.permutes_right = plan->reduce[CUTT_RIGHT] || plan->move[CUTT_RIGHT];
+  own.permutes_result = plan->move[CUTT_RESULT] != NULL;
   if (block) {
     own.permutes_left = plan->algorithm.packed[CUTT_LEFT] || plan->reduce[CUTT_LEFT];
     own.permutes_right = plan->algorithm.packed[CUTT_RIGHT] || plan->reduce[CUTT_RIGHT];

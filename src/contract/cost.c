@@ -178,11 +178,13 @@ static double launches_of(const cutt_contraction *c, const counts *n, double cal
     if (n->kept[i] || cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K || extent <= together) continue;
     together = extent;
   }
-  /* cuBLAS shares the sum of a single product among tiles. Those of 19 to 64 rows and columns and a million terms and more, and of a
-   * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 takes nine times as long. */
+  /* cuBLAS shares the sum of a single product among tiles. Those of 8 to 64 rows and columns and a million terms and more, and of a
+   * matrix and a vector, take little more than reading the operands does, on an H200; one of 8 x 64 of operands as they lie takes nine
+   * times as long. */
   const double k = (double)n->gemm.k;
   const int64_t least = smaller(n->gemm.m, n->gemm.n), other = larger(n->gemm.m, n->gemm.n);
-  const bool many = least > NARROW || (least == 1 && other > 1);
+  const bool transposed = n->gemm.op_a != CUTT_OP_N || n->gemm.op_b != CUTT_OP_N;
+  const bool many = least > NARROW || (least == 1 && other > 1) || (least > 1 && transposed);
   const double most = many ? fmax(MOST_PARTS, k / LONG_PART) : MOST_PARTS;
   const double parts = together > 1 ? 1 : fmin(most, ceil(k / SPLIT));
   const double tiles = ceil((double)n->gemm.m / TILE) * ceil((double)n->gemm.n / TILE) * parts * together;
@@ -211,11 +213,33 @@ static double tile_loss(const cutt_contraction *c, const cutt_rates *r, double c
 }
 
 /* Times as long as at cuBLAS's best, by which operands are transposed, of long sums in float, as measured on an H200: its kernels for
- * both as they lie are the slowest ones. Those for doubles differ by less than their clock does. */
+ * both as they lie are the slowest ones. */
 static double orientation(const cutt_contraction *c, const cutt_gemm *g) {
   static const double slow[2][2] = {{1.21, 1.11}, {1.15, 1.16}};
   return c->type->type == CUTT_F32 && g->k >= LONG_SUM ? slow[g->op_a != CUTT_OP_N][g->op_b != CUTT_OP_N] : 1;
 }
+
+/* The same of doubles of which an operand's columns do not all begin at multiples of 16 bytes: 1.3 to 1.8 times as long was measured where k is
+ * odd and an operand has its terms one after the other. */
+static double unaligned_columns(const cutt_contraction *c, const cutt_gemm *g) {
+  static const double slower = 1.3;
+  const int64_t a = g->op_a == CUTT_OP_N ? g->m : g->k, b = g->op_b == CUTT_OP_N ? g->k : g->n;
+  const bool odd = (a | g->lda | b | g->ldb) % 2 != 0;
+  return c->type->type == CUTT_F64 && odd && g->m > 1 && g->n > 1 ? slower : 1;
+}
+
+/* Times as long as that again, of few rows or columns and a long sum, as measured of 8 by 8 and 8 by 64. */
+static double narrow_sum(const cutt_contraction *c, const cutt_gemm *g) {
+  const int64_t least = smaller(g->m, g->n), most = larger(g->m, g->n);
+  if (least == 1 || least > NARROW || g->k < LONG_SUM) return 1;
+  return c->type->bytes != 4 ? 1.3 : most > NARROW ? 2.4 : 3.2;
+}
+
+/* Vectors times matrices of a batch whose results lie apart: cuBLAS computes them as products of matrices, each by few of its blocks. */
+static bool has_results_apart(const cutt_gemm *g, double calls) {
+  return calls > 1 && g->m == 1 && g->n > 1 && g->ldc > 1;
+}
+static const double results_apart = 4;
 
 /* Numbers of a product's vectors that do not follow each other in memory: a BLAS takes them one by one. */
 static double strided_numbers(const cutt_gemm *g) {
@@ -244,7 +268,10 @@ static double multiply_seconds(const cutt_contraction *c, const cutt_rates *r, c
   const double launches = launches_of(c, n, calls, &use, r->multiprocessors);
   const double least =
       vector ? tiny_products(m * nn, calls) : fmax(tiny_products(m * nn, calls), narrow_product(g, calls));
-  return fmax(fmax(work / use * orientation(c, g), fetch) * (dots ? batched_dots : 1), least) + launches * r->call;
+  double slower = unaligned_columns(c, g);
+  if (dots) slower = batched_dots;
+  if (has_results_apart(g, calls)) slower = results_apart;
+  return fmax(fmax(work / use * orientation(c, g) * narrow_sum(c, g), fetch) * slower, least) + launches * r->call;
 }
 
 /* What is asked of modes again and again. */

@@ -133,10 +133,15 @@ static void add_pass(const struct cuttContractionStruct *plan, cutt_text *text) 
   cutt_text_add(text, s->streams ? "; D is written past the caches\n" : "\n");
 }
 
+/* What a pass on a GPU is of. */
+static const cutt_contraction *pass_of(const struct cuttContractionStruct *plan) {
+  return plan->moved ? plan->moved : &plan->contraction;
+}
+
 static void add_chunks(const struct cuttContractionStruct *plan, const char *what, const int8_t *mode, int count,
                        const int16_t *chunk, cutt_text *text) {
   cutt_text_add(text, "%s", what);
-  for (int i = 0; i < count; ++i) cutt_text_add(text, " %s %d", plan->contraction.mode[mode[i]].name, chunk[mode[i]]);
+  for (int i = 0; i < count; ++i) cutt_text_add(text, " %s %d", pass_of(plan)->mode[mode[i]].name, chunk[mode[i]]);
 }
 
 /* "tiles of L's i 24 k 5 times R's j 24, 12 terms at once" */
@@ -174,7 +179,7 @@ static void add_cores(const struct cuttContractionStruct *plan, cutt_text *text)
 /* "sums by tiles of k 100 times i 40, in 3 parts" */
 static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_sum_shape *s = &plan->device_pass->shape.sum;
-  const cutt_contract_mode *mode = plan->contraction.mode;
+  const cutt_contract_mode *mode = pass_of(plan)->mode;
   cutt_text_add(text, "sums by tiles of %s %" PRId64, mode[s->column_mode].name, s->columns);
   if (s->row_mode >= 0) cutt_text_add(text, " times %s %" PRId64, mode[s->row_mode].name, s->rows);
   if (s->blocks.parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->blocks.parts);
@@ -185,8 +190,8 @@ static void add_device_tiles(const struct cuttContractionStruct *plan, cutt_text
 static void add_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
   cutt_text_add(text, "sums by stretches of");
-  for (int i = 0, count = 0; i < plan->contraction.modes; ++i)
-    if (s->part[i] > 1) cutt_text_add(text, "%s %s %d", count++ ? "," : "", plan->contraction.mode[i].name, s->part[i]);
+  for (int i = 0, count = 0; i < pass_of(plan)->modes; ++i)
+    if (s->part[i] > 1) cutt_text_add(text, "%s %s %d", count++ ? "," : "", pass_of(plan)->mode[i].name, s->part[i]);
   if (s->blocks.parts > 1) cutt_text_add(text, ", in %" PRId64 " parts", s->blocks.parts);
   cutt_text_add(text, "\n");
 }
@@ -217,6 +222,10 @@ static void add_device_sums(const struct cuttContractionStruct *plan, cutt_text 
 static void add_device_pass(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_device_shape *s = &plan->device_pass->shape;
   add_sums_beforehand(plan, text);
+  for (int t = 0; t < CUTT_TENSORS; ++t)
+    if (plan->move[t])
+      cutt_text_add(text, "%-13s %c is permuted %s\n", "tensors", tensor_letter[t],
+                    t == CUTT_RESULT ? "afterwards" : "beforehand");
   cutt_text_add(text, "one pass      ");
   if (s->kind == CUTT_DEVICE_PRODUCTS)
     add_device_products(plan, text);
@@ -394,7 +403,7 @@ static void add_json_chunks(const struct cuttContractionStruct *plan, const char
   cutt_text_add(text, ",\"%s\":{", name);
   for (int i = 0; i < count; ++i) {
     if (i) cutt_text_add(text, ",");
-    cutt_text_add_json(text, plan->contraction.mode[mode[i]].name);
+    cutt_text_add_json(text, pass_of(plan)->mode[mode[i]].name);
     cutt_text_add(text, ":%d", chunk[mode[i]]);
   }
   cutt_text_add(text, "}");
@@ -425,7 +434,7 @@ static void add_json_cores(const struct cuttContractionStruct *plan, cutt_text *
 
 static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_sum_shape *s = &plan->device_pass->shape.sum;
-  const cutt_contract_mode *mode = plan->contraction.mode;
+  const cutt_contract_mode *mode = pass_of(plan)->mode;
   cutt_text_add(text, ",\"sums_by_tiles\":{");
   cutt_text_add_json(text, mode[s->column_mode].name);
   cutt_text_add(text, ":%" PRId64, s->columns);
@@ -440,10 +449,10 @@ static void add_json_device_tiles(const struct cuttContractionStruct *plan, cutt
 static void add_json_device_stretches(const struct cuttContractionStruct *plan, cutt_text *text) {
   const cutt_stretch_shape *s = &plan->device_pass->shape.stretch;
   cutt_text_add(text, ",\"sums_by_stretches\":{");
-  for (int i = 0, count = 0; i < plan->contraction.modes; ++i) {
+  for (int i = 0, count = 0; i < pass_of(plan)->modes; ++i) {
     if (s->part[i] == 1) continue;
     if (count++) cutt_text_add(text, ",");
-    cutt_text_add_json(text, plan->contraction.mode[i].name);
+    cutt_text_add_json(text, pass_of(plan)->mode[i].name);
     cutt_text_add(text, ":%d", s->part[i]);
   }
   cutt_text_add(text, "},\"lanes\":%d,\"parts\":%" PRId64 ",\"pieces\":%" PRId64, 1 << s->lane_bits, s->blocks.parts,
@@ -478,8 +487,9 @@ static void add_json_device_pass(const struct cuttContractionStruct *plan, cutt_
   const cutt_device_shape *s = &plan->device_pass->shape;
   cutt_text_add(text, ",\"tensors\":{");
   for (int t = 0; t < CUTT_TENSORS; ++t)
-    cutt_text_add(text, "%s\"%c\":{\"permuted\":false,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
-                  t != CUTT_RESULT && plan->reduce[t] ? "true" : "false", is_turned(s, t) ? "true" : "false");
+    cutt_text_add(text, "%s\"%c\":{\"permuted\":%s,\"summed\":%s,\"turned\":%s}", t ? "," : "", tensor_letter[t],
+                  plan->move[t] ? "true" : "false", t != CUTT_RESULT && plan->reduce[t] ? "true" : "false",
+                  is_turned(s, t) ? "true" : "false");
   cutt_text_add(text, "}");
   if (s->kind == CUTT_DEVICE_PRODUCTS)
     add_json_device_products(plan, text);

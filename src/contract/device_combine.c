@@ -13,6 +13,11 @@ enum { SECTOR = 32, WORTH_TURNING = 8 }; /* bytes that memory moves at least; el
  * H200 a tenth of it less, as a pass takes a tenth more than it is predicted to. 16 bytes are taken to be as 8. */
 static const double launch_seconds = 3e-6, share_of_copy[2][3] = {{0.55, 0.66, 0.66}, {0.4, 0.5, 0.5}};
 
+/* Elements of D per second and SM, at most, where an operand is repeated along a mode: then few bytes are moved for each. The same sizes. */
+static const double sm_elements[3] = {0.95e9, 0.6e9, 0.35e9};
+
+static bool is_repeated(const cutt_contraction *c, cutt_tensor t) { return c->volume[t] < c->volume[CUTT_RESULT]; }
+
 /* Has the operand neighbours where D has none, and none where D has? */
 static bool is_turned(const cutt_contraction *c, cutt_tensor t) {
   const int own = cutt_fast_mode(c, t), of_result = cutt_fast_mode(c, CUTT_RESULT);
@@ -30,8 +35,10 @@ double cutt_device_combine_seconds(const cutt_contraction *c, const cutt_rates *
   if (c->volume[CUTT_RESULT] >= INT32_MAX || !turned) return INFINITY;
   const double elements = (double)c->volume[CUTT_LEFT] + (double)c->volume[CUTT_RIGHT] +
                           (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT];
-  const double share = share_of_copy[turned - 1][c->type->bytes == 4 ? 0 : c->type->bytes == 8 ? 1 : 2];
-  return launch_seconds + elements * c->type->bytes / (share * r->memory);
+  const int size = c->type->bytes == 4 ? 0 : c->type->bytes == 8 ? 1 : 2;
+  const double move = elements * c->type->bytes / (share_of_copy[turned - 1][size] * r->memory);
+  const double combine = (double)c->volume[CUTT_RESULT] / ((double)r->multiprocessors * sm_elements[size]);
+  return launch_seconds + (is_repeated(c, CUTT_LEFT) || is_repeated(c, CUTT_RIGHT) ? fmax(move, combine) : move);
 }
 
 /* In the order of D's steps; a mode whose step in D is negative is walked from its other end. */

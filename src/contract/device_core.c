@@ -11,6 +11,7 @@
 enum {
   SECTOR = 32,      /* bytes */
   BYTES = 8,        /* of an element */
+  CACHE = 32 << 20, /* bytes that L2 holds of an operand beside all else */
   RESERVED = 1024,  /* bytes of shared memory that the system takes of each block's */
   MOST_PANEL = 128, /* positions that a block keeps */
   LEAST_PANEL = 32, /* of many */
@@ -26,8 +27,14 @@ static const double launch_seconds = 4e-6, block_seconds = 5e-6, tile_seconds = 
                     sm_flops = 330e9, sm_flops_columns = 190e9, sm_bytes = 40e9;
 /* Times as many bytes as memory has to move of a D that is written in runs of a tile's eight rows, as measured. */
 static const double turned_result = 1.5;
+/* What a run of D takes that ends within a sector, whose rest the next column writes. */
+static const double near_bytes = 85;
+/* Times as long as a sector for each element of an operand takes that L2 does not hold. */
+static const double far_apart = 1.5;
 /* Measured seconds over those that follow from all this, but for what blocks take before their first tiles. */
 static const double measured = 0.75;
+/* Times as long with one kept column, a matrix times a vector: 1.2 to 1.6 as measured. */
+static const double one_column = 1.4;
 /* What a block takes before its first product, in tiles. */
 static const double tiles_to_begin = 1.5;
 
@@ -93,16 +100,18 @@ static int64_t blocks_of(const cutt_contraction *c, const cutt_rates *r, const c
 /* Sectors, as bytes, that a tensor's elements are in, over those that they have. */
 static double waste_of(const cutt_contraction *c, const cutt_core_shape *s, cutt_tensor t) {
   int mode[CUTT_MOST_MODES];
-  const bool rows = t == CUTT_RESULT || t == s->by_rows;
+  const bool rows = t == s->by_rows;
   if (t != CUTT_RESULT && by_terms(c, s, t)) {
     cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode);
     const double run = (double)c->mode[mode[0]].extent * BYTES;
     return (run + SECTOR / 2.0) / run;
   }
   if (s->turned && t == CUTT_RESULT) return turned_result;
+  if (t == CUTT_RESULT) return cutt_digits_waste(c, s->by_rows, near_bytes);
   if (s->turned && t == streamed_operand(s)) return 1;
   const int count = cutt_digit_modes(c, s->by_rows, rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
-  if (!cutt_digits_along(c, t, mode, count)) return (double)SECTOR / BYTES;
+  const double far = c->volume[t] * BYTES > CACHE ? far_apart : 1;
+  if (!cutt_digits_along(c, t, mode, count)) return far * SECTOR / BYTES;
   const double run = (double)c->mode[mode[0]].extent * BYTES;
   return (run + SECTOR / 4.0) / run;
 }
@@ -137,8 +146,9 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const double again = of_streamed * (panels - 1) + of_kept * (double)(s->strips - 1);
   const double move = (of_streamed + of_kept + of_result) / (share_of_copy * r->memory) + again / (sms * sm_bytes);
   const double begin = panels * (double)s->matrices * (double)s->strips * block_seconds / at_once;
+  const double slower = measured * (s->streams_rows && s->columns == 1 ? one_column : 1);
   return launch_seconds + begin +
-         measured * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
+         slower * (fmax(work, move) + 0.4 * fmin(work, move) + between) * fmin(tiles / even, 2);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */

@@ -1,6 +1,7 @@
 /* Numbers whose digits are modes (device_digits.h). */
 #include "contract/device_digits.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/divisor.h"
@@ -50,6 +51,18 @@ int cutt_digit_modes(const cutt_contraction *c, cutt_tensor by_rows, cutt_digit_
 bool cutt_digits_along(const cutt_contraction *c, cutt_tensor t, const int *mode, int count) {
   const int fast = cutt_fast_mode(c, t);
   return fast >= 0 && count > 0 && mode[0] == fast;
+}
+
+double cutt_digits_waste(const cutt_contraction *c, cutt_tensor by_rows, double near) {
+  static const double far = 220;
+  int mode[CUTT_MOST_MODES];
+  const int rows = cutt_digit_modes(c, by_rows, CUTT_DIGIT_ROW, mode);
+  int64_t run = 1;
+  for (int i = 0; i < rows && llabs(c->mode[mode[i]].stride[CUTT_RESULT]) == run; ++i) run *= c->mode[mode[i]].extent;
+  const double bytes = (double)run * c->type->bytes;
+  if (run == 1 || run * c->type->bytes % SECTOR == 0) return (bytes + SECTOR / 4.0) / bytes;
+  const int columns = cutt_digit_modes(c, by_rows, CUTT_DIGIT_COLUMN, mode);
+  return 1 + (columns && llabs(c->mode[mode[0]].stride[CUTT_RESULT]) != run ? far : near) / bytes;
 }
 
 void cutt_digits_add(cutt_digits *d, int mode, int64_t extent, int64_t along) {

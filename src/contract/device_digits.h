@@ -28,6 +28,10 @@ int cutt_digit_modes(const cutt_contraction *contraction, cutt_tensor by_rows, c
 /* Has the operand neighbours in the first of these modes? */
 bool cutt_digits_along(const cutt_contraction *contraction, cutt_tensor t, const int *mode, int count);
 
+/* Times as many bytes as D has that memory moves, as measured on an H200: where a tile's rows end within sectors the next columns write the
+ * rest, at once if these are D's next neighbours, which counts as `near` bytes for each run; else the sector comes and goes again. */
+double cutt_digits_waste(const cutt_contraction *contraction, cutt_tensor by_rows, double near);
+
 /* A list of digits that is being made. */
 typedef struct cutt_digits {
   const cutt_contraction *contraction;

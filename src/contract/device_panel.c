@@ -23,6 +23,8 @@ static const double sm_f32 = 280e9, sm_f64 = 165e9, sm_sectors = 30e9;
 /* Seconds of a block before its first product, as measured of 60000 products of 16 x 16 x 16 on an H200; the same in tiles of columns. */
 static const double block_seconds = 6e-6;
 static const double tiles_to_begin = 1.5;
+/* What a run of D takes that ends within a sector, whose rest the next column writes. */
+static const double near_bytes = 30;
 
 /* Blocks that are at work at once. */
 static double at_once(const cutt_contraction *c, const cutt_rates *r) {
@@ -63,8 +65,8 @@ static double waste_of(const cutt_contraction *c, const cutt_panel_shape *s, cut
   int count = cutt_digit_modes(c, s->by_rows, CUTT_DIGIT_TERM, mode);
   if (cutt_digits_along(c, t, mode, count))
     return ((double)c->mode[mode[0]].extent * bytes + SECTOR / 2.0) / ((double)c->mode[mode[0]].extent * bytes);
-  count =
-      cutt_digit_modes(c, s->by_rows, t == s->by_rows || t == CUTT_RESULT ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
+  if (t == CUTT_RESULT) return cutt_digits_waste(c, s->by_rows, near_bytes);
+  count = cutt_digit_modes(c, s->by_rows, t == s->by_rows ? CUTT_DIGIT_ROW : CUTT_DIGIT_COLUMN, mode);
   if (!cutt_digits_along(c, t, mode, count)) return SECTOR / bytes;
   const double run = (double)c->mode[mode[0]].extent * bytes;
   return (run + SECTOR / 4.0) / run;

@@ -8,27 +8,30 @@
 #include "base/number.h"
 
 enum {
-  MOST_ROWS = 512,    /* of a tile */
-  BATCHES = 8,        /* of rows that a block computes one after the other */
-  TURNED = 32,        /* positions where an operand is turned */
-  TURNED_ROWS = 8,    /* of each of two operands that are turned in different modes */
-  WORTH_TURNING = 8,  /* elements next to each other */
-  SECTOR = 32,        /* bytes: the least that memory moves */
-  BLOCKS_AT_ONCE = 3, /* on an SM */
-  PAGE = 64,          /* bytes: what the beginning of a short run of an operand costs memory */
-  TERMS_TO_BEGIN = 3, /* what a block takes before its first load, in terms of its rows */
-  TERMS_TO_JOIN = 6,  /* what the launch takes that adds up parts */
-  MANY_TURNS = 8,     /* of blocks, from which on it matters little how the last one ends */
-  ENOUGH_TERMS = 4    /* of a sum, to be shared among groups */
+  MOST_ROWS = 512,      /* of a tile */
+  BATCHES = 8,          /* of rows that a block computes one after the other */
+  TURNED = 32,          /* positions where an operand is turned */
+  TURNED_ROWS = 8,      /* of each of two operands that are turned in different modes */
+  WORTH_TURNING = 8,    /* elements next to each other */
+  SECTOR = 32,          /* bytes: the least that memory moves */
+  BLOCKS_AT_ONCE = 3,   /* on an SM */
+  PAGE = 64,            /* bytes: what the beginning of a short run of an operand costs memory */
+  TERMS_TO_BEGIN = 3,   /* what a block takes before its first load, in terms of its rows */
+  TERMS_TO_JOIN = 6,    /* what the launch takes that adds up parts */
+  MANY_TURNS = 8,       /* of blocks, from which on it matters little how the last one ends */
+  ENOUGH_TERMS = 4,     /* of a sum, to be shared among groups */
+  MOST_TIMES = 4,       /* as long as the fastest, of what is measured */
+  MOST_MOVED_MODES = 12 /* up to which tensors are permuted, since looking at all choices takes long */
 };
 
 /* Seconds of a launch, of a block before its first load, of adding up the sums of threads side by side, of loads on an SM that has
- * little else to do, of a term of two operands, one of them turned, for which threads wait twice, and of each cache line that threads side by
- * side load beyond those that their elements fill, on an SM; loads per second of an SM, of two operands and of one, and the share of a copy's
- * speed that is reached: as measured on an H200. */
+ * little else to do, of a term of two operands of which one or both are turned, for which threads wait twice, and of each cache line that
+ * threads side by side load beyond those that their elements fill, on an SM; loads per second of an SM, of two operands of up to 4 bytes and of
+ * more, and of one; the share of a copy's speed that is reached; and of loads and moves of two operands, that part of the shorter time which adds
+ * to the longer one: as measured on an H200, of two operands in 640 passes of random contractions. */
 static const double launch_seconds = 3e-6, block_seconds = 2.5e-6, sum_seconds = 2e-6, wait_seconds = 0.6e-6,
-                    turned_seconds = 1.8e-6, line_seconds = 1e-9, loads_per_second = 10e9,
-                    loads_alone_per_second = 20e9, share_of_copy = 0.95;
+                    turned_seconds[3] = {0, 2.4e-6, 4.2e-6}, line_seconds = 0.7e-9, narrow_loads_per_second = 14e9,
+                    loads_per_second = 11e9, loads_alone_per_second = 20e9, share_of_copy = 0.95, beside = 0.75;
 
 static int operands(const cutt_contraction *c) { return c->right_is_one ? 1 : 2; }
 
@@ -216,13 +219,15 @@ static double waits_of(const cutt_contraction *c, const cutt_rates *r, const cut
   return ceil(tiles * (double)s->parts / at_once) * (block_seconds + each * wait_seconds);
 }
 
+static int turned_of(const cutt_device_shape *s) { return (s->turned[0] >= 0) + (s->turned[1] >= 0); }
+
 /* The same of a block of two operands with a turned one, term after term: blocks of an SM wait at the same time. */
 static double waits_of_turned(const cutt_contraction *c, const cutt_rates *r, const cutt_device_shape *s) {
   double tiles, terms;
   count_work(c, s, &tiles, &terms);
   const double at_once = (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   return fmax(1, tiles * (double)s->parts / at_once) *
-         (block_seconds + ceil(terms / (double)s->parts) * turned_seconds);
+         (block_seconds + ceil(terms / (double)s->parts) * turned_seconds[turned_of(s)]);
 }
 
 /* Cache lines beyond those that their elements fill, which threads side by side load of an operand, for each thread. */
@@ -253,17 +258,19 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   for (int i = 0; i < c->modes; ++i) products *= (double)c->mode[i].extent;
   const double used =
       (double)(s->positions * smaller(CUTT_PASS_THREADS / s->positions, (int64_t)CUTT_PASS_GROUPS)) / CUTT_PASS_THREADS;
-  const double each = c->right_is_one ? loads_alone_per_second : loads_per_second;
+  const double each = c->right_is_one       ? loads_alone_per_second
+                      : c->type->bytes <= 4 ? narrow_loads_per_second
+                                            : loads_per_second;
   const double loads = products / (double)r->multiprocessors * (operands(c) / (each * used) + lines * line_seconds);
   const double blocks = blocks_of(c, s),
                turns = blocks / (double)(larger(r->multiprocessors, (int64_t)1) * BLOCKS_AT_ONCE);
   const double uneven = c->right_is_one ? unevenness(r, blocks) : 1;
   const double batches = ceil((double)s->rows / (double)batch_of(c, s));
   const double sums = s->way == CUTT_PASS_ACROSS_X ? turns * batches : 0;
-  const double all =
-      turns * block_seconds + sums * sum_seconds + uneven * (loads + moved / (share_of_copy * r->memory));
-  const bool waits = !c->right_is_one && s->way != CUTT_PASS_PLAIN && (s->turned[0] >= 0 || s->turned[1] >= 0);
-  const double least = c->right_is_one ? waits_of(c, r, s, batches) : waits ? waits_of_turned(c, r, s) : 0;
+  const double move = moved / (share_of_copy * r->memory);
+  const double both = c->right_is_one ? loads + move : fmax(loads, move) + beside * fmin(loads, move);
+  const double all = turns * block_seconds + sums * sum_seconds + uneven * both;
+  const double least = c->right_is_one ? waits_of(c, r, s, batches) : turned_of(s) ? waits_of_turned(c, r, s) : 0;
   return (s->parts > 1 ? 2 : 1) * launch_seconds + fmax(all, least);
 }
 
@@ -374,8 +381,8 @@ enum {
 };
 _Static_assert(CUTT_DEVICE_PASSES == LAST_SMALL + 1, "sums by stretches are the last");
 
-void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
-                               cutt_device_shape *s) {
+/* Of tensors that lie as they do. */
+static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number, cutt_device_shape *s) {
   static const int64_t most[SIZES] = {256, 128, 64, TURNED};
   static const cutt_device_side sides[SIDES] = {CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT};
   const int i = number - 1;
@@ -409,11 +416,61 @@ static int kind_of(int number) {
 }
 
 static void choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int last, cutt_device_shape *shape) {
-  cutt_device_pass_numbered(c, r, limit, 1, shape);
+  numbered(c, r, limit, 1, shape);
   for (int number = 2; number <= last; ++number) {
     cutt_device_shape tried;
-    cutt_device_pass_numbered(c, r, limit, number, &tried);
+    numbered(c, r, limit, number, &tried);
     if (tried.seconds < shape->seconds * (1 - 1e-9)) *shape = tried;
+  }
+}
+
+/* Adds what is permuted to the shape of what is left for the pass: that of this number, or 0 for the best one. */
+static void choose_inner(const cutt_contraction *c, const cutt_rates *r, int64_t limit, unsigned moved, int number,
+                         double least, const cutt_contraction *inner, cutt_device_shape *s) {
+  double moving[CUTT_TENSORS] = {0}, all = 0, bytes = 0;
+  for (cutt_tensor t = CUTT_LEFT; t < CUTT_TENSORS; ++t) {
+    if (cutt_device_is_moved(moved, t)) moving[t] = cutt_device_move_seconds(c, r, inner, t);
+    all += moving[t];
+    bytes += (double)c->volume[t] * c->type->bytes;
+  }
+  if (!(all + launch_seconds + bytes / r->memory < least)) return;
+  if (number)
+    numbered(inner, r, limit, number, s);
+  else
+    choose(inner, r, limit, CUTT_DEVICE_PASSES, s);
+  s->number += (int)moved * CUTT_DEVICE_PASSES;
+  s->seconds += all;
+  s->moved = moved;
+  memcpy(s->moving, moving, sizeof moving);
+}
+
+/* Of tensors of which these are permuted, if it may take less than `least` seconds; no shape where there is no memory for looking. */
+static void choose_moved(const cutt_contraction *c, const cutt_rates *r, int64_t limit, unsigned moved, int number,
+                         double least, cutt_device_shape *s) {
+  s->seconds = INFINITY;
+  limit -= cutt_device_moved_bytes(c, moved);
+  cutt_contraction *inner = limit < 0 ? NULL : malloc(sizeof *inner);
+  if (inner && cutt_device_move(c, moved, inner)) choose_inner(c, r, limit, moved, number, least, inner, s);
+  free(inner);
+}
+
+void cutt_device_pass_numbered(const cutt_contraction *c, const cutt_rates *r, int64_t limit, int number,
+                               cutt_device_shape *s) {
+  const unsigned moved = (unsigned)(number - 1) / CUTT_DEVICE_PASSES;
+  if (moved)
+    choose_moved(c, r, limit, moved, (number - 1) % CUTT_DEVICE_PASSES + 1, INFINITY, s);
+  else
+    numbered(c, r, limit, number, s);
+}
+
+void cutt_device_pass_choose_moved(const cutt_contraction *c, const cutt_rates *r, int64_t limit, double least,
+                                   cutt_device_shape *shape) {
+  shape->seconds = INFINITY;
+  if (c->modes > MOST_MOVED_MODES) return;
+  for (unsigned moved = 1; moved < CUTT_DEVICE_MOVES; ++moved) {
+    cutt_device_shape tried;
+    choose_moved(c, r, limit, moved, 0, fmin(least, shape->seconds), &tried);
+    if (tried.seconds < fmin(least, shape->seconds)) *shape = tried;
   }
 }
 
@@ -425,6 +482,15 @@ void cutt_device_pass_choose_join(const cutt_contraction *c, const cutt_rates *r
   choose(c, r, 0, PLAIN, shape);
 }
 
+/* Puts a shape into a list, the fastest first. */
+static int insert(cutt_device_shape *list, int count, int most, const cutt_device_shape *shape) {
+  if (!(shape->seconds < INFINITY)) return count;
+  int at = count < most ? count++ : list[most - 1].seconds > shape->seconds ? most - 1 : most;
+  for (; at > 0 && at < most && list[at - 1].seconds > shape->seconds; --at) list[at] = list[at - 1];
+  if (at < most) list[at] = *shape;
+  return count;
+}
+
 int cutt_device_pass_list(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_device_shape *list,
                           int most) {
   int count = 0, kind = -1;
@@ -432,14 +498,14 @@ int cutt_device_pass_list(const cutt_contraction *c, const cutt_rates *r, int64_
   for (int number = 1; number <= CUTT_DEVICE_PASSES + 1; ++number) {
     cutt_device_shape tried = {.seconds = INFINITY};
     const bool ends = number > CUTT_DEVICE_PASSES;
-    if (!ends) cutt_device_pass_numbered(c, r, limit, number, &tried);
-    if (kind >= 0 && (ends || kind_of(number) != kind) && best.seconds < INFINITY) {
-      int at = count < most ? count++ : list[most - 1].seconds > best.seconds ? most - 1 : most;
-      for (; at > 0 && at < most && list[at - 1].seconds > best.seconds; --at) list[at] = list[at - 1];
-      if (at < most) list[at] = best;
-    }
+    if (!ends) numbered(c, r, limit, number, &tried);
+    if (kind >= 0 && (ends || kind_of(number) != kind)) count = insert(list, count, most, &best);
     if (kind < 0 || kind_of(number) != kind || tried.seconds < best.seconds * (1 - 1e-9)) best = tried;
     kind = kind_of(number);
+  }
+  for (unsigned moved = 1; moved < CUTT_DEVICE_MOVES && c->modes <= MOST_MOVED_MODES; ++moved) {
+    choose_moved(c, r, limit, moved, 0, count ? MOST_TIMES * list[0].seconds : INFINITY, &best);
+    count = insert(list, count, most, &best);
   }
   return count;
 }

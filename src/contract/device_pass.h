@@ -10,6 +10,7 @@
 
 #include "contract/device_combine.h"
 #include "contract/device_core.h"
+#include "contract/device_moved.h"
 #include "contract/device_multiply.h"
 #include "contract/device_panel.h"
 #include "contract/device_small.h"
@@ -35,6 +36,10 @@ typedef enum cutt_device_kind {
 typedef struct cutt_device_shape {
   int number; /* among all, from 1 on: cutt_device_pass_numbered */
   double seconds;
+  /* Tensors that are permuted beside the pass, which all else is of then, bit by bit (1 << CUTT_LEFT); and the seconds of that, which
+   * the others include. */
+  unsigned moved;
+  double moving[CUTT_TENSORS];
   cutt_device_kind kind;
   /* All that follows is of CUTT_DEVICE_SUMS, but for what is named there. */
   cutt_pass_way way;
@@ -93,6 +98,10 @@ typedef struct cutt_device_pass {
 void cutt_device_pass_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
                              cutt_device_shape *shape);
 
+/* The same of tensors of which some are permuted, if it takes less than `least` seconds; else INFINITY. */
+void cutt_device_pass_choose_moved(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                                   double least, cutt_device_shape *shape);
+
 /* The same for adding up parts, which the kernels of pass.cu do, without workspace. */
 void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cutt_rates *rates,
                                   cutt_device_shape *shape);
@@ -100,8 +109,9 @@ void cutt_device_pass_choose_join(const cutt_contraction *contraction, const cut
 /* What the positions of a shape are modes of: D, in its order or in that of L, or the sum. */
 typedef enum cutt_device_side { CUTT_SIDE_RESULT, CUTT_SIDE_SUM, CUTT_SIDE_LEFT } cutt_device_side;
 
-/* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction. The seconds are INFINITY where there is none. */
-enum { CUTT_DEVICE_PASSES = 34 };
+/* Shapes of all kinds have numbers from 1 on, that of a kind the same for every contraction; then come those of tensors that are permuted, in
+ * the same order for each choice of these. The seconds are INFINITY where there is none. */
+enum { CUTT_DEVICE_PASSES = 34, CUTT_DEVICE_PASS_NUMBERS = CUTT_DEVICE_PASSES * CUTT_DEVICE_MOVES };
 void cutt_device_pass_numbered(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit, int number,
                                cutt_device_shape *shape);
 

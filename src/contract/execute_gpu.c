@@ -232,14 +232,22 @@ static cuttResult reduce(run *r, cutt_operands *operands) {
   return CUTT_SUCCESS;
 }
 
-/* The contraction in one pass, which counts as the products. */
+/* The contraction in one pass, which counts as the products, between permutations of tensors for it. */
 static cuttResult pass(const run *r) {
   const struct cuttContractionStruct *plan = r->plan;
   const cutt_operands *o = r->operands;
+  const unsigned char *operand[2];
+  unsigned char *const result = plan->move[CUTT_RESULT] ? o->workspace + plan->move_offset[CUTT_RESULT] : o->result;
+  for (int t = 0; t < 2; ++t) {
+    unsigned char *const packed = o->workspace + plan->move_offset[t];
+    operand[t] = plan->move[t] ? packed : o->operand[t];
+    if (plan->move[t]) TRY(permute(r, plan->move[t], o->operand[t], packed, r->stream));
+  }
   TRY(begin_step(r));
-  TRY(cutt_device_pass_run(plan->device_pass, r->runtime, o->operand[CUTT_LEFT], o->operand[CUTT_RIGHT], o->result,
+  TRY(cutt_device_pass_run(plan->device_pass, r->runtime, operand[CUTT_LEFT], operand[CUTT_RIGHT], result,
                            o->workspace + plan->parts_offset, r->stream));
-  return end_step(r, r->steps ? &r->steps->multiply : NULL);
+  TRY(end_step(r, r->steps ? &r->steps->multiply : NULL));
+  return plan->move[CUTT_RESULT] ? permute(r, plan->move[CUTT_RESULT], result, o->result, r->stream) : CUTT_SUCCESS;
 }
 
 static cuttResult multiply_all(run *r) {

@@ -216,6 +216,7 @@ static contender *race_permutations(race *r, contender *winner, double deadline,
   for (int kind = 0; kind < CUTT_MOST_KINDS; ++kind)
     for (int t = 0; t < CUTT_TENSORS; ++t)
       permutations += winner->plan->kind[kind] && winner->plan->kind[kind]->permute[t];
+  for (int t = 0; t < CUTT_TENSORS; ++t) permutations += winner->plan->move[t] != NULL;
   if (permutations == 0 || left < least_runs * *seconds) return winner;
   contender *again = &r->contender[LAST];
   const cutt_permuting permuting = {CUTT_MEASURE, left / 2 / permutations, r->started->permuting.wisdom};

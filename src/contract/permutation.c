@@ -71,6 +71,18 @@ cuttResult cutt_block_permutation(const cutt_contraction *c, const cutt_algorith
   return plan_chosen(s, backend, threads, permuting, made);
 }
 
+cuttResult cutt_packed_permutation(const cutt_contraction *c, const int64_t *packed, cutt_tensor t,
+                                   const cutt_backend *backend, const cutt_permuting *permuting, cuttPlan_t *made) {
+  strided *s = new_strided(c);
+  if (!s) return CUTT_INTERNAL_ERROR;
+  for (int i = 0; i < c->modes; ++i) {
+    const int64_t own = c->mode[i].stride[t];
+    if (own) add_mode(s, c->mode[i].extent, t == CUTT_RESULT ? packed[i] : own, t == CUTT_RESULT ? own : packed[i]);
+  }
+  if (t == CUTT_RESULT && !c->beta_is_zero) s->problem.beta = c->beta;
+  return plan_chosen(s, backend, 1, permuting, made);
+}
+
 /* D = alpha * 1 + beta * D. */
 static void fill_with_alpha(strided *s, const cutt_contraction *c) {
   for (int i = 0; i < c->modes; ++i) add_mode(s, c->mode[i].extent, 0, c->mode[i].stride[CUTT_RESULT]);

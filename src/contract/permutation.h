@@ -18,6 +18,10 @@ cuttResult cutt_block_permutation(const cutt_contraction *contraction, const cut
                                   const cutt_view *view, cutt_tensor t, const cutt_backend *backend, int threads,
                                   const cutt_permuting *permuting, cuttPlan_t *made);
 
+/* A plan that packs an operand as a whole, or brings D from where it is packed, with these strides. */
+cuttResult cutt_packed_permutation(const cutt_contraction *contraction, const int64_t *packed, cutt_tensor t,
+                                   const cutt_backend *backend, const cutt_permuting *permuting, cuttPlan_t *made);
+
 /* A plan for D = beta * D, in place. With beta 0 it writes zeros instead: its input is then a single 0, with strides of 0. */
 cuttResult cutt_scale_permutation(const cutt_contraction *contraction, const cutt_backend *backend, int threads,
                                   cuttPlan_t *made);

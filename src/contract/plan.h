@@ -72,6 +72,11 @@ struct cuttContractionStruct {
   cutt_pass *pass;
   cutt_device_pass *device_pass;
   size_t parts_offset;
+  /* Of a pass of tensors of which some are permuted (device_moved.h): what is left for it, else NULL; their permutations, and where they
+   * lie in workspace. */
+  cutt_contraction *moved;
+  cuttPlan_t move[CUTT_TENSORS];
+  size_t move_offset[CUTT_TENSORS];
   cutt_algorithm algorithm;
   cutt_cost cost;
   /* How it was chosen, with the seconds that were measured, or 0; and what was timed for it, which is freed with the plan. */

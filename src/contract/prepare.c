@@ -300,13 +300,69 @@ static void find_passes(const struct cuttContractionStruct *plan, int64_t limit,
     cutt_pass_choose(&plan->contraction, &plan->rates, &best->host);
 }
 
+static cuttResult plan_move(const struct cuttContractionStruct *plan, unsigned moved, cutt_tensor t, cuttPlan_t *move) {
+  int64_t stride[CUTT_MOST_MODES];
+  cutt_device_moved_strides(&plan->contraction, moved, t, stride);
+  return cutt_packed_permutation(&plan->contraction, stride, t, plan->backend, &plan->permuting, move);
+}
+
+/* Predicts the permutations by their own model, instead of roughly. */
+static cuttResult look_at_moves(const struct cuttContractionStruct *plan, cutt_device_shape *shape) {
+  cuttResult result = CUTT_SUCCESS;
+  for (cutt_tensor t = CUTT_LEFT; t < CUTT_TENSORS && !result; ++t) {
+    if (!cutt_device_is_moved(shape->moved, t)) continue;
+    cuttPlan_t move = NULL;
+    cuttPlanInfo_t info = {.struct_size = sizeof info};
+    result = plan_move(plan, shape->moved, t, &move);
+    if (!result) result = cuttPlanGetInfo(move, &info);
+    cuttPlanDestroy(move);
+    const double seconds = plan->rates.launch + info.predicted_seconds * plan->rates.permute_scale;
+    shape->seconds += seconds - shape->moving[t];
+    shape->moving[t] = seconds;
+  }
+  return result;
+}
+
+/* Takes the place of a pass of tensors as they lie, where it is faster by more than predictions of passes err by. */
+static cuttResult find_moved_pass(const struct cuttContractionStruct *plan, int64_t limit, cutt_device_shape *best) {
+  static const double worth = 0.9;
+  const double least = worth * best->seconds;
+  cutt_device_shape moved;
+  cutt_device_pass_choose_moved(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, least,
+                                &moved);
+  if (!(moved.seconds < least)) return CUTT_SUCCESS;
+  const cuttResult result = look_at_moves(plan, &moved);
+  if (!result && moved.seconds < least) *best = moved;
+  return result;
+}
+
+/* The permutations of tensors that are permuted beside a pass, their workspace, and what is left for the pass. */
+static cuttResult take_moves(struct cuttContractionStruct *plan, const cutt_device_shape *shape) {
+  cuttResult result = CUTT_SUCCESS;
+  plan->moved = malloc(sizeof *plan->moved);
+  if (!plan->moved) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *plan->moved);
+  if (!cutt_device_move(&plan->contraction, shape->moved, plan->moved))
+    return cutt_error(CUTT_INTERNAL_ERROR, "a tensor can't be permuted for a pass");
+  for (cutt_tensor t = CUTT_LEFT; t < CUTT_TENSORS && !result; ++t) {
+    if (!cutt_device_is_moved(shape->moved, t)) continue;
+    plan->move_offset[t] = plan->workspace_bytes;
+    plan->workspace_bytes += (size_t)cutt_device_moved_bytes(&plan->contraction, 1u << t);
+    plan->cost.permute[t] = shape->moving[t];
+    plan->cost.multiply -= shape->moving[t];
+    result = plan_move(plan, shape->moved, t, &plan->move[t]);
+  }
+  return result;
+}
+
 cuttResult cutt_contraction_take_device_pass(struct cuttContractionStruct *plan, const cutt_device_shape *shape) {
   if (!(shape->seconds < INFINITY))
     return cutt_error(CUTT_INVALID_PARAMETER, "the contraction has too many tiles for one pass on %s: 2^31 or more",
                       plan->backend->name);
   plan->cost = (cutt_cost){.seconds = shape->seconds, .multiply = shape->seconds, .result_blocks = 1, .k_blocks = 1};
-  const cuttResult result =
-      cutt_device_pass_prepare(&plan->contraction, &plan->rates, shape, plan->backend->runtime, &plan->device_pass);
+  cuttResult result = shape->moved ? take_moves(plan, shape) : CUTT_SUCCESS;
+  if (!result)
+    result = cutt_device_pass_prepare(plan->moved ? plan->moved : &plan->contraction, &plan->rates, shape,
+                                      plan->backend->runtime, &plan->device_pass);
   if (result) return result;
   plan->parts_offset = plan->workspace_bytes;
   plan->workspace_bytes += plan->device_pass->workspace;
@@ -419,9 +475,12 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
 
 static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit, passes *best) {
   find_passes(plan, limit, best);
+  cuttResult result = CUTT_SUCCESS;
+  if (best->device.seconds < INFINITY) result = find_moved_pass(plan, limit, &best->device);
+  if (result) return result;
   if (plan->family == CUTT_FAMILY_PASS || fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
     return take_either(plan, best);
-  const cuttResult result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
+  result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
   if (result) return result;
   return comparable_seconds(plan, best) < plan->cost.seconds ? take_either(plan, best)
                                                              : cutt_contraction_take_products(plan, limit);
@@ -454,6 +513,12 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan) {
   plan->product = NULL;
   cutt_pass_release(plan->pass);
   cutt_device_pass_release(plan->device_pass);
+  for (int t = 0; t < CUTT_TENSORS; ++t) {
+    cuttPlanDestroy(plan->move[t]);
+    plan->move[t] = NULL;
+  }
+  free(plan->moved);
+  plan->moved = NULL;
   plan->pass = NULL;
   plan->device_pass = NULL;
 }

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "contract/prepare.h"
 
-enum { PASSES = 4, ALIKE = 2 };
+enum { PASSES = 5, ALIKE = 2 };
 
 /* ------------------------------------------------------------------------------------------------------------------ list */
 
@@ -244,7 +244,7 @@ static const char *read_pass(const struct cuttContractionStruct *plan, const cha
     return "its words can't be read";
   way->one_pass = true;
   if (cutt_contraction_on_gpu(plan)) {
-    if (along >= 0 || lines > CUTT_DEVICE_PASSES) return "its words can't be read";
+    if (along >= 0 || lines > CUTT_DEVICE_PASS_NUMBERS) return "its words can't be read";
     if (lines)
       cutt_device_pass_numbered(c, &plan->rates, limit, (int)lines, &way->device);
     else
@@ -291,6 +291,11 @@ void cutt_way_name(const cutt_contraction *c, const cutt_way *way, cutt_text *te
     const cutt_device_shape *d = &way->device;
     cutt_text_add(text, "one-pass%s", kinds[d->kind]);
     if (d->kind == CUTT_DEVICE_CORES) cutt_text_add(text, ", %s in tiles", d->core.streams_rows ? "rows" : "columns");
+    for (int t = 0, first = 1; t < CUTT_TENSORS; ++t) {
+      if (!cutt_device_is_moved(d->moved, (cutt_tensor)t)) continue;
+      cutt_text_add(text, "%s%c", first ? ", permuting " : "", letter[t]);
+      first = 0;
+    }
     if (s->along >= 0) cutt_text_add(text, " along %s", c->mode[s->along].name);
     if (s->blocked) cutt_text_add(text, ", blocks of %" PRId64 " lines", s->lines);
     return;

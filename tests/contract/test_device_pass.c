@@ -230,7 +230,7 @@ static void assert_list(const cutt_contraction *c, const cutt_device_shape *best
   enum { MOST = 4 };
   cutt_device_shape list[MOST], again;
   const int count = cutt_device_pass_list(c, &rates, 1 << 20, list, MOST);
-  assert_true(count >= 1 && count <= MOST && list[0].number == best->number);
+  assert_true(count >= 1 && count <= MOST && (list[0].number == best->number || list[0].moved));
   for (int i = 0; i < count; ++i) {
     cutt_device_pass_numbered(c, &rates, 1 << 20, list[i].number, &again);
     assert_true(again.number == list[i].number && again.seconds == list[i].seconds && isfinite(again.seconds));

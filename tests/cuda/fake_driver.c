@@ -148,9 +148,10 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
   const char *suffix = strstr(function->name, "_batched");
   if (suffix && !suffix[8]) last->pairs = parameters[3];
   const bool combines = !strncmp(function->name, "cutt_combine_", 13);
-  if (combines || !strncmp(function->name, "cutt_pass_", 10) || !strncmp(function->name, "cutt_multiply_", 14) ||
-      !strncmp(function->name, "cutt_panel_", 11))
-    memcpy(&last->right, parameters[3], sizeof last->right);
+  static const char *const of_two[] = {"cutt_combine_", "cutt_pass_", "cutt_multiply_",
+                                       "cutt_panel_",   "cutt_core_", "cutt_small_"};
+  for (size_t i = 0; i < sizeof of_two / sizeof *of_two; ++i)
+    if (!strncmp(function->name, of_two[i], strlen(of_two[i]))) memcpy(&last->right, parameters[3], sizeof last->right);
   if (combines) memcpy(&last->third, parameters[4], sizeof last->third);
   memcpy(&last->in, parameters[0], sizeof last->in);
   memcpy(&last->out, parameters[1], sizeof last->out);

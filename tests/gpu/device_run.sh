@@ -24,7 +24,7 @@ sleep "$wait"
 END
 chmod +x "$work/bin/python3"
 for name in compute-sanitizer nvidia-smi; do cp "$work/bin/python3" "$work/bin/$name"; done
-for name in cutt tests/gpu/test_gpu_{probe,memory,streams,batch,property,large} tests/contract/test_{contract,elementwise,reduce}; do
+for name in cutt tests/gpu/test_gpu_{probe,memory,streams,batch,property,large} tests/contract/test_{contract,elementwise,reduce,moved}; do
   cp "$work/bin/python3" "$work/build/$name"
 done
 touch "$work/build/lib/libcutt.so" "$work/build/lib/libcutt_contract.so"
