@@ -46,6 +46,8 @@ typedef struct cutt_rates {
   double vector_edge;
   /* Seconds of each number of a vector whose numbers do not follow each other in memory. */
   double strided;
+  /* In one pass, on the CPU: of 64 bytes of products in blocks of rows, where all is in registers and the nearest cache. */
+  double block_line;
   /* Measured time of a permutation over the time that the permutation's own model predicts. */
   double permute_scale;
   /* On the CPU, bytes of a result from which on it is written past the caches; 0: never. */

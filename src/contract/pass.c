@@ -18,9 +18,12 @@ enum {
   BLOCKS_ROWS = 32,          /* that share an operand's numbers, first */
   BLOCKS_PRODUCTS = 131072,  /* of their tile from which on it is large enough */
   BLOCKS_TERMS = 256,        /* of a row */
-  BLOCK = 8,                 /* rows that are computed together */
-  SUMS_BYTES = 40 * 1024,    /* of D's part of a tile */
-  FAR_BYTES = 16 * 1024,     /* of a row where nothing is packed */
+  DEEP_TERMS = 192,          /* of a row, where sums are longer than a tile's */
+  DEEP_SINGLE = 192 * 1024,  /* of the other operand's part of such a tile */
+  DEEP_LINES = 24,        /* cache lines of the first operand by which a number of the other one is multiplied there */
+  BLOCK = 8,              /* rows that are computed together */
+  SUMS_BYTES = 40 * 1024, /* of D's part of a tile */
+  FAR_BYTES = 16 * 1024,  /* of a row where nothing is packed */
   DIRECT_BYTES = 128 * 1024, /* of a row that goes to D straight or in pieces, where nothing is summed */
   SUMMED_BYTES = 64 * 1024,  /* of a term of a dot product */
   FEW_BYTES = 32,            /* of one that is shorter numbers are added up one after the other */
@@ -33,11 +36,12 @@ enum {
 
 /* Seconds, as measured on one core of an Intel Xeon of 2023 (packing, but to blocks, and dot products of an AMD EPYC): of a call; of
  * a tile; of 64 bytes of products in a row, and in a dot product, which reads two numbers for each; of a dot product of one term
- * that is at most PARTS_BYTES long; of a single product; of a number that is packed alone; of finishing 64 bytes. Of blocks: of 64
- * bytes of products, and of sums; of a block; of a run of memory that is far from the last one. */
+ * that is at most PARTS_BYTES long; of a single product; of a number that is packed alone; of finishing 64 bytes. Of blocks: of a
+ * load; of a byte that is copied; of 64 bytes of sums; of a block; of a run of memory that is far from the last one. */
 static const double call_seconds = 200e-9, tile_seconds = 60e-9, line_seconds = 0.55e-9, summed_seconds = 1e-9,
                     short_seconds = 0.45e-9, number_seconds = 0.6e-9, alone_seconds = 0.55e-9, finish_seconds = 0.8e-9,
-                    multiply_seconds = 0.22e-9, store_seconds = 0.5e-9, block_seconds = 5e-9, far_seconds = 35e-9;
+                    load_seconds = 0.13e-9, copy_seconds = 0.02e-9, store_seconds = 0.5e-9, block_seconds = 5e-9,
+                    far_seconds = 35e-9;
 
 /* Of a row; of a term of a row; of a number that is packed in a run; of a cache line in a page alone. Tiles of blocks are larger,
  * and packed to a cache that is further away. */
@@ -94,11 +98,14 @@ static bool fits(const cutt_contraction *c, const cutt_pass_shape *s) {
   measure(c, s, &v);
   const double row = row_bytes(c, s);
   for (int t = 0; t < CUTT_RESULT; ++t) {
-    const double most = !s->blocked ? PACKED_BYTES : s->single[t] ? SINGLE_BYTES : BLOCKS_BYTES;
+    const double most = !s->blocked     ? PACKED_BYTES
+                        : !s->single[t] ? BLOCKS_BYTES
+                        : s->deep       ? DEEP_SINGLE
+                                        : SINGLE_BYTES;
     if (s->packed[t] && v.positions[t] * (s->single[t] ? (double)number_bytes(c) : row) > most) return false;
   }
   const double sums = v.rows * (s->summed ? (double)number_bytes(c) : row);
-  return v.rows <= CUTT_PASS_ROWS && v.terms <= CUTT_PASS_TERMS &&
+  return v.rows <= CUTT_PASS_ROWS && v.terms <= (s->deep ? DEEP_TERMS : CUTT_PASS_TERMS) &&
          (s->direct || s->pieces || sums <= (s->blocked ? BLOCKS_SUMS : SUMS_BYTES)) &&
          (s->summed || s->blocked || v.terms <= 8 || v.terms * row <= TERMS_BYTES);
 }
@@ -241,16 +248,17 @@ static double sharing_extent(const cutt_contraction *c, const cutt_pass_shape *s
   return extent;
 }
 
-/* Of the products of a tile in blocks: of operations on vectors, of blocks and of what they store. */
-static double blocks_seconds(const cutt_contraction *c, const cutt_pass_shape *s, const volumes *v) {
+/* Of the products of a tile in blocks: of operations on vectors, or of loads where blocks are small; of blocks and of what they store. */
+static double blocks_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s,
+                             const volumes *v) {
   const double lines = ceil((double)(chunk_along(s) * number_bytes(c)) / LINE), each = c->type->complex ? 2 : 1;
   double group = 1;
   for (int i = 0; i < c->modes; ++i)
     if (cutt_pass_shares(c, s, i)) group *= (double)s->chunk[i];
-  const double blocks = v->rows / group * ceil(group / BLOCK) * ceil(lines / 3);
-  const double rows = v->rows / group * ceil(group / 2) * 2;
-  return rows * lines * (v->terms * each * multiply_seconds + store_seconds) +
-         blocks * (block_seconds + v->terms * block_tiles.term / 2);
+  const double high = ceil(group / BLOCK), wide = ceil(lines / 3), blocks = v->rows / group * high * wide;
+  const double term = larger(group / high * (lines / wide) * each * r->block_line,
+                             (group / high * each + lines / wide + BLOCK / 2.0) * load_seconds);
+  return v->rows * lines * store_seconds + blocks * (block_seconds + v->terms * term);
 }
 
 /* Of a number that is packed, or D's that is transposed, in runs of so many: as many bytes as a vector has take the same time, but of
@@ -264,6 +272,11 @@ static double packed_seconds(const cutt_contraction *c, const cutt_pass_shape *s
                                                                                                 : 1);
 }
 
+/* Is an operand's part of a tile packed by copying runs, without transposing? */
+static bool is_copied(const cutt_contraction *c, const cutt_pass_shape *s, cutt_tensor t) {
+  return t != CUTT_RESULT && s->packed[t] && !is_half(c) && (s->single[t] || step_along(c, s->along, t) == 1);
+}
+
 /* Tiles, one after the other, for which the first operand is packed once. */
 static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s) {
   double tiles = 1;
@@ -272,12 +285,14 @@ static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s)
   return tiles;
 }
 
-/* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. */
+/* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. Not so where runs are copied,
+ * since the next one is asked for, nor where parts of a tensor come again and again, which then are in some cache. */
 static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const double bytes = moved(c, r, s, (cutt_tensor)t);
-    if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes)
+    const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]);
+    if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes && waits)
       seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds;
   }
   return seconds;
@@ -307,14 +322,19 @@ static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const c
   const bool is_short = padded && s->summed && v.terms <= 1 && row <= PARTS_BYTES;
   const double of_row = is_short ? short_seconds : own->row + v.terms * own->term;
   double tile =
-      tile_seconds + (s->blocked ? blocks_seconds(c, s, &v)
+      tile_seconds + (s->blocked ? blocks_seconds(c, r, s, &v)
                                  : v.rows * (of_row + v.terms * width * (lines * line_takes + rest * number_seconds)));
   for (int t = 0; t < CUTT_RESULT; ++t) {
     if (!s->packed[t]) continue;
     const double run = run_of(c, s, (cutt_tensor)t);
+    const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
+    if (is_copied(c, s, (cutt_tensor)t)) {
+      const double each = s->single[t] ? run : n, runs = v.positions[t] * (s->single[t] ? 1 : n) / each;
+      tile += runs * (each * number * copy_seconds + own->row) / stays;
+      continue;
+    }
     const double each = run >= 2 ? packed_seconds(c, s, (cutt_tensor)t, run) : alone_seconds * (number > 8 ? 2 : 1);
     const double numbers = v.positions[t] * (s->single[t] ? 1 : n);
-    const double stays = t == (int)s->first && s->blocked && sum_tiles <= 1 ? sharing_tiles(c, s) : 1;
     tile += (numbers * each + v.positions[t] * own->row) / stays;
     /* Lines that a processor does not fetch ahead, since each is in another page. */
     const double bytes = (double)c->volume[t] * c->type->bytes;
@@ -388,10 +408,15 @@ static int list_order(const cutt_contraction *c, int along, int *order) {
   return count;
 }
 
-/* When all chunks are known. */
-static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
+static bool sums_are_whole(const cutt_contraction *c, const cutt_pass_shape *s) {
   bool whole = true;
   for (int i = 0; i < c->modes; ++i) whole = whole && (!cutt_is_summed(c, i) || s->chunk[i] == c->mode[i].extent);
+  return whole;
+}
+
+/* When all chunks are known. */
+static void finish_shape(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s) {
+  const bool whole = sums_are_whole(c, s);
   s->streams = may_stream(c, r, s) &&
                (s->blocked ? row_run(c, s, CUTT_RESULT) : (double)(chunk_along(s) * c->type->bytes)) >= RUN_BYTES;
   s->direct = whole && !s->streams && writes_plainly(c, s);
@@ -417,14 +442,14 @@ static void grow_to(const cutt_contraction *c, cutt_pass_shape *s, int mode, int
   while (c->mode[mode].extent % s->chunk[mode]) --s->chunk[mode]; /* a divisor: 1, if need be */
 }
 
-/* Modes along which rows share the first operand's numbers, by their steps in D. */
-static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t most) {
+/* Modes along which rows share the first operand's numbers, by their steps in a tensor. */
+static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t most, cutt_tensor by) {
   int64_t rows = 1;
   for (bool used[CUTT_MOST_MODES] = {false};;) {
     int next = -1;
     for (int i = 0; i < c->modes; ++i) {
       if (!cutt_pass_shares(c, s, i) || used[i]) continue;
-      if (next < 0 || llabs(c->mode[i].stride[CUTT_RESULT]) < llabs(c->mode[next].stride[CUTT_RESULT])) next = i;
+      if (next < 0 || llabs(c->mode[i].stride[by]) < llabs(c->mode[next].stride[by])) next = i;
     }
     if (next < 0) return;
     used[next] = true;
@@ -432,6 +457,30 @@ static void grow_shared(const cutt_contraction *c, cutt_pass_shape *s, int64_t m
     rows *= s->chunk[next];
     if (s->chunk[next] < c->mode[next].extent) return;
   }
+}
+
+/* Sums that are longer than a tile's. Both operands are packed again for each tile, the second one too if it comes from memory. So
+ * all that is packed is used as often as there is room for: each number of the second operand is multiplied by many lines of the first,
+ * and these by many rows, which are in the order in which memory has the second operand. Of modes in which an operand has its
+ * neighbours a tile has a cache line at least. */
+static void grow_deep(const cutt_contraction *c, const cutt_rates *r, cutt_pass_shape *s, const int *order, int count) {
+  const cutt_tensor second = cutt_other_operand(s->first);
+  const int64_t line = LINE / number_bytes(c);
+  s->deep = true;
+  if (c->volume[second] * c->type->bytes > r->cache_bytes) s->packed[second] = true;
+  for (int i = 0; i < count; ++i) s->chunk[order[i]] = 1;
+  s->chunk[s->along] = longest(c, s, s->along, smaller(s->lines, (int64_t)DEEP_LINES) * line);
+  for (int i = 0; i < count; ++i)
+    if (cutt_is_summed(c, order[i]) && least_step(&c->mode[order[i]]) == 1) grow_to(c, s, order[i], line);
+  for (int i = 0; i < count; ++i)
+    if (cutt_is_summed(c, order[i])) grow_to(c, s, order[i], DEEP_TERMS);
+  double lines = (double)chunk_along(s) / (double)line;
+  for (int i = 0; i < count && lines < DEEP_LINES; ++i) {
+    if (cutt_is_summed(c, order[i]) || cutt_pass_shares(c, s, order[i])) continue;
+    grow_to(c, s, order[i], (int64_t)(DEEP_LINES / lines));
+    lines *= (double)s->chunk[order[i]];
+  }
+  grow_shared(c, s, CUTT_PASS_ROWS, second);
 }
 
 bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int along, int64_t lines,
@@ -452,12 +501,17 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
   /* Sums whole, if there is room, and some rows that share; then modes whose neighbours share cache lines; then more rows. */
   for (int i = 0; i < count; ++i)
     if (cutt_is_summed(c, order[i])) grow_to(c, s, order[i], BLOCKS_TERMS);
-  grow_shared(c, s, BLOCKS_ROWS);
+  if (!sums_are_whole(c, s)) {
+    grow_deep(c, r, s, order, count);
+    finish_shape(c, r, s);
+    return true;
+  }
+  grow_shared(c, s, BLOCKS_ROWS, CUTT_RESULT);
   for (int i = 0; i < count; ++i)
     if (!cutt_is_summed(c, order[i]) && !cutt_pass_shares(c, s, order[i])) grow(c, s, order[i]);
   volumes v;
   measure(c, s, &v);
-  if (v.products < BLOCKS_PRODUCTS) grow_shared(c, s, (int64_t)(v.rows * BLOCKS_PRODUCTS / v.products));
+  if (v.products < BLOCKS_PRODUCTS) grow_shared(c, s, (int64_t)(v.rows * BLOCKS_PRODUCTS / v.products), CUTT_RESULT);
   finish_shape(c, r, s);
   return true;
 }

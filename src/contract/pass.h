@@ -31,6 +31,7 @@ typedef struct cutt_pass_shape {
    * for, or 0. */
   bool blocked;
   int64_t lines;
+  bool deep; /* sums of blocks are longer than a tile's; rows are in the second operand's order */
   /* Sums go to D as they are, since there is nothing else to be done to them. */
   bool direct;
   /* D is written past the caches; and its rows, of which nothing is packed or summed, have as much of the scratch as is computed at

@@ -111,7 +111,11 @@ typedef struct lists {
 static cuttResult make_tiles(const maker *m, unsigned kind, lists *l) {
   const cutt_pass_shape *s = &m->pass->shape;
   cutt_pass_tiles *tiles = &m->pass->tiles[kind];
-  list_modes(m, kind, false, s->summed ? larger_operand(m->c) : CUTT_RESULT, &l->rows);
+  list_modes(m, kind, false,
+             s->deep     ? cutt_other_operand(s->first)
+             : s->summed ? larger_operand(m->c)
+                         : CUTT_RESULT,
+             &l->rows);
   list_modes(m, kind, true, s->first, &l->terms);
   tiles->rows = nest_count(&l->rows);
   tiles->terms = nest_count(&l->terms);

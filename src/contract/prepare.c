@@ -440,18 +440,9 @@ static bool is_single_product(const struct cuttContractionStruct *plan) {
   return single;
 }
 
-/* With many terms blocks are no match for a BLAS, whatever is predicted. */
-double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape) {
-  static const double few_terms = 64;
-  int64_t size[CUTT_ROLES];
-  cutt_contraction_sizes(&plan->contraction, size);
-  if (!shape->blocked) return shape->seconds;
-  return (double)size[CUTT_ROLE_K] <= few_terms ? shape->seconds : INFINITY;
-}
-
 static double comparable_seconds(const struct cuttContractionStruct *plan, const passes *best) {
   static const double single_gain = 2.2;
-  if (!cutt_contraction_on_gpu(plan)) return cutt_comparable_seconds(plan, &best->host);
+  if (!cutt_contraction_on_gpu(plan)) return best->host.seconds;
   const bool fitted = best->device.kind == CUTT_DEVICE_SMALL; /* to single products as well */
   return best->device.seconds * (is_single_product(plan) && !fitted ? single_gain : 1);
 }

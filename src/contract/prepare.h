@@ -29,7 +29,4 @@ void cutt_contraction_untake(struct cuttContractionStruct *plan);
 /* Can it be done in one pass? */
 bool cutt_contraction_has_pass(const struct cuttContractionStruct *plan);
 
-/* The seconds of a pass on the CPU, to be compared with those of products. */
-double cutt_comparable_seconds(const struct cuttContractionStruct *plan, const cutt_pass_shape *shape);
-
 #endif

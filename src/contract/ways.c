@@ -61,10 +61,9 @@ static cuttResult list_ways(const struct cuttContractionStruct *plan, int64_t li
   } else if (cutt_contraction_has_pass(plan)) {
     const int passes = cutt_pass_list(&plan->contraction, &plan->rates, all->pass, PASSES);
     for (int i = 0; i < passes; ++i) {
-      const double seconds = only_pass ? all->pass[i].seconds : cutt_comparable_seconds(plan, &all->pass[i]);
       all->way.one_pass = true;
       all->way.shape = all->pass[i];
-      all->way.seconds = seconds;
+      all->way.seconds = all->pass[i].seconds;
       insert(list, count, &all->way);
     }
   }

@@ -13,13 +13,14 @@
 #include "support/check.h"
 #include "try.h"
 
-static const cutt_rates rates = {.threads = 1,
-                                 .flops = 60e9,
-                                 .memory = 12e9,
-                                 .fetch = 40e9,
-                                 .cache = 40e9,
-                                 .stream_bytes = 20000, /* so that small results are written past the caches too */
-                                 .cache_bytes = 1 << 20};
+static cutt_rates rates = {.threads = 1,
+                           .flops = 60e9,
+                           .memory = 12e9,
+                           .fetch = 40e9,
+                           .cache = 40e9,
+                           .block_line = 0.22e-9,
+                           .stream_bytes = 20000, /* so that small results are written past the caches too */
+                           .cache_bytes = 1 << 20};
 
 /* ---------------------------------------------------------------------------------------------------------- every shape */
 
@@ -56,7 +57,7 @@ static void shrink(test_rng *rng, const cutt_contraction *c, cutt_pass_shape *s)
     if (cutt_mode_role(&c->mode[i]) == CUTT_ROLE_K && s->chunk[i] < c->mode[i].extent) s->direct = false;
 }
 
-static long shapes, direct, streamed, blocked;
+static long shapes, direct, streamed, blocked, deep, twice;
 
 /* Holds one to the definition. */
 static void assert_right(const test_contraction *t, const cutt_pass_shape *shape, const char *isa) {
@@ -97,6 +98,8 @@ static void try_shape(const test_contraction *t, const cutt_contraction *c, cons
   direct += shape->direct;
   streamed += shape->streams;
   blocked += shape->blocked;
+  deep += shape->deep;
+  twice += shape->deep && shape->packed[CUTT_LEFT] && shape->packed[CUTT_RIGHT];
 }
 
 static void try_along(test_rng *rng, const test_contraction *t, const cutt_contraction *c, int along) {
@@ -210,6 +213,35 @@ static void dots_of_any_length(void **unused) {
       try_all(&rng, &t);
     }
   }
+}
+
+/* Sums that are longer than a tile's, of operands in every order, that are packed both where the cache is said to be small. */
+static void long_sums(void **unused) {
+  (void)unused;
+  static const char *const patterns[] = {"ab,bc->ac",   "ab,cb->ca",     "abc,dbc->ad",
+                                         "bac,cdb->da", "abcd,cbe->eda", "cabd,bec->dae"};
+  static const cuttType_t types[] = {CUTT_F64, CUTT_F32, CUTT_C64, CUTT_C32, CUTT_F16, CUTT_BF16};
+  const cutt_rates before = rates;
+  test_rng rng = {20261124};
+  for (int i = 0; i < test_scaled(36); ++i) {
+    test_contraction t;
+    assert_true(test_contraction_make(patterns[i % 6], types[i / 6 % 6], &t));
+    for (int label = 0; label < t.is.labels; ++label) {
+      const bool summed = !t.is.in[TEST_RESULT][label];
+      const bool two = i % 6 >= 2; /* modes that are summed over */
+      t.extent[label] = summed ? test_random_in(&rng, two ? 14 : 193, two ? 24 : 500) : test_random_in(&rng, 1, 21);
+    }
+    t.conjugate[i % 2] = test_chance(&rng, 50);
+    test_contraction_finish(&t);
+    t.has_beta = test_chance(&rng, 30);
+    t.beta = test_random_scalar(&rng, t.type);
+    t.seed = (uint64_t)i;
+    rates.cache_bytes = test_chance(&rng, 70) ? 1 << 10 : 1 << 20;
+    try_all(&rng, &t);
+  }
+  rates = before;
+  print_message("%ld shapes with sums longer than a tile's, of %ld both operands are packed\n", deep, twice);
+  assert_true(deep >= test_scaled(20) && twice >= test_scaled(14));
 }
 
 /* -------------------------------------------------------------------------------------------------------- whole numbers */
@@ -380,6 +412,7 @@ int main(void) {
       cmocka_unit_test(every_shape),
       cmocka_unit_test(shapes_of_products),
       cmocka_unit_test(dots_of_any_length),
+      cmocka_unit_test(long_sums),
       cmocka_unit_test(whole_numbers),
       cmocka_unit_test(calls),
   };
