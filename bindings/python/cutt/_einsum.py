@@ -30,6 +30,8 @@ from ._views import View, packed_strides
 _FEW = (
     1 << 17
 )  # products of integers, and four times as many as of other numbers: NumPy takes less than 0.1 ms for them
+_TINY = _FEW >> 3  # the same, of more than two operands: NumPy takes less than a kept network for them
+_BY_NUMPY, _SEEN = 1, 2  # kept in a network's place: NumPy is sooner; it was, since there was nothing to be planned
 
 
 def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
@@ -140,12 +142,19 @@ def _many(
     return run(first, [*(operand.view for operand in operands[1:]), result], call)
 
 
-def _known(operands: Sequence[Any], optimize: Any, threads: Optional[int]) -> Optional[tuple]:
+def _apart(out: Any, operands: Sequence[Any]) -> bool:
+    """Is out an array of NumPy's that may be written to, and shares no memory with an operand for certain?"""
+    if type(out) is not np.ndarray or not out.flags.writeable:
+        return False
+    return not any(type(one) is np.ndarray and np.may_share_memory(out, one) for one in operands)
+
+
+def _known(operands: Sequence[Any], out: Any, optimize: Any, threads: Optional[int]) -> Optional[tuple]:
     """The key of a plain call with many arrays of NumPy's, all of one type; None where it is not one."""
     first = operands[1]
     if type(operands[0]) is not str or type(first) is not np.ndarray or not (threads is None or type(threads) is int):
         return None
-    kind, arrays = first.dtype, operands[1:]
+    kind, arrays = first.dtype, operands[1:] if out is None else (*operands[1:], out)
     for array in arrays:
         if type(array) is not np.ndarray or array.dtype is not kind:
             return None
@@ -153,19 +162,17 @@ def _known(operands: Sequence[Any], optimize: Any, threads: Optional[int]) -> Op
         optimize = tuple(map(tuple, optimize)) if all(type(step) in (tuple, list) for step in optimize) else None
     if kind.char not in "fdFD" or not (type(optimize) is tuple or type(optimize) is str):
         return None
-    return (operands[0], kind.char, optimize, threads, *[(array.shape, array.strides) for array in arrays])
+    layouts = [(array.shape, array.strides) for array in arrays]
+    return (operands[0], kind.char, optimize, threads, out is None, *layouts)
 
 
-def _again(key: tuple, arrays: Sequence[Any]) -> Any:
-    """What a call comes to for which a network has been kept; None: there is none."""
-    kept = plan_cache.networks.get(key)
-    if kept is None:
-        return None
+def _again(kept: tuple, arrays: Sequence[Any], out: Any) -> Any:
+    """A plain call by the network that has been kept for it."""
     network, shape = kept
-    made = np.empty(shape, arrays[0].dtype)
+    made = np.empty(shape, arrays[0].dtype) if out is None else out
     pointers = [array.__array_interface__["data"][0] for array in arrays]
     network.execute_here(pointers, made.__array_interface__["data"][0])
-    return made if shape else made[()]
+    return made if shape or out is not None else made[()]
 
 
 def facts_of_einsum(
@@ -296,16 +303,19 @@ def einsum(
         seconds = 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure")
         with choosing.measuring(seconds) if measure else contextlib.nullcontext():
             return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, None)
-    plain = out is None and conj is None and dtype is None and type(alpha) is type(beta) is int
-    plain = plain and alpha == 1 and beta == 0
-    key = _known(operands, optimize, threads) if plain and len(operands) > 3 and order == "K" else None
-    made = None if key is None else _again(key, operands[1:])
-    if made is not None:
-        return made
-    if plain and _are_few(operands, optimize):
+    plain = conj is None and dtype is None and type(alpha) is type(beta) is int and alpha == 1 and beta == 0
+    plain = plain and (out is None or _apart(out, operands))
+    key = _known(operands, out, optimize, threads) if plain and len(operands) > 3 and order == "K" else None
+    kept = None if key is None else plan_cache.networks.get(key)
+    if type(kept) is tuple:
+        return _again(kept, operands[1:], out)
+    if plain and (kept is _BY_NUMPY or (kept is None and _are_few(operands, out, optimize, _FEW))):
         with contextlib.suppress(TypeError, ValueError):  # which are worded below
-            made = np.einsum(*operands, order="C" if order == "K" else order, casting=casting)
-            if getattr(made, "base", None) is None:  # of one operand it may be a view
+            made = np.einsum(*operands, out=out, order="C" if order == "K" else order, casting=casting)
+            if key is not None and kept is None:
+                tiny = _are_few(operands, out, optimize, _TINY)
+                plan_cache.networks.put(key, _BY_NUMPY if tiny else _SEEN)
+            if out is not None or getattr(made, "base", None) is None:  # of one operand it may be a view
                 return made
     return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, key)
 
@@ -347,14 +357,16 @@ def _sum(
     return _converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
 
 
-def _are_few(operands: Sequence[Any], optimize: Any) -> bool:
-    """NumPy's arrays and numbers, of which so few are multiplied that NumPy is done before anything else has begun: but for
-    two operands of one type that the library multiplies, which the compiled module serves sooner."""
+def _are_few(operands: Sequence[Any], out: Any, optimize: Any, most: int) -> bool:
+    """NumPy's arrays and numbers, of which so few (`most`, of integers) are multiplied that NumPy is done before anything else has
+    begun: but for two operands of one type that the library multiplies, which the compiled module serves sooner. out, if it is there, is of
+    their type and of the result's shape, and its elements have memory of their own."""
     spec, arrays = operands[0], operands[1:]
     if type(spec) is not str or not spec.isascii() or not isinstance(optimize, (str, bool, type(None))):
         return False
     extents: dict[str, int] = {}
-    kinds, terms = set(), spec.partition("->")[0].split(",")
+    given, arrow, result = spec.partition("->")
+    kinds, terms = set(), given.split(",")
     if len(terms) != len(arrays):
         return False
     for term, array in zip(terms, arrays):
@@ -370,8 +382,12 @@ def _are_few(operands: Sequence[Any], optimize: Any) -> bool:
         and len(kinds) == 1
         and next(iter(kinds)).char in "fdFDiIlLqQ"
     )
+    if out is not None:
+        alike = kinds == {out.dtype} and all(type(array) is np.ndarray for array in arrays) and out.flags.forc
+        if not arrow or not alike or out.shape != tuple(extents.get(label, -1) for label in result):
+            return False
     whole = all(kind.kind in "biu" for kind in kinds)
-    return bool(kinds) and not served and math.prod(extents.values()) <= (_FEW if whole else _FEW >> 2)
+    return bool(kinds) and not served and math.prod(extents.values()) <= (most if whole else most >> 2)
 
 
 def _converted(

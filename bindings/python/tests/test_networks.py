@@ -115,6 +115,34 @@ class Networks(unittest.TestCase):
             theirs = arrays[0] @ arrays[1] @ arrays[2] @ arrays[3]
             self.assertTrue(close(cutt.einsum("ab,bc,cd,de->ae", *arrays), theirs, 99999))
 
+    def test_out(self):
+        """Into an array that is given, again and again; and what is refused the second time too."""
+        random = np.random.default_rng(9)
+        for size in (3, 9, 40):  # by NumPy; at first by NumPy; by a network
+            arrays = [noise(random, (size, size), "f8") for _ in range(3)]
+            spec, theirs = "ab,bc,cd->ad", arrays[0] @ arrays[1] @ arrays[2]
+            rows = np.full((size, 2 * size), np.nan)
+            outs = [np.empty((size, size)), np.empty((size, size), order="F"), rows[:, ::2]]
+            for out in outs * 2:
+                out[...] = np.nan
+                self.assertIs(cutt.einsum(spec, *arrays, out=out), out)
+                self.assertTrue(close(np.ascontiguousarray(out), theirs, 9999))
+                self.assertTrue(np.isnan(rows[:, 1::2]).all())
+            fixed = np.empty((size, size))
+            fixed.flags.writeable = False
+            repeated = np.lib.stride_tricks.as_strided(np.empty(size), (size, size), (0, 8))
+            for wrong in (fixed, repeated, np.empty((size, size + 1)), np.empty(size), np.empty((size, size), "f4")):
+                for _ in range(2):
+                    with self.assertRaises((TypeError, ValueError)):
+                        cutt.einsum(spec, *arrays, out=wrong)
+            for _ in range(2):  # an operand of the last step
+                with self.assertRaises(ValueError):
+                    cutt.einsum("ab,bc,cd->cd", arrays[0], arrays[1], arrays[2], out=arrays[2])
+        one, wide = np.ones((1, 4)), np.full((5, 4), np.nan)
+        with self.assertRaises(ValueError):  # nothing is broadcast to out
+            cutt.einsum("ab,b,b->ab", one, one[0], one[0], out=wide)
+        self.assertTrue(np.isnan(wide).all())
+
     def test_cache(self):
         random = np.random.default_rng(7)
         arrays = [noise(random, (40, 40), "f8") for _ in range(3)]

@@ -236,8 +236,8 @@ class Few(unittest.TestCase):
     def test_broadcast_is_counted(self):
         """An axis of extent 1 beside a long one is a long one."""
         a, b = np.ones((4, 100000)), np.ones((1, 3), "f4")
-        self.assertFalse(cutt._einsum._are_few(("ij,jk", a, b), "auto"))
-        self.assertTrue(cutt._einsum._are_few(("ij,jk", a[:, :9], b), "auto"))
+        self.assertFalse(cutt._einsum._are_few(("ij,jk", a, b), None, "auto", cutt._einsum._FEW))
+        self.assertTrue(cutt._einsum._are_few(("ij,jk", a[:, :9], b), None, "auto", cutt._einsum._FEW))
 
     def test_errors_are_ours(self):
         a = np.ones((3, 3), "i4")
