@@ -394,12 +394,12 @@ CUTT_API cuttResult_t cuttWisdomDestroy(cuttWisdom_t wisdom);
  * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL, missing or can't be read), CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttWisdomLoad(cuttWisdom_t wisdom, const char *path, size_t *used, size_t *ignored);
 
-/* Adds all of it to what a file holds, or makes the file. Lines that are damaged or of another version go. Any number of
- * processes may save to one file: each waits for the others and loses nothing of theirs, but on file systems that have no locks
- * for folders (NFS).
+/* Adds all of it to what a file holds, or makes the file; one that is not wisdom's stays as it is. Lines that are damaged or
+ * of another version go. Any number of processes may save to one file: each waits for the others and loses nothing of theirs,
+ * but on file systems that have no locks for folders (NFS).
  * Whole or not at all: a new file in the folder of path is written, which then takes its name. A file that is there keeps its
  * owner, group, mode and access list; where that can't be, it stays as it is (CUTT_INTERNAL_ERROR).
- * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL or can't be written), CUTT_INTERNAL_ERROR. */
+ * Errors: CUTT_INVALID_PARAMETER (wisdom is not alive; path is NULL, not wisdom's or can't be written), CUTT_INTERNAL_ERROR. */
 CUTT_API cuttResult_t cuttWisdomSave(cuttWisdom_t wisdom, const char *path);
 
 /* -------------------------------------------------------------------------------------------------- experimental */

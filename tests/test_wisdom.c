@@ -246,6 +246,41 @@ static void refuses_bad_arguments(void **unused) {
   assert_success(cuttWisdomDestroy(wisdom));
 }
 
+/* What is not wisdom stays as it is, whatever it is; an empty file is taken. */
+static void leaves_other_files(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *text;
+    size_t length;
+    bool taken;
+  } files[] = {{"hello\nworld\n", 12, false},
+               {"\x93NUMPY\x01\0v\0{'descr': '<f8'}\n\0\0\0", 30, false},
+               {"# notes\n", 8, false},
+               {"x", 1, false},
+               {"", 0, true},
+               {"\n", 1, true},
+               {"cutt wisdom, format 1", 21, true}};
+  cuttWisdom_t wisdom = wisdom_learned();
+  for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+    size_t now_size;
+    FILE *file = fopen(wisdom_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(files[i].text, 1, files[i].length, file), files[i].length);
+    assert_int_equal(fclose(file), 0);
+    const cuttResult result = cuttWisdomSave(wisdom, wisdom_path);
+    if (files[i].taken) {
+      assert_success(result);
+      continue;
+    }
+    assert_result(CUTT_INVALID_PARAMETER, result, "path", wisdom_path, "no line of wisdom");
+    char *now = wisdom_read_file(wisdom_path, &now_size);
+    assert_int_equal(now_size, files[i].length);
+    assert_memory_equal(now, files[i].text, now_size);
+    free(now);
+  }
+  assert_success(cuttWisdomDestroy(wisdom));
+}
+
 /* A disk that fills up, by a limit on the size of files: the old file is whole and nothing else is left behind. */
 static void full_disk_leaves_the_old_file(void **unused) {
   (void)unused;
@@ -289,6 +324,7 @@ int main(void) {
       cmocka_unit_test_setup(processes_save_to_one_file, wisdom_empty_folder),
       cmocka_unit_test_setup(empty_wisdom, wisdom_empty_folder),
       cmocka_unit_test_setup(refuses_bad_arguments, wisdom_empty_folder),
+      cmocka_unit_test_setup(leaves_other_files, wisdom_empty_folder),
       cmocka_unit_test_setup(full_disk_leaves_the_old_file, wisdom_empty_folder),
   };
   return cmocka_run_group_tests_name("wisdom", tests, wisdom_open_folder, wisdom_close_folder);

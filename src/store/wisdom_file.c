@@ -54,6 +54,7 @@ typedef struct reader {
   int devices;
   size_t line, used, ignored; /* line: number of the current one, from 1 */
   bool other_format;          /* by the header: every line is passed over */
+  bool is_wisdom, has_text;   /* a line was of wisdom, of whichever version; a line was not empty */
   bool quiet;                 /* why a line is passed over is not told */
   char text[LINE_BYTES + 2];  /* of the current line; a '\r' and the final 0 beside it */
   size_t length;
@@ -197,6 +198,7 @@ static cuttResult take_entry(reader *r, char *line, size_t length) {
     ignore(r, "its checksum is not that of its text; it has been damaged or edited");
     return CUTT_SUCCESS;
   }
+  r->is_wisdom = true;
   char *key = line + CHECK_BYTES;
   const char *at = key;
   int version = 0;
@@ -252,7 +254,9 @@ static cuttResult take_line(reader *r) {
   ++r->line;
   if (r->length && line[r->length - 1] == '\r') --r->length; /* an editor of another system */
   line[r->length] = 0;
+  r->has_text |= r->length > 0;
   if (r->line == 1 && !r->too_long && !strncmp(line, header, sizeof header - 1)) {
+    r->is_wisdom = true;
     take_header(r, line + sizeof header - 1);
     return CUTT_SUCCESS;
   }
@@ -390,6 +394,10 @@ static cuttResult add_file(cuttWisdom_t wisdom, const char *path) {
                            strerror(error));
   }
   if (!r->result && r->length) r->result = take_line(r); /* the last one has no end */
+  if (!r->result && r->has_text && !r->is_wisdom)
+    r->result = cutt_error(
+        CUTT_INVALID_PARAMETER,
+        "path is \"%s\", which holds no line of wisdom and is as it was; it must name wisdom's file, or none", path);
   const cuttResult result = r->result;
   free(r);
   return result;
