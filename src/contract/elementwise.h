@@ -6,8 +6,8 @@
  * by a plan of libcutt; any other is used in place, or has one element for a whole row. Rows are what D has next to each other;
  * where it has nothing so, its block is made in the scratch too, and permuted from there.
  *
- * Where D's rows are long and all operands in another order have their elements next to each other in one and the same mode, and the
- * instruction set has kernels for it, they are turned in registers instead, by tiles of rows (elementwise_turn.c). */
+ * Where D's rows are long and all operands in another order have their elements next to each other in one and the same mode, they are
+ * turned in registers instead, by tiles of rows (elementwise_turn.c). */
 #ifndef CUTT_CONTRACT_ELEMENTWISE_H
 #define CUTT_CONTRACT_ELEMENTWISE_H
 

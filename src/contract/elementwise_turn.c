@@ -52,13 +52,18 @@ static bool goes_on(const plan_t *p, int mode, int64_t row) {
   return true;
 }
 
-/* Chunks of nearly the same extent, none of them below the least; false: there are none. */
-static bool cut_mode(cutt_elementwise_mode *mode, int64_t least, int64_t most) {
+static int64_t whole_groups(int64_t rows, int64_t group) { return (rows + group - 1) / group * group; }
+
+/* Chunks of nearly the same extent, none of them below the least, and few rows that are computed twice, since a group goes beyond a
+ * chunk; false: there are none. */
+static bool cut_mode(cutt_elementwise_mode *mode, int64_t least, int64_t most, int64_t group) {
   mode->chunks = (mode->extent + most - 1) / most;
   mode->chunk = (mode->extent + mode->chunks - 1) / mode->chunks;
   while (mode->chunk > least && mode->extent % mode->chunk && mode->extent % mode->chunk < least) --mode->chunk;
   mode->chunks = (mode->extent + mode->chunk - 1) / mode->chunk;
-  return mode->chunk >= least && (mode->extent % mode->chunk == 0 || mode->extent % mode->chunk >= least);
+  const int64_t last = mode->extent - (mode->chunks - 1) * mode->chunk;
+  const int64_t computed = (mode->chunks - 1) * whole_groups(mode->chunk, group) + whole_groups(last, group);
+  return mode->chunk >= least && last >= least && 2 * computed <= 3 * mode->extent;
 }
 
 /* The modes of a row, of which a tile has the first ones, one of them in chunks, and the rows; false: they are not worth it. */
@@ -67,7 +72,8 @@ static bool cut(plan_t *p, turn_t *turn) {
   int64_t row = 1;
   int modes = 0;
   for (; modes < p->modes && modes != turn->rows && goes_on(p, modes, row); ++modes) row *= p->mode[modes].extent;
-  if (row * bytes < LEAST_ROW || !cut_mode(&p->mode[turn->rows], CUTT_TURN_LEAST, most_rows)) return false;
+  const int64_t group = bytes == 2 ? 2 * CUTT_TURN_GROUP : CUTT_TURN_GROUP;
+  if (row * bytes < LEAST_ROW || !cut_mode(&p->mode[turn->rows], CUTT_TURN_LEAST, most_rows, group)) return false;
   row = 1;
   for (int i = 0; i < p->modes; ++i) {
     cutt_elementwise_mode *mode = &p->mode[i];

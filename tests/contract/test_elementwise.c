@@ -486,7 +486,10 @@ static void past_the_caches(void **unused) {
     cuttType_t type;
     int64_t extent[2], gap; /* the gap: elements between D's rows */
     int threads;
-  } cases[] = {{CUTT_F16, {12289, 701}, 0, 1}, {CUTT_F32, {6151, 701}, 3, 2}, {CUTT_C64, {301, 3571}, 0, 2}};
+  } cases[] = {{CUTT_F16, {12289, 701}, 0, 1},
+               {CUTT_F32, {6151, 701}, 3, 2},
+               {CUTT_F64, {1237, 1801}, 1, 1},
+               {CUTT_C64, {301, 3571}, 0, 2}};
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     const cuttType_t type = cases[k].type;
     const size_t element = test_type_bytes(type);

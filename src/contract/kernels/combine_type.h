@@ -173,7 +173,7 @@ static void OWN(combine)(char *out, const cutt_combination *callers, cutt_combin
   }
 }
 
-#if CUTT_VECTOR_BYTES == 64
+#if TURNS(IS_HALF)
 #include "contract/kernels/turn_type.h"
 #endif
 

@@ -454,11 +454,14 @@ CUTT_INLINE void cutt_combine_fetch(cutt_cpu_ahead *ahead, int64_t lines) {
   }
 }
 
-#if CUTT_VECTOR_BYTES == 64
 #include "contract/kernels/turn.h"
-#define TURN(own) turn_##own
+
+/* With vectors of 16 bytes half types are converted number by number, which takes longer than all else. */
+#define TURNS(is_half) (CUTT_VECTOR_BYTES > 16 || !(is_half))
+#if TURNS(1)
+#define TURN_HALF(own) turn_##own
 #else
-#define TURN(own) NULL
+#define TURN_HALF(own) NULL
 #endif
 
 #define MEMORY f32
@@ -594,20 +597,20 @@ static void stream(char *dst, const char *src, int64_t bytes) {
 
 static void fence(void) { cutt_store_fence(); }
 
-#define TYPE(kernels, own, from, width, in_blocks)                                                                     \
+#define TYPE(kernels, own, turned, from, width, in_blocks)                                                             \
   {                                                                                                                    \
-    kernels, .blocks = in_blocks, .combine = combine_##own, .turn = TURN(own), .finish = finish_##own, .pack = from,   \
+    kernels, .blocks = in_blocks, .combine = combine_##own, .turn = turned, .finish = finish_##own, .pack = from,      \
              .transpose = pack_##width, .bytes = width                                                                 \
   }
 static const cutt_pass_type types[] = {
-    [CUTT_F16] = TYPE(ORDERED(f32), f16, pack_f16, 4, blocks_f32),
-    [CUTT_BF16] = TYPE(ORDERED(f32), bf16, pack_bf16, 4, blocks_f32),
-    [CUTT_F32] = TYPE(ORDERED(f32), f32, pack_4, 4, blocks_f32),
-    [CUTT_F64] = TYPE(ORDERED(f64), f64, pack_8, 8, blocks_f64),
-    [CUTT_C32] = TYPE(UNORDERED(c32), c32, pack_8, 8, blocks_c32),
-    [CUTT_C64] = TYPE(UNORDERED(c64), c64, pack_16, 16, blocks_c64),
-    [CUTT_I32] = TYPE(ORDERED(i32), i32, pack_4, 4, NULL),
-    [CUTT_I64] = TYPE(ORDERED(i64), i64, pack_8, 8, NULL),
+    [CUTT_F16] = TYPE(ORDERED(f32), f16, TURN_HALF(f16), pack_f16, 4, blocks_f32),
+    [CUTT_BF16] = TYPE(ORDERED(f32), bf16, TURN_HALF(bf16), pack_bf16, 4, blocks_f32),
+    [CUTT_F32] = TYPE(ORDERED(f32), f32, turn_f32, pack_4, 4, blocks_f32),
+    [CUTT_F64] = TYPE(ORDERED(f64), f64, turn_f64, pack_8, 8, blocks_f64),
+    [CUTT_C32] = TYPE(UNORDERED(c32), c32, turn_c32, pack_8, 8, blocks_c32),
+    [CUTT_C64] = TYPE(UNORDERED(c64), c64, turn_c64, pack_16, 16, blocks_c64),
+    [CUTT_I32] = TYPE(ORDERED(i32), i32, turn_i32, pack_4, 4, NULL),
+    [CUTT_I64] = TYPE(ORDERED(i64), i64, turn_i64, pack_8, 8, NULL),
 };
 
 extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);

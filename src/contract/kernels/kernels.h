@@ -110,8 +110,8 @@ typedef struct cutt_combine_turn {
 } cutt_combine_turn;
 typedef void cutt_combine_turn_fn(char *out, const cutt_combine_turn *turn);
 
-/* Rows of a tile that are turned; and entries that a table of places has behind a row's, for what is asked for in advance. */
-enum { CUTT_TURN_LEAST = 8, CUTT_TURN_MOST = 128, CUTT_TURN_BEHIND = 320 };
+/* Rows that are turned together, of elements of 2 bytes twice as many; rows of a tile that are turned; and entries that a table of places has behind a row's, for what is asked for in advance. */
+enum { CUTT_TURN_GROUP = 4, CUTT_TURN_LEAST = 8, CUTT_TURN_MOST = 128, CUTT_TURN_BEHIND = 320 };
 
 /* What is done with numbers of one type in memory. NULL: there is no such operator of complex numbers. */
 typedef struct cutt_pass_type {

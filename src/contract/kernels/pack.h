@@ -30,6 +30,28 @@ CUTT_INLINE void keep_column(char *dst, packed_lanes column, int64_t bytes) {
     cutt_part_store(dst, (cutt_part)column, bytes);
 }
 
+/* Eight columns of as many rows as a vector has numbers of 2 bytes. */
+CUTT_INLINE void columns_2(const char *src, const int64_t *place, packed_lanes *column) {
+  LANES(2) a[8];
+  LANES(4) b[8];
+  LANES(8) c[8];
+  CUTT_UNROLL for (int k = 0; k < 8; ++k) a[k] = (LANES(2))LOAD_LANES(src, place + k, 8);
+  CUTT_UNROLL for (int k = 0; k < 4; ++k) {
+    b[2 * k] = (LANES(4))ZIP(lo, 2)(a[2 * k], a[2 * k + 1]);
+    b[2 * k + 1] = (LANES(4))ZIP(hi, 2)(a[2 * k], a[2 * k + 1]);
+  }
+  CUTT_UNROLL for (int k = 0; k < 8; k += 4) {
+    CUTT_UNROLL for (int h = 0; h < 2; ++h) {
+      c[k + 2 * h] = (LANES(8))ZIP(lo, 4)(b[k + h], b[k + 2 + h]);
+      c[k + 2 * h + 1] = (LANES(8))ZIP(hi, 4)(b[k + h], b[k + 2 + h]);
+    }
+  }
+  CUTT_UNROLL for (int k = 0; k < 4; ++k) {
+    column[2 * k] = ZIP(lo, 8)(c[k], c[k + 4]);
+    column[2 * k + 1] = ZIP(hi, 8)(c[k], c[k + 4]);
+  }
+}
+
 CUTT_INLINE void columns_4(const char *src, const int64_t *place, packed_lanes *column) {
   LANES(4) row[4];
   CUTT_UNROLL for (int k = 0; k < 4; ++k) row[k] = (LANES(4))LOAD_LANES(src, place + k, 4);

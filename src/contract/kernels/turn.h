@@ -1,6 +1,5 @@
-/* What elementwise operations that turn operands in registers (turn_type.h) do alike for all types, included by kernels.c for AVX-512:
- * lines of the result out of vectors that begin anywhere in them, as the permutation's kernels of columns make them
- * (cpu/kernels/shift.h), and vectors of a turned operand. */
+/* What elementwise operations that turn operands in registers (turn_type.h) do alike for all types, included by kernels.c: lines of the
+ * result out of vectors that begin anywhere in them, and vectors of a turned operand. */
 #ifndef CUTT_CONTRACT_KERNELS_TURN_H
 #define CUTT_CONTRACT_KERNELS_TURN_H
 
@@ -11,39 +10,30 @@ enum { TURN_ROW_AHEAD = 512, TURN_AHEAD = 4096 };
 _Static_assert(TURN_AHEAD / (CUTT_TURN_LEAST * 2) + 2 * 32 <= CUTT_TURN_BEHIND,
                "places of what is asked for are not in tables");
 
-/* Eight columns of 32 rows of 2 bytes. */
-CUTT_INLINE void columns_2(const char *src, const int64_t *place, packed_lanes *column) {
-  cutt_v64_2 a[8];
-  cutt_v64_4 b[8];
-  cutt_v64_8 c[8];
-  CUTT_UNROLL for (int k = 0; k < 8; ++k) a[k] = (cutt_v64_2)cutt_load_64(src, place + k, 8);
-  CUTT_UNROLL for (int k = 0; k < 4; ++k) {
-    b[2 * k] = (cutt_v64_4)cutt_zip_lo_64_2(a[2 * k], a[2 * k + 1]);
-    b[2 * k + 1] = (cutt_v64_4)cutt_zip_hi_64_2(a[2 * k], a[2 * k + 1]);
-  }
-  CUTT_UNROLL for (int k = 0; k < 8; k += 4) {
-    CUTT_UNROLL for (int h = 0; h < 2; ++h) {
-      c[k + 2 * h] = (cutt_v64_8)cutt_zip_lo_64_4(b[k + h], b[k + 2 + h]);
-      c[k + 2 * h + 1] = (cutt_v64_8)cutt_zip_hi_64_4(b[k + h], b[k + 2 + h]);
+/* A line's vectors; and rows that are turned together, at most. */
+enum { TURN_PARTS = LINE_BYTES / V, TURN_MOST = 8 };
+typedef struct turn_line {
+  packed_lanes part[TURN_PARTS];
+} turn_line;
+
+/* A line of each of `rows` rows, 8 of elements of 2 bytes, else 4, with as many places as a line has elements; w: bytes of one. */
+CUTT_INLINE void turn_columns(int w, int rows, const char *src, const int64_t *place, turn_line *line) {
+  CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) {
+    packed_lanes column[TURN_MOST];
+    const int64_t *own = place + p * (V / w);
+    if (w == 2) columns_2(src, own, column);
+    if (w == 4) columns_4(src, own, column);
+    if (w == 8) columns_8_wide(src, own, column);
+    CUTT_UNROLL for (int k = 0; k < 4; ++k) {
+      if (w == 16) columns_16(src + k * w, own, column + k);
     }
-  }
-  CUTT_UNROLL for (int k = 0; k < 4; ++k) {
-    column[2 * k] = cutt_zip_lo_64_8(c[k], c[k + 4]);
-    column[2 * k + 1] = cutt_zip_hi_64_8(c[k], c[k + 4]);
+    CUTT_UNROLL for (int k = 0; k < rows; ++k) line[k].part[p] = column[k];
   }
 }
 
-/* A line of as many columns as a group has rows, each a vector; w: bytes of an element. */
-CUTT_INLINE void turn_columns(int w, const char *src, const int64_t *place, packed_lanes *column) {
-  if (w == 2) columns_2(src, place, column);
-  if (w == 4) columns_4(src, place, column);
-  if (w == 8) columns_8_wide(src, place, column);
-  CUTT_UNROLL for (int k = 0; k < 4; ++k) {
-    if (w == 16) columns_16(src + k * w, place, column + k);
-  }
-}
-
-/* Indices of as many elements as a vector has, of min(w, 8) bytes, from this one on. */
+#if CUTT_VECTOR_BYTES == 64
+/* Indices of as many elements as a vector has, of min(w, 8) bytes, from this one on, as the permutation's kernels of columns have them
+ * (cpu/kernels/shift.h). */
 CUTT_INLINE __m512i turn_indices(int w, int64_t first) {
   typedef int16_t shorts __attribute__((vector_size(64)));
   typedef int32_t ints __attribute__((vector_size(64)));
@@ -55,40 +45,77 @@ CUTT_INLINE __m512i turn_indices(int w, int64_t first) {
   return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
 }
 
+/* The whole line, past the caches, in which the 64 bytes at `to` begin: its first `lead` bytes are the last of those before. */
+CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
+  const int64_t width = w < 8 ? w : 8;
+  const __m512i low = _mm512_load_si512((const void *)before), high = (__m512i)now->part[0];
+  _mm512_stream_si512((void *)(to - lead), cutt_permute((int)width, low, turn_indices(w, (64 - lead) / width), high));
+}
+#else
+/* In memory; what is loaded there waits for what has just been stored. */
+CUTT_INLINE void turn_join_in_memory(char *to, int64_t lead, const char *before, const turn_line *now) {
+  char both[2 * LINE_BYTES];
+  if (lead) {
+    memcpy(both, before, LINE_BYTES);
+    CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) memcpy(both + LINE_BYTES + p * V, &now->part[p], V);
+  }
+  cutt_store_line(to - lead, lead ? both + LINE_BYTES - lead : (const char *)now);
+}
+#if CUTT_VECTOR_BYTES == 32
+/* Of lanes of 4 bytes by turning each vector, and taking the first ones of the one before. */
+CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
+  if (w == 2) {
+    turn_join_in_memory(to, lead, before, now);
+    return;
+  }
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), first = _mm256_set1_epi32((int)(lead % V / 4));
+  const __m256i index = _mm256_sub_epi32(lanes, first), kept = _mm256_cmpgt_epi32(first, lanes);
+  const __m256i *low = (const __m256i *)(const void *)before;
+  __m256i part[3] = {_mm256_loadu_si256(low + 1), (__m256i)now->part[0], (__m256i)now->part[1]};
+  if (lead >= V) part[2] = part[1], part[1] = part[0], part[0] = _mm256_loadu_si256(low);
+  CUTT_UNROLL for (int p = 0; p < 3; ++p) part[p] = _mm256_permutevar8x32_epi32(part[p], index);
+  _mm256_stream_si256((__m256i *)(void *)(to - lead), _mm256_blendv_epi8(part[1], part[0], kept));
+  _mm256_stream_si256((__m256i *)(void *)(to - lead + V), _mm256_blendv_epi8(part[2], part[1], kept));
+}
+#else
+CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
+  (void)w;
+  turn_join_in_memory(to, lead, before, now);
+}
+#endif
+#endif
+
 /* 64 bytes of a row past the caches. carry: the 64 bytes before them, and afterwards they themselves. begins: what is before in their
  * line belongs to others. */
-CUTT_INLINE void turn_put(int w, char *to, __m512i now, char *carry, bool begins) {
-  const int64_t lead = (int64_t)((uintptr_t)to % 64), width = w < 8 ? w : 8;
-  if (begins && lead) {
-    memcpy(to, &now, (size_t)(64 - lead));
-  } else {
-    const __m512i before = _mm512_load_si512((const void *)carry);
-    _mm512_stream_si512((void *)(to - lead),
-                        cutt_permute((int)width, before, turn_indices(w, (64 - lead) / width), now));
-  }
-  _mm512_store_si512((void *)carry, now);
+CUTT_INLINE void turn_put(int w, char *to, const turn_line *now, char *carry, bool begins) {
+  const int64_t lead = (int64_t)((uintptr_t)to % LINE_BYTES);
+  if (begins && lead)
+    memcpy(to, now, (size_t)(LINE_BYTES - lead));
+  else
+    turn_join(w, to, lead, carry, now);
+  CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) memcpy(carry + p * V, &now->part[p], V);
 }
 
 /* Fewer of them, at the end of what a tile has of a row. */
-static void turn_put_part(char *to, __m512i now, int64_t bytes, char *carry, bool begins) {
-  _Alignas(64) char both[128];
-  const int64_t lead = (int64_t)((uintptr_t)to % 64);
-  memcpy(both, carry, 64);
-  memcpy(both + 64, &now, 64);
-  if (lead + bytes >= 64) {
+static void turn_put_part(char *to, const turn_line *now, int64_t bytes, char *carry, bool begins) {
+  char both[2 * LINE_BYTES];
+  const int64_t lead = (int64_t)((uintptr_t)to % LINE_BYTES);
+  memcpy(both, carry, LINE_BYTES);
+  memcpy(both + LINE_BYTES, now, LINE_BYTES);
+  if (lead + bytes >= LINE_BYTES) {
     if (begins)
-      memcpy(to, both + 64, (size_t)(64 - lead));
+      memcpy(to, both + LINE_BYTES, (size_t)(LINE_BYTES - lead));
     else
-      cutt_store_line(to - lead, both + 64 - lead);
+      cutt_store_line(to - lead, both + LINE_BYTES - lead);
   }
-  memcpy(carry, both + bytes, 64);
+  memcpy(carry, both + bytes, LINE_BYTES);
 }
 
 /* The end of a row, of which `bytes` were written: what is in a line that others have a part of, too. */
 static void turn_end(char *end, const char *carry, int64_t bytes) {
-  int64_t left = (int64_t)((uintptr_t)end % 64);
+  int64_t left = (int64_t)((uintptr_t)end % LINE_BYTES);
   if (left > bytes) left = bytes;
-  memcpy(end - left, carry + 64 - left, (size_t)left);
+  memcpy(end - left, carry + LINE_BYTES - left, (size_t)left);
 }
 
 #endif

@@ -1,14 +1,15 @@
 /* Elementwise operations of which operands are turned in registers, for one type of memory (cutt_combine_turn_fn of kernels.h), included
- * by combine_type.h for AVX-512.
+ * by combine_type.h.
  *
  * A tile of rows of the result is walked along, a cache line of each row at a time: the lines of a few rows are made of loads from as
  * many places of a turned operand as a line has elements, and interleaved. So each operand is read in runs, and nothing is put
  * anywhere in between. The rows are more streams than processors follow: all that comes next is asked for. */
 #define W (LINE / (int)OF(ELEMENT)) /* elements of a line in memory */
 #define BYTES (64 / W)
-#define GROUP (BYTES == 2 ? 8 : 4) /* rows that are turned together */
-#define VECTORS (LINE / V)         /* that are computed with, of a line */
-#define TOGETHER (4 / VECTORS)     /* rows that are computed together */
+#define GROUP (BYTES == 2 ? 2 * CUTT_TURN_GROUP : CUTT_TURN_GROUP)
+#define VECTORS (LINE / V)                       /* that are computed with, of a line */
+#define TOGETHER (VECTORS < 4 ? 4 / VECTORS : 1) /* rows that are computed together */
+#define COUNT (TOGETHER * VECTORS)
 
 /* Asks for what turned operands have of the columns `ahead` from here, or in the next tile, for one line of rows. */
 CUTT_INLINE void OWN(turn_ask)(const cutt_combine_turn *t, int64_t i, int64_t ahead, int64_t row) {
@@ -22,54 +23,69 @@ CUTT_INLINE void OWN(turn_ask)(const cutt_combine_turn *t, int64_t i, int64_t ah
 }
 
 /* One operand's vectors of some rows. */
-CUTT_INLINE void OWN(turn_read)(const cutt_combine_turn *t, int o, const packed_lanes *turned, int64_t row, int64_t i,
+CUTT_INLINE void OWN(turn_read)(const cutt_combine_turn *t, int o, const turn_line *turned, int64_t row, int64_t i,
                                 int64_t bytes, OF(vector) * x) {
   const cutt_combine_operand *operand = &t->combination.operand[o];
   CUTT_UNROLL for (int k = 0; k < TOGETHER; ++k) {
     const char *from = operand->at + (row + k) * operand->step;
+    if (operand->single) {
+      const OF(vector) all = OWN(read_single)(from);
+      CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) x[k * VECTORS + v] = all;
+      continue;
+    }
     CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) {
       const int64_t rest = bytes - v * V, here = rest < 0 ? 0 : rest < V ? rest : V;
-      OF(vector) *to = &x[k * VECTORS + v];
-      if (turned)
-        *to = OWN(read)((const char *)(turned + k) + IN_MEMORY(v * V), V);
-      else if (operand->single)
-        *to = OWN(read_single)(from);
-      else
-        *to = OWN(read)(from + i * BYTES + IN_MEMORY(v * V), here);
+      x[k * VECTORS + v] = turned ? OWN(read)((const char *)(turned + k) + IN_MEMORY(v * V), V)
+                                  : OWN(read)(from + i * BYTES + IN_MEMORY(v * V), here);
     }
   }
   if (operand->scaled || operand->conjugate) {
-    CUTT_UNROLL for (int k = 0; k < 4; ++k) x[k] = OF(scaled)(operand, x[k]);
+    CUTT_UNROLL for (int k = 0; k < COUNT; ++k) x[k] = OF(scaled)(operand, x[k]);
   }
 }
 
+/* A line, of its numbers. */
+CUTT_INLINE turn_line OWN(turn_made)(const OF(vector) * x) {
+  turn_line line;
+#if IS_HALF && CUTT_VECTOR_BYTES == 64
+  __m256i part[2]; /* each by itself, since a load of what two stores made waits for both */
+  CUTT_UNROLL for (int v = 0; v < 2; ++v) OWN(write)((char *)&part[v], x[v], V);
+  line.part[0] = (packed_lanes)_mm512_inserti64x4(_mm512_castsi256_si512(part[0]), part[1], 1);
+#elif IS_HALF /* not with shorter vectors */
+  __m128i part[4];
+  CUTT_UNROLL for (int v = 0; v < 4; ++v) OWN(write)((char *)&part[v], x[v], V);
+  CUTT_UNROLL for (int p = 0; p < 2; ++p) line.part[p] = (packed_lanes)_mm256_set_m128i(part[2 * p + 1], part[2 * p]);
+#else
+  CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) line.part[v] = (packed_lanes)x[v];
+#endif
+  return line;
+}
+
 /* A line, or the `bytes` of numbers that are there, of some rows; the first `skip` of them have been written. */
-CUTT_INLINE void OWN(turn_some)(char *out, const cutt_combine_turn *t, packed_lanes (*turned)[GROUP], int first,
+CUTT_INLINE void OWN(turn_some)(char *out, const cutt_combine_turn *t, turn_line (*turned)[GROUP], int first,
                                 int64_t row, int64_t i, int64_t bytes, int64_t skip) {
   const cutt_combination *c = &t->combination;
-  OF(vector) x[4], y[4];
+  OF(vector) x[COUNT], y[COUNT];
   OWN(turn_read)(t, 0, t->place[0] ? turned[0] + first : NULL, row, i, bytes, x);
   for (int o = 1; o < c->operands; ++o) {
     OWN(turn_read)(t, o, t->place[o] ? turned[o] + first : NULL, row, i, bytes, y);
-    OWN(combine_by)(c->op[o - 1], 4, x, y);
+    OWN(combine_by)(c->op[o - 1], COUNT, x, y);
   }
   CUTT_UNROLL for (int k = 0; k < TOGETHER; ++k) {
     char *to = out + (row + k) * c->step + i * BYTES;
-    __m512i line;
-#if IS_HALF
-    __m256i part[2]; /* each by itself, since a load of what two stores made waits for both */
-    CUTT_UNROLL for (int v = 0; v < 2; ++v) OWN(write)((char *)&part[v], x[k * VECTORS + v], V);
-    line = _mm512_inserti64x4(_mm512_castsi256_si512(part[0]), part[1], 1);
-#else
-    line = (__m512i)x[k];
-#endif
     if (k < skip) continue;
-    if (!t->carry)
-      bytes == LINE ? _mm512_storeu_si512(to, line) : (void)memcpy(to, &line, (size_t)IN_MEMORY(bytes));
-    else if (bytes == LINE)
-      turn_put(BYTES, to, line, t->carry[row + k], t->begins && i == 0);
+    if (!t->carry) {
+      CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) {
+        const int64_t rest = bytes - v * V;
+        if (rest > 0) OWN(write)(to + IN_MEMORY(v * V), x[k * VECTORS + v], rest < V ? rest : V);
+      }
+      continue;
+    }
+    const turn_line line = OWN(turn_made)(x + k * VECTORS);
+    if (bytes == LINE)
+      turn_put(BYTES, to, &line, t->carry[row + k], t->begins && i == 0);
     else
-      turn_put_part(to, line, IN_MEMORY(bytes), t->carry[row + k], t->begins && i == 0);
+      turn_put_part(to, &line, IN_MEMORY(bytes), t->carry[row + k], t->begins && i == 0);
   }
 }
 
@@ -78,7 +94,7 @@ static void OWN(turn)(char *out, const cutt_combine_turn *callers) {
   const cutt_combination *c = &t->combination;
   const int64_t n = c->n, rows = c->rows;
   const int64_t ahead = t->asks ? (TURN_AHEAD / (rows * BYTES) + W) / W * W : 0;
-  packed_lanes turned[3][GROUP];
+  turn_line turned[3][GROUP];
   for (int64_t i = 0; i < n; i += W) {
     const int64_t here = n - i < W ? n - i : W, bytes = here * OF(ELEMENT);
     int64_t places[3][W]; /* of the last line, whose elements beyond the row's end are its last one */
@@ -98,7 +114,7 @@ static void OWN(turn)(char *out, const cutt_combine_turn *callers) {
         __builtin_prefetch(out + (row + k) * c->step + i * BYTES + TURN_ROW_AHEAD, 1);
       for (int o = 0; o < c->operands; ++o) {
         const cutt_combine_operand *operand = &c->operand[o];
-        if (place[o]) turn_columns(BYTES, operand->at + row * BYTES, place[o], turned[o]);
+        if (place[o]) turn_columns(BYTES, GROUP, operand->at + row * BYTES, place[o], turned[o]);
         if (!ahead || place[o] || operand->single) continue;
         const int64_t at = i * BYTES + TURN_ROW_AHEAD;
         const char *from = at < n * BYTES ? operand->at + at : t->next[o] + (at - n * BYTES);
@@ -118,3 +134,4 @@ static void OWN(turn)(char *out, const cutt_combine_turn *callers) {
 #undef GROUP
 #undef VECTORS
 #undef TOGETHER
+#undef COUNT
