@@ -56,12 +56,38 @@ CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
 }
 #endif
 
+/* So many bytes, fewer than all, from memory to the beginning of a vector's and back, without a call. */
+#if CUTT_VECTOR_BYTES == 64
+CUTT_INLINE __mmask16 cutt_halves_mask(int64_t bytes) { return (__mmask16)((1u << (unsigned)(bytes / 2)) - 1); }
+CUTT_INLINE void cutt_halves_in(char *part, const char *from, int64_t bytes) {
+  const __m256i some = _mm256_maskz_loadu_epi16(cutt_halves_mask(bytes), from);
+  memcpy(part, &some, sizeof some);
+}
+CUTT_INLINE void cutt_halves_out(char *to, const char *part, int64_t bytes) {
+  __m256i some;
+  memcpy(&some, part, sizeof some);
+  _mm256_mask_storeu_epi16(to, cutt_halves_mask(bytes), some);
+}
+#else
+CUTT_INLINE void cutt_halves_out(char *to, const char *part, int64_t bytes) {
+  int64_t at = 0;
+  for (int size = CUTT_VECTOR_BYTES / 4; size >= 2; size /= 2) {
+    if (!(bytes & size)) continue;
+    size == 8   ? memcpy(to + at, part + at, 8)
+    : size == 4 ? memcpy(to + at, part + at, 4)
+                : memcpy(to + at, part + at, 2);
+    at += size;
+  }
+}
+CUTT_INLINE void cutt_halves_in(char *part, const char *from, int64_t bytes) { cutt_halves_out(part, from, bytes); }
+#endif
+
 /* Of the first bytes of such a vector, in bytes of floats. */
 #define DEFINE_HALVES_IN_PART(name)                                                                                    \
   CUTT_INLINE cutt_floats cutt_take_##name(const char *from, int64_t here) {                                           \
     char part[CUTT_VECTOR_BYTES / 2] = {0};                                                                            \
     if (here == CUTT_VECTOR_BYTES) return cutt_widen_##name(from);                                                     \
-    memcpy(part, from, (size_t)here / 2);                                                                              \
+    cutt_halves_in(part, from, here / 2);                                                                              \
     return cutt_widen_##name(part);                                                                                    \
   }                                                                                                                    \
   CUTT_INLINE void cutt_keep_##name(char *to, cutt_floats x, int64_t here) {                                           \
@@ -71,7 +97,7 @@ CUTT_INLINE void cutt_narrow_f16(char *to, cutt_floats x) {
       return;                                                                                                          \
     }                                                                                                                  \
     cutt_narrow_##name(part, x);                                                                                       \
-    memcpy(to, part, (size_t)here / 2);                                                                                \
+    cutt_halves_out(to, part, here / 2);                                                                               \
   }
 DEFINE_HALVES_IN_PART(f16)
 DEFINE_HALVES_IN_PART(bf16)

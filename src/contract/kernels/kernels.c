@@ -572,14 +572,38 @@ DEFINE_FINISH_COMPLEX(c64, double)
 
 #include "contract/kernels/pack.h"
 
+/* Of half types, which are converted in vectors: as the source has them, of eight columns at a time, or put together number by number. */
 #define DEFINE_PACK_HALF(name)                                                                                         \
+  CUTT_INLINE void pack_vectors_##name(char *dst, const char *src, int64_t bytes) {                                    \
+    int64_t at = 0;                                                                                                    \
+    for (; at + V <= bytes; at += V) keep_f32(dst + at, (vector_f32)cutt_widen_##name(src + at / 2), V);               \
+    if (at < bytes) keep_f32(dst + at, (vector_f32)cutt_take_##name(src + at / 2, bytes - at), bytes - at);            \
+  }                                                                                                                    \
   static void pack_##name(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns) {     \
-    for (int64_t j = 0; j < columns; ++j) {                                                                            \
-      for (int64_t i = 0; i < n; ++i) {                                                                                \
-        uint16_t half;                                                                                                 \
-        memcpy(&half, src + i * stride + j * 2, sizeof half);                                                          \
-        const float number = cutt_float_of_##name(half);                                                               \
-        memcpy(dst + j * pitch + i * 4, &number, sizeof number);                                                       \
+    enum { ROWS = V / 2, EACH = 8 };                                                                                   \
+    int64_t place[ROWS];                                                                                               \
+    if (stride == 2) {                                                                                                 \
+      for (int64_t j = 0; j < columns; ++j) pack_vectors_##name(dst + j * pitch, src + j * 2, n * 4);                  \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    list_places(place, ROWS, stride, ROWS);                                                                            \
+    for (int64_t i = 0; i < n && columns >= EACH; i += ROWS) {                                                         \
+      const int64_t here = n - i < ROWS ? n - i : ROWS;                                                                \
+      if (here < ROWS) list_places(place, ROWS, stride, here);                                                         \
+      for (int64_t next = 0; next < columns; next += EACH) {                                                           \
+        const int64_t j = next + EACH <= columns ? next : columns - EACH;                                              \
+        packed_lanes column[EACH];                                                                                     \
+        columns_2(src + i * stride + j * 2, place, column);                                                            \
+        for (int k = 0; k < EACH; ++k)                                                                                 \
+          pack_vectors_##name(dst + (j + k) * pitch + i * 4, (const char *)&column[k], here * 4);                      \
+      }                                                                                                                \
+    }                                                                                                                  \
+    for (int64_t j = 0; j < columns && columns < EACH; ++j) {                                                          \
+      for (int64_t i = 0; i < n; i += ROWS) {                                                                          \
+        const int64_t here = n - i < ROWS ? n - i : ROWS;                                                              \
+        char row[V] = {0};                                                                                             \
+        for (int64_t k = 0; k < here; ++k) memcpy(row + k * 2, src + (i + k) * stride + j * 2, 2);                     \
+        pack_vectors_##name(dst + j * pitch + i * 4, row, here * 4);                                                   \
       }                                                                                                                \
     }                                                                                                                  \
   }
