@@ -97,6 +97,16 @@ CUTT_INLINE wide halves_of(wide x, wide y, int bytes, bool second) {
   return (wide)CUTT_SHUFFLE(narrow, (narrow)x, (narrow)y, OF_FOURS(NEXT, 0));
 }
 
+/* The first bytes of one vector, a multiple of 4 of them, and the others of another one. */
+#define LIST_4(i) (i), (i) + 1, (i) + 2, (i) + 3
+#define LIST_8(i) LIST_4(i), LIST_4((i) + 4)
+#define LIST_16(i) LIST_8(i), LIST_8((i) + 8)
+CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
+  const narrow lane = {OF_FOURS(LIST, 0)};
+  const wide taken = (wide)(lane < (int32_t)(bytes / 4));
+  return (x & taken) | (y & ~taken);
+}
+
 /* A sum of products. Of complex numbers l and r, as pairs of real and imaginary parts, it is made from
  *   a = sum of (re l re r, im l re r)   and   b = sum of (im l im r, re l im r)
  * and conjugates change but signs: l r = (re a - re b, im a + im b). */

@@ -118,16 +118,13 @@
 
 /* Across a summed mode: as many parts as in kernels.c, which are put together pairwise. */
 #define DEFINE_REDUCE_ACROSS(op, name)                                                                                 \
-  CUTT_INLINE vector_##name op##_all_##name(const vector_##name *sum) {                                                \
-    char part[PARTS_BYTES + V] = {0};                                                                                  \
-    memcpy(part, sum, PARTS_BYTES);                                                                                    \
-    for (int half = PARTS_BYTES / 2; half >= ELEMENT_##name; half /= 2) {                                              \
-      for (int i = 0; i < half; i += V) {                                                                              \
-        const vector_##name x = op##_##name(load_##name(part + i), load_##name(part + i + half));                      \
-        memcpy(part + i, &x, (size_t)(half - i < V ? half - i : V));                                                   \
-      }                                                                                                                \
-    }                                                                                                                  \
-    return load_##name(part);                                                                                          \
+  CUTT_INLINE vector_##name op##_all_##name(vector_##name *sum) {                                                      \
+    CUTT_UNROLL for (int half = PARTS / 2; half; half /= 2) CUTT_UNROLL for (int i = 0; i < half; ++i) sum[i] =        \
+        op##_##name(sum[i], sum[i + half]);                                                                            \
+    vector_##name all = sum[0];                                                                                        \
+    CUTT_UNROLL for (int half = V / 2; half >= ELEMENT_##name; half /= 2) all =                                        \
+        op##_##name(all, (vector_##name)halves_of((wide)all, (wide)all, half, true));                                  \
+    return all;                                                                                                        \
   }                                                                                                                    \
   CUTT_INLINE void op##_across_##name(const cutt_pass_tile *t, cutt_pass_kind kind) {                                  \
     const int64_t bytes = t->n * ELEMENT_##name, even = bytes - bytes % PARTS_BYTES,                                   \
@@ -144,10 +141,11 @@
           for (int i = 0; i < PARTS; ++i)                                                                              \
             sum[i] = op##_##name(sum[i], term_##name(t->conjugate, kind, l + at + i * V, r + step * (at + i * V), V)); \
         }                                                                                                              \
-        for (int64_t i = 0, at = even; at < bytes; ++i, at += V) {                                                     \
-          const int64_t here = bytes - at < V ? bytes - at : V;                                                        \
+        CUTT_UNROLL for (int i = 0; i < PARTS; ++i) {                                                                  \
+          const int64_t at = even + i * V, here = bytes - at < V ? bytes - at : V;                                     \
+          if (here <= 0) continue;                                                                                     \
           const vector_##name x = op##_##name(sum[i], term_##name(t->conjugate, kind, l + at, r + step * at, here));   \
-          memcpy(&sum[i], &x, (size_t)here);                                                                           \
+          sum[i] = here == V ? x : (vector_##name)first_of((wide)x, (wide)sum[i], here);                               \
         }                                                                                                              \
       }                                                                                                                \
       vector_##name total = op##_all_##name(sum);                                                                      \
