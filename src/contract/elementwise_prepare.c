@@ -11,6 +11,7 @@
 enum {
   LEAST_RUN = 64,           /* bytes that each tensor's part of a block should have next to each other */
   LONG_RUN = 512,           /* that are enough of them */
+  LEAST_WRITTEN = 256,      /* the least of D, whose lines are read before they are written where they are not whole */
   BLOCK_BYTES = 128 * 1024, /* of a tensor's part of a block */
   SHORT_ROW = 32,           /* elements of a row below which operands are packed so that it becomes longer */
   MOST_RUNS = 4096          /* of a tensor's part of a block that are asked for ahead */
@@ -44,14 +45,17 @@ static int next_mode(const plan_t *p, int t, int before) {
   return next;
 }
 
-/* Makes blocks so long that the tensor has so many bytes next to each other in them. False: there is no more room. */
+/* Makes blocks so long that the tensor has so many bytes next to each other in them, D all of a mode that is not twice as long. False:
+ * there is no more room. */
 static bool extend(plan_t *p, int t, int64_t bytes) {
   const int64_t most = BLOCK_BYTES / p->type->bytes, wanted = bytes / p->type->bytes;
   int64_t run = 1;
   for (int i = next_mode(p, t, -1); i >= 0 && run < wanted; i = next_mode(p, t, i)) {
     cutt_elementwise_mode *mode = &p->mode[i];
     const int64_t room = most / (volume(p) / mode->chunk);
-    const int64_t chunk = smaller(smaller((wanted + run - 1) / run, mode->extent), room);
+    const int64_t least = (wanted + run - 1) / run;
+    const bool whole = t == CUTT_RESULT && mode->extent < 2 * least;
+    const int64_t chunk = smaller(smaller(whole ? mode->extent : least, mode->extent), room);
     const bool full = chunk == room && room < mode->extent;
     if (chunk > mode->chunk) mode->chunk = chunk;
     if (full) return false;
@@ -82,9 +86,11 @@ static void even_out(plan_t *p) {
 static void cut(plan_t *p) {
   bool room = true;
   for (int i = 0; i < p->modes; ++i) p->mode[i].chunk = 1;
-  for (int64_t run = LEAST_RUN; run <= LONG_RUN && room; run *= 2)
+  for (int64_t run = LEAST_RUN; run <= LONG_RUN && room; run *= 2) {
     for (int t = 0; t < CUTT_MOST_TENSORS && room; ++t)
       if (is_there(p, t) && p->modes && p->mode[0].stride[t]) room = extend(p, t, run);
+    if (room && run < LEAST_WRITTEN) room = extend(p, CUTT_RESULT, LEAST_WRITTEN);
+  }
   if (room) extend(p, CUTT_RESULT, INT64_MAX / 2);
   even_out(p);
 }

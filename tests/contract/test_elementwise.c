@@ -564,7 +564,7 @@ static void turned_in_two_parts(void **unused) {
   assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
   void *const tensor[] = {a, b, memory + BEFORE, NULL};
   const cutt_combination sum = {.operands = 2, .op = {CUTT_OP_ADD}};
-  assert_true(!plan->turn || plan->blocks == TILES); /* with AVX-512 there are tiles */
+  assert_true(!plan->turn || plan->blocks == TILES); /* with vectors of 16 bytes there are none of halves */
   for (size_t i = 0; plan->turn && i < sizeof parts / sizeof *parts; ++i) {
     memset(memory, 0xee, bytes + LINE);
     for (int part = 0; part < 2; ++part) {
