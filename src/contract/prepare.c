@@ -323,16 +323,19 @@ static cuttResult look_at_moves(const struct cuttContractionStruct *plan, cutt_d
   return result;
 }
 
-/* Takes the place of a pass of tensors as they lie, where it is faster by more than predictions of passes err by. */
-static cuttResult find_moved_pass(const struct cuttContractionStruct *plan, int64_t limit, cutt_device_shape *best) {
+/* Takes the place of a pass of tensors as they lie, where it is faster by more than predictions of passes err by, and takes less than
+ * `least` seconds. */
+static cuttResult find_moved_pass(const struct cuttContractionStruct *plan, int64_t limit, double least,
+                                  cutt_device_shape *best) {
   static const double worth = 0.9;
-  const double least = worth * best->seconds;
+  const double below = fmin(worth * best->seconds, least);
   cutt_device_shape moved;
-  cutt_device_pass_choose_moved(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, least,
+  if (!(best->seconds < INFINITY)) return CUTT_SUCCESS;
+  cutt_device_pass_choose_moved(&plan->contraction, &plan->rates, limit - (int64_t)plan->workspace_bytes, below,
                                 &moved);
-  if (!(moved.seconds < least)) return CUTT_SUCCESS;
+  if (!(moved.seconds < below)) return CUTT_SUCCESS;
   const cuttResult result = look_at_moves(plan, &moved);
-  if (!result && moved.seconds < least) *best = moved;
+  if (!result && moved.seconds < below) *best = moved;
   return result;
 }
 
@@ -466,13 +469,13 @@ cuttResult cutt_contraction_start(struct cuttContractionStruct *plan, const cutt
 
 static cuttResult take_fastest(struct cuttContractionStruct *plan, int64_t limit, passes *best) {
   find_passes(plan, limit, best);
-  cuttResult result = CUTT_SUCCESS;
-  if (best->device.seconds < INFINITY) result = find_moved_pass(plan, limit, &best->device);
-  if (result) return result;
-  if (plan->family == CUTT_FAMILY_PASS || fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
+  const bool only_pass = plan->family == CUTT_FAMILY_PASS;
+  if (!only_pass && fmin(best->host.seconds, best->device.seconds) <= least_seconds(plan))
     return take_either(plan, best);
-  result = cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
+  cuttResult result = only_pass ? CUTT_SUCCESS : cutt_algorithm_choose(plan, limit - (int64_t)plan->workspace_bytes);
+  if (!result) result = find_moved_pass(plan, limit, only_pass ? INFINITY : plan->cost.seconds, &best->device);
   if (result) return result;
+  if (only_pass) return take_either(plan, best);
   return comparable_seconds(plan, best) < plan->cost.seconds ? take_either(plan, best)
                                                              : cutt_contraction_take_products(plan, limit);
 }
