@@ -225,16 +225,23 @@ static double row_run(const cutt_contraction *c, const cutt_pass_shape *s, cutt_
   return (double)(run * c->type->bytes);
 }
 
-/* Bytes that a tensor moves to or from memory. Of a run that is shorter than a cache line the rest of the line comes along. */
-static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
+/* Bytes that a tensor moves to or from memory when all of it is read or written once. Of a run that is shorter than a cache line the
+ * rest of the line comes along. */
+static double moved_once(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
   const double bytes = (double)c->volume[t] * c->type->bytes;
   if (t == CUTT_RIGHT && c->right_is_one) return 0;
   if (bytes <= (double)r->cache_bytes) return bytes;
-  double run = run_of(c, s, t) * c->type->bytes, repeats = 1;
+  double run = run_of(c, s, t) * c->type->bytes;
   if (step_along(c, s->along, t) == 1) run = larger(run, (double)(chunk_along(s) * c->type->bytes));
-  for (int i = 0; i < c->modes; ++i)
+  return bytes * (run < LINE ? LINE / run : 1 + LINE / run / 4);
+}
+
+/* The same of all tiles. */
+static double moved(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s, cutt_tensor t) {
+  double repeats = 1;
+  for (int i = 0; i < c->modes && (double)c->volume[t] * c->type->bytes > (double)r->cache_bytes; ++i)
     if (!c->mode[i].stride[t]) repeats *= ceil((double)c->mode[i].extent / (double)s->chunk[i]);
-  return bytes * repeats * (run < LINE ? LINE / run : 1 + LINE / run / 4);
+  return repeats * moved_once(c, r, s, t);
 }
 
 bool cutt_pass_shares(const cutt_contraction *c, const cutt_pass_shape *s, int mode) {
@@ -286,11 +293,12 @@ static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s)
 }
 
 /* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. Not so where runs are copied,
- * since the next one is asked for, nor where parts of a tensor come again and again, which then are in some cache. */
+ * since the next one is asked for; and what comes again waits only where the tensor is too large for any cache. */
 static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
-    const double bytes = moved(c, r, s, (cutt_tensor)t);
+    const bool large = r->stream_bytes > 0 && c->volume[t] * c->type->bytes >= r->stream_bytes;
+    const double bytes = (large ? moved : moved_once)(c, r, s, (cutt_tensor)t);
     const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]);
     if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes && waits)
       seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds;
