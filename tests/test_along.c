@@ -5,10 +5,12 @@
 
 #include "cpu/cost.h"
 #include "cpu/cpu.h"
+#include "cpu/dispatch.h"
 #include "cpu/enumerate.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/tile.h"
 #include "plan/plan.h"
+#include "runtime/host/isa.h"
 #include "support/check.h"
 
 static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
@@ -82,6 +84,76 @@ static void columns_of_whole_lines(void **unused) {
         assert_true(ran);
       }
     }
+  }
+}
+
+/* Rows that are read a line at a time, which not every processor's plans do, beside the other way, each called by itself: in two tiles,
+ * the second of which ends within a block. */
+static void rows_by_lines(void **unused) {
+  (void)unused;
+  enum { COLUMNS = 41, ROWS = 83, ROOM = COLUMNS * ROWS * 16 + 4096 };
+  static _Alignas(CUTT_CPU_LINE) char in[ROOM], out[2][ROOM], carry[COLUMNS][CUTT_CPU_LINE],
+      head[COLUMNS][CUTT_CPU_LINE];
+  const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(cutt_isa_in_use(NULL)->name);
+  test_rng rng = {.state = 8};
+  for (int64_t i = 0; i < ROOM; i++) in[i] = (char)test_random_in(&rng, 0, 255);
+  for (int turn = 0; turn < test_scaled(300); turn++) {
+    const int64_t w = 4 << turn % 3, line = 64 / w;
+    if (!kernels->along_whole[2 + turn % 3]) continue;
+    const int64_t count = test_random_in(&rng, 16 / w, COLUMNS), rows = test_random_in(&rng, 2 * line, ROWS);
+    const int64_t some = rows - test_random_in(&rng, line, rows - line),
+                  pitch = count * w + test_random_in(&rng, 0, 1) * w;
+    const int64_t from = (w < 8 ? w : 8) * test_random_in(&rng, 0, 8), run = turn % 4 ? 0 : rows * w;
+    int64_t row[ROWS], col[COLUMNS];
+    for (int64_t r = 0; r < rows; r++) row[r] = r * pitch;
+    for (int64_t c = 0; c < count; c++) col[c] = from + c * (rows * w + (run > 0 ? 0 : turn % 5 * w));
+    cutt_cpu_ahead none;
+    memset(&none, 0, sizeof none);
+    for (int whole = 0; whole < 2; whole++) {
+      cutt_cpu_along_fn *walk = whole ? kernels->along_whole[2 + turn % 3] : kernels->along[2 + turn % 3];
+      cutt_cpu_columns columns = {out[whole], col, count, run, carry, head};
+      memset(out[whole], 0x5a, ROOM);
+      walk(&columns, in, row, some, true, false, &none);
+      columns.out += some * w;
+      walk(&columns, in, row + some, rows - some, false, true, &none);
+      kernels->fence();
+    }
+    for (int64_t c = 0; c < count; c++)
+      for (int64_t r = 0; r < rows; r++) assert_memory_equal(out[0] + col[c] + r * w, in + row[r] + c * w, (size_t)w);
+    if (memcmp(out[0], out[1], ROOM) != 0) fail_msg("%d rows, %d columns of %d bytes", (int)rows, (int)count, (int)w);
+  }
+}
+
+/* Rows that lie apart by multiples of a page, and with other rows between: of one pass L1 holds no line each. */
+static void rows_that_collide(void **unused) {
+  (void)unused;
+  static const struct {
+    int64_t extents[4];
+    int perm[4];
+    bool collide;
+  } cases[] = {
+      {{512, 70, 2, 3}, {1, 0, 2, 3}, true},  /* 4 KB apart */
+      {{513, 70, 2, 3}, {1, 0, 2, 3}, false}, /* a line of each in sets of their own */
+      {{32, 16, 70, 3}, {2, 0, 1, 3}, true},  /* other modes between */
+      {{32, 3, 70, 16}, {2, 0, 1, 3}, false}, /* 768 bytes */
+      {{512, 40, 2, 3}, {1, 2, 0, 3}, true},  /* the rows of one pass are all of the first mode */
+      {{64, 8, 4, 3}, {1, 2, 0, 3}, false},   /* 512 bytes apart */
+      {{8, 64, 3, 5}, {2, 0, 1, 3}, false},   /* three rows are no pass, but L1 holds these */
+  };
+  const cutt_cpu_machine *machine = (const cutt_cpu_machine *)(const void *)cutt_cpu_backend.runtime->target();
+  cutt_cpu_machine described = *machine;
+  described.l1_bytes = 48 * 1024;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(CUTT_BYTES_8, 4, cases[i].extents, cases[i].perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate q = along(0, 0, CUTT_CPU_TO_L1);
+    q.k = cases[i].perm[1] == 2 ? 2 : 1;
+    cutt_cpu_tile tile;
+    const char *why = "";
+    if (!cutt_cpu_tile_derive(&described, &canonical, &q, &tile, &why)) continue;
+    if (tile.rows_collide != cases[i].collide) fail_msg("case %zu", i);
   }
 }
 
@@ -298,6 +370,8 @@ int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(columns_that_follow_one_another),
                                      cmocka_unit_test(columns_of_whole_lines),
+                                     cmocka_unit_test(rows_by_lines),
+                                     cmocka_unit_test(rows_that_collide),
                                      cmocka_unit_test(which_columns_do),
                                      cmocka_unit_test(long_rows),
                                      cmocka_unit_test(what_is_prefetched),

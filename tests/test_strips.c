@@ -153,21 +153,24 @@ static void columns_from_anywhere(void **unused) {
 static void whole_lines(void **unused) {
   (void)unused;
   enum { MOST = 70, GUARD = 64 };
-  static char out[MOST * (MOST * 8 + GUARD)], wanted[sizeof out];
+  static char out[MOST * (MOST * 16 + GUARD)], wanted[sizeof out];
   const cutt_cpu_kernels *kernels = cutt_cpu_kernels_named(cutt_isa_in_use(NULL)->name);
   test_rng rng = {.state = 14};
   for (int turn = 0; turn < test_scaled(300); turn++) {
-    const int w = turn % 2 ? 8 : 4;
-    cutt_cpu_transpose_fn *transpose = kernels->whole[w == 8 ? 3 : 2];
+    const int w = 4 << turn % 3;
+    cutt_cpu_transpose_fn *transpose = kernels->whole[2 + turn % 3];
     if (!transpose) continue;
-    const int64_t rows = test_random_in(&rng, 64 / w, MOST), cols = test_random_in(&rng, 16 / w, MOST);
-    const int64_t pitch = cols * w + test_random_in(&rng, 0, 9) * w, height = rows * w + test_random_in(&rng, 0, GUARD);
+    const int64_t rows = test_random_in(&rng, 64 / w, MOST);
+    const int64_t cols =
+        test_random_in(&rng, 16 / w, turn % 4 ? MOST : 16 / w + 1); /* two of 16 bytes have a way of their own */
+    const int64_t pitch = cols * w + (turn % 5 ? test_random_in(&rng, 0, 9) * w : 0),
+                  height = rows * w + test_random_in(&rng, 0, GUARD);
     const int64_t bytes = (rows - 1) * pitch + cols * w;
     int64_t row[MOST], pos[MOST];
     char *in = malloc((size_t)bytes);
     assert_non_null(in);
     for (int64_t i = 0; i < bytes; i++) in[i] = (char)test_random_in(&rng, 0, 255);
-    for (int64_t r = 0; r < rows; r++) row[r] = (rows - 1 - r) * pitch; /* the last row first */
+    for (int64_t r = 0; r < rows; r++) row[r] = (turn % 2 ? rows - 1 - r : r) * pitch; /* the last row first */
     for (int64_t c = 0; c < cols; c++) pos[c] = c * height;
     memset(out, 0x5a, sizeof out);
     memset(wanted, 0x5a, sizeof wanted);

@@ -294,16 +294,34 @@ static void find_writer(const cutt_cpu_machine *machine, const cutt_canonical *c
               (!t->non_temporal || t->shifts || t->along || t->joins);
 }
 
-cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,
-                                             const cutt_cpu_tile *t) {
-  int64_t lines = 1, distances = 0;
-  for (int i = 0; i < c->rank; ++i) {
-    if (t->role[i] != CUTT_CPU_ROW || c->mode[i].in_stride == 0) continue;
-    const int64_t stride = c->mode[i].in_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
-    lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[i] * distance / CUTT_CPU_LINE : t->extent[i];
+/* The largest power of two that divides the distances between a tile's rows, of those of a line and more, or between as many of them as
+ * have `most` lines; *lines: those that one column of these rows touches. */
+static int64_t distance_of_rows(const cutt_canonical *c, const cutt_cpu_tile *t, int64_t most, int64_t *lines) {
+  int64_t distances = 0;
+  *lines = 1;
+  for (int i = 0; i < c->rank && *lines < most; ++i) {
+    const int mode = c->out_order[i];
+    if (t->role[mode] != CUTT_CPU_ROW || c->mode[mode].in_stride == 0) continue;
+    const int64_t stride = c->mode[mode].in_stride, distance = (stride < 0 ? -stride : stride) * c->elem_bytes;
+    *lines *= distance < CUTT_CPU_LINE ? 1 + t->extent[mode] * distance / CUTT_CPU_LINE : t->extent[mode];
     if (distance >= CUTT_CPU_LINE) distances |= distance;
   }
-  return (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distances & -distances)};
+  return distances & -distances;
+}
+
+cutt_cpu_row_lines cutt_cpu_lines_of_columns(const cutt_cpu_machine *machine, const cutt_canonical *c,
+                                             const cutt_cpu_tile *t) {
+  int64_t lines;
+  const int64_t distance = distance_of_rows(c, t, INT64_MAX, &lines);
+  return (cutt_cpu_row_lines){lines, cutt_cpu_l1_holds(machine, distance)};
+}
+
+/* Does L1 not hold a line of each of as many rows as a pass of a walk along them reads, since they share few of its sets? */
+static bool find_collisions(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  const int64_t pass = 2 * CUTT_CPU_LINE / c->elem_bytes;
+  int64_t lines;
+  const int64_t distance = distance_of_rows(c, t, pass, &lines);
+  return t->kernel == CUTT_CPU_TRANSPOSE && cutt_cpu_l1_holds(machine, distance) < smaller(lines, pass);
 }
 
 /* Rows of a strip. In L2, and where nothing is prefetched, all of them if L1 keeps a line of each until the next columns are read
@@ -403,6 +421,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
+  t->rows_collide = find_collisions(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);
   return true;

@@ -286,15 +286,40 @@ CUTT_INLINE void write_group(int w, int lines, char *out, const int64_t *col, ch
   }
 }
 
+#if CUTT_VECTOR_BYTES >= 64
+/* The same for as many columns as a line of a row has, of which each row is one load. */
+CUTT_INLINE void write_whole_group(int w, int lines, char *out, const int64_t *col, char (*carry)[CUTT_CPU_LINE],
+                                   const char *src, const int64_t *row) {
+  const int n = CUTT_CPU_LINE / w;
+  __m512i now[2][WHOLE_COLUMNS];
+  for (int line = 0; line < lines; ++line) whole_block(w, now[line], src, row + line * n);
+  for (int i = 0; i < n; ++i) {
+    char *dst = out + col[i];
+    const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
+    write_joined(w, dst - lead, lead, carry[i], (const char *)&now[0][i]);
+    if (lines == 2)
+      write_joined(w, dst - lead + CUTT_CPU_LINE, lead, (const char *)&now[0][i], (const char *)&now[1][i]);
+    memcpy(carry[i], &now[lines - 1][i], CUTT_CPU_LINE);
+  }
+}
+#endif
+
 /* Passes of so many lines (1 or 2, a constant) from row r on; returns the row after these. */
-CUTT_INLINE int64_t along_passes(int w, int lines, const cutt_cpu_columns *q, const char *src, const int64_t *row,
-                                 int64_t r, int64_t nrows, cutt_cpu_ahead *ahead) {
+CUTT_INLINE int64_t along_passes(int w, int lines, bool whole, const cutt_cpu_columns *q, const char *src,
+                                 const int64_t *row, int64_t r, int64_t nrows, cutt_cpu_ahead *ahead) {
   const int rows = lines * (CUTT_CPU_LINE / w), columns = 16 / w;
   const int64_t count = q->count;
+  (void)whole; /* of other instruction sets */
   for (; r + rows <= nrows; r += rows) {
     along_pass pass = begin_pass(w, ahead, src, row, r, rows, rows, nrows, count);
     char *out = q->out + r * w;
     int64_t c = 0;
+#if CUTT_VECTOR_BYTES >= 64
+    for (const int n = CUTT_CPU_LINE / w; whole && c + n <= count; c += n) {
+      for (int i = 0; i < n; i += columns) prefetch_pass(&pass, w, c + i);
+      write_whole_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r);
+    }
+#endif
     for (; c + columns <= count; c += columns) {
       prefetch_pass(&pass, w, c);
       write_group(w, lines, out, q->col + c, q->carry + c, src + c * w, row + r, 0, columns);
@@ -315,29 +340,35 @@ CUTT_INLINE bool within_lines(const cutt_cpu_columns *q) {
 }
 
 /* See cutt_cpu_along_fn. A pass of two lines carries half as much as two passes of one; of narrow elements it would read more
- * rows at once than prefetchers and the L1 cache can follow. */
-CUTT_INLINE void along(int w, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows, bool first,
-                       bool last, cutt_cpu_ahead *ahead) {
+ * rows at once than prefetchers and the L1 cache can follow. whole, a constant: each row is read a line at a time. */
+CUTT_INLINE void along(int w, bool whole, const cutt_cpu_columns *q, const char *src, const int64_t *row, int64_t nrows,
+                       bool first, bool last, cutt_cpu_ahead *ahead) {
   const bool within = (first || last) && within_lines(q);
   int64_t r = 0;
   if (first && within) {
     begin_columns(w, q, src, row, nrows, ahead);
     r = CUTT_CPU_LINE / w;
   }
-  if (rows_of_pass(w) > CUTT_CPU_LINE / w) r = along_passes(w, 2, q, src, row, r, nrows, ahead);
-  r = along_passes(w, 1, q, src, row, r, nrows, ahead);
+  if (rows_of_pass(w) > CUTT_CPU_LINE / w) r = along_passes(w, 2, whole, q, src, row, r, nrows, ahead);
+  r = along_passes(w, 1, whole, q, src, row, r, nrows, ahead);
   if (r < nrows || (last && within)) end_columns(w, q, src, row, r, nrows, last, ahead);
 }
 
-#define CUTT_DEFINE_ALONG(W)                                                                                           \
-  static void along_##W(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,           \
-                        bool first, bool last, cutt_cpu_ahead *ahead) {                                                \
-    along(W, columns, src, row, nrows, first, last, ahead);                                                            \
+#define CUTT_DEFINE_ALONG_OF(NAME, W, WHOLE)                                                                           \
+  static void NAME##_##W(const cutt_cpu_columns *columns, const char *src, const int64_t *row, int64_t nrows,          \
+                         bool first, bool last, cutt_cpu_ahead *ahead) {                                               \
+    along(W, WHOLE, columns, src, row, nrows, first, last, ahead);                                                     \
   }
+#define CUTT_DEFINE_ALONG(W) CUTT_DEFINE_ALONG_OF(along, W, false)
 CUTT_DEFINE_ALONG(1)
 CUTT_DEFINE_ALONG(2)
 CUTT_DEFINE_ALONG(4)
 CUTT_DEFINE_ALONG(8)
 CUTT_DEFINE_ALONG(16)
+#if CUTT_VECTOR_BYTES >= 64
+CUTT_DEFINE_ALONG_OF(along_whole, 4, true)
+CUTT_DEFINE_ALONG_OF(along_whole, 8, true)
+CUTT_DEFINE_ALONG_OF(along_whole, 16, true)
+#endif
 
 #endif

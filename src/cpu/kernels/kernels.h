@@ -197,7 +197,7 @@ typedef struct cutt_cpu_kernels {
 
   /* [log2 w][log2 (V / 16)]; NULL where V is wider than this instruction set has. */
   cutt_cpu_transpose_fn *transpose[CUTT_CPU_WIDTHS][CUTT_CPU_VECTORS];
-  /* The same with 64-byte registers, by loads of whole lines; NULL but for elements of 4 and 8 bytes. */
+  /* The same with 64-byte registers, by loads of whole lines; NULL but for elements of 4, 8 and 16 bytes. */
   cutt_cpu_transpose_fn *whole[CUTT_CPU_WIDTHS];
 
   /* [kind][log2 w][log2 (V / 16)]; NULL also where an element is narrower than the numbers of that kind. */
@@ -209,6 +209,8 @@ typedef struct cutt_cpu_kernels {
   cutt_cpu_shift_fn *lines[CUTT_CPU_WIDTHS];
 
   cutt_cpu_along_fn *along[CUTT_CPU_WIDTHS]; /* [log2 w] */
+  /* The same by loads of whole lines of each row; NULL but for elements of 4, 8 and 16 bytes and registers of 64. */
+  cutt_cpu_along_fn *along_whole[CUTT_CPU_WIDTHS];
 
   cutt_cpu_window_fn *window[CUTT_CPU_WIDTHS]; /* [log2 w]; NULL where there is none */
 

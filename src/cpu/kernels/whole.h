@@ -1,5 +1,5 @@
-/* The transpose of elements of 4 and 8 bytes by loads of whole lines: a block has 64 / w rows and 64 / w columns, and each row of it
- * is one load. After the rounds of interleaving within lanes, as in kernels.c, a lane is a part of a column, and two rounds
+/* The transpose of elements of 4, 8 and 16 bytes by loads of whole lines: a block has 64 / w rows and 64 / w columns, and each row of
+ * it is one load. After the rounds of interleaving within lanes, as in kernels.c, a lane is a part of a column, and two rounds
  * of shuffles bring the four parts of each together.
  *
  * The other kernels assemble a register from four loads of 16 bytes, which saves these two rounds. Where registers of 64 bytes are
@@ -43,6 +43,9 @@ CUTT_INLINE void whole_block(int w, __m512i *column, const char *src, const int6
       part[12 + p] = _mm512_unpackhi_epi64(ab_high, cd_high);
     }
     _Pragma("GCC unroll 4") for (int k = 0; k < 4; ++k) gather_lanes(column + k, 4, part + 4 * k);
+  } else if (w == 16) {
+    _Pragma("GCC unroll 4") for (int p = 0; p < 4; ++p) part[p] = whole_row(src, row[p]);
+    gather_lanes(column, 1, part);
   } else {
     _Pragma("GCC unroll 4") for (int p = 0; p < 4; ++p) {
       const __m512i a = whole_row(src, row[2 * p]), b = whole_row(src, row[2 * p + 1]);
@@ -86,5 +89,35 @@ CUTT_INLINE void transpose_whole(int w, char *restrict stage, const int64_t *res
   }
 CUTT_DEFINE_WHOLE(4)
 CUTT_DEFINE_WHOLE(8)
+
+/* Two columns of 16 bytes. Where rows follow one another, a load has two of them. */
+static void transpose_pairs(char *restrict stage, const int64_t *restrict pos, const char *restrict src,
+                            const int64_t *restrict row, int64_t nrows, cutt_cpu_ahead *ahead) {
+  enum { ROW = 32 };
+  for (int64_t r = 0; r < nrows; r += 4) {
+    const int64_t r0 = first_of_block(r, 4, nrows), *four = row + r0;
+    __m512i even, odd;
+    if (four[1] - four[0] == ROW && four[3] - four[2] == ROW) {
+      const __m512i a = whole_row(src, four[0]), b = whole_row(src, four[2]);
+      even = _mm512_shuffle_i64x2(a, b, 0x88);
+      odd = _mm512_shuffle_i64x2(a, b, 0xdd);
+    } else {
+      even = (__m512i)cutt_load_64(src, four, 1);
+      odd = (__m512i)cutt_load_64(src + 16, four, 1);
+    }
+    _mm512_storeu_si512((void *)(stage + pos[0] + r0 * 16), even);
+    _mm512_storeu_si512((void *)(stage + pos[1] + r0 * 16), odd);
+    cutt_cpu_prefetch(ahead, 2);
+  }
+}
+
+static void transpose_whole_16(char *stage, const int64_t *pos, const char *src, const int64_t *row, int64_t nrows,
+                               int64_t ncols, cutt_cpu_ahead *ahead) {
+  if (ncols == 2 && nrows >= 4) {
+    transpose_pairs(stage, pos, src, row, nrows, ahead);
+  } else {
+    transpose_whole(16, stage, pos, src, row, nrows, ncols, ahead, transpose_64_16);
+  }
+}
 
 #endif
