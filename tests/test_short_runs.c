@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cpu/cpu.h"
+#include "cpu/forward.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/tile.h"
 #include "plan/plan.h"
@@ -164,9 +165,120 @@ static void elements_apart(void **unused) {
           bool ran = false;
           q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
           if (!test_try_candidate(&p, &q, &ran)) fail();
+          q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_GATHER; /* without a table where elements have 8 bytes and more */
+          if (!test_try_candidate(&p, &q, &ran)) fail();
         }
       }
     }
+  }
+}
+
+/* So many of them that what comes next is prefetched along them. */
+static void many_elements_apart(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t strides[] = {-3, 2, 4, 9};
+  static const int perm[1] = {0};
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t s = 0; s < sizeof strides / sizeof *strides; s++) {
+      const int64_t w = (int64_t)test_type_bytes(types[t]), extents[1] = {1600003 / w};
+      test_problem p = test_packed(types[t], 1, extents, perm);
+      p.in_strided = true;
+      p.in_strides[0] = strides[s];
+      p.threads = 1;
+      p.in_at = places[s];
+      p.seed = s;
+      for (int window = 0; window < 2; window++) {
+        cutt_candidate q = gather(0, 0, 1, 1000, false);
+        bool ran = false;
+        q.param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_NONE;
+        if (window) q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_WINDOW;
+        if (!test_try_candidate(&p, &q, &ran)) fail();
+        assert_true(ran || window);
+        if (!window) assert_int_equal(tile_of(&p, &q).in_step, w >= 8 && strides[s] * w <= 128 ? strides[s] : 0);
+      }
+    }
+  }
+}
+
+/* Few runs for each of many segments, which are done run by run, of all lengths; and single elements, some for each. */
+static void runs_to_places_apart(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const int64_t lengths[] = {2, 3, 5, 8, 9, 17, 30, 40, 63, 64, 65, 100, 300, 511, 600};
+  static const int along[2] = {0, 1}, across[2] = {1, 0};
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    const int64_t w = (int64_t)test_type_bytes(types[t]);
+    for (size_t n = 0; n < sizeof lengths / sizeof *lengths; n++) {
+      const int64_t extents[2] = {lengths[n], 90 + turn % 7};
+      test_problem p = test_packed(types[t], 2, extents, along);
+      p.out_strided = true;
+      p.out_strides[0] = 1;
+      p.out_strides[1] = lengths[n] + 1 + turn % 3;
+      p.in_at = places[turn % 6];
+      p.out_at = places[turn / 6 % 6];
+      p.threads = 1;
+      p.seed = (uint64_t)++turn;
+      const cutt_candidate q = gather(2, turn % 2 ? 71 : 0, 1, 0, false);
+      bool ran = false;
+      assert_true(tile_of(&p, &q).by_segments == (lengths[n] * w <= 8192));
+      if (!test_try_candidate(&p, &q, &ran)) fail();
+      assert_true(ran);
+      const int64_t turned[2] = {extents[1], lengths[n]};
+      test_problem few = test_packed(types[t], 2, turned, across);
+      few.out_at = places[turn % 6];
+      few.threads = 1;
+      few.seed = (uint64_t)turn;
+      const cutt_candidate each = gather(1, turn % 2 ? 71 : 0, 1, 0, false);
+      assert_true(tile_of(&few, &each).by_segments == (lengths[n] * w <= 64));
+      if (!test_try_candidate(&few, &each, &ran)) fail();
+      assert_true(ran);
+    }
+  }
+}
+
+/* Runs that are longer than the stage, and as many of them, are copied as they lie; the model chooses these too. */
+static void long_runs(void **unused) {
+  (void)unused;
+  static const int64_t extents[][2] = {{60001, 5}, {9000, 40}, {300000, 3}};
+  static const int perm[2] = {0, 1};
+  for (size_t i = 0; i < sizeof extents / sizeof *extents; i++) {
+    for (int back = 0; back < 2; back++) {
+      test_problem p = test_packed(CUTT_BYTES_1, 2, extents[i], perm);
+      const int64_t strides[2] = {1, (extents[i][0] + 9) * (back ? -1 : 1)};
+      p.in_strided = true;
+      memcpy(p.in_strides, strides, sizeof strides);
+      p.threads = 1;
+      p.seed = i;
+      const cutt_candidate whole = gather(0, 0, 1, 0, false), rows = gather(0, 0, 2, 2, false);
+      bool ran = false;
+      if (!test_try_candidate(&p, &whole, &ran)) fail();
+      assert_true(ran);
+      if (!test_try_candidate(&p, &rows, &ran)) fail();
+      assert_true(ran || i == 2); /* two of these would be too much for the table of bounds */
+      if (!test_try(&p, TEST_ALL)) fail();
+    }
+  }
+}
+
+/* A first mode that is read backwards is walked from its other end, unless that leaves less than 16 bytes to a run of the output. */
+static void from_the_other_end(void **unused) {
+  (void)unused;
+  static const int perm[2] = {1, 0};
+  for (int64_t rows = 2; rows < 20; rows++) {
+    const int64_t extents[2] = {50, rows};
+    test_problem p = test_packed(CUTT_BYTES_2, 2, extents, perm);
+    p.in_strided = true;
+    p.in_strides[0] = -1;
+    p.in_strides[1] = 50;
+    p.threads = 1;
+    p.seed = (uint64_t)rows;
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical, other;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    assert_true((cutt_cpu_forward(&canonical, &other) == &other) == (rows * 2 >= 16));
+    if (!test_try(&p, TEST_ALL)) fail();
   }
 }
 
@@ -261,6 +373,10 @@ int main(void) {
                                      cmocka_unit_test(short_runs),
                                      cmocka_unit_test(broadcasts),
                                      cmocka_unit_test(elements_apart),
+                                     cmocka_unit_test(many_elements_apart),
+                                     cmocka_unit_test(runs_to_places_apart),
+                                     cmocka_unit_test(long_runs),
+                                     cmocka_unit_test(from_the_other_end),
                                      cmocka_unit_test(narrow_rows_at_the_end),
                                      cmocka_unit_test(long_runs_with_scalars),
                                      cmocka_unit_test(runs_to_elements_apart)};

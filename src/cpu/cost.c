@@ -227,7 +227,16 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   } else {
     if (t->repeats > 1 && t->repeats == t->rows && t->split_k < 0 && t->direct && !t->non_temporal)
       n[CUTT_CPU_COUNT_FLUSHES] = n[CUTT_CPU_COUNT_TILES]; /* a call for all of a tile's */
+    if (t->repeats > 1) {                                  /* elements that are read once each */
+      n[CUTT_CPU_COUNT_RUNS] /= (double)t->repeats;
+      n[CUTT_CPU_COUNT_WASTE] = 0;
+    }
     n[CUTT_CPU_COUNT_GATHERS] = volume / (double)(t->shared_run * t->repeats);
+    if (t->by_segments) { /* a quarter of what a call for each takes, and two tables */
+      n[CUTT_CPU_COUNT_FLUSHES] /= 4;
+      n[CUTT_CPU_COUNT_GATHERS] *= 2;
+    }
+    if (t->in_step != 0 && !t->non_temporal) n[CUTT_CPU_COUNT_GATHERS] /= 2; /* two and more in a store */
     n[CUTT_CPU_COUNT_GATHER_LINES] = bytes / LINE;
   }
   /* Where less than a line is read of a row at a time, the line may have left the cache before the rest is read. Rows

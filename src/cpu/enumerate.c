@@ -16,6 +16,7 @@ enum {
   MAX_WHOLE_BYTES = 32 * 1024, /* of modes that are whole, which in chunks would be read in short pieces */
   MAX_ROW_BYTES = 64 * 1024,   /* of the input's side, for walks along it */
   MAX_TILE_BYTES = 512 * 1024,
+  UNASKED_TIMES = 4, /* so many times what L2 has may be left to hardware prefetchers */
   MAX_SIDES = 30
 };
 
@@ -106,6 +107,34 @@ static int long_rows(const cutt_canonical *c, const cutt_cpu_machine *machine, c
   return kept;
 }
 
+/* A choice for one side that has long runs, or many of them, which are copied as they lie, through the caches: a call for each of a few
+ * would take some time, and the C library's copy has use for long ones. Of what is prefetched tile by tile not many of them: a tile that is
+ * longer than L1 is asked for too early. */
+static int long_side(const int64_t *extent, int modes, int64_t w, bool unasked, side *list, int max) {
+  enum { LEAST_RUN = 256, LEAST_COPY = 32 * 1024 };
+  int64_t prefix = w;
+  if (modes == 0 || max == 0 || extent[0] * w < LEAST_RUN) return 0;
+  for (int i = 0; i < (unasked ? modes : 1); prefix *= extent[i++]) {
+    if (extent[i] <= (i == 0 ? LEAST_COPY : MAX_RUN_BYTES) / prefix) continue;
+    const int64_t most = CUTT_CPU_LONG_RUN / prefix, parts = (extent[i] + most - 1) / most;
+    int64_t chunk = (extent[i] + parts - 1) / parts;
+    if (i == 0) chunk = (chunk + CUTT_CPU_LINE / w - 1) / (CUTT_CPU_LINE / w) * (CUTT_CPU_LINE / w);
+    list[0] = (side){i + 1, chunk < extent[i] ? chunk : 0, false};
+    return 1;
+  }
+  return 0;
+}
+
+/* A first mode of the output that is one element again and again, in long pieces. */
+static int long_broadcast(const cutt_canonical *c, side *list) {
+  const cutt_mode *mode = &c->mode[c->out_order[0]];
+  const int64_t most = smaller(CUTT_CPU_MAX_TABLE, MAX_WHOLE_BYTES / c->elem_bytes);
+  if (mode->in_stride != 0 || mode->out_stride != 1 || mode->extent <= most) return 0;
+  const int64_t parts = (mode->extent + most - 1) / most, line = CUTT_CPU_LINE / c->elem_bytes;
+  list[0] = (side){1, smaller(most, ((mode->extent + parts - 1) / parts + line - 1) / line * line), false};
+  return 1;
+}
+
 static cutt_method method_of(const cutt_canonical *c, const cutt_candidate *q, const cutt_cpu_tile *t) {
   if (t->kernel == CUTT_CPU_COPY) return CUTT_METHOD_COPY;
   const bool shared = c->out_order[0] == 0;
@@ -178,8 +207,7 @@ static void consider(search *s, cutt_candidate *q) {
 /* May what lies in the last-level cache be left to hardware prefetchers? Not where asking takes no time by the model, and not so much of
  * it that waits for it are long. */
 static bool may_be_unasked(const search *s) {
-  enum { TIMES = 4 };
-  const int64_t bytes = cutt_canonical_whole(s->c), most = TIMES * s->machine->l2_bytes;
+  const int64_t bytes = cutt_canonical_whole(s->c), most = UNASKED_TIMES * s->machine->l2_bytes;
   const double *value = s->machine->base.value + (ptrdiff_t)CUTT_CPU_IN_L3 * CUTT_CPU_COUNTS;
   return value[CUTT_CPU_COUNT_TO_L1] > 0 && !cutt_cpu_fits_l2(s->machine, s->c) &&
          bytes <= smaller(s->machine->stream_bytes, most);
@@ -356,8 +384,8 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   const int64_t w = c->elem_bytes;
   const bool contiguous = c->rank == 0 || c->mode[c->out_order[0]].out_stride == 1;
   const bool non_temporal = contiguous && !c->scale.reads_out && cutt_canonical_whole(c) > machine->stream_bytes;
-  const int copies = c->rank <= 1 ? enumerate_copy(c, machine, used, non_temporal, list, max) : 0;
-  if (copies > 0) return copies;
+  const int whole = c->rank <= 1 ? enumerate_copy(c, machine, used, non_temporal, list, max) : 0;
+  if (whole > 0) return whole;
 
   const int widest = cutt_cpu_widest(machine->vector_bytes);
   static const int64_t out_targets[] = {128, 256, 512, 2048}, in_targets[] = {64, 512, 2048, 4096, 8192};
@@ -387,6 +415,13 @@ int cutt_cpu_enumerate(const cutt_target *target, cutt_model model, const cutt_c
   outs = drop_short(out_extent, 2 * CUTT_CPU_LINE, w, false, out_side, outs);
   outs += sides_through_first(c, out_modes, out_side + outs, MAX_SIDES - outs);
 
+  if (!non_temporal && outs < MAX_SIDES) outs += long_broadcast(c, out_side + outs);
+  const bool copies = c->out_order[0] == 0 && c->mode[0].in_stride == 1 && c->mode[0].out_stride == 1;
+  if (copies && !non_temporal && !c->scale.active && used == 1) {
+    const bool unasked = cutt_canonical_whole(c) <= UNASKED_TIMES * machine->l2_bytes;
+    outs += long_side(out_extent, out_modes, w, unasked, out_side + outs, MAX_SIDES - outs);
+    ins += long_side(in_extent, in_modes, w, unasked, in_side + ins, MAX_SIDES - ins);
+  }
   if (non_temporal && c->out_order[0] != 0)
     ins += long_rows(c, machine, in_extent, in_modes, in_side + ins, MAX_SIDES - ins);
 

@@ -160,6 +160,13 @@ static bool may_overrun(const job *j, const tile_at *t, const char *last, const 
          same_page(last - 1, end - 1); /* of fewer rows, another one is the highest */
 }
 
+/* What vectors [v, v + n) read, whose windows are alike, as far ahead as elements at equal distances are asked for. */
+static void prefetch_windows(const cutt_cpu_plan *p, const char *from, int64_t v, int64_t n) {
+  const int64_t step = p->windows.step, sign = step < 0 ? -1 : 1;
+  const char *at = from + p->windows.offset[0] + v * step + sign * p->step_ahead;
+  for (int64_t i = 0; i < n * step * sign; i += LINE) cutt_cpu_prefetch_line(at + sign * i, CUTT_CPU_TO_L1);
+}
+
 /* The rows of a run that can be gathered through windows; returns how many. What is left over is for single
  * elements. */
 static int64_t gather_windows(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead,
@@ -174,6 +181,7 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
   for (int64_t v = 0; v < vectors; v += few) {
     p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, guarded);
+    if (p->step_ahead > 0 && v < p->windows.even) prefetch_windows(p, from, v, few);
     drain_lines(d, smaller((v + few) * p->window_vector, rows * p->w));
     cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
   }
@@ -204,6 +212,10 @@ static void gather_run(const job *j, const tile_at *t, char *to, const char *fro
     const int64_t whole = t->rows / p->repeats, rest = t->rows % p->repeats, r = whole * p->repeats;
     p->kernels->repeat(to, NULL, from, p->row, p->repeats, whole, p->repeats, p->w);
     if (rest > 0) p->kernels->repeat(to + r * p->w, NULL, from, p->row + r, 1, 1, rest, p->w);
+    return;
+  }
+  if (p->in_step != 0 && ahead->runs == 0 && !d->kernels) {
+    p->kernels->strided(to, from, p->in_step, t->rows, p->w, p->step_ahead);
     return;
   }
   int64_t r = p->window ? gather_windows(j, t, to, from, ahead, d) : 0;
@@ -273,10 +285,28 @@ static void scale_runs(const job *j, const tile_at *t, char *to, const char *nex
   }
 }
 
+/* One run of each of some segments, then the next one of each. */
+static void gather_segments(const job *j, const tile_at *t, cutt_cpu_ahead *ahead) {
+  enum { SOME = 64 };
+  const cutt_cpu_plan *p = j->p;
+  const int64_t most = ahead->runs == 0 ? SOME : larger(1, smaller(SOME, GATHER_BYTES / (t->rows * t->shared_run)));
+  for (int64_t s = 0; s < t->segments; s += most) {
+    const int64_t some = smaller(most, t->segments - s);
+    for (int64_t r = 0; r < t->rows; ++r)
+      p->kernels->runs(t->out + r * t->shared_run, p->segment_out + s, t->in + p->row[r], p->segment_in + s, some,
+                       t->shared_run);
+    cutt_cpu_prefetch(ahead, (int)((some * t->rows * t->shared_run + LINE - 1) / LINE));
+  }
+}
+
 static void gather_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *ahead) {
   const cutt_cpu_plan *p = j->p;
   if (p->repeats > 1 && t->rows <= p->repeats && j->direct && !p->non_temporal) { /* each segment is one element */
     p->kernels->repeat(t->out, p->segment_out, t->in, p->segment_in, 1, t->segments, t->rows, p->w);
+    return;
+  }
+  if (p->by_segments) {
+    gather_segments(j, t, ahead);
     return;
   }
   for (int64_t segment = 0; segment < t->segments; ++segment) {

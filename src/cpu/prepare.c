@@ -118,7 +118,8 @@ _Static_assert(CUTT_CPU_STAGE_BYTES + (CUTT_CPU_CARRIES_ALONG + 3) * CUTT_CPU_LI
  * after it, which whole vectors may reach; and 64 carried bytes for each output run of a tile. */
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
-  const int64_t staged = columns ? t->staged_cols : t->turned > 0 && !t->direct ? t->turned : 1;
+  const bool unstaged = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal;
+  const int64_t staged = columns ? t->staged_cols : unstaged ? 0 : t->turned > 0 && !t->direct ? t->turned : 1;
   p->carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
   p->stage_bytes = staged * p->stage_stride + CUTT_CPU_LINE;
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
@@ -179,9 +180,11 @@ typedef struct prefetch {
   int64_t low;       /* elements from a tile's first one to the first run: below it where strides are negative */
 } prefetch;
 
-/* Is a tensor read from one end to the other, without gaps? Hardware prefetchers do best alone there. */
-static bool in_one_go(const cutt_canonical *c) {
-  return c->rank == 1 && (c->mode[0].in_stride == 1 || c->mode[0].in_stride == -1);
+/* Is a tensor read from one end to the other, without gaps, or in long pieces? Hardware prefetchers do best alone there. */
+static bool in_one_go(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_PIECE = 32 * 1024 };
+  return (c->rank == 1 && (c->mode[0].in_stride == 1 || c->mode[0].in_stride == -1)) ||
+         t->shared_run * c->elem_bytes > LONG_PIECE;
 }
 
 /* Where columns are done in several steps, what comes after a tile's last step is the first step of the next tile, of
@@ -192,7 +195,7 @@ static prefetch plan_prefetch(const cutt_cpu_machine *machine, const cutt_canoni
   f.steps = (t->along && !t->tiles_ahead) ||
             (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside && t->steps_cols < t->cols && !t->along);
   if (t->kernel != CUTT_CPU_COPY && !f.steps) f.runs = plan_ahead(c, t, &f.modes, f.mode, &f.run, &f.low);
-  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c)) f.runs = 0;
+  if (f.runs > CUTT_CPU_MAX_TABLE || in_one_go(c, t)) f.runs = 0;
   return f;
 }
 
@@ -257,8 +260,20 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   if (p->window) cutt_cpu_windows_find(p->row, t->rows, c->elem_bytes, vector_bytes, next, &p->windows);
 }
 
-/* Copies what an execution needs of the geometry. */
-static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_plan *p) {
+/* Is more prefetched along elements with gaps between them that are less than a line, and along windows of these, than hardware prefetchers
+ * do? Not where other segments of a tile are in the gaps, whose lines are asked for once. */
+static bool asks_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_plan *p) {
+  const int64_t step = p->window ? p->windows.step : p->in_step, distance = step < 0 ? -step : step;
+  for (int i = 0; i < c->rank; ++i) {
+    const int64_t stride = c->mode[i].in_stride * c->elem_bytes;
+    if (t->role[i] == CUTT_CPU_SEGMENT && (stride < 0 ? -stride : stride) < CUTT_CPU_LINE) return false;
+  }
+  return p->window ? distance >= 2 * CUTT_CPU_LINE : distance > c->elem_bytes && distance <= CUTT_CPU_LINE;
+}
+
+/* Copies what an execution needs of the geometry. near: the data are in L2. */
+static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near, cutt_cpu_plan *p) {
+  enum { STEP_AHEAD = 2048 };
   const int64_t w = c->elem_bytes;
   p->rows = t->rows, p->cols = t->cols, p->inners = t->inners, p->segments = t->segments;
   p->block_rows = t->block_rows;
@@ -274,6 +289,12 @@ static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, cutt_cpu_
   p->strip = t->strip;
   p->strip_within = t->strip_within;
   p->repeats = t->repeats;
+  p->in_step = t->in_step * w;
+  if (!near && t->direct && !t->non_temporal && asks_along(c, t, p)) {
+    p->aheads = 0; /* the next tile's runs */
+    p->step_ahead = STEP_AHEAD;
+  }
+  p->by_segments = t->by_segments;
   if (t->turned > 0) {
     p->turned = t->turned;
     p->beside = t->extent[t->turned_mode];
@@ -363,7 +384,7 @@ static cuttResult prepare(const cutt_cpu_machine *machine, const cutt_canonical 
   strides s;
   find_strides(c, &t, &s);
   fill_tables(c, &t, &s, &f, machine->vector_bytes, p);
-  keep_tile(c, &t, p);
+  keep_tile(c, &t, cutt_cpu_fits_l2(machine, c), p);
   plan_loops(c, &t, &s, p);
   return CUTT_SUCCESS;
 }

@@ -47,6 +47,9 @@ typedef struct cutt_cpu_plan {
   bool asks_for_output;        /* its lines, which are written in part, before they are */
   bool direct;                 /* kernels may write the output themselves, without staging */
   bool cols_inside;
+  int64_t in_step;       /* gather: bytes from each row to the next, where no table is needed; 0: the table */
+  int64_t step_ahead;    /* ... bytes ahead that are prefetched along them */
+  bool by_segments;      /* see tile.h */
   int64_t repeats;       /* gather: so many rows, one after another, are the same element */
   int64_t turned;        /* segments that turn takes, of neighbours in the input */
   int64_t beside;        /* segments of a tile that are neighbours in the input */

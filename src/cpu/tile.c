@@ -176,7 +176,9 @@ static bool count_tile(const cutt_cpu_machine *machine, const cutt_canonical *c,
 static bool size_runs(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t, const char **why) {
   const bool non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0;
   t->run = t->shared_run * t->rows * t->inners * (t->cols_inside ? t->cols : 1);
-  if (cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES)
+  const bool copies = t->shared_run > 1 && !non_temporal && !c->scale.active && t->run_stride == 1;
+  if (copies && t->run > 2 * CUTT_CPU_LONG_RUN / c->elem_bytes) return refuse(why, "an output run is too long");
+  if (!copies && cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES)
     return refuse(why, "an output run does not fit the staging buffer");
   if (non_temporal) {
     if (t->run_stride != 1) return refuse(why, "stores past the caches need a contiguous output");
@@ -273,6 +275,28 @@ static void find_turned(const cutt_cpu_machine *machine, const cutt_canonical *c
   if (!t->direct && some * cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES) return;
   t->turned = some;
   t->turned_mode = mode;
+}
+
+/* Rows at a small distance from each other, which need no table. */
+static void find_step(const cutt_canonical *c, cutt_cpu_tile *t) {
+  enum { FAR = 2 * CUTT_CPU_LINE };
+  int64_t step = 0;
+  if (t->kernel != CUTT_CPU_GATHER || t->shared_run > 1 || t->repeats > 1 || c->elem_bytes < 8) return;
+  for (int i = 0; i < c->rank; ++i) {
+    if (t->role[i] != CUTT_CPU_ROW || t->extent[i] == 1) continue;
+    if (step != 0) return;
+    step = c->mode[i].in_stride;
+  }
+  if (step == -1 && c->elem_bytes == 8) return; /* for windows */
+  if ((step < 0 ? -step : step) * c->elem_bytes <= FAR) t->in_step = step;
+}
+
+/* Few runs for each segment: a call for each segment would take longer than short ones. */
+static void find_segments(cutt_cpu_tile *t, int64_t w) {
+  enum { LONG_RUN = 8192, LEAST = 4 };
+  t->by_segments = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal && t->run_stride == 1 &&
+                   t->turned == 0 && t->repeats == 1 && t->segments >= LEAST &&
+                   t->run * w <= (t->rows == 1 ? LONG_RUN : CUTT_CPU_LINE);
 }
 
 /* Is the output written by the kernel itself, or from the staging buffer? */
@@ -421,6 +445,8 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_chain(c, t);
   t->tiles_ahead = t->prefetch == CUTT_CPU_TO_L2 && cutt_cpu_tiles_ahead(c, t);
   find_turned(machine, c, t);
+  find_step(c, t);
+  find_segments(t, c->elem_bytes);
   t->rows_collide = find_collisions(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);

@@ -83,6 +83,8 @@ typedef struct cutt_cpu_tile {
   bool lines;           /* ... there, columns are written in whole lines */
   int64_t shared_run;   /* elements that a gather copies as one run */
   int64_t repeats;      /* gather of single elements: as many of its rows, one after another, are the same element */
+  int64_t in_step;   /* gather of single elements: from each row to the next in the input, if they are near; else 0 */
+  bool by_segments;  /* gather of few runs for each segment: one of each of many segments at a time */
   int64_t turned;    /* gather of short runs: segments that are transposed at a time; 0: runs are copied one by one */
   int turned_mode;   /* ... the mode whose positions these are */
   int64_t rows;      /* product of the extents of the row modes */
@@ -104,11 +106,12 @@ typedef struct cutt_cpu_tile {
 /* Bounds that keep an execution's scratch within a block (runtime/host/scratch.h). */
 enum {
   CUTT_CPU_STAGE_BYTES = 48 * 1024,
-  CUTT_CPU_CARRIES = 1024,       /* segments of a tile with non-temporal stores, at most; a line of each is kept */
-  CUTT_CPU_CARRIES_ALONG = 7168, /* the same of a walk along rows, lines: two of each segment where there is a chain */
-  CUTT_CPU_MAX_STEP = 64,        /* columns of a step at most */
-  CUTT_CPU_MAX_TABLE = 8192,     /* entries of a table at most */
-  CUTT_CPU_MAX_WINDOWED = 2048   /* entries of a table with windows at most */
+  CUTT_CPU_LONG_RUN = 256 * 1024, /* of runs that are copied from the input to the output, through the caches, about */
+  CUTT_CPU_CARRIES = 1024,        /* segments of a tile with non-temporal stores, at most; a line of each is kept */
+  CUTT_CPU_CARRIES_ALONG = 7168,  /* the same of a walk along rows, lines: two of each segment where there is a chain */
+  CUTT_CPU_MAX_STEP = 64,         /* columns of a step at most */
+  CUTT_CPU_MAX_TABLE = 8192,      /* entries of a table at most */
+  CUTT_CPU_MAX_WINDOWED = 2048    /* entries of a table with windows at most */
 };
 
 /* Bytes from one staged run to the next: the run, a line for its offset in the first line, a line for what a transpose

@@ -42,7 +42,7 @@ CUTT_INLINE void copy_bytes(char *dst, const char *src, int64_t n) {
 
 /* n elements of w bytes, a constant, to places `stride` bytes apart. */
 CUTT_INLINE void scatter_elements(int w, char *dst, int64_t stride, const char *src, int64_t n) {
-  for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, src + k * w, (size_t)w);
+  _Pragma("GCC unroll 4") for (int64_t k = 0; k < n; ++k) memcpy(dst + k * stride, src + k * w, (size_t)w);
 }
 
 #endif

@@ -209,8 +209,9 @@ CUTT_INLINE void copy_lines(char *dst, const char *src, int64_t n) {
   memcpy(dst + end, last, CUTT_CPU_LINE);
 }
 
-/* Runs from these lengths on are copied in whole lines, and left to the C library, whose copy is the faster one there. */
-enum { RUN_OF_LINES = 256, LONG_RUN = 1280 };
+/* Runs from these lengths on are copied in whole lines, and left to the C library, whose copy of what comes from a cache far away is the
+ * faster one. */
+enum { RUN_OF_LINES = 256, LONG_RUN = 8 * 1024 };
 
 static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
   switch (run_bytes) {
@@ -263,6 +264,101 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
     for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
   } else {
     for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
+  }
+}
+
+/* Elements of 8 and 16 bytes at equal distances, without a table, some in a store. Prefetched are as many bytes ahead of them. */
+CUTT_INLINE void prefetch_strided(const char *src, int64_t step, int64_t bytes, int64_t ahead) {
+  if (ahead == 0) return;
+  const int64_t sign = step < 0 ? -1 : 1;
+  for (int64_t i = 0; i < bytes * sign; i += CUTT_CPU_LINE) cutt_cpu_prefetch_line(src + sign * (ahead + i), 0);
+}
+CUTT_INLINE void strided_8(char *stage, const char *src, int64_t step, int64_t n, int64_t ahead) {
+  typedef uint64_t four __attribute__((vector_size(32)));
+  enum { EACH = CUTT_CPU_LINE / 8 };
+  int64_t k = 0;
+  for (; k + EACH <= n; k += EACH, src += EACH * step) {
+    prefetch_strided(src, step, EACH * step, ahead);
+    _Pragma("GCC unroll 2") for (int half = 0; half < EACH; half += 4) {
+      uint64_t e[4];
+      _Pragma("GCC unroll 4") for (int i = 0; i < 4; ++i) memcpy(&e[i], src + (half + i) * step, 8);
+      const four all = {e[0], e[1], e[2], e[3]};
+      memcpy(stage + (k + half) * 8, &all, sizeof all);
+    }
+  }
+  for (; k < n; ++k, src += step) memcpy(stage + k * 8, src, 8);
+}
+CUTT_INLINE void strided_16(char *stage, const char *src, int64_t step, int64_t n, int64_t ahead) {
+  enum { EACH = CUTT_CPU_LINE / 16 };
+  int64_t k = 0;
+#if CUTT_VECTOR_BYTES >= 32
+  const int64_t two[] = {0, step};
+#if CUTT_VECTOR_BYTES >= 64
+  for (; step == -16 && k + EACH <= n; k += EACH, src -= CUTT_CPU_LINE) {
+    const __m512i four = _mm512_loadu_si512((const void *)(src - 48));
+    _mm512_storeu_si512((void *)(stage + k * 16), _mm512_shuffle_i64x2(four, four, 0x1b));
+  }
+#endif
+  for (; k + EACH <= n; k += EACH, src += EACH * step) {
+    prefetch_strided(src, step, EACH * step, ahead);
+    const cutt_v32_8 low = cutt_load_32(src, two, 1), high = cutt_load_32(src + 2 * step, two, 1);
+    memcpy(stage + k * 16, &low, sizeof low);
+    memcpy(stage + k * 16 + 32, &high, sizeof high);
+  }
+#else
+  (void)ahead;
+#endif
+  for (; k < n; ++k, src += step) memcpy(stage + k * 16, src, 16);
+}
+static void strided(char *stage, const char *src, int64_t step, int64_t n, int64_t w, int64_t ahead) {
+  if (w == 8) strided_8(stage, src, step, n, ahead);
+  if (w == 16) strided_16(stage, src, step, n, ahead);
+}
+
+/* Runs of a constant length, and of low to 2 * low bytes, to places of their own. */
+CUTT_INLINE void runs_fixed(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int bytes) {
+  _Pragma("GCC unroll 4") for (int64_t k = 0; k < n; ++k) memcpy(dst + to[k], src + from[k], (size_t)bytes);
+}
+CUTT_INLINE void runs_twice(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n,
+                            int64_t bytes, int low) {
+  for (int64_t k = 0; k < n; ++k) copy_twice(dst + to[k], src + from[k], bytes, low);
+}
+static void runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      runs_fixed(dst, to, src, from, n, 1);
+      return;
+    case 2:
+      runs_fixed(dst, to, src, from, n, 2);
+      return;
+    case 4:
+      runs_fixed(dst, to, src, from, n, 4);
+      return;
+    case 8:
+      runs_fixed(dst, to, src, from, n, 8);
+      return;
+    case 16:
+      runs_fixed(dst, to, src, from, n, 16);
+      return;
+    default:
+      break;
+  }
+  if (bytes < 4) {
+    for (int64_t k = 0; k < n; ++k) copy_few(dst + to[k], src + from[k], bytes);
+  } else if (bytes < 8) {
+    runs_twice(dst, to, src, from, n, bytes, 4);
+  } else if (bytes < 16) {
+    runs_twice(dst, to, src, from, n, bytes, 8);
+  } else if (bytes <= 32) {
+    runs_twice(dst, to, src, from, n, bytes, 16);
+  } else if (bytes <= 64) {
+    runs_twice(dst, to, src, from, n, bytes, 32);
+  } else if (bytes < RUN_OF_LINES) {
+    for (int64_t k = 0; k < n; ++k) copy_bytes(dst + to[k], src + from[k], bytes);
+  } else if (bytes < LONG_RUN) {
+    for (int64_t k = 0; k < n; ++k) copy_lines(dst + to[k], src + from[k], bytes);
+  } else {
+    for (int64_t k = 0; k < n; ++k) memcpy(dst + to[k], src + from[k], (size_t)bytes);
   }
 }
 
@@ -400,6 +496,8 @@ const cutt_cpu_kernels CUTT_JOIN(cutt_cpu_kernels_, CUTT_KERNEL_ISA) = {
                NULL},
     .turn = CUTT_IF_VBMI(turn),
     .gather = gather,
+    .strided = strided,
+    .runs = runs,
     .repeat = repeat,
     .join_runs = join_runs,
     .join_repeats = join_repeats,

@@ -219,6 +219,11 @@ typedef struct cutt_cpu_kernels {
   /* Equations 4-6 as a table: copies n runs of run_bytes each, run k from src + offset[k], to stage, one after another.
    * Writes nothing beyond them, and reads nothing, or if `overrun` up to 32 bytes of each. */
   void (*gather)(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun);
+  /* n elements of w bytes (8 or 16), `step` bytes apart from src on, to stage, one after another; what is `ahead` bytes further on is
+   * prefetched meanwhile, unless that is 0. */
+  void (*strided)(char *stage, const char *src, int64_t step, int64_t n, int64_t w, int64_t ahead);
+  /* n runs of so many bytes, run k from src + from[k] to dst + to[k]; no others are read or written. */
+  void (*runs)(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int64_t bytes);
   /* A broadcast: n elements of w bytes, `times` times each, element k at src + from[k * step]. To dst + to[k], or if that is NULL one
    * after another. */
   void (*repeat)(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t step, int64_t n,
