@@ -450,7 +450,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   out.spread = f->stores;
   out.step = f->store_step;
   const double in_align = start_align(c, tile, true, false, sector);
-  const bool runs_of_rows = cutt_gpu_whole_runs(tile);
+  const bool runs_of_rows = cutt_gpu_same_runs(tile);
   int cut_k = -1;
   int64_t chunks = 1, run = 1, extent[2][2] = {{1, 1}, {1, 1}};
   double count[2][2] = {{1, 0}, {1, 0}}, others = (double)tile->tiles;
@@ -475,11 +475,14 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
     else
       bits |= (uint64_t)(c->mode[j].out_stride * c->elem_bytes);
   }
+  const double align = (double)cutt_gpu_power(bits);
   for (int i = 0; i < 4; ++i) {
     const int a = i & 1, b = i >> 1;
     const kind k = {c, tile, {extent[0][a], extent[1][b]}, others * count[0][a] * count[1][b]};
     if (k.tiles < 0.5) continue;
-    const uint32_t row_bytes = (uint32_t)length_of(&k, tile->row_length, tile->in_m) * w;
+    /* Of a chunk of a run, a window reads what it reaches into the next one. */
+    const uint32_t reached = runs_of_rows && chunks > 1 && a == 0 ? sector - (uint32_t)align : 0;
+    const uint32_t row_bytes = (uint32_t)length_of(&k, tile->row_length, tile->in_m) * w + reached;
     const uint32_t columns = (uint32_t)length_of(&k, tile->columns, runs_of_rows ? ~tile->in_m : tile->in_m);
     const uint32_t column_bytes = (uint32_t)length_of(&k, tile->column_length, tile->in_k) * w;
     const bool last = chunks == 1 || (cut_k == 0 ? a : b) == 1;
@@ -495,7 +498,7 @@ static void count_windows(const cutt_canonical *c, const cutt_gpu_tile *tile, co
   }
   counts->tile_load_sectors = counts->load_sectors;
   const int64_t whole = c->volume / run;
-  const double runs = (double)whole, align = (double)cutt_gpu_power(bits), bytes = (double)run * w;
+  const double runs = (double)whole, bytes = (double)run * w;
   counts->store_sectors = runs * touched(bytes, align, sector);
   counts->store_sectors_whole = runs * covered(bytes, align, sector);
   counts->tile_store_sectors = counts->store_sectors;

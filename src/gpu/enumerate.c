@@ -219,7 +219,7 @@ static void add_tile(listing *l, cutt_candidate *candidate, times least) {
   if (cutt_gpu_most_shared(c, tile, direct) > l->device->block_shared) return;
   cutt_gpu_count(l->device, c, tile, direct, &counts);
   candidate->method = cutt_gpu_method(c, candidate);
-  const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && !cutt_gpu_whole_runs(tile);
+  const bool batch = candidate->param[CUTT_GPU_PARAM_BATCH] != 0 && !cutt_gpu_same_runs(tile);
   if (!direct && !batch && l->alone < 0 && least.flat < bound_of(l)) add_flat(l, candidate, tile, counts);
   for (int i = 0; i < (direct ? 1 : 2) && least.tables < bound_of(l); ++i) {
     bool banks = false; /* counted only if the candidate may be worth it without */
@@ -351,6 +351,23 @@ static void add_whole_runs(listing *l) {
     memset(&candidate, 0, sizeof candidate);
     candidate.m = candidate.k = 1;
     add_batch(l, &candidate, none, batch);
+  }
+  /* No tile has room for the longest, nor do enough fit on an SM of those that are nearly as long: chunks of them, without tables, which
+   * are as good with the chunks of other pairs. */
+  for (int i = 1; i < 3 && run > tile_bytes[2] && l->alone < 0; ++i) {
+    cutt_candidate candidate;
+    cutt_gpu_counts counts;
+    const char *why;
+    memset(&candidate, 0, sizeof candidate);
+    candidate.m = candidate.k = 1;
+    candidate.split_m = candidate.split_k =
+        even_chunk(l->device, c->mode[0].extent, tile_bytes[i] / c->elem_bytes, c->elem_bytes);
+    if (!cutt_gpu_tile_derive(c, &candidate, &l->tile, &why) ||
+        cutt_gpu_most_shared(c, &l->tile, false) > l->device->block_shared)
+      continue;
+    candidate.method = cutt_gpu_method(c, &candidate);
+    cutt_gpu_count(l->device, c, &l->tile, false, &counts);
+    add_flat(l, &candidate, &l->tile, counts);
   }
 }
 

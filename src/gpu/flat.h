@@ -40,11 +40,15 @@ bool cutt_gpu_flat_choose(const cutt_device *device, const cutt_canonical *canon
 /* Can tiles of the problem be done in windows on the device? */
 bool cutt_gpu_flat_windows(const cutt_device *device, const cutt_canonical *canonical);
 
-/* Are M_m and M_k the first mode, whole? A tile in windows then has one such run or a batch, and its column i is of row i alone. */
-bool cutt_gpu_whole_runs(const cutt_gpu_tile *tile);
+/* Are M_m and M_k the first mode, whole or the same chunk of it? A tile in windows then has one such run, or a batch of whole ones, and its
+ * column i is of row i alone. */
+bool cutt_gpu_same_runs(const cutt_gpu_tile *tile);
 
 /* The rows that a tile in windows reads, with those of the next one, of elements of w bytes. */
 uint32_t cutt_gpu_window_rows(const cutt_gpu_tile *tile, uint32_t w);
+
+/* The bytes of a row that it reads; of the same runs of both sides with what a window reaches into the next chunk. */
+uint32_t cutt_gpu_window_row_bytes(const cutt_gpu_tile *tile, uint32_t w);
 
 /* Has a tile the whole of each run of a side, and do all these runs lie one behind the other? */
 bool cutt_gpu_one_range(const cutt_canonical *canonical, const cutt_gpu_tile *tile, bool input);

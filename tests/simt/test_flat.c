@@ -204,7 +204,7 @@ static void run_batch(const flat_case *f, int64_t batch) {
 
 static void run_case(const flat_case *f) { run_batch(f, 0); }
 
-/* The same whole runs on both sides, in windows: one in a tile, or several, over one mode, over more, and with some left over. */
+/* The same runs on both sides, in windows: one in a tile, or several, over one mode, over more, and with some left over; or a chunk of one. */
 static void whole_runs(void **unused) {
   (void)unused;
   static const struct {
@@ -221,6 +221,14 @@ static void whole_runs(void **unused) {
       {{CUTT_KERNEL_flat_8s, CUTT_BYTES_8, 3, {0, 2, 1}, {73, 9, 10}, 1, 1, 0, 0, 256, 0, 0, 0, 0, 0, 0, 0}, 6},
       {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {0, 2, 1}, {9, 9, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 16},
       {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {0, 2, 1}, {9, 9, 10}, 1, 1, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0}, 20},
+      /* Chunks of runs, of which the last has less than a sector, or all but one element. */
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {1605, 5, 3}, 1, 1, 400, 400, 256, 12, 4, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {801, 5, 3}, 1, 1, 400, 400, 64, 0, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_4s, CUTT_BYTES_4, 3, {0, 2, 1}, {805, 5, 3}, 1, 1, 403, 403, 96, 4, 8, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 4, {0, 3, 2, 1}, {451, 3, 2, 4}, 1, 1, 64, 64, 128, 2, 6, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_2s, CUTT_BYTES_2, 3, {0, 2, 1}, {455, 3, 4}, 1, 1, 57, 57, 128, 0, 2, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_8s, CUTT_BYTES_8, 3, {0, 2, 1}, {273, 9, 10}, 1, 1, 100, 100, 256, 8, 0, 0, 0, 0, 0, 0}, 0},
+      {{CUTT_KERNEL_flat_16s, CUTT_BYTES_16, 3, {0, 2, 1}, {59, 9, 10}, 1, 1, 20, 20, 128, 0, 0, 0, 0, 0, 0, 0}, 0},
   };
   cutt_device small = simt_h200;
   small.l2_bytes = 1;

@@ -9,8 +9,9 @@
  *              run does; what is no whole access there is moved element by element.
  *
  * A block does one tile. It has four short tables in shared memory: where rows and columns begin in global memory, where a row has the
- * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common, or be the same whole
- * runs, of which a tile has one or several: then a column is one row's, and its elements, which lie one behind the other, need no table.
+ * first element of a column, and where a column's elements begin, in 2 bytes. M_m and M_k may have modes in common, or be the same
+ * runs, of which a tile has one, several, or a chunk of one: then a column is one row's, and its elements, which lie one behind the other, need
+ * no table.
  * As many rows as 16 bytes of a column have elements are followed by 16 bytes of room, so that lanes side by side along a column access
  * different banks. */
 #include "async.h" /* the runtime's: src/runtime/cuda/kernels */
@@ -153,7 +154,8 @@ DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *colum
   }                                                                                                                    \
   DEVICE void flat_copy_windows##width(const cutt_flat_window_args *args, const unsigned char *in,                     \
                                        const flat_part *t) {                                                           \
-    const uint32_t accesses = (t->tile.row_bytes + FLAT_SECTOR - width + 15) / 16, rows = t->rows;                     \
+    const uint32_t bytes = args->runs ? t->elements * width : t->tile.row_bytes, rows = t->rows; \
+    const uint32_t accesses = (bytes + FLAT_SECTOR - width + 15) / 16; \
     const flat_share s = flat_share_of(&args->flat.loads);                                                             \
     const unsigned char *const from = in + t->tile.in;                                                                 \
     uint32_t access = s.along, run = s.across;                                                                         \
@@ -161,7 +163,7 @@ DEVICE flat_window flat_window_of(const flat_part *t, const unsigned char *colum
       while (access < accesses) {                                                                                      \
         FLAT_STEPS(FLAT_WINDOW_COPIES, rows, &args->flat.loads, ,                                                      \
                    flat_copy_window##width(args, in, from + flat_offset_at(args->rows_at + run * 8),                   \
-                                           t->tile.row_bytes, run, access))                                            \
+                                           bytes, run, access))                                            \
       }                                                                                                                \
     }                                                                                                                  \
     async_commit();                                                                                                    \
