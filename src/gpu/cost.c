@@ -61,7 +61,7 @@ const cutt_parameter cutt_gpu_parameters[PARAMETERS] = {
     [STORE_UNITS] = {"store_units", "ns", "blocks' steps along columns, one tile after another"},
     [ADDED_STEPS] = {"added_steps", "ns", "blocks' steps along columns that wait for the output, which they add to"},
     [GATHERS] = {"gathers", "cycles", "loads of one or two bytes put together to words, by warps"},
-    [UNALIGNED] = {"unaligned", "cycles", "words of rows that begin anywhere, by warps"},
+    [UNALIGNED] = {"unaligned", "cycles", "words of rows, and of columns, that begin anywhere, by warps"},
     [TILES] = {"tiles", "ns", "tiles' barriers, one tile after another"},
     [LATENCY] = {"latency", "ns", "waiting for tiles, where a block has one of them at a time"},
     [COPY_TILES] = {"copy_tiles", "ns", "waiting for tiles of a copy of runs, one after another"},
@@ -83,7 +83,7 @@ const double cutt_gpu_values[PARAMETERS] = {
     [READ_LINES] = 0.326,     [WRITTEN_LINES] = 0.241, [ADDED_LINES] = 1.08,   [ADDED_COLUMNS] = 4,
     [PRESSED_SECTORS] = 4.24, [PRESSED_LINES] = 0.369, [WINDOW_ENDS] = 5.28,   [RUNS] = 50,
     [PADDING] = 0.0384,       [FLIGHT] = 0.192,        [FEW] = 0.091,          [FEW_ADDED] = 0.268,
-    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.318,    [LARGE_BLOCKS] = 0.125,
+    [FEW_WINDOWS] = 0.254,    [TAIL] = 0.197,          [CONFLICTS] = 0.6,      [LARGE_BLOCKS] = 0.125,
     [SINGLE] = 0.0184,        [FLAT_SINGLE] = 0.134,   [FLAT_HALVES] = 0.323,  [COPIES] = 3,
     [LOADS] = 2.52,           [LOAD_UNITS] = 3.46,     [STORE_UNITS] = 137,    [ADDED_STEPS] = 1020,
     [GATHERS] = 3.31,         [UNALIGNED] = 12.4,      [TILES] = 902,          [LATENCY] = 321,
@@ -397,7 +397,9 @@ static void add_tile_terms(const cutt_canonical *c, const cutt_gpu_tile *tile, c
   part[STORE_UNITS] = store.along * rounds;
   if (adds_to_output(c)) part[ADDED_STEPS] = store.along * rounds;
   if (shared_load < 4) part[GATHERS] = bytes / shared_load / WARP * cycle;
-  if (n->access.load == 0) part[UNALIGNED] = bytes / 4 / WARP * cycle;
+  /* Words of columns that begin anywhere are put together as those of rows are. */
+  const int anywhere = (n->access.load == 0) + cutt_gpu_stores_anywhere(&n->access);
+  part[UNALIGNED] = anywhere * bytes / 4 / WARP * cycle;
   part[TILES] = rounds;
   if (stages == 1) {
     part[LATENCY] = rounds;
