@@ -247,7 +247,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                           : t->shifts || t->strip >= t->rows ? LOAD
                                                              : step * c->elem_bytes;
   const row_lines rows = lines_of_rows(c, t);
-  if (t->kernel == CUTT_CPU_TRANSPOSE) n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again(c, t, machine, &rows);
+  const bool read_once = t->rows_collide && t->reads_lines;
+  if (t->kernel == CUTT_CPU_TRANSPOSE && !read_once) n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again(c, t, machine, &rows);
   if (at_once < LINE && rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance))
     n[CUTT_CPU_COUNT_RELOADS] = bytes / (double)at_once - bytes / LINE;
   /* What is staged, what it comes from and what is prefetched meanwhile are in L1 together, or leave it. */

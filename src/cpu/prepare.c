@@ -156,13 +156,8 @@ static cuttResult choose_kernels(const cutt_cpu_machine *machine, const cutt_can
     if (t->shifts) chosen->shift = all->shift[width];
     if (t->lines) chosen->lines = all->lines[width];
     if (t->along) chosen->along = all->along[width];
-    /* Elements of 8 bytes gain a little wherever rows are. */
-    if (t->along && (t->rows_collide || c->elem_bytes == 8) && machine->whole_lines && all->along_whole[width])
-      chosen->along = all->along_whole[width];
-    /* Elements of 4 and 16 bytes gain in L2, and where L1 would lose lines before they are read again. */
-    const bool gains = c->elem_bytes == 8 || t->rows_collide || cutt_cpu_fits_l2(machine, c);
-    if (machine->whole_lines && v == 64 && !t->non_temporal && all->whole[width] && gains)
-      chosen->transpose = all->whole[width];
+    if (t->reads_lines && t->along && all->along_whole[width]) chosen->along = all->along_whole[width];
+    if (t->reads_lines && !t->along && all->whole[width]) chosen->transpose = all->whole[width];
   }
   if (t->turned > 0) chosen->turn = all->turn;
   if (t->kernel == CUTT_CPU_WINDOW) {

@@ -348,6 +348,15 @@ static bool find_collisions(const cutt_cpu_machine *machine, const cutt_canonica
   return t->kernel == CUTT_CPU_TRANSPOSE && cutt_cpu_l1_holds(machine, distance) < smaller(lines, pass);
 }
 
+/* Where whole lines of rows are worth reading, if the machine does that quickly: where L1 would lose them before they are read again,
+ * and in L2; elements of 8 bytes gain a little wherever rows are. */
+static bool reads_lines(const cutt_cpu_machine *machine, const cutt_canonical *c, const cutt_cpu_tile *t) {
+  if (t->kernel != CUTT_CPU_TRANSPOSE || !machine->whole_lines || c->elem_bytes < 4) return false;
+  if (t->along) return t->rows_collide || c->elem_bytes == 8;
+  return !t->non_temporal && t->block_rows * c->elem_bytes == CUTT_CPU_LINE &&
+         (c->elem_bytes == 8 || t->rows_collide || cutt_cpu_fits_l2(machine, c));
+}
+
 /* Rows of a strip. In L2, and where nothing is prefetched, all of them if L1 keeps a line of each until the next columns are read
  * from it, and else a few that it does keep, if it keeps as many as a vector has; rows whose distances are multiples of a large power of two
  * share few of its sets. Else strips of one vector are read as runs, which pays unless L1 loses what has been prefetched. */
@@ -363,8 +372,9 @@ static int64_t strip_of(const cutt_cpu_machine *machine, const cutt_canonical *c
   return larger(t->block_rows, rows / t->block_rows * t->block_rows);
 }
 
-/* Where columns begin within lines, a store spans two of them. Down all rows of many, whole lines are put together instead; and
- * strips of few columns of 8 bytes are of two vectors. Neither pays for other rows, columns and elements. */
+/* Where columns begin within lines, a store spans two of them. Down all rows of many, whole lines are put together instead, from
+ * 16 bytes of a row at a time, so not where those collide; and strips of few columns of 8 bytes are of two vectors. Neither pays for
+ * other rows, columns and elements. */
 static void find_within(const cutt_canonical *c, cutt_cpu_tile *t) {
   enum { FEW_COLUMNS = 32, MANY_ROWS = 192, MANY_NARROW_ROWS = 256 };
   const int64_t w = c->elem_bytes;
@@ -372,6 +382,7 @@ static void find_within(const cutt_canonical *c, cutt_cpu_tile *t) {
   if (t->kernel != CUTT_CPU_TRANSPOSE || t->block_rows * w != CUTT_CPU_LINE || t->cols_inside || t->non_temporal)
     return;
   if (w == 8 && t->strip < t->rows && t->cols <= FEW_COLUMNS) t->strip_within = smaller(t->strip, 2 * t->block_rows);
+  if (t->reads_lines && t->rows_collide) return;
   t->lines = w >= 2 && w <= 8 && t->strip >= t->rows && t->rows >= (w == 2 ? MANY_NARROW_ROWS : MANY_ROWS);
 }
 
@@ -448,6 +459,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   find_step(c, t);
   find_segments(t, c->elem_bytes);
   t->rows_collide = find_collisions(machine, c, t);
+  t->reads_lines = reads_lines(machine, c, t);
   t->strip = strip_of(machine, c, t);
   find_within(c, t);
   return true;

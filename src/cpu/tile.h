@@ -71,6 +71,7 @@ typedef struct cutt_cpu_tile {
   bool shifts;       /* without a scale, the kernel that needs no stage for that */
   bool along;        /* ... and goes along the rows */
   bool rows_collide; /* of a transpose: L1 has too few sets for a line of each row that a pass reads */
+  bool reads_lines;  /* of a transpose: rows are read in whole lines, and not 16 bytes at a time */
   bool tiles_ahead;  /* ... prefetching the next tile, whose rows follow one another in memory, in the order of that */
   bool joins;        /* a gather of runs that needs no stage for non-temporal stores */
   bool direct;       /* the kernel writes the output, nothing is staged */
