@@ -31,59 +31,25 @@ CUTT_INLINE void turn_columns(int w, int rows, const char *src, const int64_t *p
   }
 }
 
-#if CUTT_VECTOR_BYTES == 64
-/* Indices of as many elements as a vector has, of min(w, 8) bytes, from this one on, as the permutation's kernels of columns have them
- * (cpu/kernels/shift.h). */
-CUTT_INLINE __m512i turn_indices(int w, int64_t first) {
-  typedef int16_t shorts __attribute__((vector_size(64)));
-  typedef int32_t ints __attribute__((vector_size(64)));
-  typedef int64_t longs __attribute__((vector_size(64)));
-  const shorts i16 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-  const ints i32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const longs i64 = {0, 1, 2, 3, 4, 5, 6, 7};
-  return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
-}
-
 /* The whole line, past the caches, in which the 64 bytes at `to` begin: its first `lead` bytes are the last of those before. */
 CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
-  const int64_t width = w < 8 ? w : 8;
-  const __m512i low = _mm512_load_si512((const void *)before), high = (__m512i)now->part[0];
-  _mm512_stream_si512((void *)(to - lead), cutt_permute((int)width, low, turn_indices(w, (64 - lead) / width), high));
-}
-#else
-/* In memory; what is loaded there waits for what has just been stored. */
-CUTT_INLINE void turn_join_in_memory(char *to, int64_t lead, const char *before, const turn_line *now) {
-  char both[2 * LINE_BYTES];
-  if (lead) {
-    memcpy(both, before, LINE_BYTES);
-    CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) memcpy(both + LINE_BYTES + p * V, &now->part[p], V);
-  }
-  cutt_store_line(to - lead, lead ? both + LINE_BYTES - lead : (const char *)now);
-}
 #if CUTT_VECTOR_BYTES == 32
-/* Of lanes of 4 bytes by turning each vector, and taking the first ones of the one before. */
-CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
-  if (w == 2) {
-    turn_join_in_memory(to, lead, before, now);
+  /* Of lanes of 4 bytes by turning each vector, and taking the first ones of the one before: in memory, what is loaded waits for what has
+   * just been stored. */
+  if (w > 2) {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), first = _mm256_set1_epi32((int)(lead % V / 4));
+    const __m256i index = _mm256_sub_epi32(lanes, first), kept = _mm256_cmpgt_epi32(first, lanes);
+    const __m256i *low = (const __m256i *)(const void *)before;
+    __m256i part[3] = {_mm256_loadu_si256(low + 1), (__m256i)now->part[0], (__m256i)now->part[1]};
+    if (lead >= V) part[2] = part[1], part[1] = part[0], part[0] = _mm256_loadu_si256(low);
+    CUTT_UNROLL for (int p = 0; p < 3; ++p) part[p] = _mm256_permutevar8x32_epi32(part[p], index);
+    _mm256_stream_si256((__m256i *)(void *)(to - lead), _mm256_blendv_epi8(part[1], part[0], kept));
+    _mm256_stream_si256((__m256i *)(void *)(to - lead + V), _mm256_blendv_epi8(part[2], part[1], kept));
     return;
   }
-  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), first = _mm256_set1_epi32((int)(lead % V / 4));
-  const __m256i index = _mm256_sub_epi32(lanes, first), kept = _mm256_cmpgt_epi32(first, lanes);
-  const __m256i *low = (const __m256i *)(const void *)before;
-  __m256i part[3] = {_mm256_loadu_si256(low + 1), (__m256i)now->part[0], (__m256i)now->part[1]};
-  if (lead >= V) part[2] = part[1], part[1] = part[0], part[0] = _mm256_loadu_si256(low);
-  CUTT_UNROLL for (int p = 0; p < 3; ++p) part[p] = _mm256_permutevar8x32_epi32(part[p], index);
-  _mm256_stream_si256((__m256i *)(void *)(to - lead), _mm256_blendv_epi8(part[1], part[0], kept));
-  _mm256_stream_si256((__m256i *)(void *)(to - lead + V), _mm256_blendv_epi8(part[2], part[1], kept));
-}
-#else
-CUTT_INLINE void turn_join(int w, char *to, int64_t lead, const char *before, const turn_line *now) {
-  (void)w;
-  turn_join_in_memory(to, lead, before, now);
-}
 #endif
-#endif
+  cutt_store_joined(w, to - lead, lead, before, (const char *)now);
+}
 
 /* 64 bytes of a row past the caches. carry: the 64 bytes before them, and afterwards they themselves. begins: what is before in their
  * line belongs to others. */

@@ -48,37 +48,6 @@ CUTT_INLINE void block_lines(int w, cutt_line *now, const char *src, const int64
   if (w == 16) block_lines_16(now, src, row);
 }
 
-/* The line that has the last `lead` bytes of before, and the first of now. */
-CUTT_INLINE void write_joined(int w, char *line, int64_t lead, const char *before, const char *now) {
-#if CUTT_VECTOR_BYTES >= 64
-  if (CUTT_PERMUTES(w)) {
-    const int width = shift_width(w);
-    const __m512i index = indices_from(width, (CUTT_CPU_LINE - lead) / width);
-    _mm512_stream_si512((void *)line, cutt_permute(width, _mm512_loadu_si512((const void *)before), index,
-                                                   _mm512_loadu_si512((const void *)now)));
-    return;
-  }
-  /* Bytes without a permute: words of 8 bytes, and shifts of bits. */
-  const int64_t from = CUTT_CPU_LINE - lead;
-  const __m512i a = _mm512_loadu_si512((const void *)before), b = _mm512_loadu_si512((const void *)now);
-  const __m512i low = cutt_permute(8, a, indices_from(8, from / 8), b);
-  const __m512i high = cutt_permute(8, a, indices_from(8, from / 8 + 1), b);
-  const __m512i right = _mm512_set1_epi64(from % 8 * 8), left = _mm512_set1_epi64(64 - from % 8 * 8);
-  const __m512i joined = _mm512_or_si512(_mm512_srlv_epi64(low, right), _mm512_sllv_epi64(high, left));
-  _mm512_stream_si512((void *)line, joined);
-#else
-  (void)w;
-  if (lead == 0) {
-    cutt_store_line(line, now);
-    return;
-  }
-  char both[2 * CUTT_CPU_LINE];
-  memcpy(both, before, CUTT_CPU_LINE);
-  memcpy(both + CUTT_CPU_LINE, now, CUTT_CPU_LINE);
-  cutt_store_line(line, both + CUTT_CPU_LINE - lead);
-#endif
-}
-
 /* The line of each row at src + row[i]. */
 CUTT_INLINE void prefetch_lines(const char *src, const int64_t *row, int64_t rows, int to) {
   if (to == CUTT_CPU_TO_L1) {
@@ -99,8 +68,8 @@ CUTT_INLINE void end_column(int w, const cutt_cpu_columns *q, int64_t c, int64_t
   char *dst = q->out + q->col[c];
   const int64_t over = (nrows - r) * w, lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
   if (lead + over >= CUTT_CPU_LINE) {
-    write_joined(w, dst - lead + r * w, lead, q->carry[c],
-                 now + CUTT_CPU_LINE - over); /* its last bytes are not used */
+    cutt_store_joined(w, dst - lead + r * w, lead, q->carry[c],
+                      now + CUTT_CPU_LINE - over); /* its last bytes are not used */
   }
   memcpy(q->carry[c], now, CUTT_CPU_LINE);
   if (!last) return;
@@ -109,7 +78,7 @@ CUTT_INLINE void end_column(int w, const cutt_cpu_columns *q, int64_t c, int64_t
   if (!continues(q, c + 1)) {
     finish_column(dst, now, nrows * w);
   } else if (part > 0) {
-    write_joined(w, end - part, part, now, q->head[c + 1]);
+    cutt_store_joined(w, end - part, part, now, q->head[c + 1]);
   }
 }
 
@@ -280,8 +249,8 @@ CUTT_INLINE void write_group(int w, int lines, char *out, const int64_t *col, ch
     if (i < from || i >= to) continue;
     char *dst = out + col[i];
     const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
-    write_joined(w, dst - lead, lead, carry[i], now[0][i].byte);
-    if (lines == 2) write_joined(w, dst - lead + CUTT_CPU_LINE, lead, now[0][i].byte, now[1][i].byte);
+    cutt_store_joined(w, dst - lead, lead, carry[i], now[0][i].byte);
+    if (lines == 2) cutt_store_joined(w, dst - lead + CUTT_CPU_LINE, lead, now[0][i].byte, now[1][i].byte);
     memcpy(carry[i], now[lines - 1][i].byte, CUTT_CPU_LINE);
   }
 }
@@ -296,9 +265,9 @@ CUTT_INLINE void write_whole_group(int w, int lines, char *out, const int64_t *c
   for (int i = 0; i < n; ++i) {
     char *dst = out + col[i];
     const int64_t lead = (int64_t)((uintptr_t)dst & (CUTT_CPU_LINE - 1));
-    write_joined(w, dst - lead, lead, carry[i], (const char *)&now[0][i]);
+    cutt_store_joined(w, dst - lead, lead, carry[i], (const char *)&now[0][i]);
     if (lines == 2)
-      write_joined(w, dst - lead + CUTT_CPU_LINE, lead, (const char *)&now[0][i], (const char *)&now[1][i]);
+      cutt_store_joined(w, dst - lead + CUTT_CPU_LINE, lead, (const char *)&now[0][i], (const char *)&now[1][i]);
     memcpy(carry[i], &now[lines - 1][i], CUTT_CPU_LINE);
   }
 }

@@ -25,34 +25,13 @@ typedef struct shift_column {
   int64_t lead; /* the offset of that byte in the line */
 } shift_column;
 
-/* Offsets in a line are multiples of the element, or of 8 bytes for one of 16; so permutes are by elements of this
- * width. */
-CUTT_INLINE int shift_width(int w) { return w < 8 ? w : 8; }
-
-/* Indices of consecutive elements, the first one given. */
-CUTT_INLINE __m512i indices_from(int w, int64_t first) {
-  typedef int8_t chars __attribute__((vector_size(64)));
-  typedef int16_t shorts __attribute__((vector_size(64)));
-  typedef int32_t ints __attribute__((vector_size(64)));
-  typedef int64_t longs __attribute__((vector_size(64)));
-  const shorts i16 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-  const ints i32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  const longs i64 = {0, 1, 2, 3, 4, 5, 6, 7};
-  const chars i8 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
-                    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
-  if (w == 1) return (__m512i)(i8 + (int8_t)first);
-  return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
-}
-
 /* Takes the bytes first of a in the first `bytes` bytes, and b in the others. */
 CUTT_INLINE __m512i join(int w, int64_t bytes, __m512i a, __m512i b) {
-  const uint64_t mask = (UINT64_C(1) << (bytes / shift_width(w))) - 1;
-  return shift_width(w) == 1   ? _mm512_mask_mov_epi8(b, (__mmask64)mask, a)
-         : shift_width(w) == 2 ? _mm512_mask_mov_epi16(b, (__mmask32)mask, a)
-         : shift_width(w) == 4 ? _mm512_mask_mov_epi32(b, (__mmask16)mask, a)
-                               : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
+  const uint64_t mask = (UINT64_C(1) << (bytes / cutt_permute_width(w))) - 1;
+  return cutt_permute_width(w) == 1   ? _mm512_mask_mov_epi8(b, (__mmask64)mask, a)
+         : cutt_permute_width(w) == 2 ? _mm512_mask_mov_epi16(b, (__mmask32)mask, a)
+         : cutt_permute_width(w) == 4 ? _mm512_mask_mov_epi32(b, (__mmask16)mask, a)
+                                      : _mm512_mask_mov_epi64(b, (__mmask8)mask, a);
 }
 
 CUTT_INLINE void put_line(bool past, char *line, __m512i value) {
@@ -92,7 +71,7 @@ CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, in
     shift_block(w, now, src, row + r);
     cutt_cpu_prefetch(ahead, columns);
     _Pragma("GCC unroll 16") for (int i = 0; i < columns; ++i) {
-      const __m512i line = cutt_permute(shift_width(w), (__m512i)before[i], index[i], (__m512i)now[i]);
+      const __m512i line = cutt_permute(cutt_permute_width(w), (__m512i)before[i], index[i], (__m512i)now[i]);
       if (i >= from && i < to) put_line(past, column[i].line + r * w, line);
       before[i] = now[i];
     }
@@ -105,7 +84,7 @@ CUTT_INLINE int64_t write_lines(bool past, int w, const shift_column *column, in
 CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, int from, int to,
                                   const cutt_v64_8 *before, cutt_v64_8 *now, const char *src, const int64_t *row,
                                   int64_t r, int64_t nrows, bool last, char (*carry)[CUTT_CPU_LINE]) {
-  const int width = shift_width(w);
+  const int width = cutt_permute_width(w);
   const int64_t over = (nrows - r) * w;
   shift_block(w, now, src, row + nrows - 64 / w); /* overlaps the block before: `over` bytes of each column are new */
   _Pragma("GCC unroll 16") for (int i = 0; i < 16 / w; ++i) {
@@ -113,8 +92,8 @@ CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, 
     const int64_t lead = column[i].lead;
     if (lead + over >=
         64) { /* one more whole line: its first `lead` bytes are the end of before, the others are in now */
-      const __m512i in_before = indices_from(width, (64 - lead) / width);
-      const __m512i in_now = indices_from(width, (128 - over - lead) / width);
+      const __m512i in_before = cutt_indices_from(width, (64 - lead) / width);
+      const __m512i in_now = cutt_indices_from(width, (128 - over - lead) / width);
       const __m512i index = join(w, lead, in_before, in_now);
       const __m512i line = cutt_permute(width, (__m512i)before[i], index, (__m512i)now[i]);
       put_line(past, column[i].line + r * w, line);
@@ -132,7 +111,7 @@ CUTT_INLINE void write_last_lines(bool past, int w, const shift_column *column, 
 /* See cutt_cpu_shift_fn. */
 CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CPU_LINE], const char *src,
                        const int64_t *row, int64_t nrows, int64_t ncols, bool first, bool last, cutt_cpu_ahead *ahead) {
-  const int columns = 16 / w, width = shift_width(w);
+  const int columns = 16 / w, width = cutt_permute_width(w);
   for (int64_t c = 0; c < ncols; c += columns) {
     /* Columns c0 .. c0 + columns - 1 are loaded; those below c are written already. */
     const int64_t c0 = first_of_block(c, columns, ncols);
@@ -146,7 +125,7 @@ CUTT_INLINE void shift(bool past, int w, char *const *dst, char (*carry)[CUTT_CP
       const int64_t at = i >= from && i < to ? c0 + i : c;
       column[i].lead = (int64_t)((uintptr_t)dst[at] & 63);
       column[i].line = dst[at] - column[i].lead;
-      index[i] = indices_from(width, (64 - column[i].lead) / width);
+      index[i] = cutt_indices_from(width, (64 - column[i].lead) / width);
       memcpy(&before[i], carry[at], 64);
       leads |= column[i].lead;
     }

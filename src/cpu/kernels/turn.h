@@ -19,7 +19,7 @@ CUTT_INLINE void turn_block(int columns, char *const *dst, const char *src, cons
   __m512i index[MOST_TURNED][MOST_TURNED];
   __mmask64 mask[MOST_TURNED];
   for (int k = 0; k < columns; ++k) { /* register k's runs begin 4 k n bytes further on */
-    const __m512i place = indices_from(1, -(int64_t)k * 4 * n);
+    const __m512i place = cutt_indices_from(1, -(int64_t)k * 4 * n);
     const __m512i moved = _mm512_permutexvar_epi8(place, _mm512_loadu_si512((const void *)four));
     mask[k] = (__mmask64)(_bzhi_u64(UINT64_MAX, (uint32_t)(4 * n)) << (4 * n * k));
     for (int c = 0; c < columns; ++c) index[k][c] = _mm512_add_epi8(moved, _mm512_set1_epi8((char)(c * n)));

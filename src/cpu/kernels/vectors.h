@@ -112,6 +112,27 @@ CUTT_INLINE __m512i cutt_permute(int w, __m512i low, __m512i index, __m512i high
          : w == 4 ? _mm512_permutex2var_epi32(low, index, high)
                   : _mm512_permutex2var_epi64(low, index, high);
 }
+
+/* Offsets in a line are multiples of the element, or of 8 bytes for one of 16; so permutes are by elements of this
+ * width. */
+CUTT_INLINE int cutt_permute_width(int w) { return w < 8 ? w : 8; }
+
+/* Indices of consecutive elements, the first one given. */
+CUTT_INLINE __m512i cutt_indices_from(int w, int64_t first) {
+  typedef int8_t chars __attribute__((vector_size(64)));
+  typedef int16_t shorts __attribute__((vector_size(64)));
+  typedef int32_t ints __attribute__((vector_size(64)));
+  typedef int64_t longs __attribute__((vector_size(64)));
+  const shorts i16 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  const ints i32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const longs i64 = {0, 1, 2, 3, 4, 5, 6, 7};
+  const chars i8 = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+                    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+                    44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+  if (w == 1) return (__m512i)(i8 + (int8_t)first);
+  return w == 2 ? (__m512i)(i16 + (int16_t)first) : w == 4 ? (__m512i)(i32 + (int32_t)first) : (__m512i)(i64 + first);
+}
 #endif
 
 #if CUTT_VECTOR_BYTES < 64 && (defined(__AVX2__) || defined(__aarch64__))
@@ -146,6 +167,39 @@ CUTT_INLINE void cutt_store_line(char *dst, const char *src) {
   }
 #else
   memcpy(dst, src, 64);
+#endif
+}
+
+/* A non-temporal store of the line that has the last `lead` bytes of before, and the first of now: of elements of w bytes, of which `lead` is a
+ * multiple, but for elements of 16 of 8. */
+CUTT_INLINE void cutt_store_joined(int w, char *line, int64_t lead, const char *before, const char *now) {
+  enum { LINE = 64 };
+#if CUTT_VECTOR_BYTES >= 64
+  if (CUTT_PERMUTES(w)) {
+    const int width = cutt_permute_width(w);
+    const __m512i index = cutt_indices_from(width, (LINE - lead) / width);
+    _mm512_stream_si512((void *)line, cutt_permute(width, _mm512_loadu_si512((const void *)before), index,
+                                                   _mm512_loadu_si512((const void *)now)));
+    return;
+  }
+  /* Bytes without a permute: words of 8 bytes, and shifts of bits. */
+  const int64_t from = LINE - lead;
+  const __m512i a = _mm512_loadu_si512((const void *)before), b = _mm512_loadu_si512((const void *)now);
+  const __m512i low = cutt_permute(8, a, cutt_indices_from(8, from / 8), b);
+  const __m512i high = cutt_permute(8, a, cutt_indices_from(8, from / 8 + 1), b);
+  const __m512i right = _mm512_set1_epi64(from % 8 * 8), left = _mm512_set1_epi64(64 - from % 8 * 8);
+  const __m512i joined = _mm512_or_si512(_mm512_srlv_epi64(low, right), _mm512_sllv_epi64(high, left));
+  _mm512_stream_si512((void *)line, joined);
+#else
+  (void)w;
+  if (lead == 0) {
+    cutt_store_line(line, now);
+    return;
+  }
+  char both[2 * LINE];
+  memcpy(both, before, LINE);
+  memcpy(both + LINE, now, LINE);
+  cutt_store_line(line, both + LINE - lead);
 #endif
 }
 
