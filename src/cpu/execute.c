@@ -160,13 +160,6 @@ static bool may_overrun(const job *j, const tile_at *t, const char *last, const 
          same_page(last - 1, end - 1); /* of fewer rows, another one is the highest */
 }
 
-/* What vectors [v, v + n) read, whose windows are alike, as far ahead as elements at equal distances are asked for. */
-static void prefetch_windows(const cutt_cpu_plan *p, const char *from, int64_t v, int64_t n) {
-  const int64_t step = p->windows.step, sign = step < 0 ? -1 : 1;
-  const char *at = from + p->windows.offset[0] + v * step + sign * p->step_ahead;
-  for (int64_t i = 0; i < n * step * sign; i += LINE) cutt_cpu_prefetch_line(at + sign * i, CUTT_CPU_TO_L1);
-}
-
 /* The rows of a run that can be gathered through windows; returns how many. What is left over is for single
  * elements. */
 static int64_t gather_windows(const job *j, const tile_at *t, char *to, const char *from, cutt_cpu_ahead *ahead,
@@ -181,7 +174,8 @@ static int64_t gather_windows(const job *j, const tile_at *t, char *to, const ch
   const int64_t vectors = (rows + per - 1) / per, few = GATHER_BYTES / p->window_vector;
   for (int64_t v = 0; v < vectors; v += few) {
     p->window(to, from, &p->windows, v, smaller(vectors, v + few), rows * p->w, guarded);
-    if (p->step_ahead > 0 && v < p->windows.even) prefetch_windows(p, from, v, few);
+    if (p->step_ahead > 0 && v < p->windows.even)
+      cutt_cpu_prefetch_beyond(from + p->windows.offset[0] + v * p->windows.step, few * p->windows.step, p->step_ahead);
     drain_lines(d, smaller((v + few) * p->window_vector, rows * p->w));
     cutt_cpu_prefetch(ahead, GATHER_BYTES / LINE);
   }

@@ -50,11 +50,7 @@ CUTT_INLINE void block_lines(int w, cutt_line *now, const char *src, const int64
 
 /* The line of each row at src + row[i]. */
 CUTT_INLINE void prefetch_lines(const char *src, const int64_t *row, int64_t rows, int to) {
-  if (to == CUTT_CPU_TO_L1) {
-    for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + row[i], 0, 3);
-  } else {
-    for (int64_t i = 0; i < rows; ++i) __builtin_prefetch(src + row[i], 0, 2);
-  }
+  for (int64_t i = 0; i < rows; ++i) cutt_cpu_prefetch_line(src + row[i], to);
 }
 
 /* Does column c begin where the one before it ends? */

@@ -267,18 +267,13 @@ static void gather(char *stage, const char *src, const int64_t *offset, int64_t 
   }
 }
 
-/* Elements of 8 and 16 bytes at equal distances, without a table, some in a store. Prefetched are as many bytes ahead of them. */
-CUTT_INLINE void prefetch_strided(const char *src, int64_t step, int64_t bytes, int64_t ahead) {
-  if (ahead == 0) return;
-  const int64_t sign = step < 0 ? -1 : 1;
-  for (int64_t i = 0; i < bytes * sign; i += CUTT_CPU_LINE) cutt_cpu_prefetch_line(src + sign * (ahead + i), 0);
-}
+/* Elements of 8 and 16 bytes at equal distances, without a table, some in a store. Prefetched are as many bytes ahead of them, if not 0. */
 CUTT_INLINE void strided_8(char *stage, const char *src, int64_t step, int64_t n, int64_t ahead) {
   typedef uint64_t four __attribute__((vector_size(32)));
   enum { EACH = CUTT_CPU_LINE / 8 };
   int64_t k = 0;
   for (; k + EACH <= n; k += EACH, src += EACH * step) {
-    prefetch_strided(src, step, EACH * step, ahead);
+    if (ahead) cutt_cpu_prefetch_beyond(src, EACH * step, ahead);
     _Pragma("GCC unroll 2") for (int half = 0; half < EACH; half += 4) {
       uint64_t e[4];
       _Pragma("GCC unroll 4") for (int i = 0; i < 4; ++i) memcpy(&e[i], src + (half + i) * step, 8);
@@ -300,7 +295,7 @@ CUTT_INLINE void strided_16(char *stage, const char *src, int64_t step, int64_t 
   }
 #endif
   for (; k + EACH <= n; k += EACH, src += EACH * step) {
-    prefetch_strided(src, step, EACH * step, ahead);
+    if (ahead) cutt_cpu_prefetch_beyond(src, EACH * step, ahead);
     const cutt_v32_8 low = cutt_load_32(src, two, 1), high = cutt_load_32(src + 2 * step, two, 1);
     memcpy(stage + k * 16, &low, sizeof low);
     memcpy(stage + k * 16 + 32, &high, sizeof high);

@@ -51,6 +51,13 @@ static inline void cutt_cpu_prefetch_line(const char *line, int to) {
   }
 }
 
+/* Into L1: what is `ahead` bytes beyond so many bytes from `from` on, backwards where they are negative. */
+static inline void cutt_cpu_prefetch_beyond(const char *from, int64_t bytes, int64_t ahead) {
+  const int64_t sign = bytes < 0 ? -1 : 1;
+  for (int64_t i = 0; i < bytes * sign; i += CUTT_CPU_LINE)
+    cutt_cpu_prefetch_line(from + sign * (ahead + i), CUTT_CPU_TO_L1);
+}
+
 /* Called as so many lines are worked on. */
 static inline void cutt_cpu_prefetch(cutt_cpu_ahead *ahead, int lines) {
   const int64_t runs = ahead->runs, last = ahead->bytes - 1;
