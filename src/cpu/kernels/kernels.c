@@ -169,9 +169,18 @@ CUTT_DEFINE_TRANSPOSES(64)
 
 static void copy(char *dst, const char *src, int64_t bytes) { copy_bytes(dst, src, bytes); }
 
-/* Runs of a constant length; and runs of low to 2 * low bytes. */
-CUTT_INLINE void gather_fixed(char *stage, const char *src, const int64_t *offset, int64_t n, int run_bytes) {
-  for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
+/* Run k of n runs from src + from[k] goes to dst + to[k], or if `to` is NULL behind the one before. Of a constant length; and of low to
+ * 2 * low bytes. */
+CUTT_INLINE char *run_at(char *dst, const int64_t *to, int64_t k, int64_t bytes) {
+  return dst + (to ? to[k] : k * bytes);
+}
+CUTT_INLINE void runs_fixed(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int bytes) {
+  _Pragma("GCC unroll 4") for (int64_t k = 0; k < n; ++k)
+      memcpy(run_at(dst, to, k, bytes), src + from[k], (size_t)bytes);
+}
+CUTT_INLINE void runs_twice(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n,
+                            int64_t bytes, int low) {
+  for (int64_t k = 0; k < n; ++k) copy_twice(run_at(dst, to, k, bytes), src + from[k], bytes, low);
 }
 /* Runs of 16 bytes, two in a store where a vector has room for them. */
 CUTT_INLINE void gather_16(char *stage, const char *src, const int64_t *offset, int64_t n) {
@@ -182,7 +191,7 @@ CUTT_INLINE void gather_16(char *stage, const char *src, const int64_t *offset, 
     memcpy(stage + k * 16, &two, sizeof two);
   }
 #endif
-  gather_fixed(stage + k * 16, src, offset + k, n - k, 16);
+  runs_fixed(stage + k * 16, NULL, src, offset + k, n - k, 16);
 }
 /* Runs shorter than `low`, a constant: each is stored with garbage behind it, over which the next one is stored; the
  * last ones, which would store it beyond the end, are copied in two parts. Reads `low` bytes of each. */
@@ -191,10 +200,6 @@ CUTT_INLINE void gather_over(char *stage, const char *src, const int64_t *offset
   int64_t k = 0;
   for (; (n - k) * run_bytes >= low; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)low);
   for (; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
-}
-CUTT_INLINE void gather_twice(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes,
-                              int low) {
-  for (int64_t k = 0; k < n; ++k) copy_twice(stage + k * run_bytes, src + offset[k], run_bytes, low);
 }
 
 /* A run of a line and more: whole lines of dst between a first and a last 64 bytes, since a store that spans two lines takes twice
@@ -213,58 +218,71 @@ CUTT_INLINE void copy_lines(char *dst, const char *src, int64_t n) {
  * faster one. */
 enum { RUN_OF_LINES = 256, LONG_RUN = 8 * 1024 };
 
-static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
-  switch (run_bytes) {
+CUTT_INLINE void copy_runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n,
+                           int64_t bytes) {
+  switch (bytes) {
     case 1:
-      gather_fixed(stage, src, offset, n, 1);
+      runs_fixed(dst, to, src, from, n, 1);
       return;
     case 2:
-      gather_fixed(stage, src, offset, n, 2);
+      runs_fixed(dst, to, src, from, n, 2);
       return;
     case 4:
-      gather_fixed(stage, src, offset, n, 4);
+      runs_fixed(dst, to, src, from, n, 4);
       return;
     case 8:
-      gather_fixed(stage, src, offset, n, 8);
+      runs_fixed(dst, to, src, from, n, 8);
       return;
     case 16:
-      gather_16(stage, src, offset, n);
+      runs_fixed(dst, to, src, from, n, 16);
       return;
     default:
       break;
   }
-  if (overrun && run_bytes < 32) {
-    if (run_bytes < 4) {
-      gather_over(stage, src, offset, n, run_bytes, 4);
-    } else if (run_bytes < 8) {
-      gather_over(stage, src, offset, n, run_bytes, 8);
-    } else if (run_bytes < 16) {
-      gather_over(stage, src, offset, n, run_bytes, 16);
-    } else {
-      gather_over(stage, src, offset, n, run_bytes, 32);
-    }
-    return;
-  }
-  if (run_bytes == 3) {
+  if (bytes == 3) {
     for (int64_t k = 0; k < n; ++k) {
-      memcpy(stage + 3 * k, src + offset[k], 2);
-      stage[3 * k + 2] = src[offset[k] + 2];
+      char *at = run_at(dst, to, k, 3);
+      memcpy(at, src + from[k], 2);
+      at[2] = src[from[k] + 2];
     }
-  } else if (run_bytes < 8) {
-    gather_twice(stage, src, offset, n, run_bytes, 4);
-  } else if (run_bytes <= 16) {
-    gather_twice(stage, src, offset, n, run_bytes, 8);
-  } else if (run_bytes <= 32) {
-    gather_twice(stage, src, offset, n, run_bytes, 16);
-  } else if (run_bytes <= 64) {
-    gather_twice(stage, src, offset, n, run_bytes, 32);
-  } else if (run_bytes >= RUN_OF_LINES && run_bytes < LONG_RUN) {
-    for (int64_t k = 0; k < n; ++k) copy_lines(stage + k * run_bytes, src + offset[k], run_bytes);
-  } else if (run_bytes < LONG_RUN) {
-    for (int64_t k = 0; k < n; ++k) copy_bytes(stage + k * run_bytes, src + offset[k], run_bytes);
+  } else if (bytes < 8) {
+    runs_twice(dst, to, src, from, n, bytes, 4);
+  } else if (bytes < 16) {
+    runs_twice(dst, to, src, from, n, bytes, 8);
+  } else if (bytes <= 32) {
+    runs_twice(dst, to, src, from, n, bytes, 16);
+  } else if (bytes <= 64) {
+    runs_twice(dst, to, src, from, n, bytes, 32);
+  } else if (bytes < RUN_OF_LINES) {
+    for (int64_t k = 0; k < n; ++k) copy_bytes(run_at(dst, to, k, bytes), src + from[k], bytes);
+  } else if (bytes < LONG_RUN) {
+    for (int64_t k = 0; k < n; ++k) copy_lines(run_at(dst, to, k, bytes), src + from[k], bytes);
   } else {
-    for (int64_t k = 0; k < n; ++k) memcpy(stage + k * run_bytes, src + offset[k], (size_t)run_bytes);
+    for (int64_t k = 0; k < n; ++k) memcpy(run_at(dst, to, k, bytes), src + from[k], (size_t)bytes);
   }
+}
+
+/* See kernels.h. */
+static void gather(char *stage, const char *src, const int64_t *offset, int64_t n, int64_t run_bytes, bool overrun) {
+  const bool element = (run_bytes & (run_bytes - 1)) == 0;
+  if (run_bytes == 16) {
+    gather_16(stage, src, offset, n);
+  } else if (element || !overrun || run_bytes >= 32) {
+    copy_runs(stage, NULL, src, offset, n, run_bytes);
+  } else if (run_bytes < 4) {
+    gather_over(stage, src, offset, n, run_bytes, 4);
+  } else if (run_bytes < 8) {
+    gather_over(stage, src, offset, n, run_bytes, 8);
+  } else if (run_bytes < 16) {
+    gather_over(stage, src, offset, n, run_bytes, 16);
+  } else {
+    gather_over(stage, src, offset, n, run_bytes, 32);
+  }
+}
+
+/* See kernels.h. */
+static void runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int64_t bytes) {
+  copy_runs(dst, to, src, from, n, bytes);
 }
 
 /* Elements of 8 and 16 bytes at equal distances, without a table, some in a store. Prefetched are as many bytes ahead of them, if not 0. */
@@ -308,53 +326,6 @@ CUTT_INLINE void strided_16(char *stage, const char *src, int64_t step, int64_t 
 static void strided(char *stage, const char *src, int64_t step, int64_t n, int64_t w, int64_t ahead) {
   if (w == 8) strided_8(stage, src, step, n, ahead);
   if (w == 16) strided_16(stage, src, step, n, ahead);
-}
-
-/* Runs of a constant length, and of low to 2 * low bytes, to places of their own. */
-CUTT_INLINE void runs_fixed(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int bytes) {
-  _Pragma("GCC unroll 4") for (int64_t k = 0; k < n; ++k) memcpy(dst + to[k], src + from[k], (size_t)bytes);
-}
-CUTT_INLINE void runs_twice(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n,
-                            int64_t bytes, int low) {
-  for (int64_t k = 0; k < n; ++k) copy_twice(dst + to[k], src + from[k], bytes, low);
-}
-static void runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t n, int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      runs_fixed(dst, to, src, from, n, 1);
-      return;
-    case 2:
-      runs_fixed(dst, to, src, from, n, 2);
-      return;
-    case 4:
-      runs_fixed(dst, to, src, from, n, 4);
-      return;
-    case 8:
-      runs_fixed(dst, to, src, from, n, 8);
-      return;
-    case 16:
-      runs_fixed(dst, to, src, from, n, 16);
-      return;
-    default:
-      break;
-  }
-  if (bytes < 4) {
-    for (int64_t k = 0; k < n; ++k) copy_few(dst + to[k], src + from[k], bytes);
-  } else if (bytes < 8) {
-    runs_twice(dst, to, src, from, n, bytes, 4);
-  } else if (bytes < 16) {
-    runs_twice(dst, to, src, from, n, bytes, 8);
-  } else if (bytes <= 32) {
-    runs_twice(dst, to, src, from, n, bytes, 16);
-  } else if (bytes <= 64) {
-    runs_twice(dst, to, src, from, n, bytes, 32);
-  } else if (bytes < RUN_OF_LINES) {
-    for (int64_t k = 0; k < n; ++k) copy_bytes(dst + to[k], src + from[k], bytes);
-  } else if (bytes < LONG_RUN) {
-    for (int64_t k = 0; k < n; ++k) copy_lines(dst + to[k], src + from[k], bytes);
-  } else {
-    for (int64_t k = 0; k < n; ++k) memcpy(dst + to[k], src + from[k], (size_t)bytes);
-  }
 }
 
 #include "cpu/kernels/repeat.h"
