@@ -13,7 +13,7 @@
 
 #include "cutt_contract.h"
 
-enum { MOST_AXES = 16 }; /* of arrays that are served here */
+enum { MOST_AXES = 16, MOST_OPERANDS = 8 }; /* of arrays, and of an einsum, that are served here */
 
 /* What came of a step. */
 typedef enum outcome {
@@ -77,7 +77,13 @@ PyObject *finish_array(const view *like, PyObject *array);
 /* ------------------------------------------------------------------------------------------------- plans that are kept */
 
 enum { MOST_WORDS = 192 };
-enum { KEY_OF_TRANSPOSE = 1, KEY_OF_EINSUM, KEY_OF_REDUCE, KEY_OF_ELEMENTWISE }; /* the first number of a key */
+enum {
+  KEY_OF_TRANSPOSE = 1,
+  KEY_OF_EINSUM,
+  KEY_OF_REDUCE,
+  KEY_OF_ELEMENTWISE,
+  KEY_OF_NETWORK
+}; /* a key's first number */
 
 /* All that a plan depends on, as numbers. Built by add(); `full` once it did not fit. */
 typedef struct plan_key {
@@ -96,7 +102,8 @@ void add_all(plan_key *key, int count, const int64_t *values);
 void add_bytes(plan_key *key, const void *bytes, size_t size);
 void add_view(plan_key *key, const view *v); /* rank, shape and strides */
 
-enum { PERMUTES, CONTRACTS, COMBINES };
+/* Of networks `plan` is a table of numbers (run.c). */
+enum { PERMUTES, CONTRACTS, COMBINES, CONNECTS, BY_NUMPY };
 
 /* What an execution needs of a plan. */
 typedef struct plan_facts {
@@ -104,14 +111,16 @@ typedef struct plan_facts {
   size_t workspace;
   void *constant; /* stands for a second operand that the caller has not given */
   int kind;
-  int rank; /* of the result, but of a permutation */
+  int calls; /* so many are served by it, and then it is made anew; 0: all */
+  int rank;  /* of the result, but of a permutation */
   int64_t shape[MOST_AXES];
 } plan_facts;
 
-/* The plan of a key, made by make(what) if it is not kept: a tuple (plan, kind, address, workspace, constant, shape), or
- * None for LEFT. *plan, a new reference, has to live while the facts are used. */
-outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what), const void *what, PyObject **plan,
-                  plan_facts *facts);
+/* The plan of a key, made by make(what) if it is not kept: a tuple (plan, kind, address, workspace, constant, shape) with its `calls`
+ * behind, if these are not all, or None for LEFT. again: what was made before has served its calls. *plan, a new reference, has to
+ * live while the facts are used. */
+outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what, bool again), const void *what,
+                  PyObject **plan, plan_facts *facts);
 
 extern PyType_Spec plans_spec;
 extern PyObject *kept_plans; /* the one object of that type that find_plan() uses */
@@ -137,6 +146,8 @@ bool lie_apart(span *spans, Py_ssize_t pairs);
 outcome execute_contraction(const plan_facts *facts, const view *left, const view *right, const view *out,
                             int64_t bytes);
 outcome execute_elementwise(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
+/* On the CPU, with memory for intermediates of its own. */
+outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes);
 
 /* ---------------------------------------------------------------------------------------------------------- arguments */
 
@@ -225,6 +236,10 @@ typedef struct host {
   PyObject *create_permutation; /* (...) -> as find_plan() */
   PyObject *create_einsum;      /* (...) -> as find_plan() */
   PyObject *create_elementwise; /* (...) -> as find_plan() */
+  PyObject *create_network;     /* (...) -> as find_plan() */
+  PyObject *take_memory;        /* (bytes) -> memory on the host, an array of NumPy's, */
+  PyObject *give_memory;        /* (memory) which is kept for the next one */
+  PyObject *numpy_einsum;       /* NumPy's function in C */
   PyObject *driver;             /* () -> addresses of cuCtxGetCurrent, cuCtxPushCurrent and cuCtxPopCurrent */
   PyObject *primary_context;    /* (device) -> address */
   PyObject *make_jax;           /* (array, shape) -> memory for a result, an array of NumPy's */

@@ -3,7 +3,7 @@
 
 #include "calls.h"
 
-enum { MOST_OPERANDS = 3 };
+enum { MOST_COMBINED = 3 };
 
 enum { SPEC, A, B, C, ALPHA, BETA, GAMMA, OP, OP2, OUT, CONJ, THREADS, ELEMENTWISE_NAMES };
 signature elementwise_names = {4,
@@ -15,10 +15,10 @@ signature elementwise_names = {4,
 typedef struct combination {
   PyObject *const *values; /* the call's */
   int operands, op[2];
-  view operand[MOST_OPERANDS];
+  view operand[MOST_COMBINED];
   view out;
   bool has_out;
-  unsigned char scalar[MOST_OPERANDS][16];
+  unsigned char scalar[MOST_COMBINED][16];
   int64_t threads;
 } combination;
 
@@ -43,7 +43,8 @@ static bool make_key(plan_key *key, const combination *c) {
   return true;
 }
 
-static PyObject *make_elementwise(const void *what) {
+static PyObject *make_elementwise(const void *what, bool again) {
+  (void)again;
   const combination *c = what;
   PyObject *third = c->operands > 2 ? c->operand[2].array : Py_None, *out = c->has_out ? c->out.array : Py_None;
   const Py_ssize_t size = 16;
@@ -79,7 +80,7 @@ static bool take_numbers(combination *c) {
   if (values[CONJ] && values[CONJ] != Py_None) return false;
   c->op[0] = take_operator(values[OP]);
   c->op[1] = take_operator(values[OP2]);
-  for (int i = 0; i < MOST_OPERANDS; ++i)
+  for (int i = 0; i < MOST_COMBINED; ++i)
     if (!take_scalar(values[ALPHA + i], &c->operand[0].type, c->scalar[i])) return false;
   return c->op[0] >= 0 && c->op[1] >= 0 && take_threads(values[THREADS], &c->threads);
 }

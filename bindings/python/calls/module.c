@@ -66,7 +66,10 @@ static PyObject *bind(PyObject *module, PyObject *from) {
       !take_attribute(from, "create_permutation", &python.create_permutation) ||
       !take_attribute(from, "create_einsum", &python.create_einsum) ||
       !take_attribute(from, "create_elementwise", &python.create_elementwise) ||
-      !take_attribute(from, "driver", &python.driver) ||
+      !take_attribute(from, "create_network", &python.create_network) ||
+      !take_attribute(from, "take_memory", &python.take_memory) ||
+      !take_attribute(from, "give_memory", &python.give_memory) ||
+      !take_attribute(from, "numpy_einsum", &python.numpy_einsum) || !take_attribute(from, "driver", &python.driver) ||
       !take_attribute(from, "primary_context", &python.primary_context) ||
       !take_attribute(from, "make_jax", &python.make_jax) || !take_attribute(from, "finish_jax", &python.finish_jax) ||
       !take_attribute(from, "workspace", &python.workspace) || !take_attribute(from, "plans", &kept_plans) ||

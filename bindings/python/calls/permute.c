@@ -62,7 +62,8 @@ typedef struct transposition {
   const asked *asked;
 } transposition;
 
-static PyObject *make_permutation(const void *what) {
+static PyObject *make_permutation(const void *what, bool again) {
+  (void)again;
   const transposition *t = what;
   const Py_ssize_t scalar_bytes = t->asked->scale.code ? 16 : 0;
   PyObject *shape = tuple_of(t->in->rank, t->in->shape), *axes = tuple_of(t->in->rank, t->asked->axis);

@@ -177,6 +177,7 @@ bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts) {
   facts->plan = PyLong_AsVoidPtr(PyTuple_GetItem(made, 2));
   facts->workspace = PyLong_AsSize_t(PyTuple_GetItem(made, 3));
   facts->constant = PyLong_AsVoidPtr(PyTuple_GetItem(made, 4));
+  if (PyTuple_Size(made) > 6) facts->calls = (int)PyLong_AsLong(PyTuple_GetItem(made, 6));
   facts->rank = (int)PyTuple_Size(shape);
   for (int i = 0; i < facts->rank && i < MOST_AXES; ++i) facts->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
   if (PyErr_Occurred()) return false;
@@ -188,21 +189,23 @@ bool read_facts(PyObject *made, PyObject **plan, plan_facts *facts) {
   return true;
 }
 
-outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what), const void *what, PyObject **plan,
-                  plan_facts *facts) {
+outcome find_plan(const plan_key *key, PyObject *(*make)(const void *what, bool again), const void *what,
+                  PyObject **plan, plan_facts *facts) {
   plans *p = (plans *)kept_plans;
   const size_t size = (size_t)key->words * sizeof *key->word;
   const uint64_t hash = hash_of(key->word, size);
   if (key->full) return LEFT;
-  const entry *e = look_up(p, key->word, size, hash);
-  if (e) {
+  entry *e = look_up(p, key->word, size, hash);
+  const bool again = e && e->facts.calls == 1;
+  if (e && !again) {
     ++p->hits;
+    if (e->facts.calls) --e->facts.calls;
     *facts = e->facts;
     *plan = e->plan;
     Py_INCREF(*plan);
     return DONE;
   }
-  PyObject *made = make(what);
+  PyObject *made = make(what, again);
   if (!made) {
     ++p->misses;
     return FAILED;

@@ -1,4 +1,6 @@
 /* Executions of plans: the context and the stream of a GPU, the GIL, and errors (calls.h). */
+#include <stdlib.h>
+
 #include "calls.h"
 
 enum {
@@ -132,6 +134,64 @@ outcome execute_elementwise(const plan_facts *facts, const view *operand, int op
     PyEval_RestoreThread(state);
   }
   return leave_place(&where, result);
+}
+
+/* Of a network the plan is a table: how many steps there are, where the workspace is in the memory, and for each step its plan, the
+ * tensors that it takes (the operands first, then the results of the steps before), the bytes of its workspace, and where its result
+ * is in the memory, but for the last one. */
+enum { NETWORK_STEPS, NETWORK_WORKSPACE, NETWORK_FIRST };
+enum { STEP_PLAN, STEP_LEFT, STEP_RIGHT, STEP_WORKSPACE, STEP_RESULT, STEP_WORDS };
+
+static cuttResult execute_steps(const int64_t *table, char **tensor, int operands, char *memory) {
+  const int64_t steps = table[NETWORK_STEPS], *step = table + NETWORK_FIRST;
+  for (int64_t i = 0; i < steps; ++i, step += STEP_WORDS) {
+    char **const made = tensor + operands + i;
+    if (i < steps - 1) *made = memory + step[STEP_RESULT];
+    char *const workspace = step[STEP_WORKSPACE] ? memory + table[NETWORK_WORKSPACE] : NULL;
+    const cuttResult result =
+        python.contract((const void *)(intptr_t)step[STEP_PLAN], tensor[step[STEP_LEFT]], tensor[step[STEP_RIGHT]],
+                        *made, workspace, (size_t)step[STEP_WORKSPACE], NULL);
+    if (result != CUTT_SUCCESS) return result;
+  }
+  return CUTT_SUCCESS;
+}
+
+outcome execute_network(const plan_facts *facts, const view *operand, int operands, const view *out, int64_t bytes) {
+  enum { ALIGNED = 256 };
+  const bool small = facts->workspace <= SMALL_BYTES;
+  char *tensor[2 * MOST_OPERANDS], *memory = NULL;
+  PyObject *array = NULL;
+  if (small) {
+    memory = malloc(facts->workspace);
+    if (!memory) PyErr_NoMemory();
+  } else {
+    array = PyObject_CallFunction(python.take_memory, "n", (Py_ssize_t)facts->workspace);
+    if (array) memory = ((const numpy_array *)array)->data;
+  }
+  if (!memory) return FAILED;
+  for (int i = 0; i < operands; ++i) tensor[i] = operand[i].data;
+  const int64_t *table = facts->plan;
+  tensor[operands + table[NETWORK_STEPS] - 1] = out->data;
+  char *const at = memory + (ALIGNED - (uintptr_t)memory % ALIGNED) % ALIGNED;
+  cuttResult result;
+  if (small && bytes <= SMALL_BYTES) {
+    result = execute_steps(table, tensor, operands, at);
+  } else {
+    PyThreadState *state = PyEval_SaveThread();
+    result = execute_steps(table, tensor, operands, at);
+    PyEval_RestoreThread(state);
+  }
+  const place here = {NULL, false, false};
+  outcome done = leave_place(&here, result);
+  if (small) {
+    free(memory);
+  } else {
+    PyObject *given = done == DONE ? PyObject_CallFunctionObjArgs(python.give_memory, array, NULL) : NULL;
+    if (done == DONE && !given) done = FAILED;
+    Py_XDECREF(given);
+    Py_DECREF(array);
+  }
+  return done;
 }
 
 /* Workspace of the array's library, whose pool is quicker than CUDA's own, and which knows the stream. */

@@ -30,8 +30,8 @@ from ._views import View, packed_strides
 _FEW = (
     1 << 17
 )  # products of integers, and four times as many as of other numbers: NumPy takes less than 0.1 ms for them
-_TINY = _FEW >> 3  # the same, of more than two operands: NumPy takes less than a kept network for them
-_BY_NUMPY, _SEEN = 1, 2  # kept in a network's place: NumPy is sooner; it was, since there was nothing to be planned
+_TINY = _FEW >> 3  # the same, of more than two operands: a network takes as long to plan as NumPy for _OFTEN calls
+_OFTEN = 256
 
 
 def _result(first: View, shape: Sequence[int], out: Any, beta: Any) -> tuple:
@@ -112,6 +112,20 @@ def _pairwise(
         tensors.append(between)
 
 
+def _network_of(
+    operands: list, pairs: tuple, labels: tuple, result: View, code: int, alpha: Any, beta: Any, threads: int
+) -> Network:
+    """The one that is kept, or a new one."""
+    tensors = tuple((one.labels, one.view.shape, one.view.strides, one.view.conj) for one in operands)
+    scalars = tuple(scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta")))
+    key = (tensors, labels, result.strides, code, scalars, threads, pairs, result.device, choosing.seconds)
+    network = plan_cache.networks.get(key)
+    if network is None:
+        network = Network(operands, labels, result, code, alpha, beta, threads, pairs)
+        plan_cache.networks.put(key, network)
+    return network
+
+
 def _many(
     operands: list, pairs: tuple, labels: tuple, result: View, code: int, alpha: Any, beta: Any, threads: int
 ) -> Network:
@@ -122,15 +136,8 @@ def _many(
     for operand in operands:
         if misfit(operand.view):
             operand.view = packed(operand.view)
-    tensors = tuple((one.labels, one.view.shape, one.view.strides, one.view.conj) for one in operands)
-    scalars = tuple(scalar(value, code, name, result.dtype.name) for value, name in ((alpha, "alpha"), (beta, "beta")))
-    key = (tensors, labels, result.strides, code, scalars, threads, pairs, result.device, choosing.seconds)
-
     def call(stream: int) -> Network:
-        network = plan_cache.networks.get(key)
-        if network is None:
-            network = Network(operands, labels, result, code, alpha, beta, threads, pairs)
-            plan_cache.networks.put(key, network)
+        network = _network_of(operands, pairs, labels, result, code, alpha, beta, threads)
         pointers = [operand.view.pointer for operand in operands]
         if first.device[0] == "cpu":
             network.execute_here(pointers, result.pointer)
@@ -147,32 +154,6 @@ def _apart(out: Any, operands: Sequence[Any]) -> bool:
     if type(out) is not np.ndarray or not out.flags.writeable:
         return False
     return not any(type(one) is np.ndarray and np.may_share_memory(out, one) for one in operands)
-
-
-def _known(operands: Sequence[Any], out: Any, optimize: Any, threads: Optional[int]) -> Optional[tuple]:
-    """The key of a plain call with many arrays of NumPy's, all of one type; None where it is not one."""
-    first = operands[1]
-    if type(operands[0]) is not str or type(first) is not np.ndarray or not (threads is None or type(threads) is int):
-        return None
-    kind, arrays = first.dtype, operands[1:] if out is None else (*operands[1:], out)
-    for array in arrays:
-        if type(array) is not np.ndarray or array.dtype is not kind:
-            return None
-    if type(optimize) is list or type(optimize) is tuple:
-        optimize = tuple(map(tuple, optimize)) if all(type(step) in (tuple, list) for step in optimize) else None
-    if kind.char not in "fdFD" or not (type(optimize) is tuple or type(optimize) is str):
-        return None
-    layouts = [(array.shape, array.strides) for array in arrays]
-    return (operands[0], kind.char, optimize, threads, out is None, *layouts)
-
-
-def _again(kept: tuple, arrays: Sequence[Any], out: Any) -> Any:
-    """A plain call by the network that has been kept for it."""
-    network, shape = kept
-    made = np.empty(shape, arrays[0].dtype) if out is None else out
-    pointers = [array.__array_interface__["data"][0] for array in arrays]
-    network.execute_here(pointers, made.__array_interface__["data"][0])
-    return made if shape or out is not None else made[()]
 
 
 def facts_of_einsum(
@@ -212,6 +193,32 @@ def facts_of_einsum(
             _cuda.wait(first.adapter.stream(first))  # later calls may be in other streams
         key = pair_key(operands[0], unit, labels, result, code, alpha, beta, threads, reduce=operator)
         return contraction_facts(create_contraction(key), shape, one)
+
+
+def facts_of_network(
+    spec: str, arrays: Sequence[Any], out: Any, optimize: Any, threads: int, again: bool
+) -> Optional[tuple]:
+    """What an einsum of more than two arrays of NumPy's is done by, as the compiled module takes it: NumPy, where so little is to be
+    multiplied that it is done before anything is planned, for some calls, and a network for those that come again."""
+    operands = (spec, *arrays)
+    if not again and _are_few(operands, out, optimize, _FEW):
+        return None, 4, 0, 0, 0, (), _OFTEN if _are_few(operands, out, optimize, _TINY) else 1
+    views = [view_of(array, f"operand {place}") for place, array in enumerate(arrays)]
+    first = views[0]
+    terms, labels = parse(spec, tuple(len(view.shape) for view in views))
+    extents = extents_of(terms, views)
+    shape = tuple(extents[label] for label in labels)
+    result = (
+        first.like(shape, packed_strides(shape, first.dtype.itemsize)) if out is None else check_out(out, shape, first)
+    )
+    tensors = [Operand(view, term, extents) for view, term in zip(views, terms)]
+    if any(misfit(tensor.view) for tensor in tensors) or misfit(result):
+        return None
+    code = check_type(first, views[1:])
+    pairs = pairs_of(optimize, tuple(one.labels for one in tensors), [one.view for one in tensors], labels)
+    network = _network_of(tensors, pairs, labels, result, code, 1, 0, threads)
+    _compiled.bind_contraction()
+    return network, 3, network.table.ctypes.data, network.bytes, 0, shape
 
 
 @_compiled.einsum
@@ -302,22 +309,15 @@ def einsum(
     if measure is not False:
         seconds = 0.0 if isinstance(measure, bool) else seconds_of(measure, "measure")
         with choosing.measuring(seconds) if measure else contextlib.nullcontext():
-            return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, None)
+            return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting)
     plain = conj is None and dtype is None and type(alpha) is type(beta) is int and alpha == 1 and beta == 0
-    plain = plain and (out is None or _apart(out, operands))
-    key = _known(operands, out, optimize, threads) if plain and len(operands) > 3 and order == "K" else None
-    kept = None if key is None else plan_cache.networks.get(key)
-    if type(kept) is tuple:
-        return _again(kept, operands[1:], out)
-    if plain and (kept is _BY_NUMPY or (kept is None and _are_few(operands, out, optimize, _FEW))):
+    if plain and (out is None or _apart(out, operands)) and _are_few(operands, out, optimize, _FEW):
+        threads_of(threads)  # refuses what is no number of threads
         with contextlib.suppress(TypeError, ValueError):  # which are worded below
             made = np.einsum(*operands, out=out, order="C" if order == "K" else order, casting=casting)
-            if key is not None and kept is None:
-                tiny = _are_few(operands, out, optimize, _TINY)
-                plan_cache.networks.put(key, _BY_NUMPY if tiny else _SEEN)
             if out is not None or getattr(made, "base", None) is None:  # of one operand it may be a view
                 return made
-    return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting, key)
+    return _sum(operands, out, alpha, beta, conj, optimize, threads, dtype, order, casting)
 
 
 def _sum(
@@ -331,9 +331,8 @@ def _sum(
     dtype: Any,
     order: str,
     casting: str,
-    key: Optional[tuple],
 ) -> Any:
-    """einsum(); key: of a plain call, by which a network is found again."""
+    """einsum() by the library."""
     if isinstance(operands[0], str):
         spec, arrays = operands[0], list(operands[1:])
     else:
@@ -353,7 +352,7 @@ def _sum(
         raise ValueError(f"order is {order!r}; it must be one of C, F, A, K")
     number = threads_of(threads)
     if kind is None:
-        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True, key)
+        return _compute(views, terms, labels, out, alpha, beta, optimize, number, True)
     return _converted(views, terms, labels, out, alpha, beta, optimize, number, True, kind, casting)
 
 
@@ -455,9 +454,7 @@ def _compute(
     optimize: Any,
     threads: int,
     scalar: bool,
-    key: Optional[tuple] = None,
 ) -> Any:
-    """key: of a plain call, by which a network is found again."""
     first = views[0]
     extents = extents_of(terms, views)
     code = 0 if _types.is_moved(terms, labels) else check_type(first, views[1:])
@@ -477,10 +474,7 @@ def _compute(
         reduced = tuple(operand.labels for operand in operands)
         pairs = pairs_of(optimize, reduced, [operand.view for operand in operands], labels)
         if pair is contract and (first.device[0] == "cpu" or hasattr(first.adapter, "workspace")):
-            fits = not any(misfit(operand.view) for operand in operands)
-            network = _many(operands, pairs, labels, result, code, alpha, beta, threads)
-            if key is not None and fits:
-                plan_cache.networks.put(key, (network, result.shape))
+            _many(operands, pairs, labels, result, code, alpha, beta, threads)
         else:
             _pairwise(operands, pairs, labels, result, code, alpha, beta, threads, pair)
     return first.adapter.finish(array, scalar) if out is None else out

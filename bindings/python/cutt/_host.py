@@ -15,8 +15,9 @@ from . import _adapters, _compiled, _cuda, _dlpack, _permute
 from . import _library as L
 from ._arrays import adapter_of
 from ._cache import plan_cache
-from ._einsum import facts_of_einsum
+from ._einsum import facts_of_einsum, facts_of_network
 from ._elementwise import facts_of_elementwise
+from ._network import pool
 from ._views import DType, numpy_dtype
 
 MOST_AXES = 16  # of arrays that the compiled module serves
@@ -106,6 +107,17 @@ def create_elementwise(
     return facts if facts is not None and len(facts[-1]) <= MOST_AXES else None
 
 
+def create_network(
+    spec: str, arrays: tuple, out: Any, optimize: Any, threads: int, again: int
+) -> Optional[tuple]:
+    """What an einsum() of more than two arrays of NumPy's is done by, as _calls takes it; None: einsum() in Python sees to it."""
+    try:
+        facts = facts_of_network(spec, arrays, out, optimize, threads, bool(again))
+    except (TypeError, ValueError):  # which einsum() words
+        return None
+    return facts if facts is not None and len(facts[5]) <= MOST_AXES else None
+
+
 def make_jax(array: Any, shape: tuple) -> np.ndarray:
     return _adapters.JAX.host(shape, np.dtype(array.dtype))
 
@@ -133,13 +145,15 @@ def workspace(array: Any, size: int) -> Any:
 
 check, driver, primary_context = L.check, _cuda.context_calls, _cuda.primary
 plans = plan_cache.kept
+take_memory, give_memory = pool.take, pool.give
 execute = L.address_of(L.lib.cuttPlanExecute)
 execute_batch = L.address_of(L.lib.cuttPlanExecuteBatch)
 execute_plans = L.address_of(L.lib.cuttPlansExecute)
 
 numpy_array = np.ndarray
 _core = "numpy._core" if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else "numpy.core"
-numpy_table = importlib.import_module(f"{_core}._multiarray_umath")._ARRAY_API
+_umath = importlib.import_module(f"{_core}._multiarray_umath")
+numpy_table, numpy_einsum = _umath._ARRAY_API, _umath.c_einsum
 numpy_sample = np.empty((2, 3), np.float32)
 numpy_facts = (
     numpy_sample.__array_interface__["data"][0],

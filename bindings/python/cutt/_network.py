@@ -101,6 +101,9 @@ class Network:
         self.workspace = max(step.handle.workspace for step in self.steps)
         self.bytes = self.between + self.workspace + _ALIGNMENT
         self._calls = [(step.handle.value.value, step.left, step.right, step.handle.workspace) for step in self.steps]
+        rows = [[*call, offset] for call, offset in zip(self._calls, [*self.offsets, 0])]
+        # For the compiled module (calls/run.c).
+        self.table = np.array([len(rows), self.between, *itertools.chain(*rows)], np.int64)
 
     def execute_here(self, pointers: Sequence[int], result: int) -> None:
         """On the CPU, with memory of the pool."""

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 
 import cutt
-from cutt import _network, _path
+from cutt import _compiled, _network, _path
 from support import close, has_blas, noise, rounds, strided
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -118,7 +118,7 @@ class Networks(unittest.TestCase):
     def test_out(self):
         """Into an array that is given, again and again; and what is refused the second time too."""
         random = np.random.default_rng(9)
-        for size in (3, 9, 40):  # by NumPy; at first by NumPy; by a network
+        for size in (3, 9, 40):  # at first by NumPy, often; at first by NumPy, once; by a network
             arrays = [noise(random, (size, size), "f8") for _ in range(3)]
             spec, theirs = "ab,bc,cd->ad", arrays[0] @ arrays[1] @ arrays[2]
             rows = np.full((size, 2 * size), np.nan)
@@ -142,6 +142,73 @@ class Networks(unittest.TestCase):
         with self.assertRaises(ValueError):  # nothing is broadcast to out
             cutt.einsum("ab,b,b->ab", one, one[0], one[0], out=wide)
         self.assertTrue(np.isnan(wide).all())
+
+    def test_again(self):
+        """Few numbers, so often that NumPy's calls are over; new contents each time, and memory around the result that is nobody's."""
+        random = np.random.default_rng(20)
+        for turn in range(rounds(12)):
+            spec, shapes = draw(random, 6)
+            dtype = ("f8", "f4", "c16", "c8")[turn % 4]
+            rank = len(spec.split("->")[1])
+            path = cutt.einsum_path(spec, *(noise(random, shape, dtype) for shape in shapes))[0]
+            optimize = ("auto", False, path, tuple(path[1:]), True)[turn % 5]
+            bound = 60 * len(shapes) * terms_of(spec, shapes)
+            hits = cutt.plan_cache.hits
+            for call in range(300):
+                arrays = [np.asarray(noise(random, shape, dtype)) for shape in shapes]
+                theirs = np.asarray(np.einsum(spec, *arrays))
+                mine = cutt.einsum(spec, *arrays, optimize=optimize)
+                self.assertIsInstance(mine, np.ndarray if rank else np.generic)
+                self.assertEqual(mine.dtype, theirs.dtype)
+                self.assertTrue(close(mine, theirs, bound), (spec, shapes, call))
+                if call % 10 == 0 or call > 255:
+                    rows = np.full((*theirs.shape, 3), np.nan, dtype)
+                    self.assertIs(cutt.einsum(spec, *arrays, out=rows[..., 1]).base, rows)
+                    self.assertTrue(close(rows[..., 1].copy(), theirs, bound), (spec, shapes, call))
+                    self.assertTrue(np.isnan(rows[..., 0::2]).all())
+            if _compiled.calls is not None:
+                self.assertGreater(cutt.plan_cache.hits, hits + 290)
+
+    def test_left(self):
+        """What the compiled module leaves to the functions in Python, before and after it has served such a call: the same errors,
+        and results."""
+        random = np.random.default_rng(21)
+        a, b, c = (noise(random, (6, 6), "f8") for _ in range(3))
+        theirs = a @ b @ c
+        plain = _compiled.in_python["einsum"] if _compiled.calls is not None else cutt.einsum
+        for _ in range(4):
+            for spec, arrays, keys in (
+                ("ab,bc,cd->ax", (a, b, c), {}),
+                ("ab,bc->ad", (a, b, c), {}),
+                ("ab,bc,cd->ad", (a, b[:5], c), {}),
+                ("ab,bc,cd->ad", (a, b, c), {"optimize": 3}),
+                ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 1), 3]}),
+                ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 7), (0, 1)]}),
+                ("ab,bc,cd->ad", (a, b, c), {"optimize": [(0, 1 << 70), (0, 1)]}),
+                ("ab,bc,cd->ad", (a, b, c), {"threads": 0}),
+                ("ab,bc,cd->ca", (a, b, c), {"out": c[::-1], "optimize": False}),
+                ("ab,bc,cd->ad", (a, b, c), {"beta": 2}),
+                ("ab,bc,cd->ad", (a, b, c), {"alpha": "x"}),
+                ("ab,bc,cd->\ud800", (a, b, c), {}),
+                (7, (a, b, c), {}),
+            ):
+                errors = []
+                for function in (cutt.einsum, plain):
+                    with self.assertRaises((TypeError, ValueError, RuntimeError), msg=(spec, keys)) as raised:
+                        function(spec, *arrays, **keys)
+                    errors.append((type(raised.exception), str(raised.exception)))
+                self.assertEqual(*errors)
+            for keys in ({}, {"alpha": 1, "beta": 0}, {"conj": (False,) * 3}, {"order": "C"}, {"dtype": "f8"}, {"threads": 1}):
+                self.assertTrue(close(cutt.einsum("ab,bc,cd->ad", a, b, c, **keys), theirs, 9999))
+            self.assertTrue(close(cutt.einsum("ab,bc,cd->ad", a, b, c, alpha=2), 2 * theirs, 9999))
+            self.assertTrue(close(cutt.einsum("ab,bc,...cd->...ad", a, b, c), theirs, 9999))
+            for kind in ("f4", "c16", "i8", "?", ">f8"):
+                mixed = cutt.einsum("ab,bc,cd->ad", a, b, c.astype(kind))
+                self.assertTrue(np.allclose(mixed, np.einsum("ab,bc,cd->ad", a, b, c.astype(kind)), rtol=1e-5))
+            whole = [(x * 9).astype("i8") for x in (a, b, c)]
+            self.assertTrue(np.array_equal(cutt.einsum("ab,bc,cd->ad", *whole), np.einsum("ab,bc,cd->ad", *whole)))
+            self.assertEqual(cutt.einsum("ab,bc,cd->ad", a, b, np.empty((6, 0))).shape, (6, 0))
+            self.assertTrue(close(cutt.einsum(",ab,,->ba", 2.0, a, 3.0, 1.0), 6 * a.T, 99))
 
     def test_cache(self):
         random = np.random.default_rng(7)
