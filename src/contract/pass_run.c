@@ -52,6 +52,22 @@ static void go(const cutt_pass_loop *loop, int loops, int64_t number, place *to)
   }
 }
 
+/* Are rows computed up to the ends of their last cache lines? In the scratch there is room for that. */
+static bool fills_lines(const cutt_pass *p) {
+  const cutt_pass_shape *s = &p->shape;
+  const int first = s->first == CUTT_LEFT ? 0 : 1;
+  return !s->summed && !s->direct && !s->blocked && s->packed[first] &&
+         (s->packed[1 - first] || s->kind != CUTT_PASS_MULTIPLY);
+}
+
+/* Zeros at the ends of rows that are to be packed: what some other call has left there might raise an exception. */
+static void clear_ends(const cutt_pass_runs *runs, int64_t pitch, int64_t bytes, char *to) {
+  static const char zero[LINE] = {0};
+  if (bytes % LINE == 0) return;
+  for (int64_t i = 0; i < runs->count; ++i)
+    for (int64_t j = 0; j < runs->length; ++j) memcpy(to + runs->to[i] + j * pitch + bytes / LINE * LINE, zero, LINE);
+}
+
 static const char *pack(worker *w, const place *at, int t) {
   const cutt_pass *p = w->pass;
   if (!p->shape.packed[t]) return at->at[t];
@@ -64,6 +80,7 @@ static const char *pack(worker *w, const place *at, int t) {
   const bool copied = numbers || (runs->length == 1 && p->step[t] == p->bytes);
   const int64_t bytes = n * runs->length * p->bytes, step = copied ? LINE : p->step[t];
   const int64_t ahead = copied ? bytes / LINE + 1 : runs->length == 1 && llabs(step) >= APART ? smaller(n, AHEAD) : 0;
+  if (!p->shape.single[t] && fills_lines(p)) clear_ends(runs, p->pitch[t], n * p->number, to);
   for (int64_t i = 0; i < runs->count; ++i) {
     const char *const next = at->at[t] + runs->from[i + 1 < runs->count ? i + 1 : i];
     for (int64_t j = 0; j < ahead; ++j) __builtin_prefetch(next + j * step);
@@ -105,16 +122,12 @@ static cutt_pass_tile describe(worker *w, const place *at, char *sums, bool adds
 /* The sums of a tile over one part of the summed modes: to D, or to `sums`, or added to what is there. */
 static void add_up(worker *w, const place *at, char *sums, bool adds) {
   const cutt_pass *p = w->pass;
-  const cutt_pass_shape *s = &p->shape;
-  const int first = s->first == CUTT_LEFT ? 0 : 1, second = s->kind == CUTT_PASS_ADD ? first : 1 - first;
   cutt_pass_tile tile = describe(w, at, sums, adds);
-  if (s->blocked) {
+  if (p->shape.blocked) {
     p->type->blocks(&tile);
     return;
   }
-  /* In the scratch rows have room for whole cache lines, and what is in it beyond their ends is never used. */
-  if (!s->summed && !s->direct && s->packed[first] && (s->packed[second] || s->kind != CUTT_PASS_MULTIPLY))
-    tile.n = (at->n * p->number + 63) / 64 * 64 / p->number;
+  if (fills_lines(p)) tile.n = cutt_round_up(at->n * p->number, LINE) / p->number;
   p->add_up(&tile);
 }
 
@@ -288,7 +301,7 @@ static void work(void *what, int me, int team) {
 }
 
 /* Adds the parts of each sum, in order, and finishes. Sums that are single numbers lie next to each other, and are added as one row; what
- * a shorter tile leaves between them is never used. */
+ * a shorter tile leaves between them is 0, and never used. */
 static void join(const execution *e, char *room) {
   const cutt_pass *p = e->pass;
   static const int64_t zero[1] = {0};
@@ -327,6 +340,7 @@ cuttResult cutt_pass_run(const cutt_pass *p, const unsigned char *left, const un
   bool failed = p->parts > 1 && (!e.partial || !room);
   if (!failed) {
     const int64_t most = 8 * (int64_t)p->threads;
+    if (e.partial && p->shape.summed) memset(e.partial, 0, (size_t)(items * p->sums_bytes)); /* see join */
     e.shares = smaller(items, most);
     cutt_team_run((int)smaller((int64_t)p->threads, items), work, &e);
     failed = atomic_load(&e.failed);

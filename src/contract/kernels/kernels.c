@@ -314,10 +314,10 @@ CUTT_INLINE wide first_of(wide x, wide y, int64_t bytes) {
       add_end_##name(sums, kind, count, part, ls, rs, false);                                                          \
     }                                                                                                                  \
     for (int i = 0; i < count; ++i) {                                                                                  \
-      const int64_t here = i + 1 < count || t->room ? V : part;                                                        \
+      const int64_t here = i + 1 < count ? V : part;                                                                   \
       vector_##name total = total_##name(&sums[i], t->conjugate);                                                      \
       if (t->adds) total += take_##name(out + at + i * V, here);                                                       \
-      keep_##name(out + at + i * V, total, here);                                                                      \
+      keep_##name(out + at + i * V, total, t->room ? V : here);                                                        \
     }                                                                                                                  \
   }                                                                                                                    \
   CUTT_INLINE void end_row_##name(const cutt_pass_tile *t, cutt_pass_kind kind, bool ask, const char *l,               \
