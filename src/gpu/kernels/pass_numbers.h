@@ -1,6 +1,7 @@
 /* Numbers as the kernels of pass.cu compute with them, a family of functions for each kind:
  *   zero, add, multiply, fuse(l, r, s): s + l r, scale(scalars, s, before): alpha s + beta before; bits and from_bits: in memory;
- *   combine(op, a, b): by an operator, and none(op): what this leaves as it is. */
+ *   combine(op, a, b): by an operator, and none(op): what this leaves as it is.
+ * And for each type of elements number and element, from one to the other, and write: a result. */
 #ifndef CUTT_GPU_KERNELS_PASS_NUMBERS_H
 #define CUTT_GPU_KERNELS_PASS_NUMBERS_H
 
@@ -169,6 +170,27 @@ DEVICE pass_complex_double number_c64(word4 v, uint32_t flip) {
   return from_bits_complex_double(v);
 }
 DEVICE word4 element_c64(pass_complex_double s) { return bits_complex_double(s); }
+
+/* Writes a result of elements of `bytes`: alpha times the sum, plus beta times what is there; or, for workspace, the sum as it is, of
+ * sum_bytes. */
+#define DEFINE_PASS_RESULT(type, number, bytes, sum_bytes)                                                             \
+  DEVICE void write_##type(const cutt_sum_scalars *by, uint32_t stores_sums, unsigned char *to, pass_##number sum) {   \
+    if (stores_sums) {                                                                                                 \
+      global_store##sum_bytes(to, bits_##number(sum));                                                                 \
+      return;                                                                                                          \
+    }                                                                                                                  \
+    pass_##number before = zero_##number();                                                                            \
+    if (by->reads) before = number_##type(global_load##bytes(to), 0);                                                  \
+    global_store##bytes(to, element_##type(scale_##number(by, sum, before)));                                          \
+  }
+DEFINE_PASS_RESULT(f16, float, 2, 4)
+DEFINE_PASS_RESULT(bf16, float, 2, 4)
+DEFINE_PASS_RESULT(f32, float, 4, 4)
+DEFINE_PASS_RESULT(f64, double, 8, 8)
+DEFINE_PASS_RESULT(c32, complex_float, 8, 8)
+DEFINE_PASS_RESULT(c64, complex_double, 16, 16)
+DEFINE_PASS_RESULT(i32, u32, 4, 4)
+DEFINE_PASS_RESULT(i64, u64, 8, 8)
 
 /* No element: what is loaded beyond the ends of a mode. */
 DEVICE uint16_t pass_none2(void) { return 0; }

@@ -174,16 +174,6 @@ DEVICE void PASS_OF(pass_join_)(const cutt_pass_args *args, const unsigned char 
 }
 #endif
 
-DEVICE void PASS_OF(pass_put_)(const cutt_pass_args *args, unsigned char *to, PASS_SUM sum) {
-  if (args->stores_sums) {
-    PASS_SUM_ACCESS(global_store)(to, PASS_NUMBER_OF(bits_)(sum));
-    return;
-  }
-  PASS_SUM before = PASS_NUMBER_OF(zero_)();
-  if (args->scalars.reads) before = PASS_OF(number_)(PASS_ACCESS(global_load)(to), 0);
-  PASS_ACCESS(global_store)(to, PASS_OF(element_)(PASS_NUMBER_OF(scale_)(&args->scalars, sum, before)));
-}
-
 DEVICE PASS_SUM PASS_OF(pass_sum_at_)(uint32_t at, uint32_t number) {
   return PASS_NUMBER_OF(from_bits_)(PASS_SUM_ACCESS(shared_load)(at + number * PASS_SUM_BYTES));
 }
@@ -237,7 +227,8 @@ DEVICE void PASS_OF(pass_reduce_)(const cutt_pass_args *args, unsigned char *res
     /* Of positions of D, a thread's result is that of its own. */
     const int64_t offset = args->way == CUTT_PASS_ACROSS_Y ? me->at.result : 0;
     const int64_t along = args->way == CUTT_PASS_ACROSS_Y ? me->at.at0 : 0;
-    if (along < pass_load(at + 16).a) PASS_OF(pass_put_)(args, result + (pass_load(at + 32).a + offset), all);
+    if (along < pass_load(at + 16).a)
+      PASS_OF(write_)(&args->scalars, args->stores_sums, result + (pass_load(at + 32).a + offset), all);
   }
   barrier();
 }
@@ -265,7 +256,8 @@ DEVICE void PASS_OF(pass_finish_)(const cutt_pass_args *args, unsigned char *res
   }
   UNROLL(PASS_ROWS)
   for (uint32_t i = 0; i < PASS_ROWS; ++i, at += step) {
-    if (me->at.at0 < pass_load_first(at + 16)) PASS_OF(pass_put_)(args, to + pass_load_first(at + 32), sum[i]);
+    if (me->at.at0 < pass_load_first(at + 16))
+      PASS_OF(write_)(&args->scalars, args->stores_sums, to + pass_load_first(at + 32), sum[i]);
   }
 }
 

@@ -49,14 +49,7 @@ DEVICE void STRETCH_OF(stretch_keep_)(uint32_t at, STRETCH_VALUE sum) {
 /* Writes a result, which its entry describes. */
 DEVICE void STRETCH_OF(stretch_write_)(const cutt_stretch_args *args, unsigned char *result, word4 entry,
                                        STRETCH_VALUE all) {
-  unsigned char *const to = result + pass_join(entry.x, entry.y);
-  if (args->stores_sums) {
-    STRETCH_VALUE_ACCESS(global_store)(to, STRETCH_NUMBER_OF(bits_)(all));
-    return;
-  }
-  STRETCH_VALUE before = STRETCH_NUMBER_OF(zero_)();
-  if (args->scalars.reads) before = STRETCH_OF(number_)(STRETCH_ACCESS(global_load)(to), 0);
-  STRETCH_ACCESS(global_store)(to, STRETCH_OF(element_)(STRETCH_NUMBER_OF(scale_)(&args->scalars, all, before)));
+  STRETCH_OF(write_)(&args->scalars, args->stores_sums, result + pass_join(entry.x, entry.y), all);
 }
 
 DEVICE STRETCH_VALUE STRETCH_OF(stretch_number_)(const cutt_stretch_args *args, uint32_t at) {

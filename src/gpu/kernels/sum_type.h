@@ -203,14 +203,7 @@ DEVICE void SUM_OF(sum_finish_)(const cutt_sum_args *args, unsigned char *result
   }
   for (uint32_t i = thread_index(); i < there; i += CUTT_SUM_THREADS) {
     const SUM_VALUE all = lanes > 1 ? SUM_OF(sum_kept_)(args, i * lanes) : SUM_OF(sum_of_lane_)(args, i, 0);
-    unsigned char *const to = result + (s->result + (int64_t)i * args->result_step);
-    if (args->stores_sums) {
-      SUM_VALUE_ACCESS(global_store)(to, SUM_NUMBER_OF(bits_)(all));
-      continue;
-    }
-    SUM_VALUE before = SUM_NUMBER_OF(zero_)();
-    if (args->scalars.reads) before = SUM_OF(number_)(SUM_ACCESS(global_load)(to), 0);
-    SUM_ACCESS(global_store)(to, SUM_OF(element_)(SUM_NUMBER_OF(scale_)(&args->scalars, all, before)));
+    SUM_OF(write_)(&args->scalars, args->stores_sums, result + (s->result + (int64_t)i * args->result_step), all);
   }
   barrier();
 }
