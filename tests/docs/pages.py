@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The pages (*.md): every relative link leads to a file, and to a heading of it; every path that is named exists; the guide's
-index has every page; and the two pages that are to be read whole are short. Usage: pages.py SOURCES
+index has every page; what is said of GPUs that are built for is what is built; and the two pages that are to be read whole are
+short. Usage: pages.py SOURCES
 
 A path is named where code (`...` or a block) has a word that begins with a folder of the source tree, `src/...`, or, between
 backquotes, ends like a source file: `kernels/tables.h` is then the end of some file's path. A word with a part in capitals,
@@ -12,6 +13,7 @@ import sys
 
 MOST_BYTES = {"README.md": 9000, "ARCHITECTURE.md": 12000}
 INDEX = "docs/guide/index.md"
+INSTALL = "docs/guide/install.md"
 SOURCE_FILE = re.compile(r"[\w./-]+\.(c|h|hpp|cu|py|sh|awk|cmake|f90|md)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 SPAN = re.compile(r"`([^`]*)`")
@@ -79,6 +81,12 @@ for page in pages:
 
 linked = {os.path.normpath(f"docs/guide/{link}") for _, line, _ in lines_of(INDEX) for link in LINK.findall(line)}
 wrong += [f"{INDEX} has no link to {page}" for page in pages if page.startswith("docs/") and page not in linked | {INDEX}]
+
+with open("cmake/CuttCuda.cmake", encoding="utf-8") as build, open(INSTALL, encoding="utf-8") as guide:
+    archs = re.search(r"set\(cutt_cuda_all_archs ([\d ]+)\)", build.read())[1].split()
+    *first, last = (f"{arch[:-1]}.{arch[-1]}" for arch in archs)
+    if f"compute capability {', '.join(first)} and {last} that" not in guide.read().replace("\n", " "):
+        wrong.append(f"{INSTALL} does not say that kernels are built for compute capability {', '.join(first)} and {last}")
 
 for page, most in MOST_BYTES.items():
     size = os.path.getsize(page)
