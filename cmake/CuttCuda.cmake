@@ -177,11 +177,11 @@ function(cutt_cuda_asked generations source)
   set(${generations} ${asked} PARENT_SCOPE)
 endfunction()
 
-# cutt_cuda_kernels(FILE... PROBE FILE): compiles FOLDER/NAME.cu of the calling folder, src, and has runtime/cuda/embed.c
-# carry them, each by its NAME; that of PROBE, which measures a device, apart from the rest. The compiler's report on each stays in
-# kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
+# cutt_cuda_kernels(FILE... PROBE FILE LARGE NAME...): compiles FOLDER/NAME.cu of the calling folder, src, and has runtime/cuda/embed.c
+# carry them, each by its NAME; that of PROBE, which measures a device, apart from the rest; those of LARGE as small as can be. The
+# compiler's report on each stays in kernels/NAME.ARCH.txt of the build folder, for tests/install/no_spills.sh.
 function(cutt_cuda_kernels)
-  cmake_parse_arguments(PARSE_ARGV 0 of "" "PROBE" "")
+  cmake_parse_arguments(PARSE_ARGV 0 of "" "PROBE" "LARGE")
   set(reason "it was configured with CUTT_CUDA=OFF")
   if(CUTT_CUDA)
     cutt_cuda_find(reason)
@@ -273,10 +273,15 @@ function(cutt_cuda_kernels)
       list(APPEND images "--image3=kind=ptx,sm=${cutt_cuda_ptx},file=${file}")
       list(APPEND files "${file}")
     endif()
-    # From CUDA 13 on all modes but "speed" are one format (zstd), which its drivers read; this one takes longest to write.
+    # From CUDA 13 on all modes but "speed" are one format (zstd), which its drivers read. "size" takes some three quarters of the bytes of
+    # "balance", and a second to write for each 110 KB that it saves, 40 times as long: so it is for the largest.
     set(compress --compress-all)
     if(cutt_nvcc_version VERSION_GREATER_EQUAL 13.0)
-      list(APPEND compress --compress-mode=size)
+      if(name IN_LIST of_LARGE)
+        list(APPEND compress --compress-mode=size)
+      else()
+        list(APPEND compress --compress-mode=balance)
+      endif()
     endif()
     add_custom_command(
       OUTPUT "${dir}/${name}.fatbin"
