@@ -32,13 +32,16 @@ stages=("$@") summary=() left_out=() failures=0 fuzz_inputs=0 release_log=/dev/n
 trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
 title() { printf '\n==== %s ====\n' "$*"; }
 
+# A line for each target that is built, and none for each file: make starts a process for every line.
+terse=-DCMAKE_RULE_MESSAGES=OFF
+
 # configure_and_build PRESET FLAG...
 # The others take the GPU's kernels that the release stage has compiled, if it was one of the stages.
 configure_and_build() {
   local preset=$1
   shift
   # shellcheck disable=SC2086 # CMAKE_FLAGS is a list of words
-  cmake --preset "$preset" -DCUTT_WERROR="${WERROR:-OFF}" -DCUTT_CUDA_CUBINS="$cubins" "$@" ${CMAKE_FLAGS:-} &&
+  cmake --preset "$preset" $terse -DCUTT_WERROR="${WERROR:-OFF}" -DCUTT_CUDA_CUBINS="$cubins" "$@" ${CMAKE_FLAGS:-} &&
     cmake --build "${folder[$preset]}" --target "$target" -j "$jobs"
 }
 cubins='' target=all
@@ -127,7 +130,7 @@ stage_neon() {
     missing="aarch64-linux-gnu-gcc has no C library (Debian: libc6-dev-arm64-cross)"
     return 77
   fi
-  cmake -S tests/cross -B build-neon -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake -DCUTT_WERROR="${WERROR:-OFF}" &&
+  cmake -S tests/cross -B build-neon $terse -DCMAKE_TOOLCHAIN_FILE=aarch64.cmake -DCUTT_WERROR="${WERROR:-OFF}" &&
     cmake --build build-neon -j "$jobs" && run_tests build-neon
 }
 
