@@ -462,6 +462,45 @@ static void what_is_not_prefetched(void **unused) {
   }
 }
 
+/* Narrow matrices in memory are read from one end to the other, by tiles that L1 holds with the next one, if the model knows what that
+ * saves; and rows whose lines share so few sets of L2 that it would lose them are walked along. */
+static void what_shares_a_cache(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int rank, perm[4];
+    int64_t extents[4];
+    bool ahead;
+  } cases[] = {
+      {CUTT_BYTES_4, 2, {1, 0}, {129, 50638}, true},
+      {CUTT_BYTES_16, 2, {1, 0}, {64, 20054}, true},
+      {CUTT_BYTES_8, 2, {1, 0}, {64, 72972}, true},
+      {CUTT_BYTES_4, 3, {2, 1, 0}, {8, 3584, 197}, false},
+      {CUTT_BYTES_8, 4, {2, 0, 1, 3}, {16, 1536, 31, 13}, false},
+  };
+  const cutt_cpu_machine machine = {.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN5),
+                                    .vector_bytes = 64,
+                                    .byte_permutes = 1,
+                                    .whole_lines = 1,
+                                    .threads = 1,
+                                    .l1_bytes = 48 << 10,
+                                    .l2_bytes = 1 << 20,
+                                    .l3_bytes = 32 << 20,
+                                    .stream_bytes = 4 << 20};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const test_problem p = test_packed(cases[i].type, cases[i].rank, cases[i].extents, cases[i].perm);
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate first;
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_int_equal(first.param[CUTT_CPU_PARAM_WALK], CUTT_CPU_ALONG);
+    if (!cases[i].ahead) continue;
+    assert_int_equal(first.param[CUTT_CPU_PARAM_PREFETCH], CUTT_CPU_TO_L2);
+    assert_in_range(first.split_k, 1, machine.l1_bytes / 2 / canonical.elem_bytes / canonical.mode[0].extent);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_is_the_same),
@@ -471,6 +510,7 @@ int main(void) {
       cmocka_unit_test(best_on_gpus),
       cmocka_unit_test(best_on_cpus),
       cmocka_unit_test(what_is_not_prefetched),
+      cmocka_unit_test(what_shares_a_cache),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

@@ -133,6 +133,26 @@ static double loaded_again(const cutt_canonical *c, const cutt_cpu_tile *t, cons
   return (double)c->volume / (double)(strip * t->cols) * again * (all > set ? all : set);
 }
 
+/* The same of a walk along the rows, of which each pass reads a line of as many rows as fill a line of the output, 16 bytes of each at a
+ * time. */
+static double loaded_again_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine) {
+  const int64_t most = LINE / c->elem_bytes;
+  if (c->elem_bytes > 2) return 0; /* lines of fewer rows stay */
+  const row_lines rows = lines_of_rows(c, t);
+  const double set =
+      share_lost((double)smaller(rows.runs, most), 2.0 * (double)cutt_cpu_l1_holds(machine, rows.distance));
+  return (double)(c->volume * c->elem_bytes) / LINE * (LINE / LOAD - 1) * set;
+}
+
+/* Is each tile of a walk along rows one range of the input, with the next tile, which is prefetched, behind it, and that for so long
+ * that the ends do not count? Of bytes 64 rows are read at once, whose stores are what counts. */
+static bool reads_in_order(const cutt_canonical *c, const cutt_cpu_tile *t) {
+  enum { LONG_RUN = 1024 };
+  if (!t->tiles_ahead || c->elem_bytes == 1 || t->segments > 1 || t->last_k != c->out_order[0]) return false;
+  const cutt_mode *mode = &c->mode[t->last_k];
+  return mode->in_stride == t->cols && mode->extent * c->elem_bytes >= LONG_RUN;
+}
+
 void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_cpu_machine *machine,
                     double counts[CUTT_CPU_COUNTS]) {
   static const double unlike = 1.3;
@@ -177,8 +197,16 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const double eighth = (double)machine->l2_bytes / 8, beyond = tile * w / eighth - 1;
   if (!t->along && beyond > 0) n[CUTT_CPU_COUNT_LARGE] = bytes / LINE * (beyond < 1 ? beyond : 1);
   if (t->along) {
-    /* Columns that are joined to the next ones and take several tiles: a part costs more than one of a run that stands alone. */
-    n[CUTT_CPU_COUNT_COLUMNS] = (t->chain > t->rows ? 2.0 : 1.0) * volume / (double)t->rows;
+    /* Columns that are joined to the next ones and take several tiles: a part costs more than one of a run that stands alone. Hardly
+     * any of it is waited for where the input is read from one end to the other; L1 has to hold such a tile, the next one, and what is
+     * written. */
+    const bool in_order = reads_in_order(c, t);
+    n[CUTT_CPU_COUNT_COLUMNS] = (in_order ? 0.1 : t->chain > t->rows ? 2.0 : 1.0) * volume / (double)t->rows;
+    if (in_order) {
+      const double third = (double)machine->l1_bytes / 3, more = tile * w / third - 1;
+      n[CUTT_CPU_COUNT_LARGE] = more > 0 ? bytes / LINE * (more < 2 ? more : 2) : 0;
+    }
+    n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again_along(c, t, machine);
     const int better = cutt_cpu_ahead_in_l2(c, t) ? CUTT_CPU_TO_L2 : CUTT_CPU_TO_L1;
     const int lines = t->prefetch == CUTT_CPU_TO_NONE ? CUTT_CPU_COUNT_ALONG
                       : t->prefetch == better         ? CUTT_CPU_COUNT_ALONG_NEAR
@@ -249,7 +277,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
   const row_lines rows = lines_of_rows(c, t);
   const bool read_once = t->rows_collide && t->reads_lines;
   if (t->kernel == CUTT_CPU_TRANSPOSE && !read_once) n[CUTT_CPU_COUNT_RELOADS_L2] = loaded_again(c, t, machine, &rows);
-  if (at_once < LINE && rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance))
+  if (at_once < LINE && (rows.runs > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, rows.distance) ||
+                         rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, LINE)))
     n[CUTT_CPU_COUNT_RELOADS] = bytes / (double)at_once - bytes / LINE;
   /* What is staged, what it comes from and what is prefetched meanwhile are in L1 together, or leave it. */
   const int64_t staged = direct ? 0 : t->run * (t->cols_inside ? 1 : smaller(t->staged_cols, t->cols)) * c->elem_bytes;
@@ -328,13 +357,13 @@ static const double zen_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
 /* An AMD EPYC (Zen 5): in memory from times of 19,000 candidates of 447 random problems, the ends of walks along rows from these measured
  * again since they prefetch, of a copy from its two walks; in the last-level cache of candidates with and without prefetch for 286 of 0.5 to
  * 4 MB. In L2 a fit to 400 problems chose no better than the values of the Xeon. Lines again from L2, and
- * short rows in memory, by the choices among 15,000 candidates of 543 problems there and 9,000 of 257 in the last-level cache, the other
+ * short rows and lines from beyond L2 in memory, by the choices among 15,000 candidates of 543 problems there and 9,000 of 257 in the last-level cache, the other
  * values as they were. */
 static const double zen5_values[CUTT_CPU_LEVELS * CUTT_CPU_COUNTS] = {
     /* clang-format off */
     0.25, 0.115, 0.05, 3, 2.35, 0, 0.148, 0.54, 10.9, 0.139, 0.85, 12.1, 0, 0, 0.85, 0.123, 0.056, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 30, 3000,
     0.3, 0, 0.98, 0.3, 6.4, 0.22, 0.275, 0.273, 16, 0.272, 0.51, 5.5, 0.6, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.3, 0, 0, 0, 0, 0, 0, 30, 3000,
-    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 0.02, 1.22, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
+    0.66, 9.6, 3.6, 18, 6.4, 1.06, 0.2, 0.33, 6.8, 0.29, 0.032, 59, 0.9, 1.5, 1.22, 0.084, 0, 2.7, 3, 0.41, 20, 0.56, 3.3, 5, 0.74, 0.087, 3.5, 0.19, 1, 5, 3.7, 0.67, 0.9, 0, 30, 3000,
     /* clang-format on */
 };
 
