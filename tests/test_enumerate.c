@@ -501,6 +501,38 @@ static void what_shares_a_cache(void **unused) {
   }
 }
 
+/* What is added to memory is added in its order, one segment after the other: also where the input's runs would be longer otherwise. */
+static void what_is_added_to(void **unused) {
+  (void)unused;
+  static const struct {
+    cuttType_t type;
+    int64_t extents[3];
+  } cases[] = {{CUTT_F32, {285, 296, 296}}, {CUTT_F64, {226, 235, 235}}, {CUTT_F64, {109, 84, 522}}};
+  static const int perm[3] = {0, 2, 1};
+  const cutt_cpu_machine machine = {.base.value = cutt_cpu_values_of(CUTT_CPU_CORE_ZEN5),
+                                    .vector_bytes = 64,
+                                    .byte_permutes = 1,
+                                    .threads = 1,
+                                    .l1_bytes = 48 << 10,
+                                    .l2_bytes = 1 << 20,
+                                    .l3_bytes = 32 << 20,
+                                    .stream_bytes = 4 << 20};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_problem p = test_packed(cases[i].type, 3, cases[i].extents, perm);
+    p.has_beta = true;
+    p.beta = p.type == CUTT_F32 ? (test_scalar){.f32 = {1}} : (test_scalar){.f64 = {1}};
+    const cuttProblem_t view = test_problem_view(&p);
+    cutt_canonical canonical;
+    assert_success(cutt_canonicalize(&view, &canonical));
+    cutt_candidate first;
+    cutt_cpu_tile tile;
+    const char *why;
+    assert_int_equal(cutt_cpu_enumerate(&machine.base, CUTT_MODEL_IS_OWN, &canonical, 1, &first, 1), 1);
+    assert_true(cutt_cpu_tile_derive(&machine, &canonical, &first, &tile, &why));
+    assert_int_equal(tile.segments, 1);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_first_is_the_same),
@@ -511,6 +543,7 @@ int main(void) {
       cmocka_unit_test(best_on_cpus),
       cmocka_unit_test(what_is_not_prefetched),
       cmocka_unit_test(what_shares_a_cache),
+      cmocka_unit_test(what_is_added_to),
   };
   return cmocka_run_group_tests_name("enumerate", tests, NULL, NULL);
 }

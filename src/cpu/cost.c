@@ -383,6 +383,10 @@ void cutt_cpu_cost(const cutt_canonical *c, const cutt_candidate *candidate, con
     n[CUTT_CPU_COUNT_TO_L1] = bytes / LINE; /* which hardware prefetchers may do */
   if (level == CUTT_CPU_IN_MEMORY && !t->non_temporal)
     n[CUTT_CPU_COUNT_LINES] += bytes / LINE; /* output lines are read before they are written */
+  /* An output that is added to is read where it is written: run after run as the prefetchers follow it, or, of several segments, each in
+   * another place. */
+  if (level == CUTT_CPU_IN_MEMORY && c->scale.reads_out && t->kernel != CUTT_CPU_COPY && t->segments > 1)
+    n[CUTT_CPU_COUNT_LARGE] += 3 * bytes / LINE;
   int64_t positions, length;
   const int64_t parts = cutt_cpu_parts(c, t, candidate->threads, &positions, &length);
   if (parts > 1 &&
