@@ -61,7 +61,8 @@ def contract_integers(
 def _add(product: np.ndarray, out: np.ndarray, alpha: Any, beta: Any) -> None:
     """out = alpha * product + beta * out, modulo 2^64 and so modulo 2^n."""
     times, more = (np.uint64(int(np.asarray(value, object)[()].real) % (1 << 64)) for value in (alpha, beta))
-    total = product.astype(np.int64).view(np.uint64) * times
-    if more:
-        total += out.astype(np.int64).view(np.uint64) * more
-    out[...] = total.astype(out.dtype)
+    with np.errstate(over="ignore"):  # NumPy warns where single numbers wrap around
+        total = product.astype(np.int64).view(np.uint64) * times
+        if more:
+            total += out.astype(np.int64).view(np.uint64) * more
+        out[...] = total.astype(out.dtype)

@@ -85,6 +85,18 @@ class Integers(unittest.TestCase):
         cutt.einsum("ij,jk->ik", a, b, out=out, beta=5)
         self.assertTrue(same(out, a @ b + np.int16(35)))
 
+    def test_single_numbers_wrap_around(self):
+        """Of which NumPy warns, as it does not of arrays; an outer product, which has many products for each element."""
+        random = np.random.default_rng(14)
+        for dtype in ("i4", "u4", "i8", "u8"):
+            a, b = (random.integers(0, 50, 130).astype(dtype) for _ in "ab")
+            out = np.full((), 7, dtype)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                cutt.einsum("i,j->", a, b, out=out, alpha=-1, beta=-2)
+            wanted = (-14 - int(a.sum()) * int(b.sum())) % 2 ** (8 * out.itemsize)
+            self.assertEqual(int(out) % 2 ** (8 * out.itemsize), wanted, dtype)
+
     def test_nothing_is_converted(self):
         """What the library multiplies is not copied, unless that is sooner done by a BLAS."""
         random = np.random.default_rng(13)
