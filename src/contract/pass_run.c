@@ -75,19 +75,15 @@ static const char *pack(worker *w, const place *at, int t) {
   if (w->packed[t] == at->at[t] && w->kind[t] == at->kind && w->n[t] == at->n) return to;
   const cutt_pass_runs *runs = &p->tiles[at->kind].runs[t];
   const int64_t n = p->shape.single[t] ? 1 : at->n;
-  /* Where it is only copied, by runs, and where runs are single numbers far apart, the next ones are asked for. */
-  const bool numbers = p->shape.single[t] && p->bytes == p->number;
-  const bool copied = numbers || (runs->length == 1 && p->step[t] == p->bytes);
-  const int64_t bytes = n * runs->length * p->bytes, step = copied ? LINE : p->step[t];
-  const int64_t ahead = copied ? bytes / LINE + 1 : runs->length == 1 && llabs(step) >= APART ? smaller(n, AHEAD) : 0;
+  /* Where runs are single numbers far apart, the next ones are asked for. */
+  const bool copied = p->bytes == p->number && (p->shape.single[t] || (runs->length == 1 && p->step[t] == p->bytes));
+  const int64_t step = p->step[t], ahead = runs->length == 1 && llabs(step) >= APART ? smaller(n, AHEAD) : 0;
   if (!p->shape.single[t] && fills_lines(p)) clear_ends(runs, p->pitch[t], n * p->number, to);
-  for (int64_t i = 0; i < runs->count; ++i) {
+  if (copied) p->kernels->copy(to, runs->to, at->at[t], runs->from, runs->count, n * runs->length * p->bytes);
+  for (int64_t i = 0; i < runs->count && !copied; ++i) {
     const char *const next = at->at[t] + runs->from[i + 1 < runs->count ? i + 1 : i];
     for (int64_t j = 0; j < ahead; ++j) __builtin_prefetch(next + j * step);
-    if (numbers)
-      memcpy(to + runs->to[i], at->at[t] + runs->from[i], (size_t)bytes);
-    else
-      p->type->pack(to + runs->to[i], p->pitch[t], at->at[t] + runs->from[i], p->step[t], n, runs->length);
+    p->type->pack(to + runs->to[i], p->pitch[t], at->at[t] + runs->from[i], p->step[t], n, runs->length);
   }
   w->packed[t] = at->at[t];
   w->kind[t] = at->kind;

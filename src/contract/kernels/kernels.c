@@ -19,7 +19,7 @@
 
 /* AHEAD_BYTES: what lies so far from what is read is asked for, since rows that are summed are read faster than a processor fetches
  * them unasked; of rows of one term, which are read as fast as memory gives them, what is further. Of terms that are further apart than
- * AHEAD_BYTES only those of long rows are asked for. */
+ * AHEAD_BYTES only those of long rows are asked for. COPIED_BYTES: of runs anywhere in memory. */
 enum {
   V = CUTT_VECTOR_BYTES,
   PARTS_BYTES = 128,
@@ -28,7 +28,8 @@ enum {
   LINE_BYTES = 64,
   AHEAD_BYTES = 2048,
   FURTHER_BYTES = 4096,
-  LONG_BYTES = 8192
+  LONG_BYTES = 8192,
+  COPIED_BYTES = 4096
 };
 
 #if defined(__clang__)
@@ -620,6 +621,28 @@ DEFINE_FINISH_COMPLEX(c64, double)
 DEFINE_PACK_HALF(f16)
 DEFINE_PACK_HALF(bf16)
 
+/* The next runs are asked for, as many as memory has on its way at once. */
+static void copy_runs(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t runs, int64_t bytes) {
+  const int64_t whole = (bytes - 1) / V * V, rest = bytes - whole;
+  const int64_t enough = bytes < COPIED_BYTES ? COPIED_BYTES / bytes : 1, ahead = enough < runs ? enough : runs;
+  for (int64_t i = -ahead; i < runs; ++i) {
+    if (i + ahead < runs) {
+      const char *const next = src + from[i + ahead];
+      for (int64_t at = 0; at < bytes; at += LINE_BYTES) __builtin_prefetch(next + at);
+      __builtin_prefetch(next + bytes - 1);
+    }
+    if (i < 0) continue;
+    char *const d = dst + to[i];
+    const char *const s = src + from[i];
+    for (int64_t at = 0; at < whole; at += V) {
+      packed_lanes v;
+      memcpy(&v, s + at, V);
+      memcpy(d + at, &v, V);
+    }
+    cutt_part_store(d + whole, cutt_part_load(s + whole, rest), rest);
+  }
+}
+
 static void stream(char *dst, const char *src, int64_t bytes) {
   int64_t head = (int64_t)(-(uintptr_t)dst % 64);
   if (head > bytes) head = bytes;
@@ -651,6 +674,7 @@ extern const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA);
 const cutt_pass_kernels CUTT_JOIN(cutt_pass_kernels_, CUTT_KERNEL_ISA) = {
     .isa = CUTT_TEXT(CUTT_KERNEL_ISA),
     .type = types,
+    .copy = copy_runs,
     .stream = stream,
     .fence = fence,
 };

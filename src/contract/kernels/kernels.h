@@ -59,6 +59,10 @@ typedef void cutt_pass_finish_fn(char *d, const char *sum, int64_t n, const cutt
  * pitch and stride are in bytes; i counts elements of dst. */
 typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_t stride, int64_t n, int64_t columns);
 
+/* So many runs of `bytes` each, a multiple of 4, from src + from[i] to dst + to[i]. */
+typedef void cutt_pass_copy_fn(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t runs,
+                               int64_t bytes);
+
 /* An operand of an elementwise operation, whose row begins at `at` and the next one `step` bytes from there. */
 typedef struct cutt_combine_operand {
   const char *at;
@@ -130,6 +134,7 @@ typedef struct cutt_pass_type {
 typedef struct cutt_pass_kernels {
   const char *isa;
   const cutt_pass_type *type; /* by cuttType_t */
+  cutt_pass_copy_fn *copy;
   /* Copies past the caches; fence: before anyone else may read what was. */
   void (*stream)(char *dst, const char *src, int64_t bytes);
   void (*fence)(void);
