@@ -255,14 +255,20 @@ static double sharing_extent(const cutt_contraction *c, const cutt_pass_shape *s
   return extent;
 }
 
+/* Rows of a tile that share the first operand's numbers. */
+static double sharing_rows(const cutt_contraction *c, const cutt_pass_shape *s) {
+  double rows = 1;
+  for (int i = 0; i < c->modes; ++i)
+    if (cutt_pass_shares(c, s, i)) rows *= (double)s->chunk[i];
+  return rows;
+}
+
 /* Of the products of a tile in blocks: of operations on vectors, or of loads where blocks are small; of blocks and of what they store. */
 static double blocks_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s,
                              const volumes *v) {
   const double lines = ceil((double)(chunk_along(s) * number_bytes(c)) / LINE), each = c->type->complex ? 2 : 1;
-  double group = 1;
-  for (int i = 0; i < c->modes; ++i)
-    if (cutt_pass_shares(c, s, i)) group *= (double)s->chunk[i];
-  const double high = ceil(group / BLOCK), wide = ceil(lines / 3), blocks = v->rows / group * high * wide;
+  const double group = sharing_rows(c, s), high = ceil(group / BLOCK), wide = ceil(lines / 3),
+               blocks = v->rows / group * high * wide;
   const double term = larger(group / high * (lines / wide) * each * r->block_line,
                              (group / high * each + lines / wide + BLOCK / 2.0) * load_seconds);
   return v->rows * lines * store_seconds + blocks * (block_seconds + v->terms * term);
@@ -293,15 +299,17 @@ static double sharing_tiles(const cutt_contraction *c, const cutt_pass_shape *s)
 }
 
 /* Of a tile of blocks: each run of a tensor in memory begins with a wait, where the next one is far away. Not so where runs are copied,
- * since the next one is asked for; and what comes again waits only where the tensor is too large for any cache. */
+ * since the next one is asked for; and what comes again waits only where the tensor is too large for any cache. Runs of the second operand
+ * in place are those of a block's rows, which are read side by side and so waited for at once. */
 static double runs_seconds(const cutt_contraction *c, const cutt_rates *r, const cutt_pass_shape *s) {
   double seconds = 0;
   for (int t = 0; t < CUTT_TENSORS; ++t) {
     const bool large = r->stream_bytes > 0 && c->volume[t] * c->type->bytes >= r->stream_bytes;
     const double bytes = (large ? moved : moved_once)(c, r, s, (cutt_tensor)t);
     const bool waits = !is_copied(c, s, (cutt_tensor)t) && !(s->deep && s->packed[t]);
+    const double at_once = t != CUTT_RESULT && s->single[t] ? smaller((double)BLOCK, sharing_rows(c, s)) : 1;
     if ((double)c->volume[t] * c->type->bytes > (double)r->cache_bytes && waits)
-      seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds;
+      seconds += bytes / larger(row_run(c, s, (cutt_tensor)t), (double)LINE) * far_seconds / at_once;
   }
   return seconds;
 }
@@ -514,6 +522,12 @@ bool cutt_pass_shape_blocked(const cutt_contraction *c, const cutt_rates *r, int
     finish_shape(c, r, s);
     return true;
   }
+  /* Rows in which the second operand has its neighbours as many as a cache line has of them, since others of it come again with the
+   * next tiles, from where it is. */
+  const cutt_tensor second = cutt_other_operand(s->first);
+  for (int i = 0; i < count; ++i)
+    if (cutt_pass_shares(c, s, order[i]) && llabs(c->mode[order[i]].stride[second]) == 1)
+      grow_to(c, s, order[i], LINE / number_bytes(c));
   grow_shared(c, s, BLOCKS_ROWS, CUTT_RESULT);
   for (int i = 0; i < count; ++i)
     if (!cutt_is_summed(c, order[i]) && !cutt_pass_shares(c, s, order[i])) grow(c, s, order[i]);
