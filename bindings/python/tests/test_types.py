@@ -86,7 +86,7 @@ class Integers(unittest.TestCase):
         self.assertTrue(same(out, a @ b + np.int16(35)))
 
     def test_single_numbers_wrap_around(self):
-        """Of which NumPy warns, as it does not of arrays; an outer product, which has many products for each element."""
+        """Of which NumPy warns, as it does not of arrays; of an outer product, with many products for each element."""
         random = np.random.default_rng(14)
         for dtype in ("i4", "u4", "i8", "u8"):
             a, b = (random.integers(0, 50, 130).astype(dtype) for _ in "ab")
