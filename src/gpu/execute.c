@@ -129,7 +129,7 @@ static cuttResult ask(const request *r, cudaStream_t stream) {
   uint64_t from = r->in + (uint64_t)launch->in_start, to = r->out + (uint64_t)launch->out_start;
   const void *args = launch->without_tables ? (const void *)&launch->flat : (const void *)&launch->args;
   void *parameters[] = {&from, &to, (void *)(uintptr_t)args, (void *)(uintptr_t)r->pairs}; /* read, and copied */
-  const cutt_grid grid = {launch->blocks, launch->threads, launch->shared_bytes};
+  const cutt_grid grid = {launch->blocks, launch->threads, launch->shared_bytes, true};
   return runtime->launch(r->kernels, (int)launch->kernel, &grid, parameters, stream);
 }
 

@@ -51,6 +51,8 @@ typedef struct cutt_kernels {
 /* What a launch is given. */
 typedef struct cutt_grid {
   uint32_t blocks, threads, shared_bytes; /* threads of a block; dynamic shared memory of a block */
+  bool
+      early; /* the kernel waits itself for what was put into the stream before it, so it may begin before that has ended */
 } cutt_grid;
 
 typedef struct cutt_runtime {

@@ -74,8 +74,14 @@ FAKE_PUBLIC cutt_cu_result cuFuncLoad(cutt_cu_function function) {
 
 FAKE_PUBLIC cutt_cu_result cuFuncGetAttribute(int *value, int attribute, cutt_cu_function function) {
   FAKE_BEGIN(func_get_attribute);
-  if (!function || attribute != CUTT_CU_FUNCTION_SHARED_SIZE_BYTES) return CUTT_CU_INVALID_VALUE;
-  *value = 16;
+  if (!function) return CUTT_CU_INVALID_VALUE;
+  if (attribute == CUTT_CU_FUNCTION_SHARED_SIZE_BYTES) {
+    *value = 16;
+  } else if (attribute == CUTT_CU_FUNCTION_PTX_VERSION) {
+    *value = fake_driver.compiled_for;
+  } else {
+    return CUTT_CU_INVALID_VALUE;
+  }
   return CUTT_CU_SUCCESS;
 }
 
@@ -122,10 +128,10 @@ static void launch(const fake_launch *now) {
   free(l);
 }
 
-FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                                          cudaStream_t stream, void **parameters, void **extra) {
-  FAKE_BEGIN(launch_kernel);
+/* early: the kernel may begin before the one before it has ended, which those of a newer architecture wait for themselves. */
+static cutt_cu_result start_launch(cutt_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                   cudaStream_t stream, void **parameters, void **extra, bool early) {
   FAKE_NEEDS_CONTEXT;
   if (extra || grid_y != 1 || grid_z != 1 || block_y != 1 || block_z != 1 || !grid_x || !block_x || block_x > 1024) {
     return CUTT_CU_INVALID_VALUE;
@@ -143,6 +149,7 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
                         .threads = block_x,
                         .shared_bytes = shared_bytes,
                         .stream = stream,
+                        .early = early,
                         .args = parameters[2]};
   memcpy(last->kernel, function->name, sizeof last->kernel);
   const char *suffix = strstr(function->name, "_batched");
@@ -162,6 +169,24 @@ FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned gr
   pthread_mutex_unlock(&fake_lock);
   launch(&now);
   return CUTT_CU_SUCCESS;
+}
+
+FAKE_PUBLIC cutt_cu_result cuLaunchKernel(cutt_cu_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                          cudaStream_t stream, void **parameters, void **extra) {
+  FAKE_BEGIN(launch_kernel);
+  return start_launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream, parameters,
+                      extra, false);
+}
+
+FAKE_PUBLIC cutt_cu_result cuLaunchKernelEx(const cutt_cu_launch_config *c, cutt_cu_function function,
+                                            void **parameters, void **extra) {
+  FAKE_BEGIN(launch_kernel_ex);
+  if (c->attribute_count != 1 || c->attributes->id != CUTT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION ||
+      c->attributes->value.allowed != 1)
+    return CUTT_CU_INVALID_VALUE;
+  return start_launch(function, c->grid_x, c->grid_y, c->grid_z, c->block_x, c->block_y, c->block_z, c->shared_bytes,
+                      c->stream, parameters, extra, true);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ control */

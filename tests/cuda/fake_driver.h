@@ -48,6 +48,7 @@ typedef struct fake_launch {
   char kernel[64];
   unsigned blocks, threads, shared_bytes;
   cudaStream_t stream;
+  bool early; /* it need not wait for the one before it in the stream */
   unsigned long long in, out;
   const void *args;                /* valid during the launch */
   const void *pairs;               /* the same; NULL but for batched kernels */
@@ -70,6 +71,7 @@ typedef struct fake_control {
   atomic_int depth;                      /* contexts on all stacks */
   atomic_int peers;                      /* devices reach each other's memory */
   atomic_int access;                     /* what other devices may do with it by cuMemGetAccess */
+  int compiled_for;                      /* the architecture that kernels were compiled for, as 90 */
   size_t args_size;                      /* to be copied at a launch */
   double launch_seconds;                 /* what a launch takes */
   double (*seconds_of)(const fake_launch *launch); /* or else this, if set */

@@ -41,6 +41,7 @@ int fixture_start(void **unused) {
   fake->context_set(NULL);
   fake->seconds_of = NULL;
   fake->run = NULL;
+  fake->compiled_for = 80;
   atomic_store(&fake->opens, 0);
   fake->launch_seconds = 1e-3;
   fake->copy_seconds = 2e-3;

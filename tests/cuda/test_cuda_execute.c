@@ -38,6 +38,37 @@ static void nothing_heavy_is_done(void **unused) {
   fake->context_destroy(own);
 }
 
+/* Kernels that wait themselves for what is earlier in the stream may begin before that has ended; those that were compiled for an
+ * older architecture don't wait. Either way a launch is one call. */
+static void kernels_begin_early(void **unused) {
+  (void)unused;
+  static const int compiled_for[] = {80, 90, 100};
+  for (size_t i = 0; i < sizeof compiled_for / sizeof *compiled_for; ++i) {
+    fake->compiled_for = compiled_for[i];
+    struct CUctx_st *own = fake->context_create(0);
+    fake->context_set(own);
+    void *in = fixture_device_memory(FIXTURE_BYTES), *out = fixture_device_memory(FIXTURE_BYTES);
+    cuttPlan_t plan = fixture_plan();
+    const bool early = compiled_for[i] >= 90;
+    fake->forget();
+    assert_success(cuttPlanExecute(plan, in, out, NULL));
+    assert_int_equal(fixture_calls(early ? FAKE_launch_kernel_ex : FAKE_launch_kernel), 1);
+    assert_int_equal(fixture_all_calls(), 5);
+    assert_int_equal(fake->last.early, early);
+    fake->forget();
+    atomic_store(&fake->fail_at, 1);
+    atomic_store(&fake->fail, early ? FAKE_launch_kernel_ex : FAKE_launch_kernel);
+    assert_int_equal(cuttPlanExecute(plan, in, out, NULL), CUTT_INTERNAL_ERROR);
+    assert_non_null(strstr(cuttLastError(), "launching"));
+    fake->forget();
+    assert_success(cuttPlanDestroy(plan));
+    fixture_free(in);
+    fixture_free(out);
+    fake->context_destroy(own);
+  }
+  fake->compiled_for = 80;
+}
+
 /* The second call with a problem looks which context is current, and executes the plan that is kept. */
 static void kept_plans(void **unused) {
   (void)unused;
@@ -330,6 +361,7 @@ static void pointers_are_looked_at(void **unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(nothing_heavy_is_done),
+      TEST(kernels_begin_early),
       TEST(kept_plans),
       TEST(trusted_pointers_are_not_looked_at),
       TEST(plain_copies_are_the_drivers),

@@ -158,7 +158,7 @@ static void kernels_by_key(void **unused) {
   static const char *const image[] = {"mine", "mine"}, *const name[] = {"cutt_first", "cutt_second"};
   static const cutt_kernel_list list = {2, image, name};
   const cutt_kernels *kernels = NULL, *again = NULL;
-  const cutt_grid grid = {7, 64, 1024};
+  const cutt_grid grid = {7, 64, 1024, false};
   uint64_t in = 1, out = 2;
   int more = 3;
   void *parameters[] = {&in, &out, &more};

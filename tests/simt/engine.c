@@ -124,6 +124,7 @@ simt_launch simt_launch_of(const cutt_gpu_launch *launch, const cutt_canonical *
       .threads = launch->threads,
       .shared_bytes = launch->shared_bytes,
       .async = async,
+      .early = true,
       .read = {in + canonical->in_low, (size_t)(canonical->in_high - canonical->in_low)},
       .write = {out + canonical->out_low, (size_t)(canonical->out_high - canonical->out_low)},
       .reads_out = canonical->scale.active && canonical->scale.reads_out,
@@ -186,6 +187,7 @@ simt_launch simt_launch_named(const char *name, const void *args, const cutt_pai
     launch.batched = kernels[i].batched;
     launch.flat_kernel = kernels[i].flat;
     launch.pairs = pairs;
+    launch.early = true;
     if (tables) launch.args = args;
     if (tables) launch.shared_split = launch.args->stage_at;
     launch.window_kernel = kernels[i].windows;

@@ -1,6 +1,6 @@
 /* Running a kernel on the host, thread by thread, with everything that a GPU leaves undefined made an error.
  *
- * Found: accesses outside of the launch's buffers or not aligned, bytes of the output written twice, threads that don't
+ * Found: accesses outside of the launch's buffers or not aligned, or too early, bytes of the output written twice, threads that don't
  * meet at the same barrier, shared memory read before it was written or while a copy to it is under way, and two threads
  * that use a byte of shared memory, one of them writing, with no barrier in between. The first fault ends the launch.
  *
@@ -87,6 +87,7 @@ typedef struct simt_launch {
   const cutt_kernel_args *args;
   uint32_t blocks, threads, shared_bytes;
   bool async;            /* has_async() */
+  bool early;            /* no thread may touch global memory before it waits for what is earlier in the stream */
   simt_span read, write; /* spans of input and output */
   bool reads_out;        /* the output may be read too */
   uint32_t shared_split; /* shared accesses below and from this byte on are counted apart */

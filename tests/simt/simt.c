@@ -27,6 +27,7 @@ typedef struct thread {
   jmp_buf end; /* where a launch that is cut short ends the thread */
   thread_state state;
   bool inside;   /* has begun and not ended */
+  bool waited;   /* for what was put into the stream before */
   unsigned site; /* of the meeting that it waits at */
   const char *function;
   uint32_t given, taken, lanes; /* its part of a shuffle or a vote of the warp, and the result */
@@ -106,8 +107,15 @@ __attribute__((noreturn, cold)) static void stop_global(const char *function, co
        l->read.bytes, out, l->write.bytes, l->reads_out ? "" : " (which may not be read)");
 }
 
+/* Of a launch that may have begun before the last one has ended. */
+static inline void check_early(const char *function, const char *does, uint32_t bytes) {
+  if (state.launch->early && !state.threads[simt_now.thread]->waited)
+    stop(function, "%s %u bytes before it waits for what is earlier in the stream", does, bytes);
+}
+
 static inline void check_load(unsigned site, const char *function, const void *p, uint32_t bytes) {
   const simt_launch *l = state.launch;
+  check_early(function, "reads", bytes);
   if ((uintptr_t)p % bytes || !(within(l->read, p, bytes) || within(l->read_right, p, bytes) ||
                                 within(l->read_third, p, bytes) || (l->reads_out && within(l->write, p, bytes))))
     stop_global(function, "reads", p, bytes);
@@ -115,6 +123,7 @@ static inline void check_load(unsigned site, const char *function, const void *p
 }
 
 static inline void check_store(unsigned site, const char *function, const void *p, uint32_t bytes) {
+  check_early(function, "writes", bytes);
   if ((uintptr_t)p % bytes || !within(state.launch->write, p, bytes)) stop_global(function, "writes", p, bytes);
   const char *wrong = simt_shadow_write(p, bytes);
   if (wrong)
@@ -204,6 +213,8 @@ void simt_async_copy(unsigned site, const char *function, uint32_t bytes, uint32
   }
   if (state.counts) count(site, function, SIMT_SHARED_STORE, bytes, at);
 }
+
+void simt_wait_for_earlier(void) { state.threads[simt_now.thread]->waited = true; }
 
 void simt_turn(uint32_t number) {
   if (state.counts) simt_counts_turn(number);
@@ -400,6 +411,7 @@ static void run_block(const simt_launch *l, uint32_t block) {
   for (uint32_t i = 0; i < l->threads; ++i) {
     state.threads[i]->state = READY;
     state.threads[i]->group = 1;
+    state.threads[i]->waited = false;
     state.threads[i]->copy_count = 0;
     state.threads[i]->loading = state.threads[i]->copying = state.threads[i]->most_flying = 0;
   }

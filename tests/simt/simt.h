@@ -89,6 +89,9 @@ void simt_async_wait(uint32_t pending);
 #define async_commit() simt_async_commit()
 #define async_wait(pending) simt_async_wait(pending)
 
+void simt_wait_for_earlier(void);
+#define wait_for_earlier(next) ((void)(next), simt_wait_for_earlier())
+
 void simt_turn(uint32_t number);
 #define at_turn(n) simt_turn(n)
 

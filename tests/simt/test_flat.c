@@ -569,6 +569,42 @@ static cutt_candidate flat_candidate(const cutt_canonical *c, int64_t split_m, i
   return q;
 }
 
+/* Of a square of 4-byte elements, transposed in tiles of 32 x 32. */
+static bool next_early(int64_t extent, int threads, bool flat) {
+  const int64_t extents[] = {extent, extent};
+  const int perm[] = {1, 0};
+  const test_problem problem = test_packed(CUTT_BYTES_4, 2, extents, perm);
+  const cuttProblem_t view = test_problem_view(&problem);
+  cutt_canonical canonical;
+  cutt_candidate candidate;
+  cutt_gpu_launch launch;
+  const char *why = "";
+  assert_success(cutt_canonicalize(&view, &canonical));
+  memset(&candidate, 0, sizeof candidate);
+  candidate.m = candidate.k = 1;
+  candidate.split_m = candidate.split_k = 32;
+  candidate.threads = threads;
+  candidate.param[CUTT_GPU_PARAM_STAGES] = candidate.param[CUTT_GPU_PARAM_BLOCK_TILES] = 1;
+  candidate.param[CUTT_GPU_PARAM_FLAT] = flat;
+  candidate.method = cutt_gpu_method(&canonical, &candidate);
+  if (!cutt_gpu_lay_out(&simt_h200, &canonical, &candidate, 16, 16, &launch, &why)) fail_msg("%s", why);
+  assert_int_equal(launch.without_tables, flat);
+  return flat ? launch.flat.next_early : launch.args.next_early;
+}
+
+/* The next kernel may begin early where this one leaves as much room as it has, or next to none. */
+static void room_for_the_next(void **unused) {
+  (void)unused;
+  assert_true(next_early(256, 64, true));
+  assert_true(next_early(1024, 64, true));  /* 1024 blocks of the 2112 that there is room for */
+  assert_false(next_early(1152, 64, true)); /* 1296 */
+  assert_true(next_early(1312, 64, true));  /* 1681 */
+  assert_true(next_early(4096, 64, true));
+  assert_true(next_early(256, 512, false));
+  assert_false(next_early(384, 512, false)); /* 144 of 264 */
+  assert_true(next_early(480, 512, false));
+}
+
 /* Of a tile that has whole runs, the next one continues those of the output, and the one after all of these those of the input.
  * Asynchronous copies have eight lanes side by side, also where these do not divide a run. */
 static void order_and_lanes(void **unused) {
@@ -662,9 +698,10 @@ static int cleanup(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),  cmocka_unit_test(asynchronous_rows),
-      cmocka_unit_test(the_end_first),       cmocka_unit_test(order_and_lanes), cmocka_unit_test(chunks_in_groups),
-      cmocka_unit_test(whole_columns_first), cmocka_unit_test(whole_runs),      cmocka_unit_test(refusals)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_kernel),         cmocka_unit_test(alpha_and_beta),
+                                     cmocka_unit_test(asynchronous_rows),   cmocka_unit_test(the_end_first),
+                                     cmocka_unit_test(order_and_lanes),     cmocka_unit_test(chunks_in_groups),
+                                     cmocka_unit_test(whole_columns_first), cmocka_unit_test(room_for_the_next),
+                                     cmocka_unit_test(whole_runs),          cmocka_unit_test(refusals)};
   return cmocka_run_group_tests_name("kernels without tables", tests, NULL, cleanup);
 }

@@ -2,7 +2,7 @@
  * are counted so. The kernels take what they do from args.tiles. */
 #include <stdio.h>
 
-#include "runtime/cuda/kernels/device.h"
+#include "runtime/cuda/kernels/early.h"
 #include "simt/launch.h"
 #include "support/check.h"
 #include "support/reference.h"
@@ -100,6 +100,37 @@ static void global_memory(void **unused) {
   finds(global_faults, 7, "writes 4 bytes outside");
   finds(global_faults, 8, "may not be read");
   finds(global_faults, 9, "not aligned");
+}
+
+/* Accesses of all kinds before the thread waits for what is earlier in the stream, and behind that. */
+KERNEL(early_faults, 256, 1) PARAMETERS {
+  const uint32_t t = thread_index(), which = args.tiles;
+  if (which == 0) global_load4(in + 4 * t);
+  if (which == 1) global_store4(out + 4 * t, 1);
+  if (which == 2) async_copy4(4 * t, in + 4 * t, false);
+  if (which != 3 || t != 40) wait_for_earlier(true);
+  global_store4(out + 8192 + 4 * (block_index() * thread_count() + t), global_load4(in + 4 * t));
+}
+
+static void too_early(void **unused) {
+  (void)unused;
+  static const char *const text[] = {"reads 4 bytes before", "writes 4 bytes before", "reads 4 bytes before",
+                                     "thread 40 of block 0: reads 4 bytes before"};
+  for (uint32_t i = 0; i < 4; ++i) {
+    char error[512] = "";
+    int64_t written;
+    const cutt_kernel_args args = {.tiles = i};
+    simt_launch launch = launch_of(early_faults, 2, 64, &args);
+    launch.early = true;
+    assert_false(simt_run(&launch, &written, NULL, error, sizeof error));
+    if (!strstr(error, text[i])) fail_msg("case %u: \"%s\" instead of \"%s\"", i, error, text[i]);
+  }
+  const cutt_kernel_args args = {.tiles = 4};
+  char error[512] = "";
+  int64_t written;
+  simt_launch launch = launch_of(early_faults, 2, 64, &args);
+  launch.early = true;
+  if (!simt_run(&launch, &written, NULL, error, sizeof error)) fail_msg("%s", error);
 }
 
 /* ------------------------------------------------------------------------------------------------- shared memory */
@@ -462,9 +493,11 @@ static int cleanup(void **unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(global_memory),        cmocka_unit_test(shared_memory), cmocka_unit_test(copies),
-      cmocka_unit_test(copies_apart),         cmocka_unit_test(meetings),      cmocka_unit_test(shuffles_and_votes),
-      cmocka_unit_test(products_of_matrices), cmocka_unit_test(global_counts), cmocka_unit_test(shared_counts),
+      cmocka_unit_test(too_early),          cmocka_unit_test(global_memory),
+      cmocka_unit_test(shared_memory),      cmocka_unit_test(copies),
+      cmocka_unit_test(copies_apart),       cmocka_unit_test(meetings),
+      cmocka_unit_test(shuffles_and_votes), cmocka_unit_test(products_of_matrices),
+      cmocka_unit_test(global_counts),      cmocka_unit_test(shared_counts),
       cmocka_unit_test(arithmetic),
   };
   return cmocka_run_group_tests_name("simt", tests, NULL, cleanup);

@@ -105,6 +105,8 @@ typedef struct cutt_kernel_args {
   uint32_t near, near_out;
   /* tile_1u, tile_2u: all columns of a thread begin at the same byte of a 4-byte word. */
   uint32_t store_alike;
+  /* May the next kernel in the stream begin before this one has ended? */
+  uint32_t next_early;
   /* Of a tile: bytes of a row, rows, shared loads of a column, columns. */
   cutt_count row_bytes, rows, run, columns;
   cutt_tile_cut cut[2];

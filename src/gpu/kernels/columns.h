@@ -118,6 +118,7 @@ DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args PAIRS_PARAMETER) {                     \
     const uint32_t ahead = args.stages - 1;                                                                            \
     const uint32_t tiles = fill_tables(&args, PAIRS, phased);                                                          \
+    wait_for_earlier(args.next_early);                                                                                 \
     if (tiles == 0) return;                                                                                            \
     barrier();                                                                                                         \
     const share loads = share_of(args.load_along, args.load_rows);                                                     \

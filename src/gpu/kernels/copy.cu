@@ -61,6 +61,7 @@ DEVICE void copy_tails(const cutt_kernel_args *args, const unsigned char *in, un
   NAMED_KERNEL(KERNEL_NAME(copy_##bytes), CUTT_COPY_THREADS, CUTT_COPY_BLOCKS)                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args PAIRS_PARAMETER) {                     \
     const uint32_t tiles = fill_tables(&args, PAIRS, false);                                                           \
+    wait_for_earlier(args.next_early);                                                                                 \
     if (tiles == 0) return;                                                                                            \
     const share s = share_of(args.load_along, args.load_rows);                                                         \
     barrier();                                                                                                         \

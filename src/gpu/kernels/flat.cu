@@ -80,6 +80,7 @@ DEFINE_FLAT_TURN(2q, 2, 16, word4, flat_turn2w)
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                             \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, flat_number(&args), false);                                                            \
+    wait_for_earlier(args.next_early);                                                                                 \
     if (args.row.modes == 1) {                                                                                         \
       flat_load_##name(&args, in, &t, true);                                                                           \
     } else {                                                                                                           \

@@ -99,6 +99,7 @@ FLAT_ADD_TURN(add_bf16v, 16, word4, flat_wide_pair, FLAT_BATCH_PAIRS, flat_turn2
     const bool reads = args.reads_out;                                                                                 \
     type value[CUTT_FLAT_COPIES], before[CUTT_FLAT_COPIES];                                                            \
     int64_t to[CUTT_FLAT_COPIES];                                                                                      \
+    wait_for_earlier(args.next_early);                                                                                 \
     UNROLL(CUTT_FLAT_COPIES)                                                                                           \
     for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \

@@ -46,6 +46,7 @@
     const flat_tile t = flat_tile_of(&args, flat_number(&args), false), written = flat_written(&args, &t, width);      \
     const flat_share s = flat_share_of(&args.stores);                                                                  \
     type before[batch];                                                                                                \
+    wait_for_earlier(args.next_early);                                                                                 \
     flat_fetch_##name(&args, out, &written, s, s.along, s.across, before);                                             \
     load(&args, in, &t, args.row.modes == 1);                                                                          \
     barrier();                                                                                                         \

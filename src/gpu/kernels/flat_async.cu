@@ -51,6 +51,7 @@ DEVICE void flat_copy_rows(const cutt_flat_args *args, const unsigned char *in, 
   KERNEL(cutt_flat_##name, CUTT_FLAT_THREADS, FLAT_ASYNC_BLOCKS)                                                       \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, flat_number(&args), true);                                                       \
+    wait_for_earlier(args.next_early);                                                                                 \
     if (args.row.modes == 1) {                                                                                         \
       flat_copy_rows(&args, in, &t, FLAT_ROWS_LOG2(width), true);                                                      \
     } else {                                                                                                           \
@@ -123,6 +124,7 @@ FLAT_ASYNC_KERNEL(2a, 2)
     unsigned char *const to = out + t.out;                                                                             \
     word4 before[FLAT_BATCH_16];                                                                                       \
     uint32_t access = s.along, run = s.across;                                                                         \
+    wait_for_earlier(args->next_early);                                                                                \
     flat_copy_rows(args, in, &t, FLAT_ROWS_LOG2(width), args->row.modes == 1);                                         \
     flat_ask_##name(args, out, &t, s, access, run, before);                                                            \
     async_wait(0);                                                                                                     \

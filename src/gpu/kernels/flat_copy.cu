@@ -9,6 +9,7 @@
     const uint32_t step = thread_count(), first = flat_number(&args) * (args.each * step) + thread_index();                 \
     type value[CUTT_FLAT_COPIES];                                                                                      \
     int64_t to[CUTT_FLAT_COPIES];                                                                                      \
+    wait_for_earlier(args.next_early);                                                                                 \
     UNROLL(CUTT_FLAT_COPIES)                                                                                           \
     for (uint32_t i = 0; i < CUTT_FLAT_COPIES; ++i) {                                                                  \
       if (i >= args.each || first + i * step >= args.rows) break;                                                      \

@@ -9,6 +9,7 @@
   KERNEL(cutt_flat_in_##width, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                         \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, flat_number(&args), false);                                                            \
+    wait_for_earlier(args.next_early);                                                                                 \
     const bool single = args.column.modes == 1;                                                                        \
     if (args.range_log2 == 4) {                                                                                        \
       flat_load_range16(&args, in + t.in, t.rows * t.row_bytes);                                                       \
@@ -34,6 +35,7 @@ FLAT_IN(
   KERNEL(cutt_flat_out_##width, CUTT_FLAT_THREADS, FLAT_BLOCKS)                                                        \
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_args) args) {                                       \
     const flat_tile t = flat_tile_of(&args, flat_number(&args), false);                                                            \
+    wait_for_earlier(args.next_early);                                                                                 \
     const bool single = args.row.modes == 1;                                                                           \
     load;                                                                                                              \
     barrier();                                                                                                         \

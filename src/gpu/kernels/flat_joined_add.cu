@@ -45,6 +45,7 @@ DEVICE void flat_fetch_range(const cutt_flat_args *args, const unsigned char *fr
     const uint32_t length = t.rows * t.row_bytes, accesses = length / 16, step = args.stores.along_step;               \
     unsigned char *const to = out + t.out;                                                                             \
     word4 before[FLAT_BATCH_16];                                                                                       \
+    wait_for_earlier(args.next_early);                                                                                 \
     flat_fetch_range(&args, to + args.second, accesses, s.along, before);                                                            \
     load;                                                                                                              \
     barrier();                                                                                                         \

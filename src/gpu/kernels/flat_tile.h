@@ -4,6 +4,7 @@
 
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "divide.h"
+#include "early.h"
 #include "flat_args.h"
 
 /* Blocks that fit on an SM: 64 registers for each thread. From sm_100 on the same loads in flight take up to 80. */

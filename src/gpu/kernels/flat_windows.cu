@@ -259,6 +259,7 @@ DEVICE word4 flat_of_run16(uint32_t at) { return shared_load16(at); }
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_flat_window_args) args) {                                \
     const flat_part t = flat_part_of(&args, out, width);                                                               \
     flat_fill_tables(&args, in, &t, width);                                                                            \
+    wait_for_earlier(args.flat.next_early);                                                                            \
     flat_copy_windows##width(&args, in, &t);                                                                           \
     async_wait(0);                                                                                                     \
     barrier();                                                                                                         \

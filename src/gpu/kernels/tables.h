@@ -12,6 +12,7 @@
 #include "args.h"
 #include "device.h" /* the runtime's: src/runtime/cuda/kernels */
 #include "divide.h"
+#include "early.h"
 
 /* Each source is compiled twice: with CUTT_BATCHED for the kernels that do many executions, whose names end in _batched and
  * which have one more parameter. PAIRS: its address, or NULL. */

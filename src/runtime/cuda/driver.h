@@ -62,6 +62,7 @@ enum {                                 /* CUdevice_attribute */
 enum { /* CUfunction_attribute */
        CUTT_CU_FUNCTION_MAX_THREADS_PER_BLOCK = 0,
        CUTT_CU_FUNCTION_SHARED_SIZE_BYTES = 1,
+       CUTT_CU_FUNCTION_PTX_VERSION = 5, /* 10 * major + minor of the virtual architecture that it was compiled for */
        CUTT_CU_FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
        CUTT_CU_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT = 9 /* per cent */
 };
@@ -91,6 +92,22 @@ enum { CUTT_CU_EVENT_DEFAULT = 0, CUTT_CU_EVENT_DISABLE_TIMING = 2, CUTT_CU_EVEN
 enum { CUTT_CU_IPC_ENABLE_PEER_ACCESS = 1, CUTT_CU_HOST_PORTABLE = 1 };
 enum { CUTT_CU_CAPTURE_NONE = 0 };         /* CUstreamCaptureStatus */
 enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
+
+/* CUlaunchAttribute and CUlaunchConfig. */
+enum { CUTT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+typedef struct cutt_cu_launch_attribute {
+  int id, unused; /* values begin at multiples of 8 bytes */
+  union {
+    char reserved[64];
+    int allowed;
+  } value;
+} cutt_cu_launch_attribute;
+typedef struct cutt_cu_launch_config {
+  unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes;
+  cudaStream_t stream;
+  cutt_cu_launch_attribute *attributes;
+  unsigned attribute_count;
+} cutt_cu_launch_config;
 
 /* Every function that is used: X(name of the member, symbol, types of the parameters). */
 #define CUTT_CU_FUNCTIONS(X)                                                                                           \
@@ -163,7 +180,9 @@ enum { CUTT_CU_CAPTURE_MODE_RELAXED = 2 }; /* CUstreamCaptureMode */
   X(mem_alloc_async, cuMemAllocAsync, (cutt_cu_address * memory, size_t bytes, cudaStream_t stream)) /* 11.2 */        \
   X(mem_free_async, cuMemFreeAsync, (cutt_cu_address memory, cudaStream_t stream))                   /* 11.2 */        \
   X(ctx_get_id, cuCtxGetId, (cutt_cu_context context, unsigned long long *id))                       /* 12.0 */        \
-  X(func_load, cuFuncLoad, (cutt_cu_function function))                                              /* 12.4 */
+  X(launch_kernel_ex, cuLaunchKernelEx,                                                              /* 11.8 */        \
+    (const cutt_cu_launch_config *config, cutt_cu_function function, void **parameters, void **extra))                 \
+  X(func_load, cuFuncLoad, (cutt_cu_function function)) /* 12.4 */
 
 #define CUTT_CU_MEMBER(member, symbol, parameters) cutt_cu_result(*member) parameters;
 typedef struct cutt_cu {

@@ -12,11 +12,15 @@
 #include "base/error.h"
 #include "runtime/cuda/embed.h"
 
+/* From which architecture on kernels can begin early (kernels/early.h), and which driver on also where a stream is captured. */
+enum { EARLY_ARCH = 90, EARLY_DRIVER = 12030 };
+
 /* A list of kernels in a context. */
 typedef struct found {
   cutt_kernels base;
   const struct loaded *in;
   struct found *next;
+  bool early;                  /* can all of them wait for what came before them in a stream? */
   cutt_cu_function function[]; /* as many as the list has */
 } found;
 
@@ -89,29 +93,32 @@ static void keep(loaded *in) {
 /* ---------------------------------------------------------------------------------------------------------- finding */
 
 /* Shared memory up to the device's bound, and the SM's memory split in favour of it rather than of L1. */
-static cuttResult prepare(const loaded *in, cutt_cu_function function, const char *name) {
+static cuttResult prepare(const loaded *in, cutt_cu_function function, const char *name, bool *early) {
   const cutt_cu *cu = in->cu;
   /* A driver that loads kernels lazily would do it at the first launch, which may be in a capture. */
   cutt_cu_result error = cu->func_load ? cu->func_load(function) : CUTT_CU_SUCCESS;
-  int fixed = 0;
+  int fixed = 0, compiled_for = 0;
   if (!error) error = cu->func_get_attribute(&fixed, CUTT_CU_FUNCTION_SHARED_SIZE_BYTES, function);
   if (!error) {
     error = cu->func_set_attribute(function, CUTT_CU_FUNCTION_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                    in->gpu->properties.block_shared - fixed);
   }
   if (!error) error = cu->func_set_attribute(function, CUTT_CU_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 100);
+  /* What was compiled for an older architecture doesn't wait, wherever it runs. */
+  if (!error) error = cu->func_get_attribute(&compiled_for, CUTT_CU_FUNCTION_PTX_VERSION, function);
+  *early = compiled_for >= EARLY_ARCH;
   return error ? cutt_cuda_failed(cu, error, "preparing kernel %s", name) : CUTT_SUCCESS;
 }
 
 /* No image is asked for what another one has: tools that watch a program's calls would count that as errors. */
-static cuttResult find_one(loaded *in, const char *image, const char *name, cutt_cu_function *function) {
+static cuttResult find_one(loaded *in, const char *image, const char *name, cutt_cu_function *function, bool *early) {
   for (int i = 0; i < CUTT_CUDA_MOST_IMAGES && cutt_cuda_kernels.image[i]; ++i) {
     const char *source = cutt_cuda_kernels.source[i];
     if (source && strcmp(source, image) != 0) continue;
     const cuttResult result = load_image(in, i);
     if (result) return result;
     const cutt_cu_result error = in->cu->module_get_function(function, in->image[i], name);
-    return error ? cutt_cuda_failed(in->cu, error, "looking for kernel %s", name) : prepare(in, *function, name);
+    return error ? cutt_cuda_failed(in->cu, error, "looking for kernel %s", name) : prepare(in, *function, name, early);
   }
   return cutt_error(CUTT_INTERNAL_ERROR, "kernel %s is missing", name);
 }
@@ -127,8 +134,11 @@ static cuttResult find_all(loaded *in, const cutt_kernel_list *list, const cutt_
   found *made = malloc(bytes);
   if (!made) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a context's kernels", bytes);
   *made = (found){.base = {.list = list, .target = &in->gpu->properties.base}, .in = in, .next = in->lists};
+  made->early = in->cu->launch_kernel_ex && in->cu->version >= EARLY_DRIVER;
   for (int i = 0; i < list->count; ++i) {
-    const cuttResult result = find_one(in, list->image[i], list->name[i], &made->function[i]);
+    bool early = false;
+    const cuttResult result = find_one(in, list->image[i], list->name[i], &made->function[i], &early);
+    made->early = made->early && early;
     if (!result) continue;
     free(made);
     return result;
@@ -213,12 +223,32 @@ int cutt_cuda_parameter_bytes(void) {
   return bytes <= BEFORE || (cu && cu->version >= SINCE) ? bytes : 0;
 }
 
+/* While the kernel before it in the stream ends: its blocks are made ready, and what they work out before they wait for that one
+ * is done by then, some 0.5 us that a small tensor takes otherwise. Devices before sm_90 begin a kernel when the last one has ended. */
+static cutt_cu_result launch_early(const found *f, int which, const cutt_grid *grid, void **parameters,
+                                   cudaStream_t stream) {
+  cutt_cu_launch_attribute attribute = {.id = CUTT_CU_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value = {.allowed = 1}};
+  const cutt_cu_launch_config config = {.grid_x = grid->blocks,
+                                        .grid_y = 1,
+                                        .grid_z = 1,
+                                        .block_x = grid->threads,
+                                        .block_y = 1,
+                                        .block_z = 1,
+                                        .shared_bytes = grid->shared_bytes,
+                                        .stream = stream,
+                                        .attributes = &attribute,
+                                        .attribute_count = 1};
+  return f->in->cu->launch_kernel_ex(&config, f->function[which], parameters, NULL);
+}
+
 cuttResult cutt_cuda_launch(const cutt_kernels *kernels, int which, const cutt_grid *grid, void **parameters,
                             cudaStream_t stream) {
   const found *f = own(kernels);
   const cutt_cu *cu = f->in->cu;
-  const cutt_cu_result error = cu->launch_kernel(f->function[which], grid->blocks, 1, 1, grid->threads, 1, 1,
-                                                 grid->shared_bytes, stream, parameters, NULL);
+  const cutt_cu_result error = grid->early && f->early
+                                   ? launch_early(f, which, grid, parameters, stream)
+                                   : cu->launch_kernel(f->function[which], grid->blocks, 1, 1, grid->threads, 1, 1,
+                                                       grid->shared_bytes, stream, parameters, NULL);
   if (!error) return CUTT_SUCCESS;
   const cuttResult result =
       cutt_cuda_failed(cu, error, "launching %s, %u blocks of %u threads with %u bytes of shared memory, in stream %p,",
