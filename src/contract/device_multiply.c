@@ -6,20 +6,28 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "contract/device_walk.h"
 #include "gpu/divisor.h"
 
-enum { LINE = 128, SECTOR = 32 }; /* bytes */
+enum {
+  LINE = 128,       /* bytes */
+  SECTOR = 32,      /* bytes */
+  MOST_SECTORS = 4, /* of D's neighbours, in a tile of which the operand is turned */
+  MOST_TERMS = 1 << 24,
+  FAR = 1 << 20,       /* bytes of an operand that L1 is of no use for */
+  LEAST_TERMS = 64,    /* of a part */
+  TERMS_TO_BEGIN = 32, /* what a block takes before its first product and behind its last, in terms */
+  TERMS_TO_JOIN = 96   /* what the launch takes that adds up parts */
+};
 
-/* Seconds of a launch; the share of a copy's speed that is reached; of operands that come again and again from L2, their part of the
- * time from memory, and of those that are turned, whose neighbours are few at a time; the share of the speed of large products that multiplications one by one reach: doubles have tensor cores
- * there. */
-static const double launch_seconds = 4e-6, share_of_copy = 0.8, again = 0.35, again_turned = 2.5, share_f32 = 0.55,
-                    share_f64 = 0.38;
-/* Operations per second of an SM that the kernel reaches where it is bound by them, in float and double. */
-static const double sm_f32 = 200e9, sm_f64 = 120e9;
-/* Measured seconds over those that follow from all this: the most of TCCG's contractions on an H200 that are bound by memory. */
-static const double measured_f32 = 1.75, measured_f64 = 1.5,
-                    measured_many = 2.5; /* the last of many tiles beside each other */
+/* Seconds of a launch, and of an SM for each of its blocks; for a lot of 16 terms, and more where rows are copied one by one; for each warp
+ * that multiplies, in float and double; the share of a copy's speed that is reached; and of products and moves, that part of the shorter
+ * time which adds to the longer one: as measured on an H200, of 313 tiles of 152 contractions of floats. */
+static const double launch_seconds = 4e-6, block_seconds = 0.9e-6, lot_seconds = 0.37e-6,
+                    narrow_seconds[2] = {0.7e-6, 0.06e-6}, warp_seconds[2] = {0.2e-6, 0.19e-6}, share_of_copy = 0.87,
+                    beside = 0.25;
+/* Doubles over that, 18 contractions: as long, and where the rows' operand has its neighbours in terms. */
+static const double slower_f64 = 1.1, slower_by_terms = 1.6;
 
 static int64_t rows_of(const cutt_contraction *c) { return (int64_t)CUTT_MULTIPLY_ROWS(c->type->bytes); }
 
@@ -48,6 +56,15 @@ static int sort(const cutt_contraction *c, const bool *wanted, cutt_tensor t, in
 
 /* ------------------------------------------------------------------------------------------------------------- the shape */
 
+/* Puts a mode before the others, if it is one of them. */
+static void put_first(int first, int8_t *mode, int count) {
+  int at = 0;
+  while (at < count && mode[at] != first) ++at;
+  if (at == count) return;
+  memmove(mode + 1, mode, (size_t)at * sizeof *mode);
+  mode[0] = (int8_t)first;
+}
+
 /* A chunk of whole sectors of memory that divides the extent, if there is one that is not much shorter than `most`. */
 static int64_t sector_chunk(const cutt_contraction *c, int64_t extent, int64_t most) {
   const int64_t unit = SECTOR / c->type->bytes;
@@ -75,26 +92,46 @@ static void fill_rows(const cutt_contraction *c, const int8_t *mode, int count, 
   }
 }
 
-/* Of neighbours of D and those of the operand, the larger tensor's have lines of memory, or all of a short mode. */
-static void choose_rows(const cutt_contraction *c, cutt_multiply_shape *s) {
+/* Begins rows with neighbours of D, `most` of them, and neighbours of the operand, which has them in the mode `fast`: as many as there is
+ * room for. Both in whole sectors. */
+static void turn_rows(const cutt_contraction *c, const int8_t *mode, int fast, int64_t most, cutt_multiply_shape *s) {
+  const int64_t unit = SECTOR / c->type->bytes, extent = c->mode[fast].extent;
+  for (int i = 0; mode[i] != fast; ++i) {
+    const int64_t room = most / s->rows;
+    if (room < 2) break;
+    add_row(s, mode[i], smaller(c->mode[mode[i]].extent, room));
+    if (c->mode[mode[i]].extent > room) break;
+  }
+  s->apart = s->rows;
+  const int64_t room = rows_of(c) / s->rows;
+  s->run = extent <= room ? extent : room >= unit ? room / unit * unit : room;
+  add_row(s, fast, s->run);
+}
+
+/* Rows: modes of D in its order; if the operand has its neighbours in another one of them, `most` neighbours of D, and those of the
+ * operand. */
+static void choose_rows(const cutt_contraction *c, int64_t most, cutt_multiply_shape *s) {
   bool wanted[CUTT_MOST_MODES];
   int8_t mode[CUTT_MOST_MODES];
-  for (int i = 0; i < c->modes; ++i) wanted[i] = is_of(&c->mode[i], s->by_rows);
-  const int count = sort(c, wanted, CUTT_RESULT, mode), fast = cutt_fast_mode(c, s->by_rows);
-  const int64_t line = LINE / c->type->bytes;
-  s->apart = s->run = 1;
-  if (fast >= 0 && wanted[fast] && fast != mode[0]) {
-    const int64_t extent = c->mode[fast].extent;
-    const bool operand_first = c->volume[s->by_rows] > c->volume[CUTT_RESULT];
-    const int64_t run = sector_chunk(c, extent, operand_first ? line : rows_of(c) / (2 * line));
-    int before = 0;
-    while (before < count && mode[before] != fast) ++before;
-    fill_rows(c, mode, before, operand_first ? rows_of(c) / run : 2 * line, s);
-    s->apart = s->rows;
-    s->run = operand_first ? run : sector_chunk(c, extent, rows_of(c) / s->rows);
-    add_row(s, fast, s->run);
+  for (int i = 0; i < c->modes; ++i) {
+    wanted[i] = is_of(&c->mode[i], s->by_rows);
+    if (wanted[i]) s->part[i] = 1;
   }
+  s->rows = s->apart = s->run = 1;
+  s->row_modes = 0;
+  const int count = sort(c, wanted, CUTT_RESULT, mode);
+  if (most > 0) turn_rows(c, mode, cutt_fast_mode(c, s->by_rows), most, s);
   fill_rows(c, mode, count, rows_of(c), s);
+}
+
+/* Is the operand to be turned? */
+static bool is_turned(const cutt_contraction *c, cutt_tensor by_rows) {
+  const int fast = cutt_fast_mode(c, by_rows);
+  if (fast < 0 || !is_of(&c->mode[fast], by_rows)) return false;
+  for (int i = 0; i < c->modes; ++i)
+    if (is_of(&c->mode[i], by_rows) && llabs(c->mode[i].stride[CUTT_RESULT]) < llabs(c->mode[fast].stride[CUTT_RESULT]))
+      return true;
+  return false;
 }
 
 static void choose_columns(const cutt_contraction *c, cutt_multiply_shape *s) {
@@ -121,11 +158,45 @@ static void choose_terms(const cutt_contraction *c, cutt_multiply_shape *s) {
     if (wanted[i]) s->terms *= c->mode[i].extent;
   }
   s->term_modes = sort(c, wanted, s->by_rows, s->term_mode);
-  s->depth = even_chunk(s->terms, CUTT_MULTIPLY_DEPTH);
+  int fast = -1;
   for (int side = 0; side < 2; ++side) {
-    const int fast = cutt_fast_mode(c, side ? cutt_other_operand(s->by_rows) : s->by_rows);
+    fast = cutt_fast_mode(c, side ? cutt_other_operand(s->by_rows) : s->by_rows);
     s->by_terms[side] = fast >= 0 && wanted[fast];
   }
+  if (s->by_terms[0] || !s->by_terms[1] || fast == s->term_mode[0]) return;
+  put_first(fast, s->term_mode, s->term_modes);
+  s->splits_terms = c->mode[fast].extent % (SECTOR / c->type->bytes) == 0;
+}
+
+static int64_t at_once(const cutt_rates *r) { return larger(r->multiprocessors, (int64_t)1) * CUTT_MULTIPLY_BLOCKS; }
+
+void cutt_multiply_cut(cutt_multiply_shape *s, int64_t parts) {
+  const int64_t each = cutt_ceil_of(s->terms, parts), lots = cutt_ceil_of(each, (int64_t)CUTT_MULTIPLY_DEPTH);
+  s->depth = parts > 1 ? smaller(each, (int64_t)CUTT_MULTIPLY_DEPTH) : cutt_ceil_of(each, lots);
+  s->part_terms = cutt_ceil_of(each, s->depth) * s->depth;
+  s->parts = cutt_ceil_of(s->terms, s->part_terms);
+}
+
+/* As few parts as their terms allow; or as many as make one or two blocks for each place on the SMs, if that is faster. False where
+ * workspace does not suffice. */
+static bool cut_terms(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_multiply_shape *s) {
+  const int64_t each = c->volume[CUTT_RESULT] * cutt_sum_bytes(c);
+  const int64_t few = cutt_ceil_of(s->terms, (int64_t)CUTT_MULTIPLY_TERMS);
+  double least = INFINITY;
+  int64_t best = 0;
+  for (int times = 0; times <= 2; ++times) {
+    const int64_t parts = times ? smaller(times * at_once(r) / s->tiles, s->terms / LEAST_TERMS) : few;
+    if (parts < few || (parts > 1 && parts > limit / each)) continue;
+    cutt_multiply_cut(s, parts);
+    const double turns = ceil((double)(s->tiles * s->parts) / (double)at_once(r));
+    const double time = turns * (double)(s->part_terms + TERMS_TO_BEGIN) + (s->parts > 1 ? TERMS_TO_JOIN : 0);
+    if (!(time < least)) continue;
+    least = time;
+    best = parts;
+  }
+  if (!best) return false;
+  cutt_multiply_cut(s, best);
+  return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- the seconds */
@@ -152,45 +223,77 @@ static double run_of(const cutt_contraction *c, const cutt_multiply_shape *s, cu
 }
 
 static double seconds_of(const cutt_contraction *c, const cutt_rates *r, const cutt_multiply_shape *s) {
-  const double bytes = c->type->bytes, columns = (double)cutt_round_up(s->columns, 8);
-  const double lots = ceil((double)s->terms / (double)s->depth) * (double)s->depth;
-  const double flops = 2 * (double)s->tiles * (double)rows_of(c) * columns * lots;
+  const double bytes = c->type->bytes, sms = (double)larger(r->multiprocessors, (int64_t)1);
   const bool wide = c->type->type == CUTT_F64;
-  const double own = (double)r->multiprocessors * (wide ? sm_f64 : sm_f32), known = wide ? share_f64 : share_f32;
-  const double speed = r->blas_flops > 0 ? fmin(own, known * r->blas_flops) : own;
+  const double lots = (double)(s->part_terms / s->depth * s->parts), blocks = (double)(s->tiles * s->parts);
+  const double warps = (double)cutt_ceil_of(s->columns, (int64_t)CUTT_MULTIPLY_COLUMNS_EACH);
+  const double lot = lot_seconds + (double)s->depth / CUTT_MULTIPLY_DEPTH *
+                                       ((s->wide ? 0 : narrow_seconds[wide]) + warps * warp_seconds[wide]);
   const cutt_tensor a = s->by_rows, b = cutt_other_operand(a);
-  const double of_rows = (double)c->volume[a] * bytes * waste_of(c, a, run_of(c, s, a)),
-               of_columns = (double)s->tiles * columns * lots * bytes,
-               of_result = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] * bytes *
-                           waste_of(c, CUTT_RESULT, run_of(c, s, CUTT_RESULT));
-  const double moved = of_rows * (1 + (s->apart > 1 ? again_turned : again) * (double)(s->column_tiles - 1)) +
-                       (double)c->volume[b] * bytes + again * of_columns + of_result;
-  const double work = flops / speed, move = moved / (share_of_copy * r->memory);
-  const double measured = (wide ? measured_f64 : measured_f32) * (s->column_tiles > 2 ? measured_many : 1);
-  return launch_seconds + measured * (fmax(work, move) + 0.25 * fmin(work, move));
+  const double of_result = (c->beta_is_zero ? 1 : 2) * (double)c->volume[CUTT_RESULT] *
+                           waste_of(c, CUTT_RESULT, run_of(c, s, CUTT_RESULT)),
+               of_parts = s->parts > 1 ? 2 * (double)s->parts * (double)c->volume[CUTT_RESULT] : 0;
+  const double moved =
+      (double)c->volume[a] * waste_of(c, a, run_of(c, s, a)) + (double)c->volume[b] + of_result + of_parts;
+  /* The blocks that are left when others have ended have the SMs for themselves; so have few. */
+  const double turns = blocks / (double)at_once(r),
+               uneven = turns <= 1 ? fmin(1 / turns, 2) : fmin(sqrt(ceil(turns) / turns), 1.4);
+  const double work = (blocks * block_seconds + (double)s->tiles * lots * lot) / sms * uneven;
+  const double move = moved * bytes / (share_of_copy * r->memory);
+  const double slower = !wide ? 1 : s->by_terms[0] ? slower_by_terms : slower_f64;
+  return (s->parts > 1 ? 2 : 1) * launch_seconds + slower * (fmax(work, move) + beside * fmin(work, move));
 }
 
-void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows, cutt_multiply_shape *s) {
-  *s = (cutt_multiply_shape){
-      .by_rows = by_rows, .rows = 1, .columns = 1, .terms = 1, .tiles = 1, .column_tiles = 1, .seconds = INFINITY};
-  for (int i = 0; i < c->modes; ++i) s->part[i] = 1;
-  if ((c->type->type != CUTT_F32 && c->type->type != CUTT_F64) || c->right_is_one) return;
-  choose_terms(c, s);
-  if (s->terms < 2 || s->terms > CUTT_MULTIPLY_TERMS) return;
-  const int fast = cutt_fast_mode(c, CUTT_RESULT);
-  if (fast < 0 || !is_of(&c->mode[fast], by_rows))
-    return; /* threads side by side would write elements that lie apart */
-  choose_rows(c, s);
-  choose_columns(c, s);
+bool cutt_multiply_may_be_wide(const cutt_contraction *c, const cutt_multiply_shape *s) {
+  const int64_t each = CUTT_MULTIPLY_UNIT / c->type->bytes;
+  const int fast = cutt_fast_mode(c, s->by_rows);
+  if (s->by_terms[0] || fast < 0 || !is_of(&c->mode[fast], s->by_rows) || c->mode[fast].stride[s->by_rows] != 1)
+    return false;
+  for (int i = 0; i < c->modes; ++i)
+    if (i != fast && c->mode[i].stride[s->by_rows] % each) return false;
+  return c->mode[fast].extent % each == 0 && s->part[fast] % each == 0 && (s->apart > 1 || s->row_mode[0] == fast);
+}
+
+/* Parts and seconds of the tiles. */
+static void finish_shape(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_multiply_shape *s) {
   double tiles = 1;
+  s->seconds = INFINITY;
+  s->column_tiles = 1;
+  /* Copies of 16 bytes pass L1 by, so that all SMs would wait for the same few lines of a small operand: of 7 KB 2.7 ms where copies of 4
+   * bytes took 0.6. */
+  s->wide = c->volume[s->by_rows] * c->type->bytes >= FAR && cutt_multiply_may_be_wide(c, s);
   for (int i = 0; i < c->modes; ++i) {
-    const int64_t chunks = is_term(&c->mode[i]) ? 1 : (c->mode[i].extent + s->part[i] - 1) / s->part[i];
+    const int64_t chunks = is_term(&c->mode[i]) ? 1 : cutt_ceil_of(c->mode[i].extent, (int64_t)s->part[i]);
     tiles *= (double)chunks;
-    if (is_of(&c->mode[i], cutt_other_operand(by_rows))) s->column_tiles *= chunks;
+    if (is_of(&c->mode[i], cutt_other_operand(s->by_rows))) s->column_tiles *= chunks;
   }
   if (tiles >= INT32_MAX) return;
   s->tiles = (int64_t)tiles;
-  s->seconds = seconds_of(c, r, s);
+  if (cut_terms(c, r, limit, s) && s->tiles * s->parts < INT32_MAX) s->seconds = seconds_of(c, r, s);
+}
+
+void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_tensor by_rows,
+                          cutt_multiply_shape *s) {
+  *s = (cutt_multiply_shape){.by_rows = by_rows, .columns = 1, .terms = 1, .parts = 1, .seconds = INFINITY};
+  for (int i = 0; i < c->modes; ++i) s->part[i] = 1;
+  if ((c->type->type != CUTT_F32 && c->type->type != CUTT_F64) || c->right_is_one || c->no_terms) return;
+  choose_terms(c, s);
+  if (s->terms < 2 || s->terms > MOST_TERMS) return;
+  const int fast = cutt_fast_mode(c, CUTT_RESULT);
+  if (fast < 0 || !is_of(&c->mode[fast], by_rows))
+    return; /* threads side by side would write elements that lie apart */
+  choose_columns(c, s);
+  if (!is_turned(c, by_rows)) {
+    choose_rows(c, 0, s);
+    finish_shape(c, r, limit, s);
+    return;
+  }
+  for (int64_t sectors = 1; sectors <= MOST_SECTORS; ++sectors) {
+    cutt_multiply_shape tried = *s;
+    choose_rows(c, sectors * (SECTOR / c->type->bytes), &tried);
+    finish_shape(c, r, limit, &tried);
+    if (tried.seconds < s->seconds) *s = tried;
+  }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the parameters */
@@ -198,6 +301,7 @@ void cutt_multiply_choose(const cutt_contraction *c, const cutt_rates *r, cutt_t
 typedef struct maker {
   const cutt_contraction *c;
   const cutt_multiply_shape *s;
+  const int64_t *stride; /* in D */
   cutt_multiply_args *args;
   uint32_t digits, bounds;
   uint8_t bound[CUTT_MOST_MODES];
@@ -210,7 +314,7 @@ static void add_digit(maker *m, int mode, int64_t extent, int64_t along) {
       .extent = cutt_divide_by(extent),
       .bound = m->bound[mode],
       .step = {stride[m->s->by_rows] * along * bytes, stride[cutt_other_operand(m->s->by_rows)] * along * bytes,
-               stride[CUTT_RESULT] * along * bytes},
+               m->stride[mode] * along * bytes},
       .along = along};
 }
 
@@ -224,15 +328,6 @@ static void set_bounds(maker *m) {
   }
 }
 
-/* Puts a mode before the others, if it is one of them. */
-static void put_first(int first, int8_t *mode, int count) {
-  int at = 0;
-  while (at < count && mode[at] != first) ++at;
-  if (at == count) return;
-  memmove(mode + 1, mode, (size_t)at * sizeof *mode);
-  mode[0] = (int8_t)first;
-}
-
 /* Tiles beside each other in columns follow each other, since they have the same rows; then those beside each other in the operand
  * that is turned, of which each has short runs: what memory moves for one is in L2 for the next. */
 static void list_digits(maker *m) {
@@ -241,7 +336,11 @@ static void list_digits(maker *m) {
   m->args->row_end = m->digits;
   for (int i = 0; i < s->column_modes; ++i) add_digit(m, s->column_mode[i], s->part[s->column_mode[i]], 1);
   m->args->column_end = m->digits;
-  for (int i = 0; i < s->term_modes; ++i) add_digit(m, s->term_mode[i], m->c->mode[s->term_mode[i]].extent, 1);
+  const int64_t sector = s->splits_terms ? SECTOR / m->c->type->bytes : 1;
+  add_digit(m, s->term_mode[0], sector, 1);
+  for (int i = s->splits_terms; i < s->term_modes; ++i)
+    add_digit(m, s->term_mode[i], m->c->mode[s->term_mode[i]].extent, 1);
+  if (s->splits_terms) add_digit(m, s->term_mode[0], m->c->mode[s->term_mode[0]].extent / sector, sector);
   m->args->term_end = m->digits;
   for (int others = 0; others < 2; ++others) {
     bool wanted[CUTT_MOST_MODES];
@@ -261,32 +360,41 @@ static void list_digits(maker *m) {
 static void lay_out(const cutt_contraction *c, const cutt_multiply_shape *s, cutt_multiply_args *args,
                     uint32_t *bytes) {
   const uint32_t rows = (uint32_t)rows_of(c), element = (uint32_t)c->type->bytes, depth = (uint32_t)s->depth;
-  args->pad_log2 = s->apart > 1 ? (uint32_t)__builtin_ctz(LINE / element) : 31;
-  args->pitch = (rows + (rows >> args->pad_log2)) | 1;
+  const uint32_t each = CUTT_MULTIPLY_UNIT / element;
+  args->wide = s->wide;
+  args->quads = s->wide && s->apart > 1;
+  args->units = (uint32_t)s->rows / each;
+  args->unit_run = cutt_divide_by(larger(s->run / each, (int64_t)1));
+  args->pad_log2 = s->apart > 1 && !s->wide ? (uint32_t)__builtin_ctz(LINE / element) : 31;
+  args->pitch = args->quads ? rows + (rows >> CUTT_MULTIPLY_UNIT_PAD)
+                : s->wide   ? rows + each
+                            : (rows + (rows >> args->pad_log2)) | 1;
   args->columns_at = rows * CUTT_MULTIPLY_ENTRY;
   args->terms_at = args->columns_at + CUTT_MULTIPLY_COLUMNS * CUTT_MULTIPLY_ENTRY;
-  args->right_at = args->terms_at + (uint32_t)s->terms * CUTT_MULTIPLY_ENTRY;
+  args->right_at = args->terms_at + (uint32_t)s->part_terms * CUTT_MULTIPLY_ENTRY;
   args->right_bytes = depth * CUTT_MULTIPLY_COLUMNS * element;
   args->left_at = args->right_at + 2 * args->right_bytes;
   args->left_bytes = (depth * args->pitch * element + 15) / 16 * 16;
   *bytes = args->left_at + 2 * args->left_bytes;
 }
 
-void cutt_multiply_fill(const cutt_contraction *c, const cutt_multiply_shape *s, cutt_multiply_args *args,
-                        uint32_t *shared_bytes) {
-  maker m = {.c = c, .s = s, .args = args};
+void cutt_multiply_fill(const cutt_contraction *c, const cutt_multiply_shape *s, const int64_t *stride,
+                        cutt_multiply_args *args, uint32_t *shared_bytes) {
+  maker m = {.c = c, .s = s, .stride = stride, .args = args};
   float single = 0;
   args->rows = (uint32_t)s->rows;
   args->columns = (uint32_t)s->columns;
   args->terms = (uint32_t)s->terms;
   args->depth = cutt_divide_by(s->depth);
-  args->lots = (uint32_t)((s->terms + s->depth - 1) / s->depth);
+  args->tiles = cutt_divide_by(s->tiles);
+  args->part_terms = (uint32_t)s->part_terms;
+  args->part_bytes = s->parts > 1 ? c->volume[CUTT_RESULT] * cutt_sum_bytes(c) : 0;
   args->run = cutt_divide_by(s->run);
   args->apart = cutt_divide_by(s->apart);
   args->left_by_terms = s->by_terms[0];
   args->right_by_terms = s->by_terms[1];
-  args->reads = !c->beta_is_zero;
-  args->alone = c->alpha_is_one;
+  args->reads = !c->beta_is_zero && s->parts == 1; /* what adds up the parts does that */
+  args->alone = c->alpha_is_one || s->parts > 1;
   for (int i = 0; i < 2; ++i) {
     double *to = i ? &args->beta : &args->alpha;
     const unsigned char *from = i ? c->beta : c->alpha;

@@ -1,5 +1,6 @@
 /* Tiles of products for a pass on a GPU (device_pass.h), for contractions with few columns or few terms, whose time is that of moving
- * the tensors: D = alpha * L R + beta * D by gpu/kernels/multiply.cu, without permuting and without workspace.
+ * the tensors: D = alpha * L R + beta * D by gpu/kernels/multiply.cu, without permuting. Where tiles are too few for the GPU, the terms
+ * are cut into parts, whose sums go to workspace and are added up by a second launch.
  *
  * One operand has the rows, the one that has the modes in which D has its neighbours; the other has the columns, of which a tile
  * has up to 32. So the first is read once where there are no more. In a tile of rows there are both the modes in which D has its
@@ -21,16 +22,26 @@ typedef struct cutt_multiply_shape {
   int64_t rows, columns, terms, depth;
   int64_t apart, run; /* rows from one of the operand's neighbours to the next; so many of these; 1: it is not turned */
   bool by_terms[2];   /* the rows' operand, and the columns', has its neighbours in terms */
+  bool
+      splits_terms; /* of the columns' operand's neighbours, which are terms, a sector comes first, and the rest last */
+  bool wide;        /* the rows' operand may be copied 16 bytes at a time, if it begins at a multiple of 16 */
   int64_t tiles, column_tiles;
+  int64_t parts, part_terms; /* of the terms; of all of these but the last */
   double seconds;
 } cutt_multiply_shape;
 
-/* The shape in which this operand has the rows. The seconds are INFINITY where there is none. */
-void cutt_multiply_choose(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
-                          cutt_multiply_shape *shape);
+/* The shape in which this operand has the rows, with at most limit bytes of workspace. The seconds are INFINITY where there is none. */
+void cutt_multiply_choose(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                          cutt_tensor by_rows, cutt_multiply_shape *shape);
 
-/* What the kernel is given, of shared memory too. */
-void cutt_multiply_fill(const cutt_contraction *contraction, const cutt_multiply_shape *shape, cutt_multiply_args *args,
-                        uint32_t *shared_bytes);
+/* Cuts the terms into at most so many parts. */
+void cutt_multiply_cut(cutt_multiply_shape *shape, int64_t parts);
+
+/* May rows that follow each other in their operand be copied 16 bytes at a time? */
+bool cutt_multiply_may_be_wide(const cutt_contraction *contraction, const cutt_multiply_shape *shape);
+
+/* What the kernel is given, of shared memory too; stride: of each mode in D, or in a part's sums. */
+void cutt_multiply_fill(const cutt_contraction *contraction, const cutt_multiply_shape *shape, const int64_t *stride,
+                        cutt_multiply_args *args, uint32_t *shared_bytes);
 
 #endif

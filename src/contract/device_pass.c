@@ -321,10 +321,11 @@ void cutt_device_pass_shape(const cutt_contraction *c, const cutt_rates *r, int6
   s->seconds = tiles * (double)s->parts < INT32_MAX && terms < INT32_MAX ? seconds_of(c, r, s) : INFINITY;
 }
 
-void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, cutt_tensor by_rows,
+void cutt_device_pass_products(const cutt_contraction *c, const cutt_rates *r, int64_t limit, cutt_tensor by_rows,
                                cutt_device_shape *s) {
-  *s = (cutt_device_shape){.turned = {-1, -1}, .parts = 1, .kind = CUTT_DEVICE_PRODUCTS};
-  cutt_multiply_choose(c, r, by_rows, &s->products);
+  *s = (cutt_device_shape){.turned = {-1, -1}, .kind = CUTT_DEVICE_PRODUCTS};
+  cutt_multiply_choose(c, r, limit, by_rows, &s->products);
+  s->parts = s->products.parts;
   s->seconds = s->products.seconds;
 }
 
@@ -393,7 +394,7 @@ static void numbered(const cutt_contraction *c, const cutt_rates *r, int64_t lim
   else if (i < PLAIN)
     cutt_device_pass_shape(c, r, limit, sides[i / SIZES / 2], i / SIZES % 2 == 1, most[i % SIZES], s);
   else if (i < LAST_PRODUCTS)
-    cutt_device_pass_products(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
+    cutt_device_pass_products(c, r, limit, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
   else if (i < LAST_PANELS)
     cutt_device_pass_panels(c, r, i % 2 ? CUTT_LEFT : CUTT_RIGHT, s);
   else if (i < LAST_CORES)

@@ -129,8 +129,8 @@ void cutt_device_pass_shape(const cutt_contraction *contraction, const cutt_rate
 int cutt_device_pass_modes(const cutt_contraction *contraction, bool summed, bool by_left, int *mode);
 
 /* The shape of tiles of products in which this operand has the rows. */
-void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,
-                               cutt_device_shape *shape);
+void cutt_device_pass_products(const cutt_contraction *contraction, const cutt_rates *rates, int64_t limit,
+                               cutt_tensor by_rows, cutt_device_shape *shape);
 
 /* The shape of panels of this operand. */
 void cutt_device_pass_panels(const cutt_contraction *contraction, const cutt_rates *rates, cutt_tensor by_rows,

@@ -280,16 +280,21 @@ static cuttResult make(const cutt_contraction *c, const cutt_rates *rates, const
   return make_join(&m, rates);
 }
 
-static cuttResult make_products(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
+static cuttResult make_products(const cutt_contraction *c, const cutt_rates *rates, const cutt_device_shape *shape,
+                                cutt_device_pass **made) {
   cutt_device_pass *pass = *made = calloc(1, sizeof *pass);
   if (!pass) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *pass);
+  maker m = {.c = c, .s = shape, .pass = pass};
   pass->shape = *shape;
   pass->tiles = shape->products.tiles;
   pass->kernel = c->type->type == CUTT_F64 ? MULTIPLY_F64 : MULTIPLY_F32;
-  pass->grid.blocks = (uint32_t)pass->tiles;
+  pass->grid.blocks = (uint32_t)(pass->tiles * shape->parts);
   pass->grid.threads = CUTT_MULTIPLY_THREADS;
-  cutt_multiply_fill(c, &shape->products, &pass->multiply, &pass->grid.shared_bytes);
-  return CUTT_SUCCESS;
+  set_strides(&m);
+  cutt_multiply_fill(c, &shape->products, m.result, &pass->multiply, &pass->grid.shared_bytes);
+  if (shape->parts == 1) return CUTT_SUCCESS;
+  pass->workspace = (size_t)(pass->multiply.part_bytes * shape->parts);
+  return make_join(&m, rates);
 }
 
 static cuttResult make_panels(const cutt_contraction *c, const cutt_device_shape *shape, cutt_device_pass **made) {
@@ -406,7 +411,7 @@ cuttResult cutt_device_pass_prepare(const cutt_contraction *c, const cutt_rates 
     case CUTT_DEVICE_COMBINATION:
       return make_combination(c, rates, shape, runtime, pass);
     case CUTT_DEVICE_PRODUCTS:
-      result = make_products(c, shape, pass);
+      result = make_products(c, rates, shape, pass);
       break;
     case CUTT_DEVICE_PANELS:
       result = make_panels(c, shape, pass);

@@ -83,17 +83,19 @@ static const cutt_runtime runtime = {.has_streams = true, .kernels_find = find, 
 
 static test_placed kept;
 
-/* Each where a device's memory would begin. */
-static void place(const test_contraction *c) {
+/* Each where a device's memory would begin, or an element behind that. */
+static void place_at(const test_contraction *c, bool behind) {
   test_contraction aligned = *c;
-  memset(aligned.at, 0, sizeof aligned.at);
+  for (int t = 0; t < TEST_TENSORS; ++t) aligned.at[t] = behind ? (int)test_type_bytes(c->type) : 0;
   test_place(&kept, &aligned);
   for (int t = 0; t < TEST_TENSORS; ++t) spans[t] = (simt_span){kept.buffer[t].data, kept.buffer[t].bytes};
 }
 
-static long shapes, products, panels, cores[2], cores_turned, combinations, ways[4], turned[3], in_parts, sums[2],
-    sums_merged, sums_aligned, sums_in_parts, stretches, stretches_cut, stretches_in_parts, stretches_wide,
-    stretch_lanes[3], small, small_cut, small_long, small_wide;
+static void place(const test_contraction *c) { place_at(c, false); }
+
+static long shapes, products, products_turned, products_wide[2], products_in_parts, panels, cores[2], cores_turned,
+    combinations, ways[4], turned[3], in_parts, sums[2], sums_merged, sums_aligned, sums_in_parts, stretches,
+    stretches_cut, stretches_in_parts, stretches_wide, stretch_lanes[3], small, small_cut, small_long, small_wide;
 
 static void fail_shape(const test_contraction *t, const cutt_device_shape *s, const char *what) {
   char line[3 * TEST_PATTERN_BYTES];
@@ -135,6 +137,10 @@ static void assert_shape(const test_contraction *t, const cutt_contraction *c, c
   test_placed_assert_gaps(&kept, t, kept.buffer[TEST_RESULT].zone);
   ++shapes;
   products += shape->kind == CUTT_DEVICE_PRODUCTS;
+  products_turned += shape->kind == CUTT_DEVICE_PRODUCTS && shape->products.apart > 1;
+  if (shape->kind == CUTT_DEVICE_PRODUCTS && shape->products.wide)
+    ++products_wide[(uintptr_t)kept.zero[shape->products.by_rows] % CUTT_MULTIPLY_UNIT != 0];
+  products_in_parts += shape->kind == CUTT_DEVICE_PRODUCTS && shape->parts > 1;
   panels += shape->kind == CUTT_DEVICE_PANELS;
   combinations += shape->kind == CUTT_DEVICE_COMBINATION;
   if (shape->kind == CUTT_DEVICE_CORES) {
@@ -179,6 +185,20 @@ static void try_cores(test_rng *rng, const test_contraction *t, const cutt_contr
     shape.core.threads = shape.core.threads == CUTT_CORE_THREADS ? CUTT_CORE_THREADS / 2 : CUTT_CORE_THREADS;
     assert_shape(t, c, &shape);
   }
+}
+
+/* Tiles of products, with other numbers of parts too. */
+static void try_products(test_rng *rng, const test_contraction *t, const cutt_contraction *c, cutt_tensor by_rows) {
+  cutt_device_shape shape;
+  cutt_device_pass_products(c, &rates, test_chance(rng, 50) ? 1 << 20 : 0, by_rows, &shape);
+  if (!isfinite(shape.seconds)) return;
+  assert_shape(t, c, &shape);
+  shape.products.wide = !shape.products.wide && cutt_multiply_may_be_wide(c, &shape.products);
+  if (shape.products.wide) assert_shape(t, c, &shape);
+  cutt_multiply_cut(&shape.products, test_random_in(rng, 1, smaller(shape.products.terms, INT64_C(5))));
+  if (shape.products.part_terms > CUTT_MULTIPLY_TERMS) return;
+  shape.parts = shape.products.parts;
+  assert_shape(t, c, &shape);
 }
 
 /* Sums by tiles, with other numbers of parts and of a block's tiles too. */
@@ -266,8 +286,7 @@ static void try_shapes(test_rng *rng, const test_contraction *t, int count) {
   try_stretches(rng, t, &c);
   try_small(rng, t, &c);
   for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) {
-    cutt_device_pass_products(&c, &rates, by_rows, &shape);
-    if (isfinite(shape.seconds)) assert_shape(t, &c, &shape);
+    try_products(rng, t, &c, by_rows);
     cutt_device_pass_panels(&c, &rates, by_rows, &shape);
     if (!isfinite(shape.seconds)) continue;
     assert_shape(t, &c, &shape);
@@ -412,6 +431,53 @@ static void on_tensor_cores(void **unused) {
   print_message("%ld shapes with kept rows, %ld with kept columns; %ld of them turned\n", cores[0], cores[1],
                 cores_turned);
   assert_true(cores[0] >= test_scaled(20) && cores[1] >= test_scaled(20) && cores_turned >= test_scaled(2));
+}
+
+/* Tiles of products: rows that are turned, terms that follow each other in the columns' operand, in whole sectors and not, and
+ * parts of the terms. */
+static void tiles_of_products(void **unused) {
+  (void)unused;
+  static const struct {
+    const char *pattern;
+    int64_t extent[6]; /* of a, b, ... */
+  } cases[] = {{"efbad,cf->abcde", {24, 3, 12, 2, 20, 9}},
+               {"deca,be->abcd", {33, 9, 3, 40, 7}},
+               {"dba,cd->abc", {40, 20, 33, 24}},
+               {"bda,dc->abc", {50, 70, 9, 6}},
+               {"cab,cd->abd", {5, 40, 90, 3}},
+               {"adec,ebd->abc", {40, 12, 3, 9, 16}},
+               {"adec,ebd->abc", {16, 7, 5, 12, 11}},
+               {"ab,cb->ac", {33, 600, 40}},
+               {"dab,dcb->ac", {7, 40, 10, 24}},
+               {"gab,gbc->gac", {9, 50, 30, 0, 0}},
+               {"ab,bc->ac", {300, 1100, 3}}};
+  static const test_variety variety = {20, 50, 0, 1, 0};
+  test_rng rng = {2027};
+  products = products_turned = products_in_parts = products_wide[0] = products_wide[1] = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (int again = 0; again < 4; ++again) {
+      test_contraction t;
+      test_fields fields;
+      static cutt_contraction c;
+      do {
+        assert_true(test_contraction_make(cases[i].pattern, again % 2 ? CUTT_F64 : CUTT_F32, &t));
+        for (int label = 0; label < t.is.labels; ++label)
+          t.extent[label] = larger(cases[i].extent[label], INT64_C(1)) + (again > 2 ? test_random_in(&rng, 0, 3) : 0);
+        t.seed = (uint64_t)again + 100 * i;
+        test_contraction_vary(&rng, &variety, &t);
+      } while (t.type != CUTT_F64 && t.type != CUTT_F32);
+      test_contraction_view(&t, &fields);
+      assert_success(cutt_contraction_check(&fields.contraction, &c));
+      if (c.empty || c.no_terms) continue;
+      place_at(&t, again % 4 == 1);
+      rates.multiprocessors = test_chance(&rng, 50) ? 132 : 1;
+      for (cutt_tensor by_rows = CUTT_LEFT; by_rows <= CUTT_RIGHT; ++by_rows) try_products(&rng, &t, &c, by_rows);
+    }
+  }
+  print_message("%ld tiles of products, %ld of them turned, %ld and %ld by 16 bytes where aligned, %ld in parts\n",
+                products, products_turned, products_wide[0], products_wide[1], products_in_parts);
+  assert_true(products >= 50 && products_turned >= 15 && products_in_parts >= 20 && products_wide[0] >= 8 &&
+              products_wide[1] >= 3);
 }
 
 /* Sums by tiles: rows that begin anywhere, that follow each other and that don't; of D's columns and of its rows; tiles that are not whole;
@@ -777,11 +843,12 @@ static void seconds_of_small(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),        cmocka_unit_test(on_tensor_cores),
-      cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products),  cmocka_unit_test(whole_numbers),
-      cmocka_unit_test(wavefronts_of_sums),  cmocka_unit_test(loads_of_tiles),  cmocka_unit_test(accesses_of_stretches),
-      cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_contractions), cmocka_unit_test(patterns),
+                                     cmocka_unit_test(on_tensor_cores),     cmocka_unit_test(tiles_of_products),
+                                     cmocka_unit_test(sums_by_tiles),       cmocka_unit_test(small_products),
+                                     cmocka_unit_test(whole_numbers),       cmocka_unit_test(wavefronts_of_sums),
+                                     cmocka_unit_test(loads_of_tiles),      cmocka_unit_test(accesses_of_stretches),
+                                     cmocka_unit_test(accesses_of_small),   cmocka_unit_test(seconds_of_small)};
   const int result = cmocka_run_group_tests(tests, NULL, NULL);
   test_placed_free(&kept);
   simt_cleanup();

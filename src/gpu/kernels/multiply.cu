@@ -50,11 +50,17 @@ DEVICE void multiply_store(uint32_t at, int64_t a, int64_t b) {
   shared_store16(at, v);
 }
 
-/* Describes rows, columns and terms: rows by L and D, columns by R and D, terms by L and R. What is beyond an end is loaded from
- * the tile's beginning, which is there, and is not stored. */
-DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows) {
+/* Terms of a part. */
+DEVICE uint32_t multiply_terms(const cutt_multiply_args *args, uint32_t part) {
+  const uint32_t left = args->terms - part * args->part_terms;
+  return left < args->part_terms ? left : args->part_terms;
+}
+
+/* Describes rows, columns and the terms of a part: rows by L and D, columns by R and D, terms by L and R. What is beyond an end is loaded
+ * from the tile's beginning, which is there, and is not stored. */
+DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows, uint32_t part) {
   multiply_place tile = {0, 0, 0, 0, 0, 0, 0, 0};
-  multiply_go(args, args->term_end, args->tile_end, block_index(), &tile);
+  multiply_go(args, args->term_end, args->tile_end, block_index() - part * args->tiles.by, &tile);
   for (uint32_t i = thread_index(); i < most_rows + CUTT_MULTIPLY_COLUMNS; i += CUTT_MULTIPLY_THREADS) {
     const bool row = i < most_rows;
     const uint32_t number = row ? i : i - most_rows, first = row ? 0 : args->row_end;
@@ -65,11 +71,23 @@ DEVICE void multiply_describe(const cutt_multiply_args *args, uint32_t most_rows
     multiply_store(i * CUTT_MULTIPLY_ENTRY, row ? from.left : from.right,
                    there ? p.result - (row ? 0 : tile.result) : MULTIPLY_NOWHERE);
   }
-  for (uint32_t i = thread_index(); i < args->terms; i += CUTT_MULTIPLY_THREADS) {
+  const uint32_t terms = multiply_terms(args, part), first = part * args->part_terms;
+  for (uint32_t i = thread_index(); i < terms; i += CUTT_MULTIPLY_THREADS) {
     multiply_place p = {0, 0, 0, 0, 0, 0, 0, 0};
-    multiply_go(args, args->column_end, args->term_end, i, &p);
+    multiply_go(args, args->column_end, args->term_end, first + i, &p);
     multiply_store(args->terms_at + i * CUTT_MULTIPLY_ENTRY, p.left, p.right);
   }
+}
+
+/* Where columns of a thread are in D. Are all there? */
+DEVICE bool multiply_columns(uint32_t at, int64_t *column) {
+  bool whole = true;
+  UNROLL(CUTT_MULTIPLY_COLUMNS_EACH)
+  for (uint32_t j = 0; j < CUTT_MULTIPLY_COLUMNS_EACH; ++j) {
+    column[j] = multiply_load(at + j * CUTT_MULTIPLY_ENTRY).b;
+    whole = whole && column[j] != MULTIPLY_NOWHERE;
+  }
+  return whole;
 }
 
 /* Number i of the rows in the order in which L has them. */
@@ -79,11 +97,38 @@ DEVICE uint32_t multiply_row(const cutt_multiply_args *args, uint32_t i) {
   return (group * args->run.by + i - rest * args->run.by) * args->apart.by + rest - group * args->apart.by;
 }
 
+/* The first row of a unit; each of the others is `apart` rows further. Of one that is not there the last row of all, which is not either. */
+DEVICE uint32_t multiply_unit_row(const cutt_multiply_args *args, uint32_t unit, uint32_t each, uint32_t last) {
+  const uint32_t rest = divide(unit, args->apart), apart = args->apart.by;
+  return unit < args->units ? unit - rest * apart + rest * apart * each : last;
+}
+
+/* Number i of the units in the order in which L has them. */
+DEVICE uint32_t multiply_unit(const cutt_multiply_args *args, uint32_t i) {
+  if (args->apart.by == 1 || i >= args->units) return i;
+  const uint32_t rest = divide(i, args->unit_run), group = divide(rest, args->apart), run = args->unit_run.by;
+  return (group * run + i - rest * run) * args->apart.by + rest - group * args->apart.by;
+}
+
+/* Where a unit is in shared memory, behind where its term is. */
+DEVICE uint32_t multiply_unit_at(uint32_t unit) {
+  return (unit + (unit >> CUTT_MULTIPLY_UNIT_PAD)) * CUTT_MULTIPLY_UNIT;
+}
+
+/* The same of a row of elements of so many bytes. */
+DEVICE uint32_t multiply_row_at(const cutt_multiply_args *args, uint32_t row, uint32_t bytes) {
+  const uint32_t each = CUTT_MULTIPLY_UNIT / bytes;
+  if (!args->quads) return (row + (row >> args->pad_log2)) * bytes;
+  if (row >= args->rows) return multiply_unit_at(row / each) + row % each * bytes;
+  const uint32_t rest = divide(row, args->apart), unit = rest / each * args->apart.by + row - rest * args->apart.by;
+  return multiply_unit_at(unit) + rest % each * bytes;
+}
+
 #define MULTIPLY_PASTE(a, b) a##b
 #define MULTIPLY_NAME(a, b) MULTIPLY_PASTE(a, b)
 #define MULTIPLY_OF(what) MULTIPLY_NAME(what, MULTIPLY_TYPE)
 #define MULTIPLY_ACCESS(what) MULTIPLY_NAME(what, MULTIPLY_BYTES)
-#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, 4)
+#define MULTIPLY_KERNEL(name) KERNEL(name, CUTT_MULTIPLY_THREADS, CUTT_MULTIPLY_BLOCKS)
 
 DEVICE float multiply_fuse_f32(float a, float b, float c) { return multiply_add_float(a, b, c); }
 DEVICE double multiply_fuse_f64(double a, double b, double c) { return multiply_add_double(a, b, c); }
