@@ -48,11 +48,11 @@ typedef struct cutt_kernels {
   const cutt_target *target; /* the context's device */
 } cutt_kernels;
 
-/* What a launch is given. */
+/* What a launch is given. early: the kernel waits itself for what was put into the stream before it, so that it may begin before that has
+ * ended. */
 typedef struct cutt_grid {
   uint32_t blocks, threads, shared_bytes; /* threads of a block; dynamic shared memory of a block */
-  bool
-      early; /* the kernel waits itself for what was put into the stream before it, so it may begin before that has ended */
+  bool early;
 } cutt_grid;
 
 typedef struct cutt_runtime {
