@@ -315,7 +315,7 @@ static void copies(void **unused) {
   int turn = 0;
   for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-      for (int walk = CUTT_CPU_DOWN; walk < CUTT_CPU_WALKS; walk++) {
+      for (int walk = CUTT_CPU_DOWN; walk <= CUTT_CPU_ALONG; walk++) {
         const int64_t extents[1] = {lengths[l] / (int64_t)test_type_bytes(types[t]) + 1};
         test_problem p = test_packed(types[t], 1, extents, perm);
         p.in_at = places[turn % 6];

@@ -345,7 +345,7 @@ static void look_at(brute *b, cutt_candidate *q) {
     } else if (!cutt_cpu_tile_derive(machine, b->canonical, q, &tile, &why)) {
       return;
     }
-    const int64_t elements = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
+    const int64_t elements = cutt_cpu_elements(&tile);
     const int64_t bytes = elements * b->canonical->elem_bytes, row = tile.cols * b->canonical->elem_bytes;
     /* Large tiles, walks along short rows and prefetching more than L2 holds are what the model is not for. */
     if (!tile.along && bytes > MOST_TILE_BYTES) return;

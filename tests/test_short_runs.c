@@ -106,6 +106,55 @@ static void short_runs(void **unused) {
   }
 }
 
+/* Tensors whose first modes are in M_k and outside of it in turn: columns that are parts of several output runs. With whole modes, and
+ * with one of each side cut. */
+static void columns_of_several_runs(void **unused) {
+  (void)unused;
+  static const cuttType_t types[] = {CUTT_BYTES_1, CUTT_BYTES_2, CUTT_BYTES_4, CUTT_BYTES_8, CUTT_BYTES_16};
+  static const struct {
+    int rank, perm[6];
+    int64_t extents[6];
+    int m, k;
+    int64_t split_m, split_k;
+    int64_t apart, columns;
+  } cases[] = {
+      {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 4, 3, 0, 0, 6, 120},
+      {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 4, 4, 0, 2, 6, 120} /* a part of an inner mode */,
+      {6, {4, 0, 3, 5, 1, 2}, {5, 3, 2, 4, 19, 5}, 3, 3, 0, 3, 6, 30} /* ... which follows the columns in memory */,
+      {6, {4, 0, 5, 2, 1, 3}, {3, 3, 7, 2, 18, 4}, 3, 3, 3, 0, 3, 9} /* parts of a segment's mode */,
+      {5, {2, 1, 4, 3, 0}, {3, 2, 259, 3, 2}, 2, 2, 0, 0, 3, 6} /* the first mode is outside of M_k */,
+      {4, {2, 1, 3, 0}, {3, 2, 259, 7}, 2, 3, 0, 3, 3, 6},
+  };
+  int turn = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      for (int64_t vector = 16; vector <= 64; vector *= 2) {
+        for (int non_temporal = 0; non_temporal < 2; non_temporal++) {
+          test_problem p = test_packed(types[t], cases[i].rank, cases[i].extents, cases[i].perm);
+          p.threads = 1 + turn % 2;
+          p.in_at = places[turn % 6];
+          p.out_at = places[turn / 6 % 6];
+          p.seed = (uint64_t)++turn;
+          cutt_candidate q = gather(cases[i].m, cases[i].split_m, cases[i].k, cases[i].split_k, non_temporal);
+          q.threads = p.threads;
+          q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
+          q.param[CUTT_CPU_PARAM_VECTOR] = vector;
+          q.param[CUTT_CPU_PARAM_STEP] = 16;
+          q.param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_MIXED;
+          bool ran = false;
+          if (!test_try_candidate(&p, &q, &ran)) fail();
+          if (vector > 16) continue; /* more rows than there are, or wider registers than this processor's */
+          assert_true(ran || types[t] == CUTT_BYTES_16); /* of which the stage may have no room for so many */
+          if (!ran) continue;
+          const cutt_cpu_tile tile = tile_of(&p, &q);
+          assert_int_equal(tile.apart, cases[i].apart);
+          assert_int_equal(tile.cols, cases[i].columns);
+        }
+      }
+    }
+  }
+}
+
 /* Each element of a column to a row of its own, some rows at a time. */
 static void broadcasts(void **unused) {
   (void)unused;
@@ -371,6 +420,7 @@ int main(void) {
   if (test_isa_missing()) return 77;
   const struct CMUnitTest tests[] = {cmocka_unit_test(which_runs_are_transposed),
                                      cmocka_unit_test(short_runs),
+                                     cmocka_unit_test(columns_of_several_runs),
                                      cmocka_unit_test(broadcasts),
                                      cmocka_unit_test(elements_apart),
                                      cmocka_unit_test(many_elements_apart),

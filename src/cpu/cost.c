@@ -30,7 +30,7 @@ static bool goes_on(const cutt_canonical *c, const cutt_mode *mode, int64_t span
 
 /* Bytes that are read before a mode of the sequence comes to its next position; 0: the mode is in no sequence. */
 static double between_positions(const cutt_canonical *c, const cutt_cpu_tile *t, int mode) {
-  double bytes = (double)(t->run * t->segments * (t->cols_inside ? 1 : t->cols)) * c->elem_bytes;
+  double bytes = (double)cutt_cpu_elements(t) * c->elem_bytes;
   if (mode == t->split_k) return bytes;
   if (t->role[mode] != CUTT_CPU_SEQUENCE) return 0;
   if (t->split_k >= 0) bytes *= (double)c->mode[t->split_k].extent / (double)t->extent[t->split_k];
@@ -165,7 +165,7 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
     return;
   }
 
-  const int64_t segments = t->segments * (t->cols_inside ? 1 : t->cols);
+  const int64_t segments = cutt_cpu_runs(t);
   const double tile = (double)(t->run * segments);
   int64_t in_alignment, sequence = t->run, strides = 0;
   bool gaps = false; /* behind runs of the output: what a tile adds to one is far from what it adds to the next */
@@ -281,7 +281,8 @@ void cutt_cpu_count(const cutt_canonical *c, const cutt_cpu_tile *t, const cutt_
                          rows.lines > cutt_cpu_cache_holds(machine->l2_bytes, L2_WAYS, LINE)))
     n[CUTT_CPU_COUNT_RELOADS] = bytes / (double)at_once - bytes / LINE;
   /* What is staged, what it comes from and what is prefetched meanwhile are in L1 together, or leave it. */
-  const int64_t staged = direct ? 0 : t->run * (t->cols_inside ? 1 : smaller(t->staged_cols, t->cols)) * c->elem_bytes;
+  const int64_t staged =
+      direct ? 0 : t->run * (t->cols_inside ? t->apart : smaller(t->staged_cols, t->cols)) * c->elem_bytes;
   const int together = t->prefetch == CUTT_CPU_TO_L1 ? 3 : 2;
   if (t->kernel == CUTT_CPU_TRANSPOSE)
     n[CUTT_CPU_COUNT_RELOADS_L2] +=

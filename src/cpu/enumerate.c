@@ -186,7 +186,7 @@ static bool worth_along(const search *s, const cutt_cpu_tile *t, int64_t tile_by
 }
 
 static void consider_tile(search *s, cutt_candidate *q, const cutt_cpu_tile *t) {
-  const int64_t tile = t->run * t->segments * (t->cols_inside ? 1 : t->cols) * s->c->elem_bytes;
+  const int64_t tile = cutt_cpu_elements(t) * s->c->elem_bytes;
   if (t->along ? !worth_along(s, t, tile) : tile > MAX_TILE_BYTES) return;
   /* A window that gives fewer than two elements is no better than a gather. */
   const int vector_bytes = s->machine->vector_bytes;
@@ -300,6 +300,26 @@ static void consider_along(search *s, cutt_candidate *q) {
   q->param[CUTT_CPU_PARAM_PREFETCH] = CUTT_CPU_TO_L1;
 }
 
+/* Are some modes of M_m in M_k, and some not? If these are no columns, there is no such tile. */
+static bool mixes(const cutt_canonical *c, const cutt_candidate *q) {
+  bool inside[CUTT_MAX_RANK] = {false};
+  bool some[2] = {false, false};
+  for (int i = 0; i < q->k; ++i) inside[c->out_order[i]] = true;
+  for (int mode = 0; mode < q->m - (q->split_m != 0); ++mode) some[inside[mode]] = true;
+  return some[false] && some[true];
+}
+
+/* A transpose of columns in M_k and others, with vectors that do not have more rows than there are. */
+static void consider_mixed(search *s, cutt_candidate *q, int widest, int64_t row_bytes) {
+  if (row_bytes < 16 || s->c->scale.active || !mixes(s->c, q)) return;
+  int64_t vector = 16;
+  while (vector < widest && 2 * vector <= row_bytes) vector *= 2;
+  q->param[CUTT_CPU_PARAM_VECTOR] = vector;
+  q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_MIXED;
+  consider_prefetches(s, q);
+  q->param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_DOWN;
+}
+
 /* The columns of a step: all of them when they are few, else enough for some whole lines of each row. */
 static int64_t step_for(const cutt_canonical *c) {
   enum { STEP_BYTES = 256 };
@@ -330,6 +350,7 @@ static void consider_kernels(search *s, cutt_candidate *q, int widest, bool rows
   q->param[CUTT_CPU_PARAM_STEP] = step_for(c);
   if (!rows_only) consider_prefetches(s, q);
   consider_along(s, q);
+  if (!rows_only) consider_mixed(s, q, widest, rows);
 }
 
 /* Each choice of M_k with an empty M_m and with each choice of M_m. */
@@ -358,8 +379,7 @@ static int enumerate_copy(const cutt_canonical *c, const cutt_cpu_machine *machi
   q.threads = threads;
   q.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_COPY;
   q.param[CUTT_CPU_PARAM_NON_TEMPORAL] = non_temporal;
-  for (int walk = CUTT_CPU_DOWN; walk < (non_temporal && !c->scale.active ? CUTT_CPU_WALKS : CUTT_CPU_DOWN + 1);
-       ++walk) {
+  for (int walk = CUTT_CPU_DOWN; walk <= (non_temporal && !c->scale.active ? CUTT_CPU_ALONG : CUTT_CPU_DOWN); ++walk) {
     cutt_cpu_tile t;
     const char *why;
     q.param[CUTT_CPU_PARAM_WALK] = walk;

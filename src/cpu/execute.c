@@ -483,6 +483,31 @@ static void transpose_inside(const job *j, const tile_at *t, scratch *s, int64_t
   flush(j, t, out, s->stage, lead, t->rows * t->cols * t->inners * p->w, carry, 0);
 }
 
+/* Columns that are parts of several output runs, which are staged side by side. */
+static void transpose_mixed(const job *j, const tile_at *t, scratch *s, int64_t segment, cutt_cpu_ahead *ahead) {
+  const cutt_cpu_plan *p = j->p;
+  const char *in = t->in + p->segment_in[segment];
+  char *out = t->out + p->segment_out[segment];
+  if (j->direct) {
+    transpose_direct(j, t, out, p->col_out, NULL, in, t->cols, ahead);
+    return;
+  }
+  char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->apart : 0);
+  int64_t pos[CUTT_CPU_MAX_MIXED], lead[CUTT_CPU_MAX_STEP];
+  for (int64_t i = 0; i < p->apart; ++i) {
+    lead[i] = begin_run(j, t, out + p->apart_out[i], s->stage + i * p->stage_stride, carry[p->non_temporal ? i : 0]);
+  }
+  for (int64_t c = 0; c < t->cols; ++c) pos[c] = p->col_out[c] + lead[p->col_run[c]];
+  for (int64_t i = 0; i < t->inners; ++i) {
+    transpose_block(j, t, s->stage + p->inner_pos[i], pos, in + p->inner_in[i], t->cols, ahead);
+  }
+  const int64_t bytes = t->rows * (t->cols / p->apart) * t->inners * p->w;
+  for (int64_t i = 0; i < p->apart; ++i) {
+    flush(j, t, out + p->apart_out[i], s->stage + i * p->stage_stride, lead[i], bytes, carry[p->non_temporal ? i : 0],
+          0);
+  }
+}
+
 /* Columns [c0, c0 + cols), each an output run, no more than the stage holds. */
 static void transpose_staged(const job *j, const tile_at *t, scratch *s, int64_t segment, int64_t c0, int64_t cols,
                              cutt_cpu_ahead *ahead) {
@@ -523,6 +548,10 @@ static void transpose_step(const job *j, const tile_at *t, scratch *s, int64_t s
 static void transpose_tile(const job *j, const tile_at *t, scratch *s, cutt_cpu_ahead *next) {
   const cutt_cpu_plan *p = j->p;
   for (int64_t segment = 0; segment < t->segments; ++segment) {
+    if (p->apart > 1) {
+      transpose_mixed(j, t, s, segment, next);
+      continue;
+    }
     if (p->cols_inside) {
       transpose_inside(j, t, s, segment, next);
       continue;

@@ -25,7 +25,7 @@ void cutt_cpu_explain(const cutt_target *target, const cutt_canonical *c, const 
     e->row_length = e->column_length = c->volume;
     e->rows = e->columns = e->tiles = 1;
   } else {
-    const int64_t volume = tile.run * tile.segments * (tile.cols_inside ? 1 : tile.cols);
+    const int64_t volume = cutt_cpu_elements(&tile);
     e->row_length = 1;
     for (int j = 0; j < candidate->m; ++j) e->row_length *= tile.extent[j];
     e->rows = volume / e->row_length;

@@ -119,8 +119,8 @@ _Static_assert(CUTT_CPU_STAGE_BYTES + (CUTT_CPU_CARRIES_ALONG + 3) * CUTT_CPU_LI
 static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   const bool columns = t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside;
   const bool unstaged = t->kernel == CUTT_CPU_GATHER && t->direct && !t->non_temporal;
-  const int64_t staged = columns ? t->staged_cols : unstaged ? 0 : t->turned > 0 && !t->direct ? t->turned : 1;
-  p->carries = p->non_temporal ? t->segments * (columns ? t->cols : 1) : 1;
+  const int64_t staged = columns ? t->staged_cols : unstaged ? 0 : t->turned > 0 && !t->direct ? t->turned : t->apart;
+  p->carries = p->non_temporal ? cutt_cpu_runs(t) : 1;
   p->stage_bytes = staged * p->stage_stride + CUTT_CPU_LINE;
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
 }
@@ -212,7 +212,36 @@ static void find_strides(const cutt_canonical *c, const cutt_cpu_tile *t, stride
 static int64_t rows_padded(const cutt_cpu_tile *t) { return larger(t->rows, t->block_rows); }
 
 static int64_t table_entries(const cutt_cpu_tile *t, const prefetch *f) {
-  return rows_padded(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs;
+  return rows_padded(t) + 2 * t->inners + 2 * t->segments + t->cols + f->runs + (t->apart > 1 ? t->cols + t->apart : 0);
+}
+
+/* The tables of columns that are parts of several runs: where in which run, or, written directly, where in the output. Returns what is
+ * behind them. */
+static int64_t *fill_mixed(const cutt_canonical *c, const cutt_cpu_tile *t, const strides *s, int64_t *next,
+                           cutt_cpu_plan *p) {
+  const int64_t distance = cutt_cpu_stage_stride(t->run * c->elem_bytes);
+  int64_t number[CUTT_MAX_RANK], place[CUTT_MAX_RANK], runs = 1;
+  cutt_cpu_tile outside = *t;
+  bool inside[CUTT_MAX_RANK] = {false};
+  for (int i = 0, mode; i < c->rank; ++i) {
+    mode = c->out_order[i];
+    inside[mode] = true;
+    if (mode == t->last_k) break;
+  }
+  for (int i = 0; i < c->rank; ++i) {
+    const bool apart = t->role[i] == CUTT_CPU_COLUMN && !inside[i];
+    number[i] = apart ? runs : 0;
+    place[i] = t->direct ? s->out[i] : apart ? runs * distance : s->run[i];
+    if (apart) runs *= t->extent[i];
+    if (!apart) outside.role[i] = CUTT_CPU_OUTER;
+  }
+  fill_table(c, t, CUTT_CPU_COLUMN, false, place, next, t->cols);
+  p->col_out = next, next += t->cols;
+  fill_table(c, t, CUTT_CPU_COLUMN, false, number, next, t->cols);
+  p->col_run = next, next += t->cols;
+  fill_table(c, &outside, CUTT_CPU_COLUMN, false, s->out, next, t->apart);
+  p->apart_out = next;
+  return next + t->apart;
 }
 
 /* The tables, in the memory behind the plan. */
@@ -230,8 +259,12 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   p->segment_in = next, next += t->segments;
   fill_table(c, t, CUTT_CPU_SEGMENT, false, s->out, next, t->segments);
   p->segment_out = next, next += t->segments;
-  fill_table(c, t, CUTT_CPU_COLUMN, false, t->cols_inside ? s->run : s->out, next, t->cols);
-  p->col_out = next, next += t->cols;
+  if (t->apart > 1) {
+    next = fill_mixed(c, t, s, next, p);
+  } else {
+    fill_table(c, t, CUTT_CPU_COLUMN, false, t->cols_inside ? s->run : s->out, next, t->cols);
+    p->col_out = next, next += t->cols;
+  }
   if (f->runs > 0) {
     cutt_cpu_tile run_starts = *t;
     for (int i = 0; i < c->rank; ++i) run_starts.role[i] = CUTT_CPU_OUTER;
@@ -248,7 +281,7 @@ static void fill_tables(const cutt_canonical *c, const cutt_cpu_tile *t, const s
   }
   p->ahead_bytes = f->run * c->elem_bytes;
   /* Meanwhile a tile is worked on, or the last step of one. */
-  const int64_t columns = t->cols_inside ? 1 : f->steps ? (t->cols - 1) % t->steps_cols + 1 : t->cols;
+  const int64_t columns = t->cols_inside ? t->apart : f->steps ? (t->cols - 1) % t->steps_cols + 1 : t->cols;
   p->ahead_more =
       cutt_cpu_ahead_more(p->aheads, p->ahead_bytes, t->run * (f->steps ? 1 : t->segments) * columns * c->elem_bytes);
   if (t->prefetch == CUTT_CPU_TO_NONE) p->aheads = 0;
@@ -270,7 +303,7 @@ static bool asks_along(const cutt_canonical *c, const cutt_cpu_tile *t, const cu
 static void keep_tile(const cutt_canonical *c, const cutt_cpu_tile *t, bool near, cutt_cpu_plan *p) {
   enum { STEP_AHEAD = 2048 };
   const int64_t w = c->elem_bytes;
-  p->rows = t->rows, p->cols = t->cols, p->inners = t->inners, p->segments = t->segments;
+  p->rows = t->rows, p->cols = t->cols, p->apart = t->apart, p->inners = t->inners, p->segments = t->segments;
   p->block_rows = t->block_rows;
   p->cols_inside = t->cols_inside;
   p->gaps = t->gaps;

@@ -62,8 +62,10 @@ typedef struct cutt_cpu_plan {
   const int64_t *inner_in, *inner_pos;     /* inners: input offset, position in the run */
   const int64_t *segment_in, *segment_out; /* segments */
   const int64_t *col_out;                  /* cols: position in the output run if cols_inside, else output offset */
+  const int64_t *col_run;                  /* cols, where they are parts of several runs: which run, */
+  const int64_t *apart_out;                /* apart: ... and the output offsets of these */
   const int64_t *ahead;                    /* aheads: starts of a tile's input runs, to prefetch the next tile */
-  int64_t rows, cols, inners, segments, aheads;
+  int64_t rows, cols, apart, inners, segments, aheads;
   int64_t row_max;    /* largest entry of row */
   int64_t block_rows; /* rows of a vector */
   int64_t strip;      /* see tile.h */

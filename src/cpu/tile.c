@@ -47,19 +47,24 @@ static void take_rows(const cutt_canonical *c, const cutt_candidate *candidate, 
   }
 }
 
-/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. */
+/* Column modes: M_m in input order, contiguous, not rows, all inside of M_k or all outside. A mixed walk takes both, but no mode that
+ * is split, so that all tiles have the same columns. */
 static void take_columns(const cutt_canonical *c, const cutt_candidate *candidate, const bool *in_k, cutt_cpu_tile *t) {
   /* With fewer rows than a vector has, garbage is written behind each column, over what follows it in the output run,
    * which must then be written later. Only the columns of the first mode are sure to be in that order. */
   const bool one = in_k[0] && t->rows * c->elem_bytes < candidate->param[CUTT_CPU_PARAM_VECTOR];
+  const bool mixed = candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_MIXED;
   t->cols = 1;
-  t->cols_inside = in_k[0];
+  t->cols_inside = in_k[0] || mixed;
   for (int mode = 0; mode < candidate->m; ++mode) {
-    if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols || in_k[mode] != t->cols_inside) break;
+    if (t->role[mode] == CUTT_CPU_ROW || c->mode[mode].in_stride != t->cols) break;
+    if (mixed ? mode == t->split_k || mode == t->split_m : in_k[mode] != t->cols_inside) break;
     /* A split mode is the last one: a chunk is not contiguous with the next mode, and a short chunk must leave a
      * table's beginning. */
     t->role[mode] = CUTT_CPU_COLUMN;
     t->cols *= t->extent[mode];
+    if (mixed && !in_k[mode]) t->apart *= t->extent[mode];
+    if (mixed) continue;
     if (one || mode == t->split_k || mode == t->split_m) break;
   }
 }
@@ -134,6 +139,12 @@ static bool take_kernel_modes(const cutt_cpu_machine *machine, const cutt_canoni
     if (v != 16 && v != 32 && v != 64) return refuse(why, "a vector has 16, 32 or 64 bytes");
     if (v > machine->vector_bytes) return refuse(why, "the instruction set in use has no vectors that wide");
     t->block_rows = v / c->elem_bytes;
+    if (candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_MIXED) {
+      if (t->apart == 1 || t->apart == t->cols)
+        return refuse(why, "a mixed walk needs columns inside of M_k and outside");
+      if (t->rows < t->block_rows || c->scale.active) /* garbage behind a column may be in what is written before */
+        return refuse(why, "a mixed walk needs as many rows as a vector has, and no scale");
+    }
   } else {
     for (int i = 0; i < k; ++i) t->role[c->out_order[i]] = CUTT_CPU_ROW;
     if (t->kernel == CUTT_CPU_GATHER && k > 0 && c->out_order[0] == 0 && c->mode[0].in_stride == 1) {
@@ -175,16 +186,18 @@ static bool count_tile(const cutt_cpu_machine *machine, const cutt_canonical *c,
 /* The length of the output run, which must fit the stage; and the columns of a step, if each is a run. */
 static bool size_runs(const cutt_canonical *c, const cutt_candidate *candidate, cutt_cpu_tile *t, const char **why) {
   const bool non_temporal = candidate->param[CUTT_CPU_PARAM_NON_TEMPORAL] != 0;
-  t->run = t->shared_run * t->rows * t->inners * (t->cols_inside ? t->cols : 1);
+  t->run = t->shared_run * t->rows * t->inners * (t->cols_inside ? t->cols / t->apart : 1);
   const bool copies = t->shared_run > 1 && !non_temporal && !c->scale.active && t->run_stride == 1;
   if (copies && t->run > 2 * CUTT_CPU_LONG_RUN / c->elem_bytes) return refuse(why, "an output run is too long");
-  if (!copies && cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES)
+  if (!copies && cutt_cpu_stage_stride(t->run * c->elem_bytes) > CUTT_CPU_STAGE_BYTES / t->apart)
     return refuse(why, "an output run does not fit the staging buffer");
+  if (t->apart > CUTT_CPU_MAX_STEP || (t->apart > 1 && t->cols > CUTT_CPU_MAX_MIXED))
+    return refuse(why, "too many columns for a mixed walk");
   if (non_temporal) {
     if (t->run_stride != 1) return refuse(why, "stores past the caches need a contiguous output");
     const int most =
         candidate->param[CUTT_CPU_PARAM_WALK] == CUTT_CPU_ALONG ? CUTT_CPU_CARRIES_ALONG : CUTT_CPU_CARRIES;
-    if (t->segments * (t->cols_inside ? 1 : t->cols) > most) return refuse(why, "too many output runs");
+    if (cutt_cpu_runs(t) > most) return refuse(why, "too many output runs");
   }
   if (t->kernel == CUTT_CPU_TRANSPOSE && !t->cols_inside) {
     const int64_t step = candidate->param[CUTT_CPU_PARAM_STEP];
@@ -395,7 +408,7 @@ static int64_t chunks_of(const cutt_canonical *c, const cutt_cpu_tile *t, int mo
 int64_t cutt_cpu_parts(const cutt_canonical *c, const cutt_cpu_tile *t, int threads, int64_t *positions,
                        int64_t *length) {
   enum { PARTS_PER_THREAD = 4, MIN_PART_BYTES = 64 * 1024 };
-  const int64_t tile_bytes = t->run * t->segments * (t->cols_inside ? 1 : t->cols) * c->elem_bytes;
+  const int64_t tile_bytes = cutt_cpu_elements(t) * c->elem_bytes;
   int64_t outer = chunks_of(c, t, t->split_m), tiles = chunks_of(c, t, t->split_k), parts = 1;
   for (int i = 0; i < t->outers; ++i) outer *= c->mode[t->outer[i]].extent;
   for (int i = 0; i < t->sequences; ++i) tiles *= c->mode[t->sequence[i]].extent;
@@ -418,6 +431,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   if (kernel < 0 || kernel >= CUTT_CPU_KERNELS) return refuse(why, "unknown kernel");
   const int64_t walk = candidate->param[CUTT_CPU_PARAM_WALK], prefetch = candidate->param[CUTT_CPU_PARAM_PREFETCH];
   if (walk < 0 || walk >= CUTT_CPU_WALKS) return refuse(why, "unknown walk");
+  if (walk == CUTT_CPU_MIXED && kernel != CUTT_CPU_TRANSPOSE) return refuse(why, "a mixed walk is for transposes");
   if (prefetch < 0 || prefetch >= CUTT_CPU_PREFETCHES) return refuse(why, "unknown prefetch");
   if (m < 0 || m > rank || k < 0 || k > rank) return refuse(why, "m or k is beyond the rank");
   memset(t, 0, offsetof(cutt_cpu_tile, sequence));
@@ -425,7 +439,7 @@ bool cutt_cpu_tile_derive(const cutt_cpu_machine *machine, const cutt_canonical 
   t->prefetch = (int)prefetch;
   t->sequences = t->outers = 0;
   t->split_m = t->split_k = t->last_k = -1;
-  t->shared_run = t->rows = t->cols = t->inners = t->segments = t->run = t->run_stride = t->block_rows = 1;
+  t->shared_run = t->rows = t->cols = t->apart = t->inners = t->segments = t->run = t->run_stride = t->block_rows = 1;
   t->steps_cols = t->staged_cols = 1;
   if (t->kernel == CUTT_CPU_COPY) {
     if (rank > 1 || (rank == 1 && (c->mode[0].in_stride != 1 || c->mode[0].out_stride != 1))) {

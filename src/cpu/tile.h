@@ -10,7 +10,8 @@
  *   segment   modes of M_m that are not in M_k: each of their positions is an output run (a "segment") of its own
  *
  * The column modes are either all in M_k (columns are parts of one run: cols_inside) or all outside of it (each column
- * is a segment). The modes outside of the tile:
+ * is a segment), or, in a mixed walk, of both kinds: columns are parts of a few runs then, which are staged side by side.
+ * The modes outside of the tile:
  *
  *   sequence  those that continue the tile's output run in memory (after the chunks of a split M_k): the innermost
  *             loops, so that the next tile completes the cache line in which a segment ends, and only whole lines are
@@ -44,6 +45,7 @@ enum {
 typedef enum cutt_cpu_walk {
   CUTT_CPU_DOWN,  /* a few columns at a time, all rows; four pages at a time */
   CUTT_CPU_ALONG, /* a few rows at a time, all columns; one line after the other */
+  CUTT_CPU_MIXED, /* transpose: down, with all columns that follow one another in the input, in M_k or not */
   CUTT_CPU_WALKS
 } cutt_cpu_walk;
 
@@ -90,9 +92,10 @@ typedef struct cutt_cpu_tile {
   int turned_mode;   /* ... the mode whose positions these are */
   int64_t rows;      /* product of the extents of the row modes */
   int64_t cols;      /* ... of the column modes */
+  int64_t apart;     /* ... of those that are not in M_k, where columns are parts of several runs; else 1 */
   int64_t inners;    /* ... of the inner modes */
   int64_t segments;  /* ... of the segment modes */
-  int64_t run;       /* elements of an output run: shared_run * rows * inners (* cols if cols_inside) */
+  int64_t run;       /* elements of an output run: shared_run * rows * inners (* cols / apart if cols_inside) */
   int64_t whole_run; /* elements of an output run with the sequence that continues it; 0: more than int64_t has */
   int64_t
       chain; /* walk along rows: elements of a column's whole run, where the next column's follows it; 0: none does */
@@ -110,7 +113,8 @@ enum {
   CUTT_CPU_LONG_RUN = 256 * 1024, /* of runs that are copied from the input to the output, through the caches, about */
   CUTT_CPU_CARRIES = 1024,        /* segments of a tile with non-temporal stores, at most; a line of each is kept */
   CUTT_CPU_CARRIES_ALONG = 7168,  /* the same of a walk along rows, lines: two of each segment where there is a chain */
-  CUTT_CPU_MAX_STEP = 64,         /* columns of a step at most */
+  CUTT_CPU_MAX_STEP = 64,         /* columns of a step, and runs side by side, at most */
+  CUTT_CPU_MAX_MIXED = 512,       /* columns of a mixed walk at most */
   CUTT_CPU_MAX_TABLE = 8192,      /* entries of a table at most */
   CUTT_CPU_MAX_WINDOWED = 2048    /* entries of a table with windows at most */
 };
@@ -124,6 +128,12 @@ static inline int64_t cutt_cpu_next_stride(int64_t stride, int64_t extent) {
   int64_t next;
   return __builtin_mul_overflow(stride, extent, &next) ? 0 : next;
 }
+
+/* The output runs of a tile, and its elements. */
+static inline int64_t cutt_cpu_runs(const cutt_cpu_tile *tile) {
+  return tile->segments * (tile->cols_inside ? tile->apart : tile->cols);
+}
+static inline int64_t cutt_cpu_elements(const cutt_cpu_tile *tile) { return tile->run * cutt_cpu_runs(tile); }
 
 /* Elements of a tile that follow one another in the input, from a row's first column on. */
 int64_t cutt_cpu_together(const cutt_canonical *canonical, const cutt_cpu_tile *tile);

@@ -53,7 +53,7 @@ static cutt_candidate shape(test_rng *rng, const cutt_canonical *canonical, int 
     c.param[CUTT_CPU_PARAM_KERNEL] = CUTT_CPU_TRANSPOSE;
     c.param[CUTT_CPU_PARAM_VECTOR] = (int64_t)16 << test_random_in(rng, 0, 2);
     c.param[CUTT_CPU_PARAM_STEP] = test_chance(rng, 50) ? 16 : test_random_in(rng, 1, CUTT_CPU_MAX_STEP);
-    if (test_chance(rng, 50)) c.param[CUTT_CPU_PARAM_WALK] = CUTT_CPU_ALONG;
+    if (test_chance(rng, 60)) c.param[CUTT_CPU_PARAM_WALK] = test_chance(rng, 60) ? CUTT_CPU_ALONG : CUTT_CPU_MIXED;
   }
   c.param[CUTT_CPU_PARAM_PREFETCH] = test_random_in(rng, 0, CUTT_CPU_PREFETCHES - 1);
   return c;
