@@ -382,10 +382,49 @@ CUTT_INLINE void join_lines(bool repeated, int64_t w, char *dst, char *carry, co
 }
 
 /* See kernels.h. */
+#if CUTT_VECTOR_BYTES >= 64
+/* The end of a run waits in a register: through memory, as above, the line would be loaded before the two stores that it is of are done.
+ * Of a run nothing beyond it is read. */
+static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
+                      bool first, bool last, cutt_cpu_ahead *ahead) {
+  enum { LINE = CUTT_CPU_LINE, FEW = 4 };
+  int64_t have = (int64_t)((uintptr_t)dst & (LINE - 1)), skip = first ? have : 0;
+  char *line = dst - have;
+  const char *run = src;
+  uint64_t there = _bzhi_u64(UINT64_MAX, (uint32_t)have); /* bytes of the line that are of the run before */
+  __m512i end = _mm512_maskz_loadu_epi8((__mmask64)(first ? 0 : there), (const void *)(carry + LINE - have));
+  for (int64_t k = 0; k < n; ++k) {
+    run = src + offset[k];
+    int64_t at = 0;
+    if (skip > 0) {
+      copy_bytes(dst, run, LINE - skip);
+    } else if (have > 0) {
+      _mm512_stream_si512((void *)line, _mm512_mask_loadu_epi8(end, (__mmask64)~there, (const void *)(run - have)));
+    }
+    if (have > 0) {
+      at = LINE - have;
+      line += LINE;
+    }
+    skip = 0;
+    for (; at + FEW * LINE <= bytes; at += FEW * LINE, line += FEW * LINE) {
+      cutt_cpu_prefetch(ahead, FEW);
+      for (int i = 0; i < FEW * LINE; i += LINE) cutt_store_line(line + i, run + at + i);
+    }
+    cutt_cpu_prefetch(ahead, (int)((bytes - at + LINE - 1) / LINE));
+    for (; at + LINE <= bytes; at += LINE, line += LINE) cutt_store_line(line, run + at);
+    have = bytes - at;
+    there = _bzhi_u64(UINT64_MAX, (uint32_t)have);
+    end = _mm512_maskz_loadu_epi8((__mmask64)there, (const void *)(run + at));
+  }
+  memcpy(carry, run + bytes - LINE, LINE);
+  if (last) copy_bytes(line, run + bytes - have, have);
+}
+#else
 static void join_runs(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t bytes,
                       bool first, bool last, cutt_cpu_ahead *ahead) {
   join_lines(false, 1, dst, carry, src, offset, n, bytes, first, last, ahead);
 }
+#endif
 
 /* See kernels.h. */
 static void join_repeats(char *dst, char *carry, const char *src, const int64_t *offset, int64_t n, int64_t repeats,
