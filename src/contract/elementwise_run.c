@@ -75,13 +75,14 @@ static void set_rows(worker *w, const cutt_elementwise_block *block) {
 }
 
 /* Those of the rows that come next, of which *done have been taken; the last one serves all rows that are too many. */
-static cutt_combine_edge *take_edges(worker *w, int64_t *done) {
-  cutt_combination *c = &w->combination;
+static cutt_combine_edge *take_edges(worker *w, int64_t *done, int64_t *step) {
+  const cutt_combination *c = &w->combination;
+  *step = 0;
   if (!w->edge) return NULL;
-  c->edge_step = c->step != c->n * w->e->plan->type->bytes;
-  if (*done + c->rows > EDGES - 1) *done = EDGES - 1, c->edge_step = 0;
+  *step = c->step != c->n * w->e->plan->type->bytes;
+  if (*done + c->rows > EDGES - 1) *done = EDGES - 1, *step = 0;
   const int64_t first = *done;
-  *done += c->edge_step ? c->rows : 1;
+  *done += *step ? c->rows : 1;
   for (; w->edges < *done; ++w->edges) w->edge[w->edges].bytes = 0;
   return w->edge + first;
 }
@@ -91,15 +92,16 @@ static void do_rows(worker *w, place at) {
   static const unsigned char zero[16];
   const plan_t *p = w->e->plan;
   const cutt_elementwise_block *block = at.block;
-  int64_t index[CUTT_MOST_LABELS] = {0}, done = 0;
+  int64_t index[CUTT_MOST_LABELS] = {0}, done = 0, edge_step;
   set_rows(w, block);
   for (;;) {
-    cutt_combine_edge *edge = take_edges(w, &done);
+    cutt_combine_edge *edge = take_edges(w, &done, &edge_step);
+    const char *operand[CUTT_ELEMENTWISE_OPERANDS] = {0};
     for (int o = 0; o < p->operands; ++o) {
-      const char *operand = at.at[cutt_elementwise_tensor(o)];
-      w->combination.operand[o].at = operand ? operand : (const char *)zero;
+      const char *own = at.at[cutt_elementwise_tensor(o)];
+      operand[o] = own ? own : (const char *)zero;
     }
-    p->numbers->combine(at.at[CUTT_RESULT], &w->combination, edge, w->ahead);
+    p->numbers->combine(at.at[CUTT_RESULT], operand, &w->combination, edge, edge_step, w->ahead);
     int i = block->row_modes + 1;
     for (; i < p->modes; ++i) {
       for (int t = 0; t < CUTT_MOST_TENSORS; ++t) {

@@ -189,7 +189,7 @@ void cutt_elementwise_turn_run(const struct cuttElementwiseStruct *p, void *cons
     own.ends = i + 1 == to || !continues(p, &here, &next);
     for (int o = 0; o < p->operands; ++o) {
       const cutt_tensor t = cutt_elementwise_tensor(o);
-      own.combination.operand[o].at = here.at[t] ? here.at[t] : (const char *)zero;
+      own.at[o] = here.at[t] ? here.at[t] : (const char *)zero;
       own.next[o] = next.at[t] ? next.at[t] : (const char *)zero;
     }
     p->numbers->turn(here.at[CUTT_RESULT], &own);

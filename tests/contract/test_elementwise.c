@@ -579,11 +579,63 @@ static void turned_in_two_parts(void **unused) {
   free(a), free(b), free(wanted), free(memory), free(carry);
 }
 
+/* The kernel of rows past the caches: rows that begin and end anywhere in cache lines, go on in another call or in the next row, or leave
+ * gaps. */
+static void rows_past_the_caches(void **unused) {
+  (void)unused;
+  static const cuttType_t kinds[] = {CUTT_F16, CUTT_F32, CUTT_F64, CUTT_C64};
+  enum { MOST = 150, ROWS = 5, LINE = 64 };
+  test_rng rng = {20261128};
+  const size_t room = (size_t)2 * (2 * MOST + LINE) * (ROWS + 2) * 16;
+  cutt_combine_edge *edge = aligned_alloc(LINE, ROWS * sizeof *edge);
+  unsigned char *memory = aligned_alloc(LINE, room), *wanted = malloc(room);
+  assert_true(edge && memory && wanted);
+  for (int i = 0; i < test_scaled(2000); ++i) {
+    const cuttType_t type = kinds[i % 4];
+    const int64_t bytes = (int64_t)test_type_bytes(type), rows = test_random_in(&rng, 1, ROWS);
+    const int64_t most = test_chance(&rng, 50) ? 12 : MOST;
+    const int64_t n = test_random_in(&rng, 1, most), more = test_chance(&rng, 50) ? test_random_in(&rng, 1, most) : 0;
+    const int64_t all = n + more, gap = test_chance(&rng, 40) ? 0 : test_random_in(&rng, 1, 40), pitch = all + gap;
+    const bool single = test_chance(&rng, 20);
+    unsigned char *a = malloc((size_t)(all * rows * bytes)), *b = malloc((size_t)(all * rows * bytes));
+    unsigned char *d = memory + LINE + test_random_in(&rng, 0, LINE / bytes - 1) * bytes;
+    assert_true(a && b);
+    memset(memory, 0xee, room), memset(wanted, 0xee, room);
+    for (int64_t k = 0; k < all * rows; ++k) {
+      const int left = (int)test_random_in(&rng, 0, 7), right = (int)test_random_in(&rng, 0, 7);
+      put_number(type, left, a + k * bytes);
+      put_number(type, single ? 3 : right, b + k * bytes);
+      put_number(type, left + (single ? 3 : right), wanted + (d - memory) + (k / all * pitch + k % all) * bytes);
+    }
+    const asked call = {.problem = {.struct_size = sizeof call.problem, .pattern = ",->", .type = type},
+                        .options = {.struct_size = sizeof call.options, .backend = CUTT_BACKEND_CPU}};
+    cuttElementwisePlan_t plan = NULL;
+    assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+    cutt_combination sum = {.operands = 2, .op = {CUTT_OP_ADD}, .rows = rows, .step = pitch * bytes};
+    sum.operand[0].step = sum.operand[1].step = all * bytes;
+    sum.operand[1].single = single;
+    memset(edge, 0, ROWS * sizeof *edge);
+    for (int part = 0; part < (more ? 2 : 1); ++part) {
+      const int64_t from = part ? n * bytes : 0;
+      const char *at[3] = {(const char *)a + from, (const char *)b + from, NULL};
+      sum.n = part ? more : n;
+      plan->numbers->combine((char *)d + from, at, &sum, edge, more || gap, NULL);
+    }
+    for (int64_t row = 0; row < rows; ++row) cutt_combine_end(&edge[row]);
+    plan->kernels->fence();
+    assert_memory_equal(memory, wanted, room);
+    assert_success(cuttElementwisePlanDestroy(plan));
+    free(a), free(b);
+  }
+  free(edge), free(memory), free(wanted);
+}
+
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_operation),       cmocka_unit_test(in_place),          cmocka_unit_test(large_ones),
-      cmocka_unit_test(past_the_caches),     cmocka_unit_test(two_of_one_layout), cmocka_unit_test(turned),
-      cmocka_unit_test(turned_in_two_parts),
+      cmocka_unit_test(any_operation),       cmocka_unit_test(in_place),
+      cmocka_unit_test(large_ones),          cmocka_unit_test(past_the_caches),
+      cmocka_unit_test(two_of_one_layout),   cmocka_unit_test(turned),
+      cmocka_unit_test(turned_in_two_parts), cmocka_unit_test(rows_past_the_caches),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout),

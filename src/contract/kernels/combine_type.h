@@ -40,17 +40,27 @@ CUTT_INLINE OF(vector) OWN(read_single)(const char *from) {
 #endif
 }
 
-/* `count` vectors of an operand. */
-CUTT_INLINE void OWN(read_operand)(const cutt_combine_operand *o, int64_t at, int count, int64_t here, OF(vector) * x) {
-  if (o->single) {
-    const OF(vector) all = OWN(read_single)(o->at);
-    CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = all;
-  } else {
-    CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = OWN(read)(o->at + IN_MEMORY(at + i * V), here);
-  }
+/* What is done with vectors of an operand before it takes part. */
+CUTT_INLINE void OWN(scale_operand)(const cutt_combine_operand *o, int count, OF(vector) * x) {
   if (o->scaled || o->conjugate) {
     CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = OF(scaled)(o, x[i]);
   }
+}
+
+CUTT_INLINE void OWN(all_single)(const char *from, int count, OF(vector) * x) {
+  const OF(vector) all = OWN(read_single)(from);
+  CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = all;
+}
+
+/* `count` vectors of an operand whose row begins at `row`. */
+CUTT_INLINE void OWN(read_operand)(const cutt_combine_operand *o, const char *row, int64_t at, int count, int64_t here,
+                                   OF(vector) * x) {
+  if (o->single) {
+    OWN(all_single)(row, count, x);
+  } else {
+    CUTT_UNROLL for (int i = 0; i < count; ++i) x[i] = OWN(read)(row + IN_MEMORY(at + i * V), here);
+  }
+  OWN(scale_operand)(o, count, x);
 }
 
 CUTT_INLINE void OWN(combine_by)(cuttOperator_t op, int count, OF(vector) * x, const OF(vector) * y) {
@@ -74,102 +84,141 @@ CUTT_INLINE void OWN(combine_by)(cuttOperator_t op, int count, OF(vector) * x, c
   }
 }
 
-/* Lines that are about to be written past the caches; several vectors may make one. */
-CUTT_INLINE void OWN(stream_lines)(char *to, const OF(vector) * x, int count) {
-#if CUTT_VECTOR_BYTES == 64 && !IS_HALF
-  CUTT_UNROLL for (int i = 0; i < count; ++i) _mm512_stream_si512((void *)(to + i * V), (__m512i)x[i]);
+/* A line, of its numbers. */
+CUTT_INLINE turn_line OWN(line_of)(const OF(vector) * x) {
+  turn_line line;
+#if IS_HALF && CUTT_VECTOR_BYTES == 64
+  __m256i part[2]; /* each by itself, since a load of what two stores made waits for both */
+  CUTT_UNROLL for (int v = 0; v < 2; ++v) OWN(write)((char *)&part[v], x[v], V);
+  line.part[0] = (packed_lanes)_mm512_inserti64x4(_mm512_castsi256_si512(part[0]), part[1], 1);
+#elif IS_HALF && CUTT_VECTOR_BYTES == 32
+  __m128i part[4];
+  CUTT_UNROLL for (int v = 0; v < 4; ++v) OWN(write)((char *)&part[v], x[v], V);
+  CUTT_UNROLL for (int p = 0; p < 2; ++p) line.part[p] = (packed_lanes)_mm256_set_m128i(part[2 * p + 1], part[2 * p]);
 #else
-  _Alignas(64) char lines[COMBINED * V];
-  CUTT_UNROLL for (int i = 0; i < count; ++i) OWN(write)(lines + IN_MEMORY(i * V), x[i], V);
-  for (int i = 0; i < IN_MEMORY(count * V); i += 64) cutt_store_line(to + i, lines + i);
+  CUTT_UNROLL for (int v = 0; v < LINE / V; ++v) OWN(write)((char *)&line + IN_MEMORY(v * V), x[v], V);
 #endif
+  return line;
 }
 
 /* `count` vectors from one place on, of which `here` bytes each are there. */
-CUTT_INLINE void OWN(combine_at)(char *to, const cutt_combination *c, int64_t at, int count, int64_t here,
-                                 bool streams) {
+CUTT_INLINE void OWN(combine_at)(char *to, const cutt_combination *c, const char *const *row, int64_t at, int count,
+                                 int64_t here, bool streams) {
   OF(vector) x[COMBINED], y[COMBINED];
-  OWN(read_operand)(&c->operand[0], at, count, here, x);
+  OWN(read_operand)(&c->operand[0], row[0], at, count, here, x);
   for (int o = 1; o < c->operands; ++o) {
-    OWN(read_operand)(&c->operand[o], at, count, here, y);
+    OWN(read_operand)(&c->operand[o], row[o], at, count, here, y);
     OWN(combine_by)(c->op[o - 1], count, x, y);
   }
-  if (streams) {
-    OWN(stream_lines)(to, x, count);
-  } else {
+  if (!streams) {
     CUTT_UNROLL for (int i = 0; i < count; ++i) OWN(write)(to + IN_MEMORY(i * V), x[i], here);
+    return;
+  }
+  CUTT_UNROLL for (int i = 0; i < count; i += LINE / V) {
+    const turn_line line = OWN(line_of)(x + i);
+    cutt_store_line(to + IN_MEMORY(i * V), (const char *)&line);
   }
 }
 
-/* From one place on. */
-CUTT_INLINE void OWN(combine_some)(char *to, const cutt_combination *c, int64_t at, int64_t bytes) {
-  const int64_t end = at + bytes;
-  for (; at + V <= end; at += V, to += IN_MEMORY(V)) OWN(combine_at)(to, c, at, 1, V, false);
-  if (at < end) OWN(combine_at)(to, c, at, 1, end - at, false);
+/* The line of the result that lies `at` bytes from the row's beginning, of which its bytes from one to before another are made; the others are arbitrary. */
+CUTT_INLINE turn_line OWN(combine_part)(const cutt_combination *c, const char *const *row, int64_t at, int64_t from,
+                                        int64_t to) {
+  OF(vector) x[LINE / V], y[LINE / V];
+  for (int o = 0; o < c->operands; ++o) {
+    OF(vector) *const own = o ? y : x;
+    if (c->operand[o].single) {
+      OWN(all_single)(row[o], LINE / V, own);
+    } else {
+      const turn_line part = turn_load_part((int)OF(ELEMENT) / (1 + IS_HALF), row[o] + at, from, to);
+      CUTT_UNROLL for (int v = 0; v < LINE / V; ++v) own[v] = OWN(read)((const char *)&part + IN_MEMORY(v * V), V);
+    }
+    OWN(scale_operand)(&c->operand[o], LINE / V, own);
+    if (o) OWN(combine_by)(c->op[o - 1], LINE / V, x, y);
+  }
+  return OWN(line_of)(x);
 }
 
 /* Asks for what comes soon, while so many lines from one place on are computed. What the next block packs lies in runs that are no
  * whole lines, so that it has more of them. */
-CUTT_INLINE void OWN(fetch)(const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at, int64_t lines) {
+CUTT_INLINE void OWN(fetch)(const cutt_combination *c, const char *const *row, cutt_cpu_ahead *ahead, int64_t at,
+                            int64_t lines) {
   for (int o = 0; o < c->operands; ++o) {
-    const char *from = c->operand[o].at + c->operand[o].ahead + IN_MEMORY(at);
+    const char *from = row[o] + c->operand[o].ahead + IN_MEMORY(at);
     for (int64_t i = 0; i < lines && c->operand[o].ahead; ++i) __builtin_prefetch(from + i * 64, 0, 2);
   }
   for (int i = 0; i < c->aheads; ++i) cutt_combine_fetch(&ahead[i], lines + 1);
 }
 
 /* As many whole groups, or lines, as there are from one place on; returns where they end. */
-CUTT_INLINE int64_t OWN(combine_lines)(char *out, const cutt_combination *c, cutt_cpu_ahead *ahead, int64_t at,
-                                       int64_t bytes, bool streams) {
+CUTT_INLINE int64_t OWN(combine_lines)(char *out, const cutt_combination *c, const char *const *row,
+                                       cutt_cpu_ahead *ahead, int64_t at, int64_t bytes, bool streams) {
   for (; at + COMBINED * V <= bytes; at += COMBINED * V) {
-    OWN(fetch)(c, ahead, at, COMBINED * V / LINE);
-    OWN(combine_at)(out + IN_MEMORY(at), c, at, COMBINED, V, streams);
+    OWN(fetch)(c, row, ahead, at, COMBINED * V / LINE);
+    OWN(combine_at)(out + IN_MEMORY(at), c, row, at, COMBINED, V, streams);
   }
-  if (at < bytes) OWN(fetch)(c, ahead, at, (bytes - at + LINE - 1) / LINE);
-  for (; at + LINE <= bytes; at += LINE) OWN(combine_at)(out + IN_MEMORY(at), c, at, LINE / V, V, streams);
+  if (at < bytes) OWN(fetch)(c, row, ahead, at, (bytes - at + LINE - 1) / LINE);
+  for (; at + LINE <= bytes; at += LINE) OWN(combine_at)(out + IN_MEMORY(at), c, row, at, LINE / V, V, streams);
   return at;
 }
 
-/* Up to the first cache line that the row begins; returns where that is. An edge may have what is before, in its line. */
-CUTT_INLINE int64_t OWN(begin_row)(char *out, const cutt_combination *c, cutt_combine_edge *edge, int64_t bytes) {
-  const int64_t before = (int64_t)((uintptr_t)out % 64), rest = LINE - before * (1 + IS_HALF);
-  const int64_t head = rest < bytes ? rest : bytes;
-  const bool joins = edge->bytes == before && edge->at + before == out;
-  if (!before) return 0;
-  OWN(combine_some)(joins ? edge->line + before : out, c, 0, head);
-  if (!joins) return head;
-  edge->bytes += IN_MEMORY(head);
-  if (edge->bytes == 64) {
-    cutt_store_line(edge->at, edge->line);
-    edge->bytes = 0;
-  }
-  return head;
-}
-
-CUTT_INLINE void OWN(combine_row)(char *out, const cutt_combination *c, cutt_combine_edge *edge,
-                                  cutt_cpu_ahead *ahead) {
+/* A row through the caches. */
+CUTT_INLINE void OWN(combine_row)(char *out, const cutt_combination *c, const char *const *row, cutt_cpu_ahead *ahead) {
   const int64_t bytes = c->n * OF(ELEMENT);
-  int64_t at = edge ? OWN(begin_row)(out, c, edge, bytes) : 0;
-  at = OWN(combine_lines)(out, c, ahead, at, bytes, edge != NULL);
-  if (at == bytes) return;
-  if (!edge) {
-    OWN(combine_some)(out + IN_MEMORY(at), c, at, bytes - at);
-    return;
-  }
-  cutt_combine_end(edge);
-  OWN(combine_some)(edge->line, c, at, bytes - at);
-  edge->at = out + IN_MEMORY(at);
-  edge->bytes = IN_MEMORY(bytes - at);
+  int64_t at = OWN(combine_lines)(out, c, row, ahead, 0, bytes, false);
+  for (; at + V <= bytes; at += V) OWN(combine_at)(out + IN_MEMORY(at), c, row, at, 1, V, false);
+  if (at < bytes) OWN(combine_at)(out + IN_MEMORY(at), c, row, at, 1, bytes - at, false);
 }
 
-static void OWN(combine)(char *out, const cutt_combination *callers, cutt_combine_edge *edge, cutt_cpu_ahead *ahead) {
+/* Up to the end of the cache line in which a row of so many bytes of memory begins, or of the row; returns how many bytes that are. The edge may
+ * have what is before, in the line; what does not fill it is the edge's, if it has what is before or nothing is. Lines are made as a whole, in
+ * registers: a load of what several stores have made waits until all those before have reached the cache. */
+CUTT_INLINE int64_t OWN(begin_row)(char *out, const cutt_combination *c, const char *const *row,
+                                   cutt_combine_edge *edge, int64_t bytes) {
+  enum { ELEMENT = OF(ELEMENT) / (1 + IS_HALF) };
+  const int64_t lead = (int64_t)((uintptr_t)out % 64), end = lead + bytes < 64 ? lead + bytes : 64;
+  char *const at = out - lead;
+  const bool joins = lead && edge->bytes == lead && edge->at == at;
+  if (!lead && end == 64) return 0;
+  turn_line line = OWN(combine_part)(c, row, -lead, lead, end);
+  if (lead && !joins) {
+    turn_store_part(ELEMENT, at, &line, lead, end);
+    return end - lead;
+  }
+  if (joins)
+    line = turn_joined(edge->line, &line, lead);
+  else
+    cutt_combine_end(edge);
+  if (end == 64) {
+    cutt_store_line(at, (const char *)&line);
+    edge->bytes = 0;
+  } else {
+    turn_keep(edge, at, &line, end);
+  }
+  return end - lead;
+}
+
+/* A row past the caches. */
+CUTT_INLINE void OWN(stream_row)(char *out, const cutt_combination *c, const char *const *row, cutt_combine_edge *edge,
+                                 cutt_cpu_ahead *ahead) {
+  const int64_t bytes = c->n * OF(ELEMENT);
+  int64_t at = OWN(begin_row)(out, c, row, edge, IN_MEMORY(bytes)) * (1 + IS_HALF);
+  at = OWN(combine_lines)(out, c, row, ahead, at, bytes, true);
+  if (at == bytes) return;
+  const turn_line line = OWN(combine_part)(c, row, IN_MEMORY(at), 0, IN_MEMORY(bytes - at));
+  cutt_combine_end(edge);
+  turn_keep(edge, out + IN_MEMORY(at), &line, IN_MEMORY(bytes - at));
+}
+
+static void OWN(combine)(char *out, const char *const *at, const cutt_combination *callers, cutt_combine_edge *edge,
+                         int64_t edge_step, cutt_cpu_ahead *ahead) {
   cutt_combination own = *callers; /* which no store may change */
-  for (int64_t row = 0; row < own.rows; ++row, out += own.step) {
+  const char *row[3] = {at[0], at[1], at[2]};
+  for (int64_t i = 0; i < own.rows; ++i, out += own.step) {
     if (edge)
-      OWN(combine_row)(out, &own, edge + row * own.edge_step, ahead);
+      OWN(stream_row)(out, &own, row, edge + i * edge_step, ahead);
     else
-      OWN(combine_row)(out, &own, NULL, ahead);
-    for (int o = 0; o < own.operands; ++o) own.operand[o].at += own.operand[o].step;
+      OWN(combine_row)(out, &own, row, ahead);
+    for (int o = 0; o < own.operands; ++o) row[o] += own.operand[o].step;
   }
 }
 

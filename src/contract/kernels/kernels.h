@@ -63,10 +63,9 @@ typedef void cutt_pass_pack_fn(char *dst, int64_t pitch, const char *src, int64_
 typedef void cutt_pass_copy_fn(char *dst, const int64_t *to, const char *src, const int64_t *from, int64_t runs,
                                int64_t bytes);
 
-/* An operand of an elementwise operation, whose row begins at `at` and the next one `step` bytes from there. */
+/* An operand of an elementwise operation. */
 typedef struct cutt_combine_operand {
-  const char *at;
-  int64_t step;
+  int64_t step;  /* bytes from the beginning of a row to that of the next one */
   int64_t ahead; /* what lies so far from what is read is asked for; 0: nothing is */
   bool single;   /* one element for all of a row */
   bool scaled, conjugate;
@@ -79,7 +78,6 @@ typedef struct cutt_combination {
   cutt_combine_operand operand[3];
   cuttOperator_t op[2];
   int64_t n, rows, step; /* the result's */
-  int64_t edge_step;     /* 0: each row goes on where the one before ends; 1: where a row of another call ended */
   int aheads;            /* of what is asked for meanwhile */
 } cutt_combination;
 
@@ -96,15 +94,18 @@ static inline void cutt_combine_end(cutt_combine_edge *edge) {
   edge->bytes = 0;
 }
 
-/* out may be where operands are. edge: one for all rows, or for each row, as edge_step says; NULL: none. With edges whole cache lines of the result are written past the caches, and elements have to lie
- * at multiples of their bytes. */
-typedef void cutt_combine_fn(char *out, const cutt_combination *combination, cutt_combine_edge *edge,
-                             cutt_cpu_ahead *ahead);
+/* Rows whose first one is at[o] of each operand; out may be where operands are. What is handed over by itself is what changes from call to
+ * call: a combination is loaded by vectors, which wait for stores that have just been made. edge: of each row, if edge_step is 1, since it goes on
+ * where a row of another call ended, or one for all rows, of which each goes on where the one before ends, if it is 0; NULL: none. With edges whole
+ * cache lines of the result are written past the caches, and elements have to lie at multiples of their bytes. */
+typedef void cutt_combine_fn(char *out, const char *const *at, const cutt_combination *combination,
+                             cutt_combine_edge *edge, int64_t edge_step, cutt_cpu_ahead *ahead);
 
 /* A tile of an elementwise operation with operands that have their elements next to each other not along the result's rows but from row to
  * row: those have their n places of a row in a table, whatever modes a row runs over. */
 typedef struct cutt_combine_turn {
-  cutt_combination combination; /* at least CUTT_TURN_LEAST rows; edge_step and aheads are not used */
+  cutt_combination combination; /* at least CUTT_TURN_LEAST rows; aheads are not used */
+  const char *at[3];            /* where the tile begins in each operand */
   const int64_t *place[3];      /* of a turned operand, from its `at`, in bytes; NULL: it has rows, too */
   const char *next[3];          /* where the next tile begins */
   bool asks;                    /* for what comes next */

@@ -16,6 +16,80 @@ typedef struct turn_line {
   packed_lanes part[TURN_PARTS];
 } turn_line;
 
+#define TURN_TAKEN_4 -1, -1, -1, -1
+#define TURN_TAKEN_16 TURN_TAKEN_4, TURN_TAKEN_4, TURN_TAKEN_4, TURN_TAKEN_4
+#define TURN_TAKEN_64 TURN_TAKEN_16, TURN_TAKEN_16, TURN_TAKEN_16, TURN_TAKEN_16
+
+#if CUTT_VECTOR_BYTES == 32
+/* Of a vector, all lanes of 4 bytes that lie before a place, which may be beyond it. */
+CUTT_INLINE __m256i turn_lanes_before(int64_t bytes) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)(bytes / 4)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+
+/* Those of the first bytes, up to 32, that are there, without a call. */
+CUTT_INLINE void turn_copy(char *to, const char *from, int64_t bytes) {
+  int64_t at = 0;
+  CUTT_UNROLL for (int size = 32; size >= 2; size /= 2) {
+    if (!(bytes & size)) continue;
+    memcpy(to + at, from + at, (size_t)size);
+    at += size;
+  }
+}
+
+/* Of a line of memory, of elements of w bytes, the bytes from one to before another, which alone are read or written. */
+#if CUTT_VECTOR_BYTES == 64
+CUTT_INLINE __mmask32 turn_mask(int64_t from, int64_t to) {
+  return (UINT32_MAX >> (32 - to / 2)) & (UINT32_MAX << (from / 2));
+}
+CUTT_INLINE turn_line turn_load_part(int w, const char *line, int64_t from, int64_t to) {
+  (void)w;
+  return (turn_line){{(packed_lanes)_mm512_maskz_loadu_epi16(turn_mask(from, to), line)}};
+}
+CUTT_INLINE void turn_store_part(int w, char *line, const turn_line *now, int64_t from, int64_t to) {
+  (void)w;
+  _mm512_mask_storeu_epi16(line, turn_mask(from, to), (__m512i)now->part[0]);
+}
+#else
+CUTT_INLINE turn_line turn_load_part(int w, const char *line, int64_t from, int64_t to) {
+  turn_line now = {0};
+#if CUTT_VECTOR_BYTES == 32
+  CUTT_UNROLL for (int p = 0; p < TURN_PARTS && w > 2; ++p) {
+    const __m256i here = _mm256_andnot_si256(turn_lanes_before(from - p * V), turn_lanes_before(to - p * V));
+    now.part[p] = (packed_lanes)_mm256_maskload_epi32((const int *)(const void *)(line + p * V), here);
+  }
+  if (w > 2) return now;
+#endif
+  (void)w;
+  turn_copy((char *)&now + from, line + from, to - from);
+  return now;
+}
+CUTT_INLINE void turn_store_part(int w, char *line, const turn_line *now, int64_t from, int64_t to) {
+  (void)w;
+  turn_copy(line + from, (const char *)now + from, to - from);
+}
+#endif
+
+/* A line whose first bytes are those of `before`. */
+CUTT_INLINE turn_line turn_joined(const char *before, const turn_line *now, int64_t bytes) {
+  static const int8_t taken[2 * LINE_BYTES] = {TURN_TAKEN_64};
+  turn_line all;
+  CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) {
+    packed_lanes first, mask;
+    memcpy(&first, before + p * V, V);
+    memcpy(&mask, taken + LINE_BYTES - bytes + p * V, V);
+    all.part[p] = (first & mask) | (now->part[p] & ~mask);
+  }
+  return all;
+}
+
+/* The beginning of the line at `at`, for who goes on there. */
+CUTT_INLINE void turn_keep(cutt_combine_edge *edge, char *at, const turn_line *line, int64_t bytes) {
+  CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) memcpy(edge->line + p * V, &line->part[p], V);
+  edge->at = at;
+  edge->bytes = bytes;
+}
+
 /* A line of each of `rows` rows, 8 of elements of 2 bytes, else 4, with as many places as a line has elements; w: bytes of one. */
 CUTT_INLINE void turn_columns(int w, int rows, const char *src, const int64_t *place, turn_line *line) {
   CUTT_UNROLL for (int p = 0; p < TURN_PARTS; ++p) {

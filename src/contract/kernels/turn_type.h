@@ -16,7 +16,7 @@ CUTT_INLINE void OWN(turn_ask)(const cutt_combine_turn *t, int64_t i, int64_t ah
   const int64_t n = t->combination.n, at = i + ahead;
   for (int o = 0; o < t->combination.operands; ++o) {
     if (!t->place[o]) continue;
-    const char *from = (at < n ? t->combination.operand[o].at : t->next[o]) + row * BYTES;
+    const char *from = (at < n ? t->at[o] : t->next[o]) + row * BYTES;
     const int64_t *place = t->place[o] + (at < n ? at : at - n);
     for (int k = 0; k < W; ++k) __builtin_prefetch(from + place[k], 0, 2);
   }
@@ -27,10 +27,9 @@ CUTT_INLINE void OWN(turn_read)(const cutt_combine_turn *t, int o, const turn_li
                                 int64_t bytes, OF(vector) * x) {
   const cutt_combine_operand *operand = &t->combination.operand[o];
   CUTT_UNROLL for (int k = 0; k < TOGETHER; ++k) {
-    const char *from = operand->at + (row + k) * operand->step;
+    const char *from = t->at[o] + (row + k) * operand->step;
     if (operand->single) {
-      const OF(vector) all = OWN(read_single)(from);
-      CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) x[k * VECTORS + v] = all;
+      OWN(all_single)(from, VECTORS, x + k * VECTORS);
       continue;
     }
     CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) {
@@ -39,26 +38,7 @@ CUTT_INLINE void OWN(turn_read)(const cutt_combine_turn *t, int o, const turn_li
                                   : OWN(read)(from + i * BYTES + IN_MEMORY(v * V), here);
     }
   }
-  if (operand->scaled || operand->conjugate) {
-    CUTT_UNROLL for (int k = 0; k < COUNT; ++k) x[k] = OF(scaled)(operand, x[k]);
-  }
-}
-
-/* A line, of its numbers. */
-CUTT_INLINE turn_line OWN(turn_made)(const OF(vector) * x) {
-  turn_line line;
-#if IS_HALF && CUTT_VECTOR_BYTES == 64
-  __m256i part[2]; /* each by itself, since a load of what two stores made waits for both */
-  CUTT_UNROLL for (int v = 0; v < 2; ++v) OWN(write)((char *)&part[v], x[v], V);
-  line.part[0] = (packed_lanes)_mm512_inserti64x4(_mm512_castsi256_si512(part[0]), part[1], 1);
-#elif IS_HALF /* not with shorter vectors */
-  __m128i part[4];
-  CUTT_UNROLL for (int v = 0; v < 4; ++v) OWN(write)((char *)&part[v], x[v], V);
-  CUTT_UNROLL for (int p = 0; p < 2; ++p) line.part[p] = (packed_lanes)_mm256_set_m128i(part[2 * p + 1], part[2 * p]);
-#else
-  CUTT_UNROLL for (int v = 0; v < VECTORS; ++v) line.part[v] = (packed_lanes)x[v];
-#endif
-  return line;
+  OWN(scale_operand)(operand, COUNT, x);
 }
 
 /* A line, or the `bytes` of numbers that are there, of some rows; the first `skip` of them have been written. */
@@ -81,7 +61,7 @@ CUTT_INLINE void OWN(turn_some)(char *out, const cutt_combine_turn *t, turn_line
       }
       continue;
     }
-    const turn_line line = OWN(turn_made)(x + k * VECTORS);
+    const turn_line line = OWN(line_of)(x + k * VECTORS);
     if (bytes == LINE)
       turn_put(BYTES, to, &line, t->carry[row + k], t->begins && i == 0);
     else
@@ -114,10 +94,10 @@ static void OWN(turn)(char *out, const cutt_combine_turn *callers) {
         __builtin_prefetch(out + (row + k) * c->step + i * BYTES + TURN_ROW_AHEAD, 1);
       for (int o = 0; o < c->operands; ++o) {
         const cutt_combine_operand *operand = &c->operand[o];
-        if (place[o]) turn_columns(BYTES, GROUP, operand->at + row * BYTES, place[o], turned[o]);
+        if (place[o]) turn_columns(BYTES, GROUP, t->at[o] + row * BYTES, place[o], turned[o]);
         if (!ahead || place[o] || operand->single) continue;
         const int64_t at = i * BYTES + TURN_ROW_AHEAD;
-        const char *from = at < n * BYTES ? operand->at + at : t->next[o] + (at - n * BYTES);
+        const char *from = at < n * BYTES ? t->at[o] + at : t->next[o] + (at - n * BYTES);
         for (int k = 0; k < GROUP; ++k) __builtin_prefetch(from + (row + k) * operand->step);
       }
       CUTT_UNROLL for (int k = 0; k < GROUP; k += TOGETHER)
