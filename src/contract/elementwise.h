@@ -7,7 +7,8 @@
  * where it has nothing so, its block is made in the scratch too, and permuted from there.
  *
  * Where D's rows are long and all operands in another order have their elements next to each other in one and the same mode, they are
- * turned in registers instead, by tiles of rows (elementwise_turn.c). */
+ * turned in registers instead, by tiles of rows (elementwise_turn.c). If they have them so in different modes, one operand is
+ * permuted to D first, as it is, and then combined with the others from there. */
 #ifndef CUTT_CONTRACT_ELEMENTWISE_H
 #define CUTT_CONTRACT_ELEMENTWISE_H
 
@@ -55,7 +56,6 @@ typedef struct cutt_elementwise_turn {
   int row_modes;               /* modes, the first ones, that a tile has of each row, the last one of them in chunks */
   int order[CUTT_MOST_LABELS]; /* of the modes, in which the tiles follow each other */
   int64_t places, *place[CUTT_ELEMENTWISE_OPERANDS]; /* bytes, of a row's elements in a turned operand */
-  bool asks;                                         /* for what comes next */
 } cutt_elementwise_turn;
 
 struct cuttElementwiseStruct {
@@ -75,6 +75,11 @@ struct cuttElementwiseStruct {
   int64_t low[CUTT_MOST_TENSORS], high[CUTT_MOST_TENSORS]; /* bytes spanned, as in cutt_labelled */
   int64_t origin[CUTT_MOST_TENSORS]; /* bytes from element (0, ..., 0) to where the walk over the modes begins */
   bool result_packed;
+  int moved;       /* number, from 1 on, of the operand permuted to D first, which then has D's strides; or 0 */
+  cuttPlan_t move; /* what permutes it */
+  int64_t moved_stride[CUTT_MOST_LABELS]; /* its own strides */
+  struct cuttElementwiseStruct *apart;    /* the plan for D that is an operand, too: nothing is moved; or NULL */
+  bool far;     /* the tensors do not stay in caches near a core: what comes next is asked for */
   bool streams; /* D is written past the caches, but where it is an operand too */
   int modes;
   cutt_elementwise_mode mode[CUTT_MOST_LABELS];
@@ -98,6 +103,16 @@ static inline cutt_tensor cutt_elementwise_tensor(int operand) {
  * cutt_elementwise_release, also after a failure. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *plan);
 void cutt_elementwise_release(struct cuttElementwiseStruct *plan);
+
+/* Bytes of D's elements. */
+int64_t cutt_elementwise_bytes(const struct cuttElementwiseStruct *plan);
+
+/* Sets plan->moved to the next operand that may be permuted to D first, beginning with *after = 0: in the order of the extents of
+ * the modes in which they have their elements next to each other. False: there are no more, and it is 0. */
+bool cutt_elementwise_may_move(struct cuttElementwiseStruct *plan, int64_t *after);
+
+/* Plans the permutation of plan->moved, if it is not 0, and gives the operand D's strides. Errors: CUTT_INTERNAL_ERROR. */
+cuttResult cutt_elementwise_move(struct cuttElementwiseStruct *plan);
 
 /* Sets the plan's tiles, if there are operands that are turned in registers, else leaves all as it is. Errors: CUTT_INTERNAL_ERROR. */
 cuttResult cutt_elementwise_turn_prepare(struct cuttElementwiseStruct *plan);

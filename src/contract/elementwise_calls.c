@@ -156,12 +156,12 @@ static cuttResult prepare_host(plan_t *p, int64_t bytes) {
     return cutt_error(CUTT_INTERNAL_ERROR, "there are no kernels for the instruction set %s",
                       p->backend->runtime->isa());
   p->numbers = &p->kernels->type[p->type->type];
+  const int64_t near = 8 * cutt_device_property(p->backend, "l2_bytes"); /* here asking takes longer than waiting */
+  p->far = (p->operands + 1) * bytes > near;
   const cuttResult result = cutt_elementwise_prepare(p);
   const int64_t stream_bytes = cutt_device_property(p->backend, "stream_bytes"), least_row = 256;
-  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed &&
+  p->streams = !result && stream_bytes > 0 && bytes >= stream_bytes && !p->result_packed && !p->moved &&
                (p->turn || p->kind[0]->row * p->type->bytes >= least_row);
-  const int64_t near = 8 * cutt_device_property(p->backend, "l2_bytes"); /* here asking takes longer than waiting */
-  if (p->turn) p->turn->asks = (p->operands + 1) * bytes > near;
   return result;
 }
 

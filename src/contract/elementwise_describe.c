@@ -51,12 +51,17 @@ static int64_t blocks_of(const plan_t *p) { return p->device ? (int64_t)launch_o
 
 static int64_t row_of(const plan_t *p) { return p->turn ? p->turn->places : p->kind[0]->row; }
 
+static int64_t stride_of(const plan_t *p, int mode, int i) {
+  return p->moved == i + 1 ? p->moved_stride[mode] : p->mode[mode].stride[tensor_at(p, i)];
+}
+
 /* How a tensor is used, for JSON. */
 static const char *use_of(const plan_t *p, int i) {
   static const char *const host[] = {"in place", "repeated", "permuted", "not read", "turned"};
   static const char *const device[] = {"not read", "in place", "turned", "in place", "in place"};
   if (i == p->operands) return !p->device && p->result_packed ? "permuted" : "in place";
   if (is_permutation(p)) return is_moved(p, i) ? "permuted" : "in place";
+  if (p->moved == i + 1) return "permuted";
   return p->device ? device[launch_of(p)->args.use[i]] : host[p->use[i]];
 }
 
@@ -115,8 +120,8 @@ static void add_modes(const plan_t *p, cutt_text *text) {
   for (int m = 0; m < p->modes; ++m) {
     cutt_text_add(text, "  %-12s %12" PRId64 " %12" PRId64, name_of(p, m, name), p->mode[m].extent, chunk_of(p, m));
     for (int i = 0; i < tensors_of(p); ++i) {
-      if (p->mode[m].stride[tensor_at(p, i)])
-        cutt_text_add(text, " %14" PRId64, p->mode[m].stride[tensor_at(p, i)]);
+      if (stride_of(p, m, i))
+        cutt_text_add(text, " %14" PRId64, stride_of(p, m, i));
       else
         cutt_text_add(text, " %14s", "-");
     }
@@ -132,6 +137,8 @@ static void add_use(const plan_t *p, int i, cutt_text *text) {
                   p->device->pass[1].plan && i == 0 ? "is permuted to D" : "is permuted, and combined on the way");
   else if (p->device && !is_permutation(p) && i < p->operands && launch_of(p)->args.use[i] == CUTT_COMBINE_TURNED)
     cutt_text_add(text, "is turned in shared memory");
+  else if (p->moved == i + 1)
+    cutt_text_add(text, "is permuted to D first");
   else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_SINGLE)
     cutt_text_add(text, "is read in place, one element for a whole row");
   else if (!p->device && i < p->operands && p->use[i] == CUTT_USE_PACKED)
@@ -201,7 +208,7 @@ static void add_json_modes(const plan_t *p, cutt_text *text) {
     cutt_text_add(text, ",\"extent\":%" PRId64 ",\"chunk\":%" PRId64 ",\"strides\":{", p->mode[m].extent,
                   chunk_of(p, m));
     for (int i = 0; i < tensors_of(p); ++i)
-      cutt_text_add(text, "%s\"%c\":%" PRId64, i ? "," : "", letter_at(p, i), p->mode[m].stride[tensor_at(p, i)]);
+      cutt_text_add(text, "%s\"%c\":%" PRId64, i ? "," : "", letter_at(p, i), stride_of(p, m, i));
     cutt_text_add(text, "}}");
   }
   cutt_text_add(text, "]");

@@ -65,16 +65,40 @@ static bool extend(plan_t *p, int t, int64_t bytes) {
   return true;
 }
 
+/* Of the chunks that divide the mode's extent the longest one up to its own. */
+static int64_t divisor(const cutt_elementwise_mode *mode) {
+  int64_t chunk = mode->chunk;
+  while (mode->extent % chunk) --chunk;
+  return chunk;
+}
+
+/* Of the modes whose last chunk is shorter, if they are more than there are kinds for, the one that loses least by a chunk that divides it;
+ * -1: they are no more. */
+static int least_ragged(const plan_t *p) {
+  int ragged = 0, least = -1;
+  double most = 0;
+  for (int i = 0; i < p->modes; ++i) {
+    const cutt_elementwise_mode *mode = &p->mode[i];
+    const double kept = (double)divisor(mode) / (double)mode->chunk;
+    if (mode->extent % mode->chunk == 0) continue;
+    ++ragged;
+    if (least < 0 || kept > most) least = i, most = kept;
+  }
+  return ragged > CUTT_ELEMENTWISE_RAGGED ? least : -1;
+}
+
 /* Chunks of nearly the same extent, and few modes whose last one is shorter. */
 static void even_out(plan_t *p) {
-  unsigned bit = 1;
-  p->blocks = 1;
   for (int i = 0; i < p->modes; ++i) {
     cutt_elementwise_mode *mode = &p->mode[i];
     mode->chunks = (mode->extent + mode->chunk - 1) / mode->chunk;
     mode->chunk = (mode->extent + mode->chunks - 1) / mode->chunks;
-    if (mode->extent % mode->chunk && bit == CUTT_ELEMENTWISE_KINDS)
-      while (mode->extent % mode->chunk) --mode->chunk; /* a divisor: 1, if need be */
+  }
+  for (int i; (i = least_ragged(p)) >= 0;) p->mode[i].chunk = divisor(&p->mode[i]);
+  unsigned bit = 1;
+  p->blocks = 1;
+  for (int i = 0; i < p->modes; ++i) {
+    cutt_elementwise_mode *mode = &p->mode[i];
     mode->chunks = (mode->extent + mode->chunk - 1) / mode->chunk;
     p->blocks *= mode->chunks;
     if (mode->extent % mode->chunk == 0) continue;
@@ -226,9 +250,7 @@ static cuttResult make_kind(plan_t *p, unsigned kind) {
   return result;
 }
 
-cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
-  const cuttResult turned = cutt_elementwise_turn_prepare(p);
-  if (turned || p->turn) return turned;
+static cuttResult prepare_blocks(plan_t *p) {
   cut(p);
   unsigned ragged = 0;
   for (int i = 0; i < p->modes; ++i) ragged |= p->mode[i].ragged;
@@ -240,7 +262,47 @@ cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
   return CUTT_SUCCESS;
 }
 
+/* Where D is not done by tiles that turn operands: is one of them permuted to D first? Two that were permuted block by block would
+ * have short runs, since the block has to have runs of D, too, which costs more than moving D twice, except in caches. */
+static bool moves(plan_t *p) {
+  int64_t after = 0;
+  int turned = 0;
+  if (p->modes == 0 || p->mode[0].stride[CUTT_RESULT] != 1 || !p->far) return false;
+  for (int o = 0; o < p->operands; ++o) {
+    const int64_t step = p->mode[0].stride[cutt_elementwise_tensor(o)];
+    turned += p->use[o] != CUTT_USE_ZERO && step != 0 && step != 1;
+  }
+  return turned > 1 && cutt_elementwise_may_move(p, &after);
+}
+
+/* May the caller have D as an operand? */
+static bool may_be_operand(const plan_t *p) {
+  for (int o = 0; o < p->operands; ++o)
+    if (p->use[o] != CUTT_USE_ZERO && p->as_result[o]) return true;
+  return false;
+}
+
+cuttResult cutt_elementwise_prepare(struct cuttElementwiseStruct *p) {
+  plan_t *apart = malloc(sizeof *apart);
+  if (!apart) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for a plan", sizeof *apart);
+  *apart = *p;
+  cuttResult result = cutt_elementwise_turn_prepare(p);
+  if (!result && !p->turn && moves(p)) result = cutt_elementwise_move(p);
+  if (!result && !p->turn) result = prepare_blocks(p);
+  if (result || !p->moved || !may_be_operand(p)) {
+    free(apart);
+    return result;
+  }
+  p->apart = apart;
+  return prepare_blocks(apart);
+}
+
 void cutt_elementwise_release(struct cuttElementwiseStruct *p) {
+  if (p->apart) cutt_elementwise_release(p->apart);
+  free(p->apart);
+  p->apart = NULL;
+  cuttPlanDestroy(p->move);
+  p->move = NULL;
   cutt_elementwise_turn_release(p);
   for (int kind = 0; kind < CUTT_ELEMENTWISE_KINDS; ++kind) {
     if (!p->kind[kind]) continue;

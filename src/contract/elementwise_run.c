@@ -236,23 +236,33 @@ static void work(void *what, int me, int team) {
   give_back(&w);
 }
 
+/* Is D an operand, too? */
+static bool has_operand(void *const tensor[CUTT_MOST_TENSORS]) {
+  for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
+    if (t != CUTT_RESULT && tensor[t] == tensor[CUTT_RESULT]) return true;
+  return false;
+}
+
 /* Past the caches goes what would not stay in them, in whole elements, unless it is read too. */
 static bool streams(const plan_t *p, void *const tensor[CUTT_MOST_TENSORS]) {
-  if (!p->streams || (uintptr_t)tensor[CUTT_RESULT] % (uintptr_t)p->type->bytes) return false;
-  for (int t = 0; t < CUTT_MOST_TENSORS; ++t)
-    if (t != CUTT_RESULT && tensor[t] == tensor[CUTT_RESULT]) return false;
-  return true;
+  return p->streams && (uintptr_t)tensor[CUTT_RESULT] % (uintptr_t)p->type->bytes == 0 && !has_operand(tensor);
 }
 
 int cutt_elementwise_threads(const struct cuttElementwiseStruct *p) {
-  int64_t bytes = p->type->bytes;
-  for (int i = 0; i < p->modes; ++i) bytes *= p->mode[i].extent;
+  const int64_t bytes = cutt_elementwise_bytes(p);
   return (int)smaller(smaller((int64_t)p->threads, p->blocks), 1 + bytes / WORTH_A_THREAD);
 }
 
-cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *p, void *const tensor[CUTT_MOST_TENSORS]) {
+cuttResult cutt_elementwise_run(const struct cuttElementwiseStruct *plan, void *const tensor[CUTT_MOST_TENSORS]) {
+  const plan_t *p = plan->apart && has_operand(tensor) ? plan->apart : plan;
   execution e = {.plan = p, .streams = streams(p, tensor)};
   for (int t = 0; t < CUTT_MOST_TENSORS; ++t) e.tensor[t] = tensor[t] ? (char *)tensor[t] + p->origin[t] : NULL;
+  if (p->moved) {
+    char **const moved = &e.tensor[cutt_elementwise_tensor(p->moved - 1)];
+    const cuttResult result = cuttPlanExecute(p->move, *moved, e.tensor[CUTT_RESULT], NULL);
+    if (result) return result;
+    *moved = e.tensor[CUTT_RESULT];
+  }
   const int threads = cutt_elementwise_threads(p);
   e.shares = threads > 1 ? smaller(p->blocks, SHARES * threads) : 1;
   cutt_team_run(threads, work, &e);

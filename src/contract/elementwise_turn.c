@@ -20,8 +20,9 @@ enum {
 typedef struct cuttElementwiseStruct plan_t;
 typedef struct cutt_elementwise_turn turn_t;
 
+/* One that is permuted to D first is D. */
 static int64_t stride(const plan_t *p, int mode, int operand) {
-  return p->mode[mode].stride[cutt_elementwise_tensor(operand)];
+  return p->mode[mode].stride[p->moved == operand + 1 ? CUTT_RESULT : cutt_elementwise_tensor(operand)];
 }
 
 /* Has it another order along the first mode? */
@@ -30,14 +31,20 @@ static bool is_turned(const plan_t *p, int operand) {
   return p->use[operand] != CUTT_USE_ZERO && step != 0 && step != 1;
 }
 
+/* The mode in which a turned operand has its elements next to each other; -1: it has none. */
+static int unit_mode(const plan_t *p, int operand) {
+  int mode = 1;
+  while (mode < p->modes && stride(p, mode, operand) != 1) ++mode;
+  return mode < p->modes ? mode : -1;
+}
+
 /* The one mode in which all turned operands have their elements next to each other; -1: there is none. */
 static int common_mode(const plan_t *p) {
   int common = -1;
   for (int o = 0; o < p->operands; ++o) {
-    int own = 1;
     if (!is_turned(p, o)) continue;
-    while (own < p->modes && stride(p, own, o) != 1) ++own;
-    if (own == p->modes || (common >= 0 && own != common)) return -1;
+    const int own = unit_mode(p, o);
+    if (own < 0 || (common >= 0 && own != common)) return -1;
     common = own;
   }
   return common;
@@ -109,17 +116,27 @@ static void order_modes(const plan_t *p, turn_t *turn) {
     if (i != turn->rows) turn->order[at++] = i;
 }
 
+/* Where operands have their elements next to each other in different modes, one of them is permuted to D first, if then the others can be
+ * turned. */
+static bool move_one(plan_t *p, turn_t *turn) {
+  for (int64_t after = 0; cutt_elementwise_may_move(p, &after);) {
+    turn->rows = common_mode(p);
+    if (turn->rows >= 0 && cut(p, turn)) return true;
+  }
+  return false;
+}
+
 cuttResult cutt_elementwise_turn_prepare(struct cuttElementwiseStruct *p) {
   if (!p->numbers->turn || p->modes < 2 || p->mode[0].stride[CUTT_RESULT] != 1) return CUTT_SUCCESS;
   turn_t turn = {.rows = common_mode(p)};
-  if (turn.rows < 0 || !cut(p, &turn)) return CUTT_SUCCESS;
+  if (turn.rows >= 0 ? !cut(p, &turn) : !move_one(p, &turn)) return CUTT_SUCCESS;
   order_modes(p, &turn);
   p->blocks = 1;
   for (int i = 0; i < p->modes; ++i) p->blocks *= p->mode[i].chunks;
   p->turn = malloc(sizeof turn);
   if (!p->turn) return cutt_error(CUTT_INTERNAL_ERROR, "out of memory: %zu bytes for tiles of a plan", sizeof turn);
   *p->turn = turn;
-  cuttResult result = CUTT_SUCCESS;
+  cuttResult result = cutt_elementwise_move(p);
   for (int o = 0; o < p->operands && !result; ++o) {
     if (p->use[o] == CUTT_USE_ZERO) continue;
     if (is_turned(p, o)) result = list_places(p, p->turn, o);
@@ -166,7 +183,7 @@ static bool continues(const plan_t *p, const tile *here, const tile *next) {
 
 /* What all tiles have in common. */
 static cutt_combine_turn begin(const plan_t *p, const cutt_combination *combination, void *carry) {
-  cutt_combine_turn own = {.combination = *combination, .asks = p->turn->asks, .carry = carry};
+  cutt_combine_turn own = {.combination = *combination, .asks = p->far, .carry = carry};
   const int64_t bytes = p->type->bytes;
   own.combination.step = p->mode[p->turn->rows].stride[CUTT_RESULT] * bytes;
   for (int o = 0; o < p->operands; ++o) {

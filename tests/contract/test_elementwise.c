@@ -394,7 +394,8 @@ static void large_ones(void **unused) {
     cuttType_t type;
   } cases[] = {{"ab,ba->ab", {1500, 1400, 1}, CUTT_F64},       {"ab,ab,ab->ab", {1500, 1400, 1}, CUTT_F32},
                {"abc,cab,bca->abc", {90, 130, 170}, CUTT_F32}, {"ab,a->ab", {3, 300001, 1}, CUTT_F64},
-               {"ab,b->ba", {5, 100003, 1}, CUTT_C32},         {"abc,cba->bac", {2, 700, 301}, CUTT_F16}};
+               {"ab,b->ba", {5, 100003, 1}, CUTT_C32},         {"abc,cba->bac", {2, 700, 301}, CUTT_F16},
+               {"bca,cba,acb->abc", {20, 90, 400}, CUTT_F32}};
   test_rng rng = {20241113};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     operation o;
@@ -579,6 +580,69 @@ static void turned_in_two_parts(void **unused) {
   free(a), free(b), free(wanted), free(memory), free(carry);
 }
 
+/* Operands in two other orders, of which one is permuted to D first, but where D is an operand, too. */
+static void permuted_first(void **unused) {
+  (void)unused;
+  static const char orders[][5] = {"abcd", "bcda", "cbad", "dabc", "dcba", "cadb"};
+  test_rng rng = {20261127};
+  for (int i = 0; i < test_scaled(120); ++i) {
+    operation o;
+    memset(&o, 0, sizeof o);
+    o.type = types[i % 8];
+    o.operands = i % 3 ? 3 : 2;
+    o.labels = 4;
+    o.threads = (int)test_random_in(&rng, 1, 3);
+    o.extent[0] = test_random_in(&rng, 8, test_chance(&rng, 70) ? 300 : 40); /* most of D are larger than a block */
+    for (int label = 1; label < 4; ++label) o.extent[label] = test_random_in(&rng, 2, test_chance(&rng, 30) ? 16 : 10);
+    const int first = (int)test_random_in(&rng, 1, 5);
+    for (int t = 0; t < TENSORS; ++t) {
+      if (t == C && o.operands == 2) continue;
+      const char *order = orders[t == A ? first : t == B ? 1 + first % 5 : t == C ? test_random_in(&rng, 0, 5) : 0];
+      for (int k = 0; k < 4; ++k) {
+        const int label = order[k] - 'a';
+        o.label[t][k] = label;
+        o.extents[t][k] = o.extent[label];
+      }
+      o.rank[t] = 4;
+      o.strided[t] = test_chance(&rng, 20);
+      draw_strides(&rng, &o, t);
+      o.at[t] = test_chance(&rng, 30) ? TEST_AT_END : (int)test_random_in(&rng, 0, 63);
+    }
+    for (int k = 0; k < 3; ++k) {
+      o.has_scalar[k] = test_chance(&rng, 30);
+      o.conjugate[k] = test_chance(&rng, 30);
+      o.scalar[k][0] = (double)test_random_in(&rng, -3, 3);
+      if (test_type_complex(o.type)) o.scalar[k][1] = 0.5;
+    }
+    for (int k = 0; k < 2; ++k)
+      o.op[k] = (cuttOperator_t)test_random_in(&rng, 0, test_type_complex(o.type) ? CUTT_OP_MULTIPLY : CUTT_OP_MIN);
+    const bool as_result = o.operands == 3 && i % 2;
+    if (as_result) { /* B and C are in two other orders */
+      lay_out_as_result(&o, A);
+      o.strided[C] = false;
+      for (int k = 0; k < 4; ++k) {
+        o.label[C][k] = orders[first][k] - 'a';
+        o.extents[C][k] = o.extent[o.label[C][k]];
+      }
+      draw_strides(&rng, &o, C);
+    }
+    write_pattern(&o);
+    try_one(&rng, &o, test_chance(&rng, 20), as_result && i % 4 == 1);
+  }
+  const int64_t extents[] = {200, 30, 20}, others[] = {20, 200, 30}, third[] = {30, 20, 200};
+  asked call = {.problem = CUTT_ELEMENTWISE_INIT, .options = CUTT_ELEMENTWISE_OPTIONS_INIT};
+  cuttElementwisePlan_t plan = NULL;
+  call.options.backend = CUTT_BACKEND_CPU;
+  call.problem.pattern = "cab,bca,abc->abc";
+  call.problem.type = CUTT_F32;
+  call.problem.a_rank = call.problem.b_rank = call.problem.c_rank = call.problem.result_rank = 3;
+  call.problem.a_extents = others, call.problem.b_extents = third, call.problem.c_extents = extents;
+  assert_success(cuttElementwisePlanCreate(&plan, &call.problem, &call.options));
+  assert_int_equal(plan->moved, 1);
+  assert_non_null(plan->apart);
+  assert_success(cuttElementwisePlanDestroy(plan));
+}
+
 /* The kernel of rows past the caches: rows that begin and end anywhere in cache lines, go on in another call or in the next row, or leave
  * gaps. */
 static void rows_past_the_caches(void **unused) {
@@ -632,10 +696,11 @@ static void rows_past_the_caches(void **unused) {
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_operation),       cmocka_unit_test(in_place),
-      cmocka_unit_test(large_ones),          cmocka_unit_test(past_the_caches),
-      cmocka_unit_test(two_of_one_layout),   cmocka_unit_test(turned),
-      cmocka_unit_test(turned_in_two_parts), cmocka_unit_test(rows_past_the_caches),
+      cmocka_unit_test(any_operation),        cmocka_unit_test(in_place),
+      cmocka_unit_test(large_ones),           cmocka_unit_test(past_the_caches),
+      cmocka_unit_test(two_of_one_layout),    cmocka_unit_test(turned),
+      cmocka_unit_test(turned_in_two_parts),  cmocka_unit_test(permuted_first),
+      cmocka_unit_test(rows_past_the_caches),
   };
   const struct CMUnitTest on_device[] = {cmocka_unit_test(any_operation), cmocka_unit_test(in_place),
                                          cmocka_unit_test(large_ones), cmocka_unit_test(two_of_one_layout),
