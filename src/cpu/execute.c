@@ -493,7 +493,7 @@ static void transpose_mixed(const job *j, const tile_at *t, scratch *s, int64_t 
     return;
   }
   char(*carry)[LINE] = s->carry + (p->non_temporal ? segment * p->apart : 0);
-  int64_t pos[CUTT_CPU_MAX_MIXED], lead[CUTT_CPU_MAX_STEP];
+  int64_t *pos = (int64_t *)(void *)s->head[1], lead[CUTT_CPU_MAX_STEP]; /* little stack is promised */
   for (int64_t i = 0; i < p->apart; ++i) {
     lead[i] = begin_run(j, t, out + p->apart_out[i], s->stage + i * p->stage_stride, carry[p->non_temporal ? i : 0]);
   }

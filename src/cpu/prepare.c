@@ -123,6 +123,8 @@ static void size_scratch(const cutt_cpu_tile *t, cutt_cpu_plan *p) {
   p->carries = p->non_temporal ? cutt_cpu_runs(t) : 1;
   p->stage_bytes = staged * p->stage_stride + CUTT_CPU_LINE;
   p->scratch_bytes = CUTT_CPU_LINE + p->stage_bytes + ((t->chain > 0 ? 2 : 1) * p->carries + 1) * CUTT_CPU_LINE;
+  if (t->apart > 1)
+    p->scratch_bytes += t->cols * (int64_t)sizeof(int64_t); /* places of columns, behind the carried lines */
 }
 
 /* The kernels of a plan, for the instruction set of its target. */

@@ -114,7 +114,7 @@ enum {
   CUTT_CPU_CARRIES = 1024,        /* segments of a tile with non-temporal stores, at most; a line of each is kept */
   CUTT_CPU_CARRIES_ALONG = 7168,  /* the same of a walk along rows, lines: two of each segment where there is a chain */
   CUTT_CPU_MAX_STEP = 64,         /* columns of a step, and runs side by side, at most */
-  CUTT_CPU_MAX_MIXED = 256,       /* columns of a mixed walk at most: their places are on the stack */
+  CUTT_CPU_MAX_MIXED = 256,       /* columns of a mixed walk at most: their places are in the scratch */
   CUTT_CPU_MAX_TABLE = 8192,      /* entries of a table at most */
   CUTT_CPU_MAX_WINDOWED = 2048    /* entries of a table with windows at most */
 };
