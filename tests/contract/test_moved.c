@@ -74,12 +74,19 @@ static void assert_right(test_contraction *c, const cutt_device_shape *shape) {
   c->wisdom = NULL;
 }
 
+static bool all_tried(const int tried[CUTT_DEVICE_MOVES]) {
+  for (unsigned moved = 1; moved < CUTT_DEVICE_MOVES; ++moved)
+    if (!tried[moved]) return false;
+  return true;
+}
+
 static void every_choice(void **unused) {
   (void)unused;
+  enum { MOST = 200 };
   static const test_variety variety = {40, 50, 10, 1, 20};
   test_rng rng = {20261123};
   int tried[CUTT_DEVICE_MOVES] = {0};
-  for (int i = 0; i < test_scaled(200); ++i) {
+  for (int i = 0; i < test_scaled(MOST) || (i < MOST && !all_tried(tried)); ++i) {
     test_contraction c;
     test_contraction_draw(&rng, (int)test_random_in(&rng, 2, 6), test_chance(&rng, 10) ? 12000 : 2000, &c);
     test_contraction_vary(&rng, &variety, &c);

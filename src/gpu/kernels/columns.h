@@ -118,11 +118,11 @@ DEVICE gather gather_of_8w(const cutt_kernel_args *args, uint32_t stage_at, uint
   (const unsigned char *in, unsigned char *out, CONSTANT(cutt_kernel_args) args PAIRS_PARAMETER) {                     \
     const uint32_t ahead = args.stages - 1;                                                                            \
     const uint32_t tiles = fill_tables(&args, PAIRS, phased);                                                          \
-    wait_for_earlier(args.next_early);                                                                                 \
     if (tiles == 0) return;                                                                                            \
     barrier();                                                                                                         \
     const share loads = share_of(args.load_along, args.load_rows);                                                     \
     const share stores = share_of(args.store_along, args.store_columns);                                               \
+    wait_for_earlier(args.next_early);                                                                                 \
     uint32_t load_stage = 0, store_stage = 0;                                                                          \
     for (uint32_t i = 0; i < tiles + ahead; ++i) {                                                                     \
       begin;                                                                                                           \

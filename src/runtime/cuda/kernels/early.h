@@ -4,8 +4,8 @@
  *                                              touches global memory. next: from then on the next kernel may begin likewise; else
  *                                              when the block has ended
  *
- * Since what comes next begins when all blocks have come here, and each has waited, all that came before the last kernel has ended
- * for it, too. */
+ * A block with nothing to do may end without it. Since what comes next begins when all others have come here, and each has waited, all
+ * that came before the last kernel has ended for it, too. */
 #ifndef CUTT_RUNTIME_CUDA_KERNELS_EARLY_H
 #define CUTT_RUNTIME_CUDA_KERNELS_EARLY_H
 
