@@ -78,7 +78,10 @@ class Choices(unittest.TestCase):
             self.assertGreater(pick["quality"], 0)
             self.assertLessEqual(pick["quality"], 1)
             self.near(pick["quality"], measured["seconds"] / pick["seconds"])
-            self.assertEqual(pick["hit"], pick["quality"] == 1)
+            if pick["hit"]:
+                self.assertEqual(pick["quality"], 1)
+            else:  # may be 1 all the same, rounded
+                self.assertNotEqual(pick["candidate"], measured["candidate"])
             self.near(pick["percent"] / measured["percent"], pick["quality"])
         self.near(measured["percent"], 100 * choice["copy_seconds"] / measured["seconds"])
         gains = [choice["gain_of_k"][k] for k in GAINS]
