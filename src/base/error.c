@@ -19,11 +19,11 @@ static const char *const level_name[] = {"none", "error", "warn", "info", "debug
 
 static cutt_log_level asked_level(void) {
   const char *asked = getenv("CUTT_LOG");
-  if (!asked) return CUTT_LOG_NONE;
-  for (int i = CUTT_LOG_ERROR; i <= CUTT_LOG_DEBUG; ++i) {
+  if (!asked || !*asked) return CUTT_LOG_NONE;
+  for (int i = CUTT_LOG_NONE; i <= CUTT_LOG_DEBUG; ++i) {
     if (!strcmp(asked, level_name[i])) return (cutt_log_level)i;
   }
-  return CUTT_LOG_NONE;
+  return CUTT_LOG_ERROR; /* what planning refuses (environment.c) */
 }
 
 /* One call of fputs per line, so that the lines of several threads don't mix. The thread is not cancelled in it,

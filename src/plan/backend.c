@@ -1,6 +1,7 @@
 /* Which backend a plan is for, and what that backend does not take. */
 #include "plan/backend.h"
 
+#include "base/environment.h"
 #include "base/error.h"
 
 _Atomic(bool) cutt_other_memory_possible = false;
@@ -34,6 +35,9 @@ const cutt_backend *cutt_backend_usable(cuttBackend_t id) {
 
 cuttResult cutt_backend_select(cuttBackend_t id, const char *argument, const cutt_backend **backend) {
   const char *why = "this build has none", *name = id == CUTT_BACKEND_AUTO ? "CUTT_BACKEND_AUTO" : NULL;
+  const cuttResult environment = cutt_environment_check();
+  *backend = NULL;
+  if (environment) return environment;
   *backend = usable(id, &name, &why);
   if (*backend) return CUTT_SUCCESS;
   if (!name) {

@@ -140,6 +140,36 @@ static int core_is_refused(void) {
              : PERMUTATION;
 }
 
+/* Words that are none of a variable's are refused, with the name, the value and what is allowed; by calls that plan and those that do not. */
+static const char *const word[][3] = {{"CUTT_CUDA", "maybe", "0 or off"},
+                                      {"CUTT_CUDA", "OFF", "1 or on"},
+                                      {"CUTT_LOG", "xx", "none, error, warn, info or debug"}};
+static int which;
+
+static bool names_word(void) {
+  const char *said = cuttLastError();
+  return strstr(said, word[which][0]) && strstr(said, word[which][1]) && strstr(said, word[which][2]);
+}
+
+static int word_is_refused(void) {
+  double in[12] = {0}, out[12] = {0};
+  void *memory = NULL;
+  if (permute(NULL, in, out) != CUTT_INVALID_PARAMETER || !names_word()) return PERMUTATION;
+  if (contract(in, out) != CUTT_INVALID_PARAMETER || !names_word()) return CONTRACTION;
+  return cuttMemoryAllocate(CUTT_BACKEND_AUTO, 8, &memory) == CUTT_INVALID_PARAMETER && names_word() ? DONE : DEVICES;
+}
+
+static void words(void **unused) {
+  (void)unused;
+  static const char *const good[][2] = {
+      {"CUTT_CUDA", "0"}, {"CUTT_CUDA", "off"}, {"CUTT_CUDA", "1"}, {"CUTT_CUDA", "on"}, {"CUTT_LOG", "none"}};
+  const int usual = in_child(everything_works, NULL, NULL);
+  for (size_t i = 0; i < sizeof good / sizeof *good; ++i)
+    assert_int_equal(in_child(everything_works, good[i][0], good[i][1]), usual);
+  for (which = 0; which < (int)(sizeof word / sizeof *word); ++which)
+    assert_int_equal(in_child(word_is_refused, word[which][0], word[which][1]), DONE);
+}
+
 static void families_of_cores(void **unused) {
   (void)unused;
   microseconds = mmap(NULL, 3 * sizeof *microseconds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -161,6 +191,7 @@ int main(void) {
       cmocka_unit_test(empty_is_unset),
       cmocka_unit_test(calibration_that_is_missing),
       cmocka_unit_test(families_of_cores),
+      cmocka_unit_test(words),
   };
   return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

@@ -107,8 +107,10 @@ const cutt_cu *cutt_cuda_driver_in_use(void) { return atomic_load_explicit(&load
 
 bool cutt_cuda_forbidden(const char **why) {
   const char *asked = getenv("CUTT_CUDA");
-  if (!asked || (strcmp(asked, "0") != 0 && strcmp(asked, "off") != 0)) return false;
-  *why = "the environment variable CUTT_CUDA forbids it";
+  if (!asked || !*asked || !strcmp(asked, "1") || !strcmp(asked, "on")) return false;
+  const bool known = !strcmp(asked, "0") || !strcmp(asked, "off");
+  *why = known ? "the environment variable CUTT_CUDA forbids it"
+               : "the environment variable CUTT_CUDA is none of 0, off, 1 and on";
   return true;
 }
 

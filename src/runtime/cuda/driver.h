@@ -200,7 +200,7 @@ const cutt_cu *cutt_cuda_driver(const char **why);
 /* The same without loading it: NULL unless the library has loaded it, and it works. An atomic load. */
 const cutt_cu *cutt_cuda_driver_in_use(void);
 
-/* CUTT_CUDA in the environment is 0 or off: *why says so. */
+/* CUTT_CUDA in the environment is 0 or off, or nothing that it may be: *why says so. */
 bool cutt_cuda_forbidden(const char **why);
 
 /* The calling thread's device by the CUDA run time, where the process has a shared one; else 0. The run time is never loaded.
